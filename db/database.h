@@ -1,0 +1,122 @@
+// The tuning database: one SQLite file that keeps every measured candidate, the compiled
+// objects and the facts measured about machines. Several threads may share one Database,
+// several processes one file. docs/database.md describes the file.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/records.h"
+#include "support/error.h"
+
+namespace tunec {
+
+enum class OpenMode {
+  kReadWrite,  // creates the file and its folders, migrates an older schema
+  kReadOnly,   // the file must exist with the current schema; nothing is written
+};
+
+/// $XDG_CACHE_HOME/tunec/tunec.db, else ~/.cache/tunec/tunec.db. kNotFound without a home.
+Result<std::string> DefaultDatabasePath();
+
+/// Thread-safe: one mutex around one connection. Moved-from objects may only be destroyed
+/// or assigned to. Writes are one transaction each: on an error nothing has changed.
+///
+/// Errors: kIo (cannot read or write, disk full, locked by another process for 10 s),
+/// kInvalidArgument (a directory, another program's database, text that is not UTF-8),
+/// kParse (not a database, damaged), kUnsupported (written by a newer tunec), kNotFound.
+class Database {
+ public:
+  /// `path` is a file name, or `:memory:` for a database that lives as long as the object.
+  /// A file that is not ours is never written.
+  static Result<Database> Open(const std::string& path, OpenMode mode);
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  const std::string& Path() const;
+
+  // --- Trials (records.cc). A tuning key nobody recorded has no trials: not an error.
+
+  /// Records one candidate. On return the record survives the death of this process.
+  /// A schedule is kept once per key, with the record that knows more: a wrong result over
+  /// a time over any other failure, then more samples, then the later one. Who times a
+  /// schedule again therefore hands in the old samples too.
+  Result<RecordOutcome> RecordTrial(const TuningKey& key, const TrialRecord& trial);
+  /// All trials of `key` in the order of their ids. Undecodable rows are left out.
+  Result<std::vector<TrialRecord>> Trials(const TuningKey& key) const;
+  /// The number of recorded trials of `key`, failures included: what a budget is counted by.
+  Result<int64_t> CountTrials(const TuningKey& key) const;
+  /// The ok trial with the smallest median; the same one in every copy of the data.
+  Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
+  /// The record of this very schedule.
+  Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
+  /// Remembers that the search of `key` stopped because more trials would not help.
+  Status SetConverged(const TuningKey& key);
+  Status ClearConverged(const TuningKey& key);
+  Result<bool> IsConverged(const TuningKey& key) const;
+
+  // --- Questions over many keys (queries.cc), in the order of kind, workload text, target.
+
+  Result<std::vector<TaskSummary>> List(const TaskFilter& filter) const;
+  /// The trials behind List: what a cost model is trained on.
+  Result<std::vector<TaskTrials>> ListTrials(const TaskFilter& filter) const;
+  /// Tuned workloads of one kind on one target with their best schedules, for the caller to
+  /// rank by distance. Only schedules of this version of the language.
+  Result<std::vector<TunedWorkload>> NearestWorkloads(const std::string& kind,
+                                                      const std::string& target,
+                                                      int schedule_version) const;
+  Result<DatabaseStats> Stats() const;
+
+  // --- Compiled objects and machine facts (artifacts.cc).
+
+  /// Stores or replaces the artifact of `key_text`. kInvalidArgument when metadata is not JSON.
+  Status PutArtifact(const std::string& key_text, const Artifact& artifact);
+  /// The artifact stored under exactly this key text. A damaged row is a miss; why is told by
+  /// TakeMissReasons.
+  Result<std::optional<Artifact>> GetArtifact(const std::string& key_text) const;
+  Status SetMachineFact(const std::string& target, const MachineFact& fact);
+  Result<std::optional<MachineFact>> GetMachineFact(const std::string& target,
+                                                    const std::string& name) const;
+  /// Ordered by name.
+  Result<std::vector<MachineFact>> MachineFacts(const std::string& target) const;
+
+  /// One line for each bad row that was passed over since the last call; clears them.
+  std::vector<std::string> TakeMissReasons() const;
+
+  // --- Exchange (exchange.cc).
+
+  /// Everything but artifacts as JSON lines, in an order that depends on the data alone.
+  Status Export(std::ostream& out) const;
+  /// Export, written aside and renamed over `path`.
+  Status ExportFile(const std::string& path) const;
+  /// Takes in JSON lines. A malformed one is kParse at `name`:line, and nothing is imported.
+  Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
+  Result<ExchangeCounts> ImportFile(const std::string& path);
+  /// Takes in another database, artifacts included. Idempotent; where both know a thing, the
+  /// same one wins whichever way round they are merged.
+  Result<ExchangeCounts> Merge(const std::string& other_path);
+
+  // --- Upkeep (upkeep.cc).
+
+  /// Removes trials and artifacts by `policy`, then keys, workloads and targets left empty.
+  Result<PruneCounts> Prune(const PrunePolicy& policy);
+  /// Gives the space of removed rows back to the file system.
+  Status Compact();
+  /// SQLite's check of the whole file, its foreign keys and our own invariants: one line for
+  /// each problem, none when sound. Reads everything.
+  Result<std::vector<std::string>> IntegrityCheck() const;
+
+ private:
+  class Connection;
+  explicit Database(std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace tunec
