@@ -1,0 +1,29 @@
+# The libraries tunec stands on; tools/dev setup installs their Debian packages.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
+find_library(ISL_LIBRARY isl REQUIRED)
+find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+
+# LLVM is taken by its headers and one shared library: its own compile flags turn
+# exceptions and assertions about, and must not leak into the rest of the project.
+find_path(LLVM_INCLUDE_DIR llvm/IR/IRBuilder.h PATHS /usr/lib/llvm-22/include NO_DEFAULT_PATH REQUIRED)
+find_library(LLVM_LIBRARY NAMES LLVM-22 LLVM PATHS /usr/lib/llvm-22/lib NO_DEFAULT_PATH REQUIRED)
+
+add_library(tunec_isl INTERFACE)
+target_link_libraries(tunec_isl INTERFACE ${ISL_LIBRARY})
+
+# libLLVM exports an isl of its own (Polly's); -lisl has to come first on the link line.
+add_library(tunec_llvm INTERFACE)
+target_include_directories(tunec_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIR})
+target_link_libraries(tunec_llvm INTERFACE ${ISL_LIBRARY} ${LLVM_LIBRARY})
+
+add_library(tunec_onnx_proto INTERFACE)
+target_compile_definitions(tunec_onnx_proto INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)
+target_link_libraries(tunec_onnx_proto INTERFACE ${ONNX_PROTO_LIBRARY} protobuf::libprotobuf)

@@ -1,0 +1,39 @@
+// The element types of tensors and scalars.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tunec {
+
+/// Stored in files by name, in the database by number: never renumber.
+enum class DataType : uint8_t {
+  kF32 = 0,
+  kF64 = 1,
+  kF16 = 2,
+  kBF16 = 3,
+  kI8 = 4,
+  kI16 = 5,
+  kI32 = 6,
+  kI64 = 7,
+  kU8 = 8,
+  kU16 = 9,
+  kU32 = 10,
+  kU64 = 11,
+  kBool = 12,  // one byte, 0 or 1
+};
+
+/// "f32", "i64", "bool", ...
+std::string_view Name(DataType type);
+/// The inverse of Name.
+std::optional<DataType> ParseDataType(std::string_view name);
+/// Bytes of one element.
+size_t SizeOf(DataType type);
+bool IsFloat(DataType type);
+/// Signed or unsigned integers; not bool.
+bool IsInteger(DataType type);
+bool IsSigned(DataType type);
+
+}  // namespace tunec

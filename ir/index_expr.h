@@ -1,0 +1,121 @@
+// Quasi-affine index expressions, always in normal form: a constant plus a sorted sum of
+// integer multiples of atoms, where an atom is a variable, a floor division of another
+// index expression by a positive constant, or the value of one of the statement's reads
+// (a gather's index). `x mod m` is the sum x - m*floor(x/m). Equality is structural.
+//
+// A variable is a number whose meaning is its context's: iterator v of a statement,
+// logical dimension v of a layout, loop variable v of a loop nest.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tunec {
+
+using VarId = int32_t;
+
+class IndexExpr;
+
+/// What an index expression is a sum of.
+struct IndexAtom {
+  enum class Kind : uint8_t { kVariable, kLoaded, kFloorDiv };
+  Kind kind = Kind::kVariable;
+  int32_t id = 0;                               // kVariable: the variable; kLoaded: the read's slot
+  std::shared_ptr<const IndexExpr> numerator;   // kFloorDiv
+  int64_t divisor = 1;                          // kFloorDiv, > 1
+  std::strong_ordering operator<=>(const IndexAtom& other) const;
+  bool operator==(const IndexAtom& other) const { return (*this <=> other) == 0; }
+};
+
+struct IndexTerm {
+  int64_t coefficient = 1;  // never 0
+  IndexAtom atom;
+  std::strong_ordering operator<=>(const IndexTerm& other) const;
+  bool operator==(const IndexTerm& other) const = default;
+};
+
+class IndexExpr {
+ public:
+  IndexExpr(int64_t constant = 0) : constant_(constant) {}  // NOLINT: literals are index expressions
+  static IndexExpr Var(VarId variable);
+  /// The integer value of read `slot` of the same statement or store.
+  static IndexExpr Loaded(int slot);
+  /// floor(numerator / divisor), divisor > 0.
+  static IndexExpr FloorDiv(const IndexExpr& numerator, int64_t divisor);
+  /// value - modulus * floor(value / modulus), modulus > 0; in [0, modulus).
+  static IndexExpr Mod(const IndexExpr& value, int64_t modulus);
+
+  const std::vector<IndexTerm>& terms() const { return terms_; }
+  int64_t constant() const { return constant_; }
+  bool IsConstant() const { return terms_.empty(); }
+  /// The variable when the expression is exactly one variable.
+  std::optional<VarId> AsVar() const;
+  /// The sum of the coefficients of the bare variable (not inside floor divisions).
+  int64_t Coefficient(VarId variable) const;
+  /// Whether the variable occurs anywhere, inside floor divisions too.
+  bool Uses(VarId variable) const;
+  bool UsesLoaded() const;
+  void CollectVars(std::vector<VarId>& into) const;
+
+  IndexExpr operator-() const { return *this * -1; }
+  IndexExpr operator+(const IndexExpr& other) const;
+  IndexExpr operator-(const IndexExpr& other) const { return *this + other * -1; }
+  IndexExpr operator*(int64_t factor) const;
+  IndexExpr& operator+=(const IndexExpr& other) { return *this = *this + other; }
+  IndexExpr& operator-=(const IndexExpr& other) { return *this = *this - other; }
+
+  std::strong_ordering operator<=>(const IndexExpr& other) const;
+  bool operator==(const IndexExpr& other) const { return (*this <=> other) == 0; }
+
+ private:
+  std::vector<IndexTerm> terms_;
+  int64_t constant_ = 0;
+};
+
+/// All integers from lo to hi, both included. lo > hi is empty.
+struct Interval {
+  int64_t lo = 0;
+  int64_t hi = 0;
+  bool operator==(const Interval&) const = default;
+};
+
+/// The interval a variable lies in; kUnknownInterval when nothing is known.
+using IntervalOf = std::function<Interval(VarId)>;
+inline constexpr int64_t kUnbounded = int64_t{1} << 60;
+inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};
+
+/// An interval that holds every value of `expr`; exact for sums of independent variables
+/// and for `x mod m`. Loaded atoms are unknown unless `loaded` says otherwise.
+Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables, const IntervalOf& loaded = {});
+
+/// `expr` with floor divisions removed that the intervals decide, as floor((32*a + b)/32) = a
+/// for 0 <= b < 32. The value is the same wherever the variables are within their intervals.
+IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables);
+
+/// `expr` with every variable v replaced by replacement(v).
+IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)>& replacement);
+/// Replaces variable v by replacements[v].
+IndexExpr Substitute(const IndexExpr& expr, std::span<const IndexExpr> replacements);
+/// Renumbers the loaded slots.
+IndexExpr RenumberLoaded(const IndexExpr& expr, const std::function<int(int)>& slot_of);
+
+/// The value for given variables (and read values).
+int64_t Evaluate(const IndexExpr& expr, std::span<const int64_t> variables,
+                 std::span<const int64_t> loaded = {});
+
+/// `2*i + floor((j + 3)/4) - 1`; names[v] is variable v, loaded slot s prints as `@s`.
+std::string Print(const IndexExpr& expr, const std::function<std::string(VarId)>& name);
+std::string Print(const IndexExpr& expr, std::span<const std::string> names);
+
+/// Floor division and modulus of integers, divisor > 0.
+constexpr int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+constexpr int64_t FloorModulo(int64_t a, int64_t b) { return a - b * FloorDivide(a, b); }
+constexpr int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
+
+}  // namespace tunec

@@ -1,0 +1,29 @@
+// The meaning of a Compute and of a LoopNest, slow and obvious: the judge of everything else.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/compute.h"
+#include "ir/loop_nest.h"
+
+namespace tunec {
+
+/// kNative rounds each operation to its type. kFloat64 carries every float in double
+/// precision, whatever its type, and rounds nothing: the reference for errors.
+enum class Precision { kNative, kFloat64 };
+
+/// Runs the statements in original order. `arguments` holds one array for each tensor of role
+/// input, weight (in tensor order), logical row-major, whatever the layout. Returns one array
+/// per output tensor, logical row-major; under kFloat64 float outputs are of type f64.
+/// Errors: a missing argument, a wrong shape or type, an index outside its tensor.
+Result<std::vector<Array>> Interpret(const Compute& compute, std::span<const Array> arguments,
+                                     Precision precision);
+
+/// Runs the phases, every task in order. Local storage starts as NaN (integers: a pattern).
+/// Errors: as above, and a read of storage nothing wrote.
+Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array> arguments,
+                                     Precision precision);
+
+}  // namespace tunec

@@ -1,0 +1,166 @@
+// A LoopNest says how: explicit loops, storage and stores, nothing left to decide. It is
+// what code generators read; they know no operator and no schedule. Everything in it can
+// be printed, parsed (text), verified and interpreted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/compute.h"
+
+namespace tunec {
+
+enum class LoopKind : uint8_t {
+  kSerial,
+  kParallel,  // only in an unbroken chain at the top of a phase, bounds constant: the tasks
+  kVector,    // innermost; lanes step 1; iterations independent or a horizontal reduction
+  kUnrolled,  // fully; the range is bounded by constants
+  kGrid,      // CUDA grid x, y, z in order of nesting
+  kBlock,     // CUDA threads
+  kWarp,
+};
+
+enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
+
+struct Node;
+using Body = std::vector<Node>;
+
+/// for (var = max(lower); var < min(upper); ++var)
+struct Loop {
+  VarId var = 0;
+  LoopKind kind = LoopKind::kSerial;
+  std::vector<IndexExpr> lower;  // at least one; the greatest counts
+  std::vector<IndexExpr> upper;  // at least one, exclusive; the least counts
+  int unroll = 1;                // kSerial: how many iterations the emitter puts in one trip
+  Body body;
+};
+
+/// Runs the body where all conditions are >= 0.
+struct If {
+  std::vector<IndexExpr> nonnegative;
+  Body body;
+};
+
+/// One instance of a statement: reads, values, then writes; with a reducer,
+/// write k = combine[k](old values, values). Indices are logical, over loop variables.
+struct Store {
+  std::string statement;  // the statement it came from, for messages and profiles
+  std::vector<Read> reads;
+  std::vector<Write> writes;
+  std::vector<Expr> values;
+  std::optional<Reducer> reducer;
+  bool non_temporal = false;  // bypass the caches; ignored where unaligned
+};
+
+/// Storage of a kLocal tensor for the duration of the body. kRegister is SSA in the emitter:
+/// after unrolling, all its indices are constants but for the lane of one vector loop in the
+/// last dimension.
+struct Alloc {
+  TensorId tensor = 0;
+  Scope scope = Scope::kPacked;
+  int stages = 1;
+  Body body;
+};
+
+struct Prefetch {
+  Write address;
+  int level = 1;  // cache level
+  bool for_write = false;
+};
+
+/// A copy that completes later: the token's Wait orders it (cp.async, TMA).
+struct AsyncCopy {
+  int token = 0;
+  Read from;
+  Write to;
+  std::vector<int64_t> extent;  // elements per dimension of the box that is copied
+};
+struct Arrive {
+  int token = 0;
+  IndexExpr stage;
+};
+struct Wait {
+  int token = 0;
+  IndexExpr stage;
+  IndexExpr parity;
+};
+
+/// Groups of threads with different work (warp specialisation).
+struct Role {
+  std::string name;
+  int threads = 0;
+  int registers = 0;
+  Body body;
+};
+struct Roles {
+  std::vector<Role> roles;
+};
+
+/// One instruction on tiles; `intrinsic` names an entry of the table in tile_intrinsic.h.
+struct Tile {
+  std::string intrinsic;
+  std::vector<Read> reads;
+  std::vector<Write> writes;
+};
+
+struct Node {
+  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Roles, Tile> value;
+};
+
+/// Phases run one after the other with a barrier between them (a launch each on CUDA).
+/// A phase's body is a list of parts; each part is a chain of parallel loops around a
+/// serial nest, and is worth the product of their extents in tasks (1 without any). Task t
+/// counts through the parts in order, the innermost parallel loop fastest. Tasks of one
+/// phase may run at the same time in any order.
+struct Phase {
+  std::string name;
+  Body body;
+};
+
+/// Whether a*b + c in a sum may be rounded once.
+enum class Contraction : uint8_t { kSeparate, kFused };
+
+struct LoopNest {
+  std::string name;
+  std::vector<Tensor> tensors;         // arguments are those of role input, output, weight, in order
+  std::vector<std::string> variables;  // loop variable v is called variables[v]; all different
+  std::vector<Phase> phases;
+  Contraction contraction = Contraction::kFused;
+};
+
+/// Tasks of one phase.
+int64_t CountTasks(const Phase& phase);
+
+/// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
+struct StoragePlan {
+  std::vector<int64_t> offset;  // per tensor: into the workspace (kWorkspace) or the scratch
+                                // (kLocal, not in registers); -1 otherwise
+  int64_t workspace_bytes = 0;  // shared by all tasks
+  int64_t scratch_bytes = 0;    // one for each thread that runs tasks
+};
+StoragePlan PlanStorage(const LoopNest& nest);
+
+/// The arguments: ids of the tensors of role input, output and weight, in order.
+std::vector<TensorId> Arguments(const LoopNest& nest);
+
+/// Structural equality, by text.
+bool operator==(const LoopNest& a, const LoopNest& b);
+
+std::string Print(const LoopNest& nest);
+Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name);
+/// Checks every invariant listed in verify_loop_nest.cc.
+Status Verify(const LoopNest& nest);
+
+/// Multiply-adds (of sums of products) executed in vector loops and in all.
+struct MultiplyAdds {
+  double vector = 0;
+  double total = 0;
+};
+MultiplyAdds CountMultiplyAdds(const LoopNest& nest);
+
+}  // namespace tunec

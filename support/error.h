@@ -1,0 +1,88 @@
+// Errors are values. Whatever an input, a schedule, a file or a device can cause is
+// returned as Result<T>; our own bugs stop loudly through TUNEC_CHECK (check.h).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tunec {
+
+/// Whose fault an error is, and what a caller may do about it. Stored in the
+/// database by number: never renumber.
+enum class ErrorCode {
+  kInvalidArgument = 1,  // the caller's or user's mistake: a wrong option, shape, name
+  kParse = 2,            // malformed text or binary input
+  kUnsupported = 3,      // well-formed, but tunec cannot do it
+  kNotFound = 4,         // a file, a record, a symbol
+  kIo = 5,               // reading or writing failed, disk full
+  kIllegalSchedule = 6,  // a step would violate a dependence; message names it
+  kResourceLimit = 7,    // a quota: isl operations, memory, time
+  kDevice = 8,           // the CPU or GPU lacks something or refused
+  kCancelled = 9,        // the user's Ctrl-C or callback
+  kWrongResult = 10,     // a kernel's output failed the check
+  kInternal = 11,        // a failure of ours that was contained
+};
+
+/// A position in a text input. line and column count from 1; 0 is unknown.
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  bool operator==(const SourceLocation&) const = default;
+};
+
+/// An error: lower case, no final period, naming the object, its value and the wanted value.
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+  std::optional<SourceLocation> where;
+
+  /// `file:line:column: error: message`, without the parts that are unknown.
+  std::string Format() const;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+using Status = std::expected<void, Error>;
+
+template <class... Args>
+Error MakeError(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return Error{code, fmt::format(format, std::forward<Args>(args)...), std::nullopt};
+}
+
+/// `return Fail(ErrorCode::kParse, "expected {}", what);`
+template <class... Args>
+std::unexpected<Error> Fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return std::unexpected(MakeError(code, format, std::forward<Args>(args)...));
+}
+
+template <class... Args>
+std::unexpected<Error> FailAt(SourceLocation where, ErrorCode code,
+                              fmt::format_string<Args...> format, Args&&... args) {
+  return std::unexpected(
+      Error{code, fmt::format(format, std::forward<Args>(args)...), std::move(where)});
+}
+
+}  // namespace tunec
+
+#define TUNEC_CONCAT_(a, b) a##b
+#define TUNEC_CONCAT(a, b) TUNEC_CONCAT_(a, b)
+
+/// Returns the error of a Status or Result from the enclosing function.
+#define TUNEC_RETURN_IF_ERROR(expression)                          \
+  do {                                                             \
+    if (auto tunec_status_ = (expression); !tunec_status_)         \
+      return std::unexpected(std::move(tunec_status_).error());    \
+  } while (false)
+
+/// TUNEC_ASSIGN(auto x, F()); declares x from a Result, or returns its error.
+#define TUNEC_ASSIGN(declaration, expression) \
+  TUNEC_ASSIGN_(TUNEC_CONCAT(tunec_result_, __LINE__), declaration, expression)
+#define TUNEC_ASSIGN_(result, declaration, expression)               \
+  auto result = (expression);                                        \
+  if (!result) return std::unexpected(std::move(result).error());    \
+  declaration = std::move(*result)

@@ -1,0 +1,13 @@
+// Stable hashing: the same bytes give the same hash on every machine and in every
+// version, so hashes may be stored. (std::hash may not.)
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tunec {
+
+/// The 128-bit XXH3 hash of `bytes` as 32 lower-case hexadecimal digits.
+std::string StableHash(std::string_view bytes);
+
+}  // namespace tunec

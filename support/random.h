@@ -1,0 +1,46 @@
+// The project's random generator. Passed in, never global; the same seed gives the
+// same numbers on every machine, and Python can repeat it (docs/text_formats.md).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tunec {
+
+/// SplitMix64 (Steele, Lea, Flood 2014). State advances by a constant; each output is
+/// a mix of the state, so element i of a stream can be computed without the ones before.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  /// The next 64 random bits.
+  uint64_t Next() {
+    state_ += kGamma;
+    return Mix(state_);
+  }
+  /// Uniform in [0, bound). bound > 0.
+  uint64_t Below(uint64_t bound) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * bound) >> 64);
+  }
+  /// Uniform in [0, 1), a multiple of 2^-24.
+  float Unit() { return static_cast<float>(Next() >> 40) * 0x1p-24f; }
+
+  static uint64_t Mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  static constexpr uint64_t kGamma = 0x9e3779b97f4a7c15ULL;
+  uint64_t state_;
+};
+
+/// A seed for the stream called `name` under `seed`: FNV-1a of the name, mixed with the seed.
+inline uint64_t StreamSeed(uint64_t seed, std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return Random::Mix(hash ^ Random::Mix(seed));
+}
+
+}  // namespace tunec
