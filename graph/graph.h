@@ -1,0 +1,160 @@
+// The computation graph: a directed acyclic graph in static single assignment form. Nodes
+// stand in one dense vector, always in topological order; every value is produced by
+// exactly one node (inputs and constants are nodes too). A Graph is built by GraphBuilder
+// and not changed afterwards: passes take a const Graph and return a new one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "graph/op.h"
+#include "ir/array.h"
+#include "ir/compute.h"
+#include "ir/data_type.h"
+#include "support/error.h"
+
+namespace tunec {
+
+struct ValueId {
+  int32_t index = -1;
+  bool valid() const { return index >= 0; }  // an omitted optional input is not
+  auto operator<=>(const ValueId&) const = default;
+};
+struct NodeId {
+  int32_t index = -1;
+  auto operator<=>(const NodeId&) const = default;
+};
+
+/// A dimension: an integer, or the name of a parameter that is fixed later.
+class Dim {
+ public:
+  Dim(int64_t size) : value_(size) {}                   // NOLINT: literals are dimensions
+  explicit Dim(std::string parameter) : value_(std::move(parameter)) {}
+  bool IsFixed() const { return std::holds_alternative<int64_t>(value_); }
+  int64_t size() const { return std::get<int64_t>(value_); }
+  const std::string& parameter() const { return std::get<std::string>(value_); }
+  bool operator==(const Dim&) const = default;
+
+ private:
+  std::variant<int64_t, std::string> value_;
+};
+
+struct ValueType {
+  DataType type = DataType::kF32;
+  std::vector<Dim> dims;
+  bool IsFixed() const;
+  /// All dimensions as integers; every one must be fixed.
+  std::vector<int64_t> Shape() const;
+  bool operator==(const ValueType&) const = default;
+};
+
+/// Attributes by name. Which an operator has, and their defaults, is in the operator table.
+using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+struct Value {
+  std::string name;  // unique in the graph
+  ValueType type;
+  Layout layout;     // how its elements are stored; logical meaning is unaffected
+  NodeId producer;
+  int output = 0;    // which output of the producer
+};
+
+struct Node {
+  Op op = Op::kIdentity;
+  std::string name;  // unique in the graph
+  std::vector<ValueId> inputs;  // an omitted optional input is invalid
+  std::vector<ValueId> outputs;
+  Attributes attributes;
+  Array constant;    // of kConstant only
+  /// How kConstant's text form gives its bytes: from the weights file or a seeded stream
+  /// under this name; empty: written out in the text.
+  std::string weight_name;
+  SourceLocation where;
+
+  int64_t Int(std::string_view attribute) const;  // present, or has a default in the table
+  double Float(std::string_view attribute) const;
+  const std::string& String(std::string_view attribute) const;
+  const std::vector<int64_t>& Ints(std::string_view attribute) const;
+  bool Has(std::string_view attribute) const;     // given explicitly
+};
+
+class Graph {
+ public:
+  const std::string& name() const { return name_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<Value>& values() const { return values_; }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  const std::vector<std::string>& output_names() const { return output_names_; }
+
+  const Node& node(NodeId id) const { return nodes_[id.index]; }
+  const Value& value(ValueId id) const { return values_[id.index]; }
+  const Node& producer(ValueId id) const { return node(value(id).producer); }
+  /// The constant behind the value, or null.
+  const Array* ConstantOf(ValueId id) const;
+  /// Per value: the nodes that read it, in order, once per use.
+  std::vector<std::vector<NodeId>> Users() const;
+  bool IsOutput(ValueId id) const;
+  std::optional<ValueId> FindValue(std::string_view value_name) const;
+
+ private:
+  friend class GraphBuilder;
+  std::string name_;
+  std::vector<Node> nodes_;
+  std::vector<Value> values_;
+  std::vector<ValueId> inputs_;
+  std::vector<ValueId> outputs_;
+  std::vector<std::string> output_names_;
+};
+
+/// Builds a Graph node by node; each node's output types are inferred as it is added, and an
+/// error names the node, the operand and what was wanted.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::string graph_name);
+
+  Result<ValueId> AddInput(std::string name, ValueType type);
+  ValueId AddConstant(std::string name, Array array, std::string weight_name = "");
+  /// Names that are taken get a number appended. Empty: made from the operator.
+  Result<std::vector<ValueId>> AddNode(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
+                                       std::string name = "", SourceLocation where = {});
+  /// AddNode for operators with one output.
+  Result<ValueId> Add(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
+                      std::string name = "", SourceLocation where = {});
+  void AddOutput(ValueId value, std::string name = "");  // name: default the value's
+  void SetLayout(ValueId value, Layout layout);
+  void RenameValue(ValueId value, std::string name);
+
+  const Graph& graph() const { return graph_; }  // as built so far
+  const ValueType& TypeOf(ValueId value) const { return graph_.value(value).type; }
+  Graph Build() &&;
+
+ private:
+  std::string UniqueName(std::string_view wanted);
+  Graph graph_;
+  std::map<std::string, int, std::less<>> names_;
+};
+
+/// Copies `graph` through a builder: for each node in order calls
+/// `replace(node, its inputs in the new graph, builder)`, which returns the values that stand
+/// for the node's outputs, or an empty vector to copy the node as it is. Layouts of copied
+/// nodes are kept.
+using NodeReplacement = std::function<Result<std::vector<ValueId>>(
+    const Node& node, const std::vector<ValueId>& new_inputs, GraphBuilder& builder)>;
+Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);
+
+/// Checks the invariants listed in verify_graph.cc.
+Status Verify(const Graph& graph);
+
+/// `.graph` text (docs/text_formats.md).
+std::string Print(const Graph& graph);
+
+}  // namespace tunec

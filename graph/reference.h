@@ -1,0 +1,24 @@
+// The reference execution of a graph: node by node, each operator by its plain definition,
+// independent of lowering and code generation. It judges compiled models, folds constants
+// and resolves shape arithmetic while importing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ir/interpret.h"
+
+namespace tunec {
+
+/// Runs one node. `inputs` are in the node's order (omitted: an Array of no elements and rank 0
+/// type u8 is never looked at). Sums of floats accumulate in double under either precision;
+/// kNative then rounds each node's result to its type, kFloat64 keeps floats as f64.
+Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inputs,
+                                   std::span<const ValueType> output_types, Precision precision);
+
+/// Runs the graph; one array per graph output. Inputs as Graph::inputs, checked for type and shape.
+Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
+                                        Precision precision);
+
+}  // namespace tunec
