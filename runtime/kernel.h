@@ -21,7 +21,7 @@ struct KernelPhase {
 struct Kernel {
   std::vector<KernelPhase> phases;
   int64_t workspace_bytes = 0;
-  int64_t scratch_bytes = 0;  // per thread
+  int64_t scratch_bytes = 0;         // per thread
   std::shared_ptr<const void> code;  // dropping the last owner unloads the code
 };
 
