@@ -67,6 +67,9 @@ struct Value {
   int output = 0;    // which output of the producer
 };
 
+// ir/loop_nest.h has a Node of its own: without the inline namespace both would share their
+// symbols in one program. A source file cannot include both headers.
+inline namespace graph_node {
 struct Node {
   Op op = Op::kIdentity;
   std::string name;  // unique in the graph
@@ -85,6 +88,7 @@ struct Node {
   const std::vector<int64_t>& Ints(std::string_view attribute) const;
   bool Has(std::string_view attribute) const;     // given explicitly
 };
+}  // namespace graph_node
 
 class Graph {
  public:
