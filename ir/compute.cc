@@ -1,0 +1,133 @@
+#include "ir/compute.h"
+
+#include "ir/array.h"
+#include "support/check.h"
+#include "support/random.h"
+
+namespace tunec {
+namespace {
+
+IndexExpr RowMajorOffset(const std::vector<int64_t>& shape, const std::vector<IndexExpr>& index) {
+  IndexExpr offset;
+  for (size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + index[d];
+  return offset;
+}
+
+template <class Element>
+std::optional<int32_t> FindByName(const std::vector<Element>& elements, std::string_view name) {
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i].name == name) return static_cast<int32_t>(i);
+  }
+  return std::nullopt;
+}
+
+double OperationsIn(const Expr& expr) {
+  double count = 0;
+  Visit(expr, [&](const Expr& node) {
+    if (node.kind() != ExprKind::kApply) return;
+    count += node.Is(ScalarOp::kFma) ? 2 : 1;
+  });
+  return count;
+}
+
+double OperationsIn(const std::vector<Expr>& exprs) {
+  double count = 0;
+  for (const Expr& expr : exprs) count += OperationsIn(expr);
+  return count;
+}
+
+bool InDomain(const Statement& statement, const std::vector<int64_t>& point) {
+  for (const IndexExpr& condition : statement.domain) {
+    if (Evaluate(condition, point) < 0) return false;
+  }
+  return true;
+}
+
+// Points of the domain: exact for boxes and for those of few points, else from a sample of
+// the box (the number serves rooflines, not legality).
+double CountPoints(const Statement& statement) {
+  constexpr int64_t kMostVisited = 1 << 14;
+  std::vector<int64_t> extents;
+  double box = 1;
+  for (const Iterator& it : statement.iterators) {
+    extents.push_back(it.extent);
+    box *= static_cast<double>(it.extent);
+  }
+  if (statement.domain.empty() || box == 0) return box;
+  const bool exact = box <= kMostVisited;
+  const int64_t visited = exact ? static_cast<int64_t>(box) : kMostVisited;
+  Random random(0);
+  std::vector<int64_t> point(extents.size());
+  int64_t inside = 0;
+  for (int64_t n = 0; n < visited; ++n) {
+    int64_t rest = n;
+    for (size_t d = extents.size(); d-- > 0;) {
+      point[d] = exact ? rest % extents[d]
+                       : static_cast<int64_t>(random.Below(static_cast<uint64_t>(extents[d])));
+      rest /= extents[d];
+    }
+    inside += InDomain(statement, point) ? 1 : 0;
+  }
+  return box * static_cast<double>(inside) / static_cast<double>(visited);
+}
+
+bool IsArgument(TensorRole role) {
+  return role == TensorRole::kInput || role == TensorRole::kOutput || role == TensorRole::kWeight;
+}
+
+}  // namespace
+
+int64_t StorageElements(const Tensor& tensor) {
+  return ElementCount(tensor.layout.IsRowMajor() ? tensor.shape : tensor.layout.shape);
+}
+
+IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logical) {
+  TUNEC_CHECK(logical.size() == tensor.shape.size(), "{} has {} dimensions, the index {}",
+              tensor.name, tensor.shape.size(), logical.size());
+  if (tensor.layout.IsRowMajor()) return RowMajorOffset(tensor.shape, logical);
+  // Simplified over the logical dimensions first: there the ranges are known.
+  const IntervalOf ranges = [&](VarId d) { return Interval{0, tensor.shape[d] - 1}; };
+  const IndexExpr offset =
+      Simplify(RowMajorOffset(tensor.layout.shape, tensor.layout.map), ranges);
+  return Substitute(offset, std::span<const IndexExpr>(logical));
+}
+
+std::vector<std::string> Statement::IteratorNames() const {
+  std::vector<std::string> names;
+  for (const Iterator& it : iterators) names.push_back(it.name);
+  return names;
+}
+
+IntervalOf Statement::Intervals() const {
+  std::vector<int64_t> extents;
+  for (const Iterator& it : iterators) extents.push_back(it.extent);
+  return [extents = std::move(extents)](VarId v) {
+    const bool known = v >= 0 && static_cast<size_t>(v) < extents.size();
+    return known ? Interval{0, extents[static_cast<size_t>(v)] - 1} : kUnknownInterval;
+  };
+}
+
+std::optional<TensorId> Compute::FindTensor(std::string_view tensor_name) const {
+  return FindByName(tensors, tensor_name);
+}
+
+std::optional<StatementId> Compute::FindStatement(std::string_view statement_name) const {
+  return FindByName(statements, statement_name);
+}
+
+Work CountWork(const Compute& compute) {
+  Work work;
+  for (const Statement& statement : compute.statements) {
+    double operations = OperationsIn(statement.values);
+    if (statement.reducer) operations += OperationsIn(statement.reducer->combine);
+    work.flops += operations * CountPoints(statement);
+  }
+  for (const Tensor& tensor : compute.tensors) {
+    if (!IsArgument(tensor.role)) continue;
+    work.bytes += static_cast<double>(StorageElements(tensor)) *
+                  static_cast<double>(SizeOf(tensor.type));
+  }
+  return work;
+}
+
+}  // namespace tunec

@@ -1,0 +1,119 @@
+// Multiply-adds that a LoopNest executes. A loop whose variable no inner bound or condition
+// mentions multiplies what is inside it; any other is walked, evenly sampled once a walk
+// has become long (tile loops with a ragged last tile stay exact).
+#include <algorithm>
+#include <set>
+
+#include "ir/loop_nest.h"
+#include "ir/visit_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+bool UsesAny(const std::vector<IndexExpr>& exprs, VarId variable) {
+  return std::ranges::any_of(exprs, [&](const IndexExpr& e) { return e.Uses(variable); });
+}
+
+bool ShapesBody(const Body& body, VarId variable) {
+  bool found = false;
+  VisitNodes(body, [&](const Node& node) {
+    if (const auto* loop = std::get_if<Loop>(&node.value)) {
+      found |= UsesAny(loop->lower, variable) || UsesAny(loop->upper, variable);
+    } else if (const auto* branch = std::get_if<If>(&node.value)) {
+      found |= UsesAny(branch->nonnegative, variable);
+    }
+  });
+  return found;
+}
+
+bool AddsProduct(const Expr& node) {
+  return node.Is(ScalarOp::kAdd) && std::ranges::any_of(node.operands(), [](const Expr& operand) {
+           return operand.Is(ScalarOp::kMul);
+         });
+}
+
+double MultiplyAddsOf(const Store& store) {
+  double count = 0;
+  for (size_t k = 0; k < store.values.size(); ++k) {
+    Visit(store.values[k], [&](const Expr& node) {
+      if (node.Is(ScalarOp::kFma) || AddsProduct(node)) count += 1;
+    });
+    const bool sums = store.reducer && k < store.reducer->combine.size() &&
+                      store.reducer->combine[k].Is(ScalarOp::kAdd);
+    const Expr& value = store.values[k];
+    const Expr& inner = value.kind() == ExprKind::kCast ? value.operands()[0] : value;
+    if (sums && inner.Is(ScalarOp::kMul)) count += 1;
+  }
+  return count;
+}
+
+class Counter {
+ public:
+  explicit Counter(size_t variables) : point_(variables, 0) {}
+
+  double InBody(const Body& body, bool in_vector) {
+    double count = 0;
+    for (const Node& node : body) count += InNode(node, in_vector);
+    return count;
+  }
+  double vector() const { return vector_; }
+
+ private:
+  double InNode(const Node& node, bool in_vector) {
+    if (const auto* loop = std::get_if<Loop>(&node.value)) return InLoop(*loop, in_vector);
+    if (const auto* branch = std::get_if<If>(&node.value)) {
+      for (const IndexExpr& condition : branch->nonnegative) {
+        if (!condition.UsesLoaded() && Evaluate(condition, point_) < 0) return 0;
+      }
+    }
+    double count = 0;
+    if (const auto* store = std::get_if<Store>(&node.value)) {
+      count = MultiplyAddsOf(*store);
+      if (in_vector) vector_ += count * weight_;
+    }
+    ForEachBody(node, [&](const Body& inner) { count += InBody(inner, in_vector); });
+    return count;
+  }
+
+  double InLoop(const Loop& loop, bool in_vector) {
+    int64_t lower = INT64_MIN;
+    for (const IndexExpr& bound : loop.lower) lower = std::max(lower, Evaluate(bound, point_));
+    int64_t upper = INT64_MAX;
+    for (const IndexExpr& bound : loop.upper) upper = std::min(upper, Evaluate(bound, point_));
+    if (upper <= lower) return 0;
+    const int64_t extent = upper - lower;
+    const int64_t most = steps_ < kExactSteps ? kExactSteps : kSamples;
+    const int64_t visited = !ShapesBody(loop.body, loop.var) ? 1 : std::min(extent, most);
+    const double outer_weight = weight_;
+    const double share = static_cast<double>(extent) / static_cast<double>(visited);
+    weight_ *= share;
+    double count = 0;
+    for (int64_t n = 0; n < visited; ++n) {
+      ++steps_;
+      // Evenly over the range, its last iteration included: there the ragged tile is.
+      point_[loop.var] = visited == 1 ? lower : lower + n * (extent - 1) / (visited - 1);
+      count += InBody(loop.body, in_vector || loop.kind == LoopKind::kVector);
+    }
+    weight_ = outer_weight;
+    return count * share;
+  }
+
+  static constexpr int64_t kExactSteps = 4096;
+  static constexpr int64_t kSamples = 4;
+  std::vector<int64_t> point_;
+  double weight_ = 1;
+  double vector_ = 0;
+  int64_t steps_ = 0;
+};
+
+}  // namespace
+
+MultiplyAdds CountMultiplyAdds(const LoopNest& nest) {
+  MultiplyAdds result;
+  Counter counter(nest.variables.size());
+  for (const Phase& phase : nest.phases) result.total += counter.InBody(phase.body, false);
+  result.vector = counter.vector();
+  return result;
+}
+
+}  // namespace tunec

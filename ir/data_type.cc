@@ -1,0 +1,64 @@
+#include "ir/data_type.h"
+
+#include <array>
+
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+enum class Family : uint8_t { kFloat, kSigned, kUnsigned, kBool };
+
+struct Row {
+  std::string_view name;
+  size_t bytes;
+  Family family;
+};
+
+// In the order of the enumerators.
+constexpr std::array<Row, 13> kTypes = {{
+    {"f32", 4, Family::kFloat},
+    {"f64", 8, Family::kFloat},
+    {"f16", 2, Family::kFloat},
+    {"bf16", 2, Family::kFloat},
+    {"i8", 1, Family::kSigned},
+    {"i16", 2, Family::kSigned},
+    {"i32", 4, Family::kSigned},
+    {"i64", 8, Family::kSigned},
+    {"u8", 1, Family::kUnsigned},
+    {"u16", 2, Family::kUnsigned},
+    {"u32", 4, Family::kUnsigned},
+    {"u64", 8, Family::kUnsigned},
+    {"bool", 1, Family::kBool},
+}};
+
+const Row& RowOf(DataType type) {
+  const auto index = static_cast<size_t>(type);
+  TUNEC_CHECK(index < kTypes.size(), "data type number {}", index);
+  return kTypes[index];
+}
+
+}  // namespace
+
+std::string_view Name(DataType type) { return RowOf(type).name; }
+
+std::optional<DataType> ParseDataType(std::string_view name) {
+  for (size_t i = 0; i < kTypes.size(); ++i) {
+    if (kTypes[i].name == name) return static_cast<DataType>(i);
+  }
+  return std::nullopt;
+}
+
+size_t SizeOf(DataType type) { return RowOf(type).bytes; }
+
+bool IsFloat(DataType type) { return RowOf(type).family == Family::kFloat; }
+
+bool IsInteger(DataType type) {
+  return RowOf(type).family == Family::kSigned || RowOf(type).family == Family::kUnsigned;
+}
+
+bool IsSigned(DataType type) {
+  return RowOf(type).family == Family::kSigned || RowOf(type).family == Family::kFloat;
+}
+
+}  // namespace tunec
