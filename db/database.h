@@ -16,6 +16,8 @@
 
 namespace tunec {
 
+class DatabaseConnection;
+
 enum class OpenMode {
   kReadWrite,  // creates the file and its folders, migrates an older schema
   kReadOnly,   // the file must exist with the current schema; nothing is written
@@ -114,9 +116,8 @@ class Database {
   Result<std::vector<std::string>> IntegrityCheck() const;
 
  private:
-  class Connection;
-  explicit Database(std::unique_ptr<Connection> connection);
-  std::unique_ptr<Connection> connection_;
+  explicit Database(std::unique_ptr<DatabaseConnection> connection);
+  std::unique_ptr<DatabaseConnection> connection_;
 };
 
 }  // namespace tunec

@@ -1,0 +1,48 @@
+// Moving records between files: ForEachLine takes a database apart into the lines of an
+// export, LineTaker puts such lines into another. Import, export and merge are these two.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "db/codec.h"
+#include "db/connection.h"
+#include "db/records.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Everything but artifacts, in an order that depends on the data alone. Stops at the first
+/// error of `visit` and returns it. Only inside Read and Write.
+Status ForEachLine(DatabaseConnection& connection,
+                   const std::function<Status(const ExchangeLine&)>& visit);
+
+class LineTaker {
+ public:
+  explicit LineTaker(DatabaseConnection& connection) : connection_(connection) {}
+
+  /// Only inside Write. kParse or kInvalidArgument for a line that does not fit the earlier ones.
+  Status Take(const ExchangeLine& line);
+  const ExchangeCounts& counts() const { return counts_; }
+
+ private:
+  using Ids = std::map<int64_t, int64_t>;  // of the file -> of our rows
+
+  Status TakeLine(const HeaderLine& line);
+  Status TakeLine(const TargetLine& line);
+  Status TakeLine(const FactLine& line);
+  Status TakeLine(const WorkloadLine& line);
+  Status TakeLine(const TaskLine& line);
+  Status TakeLine(const TrialLine& line);
+  void Count(RecordOutcome outcome);
+
+  DatabaseConnection& connection_;
+  bool header_seen_ = false;
+  Ids targets_;
+  Ids workloads_;
+  Ids tasks_;
+  ExchangeCounts counts_;
+};
+
+}  // namespace tunec

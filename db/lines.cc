@@ -1,0 +1,160 @@
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "db/exchange.h"
+#include "db/rows.h"
+#include "db/tasks.h"
+#include "db/validate.h"
+
+namespace tunec {
+namespace {
+
+using Visit = std::function<Status(const ExchangeLine&)>;
+
+Status VisitFacts(DatabaseConnection& connection, const std::string& target, int64_t id,
+                  const Visit& visit) {
+  Query facts(connection,
+              "SELECT machine.name, value, machine.text, created_at FROM machine "
+              "JOIN targets ON targets.id = machine.target WHERE targets.text = ? ORDER BY name",
+              target);
+  while (facts.Step()) {
+    const MachineFact fact{facts.Text(0), facts.Real(1), facts.Text(2), facts.Integer(3)};
+    if (Status valid = Validate(fact); !valid) {
+      connection.Miss(fmt::format("{}: fact '{}' passed over: {}", connection.path(), fact.name,
+                                  valid.error().message));
+      continue;
+    }
+    TUNEC_RETURN_IF_ERROR(visit(FactLine{id, fact}));
+  }
+  return {};
+}
+
+Status VisitTrials(DatabaseConnection& connection, int64_t row, int64_t id, const Visit& visit) {
+  Query query(connection,
+              "SELECT " TUNEC_TRIAL_COLUMNS
+              " FROM trials WHERE task = ? ORDER BY created_at, schedule",
+              row);
+  while (query.Step()) {
+    std::optional<TrialRecord> trial = ReadTrial(connection, query);
+    if (!trial) continue;
+    trial->id = 0;
+    TUNEC_RETURN_IF_ERROR(visit(TrialLine{id, std::move(*trial)}));
+  }
+  return {};
+}
+
+/// The row behind an id of the file.
+Result<int64_t> Lookup(const std::map<int64_t, int64_t>& ids, const char* what, int64_t id) {
+  const auto found = ids.find(id);
+  if (found != ids.end()) return found->second;
+  return Fail(ErrorCode::kParse, "{} {} has not been introduced", what, id);
+}
+
+}  // namespace
+
+Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
+  TUNEC_RETURN_IF_ERROR(visit(HeaderLine{kExchangeVersion}));
+  std::map<std::string, int64_t> targets;
+  Query texts(connection, "SELECT text FROM targets ORDER BY text");
+  while (texts.Step()) {
+    const int64_t id = static_cast<int64_t>(targets.size()) + 1;
+    targets.emplace(texts.Text(0), id);
+    TUNEC_RETURN_IF_ERROR(visit(TargetLine{id, texts.Text(0)}));
+    TUNEC_RETURN_IF_ERROR(VisitFacts(connection, texts.Text(0), id, visit));
+  }
+  int64_t workload_id = 0;
+  int64_t task_id = 0;
+  const WorkloadKey* previous = nullptr;
+  const std::vector<TaskRow> tasks = SelectTasks(connection, {});
+  for (const TaskRow& task : tasks) {
+    const TuningKey& key = task.key;
+    if (previous == nullptr || previous->text != key.workload.text) {
+      TUNEC_RETURN_IF_ERROR(visit(WorkloadLine{++workload_id, key.workload}));
+    }
+    previous = &key.workload;
+    TUNEC_RETURN_IF_ERROR(visit(TaskLine{++task_id, workload_id, targets.at(key.target), key.policy,
+                                         key.schedule_version, task.converged ? 1 : 0}));
+    TUNEC_RETURN_IF_ERROR(VisitTrials(connection, task.id, task_id, visit));
+  }
+  return {};
+}
+
+Status LineTaker::Take(const ExchangeLine& line) {
+  if (!header_seen_ && !std::holds_alternative<HeaderLine>(line)) {
+    return Fail(ErrorCode::kParse, "the first record is not 'tunec_database'");
+  }
+  return std::visit([this](const auto& record) { return TakeLine(record); }, line);
+}
+
+Status LineTaker::TakeLine(const HeaderLine& line) {
+  if (line.version != kExchangeVersion) {
+    return Fail(ErrorCode::kUnsupported, "export version {}, wanted {}", line.version,
+                kExchangeVersion);
+  }
+  header_seen_ = true;
+  targets_.clear();
+  workloads_.clear();
+  tasks_.clear();
+  return {};
+}
+
+Status LineTaker::TakeLine(const TargetLine& line) {
+  TUNEC_RETURN_IF_ERROR(ValidateName("target text", line.text));
+  targets_[line.id] = EnsureTarget(connection_, line.text);
+  return {};
+}
+
+Status LineTaker::TakeLine(const FactLine& line) {
+  TUNEC_ASSIGN(const int64_t target, Lookup(targets_, "target", line.target));
+  TUNEC_RETURN_IF_ERROR(Validate(line.fact));
+  Count(UpsertFact(connection_, target, line.fact));
+  return {};
+}
+
+Status LineTaker::TakeLine(const WorkloadLine& line) {
+  TUNEC_RETURN_IF_ERROR(Validate(line.workload));
+  workloads_[line.id] = EnsureMergedWorkload(connection_, line.workload);
+  return {};
+}
+
+Status LineTaker::TakeLine(const TaskLine& line) {
+  TUNEC_ASSIGN(const int64_t workload, Lookup(workloads_, "workload", line.workload));
+  TUNEC_ASSIGN(const int64_t target, Lookup(targets_, "target", line.target));
+  if (line.schedule_version < 1 || line.schedule_version > std::numeric_limits<int>::max()) {
+    return Fail(ErrorCode::kInvalidArgument, "schedule version is {}, wanted at least 1",
+                line.schedule_version);
+  }
+  TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
+  const int64_t task = EnsureTask(connection_, workload, target, line.policy,
+                                  static_cast<int>(line.schedule_version));
+  if (line.converged != 0) {
+    Query(connection_, "UPDATE tasks SET converged = 1 WHERE id = ?", task).Run();
+  }
+  tasks_[line.id] = task;
+  return {};
+}
+
+Status LineTaker::TakeLine(const TrialLine& line) {
+  TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
+  const TrialRecord trial = Normalised(line.trial);
+  TUNEC_RETURN_IF_ERROR(Validate(trial));
+  Count(UpsertTrial(connection_, task, trial));
+  return {};
+}
+
+void LineTaker::Count(RecordOutcome outcome) {
+  switch (outcome) {
+    case RecordOutcome::kAdded:
+      ++counts_.added;
+      break;
+    case RecordOutcome::kReplaced:
+      ++counts_.replaced;
+      break;
+    case RecordOutcome::kKept:
+      ++counts_.kept;
+      break;
+  }
+}
+
+}  // namespace tunec

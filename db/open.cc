@@ -1,0 +1,219 @@
+// Opening a file without ever harming one that is not ours.
+//
+// SQLite repairs and checkpoints whatever it opens for writing, so a file is judged first:
+// through a read-only connection that takes no lock, by the 100 bytes of its header. Our
+// application id is there from the first commit on, for it is set before the file enters
+// write-ahead logging. The bytes are read through SQLite's own file object, because closing
+// a second descriptor would drop the POSIX locks of every connection of this process.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "db/connection.h"
+#include "db/schema.h"
+#include "db/sqlite_error.h"
+
+namespace tunec {
+namespace {
+
+namespace fs = std::filesystem;
+using SqlitePtr = std::unique_ptr<SQLite::Database>;
+
+constexpr int kHeaderBytes = 100;
+constexpr int kUserVersionOffset = 60;
+constexpr int kApplicationIdOffset = 68;
+
+/// What stands at `path` before anything is opened.
+enum class Found { kNothing, kFile };
+
+Result<Found> LookAt(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return Found::kNothing;
+  if (status.type() == fs::file_type::none || status.type() == fs::file_type::unknown) {
+    return Fail(ErrorCode::kIo, "{}: {}", path, error.message());
+  }
+  if (status.type() == fs::file_type::directory) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: is a directory, wanted a database file", path);
+  }
+  if (status.type() != fs::file_type::regular) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: is not a regular file", path);
+  }
+  return Found::kFile;
+}
+
+Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
+  if (access(path.c_str(), wanted) == 0) return {};
+  return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
+}
+
+/// Makes the folders of `path` and checks that the journal can be written beside it.
+Status PrepareFolder(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder, error.message());
+  return CheckAccess(folder, W_OK | X_OK, "write into this folder");
+}
+
+int64_t BigEndian32(const unsigned char* bytes) {
+  return int64_t{bytes[0]} << 24 | int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | bytes[3];
+}
+
+enum class Content { kEmpty, kOurs };
+
+/// Judges the file at `path` by its header.
+Result<Content> Judge(const std::string& path) {
+  const SQLite::Database probe(path, SQLite::OPEN_READONLY, kBusyTimeoutMs);
+  sqlite3_file* file = nullptr;
+  probe.check(sqlite3_file_control(probe.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file));
+  sqlite3_int64 size = 0;
+  probe.check(file->pMethods->xFileSize(file, &size));
+  if (size == 0) return Content::kEmpty;
+  std::array<unsigned char, kHeaderBytes> header{};
+  constexpr char kMagic[] = "SQLite format 3";
+  if (size >= kHeaderBytes) {
+    probe.check(file->pMethods->xRead(file, header.data(), kHeaderBytes, 0));
+  }
+  if (std::memcmp(header.data(), kMagic, sizeof kMagic) != 0) {
+    return Fail(ErrorCode::kParse, "{}: not a database: it lacks SQLite's header", path);
+  }
+  const int64_t application_id = BigEndian32(&header[kApplicationIdOffset]);
+  if (application_id != kApplicationId) {
+    return std::unexpected(ForeignDatabase(path, application_id));
+  }
+  const int64_t version = BigEndian32(&header[kUserVersionOffset]);
+  if (version > SchemaVersion()) {
+    return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
+  }
+  return Content::kOurs;
+}
+
+/// What holds for this connection only and changes nothing in the file.
+void Configure(SQLite::Database& sqlite) {
+  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite.exec("PRAGMA trusted_schema = OFF");
+  sqlite.exec("PRAGMA foreign_keys = ON");
+  // In write-ahead logging a commit then survives the death of the process, though the last
+  // ones may be lost with the power.
+  sqlite.exec("PRAGMA synchronous = NORMAL");
+}
+
+void CheckpointOnClose(SQLite::Database& sqlite, int enabled) {
+  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, enabled ? 0 : 1, nullptr);
+}
+
+/// SQLite does not wait for the exclusive lock that this change takes, so we do.
+void EnterWriteAheadLogging(SQLite::Database& sqlite) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+  while (true) {
+    try {
+      sqlite.execAndGet("PRAGMA journal_mode = WAL");
+      return;
+    } catch (const SQLite::Exception& exception) {
+      if ((exception.getErrorCode() & 0xff) != SQLITE_BUSY || Clock::now() > deadline) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+Result<SqlitePtr> OpenForWriting(const std::string& path) {
+  TUNEC_ASSIGN(const Found found, LookAt(path));
+  if (found == Found::kFile) {
+    TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
+    TUNEC_RETURN_IF_ERROR(Judge(path));
+    TUNEC_RETURN_IF_ERROR(CheckAccess(path, W_OK, "write"));
+  }
+  TUNEC_RETURN_IF_ERROR(PrepareFolder(path));
+  auto sqlite = std::make_unique<SQLite::Database>(
+      path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
+  CheckpointOnClose(*sqlite, 0);
+  Configure(*sqlite);
+  TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
+  TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
+  CheckpointOnClose(*sqlite, 1);
+  EnterWriteAheadLogging(*sqlite);
+  return sqlite;
+}
+
+/// `path` as a URI that tells SQLite that nobody writes the file.
+std::string ImmutableUri(const std::string& path) {
+  std::string uri = "file:";
+  for (const unsigned char c : path) {
+    const bool plain = std::isalnum(c) != 0 || c == '/' || c == '.' || c == '-' || c == '_';
+    uri += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02x}", c);
+  }
+  return uri + "?immutable=1";
+}
+
+Result<SqlitePtr> OpenAndCheck(const std::string& path, const std::string& name, int flags) {
+  auto sqlite = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
+  Configure(*sqlite);
+  TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
+  return sqlite;
+}
+
+Result<SqlitePtr> OpenForReading(const std::string& path) {
+  TUNEC_ASSIGN(const Found found, LookAt(path));
+  if (found == Found::kNothing) return Fail(ErrorCode::kNotFound, "{}: no such database", path);
+  TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
+  TUNEC_ASSIGN(const Content content, Judge(path));
+  if (content == Content::kEmpty) return Fail(ErrorCode::kParse, "{}: is an empty file", path);
+  // Readers of a write-ahead log share an index beside the file. Where the folder forbids to
+  // create it, a file without a log is complete and can be read as it is.
+  const bool folder_writable = access(fs::path(path).parent_path().c_str(), W_OK) == 0;
+  std::error_code error;
+  const bool log_exists = fs::exists(path + "-wal", error);
+  if (!folder_writable && !log_exists) {
+    return OpenAndCheck(path, ImmutableUri(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  }
+  return OpenAndCheck(path, path, SQLite::OPEN_READONLY);
+}
+
+Result<SqlitePtr> OpenInMemory(const std::string& path) {
+  auto sqlite = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE);
+  Configure(*sqlite);
+  TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
+  return sqlite;
+}
+
+Result<SqlitePtr> OpenSqlite(const std::string& path, OpenMode mode) {
+  try {
+    if (path == ":memory:") return OpenInMemory(path);
+    return mode == OpenMode::kReadOnly ? OpenForReading(path) : OpenForWriting(path);
+  } catch (const SQLite::Exception& exception) {
+    return std::unexpected(ConvertSqliteError(exception, path));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::string& path,
+                                                                     OpenMode mode) {
+  if (path.empty()) return Fail(ErrorCode::kInvalidArgument, "the database path is empty");
+  if (path.find('\0') != std::string::npos) {
+    return Fail(ErrorCode::kInvalidArgument, "the database path contains a zero byte");
+  }
+  std::string name = path;
+  if (path != ":memory:") {
+    // Absolute, so that a change of the working directory does not move the journal and a
+    // name like `file:x` is not taken for a URI.
+    std::error_code error;
+    name = fs::absolute(path, error).string();
+    if (error) return Fail(ErrorCode::kIo, "{}: {}", path, error.message());
+  }
+  TUNEC_ASSIGN(SqlitePtr sqlite, OpenSqlite(name, mode));
+  return std::unique_ptr<DatabaseConnection>(
+      new DatabaseConnection(std::move(name), mode, std::move(sqlite)));
+}
+
+}  // namespace tunec

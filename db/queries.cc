@@ -1,0 +1,143 @@
+// Questions over many tuning keys.
+#include <filesystem>
+#include <system_error>
+
+#include "db/database.h"
+#include "db/query.h"
+#include "db/rows.h"
+#include "db/schema.h"
+#include "db/tasks.h"
+
+namespace tunec {
+namespace {
+
+TaskSummary Summarise(DatabaseConnection& connection, TaskRow task) {
+  Query query(connection,
+              "SELECT count(*), ifnull(sum(status = 1), 0), ifnull(max(created_at), 0) "
+              "FROM trials WHERE task = ?",
+              task.id);
+  query.Step();
+  TaskSummary summary;
+  summary.key = std::move(task.key);
+  summary.trials = query.Integer(0);
+  summary.ok = query.Integer(1);
+  summary.best = BestTrial(connection, task.id);
+  summary.converged = task.converged;
+  summary.latest_at = query.Integer(2);
+  return summary;
+}
+
+std::vector<TargetStats> StatsOfTargets(DatabaseConnection& connection) {
+  Query query(
+      connection,
+      "SELECT targets.text, count(DISTINCT tasks.id), count(trials.id), "
+      "ifnull(sum(trials.status = 1), 0), ifnull(max(trials.created_at), 0) "
+      "FROM targets LEFT JOIN tasks ON tasks.target = targets.id "
+      "LEFT JOIN trials ON trials.task = tasks.id GROUP BY targets.id ORDER BY targets.text");
+  std::vector<TargetStats> stats;
+  while (query.Step()) {
+    stats.push_back(
+        {query.Text(0), query.Integer(1), query.Integer(2), query.Integer(3), query.Integer(4)});
+  }
+  return stats;
+}
+
+int64_t FileBytes(const std::string& path) {
+  std::error_code error;
+  int64_t bytes = 0;
+  for (const std::string& name : {path, path + "-wal"}) {
+    const auto size = std::filesystem::file_size(name, error);
+    if (!error) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter) {
+  Query query(connection,
+              "SELECT tasks.id, workloads.text, workloads.kind, workloads.description, "
+              "workloads.flops, workloads.bytes, targets.text, tasks.policy, "
+              "tasks.schedule_version, tasks.converged "
+              "FROM tasks JOIN workloads ON workloads.id = tasks.workload "
+              "JOIN targets ON targets.id = tasks.target "
+              "WHERE (?1 = '' OR workloads.kind = ?1) AND (?2 = '' OR targets.text = ?2) "
+              "AND (?3 = '' OR tasks.policy = ?3) "
+              "AND (?4 = '' OR instr(workloads.description, ?4) > 0) "
+              "AND (?5 = 0 OR tasks.schedule_version = ?5) "
+              "ORDER BY workloads.kind, workloads.text, targets.text, tasks.policy, "
+              "tasks.schedule_version LIMIT iif(?6 = 0, -1, ?6)",
+              filter.kind, filter.target, filter.policy, filter.description_part,
+              filter.schedule_version, filter.limit);
+  std::vector<TaskRow> tasks;
+  while (query.Step()) {
+    WorkloadKey workload{query.Text(1), query.Text(2), query.Text(3), query.Real(4), query.Real(5)};
+    TuningKey key{std::move(workload), query.Text(6), query.Text(7),
+                  static_cast<int>(query.Integer(8))};
+    tasks.push_back({query.Integer(0), std::move(key), query.Integer(9) != 0});
+  }
+  return tasks;
+}
+
+Result<std::vector<TaskSummary>> Database::List(const TaskFilter& filter) const {
+  return connection_->Read([&]() -> Result<std::vector<TaskSummary>> {
+    std::vector<TaskSummary> summaries;
+    for (TaskRow& task : SelectTasks(*connection_, filter)) {
+      summaries.push_back(Summarise(*connection_, std::move(task)));
+    }
+    return summaries;
+  });
+}
+
+Result<std::vector<TaskTrials>> Database::ListTrials(const TaskFilter& filter) const {
+  return connection_->Read([&]() -> Result<std::vector<TaskTrials>> {
+    std::vector<TaskTrials> tasks;
+    for (TaskRow& task : SelectTasks(*connection_, filter)) {
+      tasks.push_back({std::move(task.key), TrialsOfTask(*connection_, task.id)});
+    }
+    return tasks;
+  });
+}
+
+Result<std::vector<TunedWorkload>> Database::NearestWorkloads(const std::string& kind,
+                                                              const std::string& target,
+                                                              int schedule_version) const {
+  TaskFilter filter;
+  filter.kind = kind;
+  filter.target = target;
+  filter.schedule_version = schedule_version;
+  return connection_->Read([&]() -> Result<std::vector<TunedWorkload>> {
+    std::vector<TunedWorkload> workloads;
+    for (TaskRow& task : SelectTasks(*connection_, filter)) {
+      std::optional<TrialRecord> best = BestTrial(*connection_, task.id);
+      if (best) workloads.push_back({std::move(task.key), std::move(*best)});
+    }
+    return workloads;
+  });
+}
+
+Result<DatabaseStats> Database::Stats() const {
+  return connection_->Read([&]() -> Result<DatabaseStats> {
+    Query query(*connection_,
+                "SELECT (SELECT count(*) FROM workloads), (SELECT count(*) FROM tasks), "
+                "(SELECT count(*) FROM tasks WHERE converged), (SELECT count(*) FROM trials), "
+                "(SELECT count(*) FROM trials WHERE status = 1), (SELECT count(*) FROM artifacts), "
+                "(SELECT ifnull(sum(length(object)), 0) FROM artifacts)");
+    query.Step();
+    DatabaseStats stats;
+    stats.path = connection_->path();
+    stats.schema_version = SchemaVersion();
+    stats.file_bytes = connection_->in_memory() ? 0 : FileBytes(connection_->path());
+    stats.workloads = query.Integer(0);
+    stats.tasks = query.Integer(1);
+    stats.converged = query.Integer(2);
+    stats.trials = query.Integer(3);
+    stats.ok = query.Integer(4);
+    stats.artifacts = query.Integer(5);
+    stats.artifact_bytes = query.Integer(6);
+    stats.targets = StatsOfTargets(*connection_);
+    return stats;
+  });
+}
+
+}  // namespace tunec

@@ -1,0 +1,175 @@
+#include "db/schema.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+
+namespace tunec {
+namespace {
+
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE workloads (
+  id          INTEGER PRIMARY KEY,
+  hash        TEXT NOT NULL,
+  text        TEXT NOT NULL,
+  kind        TEXT NOT NULL,
+  description TEXT NOT NULL,
+  flops       REAL NOT NULL,
+  bytes       REAL NOT NULL
+) STRICT;
+CREATE INDEX workloads_by_hash ON workloads(hash);
+CREATE INDEX workloads_by_kind ON workloads(kind);
+
+CREATE TABLE targets (
+  id   INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX targets_by_hash ON targets(hash);
+
+CREATE TABLE tasks (
+  id               INTEGER PRIMARY KEY,
+  workload         INTEGER NOT NULL REFERENCES workloads(id),
+  target           INTEGER NOT NULL REFERENCES targets(id),
+  policy           TEXT NOT NULL,
+  schedule_version INTEGER NOT NULL,
+  converged        INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (workload, target, policy, schedule_version)
+) STRICT;
+CREATE INDEX tasks_by_target ON tasks(target);
+
+CREATE TABLE trials (
+  id             INTEGER PRIMARY KEY,
+  task           INTEGER NOT NULL REFERENCES tasks(id),
+  schedule_hash  TEXT NOT NULL,
+  schedule       TEXT NOT NULL,
+  status         INTEGER NOT NULL,
+  median_seconds REAL,
+  mad_seconds    REAL NOT NULL,
+  samples        TEXT NOT NULL,
+  accuracy_error REAL,
+  message        TEXT NOT NULL,
+  compile_ms     REAL NOT NULL,
+  check_ms       REAL NOT NULL,
+  measure_ms     REAL NOT NULL,
+  note           TEXT NOT NULL,
+  created_at     INTEGER NOT NULL,
+  tool_version   TEXT NOT NULL
+) STRICT;
+CREATE INDEX trials_by_schedule ON trials(task, schedule_hash);
+CREATE INDEX trials_by_speed ON trials(task, median_seconds, schedule_hash) WHERE status = 1;
+CREATE INDEX trials_by_date ON trials(created_at);
+
+CREATE TABLE artifacts (
+  id          INTEGER PRIMARY KEY,
+  key_hash    TEXT NOT NULL,
+  key_text    TEXT NOT NULL,
+  object      BLOB NOT NULL,
+  object_hash TEXT NOT NULL,
+  metadata    TEXT NOT NULL,
+  created_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX artifacts_by_key ON artifacts(key_hash);
+CREATE INDEX artifacts_by_date ON artifacts(created_at);
+
+CREATE TABLE machine (
+  target     INTEGER NOT NULL REFERENCES targets(id),
+  name       TEXT NOT NULL,
+  value      REAL NOT NULL,
+  text       TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (target, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW best AS
+SELECT task, trial, median_seconds, schedule FROM (
+  SELECT task, id AS trial, median_seconds, schedule,
+         row_number() OVER (PARTITION BY task ORDER BY median_seconds, schedule_hash) AS place
+  FROM trials WHERE status = 1)
+WHERE place = 1;
+)sql";
+
+constexpr const char* kTables[] = {"workloads", "targets",   "tasks",
+                                   "trials",    "artifacts", "machine"};
+
+void CreateVersion1(SQLite::Database& sqlite) { sqlite.exec(kVersion1); }
+
+constexpr Migration kMigrations[] = {CreateVersion1};
+
+int64_t Number(SQLite::Database& sqlite, const char* sql) {
+  return sqlite.execAndGet(sql).getInt64();
+}
+
+Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
+  const int64_t id = Number(sqlite, "PRAGMA application_id");
+  if (id == kApplicationId) return {};
+  if (id != 0 || Number(sqlite, "SELECT count(*) FROM sqlite_schema") != 0) {
+    return std::unexpected(ForeignDatabase(path, id));
+  }
+  sqlite.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  return {};
+}
+
+Status ApplyMissing(SQLite::Database& sqlite, const std::string& path,
+                    std::span<const Migration> migrations) {
+  TUNEC_RETURN_IF_ERROR(ClaimIfEmpty(sqlite, path));
+  const int64_t supported = static_cast<int64_t>(migrations.size());
+  const int64_t version = Number(sqlite, "PRAGMA user_version");
+  if (version > supported) return std::unexpected(NewerDatabase(path, version, supported));
+  if (version < 0) return Fail(ErrorCode::kParse, "{}: impossible schema {}", path, version);
+  for (int64_t i = version; i < supported; ++i) migrations[i](sqlite);
+  sqlite.exec(fmt::format("PRAGMA user_version = {}", supported));
+  return {};
+}
+
+}  // namespace
+
+std::span<const Migration> Migrations() { return kMigrations; }
+
+int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
+
+Status Migrate(SQLite::Database& sqlite, const std::string& path,
+               std::span<const Migration> migrations) {
+  // Without this look a mere opening would have to wait for every writer.
+  if (Number(sqlite, "PRAGMA application_id") == kApplicationId &&
+      Number(sqlite, "PRAGMA user_version") == static_cast<int64_t>(migrations.size())) {
+    return {};
+  }
+  SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
+  TUNEC_RETURN_IF_ERROR(ApplyMissing(sqlite, path, migrations));
+  transaction.commit();
+  return {};
+}
+
+Status CheckSchema(SQLite::Database& sqlite, const std::string& path) {
+  const int64_t version = Number(sqlite, "PRAGMA user_version");
+  if (version > SchemaVersion()) {
+    return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
+  }
+  if (version < SchemaVersion()) {
+    return Fail(ErrorCode::kUnsupported,
+                "{}: schema {} is older than {}: open it for writing once to migrate it", path,
+                version, SchemaVersion());
+  }
+  for (const char* table : kTables) {
+    if (!sqlite.tableExists(table)) {
+      return Fail(ErrorCode::kParse, "{}: damaged: table '{}' is missing", path, table);
+    }
+  }
+  return {};
+}
+
+Error ForeignDatabase(const std::string& path, int64_t application_id) {
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "{}: belongs to another program (application id {:#x}, wanted {:#x}): "
+                   "left as it is",
+                   path, static_cast<uint32_t>(application_id),
+                   static_cast<uint32_t>(kApplicationId));
+}
+
+Error NewerDatabase(const std::string& path, int64_t version, int64_t supported) {
+  return MakeError(ErrorCode::kUnsupported,
+                   "{}: schema {} was written by a newer tunec, wanted at most {}", path, version,
+                   supported);
+}
+
+}  // namespace tunec

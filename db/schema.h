@@ -1,0 +1,42 @@
+// The tables, and how older files become newer ones. docs/database.md explains each column.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "support/error.h"
+
+namespace SQLite {
+class Database;
+}
+
+namespace tunec {
+
+/// `tunc` in ASCII, in the header of every file of ours.
+inline constexpr int64_t kApplicationId = 0x74756e63;
+
+/// Brings a file from version i to i + 1, i its place in the list. Runs in a transaction;
+/// throws SQLite::Exception.
+using Migration = void (*)(SQLite::Database&);
+
+/// The released migrations; their number is the current version. Never edited, only appended to.
+std::span<const Migration> Migrations();
+
+int SchemaVersion();
+
+/// Applies the migrations that `sqlite`, the file called `path`, lacks, in one transaction.
+/// Claims an empty file. kInvalidArgument when the file belongs to another program,
+/// kUnsupported when it is newer than the list. Throws SQLite::Exception.
+Status Migrate(SQLite::Database& sqlite, const std::string& path,
+               std::span<const Migration> migrations);
+
+/// kUnsupported unless `sqlite` has exactly the current version, kParse when a table is missing.
+Status CheckSchema(SQLite::Database& sqlite, const std::string& path);
+
+/// How a file of another program is refused.
+Error ForeignDatabase(const std::string& path, int64_t application_id);
+/// How a file of a later tunec is refused.
+Error NewerDatabase(const std::string& path, int64_t version, int64_t supported);
+
+}  // namespace tunec

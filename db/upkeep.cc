@@ -1,0 +1,106 @@
+// Pruning, compacting and checking.
+#include "db/codec.h"
+#include "db/connection.h"
+#include "db/database.h"
+#include "db/query.h"
+#include "db/rows.h"
+#include "support/hash.h"
+
+namespace tunec {
+namespace {
+
+constexpr const char* kPruneTrials =
+    "DELETE FROM trials WHERE (?1 IS NULL OR created_at < ?1) AND id NOT IN ("
+    "SELECT id FROM (SELECT id, row_number() OVER ("
+    "PARTITION BY task ORDER BY median_seconds, schedule_hash) AS place "
+    "FROM trials WHERE status = 1) WHERE place <= ?2)";
+
+using Problems = std::vector<std::string>;
+
+void CheckPages(DatabaseConnection& connection, Problems& problems) {
+  Query pages(connection, "PRAGMA integrity_check");
+  while (pages.Step()) {
+    if (pages.Text(0) != "ok") problems.push_back(pages.Text(0));
+  }
+  Query references(connection, "PRAGMA foreign_key_check");
+  while (references.Step()) {
+    problems.push_back(fmt::format("table {} row {} refers to a row of {} that is missing",
+                                   references.Text(0), references.Integer(1), references.Text(2)));
+  }
+}
+
+/// `rows` gives an id, a text and the hash stored for it.
+void CheckHashes(const char* what, Query&& rows, Problems& problems) {
+  while (rows.Step()) {
+    if (StableHash(rows.Text(1)) == rows.Text(2)) continue;
+    problems.push_back(fmt::format("{} {}: its hash does not match", what, rows.Integer(0)));
+  }
+}
+
+/// `rows` gives the text of each group of rows that should be one.
+void CheckRepeated(const char* what, Query&& rows, Problems& problems) {
+  while (rows.Step()) {
+    problems.push_back(fmt::format("{} stored {} times: {}", what, rows.Integer(0), rows.Text(1)));
+  }
+}
+
+void CheckRows(DatabaseConnection& connection, Problems& problems) {
+  CheckHashes("workload", Query(connection, "SELECT id, text, hash FROM workloads"), problems);
+  CheckHashes("target", Query(connection, "SELECT id, text, hash FROM targets"), problems);
+  CheckHashes("schedule of trial",
+              Query(connection, "SELECT id, schedule, schedule_hash FROM trials"), problems);
+  CheckHashes("key of artifact", Query(connection, "SELECT id, key_text, key_hash FROM artifacts"),
+              problems);
+  CheckHashes("object of artifact",
+              Query(connection, "SELECT id, object, object_hash FROM artifacts"), problems);
+  CheckRepeated(
+      "workload",
+      Query(connection, "SELECT count(*), text FROM workloads GROUP BY text HAVING count(*) > 1"),
+      problems);
+  CheckRepeated(
+      "target",
+      Query(connection, "SELECT count(*), text FROM targets GROUP BY text HAVING count(*) > 1"),
+      problems);
+  CheckRepeated("schedule",
+                Query(connection,
+                      "SELECT count(*), schedule FROM trials GROUP BY task, schedule "
+                      "HAVING count(*) > 1"),
+                problems);
+}
+
+}  // namespace
+
+Result<PruneCounts> Database::Prune(const PrunePolicy& policy) {
+  if (policy.keep_best < 0) {
+    return Fail(ErrorCode::kInvalidArgument, "keep best {}, wanted at least 0", policy.keep_best);
+  }
+  return connection_->Write([&]() -> Result<PruneCounts> {
+    DatabaseConnection& c = *connection_;
+    PruneCounts counts;
+    counts.trials = Query(c, kPruneTrials, policy.created_before, policy.keep_best).Run();
+    if (policy.created_before) {
+      counts.artifacts =
+          Query(c, "DELETE FROM artifacts WHERE created_at < ?", *policy.created_before).Run();
+    }
+    counts.tasks = Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();
+    Query(c, "DELETE FROM workloads WHERE id NOT IN (SELECT workload FROM tasks)").Run();
+    Query(c,
+          "DELETE FROM targets WHERE id NOT IN (SELECT target FROM tasks) "
+          "AND id NOT IN (SELECT target FROM machine)")
+        .Run();
+    return counts;
+  });
+}
+
+Status Database::Compact() { return connection_->Execute("VACUUM"); }
+
+Result<std::vector<std::string>> Database::IntegrityCheck() const {
+  return connection_->Read([&]() -> Result<std::vector<std::string>> {
+    Problems problems;
+    CheckPages(*connection_, problems);
+    if (problems.empty()) CheckRows(*connection_, problems);
+    return problems;
+  });
+}
+
+}  // namespace tunec
