@@ -1,0 +1,39 @@
+// Files: reading whole ones, replacing one so that nobody sees half of it, mapping one.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "support/error.h"
+
+namespace tunec {
+
+/// The bytes of a regular file. Errors: kNotFound, kIo.
+Result<std::string> ReadFile(const std::filesystem::path& path);
+
+/// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes
+/// or the new ones, never some of each. Errors: kIo; the aside file is removed.
+Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// A file mapped for reading, shared with other processes. The mapping lives as long as the
+/// last pointer to this object: hand it to Array as the owner of the bytes. Thread-safe.
+class MappedFile {
+ public:
+  static Result<std::shared_ptr<const MappedFile>> Open(const std::filesystem::path& path);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  /// Page-aligned; empty for an empty file.
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace tunec
