@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Checks that the folders of tunec depend on each other in one direction only.
+
+    layering.py --source ROOT --layers FILE
+
+FILE is what tests/layering/CMakeLists.txt wrote from the CMake targets, one fact a line:
+
+    folder NAME DEPENDS...            a folder's DEPENDS, as given to tunec_library()
+    target FOLDER NAME LIBRARIES...   what a target of that folder links
+    interface FOLDER NAME LIBRARIES...  what it hands on to those that link it
+
+The rules:
+  1. a folder's DEPENDS stand before it in ORDER and are not FORBIDDEN to it, however indirectly;
+  2. a target links only its own folder's libraries and those of its folder's DEPENDS;
+  3. a file includes only its own folder and, transitively, its folder's DEPENDS;
+  4. a project header is included by its path from the root, and exists;
+  5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, but
+     for WRAPPERS; nothing outside the owner reaches a wrapper, however indirectly;
+  6. the link libraries of a third party are PRIVATE.
+
+Every violation is printed with its place; the exit code is 1 when there are any.
+"""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+# A folder may depend only on those before it.
+ORDER = ["support", "ir", "graph", "polyhedral", "schedule", "runtime", "jit", "db", "autotune",
+         "compiler", "api", "tools"]
+
+# What a folder must not depend on although it stands before it. Code generation sees no
+# integer sets, a deployed program no compiler, the database only text.
+FORBIDDEN = {
+    "polyhedral": {"graph"},
+    "runtime": {"graph", "polyhedral", "schedule"},
+    "jit": {"graph", "polyhedral", "schedule"},
+    "db": {"ir", "graph", "polyhedral", "schedule", "runtime", "jit"},
+}
+
+# Third party: (the start of its headers' paths, the folders that may include it, its link targets).
+THIRD_PARTY = {
+    "isl": (r"isl/", {"polyhedral"}, r"tunec_isl|isl"),
+    "LLVM": (r"llvm/|llvm-c/|clang/|lld/", {"jit"}, r"tunec_llvm|LLVM\S*"),
+    "CUDA": (r"cuda|nvrtc|nvml|cudnn|cublas|nvJitLink|nvPTXCompiler", {"jit", "runtime"}, r"CUDA::\S+"),
+    "SQLite": (r"sqlite3|SQLiteCpp/", {"db"}, r"SQLiteCpp|SQLite::SQLite3"),
+    "ONNX": (r"onnx/|google/protobuf/", {"graph"}, r"tunec_onnx_proto|protobuf::\S+"),
+}
+
+# The one header that may include a third party's headers.
+WRAPPERS = {"polyhedral/isl.h": "isl"}
+
+SUFFIXES = {".h", ".hpp", ".inc", ".cc", ".cpp", ".c"}
+HEADER_SUFFIXES = {".h", ".hpp", ".inc"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+class Layers:
+    """The facts of FILE."""
+
+    def __init__(self, text):
+        self.depends, self.targets, self.interfaces = {}, [], []
+        declared = set()
+        for line in text.splitlines():
+            kind, *words = line.split() or [""]
+            if kind == "folder":
+                self.depends[words[0]] = set(words[1:])
+                declared.add(words[0])
+            elif kind == "target":
+                self.targets.append((words[0], words[1], words[2:]))
+            elif kind == "interface":
+                self.interfaces.append((words[0], words[1], words[2:]))
+            elif kind:
+                raise ValueError(f"unknown fact '{line}'")
+        # A folder built without tunec_library() depends on what its targets link.
+        for folder, _, libraries in self.targets:
+            if folder not in declared:
+                linked = {folder_of(library) for library in libraries} - {None, folder}
+                self.depends.setdefault(folder, set()).update(linked)
+
+    def closure(self, folder):
+        """The folders that `folder` may include: itself and all it depends on."""
+        seen, queue = set(), [folder]
+        while queue:
+            here = queue.pop()
+            if here not in seen:
+                seen.add(here)
+                queue += self.depends.get(here, ())
+        return seen
+
+
+def folder_of(library):
+    """The folder of a tunec_FOLDER library, or None."""
+    match = re.fullmatch(r"(?:\$<LINK_ONLY:)?(?:tunec_|tunec::)(\w+)>?", library)
+    return match[1] if match and match[1] in ORDER else None
+
+
+def third_party_of(path):
+    """The third party whose header `path` is, or None."""
+    for name, (headers, _, _) in THIRD_PARTY.items():
+        if re.match(headers, path):
+            return name
+    return None
+
+
+def check_depends(layers):
+    for folder, depends in layers.depends.items():
+        if folder not in ORDER:
+            yield f"{folder}/CMakeLists.txt: folder '{folder}' has no place in the order of layers"
+            continue
+        for depend in sorted(depends):
+            if depend not in ORDER or ORDER.index(depend) >= ORDER.index(folder):
+                yield f"{folder}/CMakeLists.txt: DEPENDS {depend}: it does not stand below {folder}"
+        for forbidden in sorted(FORBIDDEN.get(folder, set()) & layers.closure(folder)):
+            yield f"{folder}/CMakeLists.txt: {folder} must not depend on {forbidden}, even indirectly"
+
+
+def check_links(layers):
+    for folder, target, libraries in layers.targets:
+        for library in libraries:
+            linked = folder_of(library)
+            if linked and linked != folder and linked not in layers.depends[folder]:
+                yield f"{folder}/CMakeLists.txt: {target} links {library}, but DEPENDS lacks {linked}"
+            for name, (_, owners, pattern) in THIRD_PARTY.items():
+                if re.fullmatch(pattern, library) and folder not in owners:
+                    yield f"{folder}/CMakeLists.txt: {target} links {library}; {name} belongs to {owner_names(owners)}"
+    for folder, target, libraries in layers.interfaces:
+        for library in libraries:
+            for name, (_, _, pattern) in THIRD_PARTY.items():
+                if re.fullmatch(pattern, library):
+                    yield f"{folder}/CMakeLists.txt: {target} hands on {library}: {name} must be PRIVATE"
+
+
+def owner_names(owners):
+    return " and ".join(sorted(owners))
+
+
+def read_includes(root):
+    """{path from the root: [(line, quote, included path)]} of every source file in the folders."""
+    includes = {}
+    for folder in ORDER:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in SUFFIXES or not path.is_file():
+                continue
+            found = []
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                if match := INCLUDE.match(line):
+                    found.append((number, match[1], match[2]))
+            includes[str(path.relative_to(root))] = found
+    return includes
+
+
+def resolve(root, included):
+    """The path from the root of a project header as it is included, or None."""
+    for base in ("", "api/include/"):
+        if (root / (base + included)).is_file():
+            return base + included
+    return None
+
+
+def check_includes(root, layers, includes):
+    for path, lines in includes.items():
+        folder = path.split("/")[0]
+        allowed = layers.closure(folder)
+        is_header = Path(path).suffix in HEADER_SUFFIXES
+        for number, quote, included in lines:
+            place = f"{path}:{number}"
+            if party := third_party_of(included):
+                owners = THIRD_PARTY[party][1]
+                if folder not in owners:
+                    yield f"{place}: {included}: {party} belongs to {owner_names(owners)}"
+                elif is_header and WRAPPERS.get(path) != party:
+                    yield f"{place}: {included}: a header must not include {party}"
+                continue
+            first = included.split("/")[0]
+            target = resolve(root, included)
+            if target is None and (first in ORDER or quote == '"' and "/" not in included):
+                yield f"{place}: {included} does not exist; project headers are included by their path from the root"
+            elif target is not None and target.split("/")[0] not in allowed:
+                yield f"{place}: {included}: {folder} does not depend on {target.split('/')[0]}"
+
+
+def check_wrappers(root, includes):
+    """Nothing outside a wrapper's folder reaches it through other headers."""
+    graph = {path: [(number, resolve(root, included)) for number, _, included in lines]
+             for path, lines in includes.items()}
+    for path, lines in graph.items():
+        for number, first in lines:
+            seen, queue = set(), [first]
+            while queue:
+                here = queue.pop()
+                if here is None or here in seen:
+                    continue
+                seen.add(here)
+                queue += [included for _, included in graph.get(here, ())]
+            for wrapper in sorted(seen & set(WRAPPERS)):
+                if wrapper.split("/")[0] != path.split("/")[0]:
+                    yield f"{path}:{number}: {first} leads to {wrapper}, which is private to its folder"
+
+
+def check(root, layers):
+    """All violations, each a line of text."""
+    includes = read_includes(root)
+    return [*check_depends(layers), *check_links(layers), *check_includes(root, layers, includes),
+            *check_wrappers(root, includes)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=Path, required=True, help="the root of the repository")
+    parser.add_argument("--layers", type=Path, required=True, help="the facts that CMake wrote")
+    args = parser.parse_args()
+    violations = check(args.source, Layers(args.layers.read_text()))
+    for violation in violations:
+        print(violation)
+    print(f"{len(violations)} violations of the layering" if violations else "the layers hold")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
