@@ -1,0 +1,124 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/db/samples.h"
+
+namespace tunec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Changes a file behind the database's back.
+void Tamper(const std::string& path, const std::string& sql) {
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
+}
+
+TEST(Artifacts, ComeBackAsTheyWereStored) {
+  Database database = OpenForTest();
+  const Artifact artifact{std::string("\x7f"
+                                      "ELF\0\xff\x00",
+                                      7),
+                          R"({"entry": "k"})", 5};
+  ASSERT_TRUE(database.PutArtifact("key", artifact).has_value());
+  EXPECT_EQ(database.GetArtifact("key")->value(), artifact);
+  const Artifact empty{"", "[]", 6};
+  ASSERT_TRUE(database.PutArtifact("key", empty).has_value());
+  EXPECT_EQ(database.GetArtifact("key")->value(), empty);
+  EXPECT_EQ(database.Stats()->artifacts, 1);
+}
+
+TEST(Artifacts, UnknownKeyIsASilentMiss) {
+  const Database database = OpenForTest();
+  EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
+  EXPECT_THAT(database.TakeMissReasons(), IsEmpty());
+}
+
+TEST(Artifacts, MetadataMustBeJson) {
+  Database database = OpenForTest();
+  const Status status = database.PutArtifact("key", {"x", "{", 0});
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().message, "artifact metadata is not JSON");
+}
+
+TEST(Artifacts, DamagedObjectIsAMissWithAReason) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  Database database = OpenForTest(path);
+  ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
+  Tamper(path, "UPDATE artifacts SET object = x'00'");
+  EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
+  EXPECT_THAT(database.TakeMissReasons(),
+              ElementsAre(path + ": artifact 1 passed over: its bytes do not match their hash"));
+  EXPECT_THAT(database.TakeMissReasons(), IsEmpty());
+  // A miss is healed by storing the artifact again.
+  ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
+  EXPECT_TRUE(database.GetArtifact("key")->has_value());
+}
+
+TEST(Artifacts, DamagedMetadataIsAMissWithAReason) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
+  Tamper(folder.File("t.db"), "UPDATE artifacts SET metadata = '{\"a\":'");
+  EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
+  EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("its metadata is not JSON")));
+}
+
+TEST(Artifacts, SameHashWithAnotherKeyTextIsAMiss) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
+  Tamper(folder.File("t.db"), "UPDATE artifacts SET key_text = 'other'");
+  EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
+}
+
+TEST(Artifacts, DamagedTrialIsPassedOverWithAReason) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  for (int n = 1; n <= 4; ++n) {
+    ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(n, n)).has_value());
+  }
+  Tamper(folder.File("t.db"),
+         "UPDATE trials SET samples = '[1,' WHERE id = 1;"
+         "UPDATE trials SET status = 99 WHERE id = 2;"
+         "UPDATE trials SET median_seconds = NULL WHERE id = 3");
+  EXPECT_EQ(database.Trials(SampleKey())->size(), 1u);
+  EXPECT_THAT(database.TakeMissReasons(),
+              ElementsAre(HasSubstr("trial 1 passed over: samples are not a list of numbers"),
+                          HasSubstr("trial 2 passed over: trial status is 99"),
+                          HasSubstr("trial 3 passed over: median of an ok trial is 0")));
+  EXPECT_EQ(database.Best(SampleKey())->value().id, 4);
+  // Measuring the schedule again heals its row.
+  EXPECT_EQ(database.RecordTrial(SampleKey(), OkTrial(1, 1)), RecordOutcome::kReplaced);
+  EXPECT_EQ(database.Best(SampleKey())->value().id, 1);
+}
+
+TEST(MachineFacts, AreKeptPerTarget) {
+  Database database = OpenForTest();
+  const MachineFact peak{"peak_flops", 1.8e11, "fma, one core", 7};
+  const MachineFact bandwidth{"dram_bytes_per_second", 2e10, "triad", 7};
+  ASSERT_TRUE(database.SetMachineFact("cpu", peak).has_value());
+  ASSERT_TRUE(database.SetMachineFact("cpu", bandwidth).has_value());
+  EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), peak);
+  EXPECT_THAT(*database.MachineFacts("cpu"), ElementsAre(bandwidth, peak));
+  EXPECT_EQ(database.GetMachineFact("gpu", "peak_flops").value(), std::nullopt);
+  // The latest caller is right, whatever the dates say.
+  const MachineFact again{"peak_flops", 1.7e11, "fma, one core", 6};
+  ASSERT_TRUE(database.SetMachineFact("cpu", again).has_value());
+  EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), again);
+}
+
+TEST(MachineFacts, MustBeFinite) {
+  Database database = OpenForTest();
+  const Status status = database.SetMachineFact("cpu", {"peak", std::nan(""), "", 0});
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().message, "fact 'peak' is nan, wanted a finite number");
+}
+
+}  // namespace
+}  // namespace tunec

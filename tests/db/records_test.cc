@@ -1,0 +1,276 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "tests/db/samples.h"
+
+namespace tunec {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Records, TrialComesBackAsItWasRecorded) {
+  Database database = OpenForTest();
+  TrialRecord trial = OkTrial(1, 0.1 + 0.2);
+  trial.samples = {1e-9, 5e-324, 0.30000000000000004, 1.7976931348623157e308};
+  trial.accuracy_error = std::numeric_limits<double>::infinity();
+  ASSERT_EQ(database.RecordTrial(SampleKey(), trial), RecordOutcome::kAdded);
+
+  const auto trials = database.Trials(SampleKey());
+  ASSERT_TRUE(trials.has_value());
+  ASSERT_EQ(trials->size(), 1u);
+  trial.id = trials->front().id;
+  EXPECT_EQ(trials->front(), trial);
+  EXPECT_EQ(database.Find(SampleKey(), trial.schedule)->value(), trial);
+}
+
+TEST(Records, EveryStatusComesBack) {
+  Database database = OpenForTest();
+  for (int number = 1; number <= 7; ++number) {
+    const auto status = static_cast<TrialStatus>(number);
+    const TrialRecord trial = number == 1 ? OkTrial(1, 1) : FailedTrial(number, status);
+    ASSERT_TRUE(database.RecordTrial(SampleKey(), trial).has_value());
+    EXPECT_EQ(database.Find(SampleKey(), trial.schedule)->value().status, status);
+    EXPECT_NE(TrialStatusName(status), "");
+  }
+  EXPECT_EQ(database.CountTrials(SampleKey()), 7);
+}
+
+TEST(Records, UnknownKeyHasNothing) {
+  const Database database = OpenForTest();
+  EXPECT_EQ(database.CountTrials(SampleKey()), 0);
+  EXPECT_EQ(database.Trials(SampleKey())->size(), 0u);
+  EXPECT_EQ(database.Best(SampleKey()).value(), std::nullopt);
+  EXPECT_EQ(database.IsConverged(SampleKey()), false);
+}
+
+TEST(Records, EachPartOfTheKeySeparates) {
+  Database database = OpenForTest();
+  std::vector<TuningKey> keys(5, SampleKey());
+  keys[1].workload.text += " ";
+  keys[2].target += " ";
+  keys[3].policy += " ";
+  keys[4].schedule_version = 2;
+  for (const TuningKey& key : keys) {
+    EXPECT_EQ(database.RecordTrial(key, OkTrial(1, 1)), RecordOutcome::kAdded);
+  }
+  for (const TuningKey& key : keys) EXPECT_EQ(database.CountTrials(key), 1);
+}
+
+TEST(Records, DescriptionIsNotPartOfTheKey) {
+  Database database = OpenForTest();
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
+  TuningKey renamed = SampleKey();
+  renamed.workload.description = "another model";
+  renamed.workload.flops = 7;
+  EXPECT_EQ(database.RecordTrial(renamed, OkTrial(1, 1)), RecordOutcome::kKept);
+  EXPECT_EQ(database.List({})->at(0).key, renamed);
+}
+
+TEST(Records, BestIsTheSmallestMedianOfTheOkOnes) {
+  Database database = OpenForTest();
+  const TuningKey key = SampleKey();
+  for (const auto& trial : {OkTrial(1, 3), OkTrial(2, 1), OkTrial(3, 2)}) {
+    ASSERT_TRUE(database.RecordTrial(key, trial).has_value());
+  }
+  TrialRecord wrong = FailedTrial(4, TrialStatus::kWrongResult);
+  wrong.median_seconds = 0.1;
+  ASSERT_TRUE(database.RecordTrial(key, wrong).has_value());
+  EXPECT_EQ(database.Best(key)->value().schedule, OkTrial(2, 1).schedule);
+  EXPECT_EQ(database.Find(key, wrong.schedule)->value().median_seconds, 0);
+}
+
+TEST(Records, ScheduleIsKeptOnce) {
+  Database database = OpenForTest();
+  const TuningKey key = SampleKey();
+  const TrialRecord first = OkTrial(1, 1);
+  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kAdded);
+  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kKept);
+
+  TrialRecord retimed = first;
+  retimed.samples = {1.5, 1.4, 1.6, 1.5};
+  retimed.median_seconds = 1.5;
+  EXPECT_EQ(database.RecordTrial(key, retimed), RecordOutcome::kReplaced);
+  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kKept);
+  EXPECT_EQ(database.Best(key)->value().median_seconds, 1.5);
+  EXPECT_EQ(database.CountTrials(key), 1);
+}
+
+TEST(Records, RetimingCanCostTheFirstPlace) {
+  Database database = OpenForTest();
+  const TuningKey key = SampleKey();
+  ASSERT_TRUE(database.RecordTrial(key, OkTrial(1, 1)).has_value());
+  ASSERT_TRUE(database.RecordTrial(key, OkTrial(2, 2)).has_value());
+  TrialRecord retimed = OkTrial(1, 3);
+  retimed.samples = {1, 3, 3, 3};
+  ASSERT_TRUE(database.RecordTrial(key, retimed).has_value());
+  EXPECT_EQ(database.Best(key)->value().schedule, OkTrial(2, 2).schedule);
+}
+
+TEST(Records, WrongResultOutweighsTimeAndTimeOutweighsAccident) {
+  Database database = OpenForTest();
+  const TuningKey key = SampleKey();
+  const TrialRecord accident = FailedTrial(1, TrialStatus::kTimedOut);
+  const TrialRecord ok = OkTrial(1, 1);
+  const TrialRecord wrong = FailedTrial(1, TrialStatus::kWrongResult);
+  EXPECT_EQ(database.RecordTrial(key, accident), RecordOutcome::kAdded);
+  EXPECT_EQ(database.RecordTrial(key, ok), RecordOutcome::kReplaced);
+  EXPECT_EQ(database.RecordTrial(key, accident), RecordOutcome::kKept);
+  EXPECT_EQ(database.RecordTrial(key, wrong), RecordOutcome::kReplaced);
+  EXPECT_EQ(database.RecordTrial(key, ok), RecordOutcome::kKept);
+  EXPECT_EQ(database.Best(key).value(), std::nullopt);
+}
+
+TEST(Records, ConvergedIsRememberedAndForgotten) {
+  Database database = OpenForTest();
+  ASSERT_TRUE(database.SetConverged(SampleKey()).has_value());
+  EXPECT_EQ(database.IsConverged(SampleKey()), true);
+  EXPECT_EQ(database.IsConverged(SampleKey(1)), false);
+  ASSERT_TRUE(database.ClearConverged(SampleKey()).has_value());
+  EXPECT_EQ(database.IsConverged(SampleKey()), false);
+}
+
+TEST(Records, UndatedTrialIsDatedNow) {
+  Database database = OpenForTest();
+  TrialRecord trial = OkTrial(1, 1);
+  trial.created_at = 0;
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), trial).has_value());
+  EXPECT_GT(database.Best(SampleKey())->value().created_at, 1'700'000'000);
+}
+
+TEST(Records, MessageMayHoldAnyBytes) {
+  Database database = OpenForTest();
+  TrialRecord trial = FailedTrial(1, TrialStatus::kCrashed);
+  trial.message = std::string("signal\0 11 \xff\xc3", 13);
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), trial).has_value());
+  EXPECT_EQ(database.Trials(SampleKey())->at(0).message, "signal? 11 ??");
+}
+
+TEST(Records, WhatCannotBeStoredIsRefused) {
+  Database database = OpenForTest();
+  const auto refuses = [&](const TuningKey& key, const TrialRecord& trial, const char* message) {
+    const auto outcome = database.RecordTrial(key, trial);
+    ASSERT_FALSE(outcome.has_value()) << message;
+    EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(outcome.error().message, HasSubstr(message));
+  };
+  TuningKey key = SampleKey();
+  key.workload.text = "\xff";
+  refuses(key, OkTrial(1, 1), "workload text is not UTF-8");
+  key = SampleKey();
+  key.target = "";
+  refuses(key, OkTrial(1, 1), "target text is empty");
+  key = SampleKey();
+  key.schedule_version = 0;
+  refuses(key, OkTrial(1, 1), "schedule version is 0, wanted at least 1");
+
+  refuses(SampleKey(), OkTrial(1, 0), "median of an ok trial is 0");
+  refuses(SampleKey(), OkTrial(1, std::nan("")), "median is nan");
+  TrialRecord trial = OkTrial(1, 1);
+  trial.samples.push_back(-1);
+  refuses(SampleKey(), trial, "sample is -1");
+  trial = OkTrial(1, 1);
+  trial.status = static_cast<TrialStatus>(8);
+  refuses(SampleKey(), trial, "trial status is 8");
+  trial = OkTrial(1, 1);
+  trial.schedule = std::string("a\0b", 3);
+  refuses(SampleKey(), trial, "schedule is not UTF-8");
+  EXPECT_EQ(database.Stats()->tasks, 0);
+}
+
+TEST(Records, ListFiltersAndOrders) {
+  Database database = OpenForTest();
+  TuningKey conv = SampleKey(2);
+  conv.workload.kind = "conv2d";
+  for (const TuningKey& key : {SampleKey(1), SampleKey(0), conv}) {
+    ASSERT_TRUE(database.RecordTrial(key, OkTrial(1, 2)).has_value());
+    ASSERT_TRUE(database.RecordTrial(key, OkTrial(2, 1)).has_value());
+    ASSERT_TRUE(database.RecordTrial(key, FailedTrial(3, TrialStatus::kIllegal)).has_value());
+  }
+  ASSERT_TRUE(database.SetConverged(conv).has_value());
+
+  const auto all = database.List({});
+  ASSERT_EQ(all->size(), 3u);
+  EXPECT_EQ(all->at(0).key, conv);
+  EXPECT_EQ(all->at(1).key, SampleKey(0));
+  EXPECT_EQ(all->at(2).key, SampleKey(1));
+  EXPECT_EQ(all->at(0).trials, 3);
+  EXPECT_EQ(all->at(0).ok, 2);
+  EXPECT_EQ(all->at(0).best->median_seconds, 1);
+  EXPECT_TRUE(all->at(0).converged);
+  EXPECT_EQ(all->at(0).latest_at, 1'700'000'003);
+
+  EXPECT_EQ(database.List({.kind = "matmul"})->size(), 2u);
+  EXPECT_EQ(database.List({.target = "other"})->size(), 0u);
+  EXPECT_EQ(database.List({.policy = conv.policy})->size(), 3u);
+  EXPECT_EQ(database.List({.description_part = "layer 1"})->size(), 1u);
+  EXPECT_EQ(database.List({.schedule_version = 2})->size(), 0u);
+  EXPECT_EQ(database.List({.limit = 2})->size(), 2u);
+  EXPECT_EQ(database.ListTrials({.kind = "conv2d"})->at(0).trials.size(), 3u);
+}
+
+TEST(Records, NeighboursAreOfOneKindTargetAndVersionAndHaveABest) {
+  Database database = OpenForTest();
+  TuningKey conv = SampleKey(1);
+  conv.workload.kind = "conv2d";
+  TuningKey later = SampleKey(2);
+  later.schedule_version = 2;
+  for (const TuningKey& key : {SampleKey(0), conv, later}) {
+    ASSERT_TRUE(database.RecordTrial(key, OkTrial(1, 2)).has_value());
+  }
+  const TrialRecord failed = FailedTrial(1, TrialStatus::kCrashed);
+  ASSERT_TRUE(database.RecordTrial(SampleKey(3), failed).has_value());
+
+  const auto near = database.NearestWorkloads("matmul", SampleKey().target, 1);
+  ASSERT_EQ(near->size(), 1u);
+  EXPECT_EQ(near->at(0).key, SampleKey(0));
+  EXPECT_EQ(near->at(0).best.schedule, OkTrial(1, 2).schedule);
+  EXPECT_EQ(database.NearestWorkloads("matmul", "other", 1)->size(), 0u);
+}
+
+TEST(Records, StatsCount) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 2)).has_value());
+  const TrialRecord failed = FailedTrial(2, TrialStatus::kCrashed);
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), failed).has_value());
+  ASSERT_TRUE(database.SetConverged(SampleKey(1)).has_value());
+  ASSERT_TRUE(database.PutArtifact("key", {"12345", "{}", 0}).has_value());
+
+  const auto stats = database.Stats();
+  EXPECT_EQ(stats->path, folder.File("t.db"));
+  EXPECT_EQ(stats->schema_version, 1);
+  EXPECT_GT(stats->file_bytes, 4096);
+  EXPECT_EQ(stats->workloads, 2);
+  EXPECT_EQ(stats->tasks, 2);
+  EXPECT_EQ(stats->converged, 1);
+  EXPECT_EQ(stats->trials, 2);
+  EXPECT_EQ(stats->ok, 1);
+  EXPECT_EQ(stats->artifacts, 1);
+  EXPECT_EQ(stats->artifact_bytes, 5);
+  ASSERT_EQ(stats->targets.size(), 1u);
+  EXPECT_EQ(stats->targets[0].tasks, 2);
+  EXPECT_EQ(stats->targets[0].trials, 2);
+  EXPECT_EQ(stats->targets[0].ok, 1);
+}
+
+TEST(Records, ThreadsShareOneDatabase) {
+  Database database = OpenForTest();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&database, thread] {
+      for (int i = 0; i < 50; ++i) {
+        EXPECT_TRUE(database.RecordTrial(SampleKey(i % 3), OkTrial(thread * 100 + i, 1 + i)));
+        EXPECT_TRUE(database.Best(SampleKey(i % 3))->has_value());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(database.Stats()->trials, 200);
+}
+
+}  // namespace
+}  // namespace tunec
