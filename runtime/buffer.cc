@@ -1,0 +1,41 @@
+#include "runtime/buffer.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace tunec {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+size_t AlignmentFor(size_t bytes) {
+  if (bytes >= kHugePage) return kHugePage;
+  return bytes >= kPage ? kPage : Buffer::kAlignment;
+}
+
+}  // namespace
+
+Result<Buffer> Buffer::Allocate(size_t bytes) {
+  Buffer buffer;
+  if (bytes == 0) return buffer;
+  const size_t alignment = AlignmentFor(bytes);
+  const size_t granule = bytes >= kPage ? kPage : kAlignment;
+  if (bytes > PTRDIFF_MAX - kHugePage)
+    return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
+  const size_t rounded = (bytes + granule - 1) / granule * granule;
+  void* data = nullptr;
+  if (posix_memalign(&data, alignment, rounded) != 0)
+    return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
+  // Only advice: without transparent huge pages the buffer works all the same.
+  if (bytes >= kHugePage) (void)madvise(data, rounded, MADV_HUGEPAGE);
+  buffer.data_ = static_cast<std::byte*>(data);
+  buffer.size_ = bytes;
+  return buffer;
+}
+
+Buffer::~Buffer() { std::free(data_); }
+
+}  // namespace tunec

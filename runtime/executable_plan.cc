@@ -1,0 +1,147 @@
+// Invariants of an ExecutablePlan:
+//  1. sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0,
+//     threads >= 1, alignments of constants are powers of two up to a page;
+//  2. every argument names something that exists, at an offset within it;
+//  3. a step is a kernel, all phases of which have a function and tasks >= 0, or a copy of two
+//     arguments that stays within both, whose ends do not overlap and whose target is writable;
+//     a step without phases and without bytes does nothing;
+//  4. prologue steps name constants only;
+//  5. a constant without data that a step names is named by a prologue step.
+// What a kernel reads and writes is not visible here: that is the compiler's word.
+#include "runtime/executable_plan.h"
+
+#include <bit>
+
+namespace tunec {
+namespace {
+
+using Kind = ValueRef::Kind;
+
+const char* NameOf(Kind kind) {
+  switch (kind) {
+    case Kind::kInput:
+      return "input";
+    case Kind::kOutput:
+      return "output";
+    case Kind::kConstant:
+      return "constant";
+    case Kind::kArena:
+      return "arena";
+  }
+  return "unknown";
+}
+
+// The bytes that a reference points into.
+Result<int64_t> BytesBehind(const ExecutablePlan& plan, const ValueRef& ref) {
+  const auto missing = [&](size_t count) {
+    return Fail(ErrorCode::kInvalidArgument, "there is no {} {}, only {}", NameOf(ref.kind),
+                ref.index, count);
+  };
+  const auto index = static_cast<size_t>(ref.index);  // negative becomes huge
+  switch (ref.kind) {
+    case Kind::kInput:
+      return index < plan.inputs.size() ? ByteSize(plan.inputs[index])
+                                        : missing(plan.inputs.size());
+    case Kind::kOutput:
+      return index < plan.outputs.size() ? ByteSize(plan.outputs[index])
+                                         : missing(plan.outputs.size());
+    case Kind::kConstant:
+      if (index >= plan.constants.size()) return missing(plan.constants.size());
+      return plan.constants[index].bytes;
+    case Kind::kArena:
+      if (index != 0) return missing(1);
+      return plan.arena_bytes;
+  }
+  return Fail(ErrorCode::kInvalidArgument, "there is no kind of argument {}",
+              static_cast<int>(ref.kind));
+}
+
+Status VerifyReference(const ExecutablePlan& plan, const ValueRef& ref, int64_t bytes) {
+  TUNEC_ASSIGN(const int64_t size, BytesBehind(plan, ref));
+  if (ref.offset < 0 || ref.offset > size || bytes > size - ref.offset)
+    return Fail(ErrorCode::kInvalidArgument, "{} {} has {} bytes, wanted {} at offset {}",
+                NameOf(ref.kind), ref.index, size, bytes, ref.offset);
+  return {};
+}
+
+Status VerifyCopy(const Step& step, Kind writable) {
+  if (step.copy_bytes < 0 || step.arguments.size() != 2 || !step.kernel.phases.empty())
+    return Fail(ErrorCode::kInvalidArgument, "a copy of {} bytes has {} arguments and {} phases",
+                step.copy_bytes, step.arguments.size(), step.kernel.phases.size());
+  const ValueRef& from = step.arguments[0];
+  const ValueRef& to = step.arguments[1];
+  const bool same = from.kind == to.kind && from.index == to.index;
+  if (same && from.offset < to.offset + step.copy_bytes &&
+      to.offset < from.offset + step.copy_bytes)
+    return Fail(ErrorCode::kInvalidArgument, "a copy onto itself");
+  if (to.kind != writable && to.kind != Kind::kOutput && to.kind != Kind::kArena)
+    return Fail(ErrorCode::kInvalidArgument, "a copy writes {} {}", NameOf(to.kind), to.index);
+  return {};
+}
+
+Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
+  for (const ValueRef& ref : step.arguments)
+    TUNEC_RETURN_IF_ERROR(VerifyReference(plan, ref, step.copy_bytes));
+  if (step.copy_bytes != 0) return VerifyCopy(step, writable);
+  for (const KernelPhase& phase : step.kernel.phases)
+    if (phase.function == nullptr || phase.tasks < 0)
+      return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks and {} function", phase.tasks,
+                  phase.function == nullptr ? "no" : "a");
+  constexpr int64_t kLimit = int64_t{1} << 56;
+  for (const int64_t bytes : {step.kernel.workspace_bytes, step.kernel.scratch_bytes})
+    if (bytes < 0 || bytes > kLimit)
+      return Fail(ErrorCode::kInvalidArgument, "the kernel wants {} bytes of its own", bytes);
+  return {};
+}
+
+Status Named(const Step& step, Status status) {
+  if (!status)
+    status.error().message = fmt::format("step '{}': {}", step.name, status.error().message);
+  return status;
+}
+
+Status VerifySizes(const ExecutablePlan& plan) {
+  for (const auto* specs : {&plan.inputs, &plan.outputs})
+    for (const TensorSpec& spec : *specs) TUNEC_RETURN_IF_ERROR(ByteSize(spec));
+  for (const Constant& constant : plan.constants) {
+    const auto alignment = static_cast<uint64_t>(constant.alignment);
+    if (constant.bytes < 0 || !std::has_single_bit(alignment) || alignment > 4096)
+      return Fail(ErrorCode::kInvalidArgument, "constant '{}' has {} bytes and alignment {}",
+                  constant.name, constant.bytes, constant.alignment);
+  }
+  if (plan.arena_bytes < 0 || plan.threads < 1)
+    return Fail(ErrorCode::kInvalidArgument, "the plan has an arena of {} bytes and {} threads",
+                plan.arena_bytes, plan.threads);
+  return {};
+}
+
+}  // namespace
+
+Step CopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes) {
+  return {.name = std::move(name), .kernel = {}, .arguments = {from, to}, .copy_bytes = bytes};
+}
+
+Status Verify(const ExecutablePlan& plan) {
+  TUNEC_RETURN_IF_ERROR(VerifySizes(plan));
+  std::vector<bool> has_data(plan.constants.size());
+  for (size_t i = 0; i < has_data.size(); ++i) has_data[i] = plan.constants[i].data != nullptr;
+  for (const Step& step : plan.prologue) {
+    TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kConstant)));
+    for (const ValueRef& ref : step.arguments) {
+      if (ref.kind != Kind::kConstant)
+        return Named(step, Fail(ErrorCode::kInvalidArgument, "the prologue names {} {}",
+                                NameOf(ref.kind), ref.index));
+      has_data[ref.index] = true;
+    }
+  }
+  for (const Step& step : plan.steps) {
+    TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kOutput)));
+    for (const ValueRef& ref : step.arguments)
+      if (ref.kind == Kind::kConstant && !has_data[ref.index])
+        return Named(step, Fail(ErrorCode::kInvalidArgument, "nothing writes constant '{}'",
+                                plan.constants[ref.index].name));
+  }
+  return {};
+}
+
+}  // namespace tunec

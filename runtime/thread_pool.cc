@@ -1,0 +1,231 @@
+// The protocol. A phase is published by storing its number of tasks in `unclaimed_`. A thread
+// claims tasks by subtracting from it with compare-and-swap and, after running them,
+// subtracts as many from `unfinished_`; who brings that to zero publishes the next phase, or
+// ends the job. So:
+//  - a successful claim is a claim of the phase that is current at that moment, even if the
+//    thread slept since it read the counter, because the counter alone says what is free;
+//  - `phase_` is read only by holders of a claim and written only when there is none, so it
+//    needs no lock;
+//  - nobody waits for a thread that holds no task: a worker that is not scheduled, or does not
+//    exist any more (after fork), costs its help and nothing else. That, with spinning that
+//    ends after kSpinTime and yields, is why sharing cores does not collapse.
+// Claims shrink with what is left (guided self-scheduling, Polychronopoulos and Kuck 1987): few
+// atomic operations when tasks are many, single tasks at the end.
+#include "runtime/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace tunec {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Long enough to bridge the gap between two kernels, short beside a time slice.
+constexpr auto kSpinTime = std::chrono::microseconds(60);
+// From here on each look at the clock also offers the core to others.
+constexpr auto kPauseTime = std::chrono::microseconds(10);
+constexpr int kLooksPerClock = 32;
+// A claim is at most 1/8 of a thread's fair share of what is left.
+constexpr int64_t kClaimsPerShare = 8;
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Returns once `word` differs from `seen`.
+void SpinThenSleep(const std::atomic<uint32_t>& word, uint32_t seen, bool share_cores) {
+  const auto start = Clock::now();
+  for (;;) {
+    for (int look = 0; look < kLooksPerClock; ++look) {
+      if (word.load(std::memory_order_acquire) != seen) return;
+      Pause();
+    }
+    const auto elapsed = Clock::now() - start;
+    if (elapsed > kSpinTime) break;
+    if (share_cores || elapsed > kPauseTime) std::this_thread::yield();
+  }
+  word.wait(seen, std::memory_order_acquire);
+}
+
+std::vector<int> AllowedProcessors() {
+  cpu_set_t set;
+  std::vector<int> processors;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
+  return processors;
+}
+
+void RunAlone(std::span<const ParallelPhase> phases) {
+  for (const ParallelPhase& phase : phases)
+    if (phase.tasks > 0) phase.run(phase.context, 0, phase.tasks, 0);
+}
+
+}  // namespace
+
+struct ThreadPool::Impl {
+  struct Worker {
+    Impl* pool;
+    int thread;
+    pthread_t handle;
+  };
+
+  explicit Impl(int threads, Pinning pinning);
+  ~Impl();
+
+  bool RunSome(int thread);
+  void Publish();
+  void Advance();
+  void Work(int thread);
+  void RunJob(std::span<const ParallelPhase> phases);
+
+  alignas(64) std::atomic<int64_t> unclaimed_ = 0;
+  alignas(64) std::atomic<int64_t> unfinished_ = 0;
+  // Counts publications; idle workers watch it.
+  alignas(64) std::atomic<uint32_t> published_ = 0;
+  // Counts publications and ends of jobs; the caller of the job watches it when out of tasks.
+  alignas(64) std::atomic<uint32_t> progress_ = 0;
+  alignas(64) std::atomic<bool> busy_ = false;  // some caller owns the workers
+  std::atomic<bool> done_ = true;               // of the current job
+  std::atomic<bool> stop_ = false;
+  const ParallelPhase* phase_ = nullptr;
+  const ParallelPhase* end_ = nullptr;
+
+  int threads_ = 1;  // as asked for: thread numbers are below
+  bool share_cores_ = false;
+  pid_t process_ = getpid();
+  std::vector<Worker> workers_;
+};
+
+ThreadPool::Impl::Impl(int threads, Pinning pinning) : threads_(std::max(threads, 1)) {
+  const std::vector<int> processors = AllowedProcessors();
+  share_cores_ = threads_ > static_cast<int>(processors.size());
+  workers_.reserve(threads_ - 1);  // workers hold addresses of its elements
+  // Signals are for the threads of the program, which know what to do with them.
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  for (int thread = 1; thread < threads_; ++thread) {
+    Worker& worker = workers_.emplace_back(this, thread);
+    const auto run = [](void* argument) -> void* {
+      const auto* self = static_cast<Worker*>(argument);
+      self->pool->Work(self->thread);
+      return nullptr;
+    };
+    if (pthread_create(&worker.handle, nullptr, run, &worker) != 0) {
+      workers_.pop_back();
+      break;
+    }
+    pthread_setname_np(worker.handle, "tunec-worker");
+    if (pinning == Pinning::kCores && !processors.empty()) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(processors[thread % processors.size()], &one);
+      pthread_setaffinity_np(worker.handle, sizeof one, &one);
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+ThreadPool::Impl::~Impl() {
+  if (getpid() != process_) return;  // forked: the workers live in the parent only
+  stop_.store(true);
+  published_.fetch_add(1);
+  published_.notify_all();
+  for (const Worker& worker : workers_) pthread_join(worker.handle, nullptr);
+}
+
+// Claims and runs a few tasks of the current phase; false when none was free.
+bool ThreadPool::Impl::RunSome(int thread) {
+  int64_t free = unclaimed_.load(std::memory_order_relaxed);
+  int64_t take = 0;
+  do {
+    if (free <= 0) return false;
+    take = std::max<int64_t>(1, free / (kClaimsPerShare * threads_));
+  } while (!unclaimed_.compare_exchange_weak(free, free - take, std::memory_order_acquire,
+                                             std::memory_order_relaxed));
+  const ParallelPhase& phase = *phase_;
+  const int64_t begin = phase.tasks - free;
+  phase.run(phase.context, begin, begin + take, thread);
+  if (unfinished_.fetch_sub(take, std::memory_order_acq_rel) == take) Advance();
+  return true;
+}
+
+// Opens *phase_ for claims. The order matters: unfinished_ must be set before the first claim.
+void ThreadPool::Impl::Publish() {
+  const int64_t tasks = phase_->tasks;
+  unfinished_.store(tasks, std::memory_order_relaxed);
+  unclaimed_.store(tasks, std::memory_order_release);
+  if (tasks == 1) return;  // whoever publishes runs it
+  published_.fetch_add(1);
+  const auto workers = static_cast<int64_t>(workers_.size());
+  if (tasks > workers) {
+    published_.notify_all();
+  } else {
+    for (int64_t i = 1; i < tasks; ++i) published_.notify_one();
+  }
+}
+
+void ThreadPool::Impl::Advance() {
+  do ++phase_;
+  while (phase_ != end_ && phase_->tasks <= 0);
+  if (phase_ != end_) {
+    Publish();
+  } else {
+    done_.store(true, std::memory_order_release);
+  }
+  progress_.fetch_add(1);
+  progress_.notify_one();
+}
+
+void ThreadPool::Impl::Work(int thread) {
+  for (;;) {
+    const uint32_t seen = published_.load(std::memory_order_acquire);
+    if (stop_.load(std::memory_order_acquire)) return;
+    if (!RunSome(thread)) SpinThenSleep(published_, seen, share_cores_);
+  }
+}
+
+void ThreadPool::Impl::RunJob(std::span<const ParallelPhase> phases) {
+  phase_ = phases.data();
+  end_ = phases.data() + phases.size();
+  done_.store(false, std::memory_order_relaxed);
+  Publish();
+  for (;;) {
+    const uint32_t seen = progress_.load(std::memory_order_acquire);
+    if (done_.load(std::memory_order_acquire)) return;
+    if (!RunSome(0)) SpinThenSleep(progress_, seen, share_cores_);
+  }
+}
+
+ThreadPool::ThreadPool(int threads, Pinning pinning)
+    : impl_(std::make_unique<Impl>(threads, pinning)) {}
+
+ThreadPool::~ThreadPool() = default;
+
+int ThreadPool::threads() const { return impl_->threads_; }
+
+void ThreadPool::RunPhases(std::span<const ParallelPhase> phases) {
+  while (!phases.empty() && phases.front().tasks <= 0) phases = phases.subspan(1);
+  if (phases.empty()) return;
+  const auto wide = [](const ParallelPhase& phase) { return phase.tasks > 1; };
+  const bool worth_it = !impl_->workers_.empty() && std::ranges::any_of(phases, wide);
+  if (!worth_it || impl_->busy_.exchange(true, std::memory_order_acquire)) return RunAlone(phases);
+  impl_->RunJob(phases);
+  impl_->busy_.store(false, std::memory_order_release);
+}
+
+}  // namespace tunec
