@@ -1,0 +1,396 @@
+// Loops from a schedule tree.
+//
+// Every statement carries its conditions: its domain, over the loops around it. Walking down
+// the tree, a condition is (1) dropped when the ranges of the loops prove it, (2) turned into
+// a bound of the loop whose variable is the last it needs, when all statements below share
+// it, or (3) put into an If where all its variables are known. An isolated loop is split
+// where its conditions can no longer fail: the middle part is free of them, and an end part
+// of one iteration has its variable replaced by a constant, which in turn lets ranges decide
+// conditions further down. So full tiles get constant bounds and partial ones are specialised.
+//
+// isl's own generator does the same for any polyhedron; on the boxes with a few extra
+// conditions that tensor programs have, intervals decide as much at a hundredth of the time
+// (docs/decisions/0002_interval_loop_generation.md).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "polyhedral/schedule_tree.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// What is known at one place of the tree.
+struct Context {
+  std::vector<Interval> range;                     // per loop
+  std::vector<std::optional<IndexExpr>> value;     // per loop: its variable in the nest, or a constant
+  std::vector<std::vector<IndexExpr>> conditions;  // per statement, over the tree's loops
+  std::vector<bool> dead;                          // per statement: no instance here
+};
+
+class Generator {
+ public:
+  explicit Generator(const ScheduleTree& tree) : tree_(tree) {}
+
+  Result<LoopNest> Run();
+
+ private:
+  Context Start();
+  Body Generate(const TreeNode& node, Context context);
+  Body GenerateKind(const TreeNode& node, Context context);
+  Body GenerateLoop(const TreeNode& node, Context context);
+  Body GenerateIsolated(const TreeNode& node, const Context& context);
+  Body GenerateRange(const TreeNode& node, Context context, Interval range,
+                     const std::vector<IndexExpr>& lower, const std::vector<IndexExpr>& upper);
+  Body GenerateLeaf(StatementId statement, const Context& context);
+
+  IntervalOf Ranges(const Context& context) const {
+    return [&context](VarId loop) { return context.range[loop]; };
+  }
+  void Prove(Context& context, const TreeNode& node) const;
+  bool IsBound(const IndexExpr& condition, const Context& context,
+               std::optional<VarId> except = {}) const;
+  std::vector<IndexExpr> TakeShared(Context& context, const std::vector<StatementId>& statements,
+                                    const std::function<bool(const IndexExpr&)>& wanted) const;
+  std::vector<StatementId> LiveBelow(const TreeNode& node, const Context& context) const;
+  std::optional<Interval> CleanRange(const TreeNode& node, const Context& context) const;
+  IndexExpr ToNest(const IndexExpr& over_loops, const Context& context) const;
+  VarId NewVariable(const std::string& loop_name);
+
+  const ScheduleTree& tree_;
+  LoopNest nest_;
+  std::map<std::string, int> variable_names_;
+};
+
+std::string Identifier(const std::string& loop_name) {
+  std::string text = loop_name;
+  std::ranges::replace(text, '.', '_');
+  return text;
+}
+
+VarId Generator::NewVariable(const std::string& loop_name) {
+  std::string name = Identifier(loop_name);
+  const int count = variable_names_[name]++;
+  if (count > 0) name += fmt::format("__{}", count);
+  nest_.variables.push_back(std::move(name));
+  return static_cast<VarId>(nest_.variables.size() - 1);
+}
+
+IndexExpr Generator::ToNest(const IndexExpr& over_loops, const Context& context) const {
+  return Substitute(Simplify(over_loops, Ranges(context)), [&](VarId loop) -> IndexExpr {
+    TUNEC_CHECK(context.value[loop].has_value(), "loop {} is used outside itself",
+                tree_.loops[loop].name);
+    return *context.value[loop];
+  });
+}
+
+// The conditions of every statement at the root: its iterators within their extents, its
+// domain, and each loop equal to the value that the schedule gives it.
+Context Generator::Start() {
+  Context context;
+  for (const TreeLoop& loop : tree_.loops) context.range.push_back({0, loop.extent - 1});
+  context.value.resize(tree_.loops.size());
+  context.dead.resize(tree_.statements.size());
+  for (size_t s = 0; s < tree_.statements.size(); ++s) {
+    const Statement& statement = tree_.statements[s];
+    const std::vector<IndexExpr>& inverse = tree_.inverse[s];
+    std::vector<IndexExpr> conditions;
+    for (size_t i = 0; i < statement.iterators.size(); ++i) {
+      conditions.push_back(inverse[i]);
+      conditions.push_back(IndexExpr(statement.iterators[i].extent - 1) - inverse[i]);
+    }
+    for (const IndexExpr& condition : statement.domain) {
+      conditions.push_back(Substitute(condition, inverse));
+    }
+    for (const auto& [loop, forward] : tree_.forward[s]) {
+      const IndexExpr difference =
+          Simplify(Substitute(forward, inverse), Ranges(context)) - IndexExpr::Var(loop);
+      if (difference == IndexExpr(0)) continue;
+      conditions.push_back(difference);
+      conditions.push_back(-difference);
+    }
+    context.conditions.push_back(std::move(conditions));
+  }
+  return context;
+}
+
+// Simplifies the conditions of the statements below, drops those that always hold, and marks
+// the statements that have one which never does.
+void Generator::Prove(Context& context, const TreeNode& node) const {
+  for (const StatementId s : StatementsBelow(node)) {
+    if (context.dead[s]) continue;
+    std::vector<IndexExpr> open;
+    for (const IndexExpr& condition : context.conditions[s]) {
+      IndexExpr simplified = Simplify(condition, Ranges(context));
+      const Interval bounds = BoundsOf(simplified, Ranges(context));
+      if (bounds.hi < 0) context.dead[s] = true;
+      if (bounds.lo < 0 && std::ranges::find(open, simplified) == open.end()) {
+        open.push_back(std::move(simplified));
+      }
+    }
+    context.conditions[s] = std::move(open);
+  }
+}
+
+std::vector<StatementId> Generator::LiveBelow(const TreeNode& node, const Context& context) const {
+  std::vector<StatementId> statements = StatementsBelow(node);
+  std::erase_if(statements, [&](StatementId s) { return context.dead[s]; });
+  return statements;
+}
+
+bool Generator::IsBound(const IndexExpr& condition, const Context& context,
+                        std::optional<VarId> except) const {
+  std::vector<VarId> used;
+  condition.CollectVars(used);
+  return std::ranges::all_of(used, [&](VarId loop) {
+    return context.value[loop].has_value() || (except && *except == loop);
+  });
+}
+
+// Removes and returns the wanted conditions that all the statements have in common.
+std::vector<IndexExpr> Generator::TakeShared(
+    Context& context, const std::vector<StatementId>& statements,
+    const std::function<bool(const IndexExpr&)>& wanted) const {
+  std::vector<IndexExpr> shared;
+  if (statements.empty()) return shared;
+  for (const IndexExpr& condition : context.conditions[statements[0]]) {
+    const bool everywhere = std::ranges::all_of(statements, [&](StatementId s) {
+      const std::vector<IndexExpr>& list = context.conditions[s];
+      return std::ranges::find(list, condition) != list.end();
+    });
+    if (everywhere && wanted(condition)) shared.push_back(condition);
+  }
+  for (const StatementId s : statements) {
+    std::erase_if(context.conditions[s], [&](const IndexExpr& condition) {
+      return std::ranges::find(shared, condition) != shared.end();
+    });
+  }
+  return shared;
+}
+
+Body Generator::Generate(const TreeNode& node, Context context) {
+  Prove(context, node);
+  const std::vector<StatementId> live = LiveBelow(node, context);
+  if (live.empty()) return {};
+  // Parallel loops stay an unbroken chain: what concerns them only is tested inside.
+  const bool in_chain = node.kind == TreeNode::Kind::kLoop &&
+                        tree_.loops[node.loop].kind == LoopKind::kParallel;
+  if (in_chain) return GenerateKind(node, std::move(context));
+  std::vector<IndexExpr> conditions;
+  for (const IndexExpr& condition :
+       TakeShared(context, live, [&](const IndexExpr& c) { return IsBound(c, context); })) {
+    conditions.push_back(ToNest(condition, context));
+  }
+  Body body = GenerateKind(node, std::move(context));
+  if (conditions.empty() || body.empty()) return body;
+  Body wrapped;
+  wrapped.push_back(Node{If{std::move(conditions), std::move(body)}});
+  return wrapped;
+}
+
+Body Generator::GenerateKind(const TreeNode& node, Context context) {
+  switch (node.kind) {
+    case TreeNode::Kind::kLoop:
+      return GenerateLoop(node, std::move(context));
+    case TreeNode::Kind::kLeaf:
+      return GenerateLeaf(node.statement, context);
+    case TreeNode::Kind::kAlloc: {
+      Body body;
+      Alloc alloc{.tensor = node.tensor, .scope = node.scope};
+      alloc.body = Generate(node.children[0], std::move(context));
+      body.push_back(Node{std::move(alloc)});
+      return body;
+    }
+    case TreeNode::Kind::kSequence:
+      break;
+  }
+  Body body;
+  for (const TreeNode& child : node.children) {
+    Body part = Generate(child, context);
+    std::ranges::move(part, std::back_inserter(body));
+  }
+  return body;
+}
+
+// The values of the loop for which no condition below can fail, where that is an interval.
+std::optional<Interval> Generator::CleanRange(const TreeNode& node, const Context& context) const {
+  Interval clean = context.range[node.loop];
+  for (const StatementId s : LiveBelow(node, context)) {
+    for (const IndexExpr& condition : context.conditions[s]) {
+      if (!condition.Uses(node.loop)) continue;
+      const int64_t coefficient = condition.Coefficient(node.loop);
+      const IndexExpr rest = condition - IndexExpr::Var(node.loop) * coefficient;
+      if (coefficient == 0 || rest.Uses(node.loop)) return std::nullopt;
+      const int64_t least = BoundsOf(rest, Ranges(context)).lo;
+      if (coefficient > 0) {
+        clean.lo = std::max(clean.lo, CeilDivide(-least, coefficient));
+      } else {
+        clean.hi = std::min(clean.hi, FloorDivide(least, -coefficient));
+      }
+    }
+  }
+  return clean;
+}
+
+Body Generator::GenerateLoop(const TreeNode& node, Context context) {
+  const VarId loop = node.loop;
+  const std::vector<StatementId> live = LiveBelow(node, context);
+  std::vector<IndexExpr> lower;
+  std::vector<IndexExpr> upper;
+  Interval& range = context.range[loop];
+  const bool parallel = tree_.loops[loop].kind == LoopKind::kParallel;
+  const auto is_bound = [&](const IndexExpr& condition) {
+    const int64_t coefficient = condition.Coefficient(loop);
+    const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
+    return coefficient != 0 && !rest.Uses(loop) && IsBound(rest, context) &&
+           (!parallel || rest.IsConstant());
+  };
+  for (const IndexExpr& condition : TakeShared(context, live, is_bound)) {
+    const int64_t coefficient = condition.Coefficient(loop);
+    const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
+    const Interval bounds = BoundsOf(rest, Ranges(context));
+    if (coefficient > 0) {  // loop >= ceil(-rest / coefficient)
+      if (!rest.IsConstant()) lower.push_back(ToNest(-IndexExpr::FloorDiv(rest, coefficient), context));
+      range.lo = std::max(range.lo, CeilDivide(-bounds.hi, coefficient));
+    } else {  // loop <= floor(rest / -coefficient)
+      if (!rest.IsConstant()) upper.push_back(ToNest(IndexExpr::FloorDiv(rest, -coefficient) + 1, context));
+      range.hi = std::min(range.hi, FloorDivide(bounds.hi, -coefficient));
+    }
+  }
+  if (range.lo > range.hi) return {};
+  if (tree_.loops[loop].isolate && lower.empty() && upper.empty()) {
+    return GenerateIsolated(node, context);
+  }
+  return GenerateRange(node, context, range, lower, upper);
+}
+
+Body Generator::GenerateIsolated(const TreeNode& node, const Context& context) {
+  const Interval whole = context.range[node.loop];
+  const std::optional<Interval> clean = CleanRange(node, context);
+  if (!clean || clean->lo > clean->hi || *clean == whole) {
+    return GenerateRange(node, context, whole, {}, {});
+  }
+  std::vector<Interval> parts;
+  if (clean->lo > whole.lo) parts.push_back({whole.lo, clean->lo - 1});
+  parts.push_back(*clean);
+  if (clean->hi < whole.hi) parts.push_back({clean->hi + 1, whole.hi});
+  Body body;
+  if (tree_.loops[node.loop].kind != LoopKind::kParallel) {
+    for (const Interval& part : parts) {
+      Body loop = GenerateRange(node, context, part, {}, {});
+      std::ranges::move(loop, std::back_inserter(body));
+    }
+    return body;
+  }
+  // The tasks of a phase are one loop: tell the parts apart inside it.
+  const VarId variable = NewVariable(tree_.loops[node.loop].name);
+  Loop loop{.var = variable, .kind = LoopKind::kParallel};
+  loop.lower.push_back(whole.lo);
+  loop.upper.push_back(whole.hi + 1);
+  for (const Interval& part : parts) {
+    Context inner = context;
+    inner.range[node.loop] = part;
+    inner.value[node.loop] =
+        part.lo == part.hi ? IndexExpr(part.lo) : IndexExpr::Var(variable);
+    If choice;
+    if (part.lo > whole.lo) choice.nonnegative.push_back(IndexExpr::Var(variable) - part.lo);
+    if (part.hi < whole.hi) choice.nonnegative.push_back(IndexExpr(part.hi) - IndexExpr::Var(variable));
+    choice.body = Generate(node.children[0], std::move(inner));
+    if (!choice.body.empty()) loop.body.push_back(Node{std::move(choice)});
+  }
+  body.push_back(Node{std::move(loop)});
+  return body;
+}
+
+Body Generator::GenerateRange(const TreeNode& node, Context context, Interval range,
+                              const std::vector<IndexExpr>& lower,
+                              const std::vector<IndexExpr>& upper) {
+  const TreeLoop& tree_loop = tree_.loops[node.loop];
+  context.range[node.loop] = range;
+  const bool once = range.lo == range.hi && lower.empty() && upper.empty();
+  if (once) {
+    context.value[node.loop] = IndexExpr(range.lo);
+    return Generate(node.children[0], std::move(context));
+  }
+  const VarId variable = NewVariable(tree_loop.name);
+  context.value[node.loop] = IndexExpr::Var(variable);
+  Loop loop{.var = variable, .kind = tree_loop.kind, .lower = lower, .upper = upper,
+            .unroll = tree_loop.unroll};
+  loop.lower.insert(loop.lower.begin(), IndexExpr(range.lo));
+  loop.upper.insert(loop.upper.begin(), IndexExpr(range.hi + 1));
+  loop.body = Generate(node.children[0], std::move(context));
+  Body body;
+  if (!loop.body.empty()) body.push_back(Node{std::move(loop)});
+  return body;
+}
+
+Body Generator::GenerateLeaf(StatementId id, const Context& context) {
+  const Statement& statement = tree_.statements[id];
+  const std::vector<IndexExpr>& inverse = tree_.inverse[id];
+  const auto to_nest = [&](const IndexExpr& index) {
+    return ToNest(Substitute(index, inverse), context);
+  };
+  Store store{.statement = statement.name, .reducer = statement.reducer,
+              .non_temporal = tree_.non_temporal[id]};
+  for (Read read : statement.reads) {
+    for (IndexExpr& index : read.index) index = to_nest(index);
+    if (read.guard) {
+      std::vector<IndexExpr> open;
+      for (const IndexExpr& condition : read.guard->nonnegative) {
+        const IndexExpr over_loops = Simplify(Substitute(condition, inverse), Ranges(context));
+        if (BoundsOf(over_loops, Ranges(context)).lo < 0) open.push_back(ToNest(over_loops, context));
+      }
+      read.guard->nonnegative = std::move(open);
+      if (read.guard->nonnegative.empty()) read.guard.reset();
+    }
+    store.reads.push_back(std::move(read));
+  }
+  for (Write write : statement.writes) {
+    for (IndexExpr& index : write.index) index = to_nest(index);
+    store.writes.push_back(std::move(write));
+  }
+  for (const Expr& value : statement.values) {
+    // A condition that the ranges decide becomes a constant, and Simplify folds the select.
+    const Expr decided = Transform(value, [&](const Expr& node) {
+      if (node.kind() == ExprKind::kIndex) {
+        return Expr::Index(to_nest(node.node().index[0]), node.type());
+      }
+      if (node.kind() != ExprKind::kHolds) return node;
+      std::vector<IndexExpr> open;
+      for (const IndexExpr& condition : node.node().index) {
+        const IndexExpr over_loops = Simplify(Substitute(condition, inverse), Ranges(context));
+        const Interval bounds = BoundsOf(over_loops, Ranges(context));
+        if (bounds.hi < 0) return Expr::Constant(0, DataType::kBool);
+        if (bounds.lo < 0) open.push_back(ToNest(over_loops, context));
+      }
+      return Expr::Holds(std::move(open));
+    });
+    store.values.push_back(Simplify(decided, FloatRules::kStrict));
+  }
+  Body body;
+  body.push_back(Node{std::move(store)});
+  return body;
+}
+
+Result<LoopNest> Generator::Run() {
+  nest_.name = tree_.name;
+  nest_.tensors = tree_.tensors;
+  const Context start = Start();
+  for (size_t i = 0; i < tree_.root.children.size(); ++i) {
+    Body body = Generate(tree_.root.children[i], start);
+    if (body.empty()) continue;
+    const StatementId last = StatementsBelow(tree_.root.children[i]).back();
+    nest_.phases.push_back({tree_.statements[last].name, std::move(body)});
+  }
+  return std::move(nest_);
+}
+
+}  // namespace
+
+Result<LoopNest> GenerateLoops(const ScheduleTree& tree) { return Generator(tree).Run(); }
+
+}  // namespace tunec

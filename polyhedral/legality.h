@@ -1,0 +1,53 @@
+// Whether a schedule tree keeps the meaning of its Compute, decided by isl from the
+// dependences between statement instances.
+#pragma once
+
+#include <memory>
+
+#include "ir/compute.h"
+#include "polyhedral/schedule_tree.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// How far reductions may be reordered: by the accuracy contract.
+enum class ReductionOrder { kAny, kAsWritten };
+
+/// The dependences of a Compute's statements in their original order, per tensor: value-based
+/// flow (who reads what whom wrote) and the false dependences of reused storage. Computed once
+/// per Compute, used for many trees over the same statements. Owns an isl context: one thread
+/// at a time.
+class Dependences {
+ public:
+  /// `statements` as by ExpandReductions, which index `tensors`. Error kResourceLimit when isl
+  /// needs more than its quota of operations.
+  static Result<Dependences> Of(const std::vector<Tensor>& tensors,
+                                const std::vector<Statement>& statements);
+  Dependences(Dependences&&) noexcept;
+  Dependences& operator=(Dependences&&) noexcept;
+  ~Dependences();
+
+  /// ok, or kIllegalSchedule naming the violated dependence:
+  ///   - every dependence runs forward in the tree's order (those of a reduction on its own
+  ///     accumulator may be permuted under kAny);
+  ///   - no dependence is carried by a parallel loop, nor by a vector loop unless it is a
+  ///     reorderable reduction's own;
+  ///   - a staged tensor's values never pass from one run of its stage to another, and only
+  ///     statements inside touch it (false dependences between runs are void: each run has
+  ///     its own storage).
+  Status Check(const ScheduleTree& tree, ReductionOrder order) const;
+
+  /// The flow dependences as isl text, for documentation and tests.
+  std::string Print() const;
+
+ private:
+  struct Impl;
+  explicit Dependences(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The version of the isl that is linked; the build checks that it is libisl's own and not
+/// the one inside libLLVM.
+std::string IslVersion();
+
+}  // namespace tunec

@@ -1,0 +1,92 @@
+#include "polyhedral/relations.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+std::string IteratorName(VarId iterator) { return fmt::format("i{}", iterator); }
+
+std::string Text(const IndexExpr& expr) { return Print(expr, IteratorName); }
+
+std::string Tuple(StatementId id, const Statement& statement) {
+  std::string text = fmt::format("S{}[", id);
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    text += fmt::format("{}i{}", i > 0 ? ", " : "", i);
+  }
+  return text + "]";
+}
+
+void AddConditions(const std::vector<IndexExpr>& conditions, std::string& text) {
+  for (const IndexExpr& condition : conditions) {
+    if (!condition.UsesLoaded()) text += fmt::format(" and {} >= 0", Text(condition));
+  }
+}
+
+std::string DomainConditions(const Statement& statement) {
+  std::string text = "1 = 1";
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    text += fmt::format(" and 0 <= i{} < {}", i, statement.iterators[i].extent);
+  }
+  AddConditions(statement.domain, text);
+  return text;
+}
+
+}  // namespace
+
+std::string DomainText(StatementId id, const Statement& statement) {
+  return fmt::format("{{ {} : {} }}", Tuple(id, statement), DomainConditions(statement));
+}
+
+std::string AccessText(StatementId id, const Statement& statement, const Tensor& tensor,
+                       TensorId tensor_id, const std::vector<IndexExpr>& index,
+                       const std::vector<IndexExpr>& guard) {
+  std::string element;
+  std::string conditions = DomainConditions(statement);
+  for (size_t d = 0; d < index.size(); ++d) {
+    element += fmt::format("{}a{}", d > 0 ? ", " : "", d);
+    conditions += index[d].UsesLoaded()
+                      ? fmt::format(" and 0 <= a{} < {}", d, tensor.shape[d])
+                      : fmt::format(" and a{} = {}", d, Text(index[d]));
+  }
+  AddConditions(guard, conditions);
+  return fmt::format("{{ {} -> T{}[{}] : {} }}", Tuple(id, statement), tensor_id, element,
+                     conditions);
+}
+
+std::string TimeText(StatementId id, const Statement& statement,
+                     const std::vector<IndexExpr>& time) {
+  std::string entries;
+  for (const IndexExpr& entry : time) {
+    if (!entries.empty()) entries += ", ";
+    entries += Text(entry);
+  }
+  return fmt::format("{{ {} -> [{}] }}", Tuple(id, statement), entries);
+}
+
+std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement) {
+  std::vector<IndexExpr> time;
+  const std::function<bool(const TreeNode&)> descend = [&](const TreeNode& node) {
+    if (node.kind == TreeNode::Kind::kLeaf) return node.statement == statement;
+    const size_t length = time.size();
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      if (node.kind == TreeNode::Kind::kSequence) time.emplace_back(static_cast<int64_t>(i));
+      if (node.kind == TreeNode::Kind::kLoop) {
+        const auto& forward = tree.forward[statement];
+        const auto found = forward.find(node.loop);
+        time.push_back(found == forward.end() ? IndexExpr(0) : found->second);
+      }
+      if (descend(node.children[i])) return true;
+      time.resize(length);
+    }
+    return false;
+  };
+  TUNEC_CHECK(descend(tree.root), "statement {} has no leaf", tree.statements[statement].name);
+  return time;
+}
+
+}  // namespace tunec

@@ -1,0 +1,239 @@
+#include "polyhedral/schedule_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// S.init: the identity into every element that S writes. Its iterators are those that S's
+// write indices use; S's further conditions are left out, so that elements to which no
+// instance contributes hold the identity too.
+Statement InitOf(const Statement& update) {
+  Statement init{.name = update.name + ".init"};
+  std::vector<VarId> used;
+  for (const Write& write : update.writes) {
+    for (const IndexExpr& index : write.index) index.CollectVars(used);
+  }
+  std::ranges::sort(used);
+  std::vector<IndexExpr> renumbered(update.iterators.size());
+  for (const VarId old : used) {
+    renumbered[old] = IndexExpr::Var(static_cast<VarId>(init.iterators.size()));
+    init.iterators.push_back(update.iterators[old]);
+  }
+  for (Write write : update.writes) {
+    for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
+    init.writes.push_back(std::move(write));
+  }
+  init.values = update.reducer->identity;
+  return init;
+}
+
+Statement FinalOf(const Statement& update, const std::vector<Tensor>& tensors) {
+  Statement final = InitOf(update);
+  final.name = update.name + ".final";
+  for (const Write& write : final.writes) final.reads.push_back({write.tensor, write.index, {}});
+  for (size_t k = 0; k < final.values.size(); ++k) {
+    final.values[k] = Transform(update.reducer->finalise[k], [&](const Expr& node) {
+      if (node.kind() != ExprKind::kAccumulator) return node;
+      const int slot = node.node().slot;
+      return Expr::Read(slot, tensors[update.writes[slot].tensor].type);
+    });
+  }
+  return final;
+}
+
+}  // namespace
+
+std::vector<Statement> ExpandReductions(const Compute& compute) {
+  std::vector<Statement> expanded;
+  for (const Statement& statement : compute.statements) {
+    if (!statement.reducer) {
+      expanded.push_back(statement);
+      continue;
+    }
+    expanded.push_back(InitOf(statement));
+    expanded.push_back(statement);
+    if (statement.reducer->finalise.empty()) continue;
+    expanded.back().reducer->finalise.clear();
+    expanded.push_back(FinalOf(statement, compute.tensors));
+  }
+  return expanded;
+}
+
+ScheduleTree OriginalTree(const Compute& compute) {
+  ScheduleTree tree{.name = compute.name, .tensors = compute.tensors};
+  tree.statements = ExpandReductions(compute);
+  tree.root.kind = TreeNode::Kind::kSequence;
+  for (size_t s = 0; s < tree.statements.size(); ++s) {
+    const Statement& statement = tree.statements[s];
+    TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = static_cast<StatementId>(s)};
+    std::map<VarId, IndexExpr> forward;
+    std::vector<IndexExpr> inverse(statement.iterators.size());
+    const auto first = static_cast<VarId>(tree.loops.size());
+    for (size_t i = 0; i < statement.iterators.size(); ++i) {
+      const auto loop = static_cast<VarId>(first + i);
+      tree.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
+                            .extent = statement.iterators[i].extent});
+      forward[loop] = IndexExpr::Var(static_cast<VarId>(i));
+      inverse[i] = IndexExpr::Var(loop);
+    }
+    for (size_t i = statement.iterators.size(); i-- > 0;) {
+      TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = static_cast<VarId>(first + i)};
+      loop.children.push_back(std::move(node));
+      node = std::move(loop);
+    }
+    tree.root.children.push_back(std::move(node));
+    tree.forward.push_back(std::move(forward));
+    tree.inverse.push_back(std::move(inverse));
+    tree.non_temporal.push_back(false);
+  }
+  return tree;
+}
+
+std::optional<VarId> ScheduleTree::FindLoop(std::string_view loop_name) const {
+  for (size_t v = 0; v < loops.size(); ++v) {
+    if (loops[v].name == loop_name) return static_cast<VarId>(v);
+  }
+  return std::nullopt;
+}
+
+std::optional<StatementId> ScheduleTree::FindStatement(std::string_view statement_name) const {
+  for (size_t s = 0; s < statements.size(); ++s) {
+    if (statements[s].name == statement_name) return static_cast<StatementId>(s);
+  }
+  return std::nullopt;
+}
+
+std::optional<TensorId> ScheduleTree::FindTensor(std::string_view tensor_name) const {
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    if (tensors[t].name == tensor_name) return static_cast<TensorId>(t);
+  }
+  return std::nullopt;
+}
+
+IntervalOf ScheduleTree::LoopIntervals() const {
+  return [this](VarId loop) { return Interval{0, loops[loop].extent - 1}; };
+}
+
+TreeNode* FindLoopNode(TreeNode& root, VarId loop) {
+  if (root.kind == TreeNode::Kind::kLoop && root.loop == loop) return &root;
+  for (TreeNode& child : root.children) {
+    if (TreeNode* found = FindLoopNode(child, loop)) return found;
+  }
+  return nullptr;
+}
+
+namespace {
+
+template <class Matches>
+bool FindPath(const TreeNode& node, const Matches& matches, std::vector<const TreeNode*>& path) {
+  path.push_back(&node);
+  if (matches(node)) return true;
+  for (const TreeNode& child : node.children) {
+    if (FindPath(child, matches, path)) return true;
+  }
+  path.pop_back();
+  return false;
+}
+
+}  // namespace
+
+std::vector<const TreeNode*> PathToLoop(const TreeNode& root, VarId loop) {
+  std::vector<const TreeNode*> path;
+  FindPath(
+      root,
+      [&](const TreeNode& node) { return node.kind == TreeNode::Kind::kLoop && node.loop == loop; },
+      path);
+  return path;
+}
+
+std::vector<StatementId> StatementsBelow(const TreeNode& node) {
+  if (node.kind == TreeNode::Kind::kLeaf) return {node.statement};
+  std::vector<StatementId> statements;
+  for (const TreeNode& child : node.children) {
+    const std::vector<StatementId> below = StatementsBelow(child);
+    statements.insert(statements.end(), below.begin(), below.end());
+  }
+  return statements;
+}
+
+std::vector<VarId> LoopsAround(const TreeNode& root, StatementId statement) {
+  std::vector<const TreeNode*> path;
+  FindPath(
+      root,
+      [&](const TreeNode& node) {
+        return node.kind == TreeNode::Kind::kLeaf && node.statement == statement;
+      },
+      path);
+  std::vector<VarId> loops;
+  for (const TreeNode* node : path) {
+    if (node->kind == TreeNode::Kind::kLoop) loops.push_back(node->loop);
+  }
+  return loops;
+}
+
+namespace {
+
+std::string_view KindName(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kSerial:
+      return "";
+    case LoopKind::kParallel:
+      return " parallel";
+    case LoopKind::kVector:
+      return " vector";
+    case LoopKind::kUnrolled:
+      return " unrolled";
+    case LoopKind::kGrid:
+      return " grid";
+    case LoopKind::kBlock:
+      return " block";
+    case LoopKind::kWarp:
+      return " warp";
+  }
+  return "";
+}
+
+std::string_view ScopeName(Scope scope) {
+  static constexpr std::string_view kNames[] = {"global",   "packed", "shared",
+                                                "register", "tile",   "fragment"};
+  return kNames[static_cast<size_t>(scope)];
+}
+
+void PrintNode(const ScheduleTree& tree, const TreeNode& node, int indent, std::string& text) {
+  const std::string space(static_cast<size_t>(2 * indent), ' ');
+  switch (node.kind) {
+    case TreeNode::Kind::kLoop: {
+      const TreeLoop& loop = tree.loops[node.loop];
+      text += fmt::format("{}for {} < {}{}{}{}\n", space, loop.name, loop.extent,
+                          KindName(loop.kind), loop.isolate ? " isolate" : "",
+                          loop.unroll > 1 ? fmt::format(" unroll {}", loop.unroll) : "");
+      break;
+    }
+    case TreeNode::Kind::kSequence:
+      text += fmt::format("{}sequence\n", space);
+      break;
+    case TreeNode::Kind::kLeaf:
+      text += fmt::format("{}{}\n", space, tree.statements[node.statement].name);
+      break;
+    case TreeNode::Kind::kAlloc:
+      text += fmt::format("{}stage {} {}\n", space, tree.tensors[node.tensor].name,
+                          ScopeName(node.scope));
+      break;
+  }
+  for (const TreeNode& child : node.children) PrintNode(tree, child, indent + 1, text);
+}
+
+}  // namespace
+
+std::string Print(const ScheduleTree& tree) {
+  std::string text;
+  PrintNode(tree, tree.root, 0, text);
+  return text;
+}
+
+}  // namespace tunec

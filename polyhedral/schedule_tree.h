@@ -1,0 +1,89 @@
+// A schedule tree: the order in which the instances of a Compute's statements run, as a tree
+// of loops, sequences and leaves. A loop gives each statement below it a quasi-affine value
+// of that statement's iterators (`forward`); instances run in the lexicographic order of
+// these values and of their places in sequences. The inverse, each iterator as an expression
+// of the loops around its statement, is kept beside it, so that loops can be generated
+// without solving anything. Whether the order is allowed is legality.h's to say.
+//
+// Reductions are explicit here: a statement S with a reducer is `S.init`, which stores the
+// identity, and S, whose instances combine into what is there (and `S.final` if it finalises).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/compute.h"
+#include "ir/loop_nest.h"
+
+namespace tunec {
+
+struct TreeNode {
+  enum class Kind : uint8_t {
+    kLoop,      // one child
+    kSequence,  // children in order; at the root they are phases
+    kLeaf,      // all instances of one statement
+    kAlloc,     // storage of a tensor for each run of the child
+  };
+  Kind kind = Kind::kLeaf;
+  VarId loop = 0;             // kLoop
+  StatementId statement = 0;  // kLeaf
+  TensorId tensor = 0;        // kAlloc
+  Scope scope = Scope::kRegister;
+  std::vector<TreeNode> children;
+};
+
+/// A loop of the tree; its values lie in [0, extent).
+struct TreeLoop {
+  std::string name;  // unique: "acc.i", after a split "acc.i.0" and "acc.i.1"
+  int64_t extent = 0;
+  LoopKind kind = LoopKind::kSerial;
+  int unroll = 1;
+  /// Generate the iterations in which no condition can fail apart from the others, so that
+  /// full tiles carry no conditions.
+  bool isolate = false;
+};
+
+struct ScheduleTree {
+  std::string name;
+  std::vector<Tensor> tensors;
+  std::vector<Statement> statements;  // reductions expanded
+  std::vector<TreeLoop> loops;        // by VarId
+  TreeNode root;                      // a sequence: the phases
+  /// Per statement: the value of each loop around it, over its iterators.
+  std::vector<std::map<VarId, IndexExpr>> forward;
+  /// Per statement: each iterator over the loops around it.
+  std::vector<std::vector<IndexExpr>> inverse;
+  /// Per statement: its stores bypass the caches.
+  std::vector<bool> non_temporal;
+
+  std::optional<VarId> FindLoop(std::string_view loop_name) const;
+  std::optional<StatementId> FindStatement(std::string_view statement_name) const;
+  std::optional<TensorId> FindTensor(std::string_view tensor_name) const;
+  IntervalOf LoopIntervals() const;
+};
+
+/// The Compute's original order: each statement in its own loops.
+ScheduleTree OriginalTree(const Compute& compute);
+
+/// The statements of a compute with reductions made explicit, in original order.
+std::vector<Statement> ExpandReductions(const Compute& compute);
+
+/// The node of a loop, and the chain of nodes from the root to it; null when there is none.
+TreeNode* FindLoopNode(TreeNode& root, VarId loop);
+std::vector<const TreeNode*> PathToLoop(const TreeNode& root, VarId loop);
+/// The statements below a node, in order.
+std::vector<StatementId> StatementsBelow(const TreeNode& node);
+/// The loops around a statement's leaf, outermost first.
+std::vector<VarId> LoopsAround(const TreeNode& root, StatementId statement);
+
+/// `for acc.i.0 < 4 parallel` ... indented, one node a line, for people and golden tests.
+std::string Print(const ScheduleTree& tree);
+
+/// The loops of the tree. Every condition is enforced: by a bound, by an If around all it
+/// concerns, or proven away by the ranges of the loops. No legality is checked here.
+Result<LoopNest> GenerateLoops(const ScheduleTree& tree);
+
+}  // namespace tunec
