@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "runtime/file_io.h"
 #include "runtime/npy_format.h"
 #include "runtime/zip.h"
+#include "support/file.h"
 
 namespace tunec {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::string_view kBFloat16Note = "tunec:bf16";
 
 using Bytes = std::span<const std::byte>;
 
-Bytes BytesOf(const Buffer& buffer) { return {buffer.data(), buffer.size()}; }
+Bytes BytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // Puts the file, and the member where known, before the message.
 std::unexpected<Error> In(const std::string& place, Error error) {
@@ -56,43 +56,45 @@ Result<Bytes> Elements(const NamedArrayView& array) {
 }  // namespace
 
 Result<std::vector<NamedArray>> ReadNpz(const std::string& path) {
-  TUNEC_ASSIGN(const Buffer file, ReadFile(path));
+  TUNEC_ASSIGN(const std::string file, ReadFile(path));
   Result<std::vector<NamedArray>> arrays = ReadMembers(BytesOf(file));
   if (!arrays) return In(path, std::move(arrays).error());
   return arrays;
 }
 
 Result<NamedArray> ReadNpy(const std::string& path) {
-  TUNEC_ASSIGN(const Buffer file, ReadFile(path));
+  TUNEC_ASSIGN(const std::string file, ReadFile(path));
   Result<NamedArray> array = ParseNpy(BytesOf(file));
   if (!array) return In(path, std::move(array).error());
   return array;
 }
 
 Status WriteNpz(const std::string& path, std::span<const NamedArrayView> arrays) {
-  std::vector<std::string> headers;
-  headers.reserve(arrays.size());  // the writer keeps addresses of its elements
   std::set<std::string> names;
   ZipWriter writer;
   for (const NamedArrayView& array : arrays) {
-    TUNEC_ASSIGN(const Bytes elements, Elements(array));
+    const Result<Bytes> elements = Elements(array);
+    if (!elements) return In(path, elements.error());
     if (!names.insert(array.spec.name).second)
-      return Fail(ErrorCode::kInvalidArgument, "cannot write '{}': two arrays are called '{}'",
-                  path, array.spec.name);
-    const std::string& header = headers.emplace_back(NpyHeader(array.spec));
-    const Bytes parts[] = {std::as_bytes(std::span(header)), elements};
+      return Fail(ErrorCode::kInvalidArgument, "{}: two arrays are called '{}'", path,
+                  array.spec.name);
+    const std::string header = NpyHeader(array.spec);
+    const Bytes parts[] = {BytesOf(header), *elements};
     const bool bfloat16 = array.spec.type == DataType::kBF16;
     writer.Add(fmt::format("{}{}", array.spec.name, kSuffix),
                std::string(bfloat16 ? kBFloat16Note : ""), parts);
   }
-  return writer.Write(path);
+  Result<std::string> archive = writer.Finish();
+  if (!archive) return In(path, std::move(archive).error());
+  return WriteFileAtomically(path, *archive);
 }
 
 Status WriteNpy(const std::string& path, const NamedArrayView& array) {
-  TUNEC_ASSIGN(const Bytes elements, Elements(array));
-  const std::string header = NpyHeader(array.spec);
-  const Bytes parts[] = {std::as_bytes(std::span(header)), elements};
-  return WriteFileAside(path, parts);
+  const Result<Bytes> elements = Elements(array);
+  if (!elements) return In(path, elements.error());
+  std::string file = NpyHeader(array.spec);
+  file.append(reinterpret_cast<const char*>(elements->data()), elements->size());
+  return WriteFileAtomically(path, file);
 }
 
 }  // namespace tunec

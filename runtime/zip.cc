@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-
-#include "runtime/file_io.h"
+#include <string_view>
 
 namespace tunec {
 namespace {
@@ -47,7 +46,7 @@ T Load(Bytes bytes, size_t offset) {
   return value;
 }
 
-std::string Text(Bytes bytes) {
+std::string_view AsText(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -140,8 +139,8 @@ Result<ZipMember> TakeEntry(Bytes file, Bytes& directory) {
   if (name + extra + comment > directory.size() - kCentralSize)
     return Bad("central directory is damaged");
   ZipMember member;
-  member.name = Text(directory.subspan(kCentralSize, name));
-  member.comment = Text(directory.subspan(kCentralSize + name + extra, comment));
+  member.name = AsText(directory.subspan(kCentralSize, name));
+  member.comment = AsText(directory.subspan(kCentralSize + name + extra, comment));
   member.method = Load<uint16_t>(directory, 10);
   member.crc = Load<uint32_t>(directory, 16);
   Sizes sizes{Load<uint32_t>(directory, 24), Load<uint32_t>(directory, 20),
@@ -258,46 +257,37 @@ void ZipWriter::Add(const std::string& name, const std::string& comment,
   Put16(common, name.size());
   Put16(common, 0);  // no extra field
 
-  std::string local;
-  Put32(local, kLocalMagic);
-  local += common + name;
-
   Put32(directory_, kCentralMagic);
   Put16(directory_, 20);  // made by version 2.0
   directory_ += common;
   Put16(directory_, comment.size());
   Put32(directory_, 0);  // disk, internal attributes
   Put32(directory_, 0);  // external attributes
-  Put32(directory_, size_);
+  Put32(directory_, archive_.size());
   directory_ += name + comment;
 
+  Put32(archive_, kLocalMagic);
+  archive_ += common + name;
+  for (const Bytes part : parts) archive_ += AsText(part);
   constexpr uint64_t kLimit16 = std::numeric_limits<uint16_t>::max();
-  size_ += local.size() + size;
   ++count_;
-  too_large_ = too_large_ || size_ >= kIn64 || name.size() > kLimit16 || count_ >= kLimit16;
-  pieces_.push_back({std::move(local), {parts.begin(), parts.end()}});
+  too_large_ =
+      too_large_ || archive_.size() >= kIn64 || name.size() > kLimit16 || count_ >= kLimit16;
 }
 
-Status ZipWriter::Write(const std::string& path) {
-  if (too_large_ || size_ + directory_.size() >= kIn64)
-    return Fail(ErrorCode::kUnsupported,
-                "cannot write '{}': more than 4 GiB or 65534 members in one zip file", path);
-  std::string end;
-  Put32(end, kEndMagic);
-  Put32(end, 0);  // one disk
-  Put16(end, count_);
-  Put16(end, count_);
-  Put32(end, directory_.size());
-  Put32(end, size_);
-  Put16(end, 0);  // no comment
-  std::vector<Bytes> all;
-  for (const Piece& piece : pieces_) {
-    all.push_back(std::as_bytes(std::span(piece.header)));
-    all.insert(all.end(), piece.parts.begin(), piece.parts.end());
-  }
-  all.push_back(std::as_bytes(std::span(directory_)));
-  all.push_back(std::as_bytes(std::span(end)));
-  return WriteFileAside(path, all);
+Result<std::string> ZipWriter::Finish() {
+  if (too_large_ || archive_.size() + directory_.size() >= kIn64)
+    return Fail(ErrorCode::kUnsupported, "more than 4 GiB or 65534 members in one zip file");
+  const uint64_t start = archive_.size();
+  archive_ += directory_;
+  Put32(archive_, kEndMagic);
+  Put32(archive_, 0);  // one disk
+  Put16(archive_, count_);
+  Put16(archive_, count_);
+  Put32(archive_, directory_.size());
+  Put32(archive_, start);
+  Put16(archive_, 0);  // no comment
+  return std::move(archive_);
 }
 
 }  // namespace tunec

@@ -33,20 +33,15 @@ Result<std::span<const std::byte>> UnpackMember(const ZipMember& member, Buffer&
 /// are 1980-01-01.
 class ZipWriter {
  public:
-  /// `parts` are the member's bytes in pieces; they must live until the archive is written.
+  /// `parts` are the member's bytes in pieces.
   void Add(const std::string& name, const std::string& comment,
            std::span<const std::span<const std::byte>> parts);
-  /// kUnsupported where the archive would exceed 4 GiB. kIo.
-  Status Write(const std::string& path);
+  /// The archive; the writer is used up. kUnsupported where it would exceed 4 GiB or 65534 members.
+  Result<std::string> Finish();
 
  private:
-  struct Piece {
-    std::string header;
-    std::vector<std::span<const std::byte>> parts;
-  };
-  std::vector<Piece> pieces_;
+  std::string archive_;
   std::string directory_;
-  uint64_t size_ = 0;
   uint64_t count_ = 0;
   bool too_large_ = false;
 };
