@@ -22,6 +22,8 @@
 
 namespace tunec {
 
+class Graph;
+
 struct ValueId {
   int32_t index = -1;
   bool valid() const { return index >= 0; }  // an omitted optional input is not
@@ -67,9 +69,6 @@ struct Value {
   int output = 0;    // which output of the producer
 };
 
-// ir/loop_nest.h has a Node of its own: without the inline namespace both would share their
-// symbols in one program. A source file cannot include both headers.
-inline namespace graph_node {
 struct Node {
   Op op = Op::kIdentity;
   std::string name;  // unique in the graph
@@ -80,6 +79,7 @@ struct Node {
   /// How kConstant's text form gives its bytes: from the weights file or a seeded stream
   /// under this name; empty: written out in the text.
   std::string weight_name;
+  std::vector<std::shared_ptr<const Graph>> bodies;  // of control operators: the nested graphs
   SourceLocation where;
 
   int64_t Int(std::string_view attribute) const;  // present, or has a default in the table
@@ -88,7 +88,6 @@ struct Node {
   const std::vector<int64_t>& Ints(std::string_view attribute) const;
   bool Has(std::string_view attribute) const;     // given explicitly
 };
-}  // namespace graph_node
 
 class Graph {
  public:
@@ -133,6 +132,13 @@ class GraphBuilder {
   /// AddNode for operators with one output.
   Result<ValueId> Add(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
                       std::string name = "", SourceLocation where = {});
+  /// AddNode for control operators, with their nested graphs.
+  Result<std::vector<ValueId>> AddControl(Op op, std::vector<ValueId> inputs,
+                                          std::vector<std::shared_ptr<const Graph>> bodies,
+                                          Attributes attributes = {}, std::string name = "",
+                                          SourceLocation where = {});
+  /// A constant whose text form states the distribution of its random values (`init`).
+  ValueId AddWeight(std::string name, Array array, std::string weight_name, std::string init);
   void AddOutput(ValueId value, std::string name = "");  // name: default the value's
   void SetLayout(ValueId value, Layout layout);
   void RenameValue(ValueId value, std::string name);

@@ -7,22 +7,18 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ir/interpret.h"
 
 namespace tunec {
-
-/// ir/interpret.h defines it; that header's Node forbids to include it here.
-enum class Precision;
-inline constexpr Precision kReferenceNative{0};   // Precision::kNative
-inline constexpr Precision kReferenceFloat64{1};  // Precision::kFloat64
 
 /// Runs one node. `inputs` are in the node's order (omitted: an Array of no elements and rank 0
 /// type u8 is never looked at). Sums of floats accumulate in double under either precision;
 /// kNative then rounds each node's result to its type, kFloat64 keeps floats as f64.
 Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inputs,
-                                   std::span<const ValueType> output_types, Precision precision = kReferenceNative);
+                                   std::span<const ValueType> output_types, Precision precision = Precision::kNative);
 
 /// Runs the graph; one array per graph output. Inputs as Graph::inputs, checked for type and shape.
 Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
-                                        Precision precision = kReferenceNative);
+                                        Precision precision = Precision::kNative);
 
 }  // namespace tunec

@@ -16,7 +16,7 @@ bool UsesAny(const std::vector<IndexExpr>& exprs, VarId variable) {
 
 bool ShapesBody(const Body& body, VarId variable) {
   bool found = false;
-  VisitNodes(body, [&](const Node& node) {
+  VisitNodes(body, [&](const NestNode& node) {
     if (const auto* loop = std::get_if<Loop>(&node.value)) {
       found |= UsesAny(loop->lower, variable) || UsesAny(loop->upper, variable);
     } else if (const auto* branch = std::get_if<If>(&node.value)) {
@@ -53,13 +53,13 @@ class Counter {
 
   double InBody(const Body& body, bool in_vector) {
     double count = 0;
-    for (const Node& node : body) count += InNode(node, in_vector);
+    for (const NestNode& node : body) count += InNode(node, in_vector);
     return count;
   }
   double vector() const { return vector_; }
 
  private:
-  double InNode(const Node& node, bool in_vector) {
+  double InNode(const NestNode& node, bool in_vector) {
     if (const auto* loop = std::get_if<Loop>(&node.value)) return InLoop(*loop, in_vector);
     if (const auto* branch = std::get_if<If>(&node.value)) {
       for (const IndexExpr& condition : branch->nonnegative) {

@@ -13,14 +13,14 @@ int64_t ConstantExtent(const Loop& loop) {
   return std::max<int64_t>(upper - lower, 0);
 }
 
-const Loop* AsParallel(const Node& node) {
+const Loop* AsParallel(const NestNode& node) {
   const auto* loop = std::get_if<Loop>(&node.value);
   return loop != nullptr && loop->kind == LoopKind::kParallel ? loop : nullptr;
 }
 
-int64_t CountTasksOfPart(const Node& part) {
+int64_t CountTasksOfPart(const NestNode& part) {
   int64_t tasks = 1;
-  const Node* node = &part;
+  const NestNode* node = &part;
   while (const Loop* loop = AsParallel(*node)) {
     tasks *= ConstantExtent(*loop);
     if (loop->body.size() != 1) break;
@@ -33,7 +33,7 @@ int64_t CountTasksOfPart(const Node& part) {
 
 int64_t CountTasks(const Phase& phase) {
   int64_t tasks = 0;
-  for (const Node& part : phase.body) tasks += CountTasksOfPart(part);
+  for (const NestNode& part : phase.body) tasks += CountTasksOfPart(part);
   return tasks;
 }
 

@@ -27,8 +27,8 @@ enum class LoopKind : uint8_t {
 
 enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
 
-struct Node;
-using Body = std::vector<Node>;
+struct NestNode;
+using Body = std::vector<NestNode>;
 
 /// for (var = max(lower); var < min(upper); ++var)
 struct Loop {
@@ -108,7 +108,7 @@ struct Tile {
   std::vector<Write> writes;
 };
 
-struct Node {
+struct NestNode {
   std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Roles, Tile> value;
 };
 

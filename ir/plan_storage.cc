@@ -38,7 +38,7 @@ TensorId FollowAlias(const LoopNest& nest, TensorId tensor) {
 std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
   std::map<TensorId, Lifetime> lifetimes;
   for (int phase = 0; phase < static_cast<int>(nest.phases.size()); ++phase) {
-    VisitNodes(nest.phases[phase].body, [&](const Node& node) {
+    VisitNodes(nest.phases[phase].body, [&](const NestNode& node) {
       ForEachAccess(node, [&](TensorId tensor, bool) {
         tensor = FollowAlias(nest, tensor);
         auto [it, fresh] = lifetimes.try_emplace(tensor, Lifetime{phase, phase});
@@ -91,7 +91,7 @@ bool LiesInMemory(Scope scope) {
 }
 
 void PlaceScratch(const LoopNest& nest, const Body& body, int64_t top, StoragePlan& plan) {
-  for (const Node& node : body) {
+  for (const NestNode& node : body) {
     int64_t inner_top = top;
     const auto* alloc = std::get_if<Alloc>(&node.value);
     const bool placed = alloc != nullptr && LiesInMemory(alloc->scope) &&

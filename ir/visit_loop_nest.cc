@@ -11,7 +11,7 @@ void Report(const std::vector<Access>& accesses, bool writes,
 
 }  // namespace
 
-void ForEachBody(const Node& node, const std::function<void(const Body&)>& visit) {
+void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& visit) {
   if (const auto* loop = std::get_if<Loop>(&node.value)) return visit(loop->body);
   if (const auto* branch = std::get_if<If>(&node.value)) return visit(branch->body);
   if (const auto* alloc = std::get_if<Alloc>(&node.value)) return visit(alloc->body);
@@ -20,14 +20,14 @@ void ForEachBody(const Node& node, const std::function<void(const Body&)>& visit
   }
 }
 
-void VisitNodes(const Body& body, const std::function<void(const Node&)>& visit) {
-  for (const Node& node : body) {
+void VisitNodes(const Body& body, const std::function<void(const NestNode&)>& visit) {
+  for (const NestNode& node : body) {
     visit(node);
     ForEachBody(node, [&](const Body& inner) { VisitNodes(inner, visit); });
   }
 }
 
-void ForEachAccess(const Node& node, const std::function<void(TensorId, bool)>& visit) {
+void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool)>& visit) {
   if (const auto* store = std::get_if<Store>(&node.value)) {
     Report(store->reads, false, visit);
     Report(store->writes, true, visit);

@@ -8,12 +8,12 @@
 namespace tunec {
 
 /// Calls `visit` for every node, parents before children.
-void VisitNodes(const Body& body, const std::function<void(const Node&)>& visit);
+void VisitNodes(const Body& body, const std::function<void(const NestNode&)>& visit);
 
 /// Calls `visit` for each body directly inside the node.
-void ForEachBody(const Node& node, const std::function<void(const Body&)>& visit);
+void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& visit);
 
 /// Calls `visit` for each tensor the node itself (not its bodies) reads or writes.
-void ForEachAccess(const Node& node, const std::function<void(TensorId, bool writes)>& visit);
+void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool writes)>& visit);
 
 }  // namespace tunec

@@ -188,7 +188,7 @@ Body Generator::Generate(const TreeNode& node, Context context) {
   Body body = GenerateKind(node, std::move(context));
   if (conditions.empty() || body.empty()) return body;
   Body wrapped;
-  wrapped.push_back(Node{If{std::move(conditions), std::move(body)}});
+  wrapped.push_back(NestNode{If{std::move(conditions), std::move(body)}});
   return wrapped;
 }
 
@@ -202,7 +202,7 @@ Body Generator::GenerateKind(const TreeNode& node, Context context) {
       Body body;
       Alloc alloc{.tensor = node.tensor, .scope = node.scope};
       alloc.body = Generate(node.children[0], std::move(context));
-      body.push_back(Node{std::move(alloc)});
+      body.push_back(NestNode{std::move(alloc)});
       return body;
     }
     case TreeNode::Kind::kSequence:
@@ -300,9 +300,9 @@ Body Generator::GenerateIsolated(const TreeNode& node, const Context& context) {
     if (part.lo > whole.lo) choice.nonnegative.push_back(IndexExpr::Var(variable) - part.lo);
     if (part.hi < whole.hi) choice.nonnegative.push_back(IndexExpr(part.hi) - IndexExpr::Var(variable));
     choice.body = Generate(node.children[0], std::move(inner));
-    if (!choice.body.empty()) loop.body.push_back(Node{std::move(choice)});
+    if (!choice.body.empty()) loop.body.push_back(NestNode{std::move(choice)});
   }
-  body.push_back(Node{std::move(loop)});
+  body.push_back(NestNode{std::move(loop)});
   return body;
 }
 
@@ -324,7 +324,7 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
   loop.upper.insert(loop.upper.begin(), IndexExpr(range.hi + 1));
   loop.body = Generate(node.children[0], std::move(context));
   Body body;
-  if (!loop.body.empty()) body.push_back(Node{std::move(loop)});
+  if (!loop.body.empty()) body.push_back(NestNode{std::move(loop)});
   return body;
 }
 
@@ -372,7 +372,7 @@ Body Generator::GenerateLeaf(StatementId id, const Context& context) {
     store.values.push_back(Simplify(decided, FloatRules::kStrict));
   }
   Body body;
-  body.push_back(Node{std::move(store)});
+  body.push_back(NestNode{std::move(store)});
   return body;
 }
 
