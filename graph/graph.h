@@ -86,6 +86,7 @@ struct Node {
   double Float(std::string_view attribute) const;
   const std::string& String(std::string_view attribute) const;
   const std::vector<int64_t>& Ints(std::string_view attribute) const;
+  const std::vector<double>& Floats(std::string_view attribute) const;
   bool Has(std::string_view attribute) const;     // given explicitly
 };
 
@@ -149,6 +150,7 @@ class GraphBuilder {
 
  private:
   std::string UniqueName(std::string_view wanted);
+  std::vector<ValueId> Append(Node node, std::vector<ValueType> types);
   Graph graph_;
   std::map<std::string, int, std::less<>> names_;
 };

@@ -1,0 +1,140 @@
+#include "graph/graph.h"
+#include "graph/op_table.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+ValueType TypeOf(const Array& array) {
+  return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
+}
+
+/// Gives an inference error its place, or else the node's name.
+Error Locate(Error error, const std::string& node_name, const SourceLocation& where) {
+  if (where.line == 0) error.message = fmt::format("node {}: {}", node_name, error.message);
+  if (!where.file.empty() && !error.where) error.where = where;
+  return error;
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(std::string graph_name) { graph_.name_ = std::move(graph_name); }
+
+Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
+  if (name.empty()) return Fail(ErrorCode::kInvalidArgument, "an input has no name");
+  if (names_.contains(name))
+    return Fail(ErrorCode::kInvalidArgument, "input {} is already the name of something", name);
+  for (const Dim& dim : type.dims)
+    if (dim.IsFixed() && dim.size() < 0)
+      return Fail(ErrorCode::kInvalidArgument, "input {} has a dimension of {}, wanted at least 0",
+                  name, dim.size());
+  if (type.IsFixed() && ElementCount(type.Shape()) < 0)
+    return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
+  Node node{.op = Op::kInput, .name = UniqueName(name)};
+  const ValueId value = Append(std::move(node), {std::move(type)})[0];
+  graph_.inputs_.push_back(value);
+  return value;
+}
+
+ValueId GraphBuilder::AddConstant(std::string name, Array array, std::string weight_name) {
+  Node node{.op = Op::kConstant, .name = UniqueName(name.empty() ? "constant" : name)};
+  const ValueType type = tunec::TypeOf(array);
+  node.constant = std::move(array);
+  node.weight_name = std::move(weight_name);
+  return Append(std::move(node), {type})[0];
+}
+
+ValueId GraphBuilder::AddWeight(std::string name, Array array, std::string weight_name,
+                                std::string init) {
+  const ValueId value = AddConstant(std::move(name), std::move(array), std::move(weight_name));
+  if (!init.empty()) graph_.nodes_.back().attributes["init"] = std::move(init);
+  return value;
+}
+
+Result<std::vector<ValueId>> GraphBuilder::AddNode(Op op, std::vector<ValueId> inputs,
+                                                   Attributes attributes, std::string name,
+                                                   SourceLocation where) {
+  return AddControl(op, std::move(inputs), {}, std::move(attributes), std::move(name),
+                    std::move(where));
+}
+
+Result<std::vector<ValueId>> GraphBuilder::AddControl(
+    Op op, std::vector<ValueId> inputs, std::vector<std::shared_ptr<const Graph>> bodies,
+    Attributes attributes, std::string name, SourceLocation where) {
+  if (name.empty()) name = Name(op);
+  while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
+  std::vector<const ValueType*> operands;
+  for (const ValueId input : inputs) {
+    TUNEC_CHECK(input.index < static_cast<int32_t>(graph_.values_.size()),
+                "node {}: value {} is of another graph", name, input.index);
+    operands.push_back(input.valid() ? &graph_.value(input).type : nullptr);
+  }
+  auto types = Infer(op, operands, attributes, bodies);
+  if (!types) return std::unexpected(Locate(std::move(types).error(), name, where));
+  Node node{.op = op,
+            .name = UniqueName(name),
+            .inputs = std::move(inputs),
+            .attributes = std::move(attributes),
+            .bodies = std::move(bodies),
+            .where = std::move(where)};
+  return Append(std::move(node), std::move(*types));
+}
+
+Result<ValueId> GraphBuilder::Add(Op op, std::vector<ValueId> inputs, Attributes attributes,
+                                  std::string name, SourceLocation where) {
+  TUNEC_ASSIGN(
+      const std::vector<ValueId> outputs,
+      AddNode(op, std::move(inputs), std::move(attributes), std::move(name), std::move(where)));
+  TUNEC_CHECK(outputs.size() == 1, "{} has {} outputs", Name(op), outputs.size());
+  return outputs[0];
+}
+
+std::vector<ValueId> GraphBuilder::Append(Node node, std::vector<ValueType> types) {
+  const NodeId id{static_cast<int32_t>(graph_.nodes_.size())};
+  for (size_t i = 0; i < types.size(); ++i) {
+    // A node and its only value share a name; several values are numbered.
+    std::string name =
+        types.size() == 1 ? node.name : UniqueName(fmt::format("{}_{}", node.name, i));
+    node.outputs.push_back({static_cast<int32_t>(graph_.values_.size())});
+    graph_.values_.push_back({.name = std::move(name),
+                              .type = std::move(types[i]),
+                              .layout = {},
+                              .producer = id,
+                              .output = static_cast<int>(i)});
+  }
+  graph_.nodes_.push_back(std::move(node));
+  return graph_.nodes_.back().outputs;
+}
+
+void GraphBuilder::AddOutput(ValueId value, std::string name) {
+  graph_.outputs_.push_back(value);
+  graph_.output_names_.push_back(name.empty() ? graph_.value(value).name : std::move(name));
+}
+
+void GraphBuilder::SetLayout(ValueId value, Layout layout) {
+  graph_.values_[value.index].layout = std::move(layout);
+}
+
+void GraphBuilder::RenameValue(ValueId value, std::string name) {
+  Value& renamed = graph_.values_[value.index];
+  if (renamed.name == name) return;
+  Node& node = graph_.nodes_[renamed.producer.index];
+  const bool named_alike = node.name == renamed.name;
+  const bool leaf = node.op == Op::kInput || node.op == Op::kConstant;
+  if (!named_alike || leaf) names_.erase(renamed.name);
+  renamed.name = UniqueName(name);
+  if (leaf) node.name = renamed.name;
+}
+
+std::string GraphBuilder::UniqueName(std::string_view wanted) {
+  const auto [found, fresh] = names_.try_emplace(std::string(wanted), 0);
+  if (fresh) return std::string(wanted);
+  while (true) {
+    std::string name = fmt::format("{}_{}", wanted, ++found->second);
+    if (names_.try_emplace(name, 0).second) return name;
+  }
+}
+
+Graph GraphBuilder::Build() && { return std::move(graph_); }
+
+}  // namespace tunec
