@@ -37,7 +37,7 @@ struct NodeId {
 /// A dimension: an integer, or the name of a parameter that is fixed later.
 class Dim {
  public:
-  Dim(int64_t size) : value_(size) {}                   // NOLINT: literals are dimensions
+  Dim(int64_t size) : value_(size) {}  // NOLINT: literals are dimensions
   explicit Dim(std::string parameter) : value_(std::move(parameter)) {}
   bool IsFixed() const { return std::holds_alternative<int64_t>(value_); }
   int64_t size() const { return std::get<int64_t>(value_); }
@@ -58,24 +58,25 @@ struct ValueType {
 };
 
 /// Attributes by name. Which an operator has, and their defaults, is in the operator table.
-using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+using Attribute =
+    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct Value {
   std::string name;  // unique in the graph
   ValueType type;
-  Layout layout;     // how its elements are stored; logical meaning is unaffected
+  Layout layout;  // how its elements are stored; logical meaning is unaffected
   NodeId producer;
-  int output = 0;    // which output of the producer
+  int output = 0;  // which output of the producer
 };
 
 struct Node {
   Op op = Op::kIdentity;
-  std::string name;  // unique in the graph
+  std::string name;             // unique in the graph
   std::vector<ValueId> inputs;  // an omitted optional input is invalid
   std::vector<ValueId> outputs;
   Attributes attributes;
-  Array constant;    // of kConstant only
+  Array constant;  // of kConstant only
   /// How kConstant's text form gives its bytes: from the weights file or a seeded stream
   /// under this name; empty: written out in the text.
   std::string weight_name;
@@ -87,7 +88,7 @@ struct Node {
   const std::string& String(std::string_view attribute) const;
   const std::vector<int64_t>& Ints(std::string_view attribute) const;
   const std::vector<double>& Floats(std::string_view attribute) const;
-  bool Has(std::string_view attribute) const;     // given explicitly
+  bool Has(std::string_view attribute) const;  // given explicitly
 };
 
 class Graph {
@@ -128,8 +129,9 @@ class GraphBuilder {
   Result<ValueId> AddInput(std::string name, ValueType type);
   ValueId AddConstant(std::string name, Array array, std::string weight_name = "");
   /// Names that are taken get a number appended. Empty: made from the operator.
-  Result<std::vector<ValueId>> AddNode(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
-                                       std::string name = "", SourceLocation where = {});
+  Result<std::vector<ValueId>> AddNode(Op op, std::vector<ValueId> inputs,
+                                       Attributes attributes = {}, std::string name = "",
+                                       SourceLocation where = {});
   /// AddNode for operators with one output.
   Result<ValueId> Add(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
                       std::string name = "", SourceLocation where = {});

@@ -15,7 +15,8 @@ namespace tunec {
 /// type u8 is never looked at). Sums of floats accumulate in double under either precision;
 /// kNative then rounds each node's result to its type, kFloat64 keeps floats as f64.
 Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inputs,
-                                   std::span<const ValueType> output_types, Precision precision = Precision::kNative);
+                                   std::span<const ValueType> output_types,
+                                   Precision precision = Precision::kNative);
 
 /// Runs the graph; one array per graph output. Inputs as Graph::inputs, checked for type and shape.
 Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
