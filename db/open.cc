@@ -28,11 +28,12 @@ namespace fs = std::filesystem;
 using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
 constexpr int kHeaderBytes = 100;
+constexpr int kPageSizeOffset = 16;
 constexpr int kUserVersionOffset = 60;
 constexpr int kApplicationIdOffset = 68;
 
 /// What stands at `path` before anything is opened.
-enum class Found { kNothing, kFile };
+enum class Found { kNothing, kEmptyFile, kFile };
 
 Result<Found> LookAt(const std::string& path) {
   std::error_code error;
@@ -47,7 +48,8 @@ Result<Found> LookAt(const std::string& path) {
   if (status.type() != fs::file_type::regular) {
     return Fail(ErrorCode::kInvalidArgument, "{}: is not a regular file", path);
   }
-  return Found::kFile;
+  // SQLite takes a file of one byte for an empty one and would write over it.
+  return fs::file_size(path, error) == 0 ? Found::kEmptyFile : Found::kFile;
 }
 
 Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
@@ -68,16 +70,25 @@ int64_t BigEndian32(const unsigned char* bytes) {
   return int64_t{bytes[0]} << 24 | int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | bytes[3];
 }
 
-enum class Content { kEmpty, kOurs };
+/// SQLite reads a torn last page as if zeros followed, so we look: a file that nobody is in
+/// the middle of writing is a whole number of pages.
+Status CheckWholePages(const std::string& path, const unsigned char* header, int64_t size) {
+  const int64_t stored = int64_t{header[kPageSizeOffset]} << 8 | header[kPageSizeOffset + 1];
+  const int64_t page_size = stored == 1 ? 65536 : stored;
+  std::error_code error;
+  const bool in_progress = fs::exists(path + "-wal", error) || fs::exists(path + "-journal", error);
+  if (in_progress || page_size == 0 || size % page_size == 0) return {};
+  return Fail(ErrorCode::kParse, "{}: damaged database: {} bytes are no whole number of pages",
+              path, size);
+}
 
-/// Judges the file at `path` by its header.
-Result<Content> Judge(const std::string& path) {
+/// Refuses the file at `path` unless its header says that it is ours and not newer.
+Status Judge(const std::string& path) {
   const SQLite::Database probe(path, SQLite::OPEN_READONLY, kBusyTimeoutMs);
   sqlite3_file* file = nullptr;
   probe.check(sqlite3_file_control(probe.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file));
   sqlite3_int64 size = 0;
   probe.check(file->pMethods->xFileSize(file, &size));
-  if (size == 0) return Content::kEmpty;
   std::array<unsigned char, kHeaderBytes> header{};
   constexpr char kMagic[] = "SQLite format 3";
   if (size >= kHeaderBytes) {
@@ -94,7 +105,7 @@ Result<Content> Judge(const std::string& path) {
   if (version > SchemaVersion()) {
     return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
   }
-  return Content::kOurs;
+  return CheckWholePages(path, header.data(), size);
 }
 
 /// What holds for this connection only and changes nothing in the file.
@@ -128,11 +139,9 @@ void EnterWriteAheadLogging(SQLite::Database& sqlite) {
 
 Result<SqlitePtr> OpenForWriting(const std::string& path) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
-  if (found == Found::kFile) {
-    TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
-    TUNEC_RETURN_IF_ERROR(Judge(path));
-    TUNEC_RETURN_IF_ERROR(CheckAccess(path, W_OK, "write"));
-  }
+  if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
+  if (found == Found::kFile) TUNEC_RETURN_IF_ERROR(Judge(path));
+  if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, W_OK, "write"));
   TUNEC_RETURN_IF_ERROR(PrepareFolder(path));
   auto sqlite = std::make_unique<SQLite::Database>(
       path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
@@ -166,8 +175,8 @@ Result<SqlitePtr> OpenForReading(const std::string& path) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing) return Fail(ErrorCode::kNotFound, "{}: no such database", path);
   TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
-  TUNEC_ASSIGN(const Content content, Judge(path));
-  if (content == Content::kEmpty) return Fail(ErrorCode::kParse, "{}: is an empty file", path);
+  if (found == Found::kEmptyFile) return Fail(ErrorCode::kParse, "{}: is an empty file", path);
+  TUNEC_RETURN_IF_ERROR(Judge(path));
   // Readers of a write-ahead log share an index beside the file. Where the folder forbids to
   // create it, a file without a log is complete and can be read as it is.
   const bool folder_writable = access(fs::path(path).parent_path().c_str(), W_OK) == 0;

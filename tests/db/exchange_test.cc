@@ -1,0 +1,341 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/db/samples.h"
+
+namespace tunec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr ExchangeCounts kNothing{};
+
+/// Records something of every kind; `salt` makes databases that agree in part.
+void Fill(Database& database, int salt) {
+  for (int task = 0; task < 4; ++task) {
+    TuningKey key = SampleKey(task + salt);
+    if (task == 2) key.target = "sm_90 cuda";
+    if (task == 3) key.workload.kind = "conv2d";
+    for (int n = 0; n < 5; ++n) {
+      TrialRecord trial = OkTrial(n + salt, 1 + n + 0.1 * salt);
+      if (n == 3) trial = FailedTrial(n, static_cast<TrialStatus>(2 + (task + salt) % 6));
+      if (n == 4) trial.accuracy_error = std::numeric_limits<double>::infinity();
+      ASSERT_TRUE(database.RecordTrial(key, trial).has_value());
+    }
+    if (task == salt) {
+      ASSERT_TRUE(database.SetConverged(key).has_value());
+    }
+  }
+  ASSERT_TRUE(database.SetMachineFact("cpu", {"peak", 1e11 + salt, "fma", 10}).has_value());
+  ASSERT_TRUE(database.SetMachineFact("cpu", {"only", 1, "", 10 + salt}).has_value());
+}
+
+TEST(Exchange, ExportImportExportIsTheSame) {
+  Database first = OpenForTest();
+  Fill(first, 0);
+  const std::string text = ExportText(first);
+  std::istringstream in(text);
+  Database second = OpenForTest();
+  const auto counts = second.Import(in, "lines");
+  ASSERT_TRUE(counts.has_value()) << counts.error().Format();
+  EXPECT_EQ(*counts, (ExchangeCounts{.added = 22}));
+  EXPECT_EQ(ExportText(second), text);
+  EXPECT_EQ(second.IntegrityCheck()->size(), 0u);
+}
+
+TEST(Exchange, ImportingTwiceKeepsEverything) {
+  Database database = OpenForTest();
+  Fill(database, 0);
+  const std::string text = ExportText(database);
+  std::istringstream in(text);
+  EXPECT_EQ(database.Import(in, "lines"), (ExchangeCounts{.kept = 22}));
+  EXPECT_EQ(ExportText(database), text);
+}
+
+TEST(Exchange, ExportDoesNotDependOnTheOrderOfRecording) {
+  Database forth = OpenForTest();
+  Database back = OpenForTest();
+  for (int n = 0; n < 6; ++n) {
+    ASSERT_TRUE(forth.RecordTrial(SampleKey(n % 2), OkTrial(n, 1 + n)).has_value());
+    ASSERT_TRUE(back.RecordTrial(SampleKey((5 - n) % 2), OkTrial(5 - n, 6 - n)).has_value());
+  }
+  EXPECT_EQ(ExportText(forth), ExportText(back));
+}
+
+TEST(Exchange, ExportsMayBeConcatenated) {
+  Database first = OpenForTest();
+  Database second = OpenForTest();
+  Fill(first, 0);
+  Fill(second, 1);
+  std::istringstream in(ExportText(first) + ExportText(second));
+  Database both = OpenForTest();
+  ASSERT_TRUE(both.Import(in, "lines").has_value());
+  std::istringstream more(ExportText(second));
+  ASSERT_TRUE(first.Import(more, "lines").has_value());
+  EXPECT_EQ(ExportText(both), ExportText(first));
+}
+
+TEST(Exchange, FileIsWrittenWholeOrNotAtAll) {
+  TempFolder folder;
+  Database database = OpenForTest();
+  Fill(database, 0);
+  ASSERT_TRUE(database.ExportFile(folder.File("out.jsonl")).has_value());
+  EXPECT_EQ(ReadBytes(folder.File("out.jsonl")), ExportText(database));
+  Database other = OpenForTest();
+  ASSERT_TRUE(other.ImportFile(folder.File("out.jsonl")).has_value());
+  EXPECT_EQ(ExportText(other), ExportText(database));
+
+  std::filesystem::create_directory(folder.File("taken"));
+  WriteBytes(folder.File("taken/file"), "x");
+  const Status status = database.ExportFile(folder.File("taken"));
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, ErrorCode::kIo);
+  const auto entries = std::filesystem::directory_iterator(folder.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 2) << "a temporary file was left";
+  EXPECT_FALSE(database.ExportFile(folder.File("no/such/folder")).has_value());
+}
+
+TEST(Exchange, ImportOfNoFile) {
+  TempFolder folder;
+  Database database = OpenForTest();
+  EXPECT_EQ(database.ImportFile(folder.File("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(database.ImportFile(folder.path()).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
+  Database source = OpenForTest();
+  Fill(source, 0);
+  const std::string good = ExportText(source);
+  const struct {
+    const char* line;
+    const char* message;
+  } kCases[] = {
+      {"{", "not a JSON object"},
+      {"[]", "not a JSON object"},
+      {"{\"record\": \"trial\", \xff}", "not a JSON object"},
+      {"{}", "field 'record' is missing"},
+      {R"({"record": "trail"})", "unknown record 'trail'"},
+      {R"({"record": "target", "id": 9})", "field 'text' is missing"},
+      {R"({"record": "target", "id": "9", "text": "t"})", "field 'id' has a wrong value"},
+      {R"({"record": "target", "id": 18446744073709551615, "text": "t"})",
+       "field 'id' has a wrong value"},
+      {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
+      {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
+      {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
+      {R"({"record": "tunec_database", "version": 2})", "export version 2, wanted 1"},
+      {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
+       R"( "created_at": 1})",
+       "target 77 has not been introduced"},
+      {R"({"record": "task", "id": 9, "workload": 1, "target": 1, "policy": "",)"
+       R"( "schedule_version": 4294967297, "converged": 0})",
+       "schedule version is 4294967297"},
+  };
+  for (const auto& [line, message] : kCases) {
+    Database database = OpenForTest();
+    std::istringstream in(good + line + "\n");
+    const auto counts = database.Import(in, "lines");
+    ASSERT_FALSE(counts.has_value()) << line;
+    EXPECT_THAT(counts.error().message, HasSubstr(message));
+    const int lines = static_cast<int>(std::count(good.begin(), good.end(), '\n'));
+    EXPECT_EQ(counts.error().where, (SourceLocation{"lines", lines + 1, 0}));
+    EXPECT_EQ(database.Stats()->trials, 0);
+    EXPECT_EQ(database.Stats()->targets.size(), 0u);
+  }
+}
+
+TEST(Exchange, ImportWithoutHeaderIsRefused) {
+  Database database = OpenForTest();
+  std::istringstream in(R"({"record": "target", "id": 1, "text": "t"})");
+  const auto counts = database.Import(in, "lines");
+  ASSERT_FALSE(counts.has_value());
+  EXPECT_EQ(counts.error().Format(), "lines:1: error: the first record is not 'tunec_database'");
+}
+
+TEST(Exchange, EveryPrefixOfAnExportIsRefusedOrTaken) {
+  Database source = OpenForTest();
+  ASSERT_TRUE(source.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
+  const std::string text = ExportText(source);
+  for (size_t size = 0; size < text.size(); ++size) {
+    Database database = OpenForTest();
+    std::istringstream in(text.substr(0, size));
+    const auto counts = database.Import(in, "lines");
+    EXPECT_TRUE(counts || counts.error().code == ErrorCode::kParse);
+  }
+}
+
+TEST(Exchange, DeeplyNestedLineIsRefused) {
+  Database database = OpenForTest();
+  std::istringstream in(std::string(1 << 20, '['));
+  EXPECT_FALSE(database.Import(in, "lines").has_value());
+  std::istringstream closed(std::string(1 << 20, '[') + std::string(1 << 20, ']'));
+  EXPECT_FALSE(database.Import(closed, "lines").has_value());
+}
+
+class Merge : public testing::Test {
+ protected:
+  void SetUp() override {
+    Database a = OpenForTest(a_);
+    Database b = OpenForTest(b_);
+    Fill(a, 0);
+    Fill(b, 1);
+    // The same schedule, known better by one side each.
+    TrialRecord longer = OkTrial(1, 9);
+    longer.samples = {9, 9, 9, 9};
+    ASSERT_TRUE(a.RecordTrial(SampleKey(1), longer).has_value());
+    const TrialRecord wrong = FailedTrial(2, TrialStatus::kWrongResult);
+    ASSERT_TRUE(b.RecordTrial(SampleKey(1), wrong).has_value());
+    TuningKey described = SampleKey(2);
+    described.workload.description = "z";
+    ASSERT_TRUE(b.RecordTrial(described, OkTrial(9, 9)).has_value());
+    ASSERT_TRUE(a.PutArtifact("both", {"old", "{}", 1}).has_value());
+    ASSERT_TRUE(b.PutArtifact("both", {"new", "{}", 2}).has_value());
+    ASSERT_TRUE(a.PutArtifact("a", {"a", "{}", 1}).has_value());
+    ASSERT_TRUE(b.PutArtifact("b", {"b", "{}", 1}).has_value());
+  }
+
+  TempFolder folder_;
+  std::string a_ = folder_.File("a.db");
+  std::string b_ = folder_.File("b.db");
+};
+
+TEST_F(Merge, IsTheSameWhicheverWayRound) {
+  Database ab = OpenForTest(folder_.File("ab.db"));
+  ASSERT_TRUE(ab.Merge(a_).has_value());
+  ASSERT_TRUE(ab.Merge(b_).has_value());
+  Database ba = OpenForTest(folder_.File("ba.db"));
+  ASSERT_TRUE(ba.Merge(b_).has_value());
+  ASSERT_TRUE(ba.Merge(a_).has_value());
+  EXPECT_EQ(ExportText(ab), ExportText(ba));
+  for (Database* merged : {&ab, &ba}) {
+    EXPECT_EQ(merged->GetArtifact("both")->value().object, "new");
+    EXPECT_EQ(merged->Stats()->artifacts, 3);
+    EXPECT_EQ(merged->Find(SampleKey(1), OkTrial(1, 1).schedule)->value().median_seconds, 9);
+    EXPECT_EQ(merged->Find(SampleKey(1), OkTrial(2, 1).schedule)->value().status,
+              TrialStatus::kWrongResult);
+    EXPECT_THAT(*merged->IntegrityCheck(), IsEmpty());
+  }
+  Database a = OpenForTest(a_);
+  ASSERT_TRUE(a.Merge(b_).has_value());
+  EXPECT_EQ(ExportText(a), ExportText(ab));
+}
+
+TEST_F(Merge, AgainChangesNothing) {
+  Database a = OpenForTest(a_);
+  const auto first = a.Merge(b_);
+  ASSERT_TRUE(first.has_value()) << first.error().Format();
+  EXPECT_GT(first->added, 0);
+  EXPECT_GT(first->replaced, 0);
+  const std::string text = ExportText(a);
+  const auto again = a.Merge(b_);
+  EXPECT_EQ(again->added, 0);
+  EXPECT_EQ(again->replaced, 0);
+  EXPECT_EQ(ExportText(a), text);
+}
+
+TEST_F(Merge, WithItselfIsNothing) {
+  Database a = OpenForTest(a_);
+  EXPECT_EQ(a.Merge(a_), kNothing);
+  EXPECT_EQ(a.Merge(folder_.path() / "." / "a.db"), kNothing);
+}
+
+TEST_F(Merge, LeavesTheOtherFileAsItIs) {
+  const std::string before = ReadBytes(b_);
+  Database a = OpenForTest(a_);
+  ASSERT_TRUE(a.Merge(b_).has_value());
+  EXPECT_TRUE(ReadBytes(b_) == before);
+  WriteBytes(folder_.File("garbage"), "garbage");
+  EXPECT_EQ(a.Merge(folder_.File("garbage")).error().code, ErrorCode::kParse);
+  EXPECT_EQ(a.Merge(folder_.File("none")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
+  SQLite::Database(b_, SQLite::OPEN_READWRITE)
+      .exec(
+          "UPDATE artifacts SET object = x'00' WHERE key_text = 'b';"
+          "UPDATE trials SET samples = '' WHERE id = 1");
+  Database a = OpenForTest(a_);
+  ASSERT_TRUE(a.Merge(b_).has_value());
+  EXPECT_THAT(a.TakeMissReasons(),
+              ElementsAre(HasSubstr(b_ + ": trial 1 passed over"),
+                          HasSubstr("passed over: its bytes do not match their hash")));
+  EXPECT_FALSE(a.GetArtifact("b")->has_value());
+}
+
+TEST(Upkeep, PruneKeepsTheBest) {
+  Database database = OpenForTest();
+  for (int n = 1; n <= 9; ++n) {
+    ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(n, n)).has_value());
+  }
+  const TrialRecord failed = FailedTrial(10, TrialStatus::kCrashed);
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), failed).has_value());
+  ASSERT_TRUE(database.RecordTrial(SampleKey(1), failed).has_value());
+
+  const int64_t epoch = 1'700'000'000;
+  EXPECT_EQ(database.Prune({.created_before = epoch + 5, .keep_best = 2}),
+            (PruneCounts{.trials = 2}));
+  EXPECT_EQ(database.CountTrials(SampleKey()), 8);
+  EXPECT_EQ(database.Prune({.keep_best = 2}), (PruneCounts{.trials = 7, .tasks = 1}));
+  EXPECT_EQ(database.Trials(SampleKey())->size(), 2u);
+  EXPECT_EQ(database.Best(SampleKey())->value().median_seconds, 1);
+  EXPECT_EQ(database.Stats()->workloads, 1);
+  EXPECT_EQ(database.Prune({.keep_best = 0}), (PruneCounts{.trials = 2, .tasks = 1}));
+  EXPECT_EQ(database.Stats()->targets.size(), 0u);
+  EXPECT_FALSE(database.Prune({.keep_best = -1}).has_value());
+}
+
+TEST(Upkeep, PruneByDateTakesOldArtifactsAndKeepsFacts) {
+  Database database = OpenForTest();
+  ASSERT_TRUE(database.PutArtifact("old", {"o", "{}", 10}).has_value());
+  ASSERT_TRUE(database.PutArtifact("new", {"n", "{}", 20}).has_value());
+  ASSERT_TRUE(database.SetMachineFact("cpu", {"peak", 1, "", 5}).has_value());
+  EXPECT_EQ(database.Prune({.keep_best = 1}), PruneCounts{});
+  EXPECT_EQ(database.Prune({.created_before = 20}), (PruneCounts{.artifacts = 1}));
+  EXPECT_FALSE(database.GetArtifact("old")->has_value());
+  EXPECT_TRUE(database.GetArtifact("new")->has_value());
+  EXPECT_TRUE(database.GetMachineFact("cpu", "peak")->has_value());
+}
+
+TEST(Upkeep, CompactGivesSpaceBack) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  {
+    Database database = OpenForTest(path);
+    ASSERT_TRUE(database.PutArtifact("k", {std::string(1 << 20, 'x'), "{}", 1}).has_value());
+    ASSERT_TRUE(database.Prune({.created_before = 2}).has_value());
+    ASSERT_TRUE(database.Compact().has_value());
+  }
+  EXPECT_LT(std::filesystem::file_size(path), 200'000u);
+}
+
+TEST(Upkeep, IntegrityCheckFindsWhatDoesNotFit) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  Database database = OpenForTest(path);
+  Fill(database, 0);
+  ASSERT_TRUE(database.PutArtifact("k", {"x", "{}", 1}).has_value());
+  EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
+  SQLite::Database(path, SQLite::OPEN_READWRITE)
+      .exec(
+          "PRAGMA foreign_keys = OFF;"
+          "UPDATE artifacts SET object = x'00';"
+          "UPDATE workloads SET text = 'changed' WHERE id = 1;"
+          "UPDATE trials SET schedule = (SELECT schedule FROM trials WHERE id = 2) WHERE id = 1;"
+          "UPDATE trials SET task = 999 WHERE id = 3");
+  const auto references = database.IntegrityCheck();
+  EXPECT_THAT(*references,
+              ElementsAre("table trials row 3 refers to a row of tasks that is missing"));
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec("DELETE FROM trials WHERE id = 3");
+  EXPECT_THAT(*database.IntegrityCheck(),
+              ElementsAre("workload 1: its hash does not match",
+                          "schedule of trial 1: its hash does not match",
+                          "object of artifact 1: its hash does not match",
+                          HasSubstr("schedule stored 2 times: lower direct")));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,369 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "db/schema.h"
+#include "tests/db/samples.h"
+
+namespace tunec {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+constexpr int kNobody = 65534;
+
+void ExpectRefused(const std::string& path, OpenMode mode, ErrorCode code, const char* message) {
+  const Result<Database> database = Database::Open(path, mode);
+  ASSERT_FALSE(database.has_value()) << path;
+  EXPECT_EQ(database.error().code, code) << database.error().Format();
+  EXPECT_THAT(database.error().message, HasSubstr(message));
+  EXPECT_THAT(database.error().message, HasSubstr(path));
+}
+
+void ExpectRefused(const std::string& path, ErrorCode code, const char* message) {
+  ExpectRefused(path, OpenMode::kReadWrite, code, message);
+  ExpectRefused(path, OpenMode::kReadOnly, code, message);
+}
+
+std::vector<std::string> NamesIn(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  return names;
+}
+
+/// A file of ours with one trial, closed.
+void MakeDatabase(const std::string& path) {
+  Database database = OpenForTest(path);
+  TUNEC_CHECK(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value(), "no trial");
+}
+
+/// Runs `body` as a user who may not write where others do not want it.
+int AsNobody(const std::function<int()>& body) {
+  return WaitFor(StartChild([&] {
+    if (getuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return 100;
+    return body();
+  }));
+}
+
+TEST(Open, CreatesFoldersAndFile) {
+  TempFolder folder;
+  const std::string path = folder.File("a/b/t.db");
+  MakeDatabase(path);
+  EXPECT_EQ(OpenForTest(path).CountTrials(SampleKey()), 1);
+  EXPECT_THAT(NamesIn(folder.path() / "a/b"), UnorderedElementsAre("t.db"));
+}
+
+TEST(Open, FileCarriesOurIdAndVersion) {
+  TempFolder folder;
+  MakeDatabase(folder.File("t.db"));
+  SQLite::Database raw(folder.File("t.db"));
+  EXPECT_EQ(raw.execAndGet("PRAGMA application_id").getInt64(), kApplicationId);
+  EXPECT_EQ(raw.execAndGet("PRAGMA user_version").getInt(), SchemaVersion());
+  EXPECT_EQ(raw.execAndGet("PRAGMA journal_mode").getString(), "wal");
+}
+
+TEST(Open, OddNamesAreNames) {
+  TempFolder folder;
+  for (const char* name : {"file:x?mode=memory", "a b%20#?.db", "\xc3\xa9.db"}) {
+    const std::string path = folder.File(name);
+    MakeDatabase(path);
+    EXPECT_TRUE(fs::is_regular_file(path)) << name;
+    EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).CountTrials(SampleKey()), 1);
+  }
+}
+
+TEST(Open, RelativePathSurvivesAChangeOfFolder) {
+  TempFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  Database database = OpenForTest("t.db");
+  fs::current_path(before);
+  EXPECT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
+  EXPECT_EQ(database.Path(), folder.File("t.db"));
+}
+
+TEST(Open, EmptyPathIsRefused) {
+  const auto database = Database::Open("", OpenMode::kReadWrite);
+  ASSERT_FALSE(database.has_value());
+  EXPECT_EQ(database.error().message, "the database path is empty");
+}
+
+TEST(Open, EmptyFileIsTaken) {
+  TempFolder folder;
+  WriteBytes(folder.File("t.db"), "");
+  ExpectRefused(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kParse, "is an empty file");
+  MakeDatabase(folder.File("t.db"));
+  EXPECT_EQ(OpenForTest(folder.File("t.db")).CountTrials(SampleKey()), 1);
+}
+
+TEST(Open, DirectoryAndFifoAreRefused) {
+  TempFolder folder;
+  ExpectRefused(folder.path(), ErrorCode::kInvalidArgument, "is a directory");
+  ASSERT_EQ(mkfifo(folder.File("fifo").c_str(), 0600), 0);
+  ExpectRefused(folder.File("fifo"), ErrorCode::kInvalidArgument, "is not a regular file");
+}
+
+TEST(Open, FolderThatIsAFileIsRefused) {
+  TempFolder folder;
+  WriteBytes(folder.File("file"), "x");
+  const auto database = Database::Open(folder.File("file/t.db"), OpenMode::kReadWrite);
+  ASSERT_FALSE(database.has_value());
+  EXPECT_EQ(database.error().code, ErrorCode::kIo);
+}
+
+TEST(Open, GarbageIsRefusedAndLeftAsItIs) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  for (const std::string& bytes :
+       {std::string("x"), std::string(5000, 'x'), std::string("SQLite format 3\0", 16)}) {
+    WriteBytes(path, bytes);
+    ExpectRefused(path, ErrorCode::kParse, "not a database");
+    EXPECT_TRUE(ReadBytes(path) == bytes);
+  }
+}
+
+TEST(Open, ForeignDatabaseIsRefusedAndLeftAsItIs) {
+  TempFolder folder;
+  for (const char* setup :
+       {"CREATE TABLE t(x)", "PRAGMA application_id = 77; CREATE TABLE trials(x)",
+        "PRAGMA journal_mode = WAL; CREATE TABLE t(x)"}) {
+    const std::string path = folder.File("foreign.db");
+    SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(setup);
+    const std::string before = ReadBytes(path);
+    ExpectRefused(path, ErrorCode::kInvalidArgument, "belongs to another program");
+    EXPECT_TRUE(ReadBytes(path) == before);
+    EXPECT_THAT(NamesIn(folder.path()), UnorderedElementsAre("foreign.db"));
+    fs::remove(path);
+  }
+}
+
+TEST(Open, ForeignLogIsNotCheckpointed) {
+  TempFolder folder;
+  const std::string path = folder.File("foreign.db");
+  const pid_t child = StartChild([&] {
+    SQLite::Database raw(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    raw.exec("PRAGMA journal_mode = WAL; CREATE TABLE t(x); INSERT INTO t VALUES (1)");
+    return kill(getpid(), SIGKILL);  // the log stays behind
+  });
+  ASSERT_EQ(WaitFor(child), -SIGKILL);
+  const std::string before = ReadBytes(path);
+  const std::string log = ReadBytes(path + "-wal");
+  ASSERT_FALSE(log.empty());
+  ExpectRefused(path, ErrorCode::kInvalidArgument, "belongs to another program");
+  EXPECT_TRUE(ReadBytes(path) == before);
+  EXPECT_TRUE(ReadBytes(path + "-wal") == log);
+}
+
+TEST(Open, NewerVersionIsRefusedAndLeftAsItIs) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 1000");
+  const std::string before = ReadBytes(path);
+  ExpectRefused(path, ErrorCode::kUnsupported, "schema 1000 was written by a newer tunec");
+  EXPECT_TRUE(ReadBytes(path) == before);
+}
+
+TEST(Open, NewerVersionInTheLogIsRefusedAndLeftAsItIs) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  const pid_t child = StartChild([&] {
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 1000");
+    return 0;
+  });
+  ASSERT_EQ(WaitFor(child), 0);
+  const pid_t killed = StartChild([&] {
+    SQLite::Database raw(path, SQLite::OPEN_READWRITE);
+    raw.exec("PRAGMA user_version = 1001");
+    return kill(getpid(), SIGKILL);
+  });
+  ASSERT_EQ(WaitFor(killed), -SIGKILL);
+  const std::string before = ReadBytes(path);
+  ExpectRefused(path, ErrorCode::kUnsupported, "was written by a newer tunec");
+  EXPECT_TRUE(ReadBytes(path) == before);
+}
+
+TEST(Open, OlderVersionIsMigratedOnlyForWriting) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec(fmt::format("PRAGMA application_id = {}; VACUUM", kApplicationId));
+  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported, "schema 0 is older than 1");
+  MakeDatabase(path);
+  EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).CountTrials(SampleKey()), 1);
+}
+
+TEST(Open, MissingTableIsDamage) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec("DROP TABLE machine");
+  ExpectRefused(path, ErrorCode::kParse, "table 'machine' is missing");
+}
+
+TEST(Open, TruncatedFileIsAnErrorNotACrash) {
+  TempFolder folder;
+  const std::string whole = folder.File("whole.db");
+  {
+    Database database = OpenForTest(whole);
+    for (int n = 0; n < 50; ++n) {
+      ASSERT_TRUE(database.RecordTrial(SampleKey(n), OkTrial(n, 1)).has_value());
+    }
+  }
+  const std::string bytes = ReadBytes(whole);
+  const std::string path = folder.File("t.db");
+  for (size_t page = 0; page < bytes.size(); page += 4096) {
+    for (const size_t size : {page, page + 1, page + 2000, page + 4095}) {
+      if (size == 0) continue;
+      WriteBytes(path, bytes.substr(0, size));
+      const auto database = Database::Open(path, OpenMode::kReadWrite);
+      ASSERT_FALSE(database.has_value()) << size;
+      EXPECT_EQ(database.error().code, ErrorCode::kParse) << database.error().Format();
+      EXPECT_TRUE(ReadBytes(path) == bytes.substr(0, size));
+    }
+  }
+}
+
+TEST(Open, OverwrittenPagesAreErrorsOrReported) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  const std::string bytes = ReadBytes(path);
+  for (size_t page = 1; page * 4096 < bytes.size(); ++page) {
+    std::string damaged = bytes;
+    std::fill_n(damaged.begin() + page * 4096, 4096, '\xaa');
+    WriteBytes(path, damaged);
+    const auto database = Database::Open(path, OpenMode::kReadOnly);
+    if (!database) continue;
+    const auto problems = database->IntegrityCheck();
+    EXPECT_TRUE(!problems || !problems->empty()) << "page " << page;
+    const auto trials = database->Trials(SampleKey());  // must not crash
+    EXPECT_TRUE(trials || trials.error().code == ErrorCode::kParse);
+  }
+}
+
+TEST(Open, MissingFileIsNotFoundForReading) {
+  TempFolder folder;
+  ExpectRefused(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kNotFound, "no such database");
+  EXPECT_THAT(NamesIn(folder.path()), IsEmpty());
+}
+
+TEST(Open, ReadOnlyRefusesToWrite) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  const std::string before = ReadBytes(path);
+  Database database = OpenForTest(path, OpenMode::kReadOnly);
+  const auto outcome = database.RecordTrial(SampleKey(), OkTrial(2, 1));
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(outcome.error().message, HasSubstr("opened for reading only"));
+  EXPECT_FALSE(database.Compact().has_value());
+  EXPECT_TRUE(ReadBytes(path) == before);
+}
+
+TEST(Open, ReadOnlyFolderCanBeReadButNotWritten) {
+  TempFolder folder;
+  const std::string path = folder.File("fixed/t.db");
+  MakeDatabase(path);
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::permissions(folder.File("fixed"), fs::perms(0555));
+  EXPECT_EQ(AsNobody([&] {
+              const auto reading = Database::Open(path, OpenMode::kReadOnly);
+              return reading && reading->CountTrials(SampleKey()) == 1 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(AsNobody([&] {
+              const auto writing = Database::Open(path, OpenMode::kReadWrite);
+              if (writing || writing.error().code != ErrorCode::kIo) return 1;
+              return writing.error().message == path + ": cannot write: Permission denied" ||
+                             writing.error().message.ends_with("Permission denied")
+                         ? 0
+                         : 2;
+            }),
+            0);
+  EXPECT_EQ(AsNobody([&] {
+              const auto creating =
+                  Database::Open(folder.File("fixed/new.db"), OpenMode::kReadWrite);
+              return !creating && creating.error().code == ErrorCode::kIo &&
+                             creating.error().message.find("write into this folder: Permission") !=
+                                 std::string::npos
+                         ? 0
+                         : 1;
+            }),
+            0);
+  fs::permissions(folder.File("fixed"), fs::perms(0755));
+}
+
+TEST(Open, UnreadableFileIsRefused) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::permissions(path, fs::perms(0000));
+  EXPECT_EQ(AsNobody([&] {
+              const auto database = Database::Open(path, OpenMode::kReadOnly);
+              return !database &&
+                             database.error().message == path + ": cannot read: Permission denied"
+                         ? 0
+                         : 1;
+            }),
+            0);
+}
+
+TEST(Schema, ListedMigrationsRunOnceEachInOneTransaction) {
+  SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
+  const Migration first = [](SQLite::Database& db) { db.exec("CREATE TABLE a(x)"); };
+  const Migration second = [](SQLite::Database& db) {
+    db.exec("ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1");
+  };
+  const Migration broken = [](SQLite::Database& db) {
+    db.exec("DROP TABLE a");
+    db.exec("not sql");
+  };
+  const std::vector<Migration> version1 = {first};
+  ASSERT_TRUE(Migrate(raw, "m", version1).has_value());
+  raw.exec("INSERT INTO a VALUES (1)");
+  EXPECT_THROW((void)Migrate(raw, "m", std::vector{first, broken}), SQLite::Exception);
+  EXPECT_EQ(raw.execAndGet("PRAGMA user_version").getInt(), 1);
+
+  const std::vector<Migration> version2 = {first, second};
+  ASSERT_TRUE(Migrate(raw, "m", version2).has_value());
+  ASSERT_TRUE(Migrate(raw, "m", version2).has_value());
+  EXPECT_EQ(raw.execAndGet("SELECT y FROM a").getInt(), 2);
+  EXPECT_EQ(raw.execAndGet("PRAGMA user_version").getInt(), 2);
+  EXPECT_FALSE(Migrate(raw, "m", version1).has_value());
+}
+
+TEST(Schema, ForeignTablesAreNotClaimed) {
+  SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
+  raw.exec("CREATE TABLE t(x)");
+  const Status status = Migrate(raw, "m", Migrations());
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(raw.execAndGet("PRAGMA application_id").getInt(), 0);
+}
+
+TEST(DefaultPath, FollowsTheEnvironment) {
+  const auto path_with = [](const char* cache, const char* home) {
+    setenv("XDG_CACHE_HOME", cache, 1);
+    setenv("HOME", home, 1);
+    return DefaultDatabasePath().value_or("none");
+  };
+  const std::string cache = getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "";
+  const std::string home = getenv("HOME") ? getenv("HOME") : "";
+  EXPECT_EQ(path_with("/c", "/h"), "/c/tunec/tunec.db");
+  EXPECT_EQ(path_with("", "/h"), "/h/.cache/tunec/tunec.db");
+  EXPECT_EQ(path_with("relative", "/h"), "/h/.cache/tunec/tunec.db");
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  setenv("HOME", home.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace tunec
