@@ -1,0 +1,71 @@
+// Recursive-descent parser of what stands inside a statement: index expressions, conditions,
+// reads, scalar expressions. Grammar: docs/text_formats.md.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/compute.h"
+#include "support/lexer.h"
+
+namespace tunec {
+
+/// Parses the expressions of one statement (or store). Reads get their slots in the order of
+/// their first appearance; equal reads share one.
+class ExprParser {
+ public:
+  /// The variable called so, if one is in scope.
+  using Variables = std::function<std::optional<VarId>(const std::string&)>;
+
+  ExprParser(Lexer& lexer, const std::vector<Tensor>& tensors, Variables variables)
+      : lexer_(lexer), tensors_(tensors), variables_(std::move(variables)) {}
+
+  Result<IndexExpr> ParseIndex();
+  /// `i - 1 >= 0, j < 4`, possibly none, up to a token that starts no index.
+  Result<std::vector<IndexExpr>> ParseConditions(std::string_view end);
+  Result<Expr> ParseExpr();
+  /// `A[i, k]` with an optional guard; takes no slot.
+  Result<Read> ParseRead();
+  Result<Write> ParseWrite();
+  /// `(e, e, ...)`
+  Result<std::vector<Expr>> ParseExprList();
+  Result<TensorId> ParseTensorName();
+  /// The number after '@' of a read that was written on a line of its own.
+  Result<int> ParseSlotNumber();
+
+  /// Gives the read the next slot even if an equal one exists.
+  void AddRead(Read read) { reads_.push_back(std::move(read)); }
+  std::vector<Read> TakeReads() { return std::move(reads_); }
+  size_t CountReads() const { return reads_.size(); }
+
+ private:
+  Result<IndexExpr> ParseIndexTerm();
+  Result<IndexExpr> ParseIndexFactor();
+  Result<IndexExpr> ParseIndexProduct(const IndexExpr& left);
+  Result<IndexExpr> ParseFloor();
+  Result<IndexExpr> ParseLoaded();
+  Result<IndexExpr> ParseCondition();
+  Result<int64_t> ParseIndexLiteral();
+  Result<int64_t> ParseDivisor();
+  Result<std::vector<IndexExpr>> ParseSubscripts();
+
+  Result<Expr> ParseProduct();
+  Result<Expr> ParsePrimary();
+  Result<Expr> ParseLiteral();
+  Result<Expr> ParseReadExpr();
+  Result<Expr> ParseCall();
+  Result<Expr> ParseWord();
+  Result<Expr> ApplyChecked(ScalarOp op, std::vector<Expr> operands, const Token& at);
+  int SlotOf(const Read& read);
+  Status CheckDepth() const;
+
+  Lexer& lexer_;
+  const std::vector<Tensor>& tensors_;
+  Variables variables_;
+  std::vector<Read> reads_;
+  int depth_ = 0;
+};
+
+}  // namespace tunec
