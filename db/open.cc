@@ -75,8 +75,12 @@ int64_t BigEndian32(const unsigned char* bytes) {
 Status CheckWholePages(const std::string& path, const unsigned char* header, int64_t size) {
   const int64_t stored = int64_t{header[kPageSizeOffset]} << 8 | header[kPageSizeOffset + 1];
   const int64_t page_size = stored == 1 ? 65536 : stored;
-  std::error_code error;
-  const bool in_progress = fs::exists(path + "-wal", error) || fs::exists(path + "-journal", error);
+  const auto has_content = [](const std::string& name) {
+    std::error_code error;
+    const auto bytes = fs::file_size(name, error);
+    return !error && bytes > 0;
+  };
+  const bool in_progress = has_content(path + "-wal") || has_content(path + "-journal");
   if (in_progress || page_size == 0 || size % page_size == 0) return {};
   return Fail(ErrorCode::kParse, "{}: damaged database: {} bytes are no whole number of pages",
               path, size);

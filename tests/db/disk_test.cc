@@ -105,12 +105,12 @@ INSTANTIATE_TEST_SUITE_P(, Disk, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE
                            return info.param == SQLITE_FULL ? "Full" : "Broken";
                          });
 
-/// Fills a file system of 600 KB; 0 when all went as it should.
+/// Fills a file system of 6 MB; 0 when all went as it should.
 int FillSmallDisk(const std::string& folder) {
   if (unshare(CLONE_NEWNS) != 0) return kCannotMount;
   // Private, or the mount would show outside.
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return kCannotMount;
-  if (mount("tunec", folder.c_str(), "tmpfs", 0, "size=600k") != 0) return kCannotMount;
+  if (mount("tunec", folder.c_str(), "tmpfs", 0, "size=6m") != 0) return kCannotMount;
   const std::string path = folder + "/t.db";
   int recorded = 0;
   {
@@ -121,7 +121,7 @@ int FillSmallDisk(const std::string& folder) {
       outcome = database->RecordTrial(SampleKey(recorded), OkTrial(recorded, 1));
     }
     --recorded;
-    if (recorded < 20) return 8;
+    if (recorded < 100) return 8;
     if (outcome || outcome.error().code != ErrorCode::kIo) return 2;
     if (outcome.error().message.find("disk full") == std::string::npos) return 3;
     const Status exported = database->ExportFile(folder + "/out.jsonl");
