@@ -1,6 +1,6 @@
 // Invariants of an ExecutablePlan:
 //  1. sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0,
-//     threads >= 1, alignments of constants are powers of two up to a page;
+//     threads >= 1, alignments of constants are powers of two up to 64;
 //  2. every argument names something that exists, at an offset within it;
 //  3. a step is a kernel, all phases of which have a function and tasks >= 0, or a copy of two
 //     arguments that stays within both, whose ends do not overlap and whose target is writable;
@@ -11,6 +11,8 @@
 #include "runtime/executable_plan.h"
 
 #include <bit>
+
+#include "runtime/buffer.h"
 
 namespace tunec {
 namespace {
@@ -105,7 +107,7 @@ Status VerifySizes(const ExecutablePlan& plan) {
     for (const TensorSpec& spec : *specs) TUNEC_RETURN_IF_ERROR(ByteSize(spec));
   for (const Constant& constant : plan.constants) {
     const auto alignment = static_cast<uint64_t>(constant.alignment);
-    if (constant.bytes < 0 || !std::has_single_bit(alignment) || alignment > 4096)
+    if (constant.bytes < 0 || !std::has_single_bit(alignment) || alignment > Buffer::kAlignment)
       return Fail(ErrorCode::kInvalidArgument, "constant '{}' has {} bytes and alignment {}",
                   constant.name, constant.bytes, constant.alignment);
   }

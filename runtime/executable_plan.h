@@ -51,7 +51,7 @@ struct Constant {
   /// Only read. Shared with whoever owns it (a mapped file); copied once if it is not aligned as
   /// wanted below. Null: a prologue step writes it.
   std::shared_ptr<const void> data;
-  int64_t alignment = 64;  // a power of two; what the kernels that read it rely on
+  int64_t alignment = 64;  // a power of two up to 64; what its readers rely on
 };
 
 struct ExecutablePlan {

@@ -76,21 +76,29 @@ void RunAlone(std::span<const ParallelPhase> phases) {
 
 }  // namespace
 
-struct ThreadPool::Impl {
+class ThreadPool::Impl {
+ public:
+  Impl(int threads, Pinning pinning);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  int threads() const { return threads_; }
+  void RunPhases(std::span<const ParallelPhase> phases);
+
+ private:
   struct Worker {
     Impl* pool;
     int thread;
     pthread_t handle;
   };
 
-  explicit Impl(int threads, Pinning pinning);
-  ~Impl();
-
+  bool StartWorker(int thread);
+  void Work(int thread);
+  void RunJob(std::span<const ParallelPhase> phases);
   bool RunSome(int thread);
   void Publish();
   void Advance();
-  void Work(int thread);
-  void RunJob(std::span<const ParallelPhase> phases);
 
   alignas(64) std::atomic<int64_t> unclaimed_ = 0;
   alignas(64) std::atomic<int64_t> unfinished_ = 0;
@@ -99,14 +107,14 @@ struct ThreadPool::Impl {
   // Counts publications and ends of jobs; the caller of the job watches it when out of tasks.
   alignas(64) std::atomic<uint32_t> progress_ = 0;
   alignas(64) std::atomic<bool> busy_ = false;  // some caller owns the workers
-  std::atomic<bool> done_ = true;               // of the current job
+  std::atomic<bool> done_ = true;               // the current job
   std::atomic<bool> stop_ = false;
   const ParallelPhase* phase_ = nullptr;
   const ParallelPhase* end_ = nullptr;
 
-  int threads_ = 1;  // as asked for: thread numbers are below
+  const int threads_;  // as asked for: thread numbers are below
+  const pid_t process_ = getpid();
   bool share_cores_ = false;
-  pid_t process_ = getpid();
   std::vector<Worker> workers_;
 };
 
@@ -115,29 +123,33 @@ ThreadPool::Impl::Impl(int threads, Pinning pinning) : threads_(std::max(threads
   share_cores_ = threads_ > static_cast<int>(processors.size());
   workers_.reserve(threads_ - 1);  // workers hold addresses of its elements
   // Signals are for the threads of the program, which know what to do with them.
-  sigset_t all, old;
+  sigset_t all;
+  sigset_t old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
-  for (int thread = 1; thread < threads_; ++thread) {
-    Worker& worker = workers_.emplace_back(this, thread);
-    const auto run = [](void* argument) -> void* {
-      const auto* self = static_cast<Worker*>(argument);
-      self->pool->Work(self->thread);
-      return nullptr;
-    };
-    if (pthread_create(&worker.handle, nullptr, run, &worker) != 0) {
-      workers_.pop_back();
-      break;
-    }
-    pthread_setname_np(worker.handle, "tunec-worker");
-    if (pinning == Pinning::kCores && !processors.empty()) {
-      cpu_set_t one;
-      CPU_ZERO(&one);
-      CPU_SET(processors[thread % processors.size()], &one);
-      pthread_setaffinity_np(worker.handle, sizeof one, &one);
-    }
+  for (int thread = 1; thread < threads_ && StartWorker(thread); ++thread) {
+    if (pinning == Pinning::kNone || processors.empty()) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processors[thread % processors.size()], &one);
+    pthread_setaffinity_np(workers_.back().handle, sizeof one, &one);
   }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+bool ThreadPool::Impl::StartWorker(int thread) {
+  Worker& worker = workers_.emplace_back(this, thread);
+  const auto run = [](void* argument) -> void* {
+    const auto* self = static_cast<Worker*>(argument);
+    self->pool->Work(self->thread);
+    return nullptr;
+  };
+  if (pthread_create(&worker.handle, nullptr, run, &worker) != 0) {
+    workers_.pop_back();
+    return false;
+  }
+  pthread_setname_np(worker.handle, "tunec-worker");
+  return true;
 }
 
 ThreadPool::Impl::~Impl() {
@@ -211,21 +223,23 @@ void ThreadPool::Impl::RunJob(std::span<const ParallelPhase> phases) {
   }
 }
 
+void ThreadPool::Impl::RunPhases(std::span<const ParallelPhase> phases) {
+  while (!phases.empty() && phases.front().tasks <= 0) phases = phases.subspan(1);
+  if (phases.empty()) return;
+  const auto wide = [](const ParallelPhase& phase) { return phase.tasks > 1; };
+  const bool worth_it = !workers_.empty() && std::ranges::any_of(phases, wide);
+  if (!worth_it || busy_.exchange(true, std::memory_order_acquire)) return RunAlone(phases);
+  RunJob(phases);
+  busy_.store(false, std::memory_order_release);
+}
+
 ThreadPool::ThreadPool(int threads, Pinning pinning)
     : impl_(std::make_unique<Impl>(threads, pinning)) {}
 
 ThreadPool::~ThreadPool() = default;
 
-int ThreadPool::threads() const { return impl_->threads_; }
+int ThreadPool::threads() const { return impl_->threads(); }
 
-void ThreadPool::RunPhases(std::span<const ParallelPhase> phases) {
-  while (!phases.empty() && phases.front().tasks <= 0) phases = phases.subspan(1);
-  if (phases.empty()) return;
-  const auto wide = [](const ParallelPhase& phase) { return phase.tasks > 1; };
-  const bool worth_it = !impl_->workers_.empty() && std::ranges::any_of(phases, wide);
-  if (!worth_it || impl_->busy_.exchange(true, std::memory_order_acquire)) return RunAlone(phases);
-  impl_->RunJob(phases);
-  impl_->busy_.store(false, std::memory_order_release);
-}
+void ThreadPool::RunPhases(std::span<const ParallelPhase> phases) { impl_->RunPhases(phases); }
 
 }  // namespace tunec
