@@ -48,7 +48,7 @@ THIRD_PARTY = {
 }
 
 # The one header that may include a third party's headers.
-WRAPPERS = {"polyhedral/isl.h": "isl"}
+WRAPPERS = {"polyhedral/isl_handles.h": "isl"}
 
 SUFFIXES = {".h", ".hpp", ".inc", ".cc", ".cpp", ".c"}
 HEADER_SUFFIXES = {".h", ".hpp", ".inc"}
