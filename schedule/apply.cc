@@ -1,0 +1,152 @@
+#include "schedule/apply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "polyhedral/schedule_tree.h"
+#include "schedule/compute_steps.h"
+#include "schedule/tree_steps.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kLongestVectorLoop = 64;
+
+Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule) {
+  Compute result = compute;
+  for (const Step& step : schedule.steps) {
+    std::optional<Result<Compute>> applied;
+    if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
+    if (const auto* split = std::get_if<ReduceSplitStep>(&step)) applied = Apply(result, *split);
+    if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
+    if (!applied) break;
+    if (!*applied) return std::unexpected(std::move(*applied).error());
+    result = std::move(**applied);
+  }
+  return result;
+}
+
+Status ApplyTreeStep(ScheduleTree& tree, const Step& step) {
+  return std::visit(
+      [&](const auto& s) -> Status {
+        using T = std::decay_t<decltype(s)>;
+        if constexpr (std::is_same_v<T, PackStep> || std::is_same_v<T, ReduceSplitStep> ||
+                      std::is_same_v<T, InlineStep>) {
+          return {};
+        } else {
+          return Apply(tree, s);
+        }
+      },
+      step);
+}
+
+// A copy into another storage order walks the destination: tasks over its first dimension,
+// vectors along its last.
+Status ScheduleCopy(ScheduleTree& tree, const std::string& statement, const PackStep& pack) {
+  ReorderStep order;
+  for (const PackStep::Axis& axis : pack.axes) {
+    std::string loop = fmt::format("{}.d{}", statement, axis.dimension);
+    if (axis.part == PackStep::Part::kQuotient) {
+      TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{loop, {axis.factor}}));
+      loop += ".0";
+    } else if (axis.part == PackStep::Part::kRemainder) {
+      loop += ".1";
+    }
+    order.loops.push_back(std::move(loop));
+  }
+  if (order.loops.empty()) return {};
+  if (order.loops.size() > 1) TUNEC_RETURN_IF_ERROR(Apply(tree, order));
+  std::string innermost = order.loops.back();
+  TUNEC_ASSIGN(const VarId last, LoopNamed(tree, innermost));
+  if (tree.loops[last].extent > kLongestVectorLoop) {
+    TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{innermost, {kLongestVectorLoop}}));
+    if (order.loops.size() == 1) order.loops.front() = innermost + ".0";
+    innermost += ".1";
+  }
+  TUNEC_RETURN_IF_ERROR(Apply(tree, VectorizeStep{innermost}));
+  if (order.loops.front() == innermost) return {};
+  return Apply(tree, ParallelizeStep{order.loops.front()});
+}
+
+Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& dependences,
+                              ReductionOrder order) {
+  TUNEC_RETURN_IF_ERROR(dependences.Check(tree, order));
+  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree));
+  nest.contraction =
+      order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
+  return nest;
+}
+
+const PackStep* PackOf(const Schedule& schedule, const std::string& packed_name) {
+  for (const Step& step : schedule.steps) {
+    const auto* pack = std::get_if<PackStep>(&step);
+    if (pack != nullptr && pack->tensor + ".pack" == packed_name) return pack;
+  }
+  return nullptr;
+}
+
+// The copy statement of a packed weight as a Compute of its own.
+Compute PrepackCompute(const Compute& compute, const Statement& copy) {
+  Compute prepack{.name = copy.name};
+  prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
+  prepack.tensors[0].role = TensorRole::kInput;
+  prepack.tensors[0].constant = false;
+  prepack.tensors[1].role = TensorRole::kOutput;
+  prepack.tensors[1].constant = false;
+  prepack.statements = {copy};
+  prepack.statements[0].reads[0].tensor = 0;
+  prepack.statements[0].writes[0].tensor = 1;
+  return prepack;
+}
+
+// Takes the packing of weights out of the Compute; what it produced becomes a weight.
+Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& schedule,
+                                           ReductionOrder order) {
+  std::vector<LoopNest> nests;
+  std::vector<Statement> kept;
+  for (Statement& statement : compute.statements) {
+    const PackStep* pack = PackOf(schedule, statement.name);
+    if (pack == nullptr || !compute.tensors[statement.reads[0].tensor].constant) {
+      kept.push_back(std::move(statement));
+      continue;
+    }
+    const Compute prepack = PrepackCompute(compute, statement);
+    ScheduleTree tree = OriginalTree(prepack);
+    TUNEC_ASSIGN(const Dependences dependences, Dependences::Of(tree.tensors, tree.statements));
+    TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
+    TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, order));
+    nests.push_back(std::move(nest));
+    compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
+  }
+  compute.statements = std::move(kept);
+  compute = RemoveUnusedTensors(compute);
+  return nests;
+}
+
+}  // namespace
+
+Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
+                                      ReductionOrder order) {
+  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule));
+  ScheduledKernel kernel;
+  TUNEC_ASSIGN(kernel.prepack, TakePrepacks(rewritten, schedule, order));
+  ScheduleTree tree = OriginalTree(rewritten);
+  TUNEC_ASSIGN(const Dependences dependences, Dependences::Of(tree.tensors, tree.statements));
+  for (const Statement& statement : rewritten.statements) {
+    if (const PackStep* pack = PackOf(schedule, statement.name)) {
+      TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
+    }
+  }
+  for (const Step& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
+  TUNEC_ASSIGN(kernel.nest, CheckedLoops(tree, dependences, order));
+  return kernel;
+}
+
+Result<LoopNest> OriginalLoops(const Compute& compute) {
+  return GenerateLoops(OriginalTree(compute));
+}
+
+}  // namespace tunec

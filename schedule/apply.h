@@ -1,0 +1,30 @@
+// From a Compute and a Schedule to loops: the steps applied, the result proven legal.
+#pragma once
+
+#include <vector>
+
+#include "ir/compute.h"
+#include "ir/loop_nest.h"
+#include "polyhedral/legality.h"
+#include "schedule/step.h"
+
+namespace tunec {
+
+/// What a schedule makes of a Compute. The nest's arguments are found by name: those of the
+/// Compute, and for each packed weight `w.pack` the output of the prepack nest of that name,
+/// whose only other argument is the weight.
+struct ScheduledKernel {
+  LoopNest nest;
+  std::vector<LoopNest> prepack;  // run once, when the constants are known
+};
+
+/// Applies the steps, in order, and proves the result legal. Errors: kInvalidArgument when a
+/// step does not fit the Compute, kIllegalSchedule naming the violated dependence,
+/// kResourceLimit when isl gives up.
+Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
+                                      ReductionOrder order);
+
+/// The loops before any step, for `tunec show` and as the slowest of all schedules.
+Result<LoopNest> OriginalLoops(const Compute& compute);
+
+}  // namespace tunec

@@ -1,0 +1,287 @@
+// compute_at: a statement moves into a loop of another.
+//
+// The moved statement P and some statement S inside the loop share a tensor that S writes.
+// Where both index it, S's iterators are expressed by P's: for S: acc[i,j] and P reading
+// acc[p,q] that is i = p, j = q. Each loop around S, down to the target, then has a value for
+// P's instances too: its own expression with the iterators so replaced. A loop over an
+// iterator that the tensor does not know (a reduction's) is fixed: at its first value for a
+// producer, at its last for a consumer. Below the target P gets copies of S's loops over the
+// related iterators, then loops over the iterators of its own that are left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "schedule/tree_steps.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+using IteratorMap = std::map<VarId, IndexExpr>;  // S's iterators over P's
+
+// Solves source[d] = target[d] for source's variables, where each occurs alone or as the
+// quotient and remainder by one factor.
+std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
+                                 const std::vector<IndexExpr>& target) {
+  IteratorMap solution;
+  for (size_t d = 0; d < source.size(); ++d) {
+    if (source[d].IsConstant()) continue;
+    const std::optional<VarId> variable = source[d].AsVar();
+    if (!variable) return std::nullopt;
+    const auto [found, inserted] = solution.emplace(*variable, target[d]);
+    if (!inserted && found->second != target[d]) return std::nullopt;
+  }
+  return solution;
+}
+
+enum class Side { kBefore, kAfter };
+
+// How the moved statement relates to the one it joins.
+struct Relation {
+  StatementId partner = 0;
+  IteratorMap iterators;
+  Side side = Side::kAfter;
+};
+
+std::optional<IteratorMap> Relate(const Statement& writer, const Statement& other,
+                                  TensorId tensor) {
+  for (const Write& write : writer.writes) {
+    if (write.tensor != tensor) continue;
+    for (const Read& read : other.reads) {
+      if (read.tensor != tensor) continue;
+      if (auto solution = Solve(write.index, read.index)) return solution;
+    }
+    for (const Write& again : other.writes) {
+      if (again.tensor != tensor) continue;
+      if (auto solution = Solve(write.index, again.index)) return solution;
+    }
+  }
+  return std::nullopt;
+}
+
+// S reads a tensor that P writes: P's iterators are given by S's; inverted where each of S's
+// iterators is named by one of P's.
+std::optional<IteratorMap> RelateProducer(const Statement& consumer, const Statement& producer,
+                                          TensorId tensor) {
+  for (const Write& write : producer.writes) {
+    if (write.tensor != tensor) continue;
+    for (const Read& read : consumer.reads) {
+      if (read.tensor != tensor) continue;
+      if (auto solution = Solve(read.index, write.index)) return solution;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Relation> FindRelation(const ScheduleTree& tree, StatementId moved,
+                                     const std::vector<StatementId>& inside) {
+  const Statement& statement = tree.statements[moved];
+  std::optional<Relation> best;
+  // Of several partners the one that relates most iterators: a row's maximum is related to the
+  // row only, its exponentials to every element.
+  const auto consider = [&](StatementId partner, std::optional<IteratorMap> iterators, Side side) {
+    if (!iterators) return;
+    if (!best || iterators->size() > best->iterators.size()) {
+      best = Relation{partner, std::move(*iterators), side};
+    }
+  };
+  for (const StatementId partner : inside) {
+    const Statement& other = tree.statements[partner];
+    const Side side = moved > partner ? Side::kAfter : Side::kBefore;
+    for (const Write& write : other.writes) {
+      consider(partner, Relate(other, statement, write.tensor), side);
+    }
+    for (const Write& write : statement.writes) {
+      consider(partner, RelateProducer(other, statement, write.tensor), side);
+    }
+    // Siblings that read the same element of one tensor may share its loops.
+    for (const Read& read : other.reads) {
+      for (const Read& mine : statement.reads) {
+        if (read.tensor == mine.tensor) consider(partner, Solve(read.index, mine.index), side);
+      }
+    }
+  }
+  return best;
+}
+
+// Takes the statement's subtree, a chain of loops of its own, out of the tree.
+bool RemoveSubtree(TreeNode& node, StatementId statement) {
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const std::vector<StatementId> below = StatementsBelow(node.children[i]);
+    if (std::ranges::find(below, statement) == below.end()) continue;
+    if (below.size() > 1) return RemoveSubtree(node.children[i], statement);
+    node.children.erase(node.children.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+  return false;
+}
+
+// A sequence of one child is that child.
+void Flatten(TreeNode& node, bool is_root) {
+  for (TreeNode& child : node.children) Flatten(child, false);
+  if (!is_root && node.kind == TreeNode::Kind::kSequence && node.children.size() == 1) {
+    TreeNode child = std::move(node.children[0]);
+    node = std::move(child);
+  }
+}
+
+// Inserts a subtree into the loop's body, before or after what is there by original order.
+void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
+  TreeNode* body = &loop.children[0];
+  while (body->kind == TreeNode::Kind::kAlloc) body = &body->children[0];
+  if (body->kind != TreeNode::Kind::kSequence) {
+    TreeNode sequence{.kind = TreeNode::Kind::kSequence};
+    sequence.children.push_back(std::move(*body));
+    *body = std::move(sequence);
+  }
+  auto at = body->children.begin();
+  while (at != body->children.end() && StatementsBelow(*at).back() < statement) ++at;
+  body->children.insert(at, std::move(subtree));
+}
+
+class Mover {
+ public:
+  Mover(ScheduleTree& tree, StatementId moved, Relation relation, VarId target)
+      : tree_(tree), moved_(moved), relation_(std::move(relation)), target_(target) {}
+
+  Status Run();
+
+ private:
+  Result<IndexExpr> ValueFor(VarId loop) const;
+  std::string LoopName(VarId partner_loop) const;
+
+  ScheduleTree& tree_;
+  StatementId moved_;
+  Relation relation_;
+  VarId target_;
+};
+
+// The value of one of the partner's loops for the moved statement's instances.
+Result<IndexExpr> Mover::ValueFor(VarId loop) const {
+  const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
+  std::vector<VarId> used;
+  forward.CollectVars(used);
+  const bool known = std::ranges::all_of(
+      used, [&](VarId v) { return relation_.iterators.contains(v); });
+  if (known) {
+    return Substitute(forward, [&](VarId v) { return relation_.iterators.at(v); });
+  }
+  const bool unknown = std::ranges::none_of(
+      used, [&](VarId v) { return relation_.iterators.contains(v); });
+  if (!unknown) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: loop {} mixes iterators that it knows with others",
+                tree_.statements[moved_].name, tree_.loops[loop].name);
+  }
+  return IndexExpr(relation_.side == Side::kBefore ? 0 : tree_.loops[loop].extent - 1);
+}
+
+// "acc.j.0" becomes "out.j.0": the moved statement's name and its iterator's.
+std::string Mover::LoopName(VarId partner_loop) const {
+  const std::string& prefix = tree_.statements[relation_.partner].name;
+  const std::string& name = tree_.loops[partner_loop].name;
+  const std::string& moved = tree_.statements[moved_].name;
+  const std::string suffix =
+      name.starts_with(prefix + ".") ? name.substr(prefix.size()) : "." + name;
+  return moved + suffix;
+}
+
+Status Mover::Run() {
+  const Statement& statement = tree_.statements[moved_];
+  const std::vector<VarId> partner_loops = LoopsAround(tree_.root, relation_.partner);
+  const auto target = std::ranges::find(partner_loops, target_);
+  TUNEC_CHECK(target != partner_loops.end(), "the partner is not inside the loop");
+
+  std::map<VarId, IndexExpr> forward;
+  for (auto loop = partner_loops.begin(); loop <= target; ++loop) {
+    TUNEC_ASSIGN(forward[*loop], ValueFor(*loop));
+  }
+  // Copies of the partner's loops below the target, over related iterators only.
+  std::map<VarId, VarId> copy_of;  // the partner's loop -> the copy
+  std::vector<VarId> own;
+  for (auto loop = target + 1; loop != partner_loops.end(); ++loop) {
+    std::vector<VarId> used;
+    tree_.forward[relation_.partner].at(*loop).CollectVars(used);
+    const bool related = !used.empty() && std::ranges::all_of(used, [&](VarId v) {
+      const auto found = relation_.iterators.find(v);
+      return found != relation_.iterators.end() && found->second.AsVar();
+    });
+    if (!related) continue;
+    const auto copy = static_cast<VarId>(tree_.loops.size());
+    tree_.loops.push_back({.name = LoopName(*loop), .extent = tree_.loops[*loop].extent,
+                           .isolate = tree_.loops[*loop].isolate});
+    copy_of[*loop] = copy;
+    own.push_back(copy);
+    TUNEC_ASSIGN(forward[copy], ValueFor(*loop));
+  }
+  // The inverse: where a related iterator is one of the moved statement's own.
+  std::vector<std::optional<IndexExpr>> inverse(statement.iterators.size());
+  for (const auto& [iterator, value] : relation_.iterators) {
+    const std::optional<VarId> mine = value.AsVar();
+    if (!mine || inverse[*mine]) continue;
+    const IndexExpr& partner_value = tree_.inverse[relation_.partner][iterator];
+    std::vector<VarId> loops;
+    partner_value.CollectVars(loops);
+    const bool all_around = std::ranges::all_of(loops, [&](VarId loop) {
+      return copy_of.contains(loop) || forward.contains(loop);
+    });
+    if (!all_around) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "compute_at {}: iterator {} is spread over loops that it does not share",
+                  statement.name, statement.iterators[*mine].name);
+    }
+    inverse[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
+      const auto copy = copy_of.find(loop);
+      return IndexExpr::Var(copy == copy_of.end() ? loop : copy->second);
+    });
+  }
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    if (inverse[i]) continue;
+    const auto loop = static_cast<VarId>(tree_.loops.size());
+    tree_.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
+                           .extent = statement.iterators[i].extent});
+    own.push_back(loop);
+    forward[loop] = IndexExpr::Var(static_cast<VarId>(i));
+    inverse[i] = IndexExpr::Var(loop);
+  }
+  // Loops of the old subtree keep their entries in tree_.loops but leave the tree.
+  RemoveSubtree(tree_.root, moved_);
+  TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = moved_};
+  for (size_t i = own.size(); i-- > 0;) {
+    TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = own[i]};
+    loop.children.push_back(std::move(node));
+    node = std::move(loop);
+  }
+  InsertBelow(*FindLoopNode(tree_.root, target_), std::move(node), moved_);
+  Flatten(tree_.root, true);
+  tree_.forward[moved_] = std::move(forward);
+  for (size_t i = 0; i < inverse.size(); ++i) tree_.inverse[moved_][i] = std::move(*inverse[i]);
+  return {};
+}
+
+}  // namespace
+
+Status Apply(ScheduleTree& tree, const ComputeAtStep& step) {
+  const std::optional<StatementId> moved = tree.FindStatement(step.statement);
+  if (!moved) {
+    return Fail(ErrorCode::kInvalidArgument, "compute_at: there is no statement {}",
+                step.statement);
+  }
+  TUNEC_ASSIGN(const VarId target, LoopNamed(tree, step.loop));
+  const std::vector<StatementId> inside = StatementsBelow(*FindLoopNode(tree.root, target));
+  if (std::ranges::find(inside, *moved) != inside.end()) {
+    return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it is inside {} already",
+                step.statement, step.loop);
+  }
+  std::optional<Relation> relation = FindRelation(tree, *moved, inside);
+  if (!relation) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: no tensor relates it to a statement inside {}", step.statement,
+                step.loop);
+  }
+  return Mover(tree, *moved, std::move(*relation), target).Run();
+}
+
+}  // namespace tunec

@@ -1,0 +1,334 @@
+#include "schedule/compute_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+constexpr const char* kDimensionNames[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
+
+std::string DimensionName(size_t dimension) {
+  return dimension < std::size(kDimensionNames) ? kDimensionNames[dimension]
+                                                : fmt::format("d{}", dimension);
+}
+
+// The layout that a pack step describes; every dimension must appear whole, or once as the
+// quotient and once as the remainder by one factor.
+Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
+  Layout layout;
+  std::vector<int64_t> quotient(tensor.shape.size(), 0);
+  std::vector<int64_t> remainder(tensor.shape.size(), 0);
+  for (const PackStep::Axis& axis : step.axes) {
+    if (axis.dimension < 0 || static_cast<size_t>(axis.dimension) >= tensor.shape.size() ||
+        axis.factor < 1) {
+      return Fail(ErrorCode::kInvalidArgument, "pack {}: it has no dimension {}", tensor.name,
+                  axis.dimension);
+    }
+    const IndexExpr index = IndexExpr::Var(axis.dimension);
+    const int64_t extent = tensor.shape[axis.dimension];
+    const bool whole = axis.part == PackStep::Part::kWhole;
+    if (whole || axis.part == PackStep::Part::kQuotient) {
+      if (quotient[axis.dimension] != 0) break;
+      quotient[axis.dimension] = axis.factor;
+      layout.map.push_back(IndexExpr::FloorDiv(index, axis.factor));
+      layout.shape.push_back(CeilDivide(extent, axis.factor));
+    }
+    if (axis.part == PackStep::Part::kRemainder) {
+      if (remainder[axis.dimension] != 0) break;
+      remainder[axis.dimension] = axis.factor;
+      layout.map.push_back(IndexExpr::Mod(index, axis.factor));
+      layout.shape.push_back(axis.factor);
+    }
+    if (whole) remainder[axis.dimension] = 1;
+  }
+  if (layout.map.size() != step.axes.size() || quotient != remainder ||
+      std::ranges::find(quotient, 0) != quotient.end()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "pack {}: each dimension must appear once, or as quotient and remainder by one "
+                "factor",
+                tensor.name);
+  }
+  return layout;
+}
+
+Statement CopyStatement(const Compute& compute, TensorId from, TensorId to) {
+  const Tensor& source = compute.tensors[from];
+  Statement copy{.name = compute.tensors[to].name};
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < source.shape.size(); ++d) {
+    copy.iterators.push_back({DimensionName(d), source.shape[d], IteratorKind::kParallel});
+    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  }
+  copy.reads.push_back({from, index, {}});
+  copy.writes.push_back({to, index});
+  copy.values.push_back(Expr::Read(0, source.type));
+  return copy;
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const PackStep& step) {
+  const std::optional<TensorId> source = compute.FindTensor(step.tensor);
+  if (!source) {
+    return Fail(ErrorCode::kInvalidArgument, "pack: there is no tensor {}", step.tensor);
+  }
+  const Tensor& tensor = compute.tensors[*source];
+  if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) {
+    return Fail(ErrorCode::kInvalidArgument, "pack {}: only arguments that are read can be packed",
+                step.tensor);
+  }
+  TUNEC_ASSIGN(Layout layout, LayoutOf(tensor, step));
+  Compute result = compute;
+  Tensor packed{.name = tensor.name + ".pack", .type = tensor.type, .shape = tensor.shape,
+                .role = TensorRole::kWorkspace, .constant = tensor.constant,
+                .layout = std::move(layout), .alignment = 64};
+  packed.range = tensor.range;
+  const auto id = static_cast<TensorId>(result.tensors.size());
+  if (result.FindTensor(packed.name)) {
+    return Fail(ErrorCode::kInvalidArgument, "pack {}: it is packed already", step.tensor);
+  }
+  result.tensors.push_back(std::move(packed));
+  for (Statement& statement : result.statements) {
+    for (Read& read : statement.reads) {
+      if (read.tensor == *source) read.tensor = id;
+    }
+  }
+  result.statements.insert(result.statements.begin(), CopyStatement(result, *source, id));
+  return result;
+}
+
+namespace {
+
+// What S and S.part of a split reduction have in common.
+struct ReductionSplit {
+  StatementId statement = 0;
+  VarId iterator = 0;
+  int64_t outer_extent = 0;
+};
+
+Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitStep& step) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id) {
+    return Fail(ErrorCode::kInvalidArgument, "reduce_split: there is no statement {}",
+                step.statement);
+  }
+  const Statement& statement = compute.statements[*id];
+  if (!statement.reducer || !statement.reducer->reorderable || statement.writes.size() != 1 ||
+      !statement.reducer->finalise.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "reduce_split {}: it is not a reorderable reduction of one value", step.statement);
+  }
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    if (statement.iterators[i].name != step.iterator) continue;
+    for (const IndexExpr& index : statement.writes[0].index) {
+      if (index.Uses(static_cast<VarId>(i))) {
+        return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: {} is not reduced over",
+                    step.statement, step.iterator);
+      }
+    }
+    if (step.factor < 1) break;
+    return ReductionSplit{*id, static_cast<VarId>(i),
+                          CeilDivide(statement.iterators[i].extent, step.factor)};
+  }
+  return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: no iterator {} to split by {}",
+              step.statement, step.iterator, step.factor);
+}
+
+// S.part: r = factor*ro + ri. The kept half becomes a parallel iterator.
+Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
+                           const ReductionSplit& split, TensorId partial) {
+  const bool inner = step.keep == ReduceSplitStep::Keep::kInner;
+  Statement part = statement;
+  part.name += ".part";
+  const std::string name = statement.iterators[split.iterator].name;
+  const int64_t extent = statement.iterators[split.iterator].extent;
+  const auto last = static_cast<VarId>(statement.iterators.size());
+  part.iterators[split.iterator] = {name + "o", split.outer_extent, IteratorKind::kReduction};
+  part.iterators.push_back({name + "i", step.factor, IteratorKind::kReduction});
+  const VarId kept = inner ? last : split.iterator;
+  part.iterators[kept].kind = IteratorKind::kParallel;
+  std::vector<IndexExpr> replacement;
+  for (VarId v = 0; v < last; ++v) replacement.push_back(IndexExpr::Var(v));
+  const IndexExpr value = IndexExpr::Var(split.iterator) * step.factor + IndexExpr::Var(last);
+  replacement[split.iterator] = value;
+  const auto rewrite = [&](const IndexExpr& index) { return Substitute(index, replacement); };
+  for (IndexExpr& condition : part.domain) condition = rewrite(condition);
+  if (extent % step.factor != 0) part.domain.push_back(IndexExpr(extent - 1) - value);
+  for (Read& read : part.reads) {
+    for (IndexExpr& index : read.index) index = rewrite(index);
+    if (!read.guard) continue;
+    for (IndexExpr& condition : read.guard->nonnegative) condition = rewrite(condition);
+  }
+  for (Expr& body : part.values) body = TransformIndices(body, rewrite);
+  part.writes[0].tensor = partial;
+  part.writes[0].index.push_back(IndexExpr::Var(kept));
+  return part;
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
+  TUNEC_ASSIGN(const ReductionSplit split, FindReduction(compute, step));
+  const Statement& statement = compute.statements[split.statement];
+  const bool inner = step.keep == ReduceSplitStep::Keep::kInner;
+  const int64_t kept_extent = inner ? step.factor : split.outer_extent;
+  Compute result = compute;
+  const Tensor& target = compute.tensors[statement.writes[0].tensor];
+  Tensor partial{.name = statement.name + ".part", .type = target.type, .shape = target.shape};
+  partial.shape.push_back(kept_extent);
+  partial.alignment = 64;
+  const auto partial_id = static_cast<TensorId>(result.tensors.size());
+  result.tensors.push_back(partial);
+
+  Statement part = PartialReduction(statement, step, split, partial_id);
+  Statement whole{.name = statement.name, .reducer = statement.reducer};
+  std::vector<IndexExpr> renumbered(statement.iterators.size());
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const bool written = std::ranges::any_of(
+        statement.writes[0].index,
+        [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+    if (!written) continue;
+    renumbered[i] = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+    whole.iterators.push_back(statement.iterators[i]);
+  }
+  const IndexExpr kept = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+  whole.iterators.push_back({step.iterator + "p", kept_extent, IteratorKind::kReduction});
+  Write write = statement.writes[0];
+  for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
+  Read read{partial_id, write.index, {}};
+  read.index.push_back(kept);
+  whole.reads.push_back(std::move(read));
+  whole.writes.push_back(std::move(write));
+  whole.values.push_back(Expr::Read(0, target.type));
+  auto& statements = result.statements;
+  statements[split.statement] = std::move(whole);
+  statements.insert(statements.begin() + split.statement, std::move(part));
+  return result;
+}
+
+namespace {
+
+// Replaces one read of a consumer by the producer's reads and value.
+void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
+  std::vector<IndexExpr> iterator_of(producer.iterators.size());
+  for (size_t d = 0; d < producer.writes[0].index.size(); ++d) {
+    const std::optional<VarId> iterator = producer.writes[0].index[d].AsVar();
+    if (iterator) iterator_of[*iterator] = consumer.reads[slot].index[d];
+  }
+  const auto first = static_cast<int>(consumer.reads.size());
+  const auto rewrite = [&](const IndexExpr& index) {
+    return RenumberLoaded(Substitute(index, iterator_of), [&](int s) { return s + first; });
+  };
+  for (Read read : producer.reads) {
+    for (IndexExpr& index : read.index) index = rewrite(index);
+    if (read.guard) {
+      for (IndexExpr& condition : read.guard->nonnegative) condition = rewrite(condition);
+    }
+    consumer.reads.push_back(std::move(read));
+  }
+  const Expr value = ReplaceReads(
+      TransformIndices(producer.values[0], rewrite),
+      [&](int s, DataType type) { return Expr::Read(s + first, type); });
+  for (Expr& body : consumer.values) {
+    body = ReplaceReads(body, [&](int s, DataType type) {
+      return static_cast<size_t>(s) == slot ? value : Expr::Read(s, type);
+    });
+  }
+}
+
+// Whether every point is written once and the indices are the iterators themselves.
+bool IsPlainDefinition(const Statement& statement) {
+  if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
+  std::vector<VarId> seen;
+  for (const IndexExpr& index : statement.writes[0].index) {
+    const std::optional<VarId> iterator = index.AsVar();
+    if (!iterator || std::ranges::find(seen, *iterator) != seen.end()) return index.IsConstant();
+    seen.push_back(*iterator);
+  }
+  return seen.size() == statement.iterators.size();
+}
+
+// Drops the reads that no value and no other read's index uses.
+void RemoveUnusedReads(Statement& statement) {
+  std::vector<bool> used(statement.reads.size(), false);
+  for (const Expr& value : statement.values) {
+    Visit(value, [&](const Expr& node) {
+      if (node.kind() == ExprKind::kRead) used[node.node().slot] = true;
+    });
+  }
+  const bool loads = std::ranges::any_of(statement.reads, [](const Read& read) {
+    return std::ranges::any_of(read.index, &IndexExpr::UsesLoaded);
+  });
+  if (loads) return;  // gathers keep all their reads
+  std::vector<int> slot(statement.reads.size(), 0);
+  std::vector<Read> kept;
+  for (size_t i = 0; i < statement.reads.size(); ++i) {
+    slot[i] = static_cast<int>(kept.size());
+    if (used[i]) kept.push_back(statement.reads[i]);
+  }
+  statement.reads = std::move(kept);
+  for (Expr& value : statement.values) {
+    value = ReplaceReads(value, [&](int s, DataType type) { return Expr::Read(slot[s], type); });
+  }
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const InlineStep& step) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id || !IsPlainDefinition(compute.statements[*id]) ||
+      compute.tensors[compute.statements[*id].writes[0].tensor].role != TensorRole::kWorkspace) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "inline {}: it is not a statement that defines a workspace tensor pointwise",
+                step.statement);
+  }
+  const Statement producer = compute.statements[*id];
+  const TensorId tensor = producer.writes[0].tensor;
+  Compute result = compute;
+  for (Statement& consumer : result.statements) {
+    for (size_t slot = 0; slot < consumer.reads.size(); ++slot) {
+      if (consumer.reads[slot].tensor != tensor) continue;
+      if (consumer.reads[slot].guard) {
+        return Fail(ErrorCode::kInvalidArgument, "inline {}: statement {} reads it under a guard",
+                    step.statement, consumer.name);
+      }
+      InlineRead(consumer, slot, producer);
+    }
+    RemoveUnusedReads(consumer);
+  }
+  result.statements.erase(result.statements.begin() + *id);
+  return RemoveUnusedTensors(result);
+}
+
+Compute RemoveUnusedTensors(const Compute& compute) {
+  std::vector<bool> used(compute.tensors.size(), false);
+  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+    used[t] = compute.tensors[t].role == TensorRole::kOutput;
+  }
+  for (const Statement& statement : compute.statements) {
+    for (const Read& read : statement.reads) used[read.tensor] = true;
+    for (const Write& write : statement.writes) used[write.tensor] = true;
+  }
+  Compute result = compute;
+  result.tensors.clear();
+  std::vector<TensorId> renumbered(compute.tensors.size(), 0);
+  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+    renumbered[t] = static_cast<TensorId>(result.tensors.size());
+    if (used[t]) result.tensors.push_back(compute.tensors[t]);
+  }
+  for (Tensor& tensor : result.tensors) {
+    if (tensor.alias) tensor.alias = renumbered[*tensor.alias];
+  }
+  for (Statement& statement : result.statements) {
+    for (Read& read : statement.reads) read.tensor = renumbered[read.tensor];
+    for (Write& write : statement.writes) write.tensor = renumbered[write.tensor];
+  }
+  return result;
+}
+
+}  // namespace tunec

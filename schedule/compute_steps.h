@@ -1,0 +1,17 @@
+// The steps that rewrite a Compute's statements. Each returns a new Compute that computes the
+// same (reductions regrouped), or says why the step makes no sense there.
+#pragma once
+
+#include "ir/compute.h"
+#include "schedule/step.h"
+
+namespace tunec {
+
+Result<Compute> Apply(const Compute& compute, const PackStep& step);
+Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
+Result<Compute> Apply(const Compute& compute, const InlineStep& step);
+
+/// The Compute without the tensors that no statement uses; outputs stay.
+Compute RemoveUnusedTensors(const Compute& compute);
+
+}  // namespace tunec

@@ -1,0 +1,156 @@
+// The steps of a schedule. Each is a value: literal arguments, equality, a one-line text.
+// Compute steps come first and rewrite the statements; tree steps then shape the loops.
+// A step checks only that it makes sense (its names exist, its numbers are positive);
+// whether the result is allowed is decided once, by the dependences (polyhedral/legality.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/loop_nest.h"
+#include "support/error.h"
+
+namespace tunec {
+
+// ---- Compute -> Compute
+
+/// `pack w0 [j/32, k, j%32]`: a copy of a tensor in another storage order, and all readers
+/// moved to it. Each storage dimension is a logical dimension, or its quotient or remainder by
+/// a factor. A copy of weights is made once, when compiling.
+///   before: acc[i,j] sum= x[i,k] * w0[k,j]
+///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
+struct PackStep {
+  enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
+  struct Axis {
+    int dimension = 0;
+    Part part = Part::kWhole;
+    int64_t factor = 1;
+    bool operator==(const Axis&) const = default;
+  };
+  std::string tensor;
+  std::vector<Axis> axes;
+  bool operator==(const PackStep&) const = default;
+};
+
+/// `reduce_split s r0 64 inner`: a reduction over r becomes partial reductions, one for each
+/// value of r mod 64 (inner) or floor(r/64) (outer), and a reduction over those.
+///   before: s[i] max= x[i,r]
+///   after:  s.part[i,p] max= x[i,64*r' + p]; s[i] max= s.part[i,p]
+struct ReduceSplitStep {
+  enum class Keep : uint8_t { kInner, kOuter };
+  std::string statement;
+  std::string iterator;
+  int64_t factor = 1;
+  Keep keep = Keep::kInner;
+  bool operator==(const ReduceSplitStep&) const = default;
+};
+
+/// `inline t`: the statement's value is computed where it is read, and the statement goes.
+///   before: t[i] = exp(x[i]); y[i] = t[i] + 1.0
+///   after:  y[i] = exp(x[i]) + 1.0
+struct InlineStep {
+  std::string statement;
+  bool operator==(const InlineStep&) const = default;
+};
+
+// ---- tree -> tree
+
+/// `split acc.i 2 14`: loop acc.i becomes acc.i.0, acc.i.1 (2 iterations), acc.i.2 (14).
+/// Factors need not divide.
+///   before: for i < 100          after: for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 + ...
+struct SplitStep {
+  std::string loop;
+  std::vector<int64_t> factors;
+  bool operator==(const SplitStep&) const = default;
+};
+
+/// `reorder acc.k acc.i acc.j`: loops of one chain, each the only child of the one before, in
+/// the new order, outermost first; loops of the chain that are not named keep their places.
+struct ReorderStep {
+  std::vector<std::string> loops;
+  bool operator==(const ReorderStep&) const = default;
+};
+
+/// `fuse acc.n acc.i.0 as task`: two nested loops become one.
+///   before: for n < 3 { for i < 5 {      after: for task < 15 { n = task/5, i = task mod 5
+struct FuseStep {
+  std::string outer;
+  std::string inner;
+  std::string name;
+  bool operator==(const FuseStep&) const = default;
+};
+
+/// `isolate acc.i.0`: iterations whose conditions can't fail are generated apart.
+struct IsolateStep {
+  std::string loop;
+  bool operator==(const IsolateStep&) const = default;
+};
+
+/// `unroll acc.k 4`: four iterations a trip; `unroll acc.k`: all.
+struct UnrollStep {
+  std::string loop;
+  int factor = 0;  // 0: all
+  bool operator==(const UnrollStep&) const = default;
+};
+
+/// `vectorize acc.j.1`: the loop's iterations become the lanes of vectors.
+struct VectorizeStep {
+  std::string loop;
+  bool operator==(const VectorizeStep&) const = default;
+};
+
+/// `parallelize acc.n`: the loop's iterations become tasks of the phase.
+struct ParallelizeStep {
+  std::string loop;
+  bool operator==(const ParallelizeStep&) const = default;
+};
+
+/// `compute_at y acc.j.0`: the statement moves into a loop of another, before it if it is its
+/// producer (or initialisation), else after it; its own loops below are that one's, as far as
+/// the tensor between them relates the iterators, then its remaining iterators.
+struct ComputeAtStep {
+  std::string statement;
+  std::string loop;
+  bool operator==(const ComputeAtStep&) const = default;
+};
+
+/// `stage acc register acc.j.0`: each iteration of the loop has its own storage for the
+/// tensor, of the size that one iteration touches.
+struct StageStep {
+  std::string tensor;
+  Scope scope = Scope::kRegister;
+  std::string loop;
+  bool operator==(const StageStep&) const = default;
+};
+
+/// `non_temporal y`: the statement's stores bypass the caches.
+struct NonTemporalStep {
+  std::string statement;
+  bool operator==(const NonTemporalStep&) const = default;
+};
+
+using Step = std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep, FuseStep,
+                          IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
+                          StageStep, NonTemporalStep>;
+
+bool IsComputeStep(const Step& step);
+
+/// A replayable list of steps applied to one lowering. Its text is what the database keeps:
+/// `lower direct` and a line for each step.
+struct Schedule {
+  std::string lowering;
+  std::vector<Step> steps;
+  bool operator==(const Schedule&) const = default;
+};
+
+/// The version of the language; part of the database's keys.
+inline constexpr int kScheduleVersion = 1;
+
+std::string Print(const Step& step);
+std::string Print(const Schedule& schedule);
+Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name);
+
+}  // namespace tunec

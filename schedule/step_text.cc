@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "schedule/step.h"
+
+namespace tunec {
+namespace {
+
+constexpr std::string_view kScopeNames[] = {"global",   "packed", "shared",
+                                            "register", "tile",   "fragment"};
+
+struct StepPrinter {
+  std::string operator()(const PackStep& step) const {
+    std::string axes;
+    for (const PackStep::Axis& axis : step.axes) {
+      if (!axes.empty()) axes += " ";
+      axes += fmt::format("{}", axis.dimension);
+      if (axis.part == PackStep::Part::kQuotient) axes += fmt::format("/{}", axis.factor);
+      if (axis.part == PackStep::Part::kRemainder) axes += fmt::format("%{}", axis.factor);
+    }
+    return fmt::format("pack {} {}", step.tensor, axes);
+  }
+  std::string operator()(const ReduceSplitStep& step) const {
+    return fmt::format("reduce_split {} {} {} {}", step.statement, step.iterator, step.factor,
+                       step.keep == ReduceSplitStep::Keep::kInner ? "inner" : "outer");
+  }
+  std::string operator()(const InlineStep& step) const { return "inline " + step.statement; }
+  std::string operator()(const SplitStep& step) const {
+    return fmt::format("split {} {}", step.loop, fmt::join(step.factors, " "));
+  }
+  std::string operator()(const ReorderStep& step) const {
+    return fmt::format("reorder {}", fmt::join(step.loops, " "));
+  }
+  std::string operator()(const FuseStep& step) const {
+    return fmt::format("fuse {} {} as {}", step.outer, step.inner, step.name);
+  }
+  std::string operator()(const IsolateStep& step) const { return "isolate " + step.loop; }
+  std::string operator()(const UnrollStep& step) const {
+    return step.factor == 0 ? "unroll " + step.loop
+                            : fmt::format("unroll {} {}", step.loop, step.factor);
+  }
+  std::string operator()(const VectorizeStep& step) const { return "vectorize " + step.loop; }
+  std::string operator()(const ParallelizeStep& step) const { return "parallelize " + step.loop; }
+  std::string operator()(const ComputeAtStep& step) const {
+    return fmt::format("compute_at {} {}", step.statement, step.loop);
+  }
+  std::string operator()(const StageStep& step) const {
+    return fmt::format("stage {} {} {}", step.tensor, kScopeNames[static_cast<size_t>(step.scope)],
+                       step.loop);
+  }
+  std::string operator()(const NonTemporalStep& step) const {
+    return "non_temporal " + step.statement;
+  }
+};
+
+// The words of one line, with what the parsers below expect of them.
+class Words {
+ public:
+  Words(std::string_view line, SourceLocation where) : where_(std::move(where)) {
+    std::istringstream stream{std::string(line)};
+    for (std::string word; stream >> word;) words_.push_back(std::move(word));
+  }
+  bool AtEnd() const { return next_ == words_.size(); }
+  size_t Left() const { return words_.size() - next_; }
+  Result<std::string> Word(std::string_view what) {
+    if (AtEnd()) return FailAt(where_, ErrorCode::kParse, "expected {} at the end of the line", what);
+    return words_[next_++];
+  }
+  Result<int64_t> Number(std::string_view what) {
+    TUNEC_ASSIGN(const std::string word, Word(what));
+    return ParseNumber(word, what);
+  }
+  Result<int64_t> ParseNumber(std::string_view word, std::string_view what) const {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size() || value < 0 ||
+        value > (int64_t{1} << 40)) {
+      return FailAt(where_, ErrorCode::kParse, "expected {}, found '{}'", what, word);
+    }
+    return value;
+  }
+  std::unexpected<Error> Unexpected(std::string_view wanted, std::string_view found) const {
+    return FailAt(where_, ErrorCode::kParse, "expected {}, found '{}'", wanted, found);
+  }
+  const SourceLocation& where() const { return where_; }
+
+ private:
+  std::vector<std::string> words_;
+  size_t next_ = 0;
+  SourceLocation where_;
+};
+
+Result<Step> ParsePack(Words& words) {
+  PackStep step;
+  TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
+  while (!words.AtEnd()) {
+    TUNEC_ASSIGN(const std::string word, words.Word("an axis"));
+    const size_t mark = word.find_first_of("/%");
+    PackStep::Axis axis;
+    TUNEC_ASSIGN(const int64_t dimension,
+                 words.ParseNumber(std::string_view(word).substr(0, mark), "a dimension"));
+    axis.dimension = static_cast<int>(std::min<int64_t>(dimension, 1 << 20));
+    if (mark != std::string::npos) {
+      axis.part = word[mark] == '/' ? PackStep::Part::kQuotient : PackStep::Part::kRemainder;
+      TUNEC_ASSIGN(axis.factor,
+                   words.ParseNumber(std::string_view(word).substr(mark + 1), "a factor"));
+      if (axis.factor < 1) return words.Unexpected("a positive factor", word);
+    }
+    step.axes.push_back(axis);
+  }
+  return step;
+}
+
+Result<Step> ParseReduceSplit(Words& words) {
+  ReduceSplitStep step;
+  TUNEC_ASSIGN(step.statement, words.Word("a statement"));
+  TUNEC_ASSIGN(step.iterator, words.Word("an iterator"));
+  TUNEC_ASSIGN(step.factor, words.Number("a factor"));
+  TUNEC_ASSIGN(const std::string keep, words.Word("inner or outer"));
+  if (keep != "inner" && keep != "outer") return words.Unexpected("inner or outer", keep);
+  step.keep = keep == "inner" ? ReduceSplitStep::Keep::kInner : ReduceSplitStep::Keep::kOuter;
+  return step;
+}
+
+Result<Step> ParseSplit(Words& words) {
+  SplitStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  do {
+    TUNEC_ASSIGN(const int64_t factor, words.Number("a factor"));
+    step.factors.push_back(factor);
+  } while (!words.AtEnd());
+  return step;
+}
+
+Result<Step> ParseReorder(Words& words) {
+  ReorderStep step;
+  do {
+    TUNEC_ASSIGN(std::string loop, words.Word("a loop"));
+    step.loops.push_back(std::move(loop));
+  } while (!words.AtEnd());
+  return step;
+}
+
+Result<Step> ParseFuse(Words& words) {
+  FuseStep step;
+  TUNEC_ASSIGN(step.outer, words.Word("a loop"));
+  TUNEC_ASSIGN(step.inner, words.Word("a loop"));
+  TUNEC_ASSIGN(const std::string as, words.Word("'as'"));
+  if (as != "as") return words.Unexpected("'as'", as);
+  TUNEC_ASSIGN(step.name, words.Word("a name"));
+  return step;
+}
+
+Result<Step> ParseUnroll(Words& words) {
+  UnrollStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  if (!words.AtEnd()) {
+    TUNEC_ASSIGN(const int64_t factor, words.Number("a factor"));
+    step.factor = static_cast<int>(std::min<int64_t>(factor, 1 << 20));
+  }
+  return step;
+}
+
+Result<Step> ParseStage(Words& words) {
+  StageStep step;
+  TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
+  TUNEC_ASSIGN(const std::string scope, words.Word("a scope"));
+  const auto* found = std::ranges::find(kScopeNames, scope);
+  if (found == std::end(kScopeNames)) return words.Unexpected("a scope", scope);
+  step.scope = static_cast<Scope>(found - std::begin(kScopeNames));
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  return step;
+}
+
+Result<Step> ParseComputeAt(Words& words) {
+  ComputeAtStep step;
+  TUNEC_ASSIGN(step.statement, words.Word("a statement"));
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  return step;
+}
+
+// A step with one name.
+template <class T, std::string T::*kMember>
+Result<Step> ParseOneName(Words& words) {
+  T step;
+  TUNEC_ASSIGN(step.*kMember, words.Word("a name"));
+  return step;
+}
+
+using StepParser = Result<Step> (*)(Words&);
+const std::map<std::string_view, StepParser>& StepParsers() {
+  static const std::map<std::string_view, StepParser> parsers = {
+      {"pack", ParsePack},
+      {"reduce_split", ParseReduceSplit},
+      {"inline", ParseOneName<InlineStep, &InlineStep::statement>},
+      {"split", ParseSplit},
+      {"reorder", ParseReorder},
+      {"fuse", ParseFuse},
+      {"isolate", ParseOneName<IsolateStep, &IsolateStep::loop>},
+      {"unroll", ParseUnroll},
+      {"vectorize", ParseOneName<VectorizeStep, &VectorizeStep::loop>},
+      {"parallelize", ParseOneName<ParallelizeStep, &ParallelizeStep::loop>},
+      {"compute_at", ParseComputeAt},
+      {"stage", ParseStage},
+      {"non_temporal", ParseOneName<NonTemporalStep, &NonTemporalStep::statement>},
+  };
+  return parsers;
+}
+
+Result<Step> ParseStep(Words& words) {
+  TUNEC_ASSIGN(const std::string name, words.Word("a step"));
+  const auto found = StepParsers().find(name);
+  if (found == StepParsers().end()) return words.Unexpected("a step", name);
+  TUNEC_ASSIGN(Step step, found->second(words));
+  if (!words.AtEnd()) {
+    TUNEC_ASSIGN(const std::string extra, words.Word(""));
+    return words.Unexpected("the end of the line", extra);
+  }
+  return step;
+}
+
+}  // namespace
+
+bool IsComputeStep(const Step& step) {
+  return std::holds_alternative<PackStep>(step) || std::holds_alternative<ReduceSplitStep>(step) ||
+         std::holds_alternative<InlineStep>(step);
+}
+
+std::string Print(const Step& step) { return std::visit(StepPrinter{}, step); }
+
+std::string Print(const Schedule& schedule) {
+  std::string text = fmt::format("lower {}\n", schedule.lowering);
+  for (const Step& step : schedule.steps) text += Print(step) + "\n";
+  return text;
+}
+
+Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name) {
+  Schedule schedule;
+  std::istringstream stream{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    if (const size_t comment = line.find('#'); comment != std::string::npos) line.resize(comment);
+    Words words(line, {std::string(file_name), number, 1});
+    if (words.AtEnd()) continue;
+    if (schedule.lowering.empty()) {
+      TUNEC_ASSIGN(const std::string first, words.Word("'lower'"));
+      if (first != "lower") return words.Unexpected("'lower NAME' first", first);
+      TUNEC_ASSIGN(schedule.lowering, words.Word("the name of a lowering"));
+      continue;
+    }
+    TUNEC_ASSIGN(Step step, ParseStep(words));
+    if (IsComputeStep(step) && !schedule.steps.empty() && !IsComputeStep(schedule.steps.back())) {
+      return FailAt(words.where(), ErrorCode::kParse,
+                    "'{}' rewrites statements and must come before the loop steps", Print(step));
+    }
+    schedule.steps.push_back(std::move(step));
+  }
+  if (schedule.lowering.empty()) {
+    return FailAt({std::string(file_name), 1, 1}, ErrorCode::kParse, "expected 'lower NAME'");
+  }
+  return schedule;
+}
+
+}  // namespace tunec
