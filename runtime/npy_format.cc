@@ -99,27 +99,34 @@ struct Header {
   std::optional<std::vector<int64_t>> shape;
 };
 
+Status ParseEntry(HeaderReader& reader, Header& header) {
+  const std::optional<std::string_view> key = reader.String();
+  if (!key || !reader.Take(":")) return Bad("the header is malformed");
+  if (*key == "descr") {
+    header.descr = reader.String();
+    if (!header.descr) return Fail(ErrorCode::kUnsupported, "structured types are not supported");
+  } else if (*key == "fortran_order") {
+    header.fortran_order = reader.Take("True");
+    if (!*header.fortran_order && !reader.Take("False")) return Bad("fortran_order is no bool");
+  } else if (*key == "shape") {
+    header.shape = reader.Shape();
+    if (!header.shape) return Bad("the shape is malformed");
+  } else {
+    return Bad("the header has an unknown key '{}'", *key);
+  }
+  return {};
+}
+
+// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 Result<Header> ParseHeader(std::string_view text) {
   HeaderReader reader(text);
   Header header;
   if (!reader.Take("{")) return Bad("the header is not a dictionary");
   while (!reader.Take("}")) {
-    const auto key = reader.String();
-    if (!key || !reader.Take(":")) return Bad("the header is malformed");
-    if (*key == "descr") {
-      header.descr = reader.String();
-      if (!header.descr) return Fail(ErrorCode::kUnsupported, "structured types are not supported");
-    } else if (*key == "fortran_order") {
-      header.fortran_order = reader.Take("True");
-      if (!*header.fortran_order && !reader.Take("False")) return Bad("fortran_order is no bool");
-    } else if (*key == "shape") {
-      header.shape = reader.Shape();
-      if (!header.shape) return Bad("the shape is malformed");
-    } else {
-      return Bad("the header has an unknown key '{}'", *key);
-    }
-    if (!reader.Take(",") && !reader.Take("}")) return Bad("the header is malformed");
-    if (reader.AtEnd()) break;
+    TUNEC_RETURN_IF_ERROR(ParseEntry(reader, header));
+    if (reader.Take(",")) continue;
+    if (reader.Take("}")) break;
+    return Bad("the header is malformed");
   }
   if (!reader.AtEnd() || !header.descr || !header.fortran_order || !header.shape)
     return Bad("the header is incomplete");

@@ -1,0 +1,52 @@
+#include "tests/runtime/allocation_counter.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+
+namespace {
+std::atomic<int64_t> g_allocations = 0;
+}  // namespace
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+bool tunec::CanCountAllocations() { return false; }
+
+#else
+
+bool tunec::CanCountAllocations() { return true; }
+
+// glibc's own functions under their other names; operator new and all libraries come here.
+extern "C" {
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* old, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+
+__attribute__((visibility("default"))) void* malloc(size_t size) noexcept {
+  g_allocations.fetch_add(1);
+  return __libc_malloc(size);
+}
+__attribute__((visibility("default"))) void* calloc(size_t count, size_t size) noexcept {
+  g_allocations.fetch_add(1);
+  return __libc_calloc(count, size);
+}
+__attribute__((visibility("default"))) void* realloc(void* old, size_t size) noexcept {
+  g_allocations.fetch_add(1);
+  return __libc_realloc(old, size);
+}
+__attribute__((visibility("default"))) void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  g_allocations.fetch_add(1);
+  return __libc_memalign(alignment, size);
+}
+__attribute__((visibility("default"))) int posix_memalign(void** result, size_t alignment,
+                                                          size_t size) noexcept {
+  g_allocations.fetch_add(1);
+  *result = __libc_memalign(alignment, size);
+  return *result == nullptr ? ENOMEM : 0;
+}
+}  // extern "C"
+
+#endif
+
+int64_t tunec::AllocationCount() { return g_allocations.load(); }

@@ -1,0 +1,200 @@
+#include "runtime/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+namespace tunec {
+namespace {
+
+void ExpectEveryTaskOnce(ThreadPool& pool, int64_t tasks) {
+  std::vector<std::atomic<int>> runs(tasks);
+  pool.ParallelFor(tasks, [&](int64_t task, int) { runs[task].fetch_add(1); });
+  for (int64_t task = 0; task < tasks; ++task) ASSERT_EQ(runs[task].load(), 1) << task;
+}
+
+// Returns only if `count` threads are in it at the same time.
+void Meet(std::atomic<int>& arrived, int count) {
+  arrived.fetch_add(1);
+  while (arrived.load() < count) std::this_thread::yield();
+}
+
+int64_t ThreadsOfThisProcess() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (const int64_t tasks : {0, 1, 2, 7, 64, 1000, 100000}) ExpectEveryTaskOnce(pool, tasks);
+  }
+}
+
+TEST(ThreadPool, FewerThanOneThreadMeansOne) {
+  ThreadPool pool(0);
+  EXPECT_EQ(pool.threads(), 1);
+  ExpectEveryTaskOnce(pool, 10);
+}
+
+TEST(ThreadPool, SleepingWorkersAreWoken) {
+  ThreadPool pool(3);
+  for (int round = 0; round < 20; ++round) {
+    if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::atomic<int> arrived = 0;
+    pool.ParallelFor(3, [&](int64_t, int) { Meet(arrived, 3); });
+    EXPECT_EQ(arrived.load(), 3);
+  }
+}
+
+TEST(ThreadPool, SleepingCallerIsWoken) {
+  ThreadPool pool(2);
+  std::atomic<int> arrived = 0;
+  const std::thread::id caller = std::this_thread::get_id();
+  pool.ParallelFor(2, [&](int64_t, int) {
+    Meet(arrived, 2);
+    if (std::this_thread::get_id() != caller)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  EXPECT_EQ(arrived.load(), 2);
+}
+
+// One phase of the test below: every task checks that all of the phase before were done.
+struct CheckedPhase {
+  const std::atomic<int64_t>* done_before;
+  int64_t wanted_before;
+  std::atomic<int64_t> done = 0;
+  std::atomic<int64_t> wrong = 0;
+
+  static void Run(void* context, int64_t begin, int64_t end, int) {
+    auto& self = *static_cast<CheckedPhase*>(context);
+    for (int64_t task = begin; task < end; ++task) {
+      if (self.done_before->load(std::memory_order_relaxed) != self.wanted_before)
+        self.wrong.fetch_add(1);
+      self.done.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+};
+
+TEST(ThreadPool, PhasesRunOneAfterTheOther) {
+  const std::vector<int64_t> counts = {0, 5, 1, 0, 0, 300, 1, 1, 2, 17, 0, 1, 64, 0};
+  for (const int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 200; ++round) {
+      const std::atomic<int64_t> none = 0;
+      std::vector<CheckedPhase> checked(counts.size());
+      std::vector<ParallelPhase> phases;
+      for (size_t i = 0; i < counts.size(); ++i) {
+        checked[i].done_before = i == 0 ? &none : &checked[i - 1].done;
+        checked[i].wanted_before = i == 0 ? 0 : counts[i - 1];
+        phases.push_back({CheckedPhase::Run, &checked[i], counts[i]});
+      }
+      pool.RunPhases(phases);
+      for (size_t i = 0; i < counts.size(); ++i) {
+        ASSERT_EQ(checked[i].done.load(), counts[i]) << i;
+        ASSERT_EQ(checked[i].wrong.load(), 0) << i;
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, PlainWritesOfOnePhaseAreSeenInTheNext) {
+  ThreadPool pool(4);
+  std::vector<int64_t> values(1000);
+  for (int round = 0; round < 100; ++round) {
+    pool.ParallelFor(1000, [&](int64_t task, int) { values[task] = task + round; });
+    int64_t sum = 0;
+    for (const int64_t value : values) sum += value;
+    ASSERT_EQ(sum, 499500 + 1000 * round);
+  }
+}
+
+TEST(ThreadPool, NoThreadNumberIsUsedTwiceAtATime) {
+  ThreadPool pool(4);
+  std::vector<std::atomic<bool>> in_use(4);
+  std::atomic<int> clashes = 0;
+  for (int round = 0; round < 50; ++round)
+    pool.ParallelFor(100, [&](int64_t, int thread) {
+      if (in_use[thread].exchange(true)) clashes.fetch_add(1);
+      std::this_thread::yield();
+      in_use[thread].store(false);
+    });
+  EXPECT_EQ(clashes.load(), 0);
+}
+
+TEST(ThreadPool, TasksMayRunJobs) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> runs = 0;
+  pool.ParallelFor(10, [&](int64_t, int) {
+    pool.ParallelFor(10, [&](int64_t, int thread) {
+      EXPECT_EQ(thread, 0);
+      runs.fetch_add(1);
+    });
+  });
+  EXPECT_EQ(runs.load(), 100);
+}
+
+TEST(ThreadPool, ServesSeveralCallers) {
+  ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> runs = 0;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round)
+        pool.ParallelFor(20, [&](int64_t, int) { runs.fetch_add(1); });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(runs.load(), 4 * 500 * 20);
+}
+
+TEST(ThreadPool, FinishesWithManyMoreThreadsThanCores) {
+  ThreadPool pool(40);
+  for (int round = 0; round < 300; ++round) ExpectEveryTaskOnce(pool, 100);
+}
+
+TEST(ThreadPool, LeavesNoThreadBehind) {
+  const int64_t before = ThreadsOfThisProcess();
+  for (int round = 0; round < 50; ++round) {
+    ThreadPool pool(4);
+    if (round % 2 == 0) ExpectEveryTaskOnce(pool, 8);
+  }
+  // A joined thread may still be on its way out of the kernel's list.
+  for (int wait = 0; wait < 1000 && ThreadsOfThisProcess() > before; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(ThreadsOfThisProcess(), before);
+}
+
+TEST(ThreadPool, PinnedWorkersRunTasks) {
+  ThreadPool pool(3, Pinning::kCores);
+  ExpectEveryTaskOnce(pool, 1000);
+}
+
+TEST(ThreadPool, WorksAndEndsInAForkedProcess) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer does not support it";
+#endif
+  auto pool = std::make_unique<ThreadPool>(3);
+  ExpectEveryTaskOnce(*pool, 100);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<int> runs = 0;
+    pool->ParallelFor(100, [&](int64_t, int) { runs.fetch_add(1); });
+    pool.reset();
+    _exit(runs.load() == 100 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ExpectEveryTaskOnce(*pool, 100);
+}
+
+}  // namespace
+}  // namespace tunec
