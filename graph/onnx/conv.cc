@@ -1,0 +1,128 @@
+// Convolutions.
+#include <algorithm>
+#include <array>
+
+#include "graph/onnx/handlers.h"
+#include "graph/onnx/window.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+Operands WithBias(const NodeContext& node, Operand x, Operand w) {
+  Operands operands{std::move(x), std::move(w)};
+  if (node.HasInput(2)) operands.push_back(node.OptionalInput(2));
+  return operands;
+}
+
+struct ConvOperands {
+  Operand x;
+  Operand w;
+  std::vector<int64_t> sizes;  // of x's spatial axes
+  Window window;
+  int64_t group = 1;
+};
+
+Result<ConvOperands> Read(const NodeContext& node) {
+  ConvOperands conv;
+  TUNEC_ASSIGN(conv.x, node.Input(0));
+  TUNEC_ASSIGN(conv.w, node.Input(1));
+  TUNEC_ASSIGN(conv.sizes, SpatialSizes(conv.x));
+  if (conv.w->rank() != conv.x->rank()) {
+    return Fail(ErrorCode::kInvalidArgument, "filter has rank {}, wanted the input's rank {}",
+                conv.w->rank(), conv.x->rank());
+  }
+  TUNEC_ASSIGN(conv.group, node.Int("group", 1));
+  TUNEC_ASSIGN(conv.window, ReadWindow(node, {conv.w->shape.begin() + 2, conv.w->shape.end()}));
+  return conv;
+}
+
+Attributes AttributesOf(const Window& window, int64_t group) {
+  return {{"strides", window.strides},
+          {"pads", window.pads},
+          {"dilations", window.dilations},
+          {"group", group}};
+}
+
+Result<Operands> Conv(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(ConvOperands conv, Read(node));
+  TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, conv.sizes, conv.window));
+  return One(node.Emit(op, WithBias(node, conv.x, conv.w), AttributesOf(conv.window, conv.group)));
+}
+
+Result<Operands> ConvInteger(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(ConvOperands conv, Read(node));
+  TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, conv.sizes, conv.window));
+  // Subtracting first keeps padding at the zero point, as the operator wants.
+  std::array<Operand, 2> operands{conv.x, conv.w};
+  for (size_t i = 0; i < 2; ++i) {
+    TUNEC_ASSIGN(operands[i], node.Cast(operands[i], DataType::kI32));
+    if (!node.HasInput(i + 2)) continue;
+    TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(i + 2), DataType::kI32));
+    if (i == 1 && zero->rank() == 1) {  // one per output channel
+      std::vector<int64_t> shape(static_cast<size_t>(conv.w->rank()), 1);
+      shape.front() = zero->shape.front();
+      TUNEC_ASSIGN(zero, node.Reshape(zero, shape));
+    }
+    TUNEC_ASSIGN(operands[i], node.Emit(Op::kSub, {operands[i], zero}));
+  }
+  return One(
+      node.Emit(Op::kConv, {operands[0], operands[1]}, AttributesOf(conv.window, conv.group)));
+}
+
+/// Pads so that the output has `wanted` sizes; what pads cannot take off is added at the end.
+Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperands& conv,
+             std::vector<int64_t>& output_padding, Window& window) {
+  const size_t rank = window.rank();
+  if (wanted.size() != rank) {
+    return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, wanted {}", wanted.size(),
+                rank);
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t full =
+        window.strides[i] * (conv.sizes[i] - 1) + output_padding[i] + window.Span(i);
+    const int64_t total = std::max<int64_t>(0, full - wanted[i]);
+    output_padding[i] += std::max<int64_t>(0, wanted[i] - full);
+    const int64_t half = total / 2;
+    window.pads[i] = is_upper ? half : total - half;
+    window.pads[i + rank] = total - window.pads[i];
+  }
+  return {};
+}
+
+Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(ConvOperands conv, Read(node));
+  Window& window = conv.window;
+  TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
+  const std::vector<int64_t> none(window.rank(), 0);
+  TUNEC_ASSIGN(std::vector<int64_t> output_padding, node.Ints("output_padding", none));
+  TUNEC_ASSIGN(std::vector<int64_t> wanted, node.Ints("output_shape", {}));
+  if (output_padding.size() != window.rank()) {
+    return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, wanted {}",
+                output_padding.size(), window.rank());
+  }
+  if (mode == "VALID") window.pads.assign(2 * window.rank(), 0);
+  const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (wanted.empty() && same) {
+    for (size_t i = 0; i < window.rank(); ++i) {
+      wanted.push_back(conv.sizes[i] * window.strides[i]);
+    }
+  }
+  if (!wanted.empty()) {
+    TUNEC_RETURN_IF_ERROR(PadTo(wanted, mode == "SAME_UPPER", conv, output_padding, window));
+  }
+  Attributes attributes = AttributesOf(window, conv.group);
+  attributes.emplace("output_padding", output_padding);
+  return One(node.Emit(op, WithBias(node, conv.x, conv.w), std::move(attributes)));
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"Conv", 1, Conv, Op::kConv},
+    {"ConvInteger", 10, ConvInteger},
+    {"ConvTranspose", 1, ConvTranspose, Op::kConvTranspose},
+});
+
+}  // namespace
+
+std::span<const Handler> ConvHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

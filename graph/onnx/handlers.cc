@@ -1,0 +1,36 @@
+#include "graph/onnx/handlers.h"
+
+#include <map>
+#include <utility>
+
+#include "support/check.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+using Table = std::map<std::pair<std::string_view, std::string_view>, const Handler*>;
+
+Table MakeTable() {
+  Table table;
+  for (const auto part :
+       {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(),
+        ConvHandlers(), PoolHandlers(), NormHandlers(), ShapeHandlers(), SliceHandlers(),
+        IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers()}) {
+    for (const Handler& handler : part) {
+      const bool is_new =
+          table.emplace(std::pair(handler.domain, handler.op_type), &handler).second;
+      TUNEC_CHECK(is_new, "two handlers for {}.{}", handler.domain, handler.op_type);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+const Handler* FindHandler(std::string_view domain, std::string_view op_type) {
+  static const Table table = MakeTable();
+  const auto it = table.find(std::pair(domain, op_type));
+  return it == table.end() ? nullptr : it->second;
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,40 @@
+// The table of operators: ONNX's name, the opset that introduced it, the function that
+// translates a node. Internal to graph/onnx.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "graph/onnx/node_context.h"
+
+namespace tunec::onnx_import {
+
+struct Handler {
+  std::string_view op_type;
+  int64_t since;  // opset of the domain; changes after it are the function's business
+  /// Returns the node's outputs, at most those it has; what it cannot translate is kUnsupported.
+  Result<Operands> (*translate)(const NodeContext& node, Op op);
+  Op op = Op::kIdentity;  // for functions that serve several operators
+  std::string_view domain = "";
+};
+
+/// The handler, or null.
+const Handler* FindHandler(std::string_view domain, std::string_view op_type);
+
+// The parts of the table, one per source file.
+std::span<const Handler> ElementwiseHandlers();
+std::span<const Handler> BroadcastHandlers();
+std::span<const Handler> ReduceHandlers();
+std::span<const Handler> MatmulHandlers();
+std::span<const Handler> ConvHandlers();
+std::span<const Handler> PoolHandlers();
+std::span<const Handler> NormHandlers();
+std::span<const Handler> ShapeHandlers();
+std::span<const Handler> SliceHandlers();
+std::span<const Handler> IndexHandlers();
+std::span<const Handler> ConstantHandlers();
+std::span<const Handler> ResizeHandlers();
+std::span<const Handler> QuantizeHandlers();
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,39 @@
+// Reading ONNX models: protobuf in, Graph out. What a model cannot be trusted with (sizes,
+// offsets, depths, names, paths) is checked here; see docs in graph/onnx/README.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "support/error.h"
+
+namespace tunec {
+
+struct ImportOptions {
+  /// By input name: the shape, for inputs whose dimensions the model leaves open.
+  std::map<std::string, std::vector<int64_t>> shapes;
+};
+
+/// Reads `name=1x3x224x224`, the text of the option --shape; `name=` is a scalar.
+Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::string_view text);
+
+/// Imports a model of the default domain's opsets 7 to 23. Ensures: every dimension fixed, shape
+/// arithmetic resolved into attributes, model-local functions inlined, the graph not yet
+/// simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them all;
+/// open dimensions one error (kInvalidArgument) that lists all such inputs. Weights are copied
+/// once, those in external files not at all: such a file stays mapped while the graph lives.
+Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
+
+/// The same from memory, which may go afterwards. `name` stands for the file in messages;
+/// external data is refused because there is no folder to confine it to.
+Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::string& name,
+                              const ImportOptions& options);
+
+}  // namespace tunec

@@ -1,0 +1,292 @@
+#include "graph/onnx/importer.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/onnx/handlers.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+constexpr int64_t kLeastOpset = 7;
+constexpr int64_t kMostOpset = 23;
+/// Functions may call functions and double the nodes at each level: both need an end.
+constexpr int kMostCallDepth = 64;
+constexpr int64_t kMostNodes = 4'000'000;
+
+Result<int64_t> OpsetOf(const Scope& scope, const std::string& domain) {
+  const auto it = scope.opsets.find(domain);
+  // Exporters forget domains other than the default one.
+  if (it == scope.opsets.end() && !domain.empty()) return 1;
+  if (it == scope.opsets.end()) {
+    return Fail(ErrorCode::kParse, "the opset of the default domain is not given");
+  }
+  if (domain.empty() && (it->second < kLeastOpset || it->second > kMostOpset)) {
+    return Fail(ErrorCode::kUnsupported, "opset is {}, wanted {} to {}", it->second, kLeastOpset,
+                kMostOpset);
+  }
+  return it->second;
+}
+
+Operand Poison() {
+  auto operand = std::make_shared<OperandState>();
+  operand->poisoned = true;
+  return operand;
+}
+
+bool IsPoisoned(const Operand& operand) { return operand != nullptr && operand->poisoned; }
+
+bool HasReferences(const OnnxNode& node) {
+  return std::ranges::any_of(node.attributes, [](const auto& entry) {
+    return std::holds_alternative<AttributeReference>(entry.second);
+  });
+}
+
+/// The node with its references replaced by what the call gives; absent ones are left out.
+OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
+  OnnxAttributes attributes;
+  for (auto& [name, value] : node.attributes) {
+    const auto* reference = std::get_if<AttributeReference>(&value);
+    if (reference == nullptr) {
+      attributes.emplace(name, std::move(value));
+    } else if (arguments != nullptr && arguments->contains(reference->name)) {
+      attributes.emplace(name, arguments->find(reference->name)->second);
+    }
+  }
+  node.attributes = std::move(attributes);
+  return node;
+}
+
+}  // namespace
+
+const Operand* Scope::Find(std::string_view name) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+    const auto it = scope->values.find(name);
+    if (it != scope->values.end()) return &it->second;
+  }
+  return nullptr;
+}
+
+Importer::Importer(OnnxModel model, const ImportOptions& options)
+    : model_(std::move(model)),
+      emitter_(model_.graph.name.empty() ? "model" : model_.graph.name),
+      options_(options) {}
+
+Result<Graph> Importer::Run() {
+  Scope scope;
+  scope.opsets = model_.opsets;
+  TUNEC_RETURN_IF_ERROR(OpsetOf(scope, ""));
+  TUNEC_RETURN_IF_ERROR(AddInputs(model_.graph, scope));
+  TUNEC_RETURN_IF_ERROR(AddInitializers(model_.graph, scope));
+  TUNEC_RETURN_IF_ERROR(ImportNodes(model_.graph.nodes, scope, 0));
+  TUNEC_RETURN_IF_ERROR(ReportUnsupported());
+  if (model_.graph.outputs.empty()) return Fail(ErrorCode::kParse, "the graph has no outputs");
+  std::set<std::string_view> names;
+  for (const OnnxValue& output : model_.graph.outputs) {
+    const Operand* operand = scope.Find(output.name);
+    if (operand == nullptr) {
+      return Fail(ErrorCode::kParse, "graph output '{}' is made by no node", output.name);
+    }
+    if (!names.insert(output.name).second) {
+      return Fail(ErrorCode::kParse, "two graph outputs are called '{}'", output.name);
+    }
+    emitter_.AddOutput(*operand, output.name);
+  }
+  return std::move(emitter_).Build();
+}
+
+Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
+  TUNEC_ASSIGN(const auto shapes, ResolveInputShapes(graph, options_));
+  std::set<std::string_view> names;
+  for (const OnnxValue& input : graph.inputs) {
+    if (input.name.empty()) return Fail(ErrorCode::kParse, "a graph input has no name");
+    if (!names.insert(input.name).second) {
+      return Fail(ErrorCode::kParse, "two graph inputs are called '{}'", input.name);
+    }
+    const auto shape = shapes.find(input.name);
+    if (shape == shapes.end()) continue;  // an initializer
+    if (!input.type) {
+      return Fail(ErrorCode::kParse, "graph input '{}' has no element type", input.name);
+    }
+    if (ElementCount(shape->second) < 0) {
+      return Fail(ErrorCode::kInvalidArgument, "graph input '{}' has too many elements",
+                  input.name);
+    }
+    TUNEC_ASSIGN(scope.values[input.name],
+                 emitter_.AddInput(input.name, *input.type, shape->second));
+  }
+  return {};
+}
+
+Status Importer::AddInitializers(OnnxGraph& graph, Scope& scope) {
+  for (auto& [name, array] : graph.initializers) {
+    if (scope.values.contains(name)) {
+      return Fail(ErrorCode::kParse, "value '{}' is defined twice", name);
+    }
+    scope.values[name] = emitter_.AddConstant(array, name);
+  }
+  return {};
+}
+
+Status Importer::ImportNodes(const std::vector<OnnxNode>& nodes, Scope& scope, int depth) {
+  if (depth > kMostCallDepth) {
+    return Fail(ErrorCode::kResourceLimit,
+                "functions and subgraphs are nested deeper than {} levels (a function that calls "
+                "itself?)",
+                kMostCallDepth);
+  }
+  for (const OnnxNode& node : nodes) {
+    if (++imported_nodes_ > kMostNodes) {
+      return Fail(ErrorCode::kResourceLimit, "the model has more than {} nodes", kMostNodes);
+    }
+    TUNEC_RETURN_IF_ERROR(HasReferences(node)
+                              ? ImportNode(WithArguments(node, scope.arguments), scope, depth)
+                              : ImportNode(node, scope, depth));
+  }
+  return {};
+}
+
+Result<std::vector<Operand>> Importer::OperandsOf(const std::vector<std::string>& names,
+                                                  const Scope& scope) const {
+  std::vector<Operand> operands;
+  for (const std::string& name : names) {
+    const Operand* operand = name.empty() ? nullptr : scope.Find(name);
+    if (!name.empty() && operand == nullptr) {
+      return Fail(ErrorCode::kParse,
+                  "input '{}' is made by no earlier node, initializer or graph input (a cycle, or "
+                  "nodes out of order)",
+                  name);
+    }
+    operands.push_back(operand == nullptr ? nullptr : *operand);
+  }
+  while (!operands.empty() && operands.back() == nullptr) operands.pop_back();
+  return operands;
+}
+
+Status Importer::ImportNode(const OnnxNode& node, Scope& scope, int depth) {
+  const auto in_node = [&](const Error& error) {
+    return std::unexpected(
+        Error{error.code, fmt::format("node {}: {}", Describe(node), error.message), error.where});
+  };
+  const auto inputs = OperandsOf(node.inputs, scope);
+  if (!inputs) return in_node(inputs.error());
+  const bool is_known = node.op_type == "If" || FindHandler(node.domain, node.op_type) != nullptr ||
+                        model_.functions.contains({node.domain, node.op_type});
+  std::vector<Operand> outputs;
+  if (!is_known) {
+    NoteUnsupported(node, "");
+    outputs.assign(node.outputs.size(), Poison());
+  } else if (std::ranges::any_of(*inputs, IsPoisoned)) {
+    outputs.assign(node.outputs.size(), Poison());
+  } else {
+    auto translated = Translate(node, scope, *inputs, depth);
+    if (translated) {
+      outputs = *std::move(translated);
+    } else if (translated.error().code == ErrorCode::kUnsupported) {
+      NoteUnsupported(node, translated.error().message);
+      outputs.assign(node.outputs.size(), Poison());
+    } else {
+      return in_node(translated.error());
+    }
+  }
+  const Status defined = Define(node, std::move(outputs), scope);
+  return defined ? defined : in_node(defined.error());
+}
+
+Result<std::vector<Operand>> Importer::Translate(const OnnxNode& node, const Scope& scope,
+                                                 const std::vector<Operand>& inputs, int depth) {
+  // A model's own function takes precedence: it may replace an operator of the same name.
+  const auto function = model_.functions.find({node.domain, node.op_type});
+  if (function != model_.functions.end()) {
+    return InlineFunction(node, function->second, inputs, depth);
+  }
+  if (node.op_type == "If" && node.domain.empty()) return TakeBranch(node, scope, inputs, depth);
+  const Handler* handler = FindHandler(node.domain, node.op_type);
+  if (handler == nullptr) return Fail(ErrorCode::kUnsupported, "is not supported");
+  TUNEC_ASSIGN(const int64_t version, OpsetOf(scope, node.domain));
+  if (version < handler->since) {
+    return Fail(ErrorCode::kUnsupported, "exists since opset {}, the model has {}", handler->since,
+                version);
+  }
+  const std::string first = node.outputs.empty() ? "" : node.outputs.front();
+  emitter_.SetNodeName(!node.name.empty() ? node.name : first);
+  return handler->translate(NodeContext(node, inputs, version, emitter_), handler->op);
+}
+
+Result<std::vector<Operand>> Importer::InlineFunction(const OnnxNode& node,
+                                                      const OnnxFunction& function,
+                                                      const std::vector<Operand>& inputs,
+                                                      int depth) {
+  if (inputs.size() > function.inputs.size()) {
+    return Fail(ErrorCode::kParse, "has {} inputs, the function takes {}", inputs.size(),
+                function.inputs.size());
+  }
+  OnnxAttributes arguments = function.defaults;
+  for (const auto& [name, value] : node.attributes) arguments.insert_or_assign(name, value);
+  Scope scope;
+  scope.opsets = function.opsets;
+  scope.arguments = &arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != nullptr) scope.values[function.inputs[i]] = inputs[i];
+  }
+  // An omitted argument: its name is known inside and stands for an omitted input.
+  for (const std::string& name : function.inputs) scope.values.try_emplace(name, nullptr);
+  TUNEC_RETURN_IF_ERROR(ImportNodes(function.nodes, scope, depth + 1));
+  return OperandsOf(function.outputs, scope);
+}
+
+Result<std::vector<Operand>> Importer::TakeBranch(const OnnxNode& node, const Scope& scope,
+                                                  const std::vector<Operand>& inputs, int depth) {
+  if (inputs.size() != 1 || !inputs[0]->constant || inputs[0]->constant->size() != 1) {
+    return Fail(ErrorCode::kUnsupported, "its condition is computed at run time");
+  }
+  const bool taken = inputs[0]->constant->GetInt(0) != 0;
+  const auto it = node.attributes.find(taken ? "then_branch" : "else_branch");
+  const auto* branch = it == node.attributes.end()
+                           ? nullptr
+                           : std::get_if<std::shared_ptr<const OnnxGraph>>(&it->second);
+  if (branch == nullptr) return Fail(ErrorCode::kParse, "the branch to take is missing");
+  Scope inner;
+  inner.outer = &scope;
+  inner.opsets = scope.opsets;
+  inner.arguments = scope.arguments;
+  for (const auto& [name, array] : (*branch)->initializers) {
+    inner.values[name] = emitter_.AddConstant(array, name);
+  }
+  TUNEC_RETURN_IF_ERROR(ImportNodes((*branch)->nodes, inner, depth + 1));
+  std::vector<std::string> names;
+  for (const OnnxValue& output : (*branch)->outputs) names.push_back(output.name);
+  return OperandsOf(names, inner);
+}
+
+Status Importer::Define(const OnnxNode& node, std::vector<Operand> outputs, Scope& scope) {
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const std::string& name = node.outputs[i];
+    if (name.empty()) continue;
+    if (i >= outputs.size() || outputs[i] == nullptr) {
+      NoteUnsupported(node, fmt::format("output {} ('{}') is not computed", i, name));
+      outputs.resize(std::max(outputs.size(), i + 1));
+      outputs[i] = Poison();
+    }
+    if (scope.values.contains(name)) {
+      return Fail(ErrorCode::kParse, "value '{}' is defined twice", name);
+    }
+    emitter_.NameValue(outputs[i], name);
+    scope.values[name] = outputs[i];
+  }
+  return {};
+}
+
+void Importer::NoteUnsupported(const OnnxNode& node, std::string_view why) {
+  unsupported_.push_back(why.empty() ? Describe(node) : fmt::format("{}: {}", Describe(node), why));
+}
+
+Status Importer::ReportUnsupported() const {
+  if (unsupported_.empty()) return {};
+  return Fail(ErrorCode::kUnsupported, "{} node(s) are not supported: {}", unsupported_.size(),
+              fmt::join(unsupported_, "; "));
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,201 @@
+#include "graph/onnx/node_context.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "graph/onnx/parse_tensor.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// The attribute as a T, the default when absent.
+template <class T>
+Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::string_view wanted) {
+  const auto it = node.attributes.find(name);
+  if (it == node.attributes.end()) return otherwise;
+  if (const T* value = std::get_if<T>(&it->second)) return *value;
+  if (const auto* other = std::get_if<UnsupportedAttribute>(&it->second)) {
+    return Fail(ErrorCode::kUnsupported, "attribute '{}' is not supported: {}", name, other->kind);
+  }
+  return Fail(ErrorCode::kParse, "attribute '{}' is of another kind, wanted {}", name, wanted);
+}
+
+}  // namespace
+
+bool NodeContext::WantsOutput(size_t index) const {
+  return index < node_.outputs.size() && !node_.outputs[index].empty();
+}
+
+Operand NodeContext::OptionalInput(size_t index) const {
+  return index < inputs_.size() ? inputs_[index] : nullptr;
+}
+
+Result<Operand> NodeContext::Input(size_t index) const {
+  Operand operand = OptionalInput(index);
+  if (operand == nullptr) return Fail(ErrorCode::kParse, "input {} is missing", index);
+  return operand;
+}
+
+Result<Operands> NodeContext::Inputs() const {
+  if (inputs_.empty()) return Fail(ErrorCode::kParse, "has no inputs, wanted at least one");
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] == nullptr) return Fail(ErrorCode::kParse, "input {} is missing", i);
+  }
+  return inputs_;
+}
+
+Result<Array> NodeContext::ConstantInput(size_t index) const {
+  TUNEC_ASSIGN(const Operand operand, Input(index));
+  if (!operand->constant) {
+    return Fail(ErrorCode::kUnsupported,
+                "input {} ('{}') is computed at run time, wanted a value known while importing",
+                index, node_.inputs[index]);
+  }
+  return *operand->constant;
+}
+
+Result<std::vector<int64_t>> NodeContext::ConstantInts(size_t index) const {
+  constexpr int64_t kMost = 1 << 20;  // lists of axes, sizes, positions
+  TUNEC_ASSIGN(const Array array, ConstantInput(index));
+  if (!IsInteger(array.type()) || array.size() > kMost) {
+    return Fail(ErrorCode::kParse, "input {} has {} elements of {}, wanted a list of integers",
+                index, array.size(), Name(array.type()));
+  }
+  return ToInts(array);
+}
+
+Result<int64_t> NodeContext::ConstantInt(size_t index) const {
+  TUNEC_ASSIGN(const auto values, ConstantInts(index));
+  if (values.size() != 1) {
+    return Fail(ErrorCode::kParse, "input {} has {} elements, wanted one", index, values.size());
+  }
+  return values.front();
+}
+
+Result<double> NodeContext::ConstantFloat(size_t index) const {
+  TUNEC_ASSIGN(const Array array, ConstantInput(index));
+  if (array.size() != 1) {
+    return Fail(ErrorCode::kParse, "input {} has {} elements, wanted one", index, array.size());
+  }
+  return array.GetDouble(0);
+}
+
+Result<int64_t> NodeContext::Int(std::string_view name, int64_t otherwise) const {
+  return Get<int64_t>(node_, name, otherwise, "an integer");
+}
+Result<double> NodeContext::Float(std::string_view name, double otherwise) const {
+  return Get<double>(node_, name, otherwise, "a float");
+}
+Result<std::string> NodeContext::String(std::string_view name, std::string otherwise) const {
+  return Get<std::string>(node_, name, std::move(otherwise), "a string");
+}
+Result<std::vector<int64_t>> NodeContext::Ints(std::string_view name,
+                                               std::vector<int64_t> otherwise) const {
+  return Get<std::vector<int64_t>>(node_, name, std::move(otherwise), "integers");
+}
+Result<std::vector<double>> NodeContext::Floats(std::string_view name) const {
+  if (!HasAttribute(name)) return Fail(ErrorCode::kParse, "attribute '{}' is missing", name);
+  return Get<std::vector<double>>(node_, name, {}, "floats");
+}
+Result<Array> NodeContext::Tensor(std::string_view name) const {
+  if (!HasAttribute(name)) return Fail(ErrorCode::kParse, "attribute '{}' is missing", name);
+  return Get<Array>(node_, name, Array(), "a tensor");
+}
+
+Result<int64_t> NodeContext::Axis(std::string_view name, int64_t otherwise, int64_t rank) const {
+  TUNEC_ASSIGN(const int64_t axis, Int(name, otherwise));
+  return NormalizeAxis(axis, rank);
+}
+
+Result<Operand> NodeContext::Emit(Op op, const Operands& inputs, Attributes attributes) const {
+  return emitter_.Emit(op, inputs, std::move(attributes));
+}
+
+Operand NodeContext::Ints64(const std::vector<int64_t>& values) const {
+  return Constant(IntArray(values));
+}
+
+Operand NodeContext::Scalar(double value, DataType type) const {
+  Array array(type, {});
+  if (IsFloat(type)) {
+    array.SetDouble(0, value);
+  } else {
+    array.SetInt(0, static_cast<int64_t>(value));
+  }
+  return Constant(std::move(array));
+}
+
+Result<Operand> NodeContext::Full(const std::vector<int64_t>& shape, const Array& value) const {
+  return emitter_.Full(shape, value);
+}
+
+Result<Operand> NodeContext::Reshape(const Operand& x, std::vector<int64_t> shape) const {
+  if (x->shape == shape) return x;
+  return Emit(Op::kReshape, {x}, {{"shape", std::move(shape)}});
+}
+
+Result<Operand> NodeContext::Transpose(const Operand& x, std::vector<int64_t> perm) const {
+  if (perm == AllAxes(x->rank())) return x;
+  return Emit(Op::kTranspose, {x}, {{"perm", std::move(perm)}});
+}
+
+Result<Operand> NodeContext::Expand(const Operand& x, std::vector<int64_t> shape) const {
+  if (x->shape == shape) return x;
+  return Emit(Op::kExpand, {x}, {{"shape", std::move(shape)}});
+}
+
+Result<Operand> NodeContext::Cast(const Operand& x, DataType type) const {
+  if (x->type == type) return x;
+  return Emit(Op::kCast, {x}, {{"to", std::string(Name(type))}});
+}
+
+Result<DataType> ElementType(int64_t onnx_type) { return DataTypeOf(onnx_type); }
+
+Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    return Fail(ErrorCode::kInvalidArgument, "axis is {}, wanted one of a tensor of rank {}", axis,
+                rank);
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t rank) {
+  for (int64_t& axis : axes) {
+    TUNEC_ASSIGN(axis, NormalizeAxis(axis, rank));
+  }
+  std::ranges::sort(axes);
+  if (std::ranges::adjacent_find(axes) != axes.end()) {
+    return Fail(ErrorCode::kInvalidArgument, "an axis is given twice");
+  }
+  return axes;
+}
+
+std::vector<int64_t> AllAxes(int64_t rank) {
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+std::vector<int64_t> ToInts(const Array& array) {
+  std::vector<int64_t> values(static_cast<size_t>(array.size()));
+  for (int64_t i = 0; i < array.size(); ++i) values[static_cast<size_t>(i)] = array.GetInt(i);
+  return values;
+}
+
+Array IntArray(const std::vector<int64_t>& values) {
+  Array array(DataType::kI64, {static_cast<int64_t>(values.size())});
+  if (!values.empty()) {
+    std::memcpy(array.mutable_data(), values.data(), values.size() * sizeof(int64_t));
+  }
+  return array;
+}
+
+int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t i = begin; i < end; ++i) product *= values[i];
+  return product;
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,93 @@
+// What a handler sees of the node it imports: typed access to inputs and attributes, and the
+// means to emit. Internal to graph/onnx.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/onnx/model.h"
+#include "graph/onnx/operand.h"
+#include "support/error.h"
+
+namespace tunec::onnx_import {
+
+using Operands = std::vector<Operand>;
+
+class NodeContext {
+ public:
+  NodeContext(const OnnxNode& node, Operands inputs, int64_t version, Emitter& emitter)
+      : node_(node), inputs_(std::move(inputs)), version_(version), emitter_(emitter) {}
+
+  const OnnxNode& node() const { return node_; }
+  /// The opset of the node's domain that the model was written for.
+  int64_t version() const { return version_; }
+  size_t num_inputs() const { return inputs_.size(); }
+  size_t num_outputs() const { return node_.outputs.size(); }
+  /// Whether anything may read output `index`.
+  bool WantsOutput(size_t index) const;
+
+  bool HasInput(size_t index) const { return OptionalInput(index) != nullptr; }
+  Result<Operand> Input(size_t index) const;
+  Operand OptionalInput(size_t index) const;
+  /// All inputs, none of them omitted, at least one.
+  Result<Operands> Inputs() const;
+  /// The input's elements; kUnsupported when they are not known while importing.
+  Result<Array> ConstantInput(size_t index) const;
+  Result<std::vector<int64_t>> ConstantInts(size_t index) const;
+  Result<int64_t> ConstantInt(size_t index) const;
+  Result<double> ConstantFloat(size_t index) const;
+
+  bool HasAttribute(std::string_view name) const { return node_.attributes.contains(name); }
+  /// The attribute or the default; an attribute of another kind is an error.
+  Result<int64_t> Int(std::string_view name, int64_t otherwise) const;
+  Result<double> Float(std::string_view name, double otherwise) const;
+  Result<std::string> String(std::string_view name, std::string otherwise) const;
+  Result<std::vector<int64_t>> Ints(std::string_view name, std::vector<int64_t> otherwise) const;
+  /// These two must be given.
+  Result<std::vector<double>> Floats(std::string_view name) const;
+  Result<Array> Tensor(std::string_view name) const;
+  /// Axis attribute, counted from the front.
+  Result<int64_t> Axis(std::string_view name, int64_t otherwise, int64_t rank) const;
+
+  Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
+  Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
+  Operand Ints64(const std::vector<int64_t>& values) const;
+  /// A rank 0 constant of the type.
+  Operand Scalar(double value, DataType type) const;
+  Result<Operand> Full(const std::vector<int64_t>& shape, const Array& value) const;
+
+  Result<Operand> Reshape(const Operand& x, std::vector<int64_t> shape) const;
+  Result<Operand> Transpose(const Operand& x, std::vector<int64_t> perm) const;
+  Result<Operand> Expand(const Operand& x, std::vector<int64_t> shape) const;
+  Result<Operand> Cast(const Operand& x, DataType type) const;  // nothing when it has the type
+
+ private:
+  const OnnxNode& node_;
+  Operands inputs_;
+  int64_t version_;
+  Emitter& emitter_;
+};
+
+/// The element type of an ONNX number; strings and the like are kUnsupported.
+Result<DataType> ElementType(int64_t onnx_type);
+/// `axis` counted from the front, or an error when it is not in [-rank, rank).
+Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
+/// Each counted from the front, ascending; a repeated one is an error.
+Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t rank);
+/// All of `rank` axes.
+std::vector<int64_t> AllAxes(int64_t rank);
+/// The elements as integers.
+std::vector<int64_t> ToInts(const Array& array);
+/// A one-dimensional array.
+Array IntArray(const std::vector<int64_t>& values);
+int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end);
+
+/// The handler's usual result: one output.
+inline Result<Operands> One(Result<Operand> operand) {
+  if (!operand) return std::unexpected(std::move(operand).error());
+  return Operands{*std::move(operand)};
+}
+
+}  // namespace tunec::onnx_import

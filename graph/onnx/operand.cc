@@ -1,0 +1,169 @@
+#include "graph/onnx/operand.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "graph/op_table.h"
+#include "graph/reference.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// Shape arithmetic and masks are smaller; folding weights is the graph passes' work.
+constexpr int64_t kMostFoldedElements = 65536;
+/// A few bytes of ConstantOfShape can ask for any amount of memory.
+constexpr int64_t kMostFilledBytes = int64_t{4} << 30;
+/// Constants beyond this have their bytes in the weights file, not in the text.
+constexpr int64_t kMostElementsInText = 16;
+
+bool IsSmallConstant(const Operand& operand) {
+  return operand == nullptr ||
+         (operand->constant && operand->constant->size() <= kMostFoldedElements);
+}
+
+std::vector<Dim> DimsOf(const std::vector<int64_t>& shape) {
+  return std::vector<Dim>(shape.begin(), shape.end());
+}
+
+/// Integer division that the processor would trap on.
+Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
+  if ((op != Op::kDiv && op != Op::kMod) || !IsInteger(inputs[1]->type)) return {};
+  const Array& divisor = *inputs[1]->constant;
+  for (int64_t i = 0; i < divisor.size(); ++i) {
+    const int64_t value = divisor.GetInt(i);
+    if (value == 0) return Fail(ErrorCode::kInvalidArgument, "integer division by zero");
+    if (value != -1) continue;
+    const Array& dividend = *inputs[0]->constant;
+    for (int64_t j = 0; j < dividend.size(); ++j) {
+      if (dividend.GetInt(j) == std::numeric_limits<int64_t>::min()) {
+        return Fail(ErrorCode::kInvalidArgument, "integer division overflows");
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Operand> Emitter::AddInput(const std::string& name, DataType type,
+                                  std::vector<int64_t> shape) {
+  auto operand = std::make_shared<OperandState>();
+  operand->name = name;
+  operand->type = type;
+  TUNEC_ASSIGN(operand->value, builder_.AddInput(name, {type, DimsOf(shape)}));
+  operand->shape = std::move(shape);
+  return operand;
+}
+
+Operand Emitter::AddConstant(Array array, std::string name) {
+  auto operand = std::make_shared<OperandState>();
+  operand->name = std::move(name);
+  operand->type = array.type();
+  operand->shape = array.shape();
+  operand->constant = std::move(array);
+  return operand;
+}
+
+void Emitter::NameValue(const Operand& operand, const std::string& name) {
+  if (!operand->name.empty() || operand->poisoned) return;  // shared with an older name
+  operand->name = name;
+  if (operand->value.valid()) builder_.RenameValue(operand->value, name);
+}
+
+ValueId Emitter::Materialize(const Operand& operand) {
+  if (operand == nullptr || operand->value.valid()) {
+    return operand == nullptr ? ValueId{} : operand->value;
+  }
+  const std::string name = operand->name.empty() ? "constant" : operand->name;
+  std::string weight_name;
+  if (operand->constant->size() > kMostElementsInText) {
+    weight_name = name;
+    for (int i = 1; !weight_names_.insert(weight_name).second; ++i) {
+      weight_name = fmt::format("{}_{}", name, i);
+    }
+  }
+  operand->value = builder_.AddConstant(name, *operand->constant, weight_name);
+  return operand->value;
+}
+
+Result<std::optional<Operand>> Emitter::Fold(Op op, const std::vector<Operand>& inputs,
+                                             const Attributes& attributes) {
+  if (op == Op::kReshape && inputs[0]->constant) {  // shares the bytes, whatever the size
+    const auto& shape = std::get<std::vector<int64_t>>(attributes.at("shape"));
+    if (ElementCount(shape) == inputs[0]->constant->size()) {
+      return AddConstant(inputs[0]->constant->Reshaped(shape));
+    }
+  }
+  if (!std::ranges::all_of(inputs, IsSmallConstant)) return std::nullopt;
+  TUNEC_RETURN_IF_ERROR(CheckDivision(op, inputs));
+  Node node;
+  node.op = op;
+  node.attributes = attributes;
+  std::vector<ValueType> types;
+  std::vector<Array> arrays;
+  for (const Operand& input : inputs) {
+    arrays.push_back(input == nullptr ? Array(DataType::kU8, {}) : *input->constant);
+    types.push_back({arrays.back().type(), DimsOf(arrays.back().shape())});
+  }
+  std::vector<const ValueType*> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    operands.push_back(inputs[i] == nullptr ? nullptr : &types[i]);
+  }
+  TUNEC_ASSIGN(const auto result_types, Infer(op, operands, node.attributes));
+  if (ElementCount(result_types.front().Shape()) > kMostFoldedElements) return std::nullopt;
+  TUNEC_ASSIGN(auto results, RunNode(node, arrays, result_types, Precision::kNative));
+  return AddConstant(std::move(results.front()));
+}
+
+Result<Operand> Emitter::Emit(Op op, const std::vector<Operand>& inputs, Attributes attributes) {
+  TUNEC_ASSIGN(const auto folded, Fold(op, inputs, attributes));
+  if (folded) return *folded;
+  std::vector<ValueId> values;
+  for (const Operand& input : inputs) values.push_back(Materialize(input));
+  auto operand = std::make_shared<OperandState>();
+  TUNEC_ASSIGN(operand->value,
+               builder_.Add(op, std::move(values), std::move(attributes), node_name_));
+  const ValueType& type = builder_.TypeOf(operand->value);
+  operand->type = type.type;
+  operand->shape = type.Shape();
+  if (ElementCount(operand->shape) < 0) {
+    return Fail(ErrorCode::kInvalidArgument, "the result has too many elements");
+  }
+  return operand;
+}
+
+void Emitter::AddOutput(const Operand& operand, const std::string& name) {
+  builder_.AddOutput(Materialize(operand), name);
+}
+
+Result<Operand> Emitter::Full(const std::vector<int64_t>& shape, const Array& value) {
+  const int64_t elements = ElementCount(shape);
+  if (elements < 0) {
+    return Fail(ErrorCode::kInvalidArgument, "shape [{}] is negative or has too many elements",
+                fmt::join(shape, ","));
+  }
+  const size_t size = SizeOf(value.type());
+  const int64_t bytes = elements * static_cast<int64_t>(size);
+  if (filled_bytes_ + bytes > kMostFilledBytes) {
+    return Emit(Op::kExpand, {AddConstant(value.Reshaped({}))}, {{"shape", shape}});
+  }
+  filled_bytes_ += bytes;
+  Array array(value.type(), shape);
+  if (elements > 0) {
+    constexpr size_t kMostCopied = 1 << 18;  // the source stays in the cache
+    std::byte* data = array.mutable_data();
+    std::memcpy(data, value.data(), size);
+    for (size_t done = size; done < static_cast<size_t>(bytes);) {
+      const size_t next = std::min({done, static_cast<size_t>(bytes) - done, kMostCopied});
+      std::memcpy(data + done, data, next);
+      done += next;
+    }
+  }
+  return AddConstant(std::move(array));
+}
+
+}  // namespace tunec::onnx_import
