@@ -1,0 +1,167 @@
+// What is refused, and what the prologue does.
+#include "runtime/executable_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/runtime/sample_kernels.h"
+
+namespace tunec {
+namespace {
+
+using testing::HasSubstr;
+
+ExecutablePlan GoodPlan() {
+  return {.inputs = {VectorSpec("x")},
+          .outputs = {VectorSpec("y")},
+          .constants = {VectorConstant("c", Ramp(0, 1)), {.name = "packed", .bytes = kBytes}},
+          .prologue = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}}},
+          .steps = {{"add",
+                     AddKernel(),
+                     {ValueRef::Input(0), ValueRef::Constant(1), ValueRef::Arena(0)}},
+                    CopyStep("copy", ValueRef::Arena(0), ValueRef::Output(0), kBytes)},
+          .arena_bytes = kBytes};
+}
+
+TEST(ExecutablePlan, AGoodOnePasses) { EXPECT_TRUE(Verify(GoodPlan()).has_value()); }
+
+TEST(ExecutablePlan, BadOnesAreRefusedByName) {
+  const struct {
+    std::function<void(ExecutablePlan&)> spoil;
+    const char* message;
+  } cases[] = {
+      {[](auto& p) { p.inputs[0].shape = {-1}; }, "tensor 'x' has a dimension of -1, wanted >= 0"},
+      {[](auto& p) {
+         p.outputs[0].shape = {1L << 40, 1L << 40};
+       },
+       "'y'"},
+      {[](auto& p) { p.constants[0].bytes = -1; }, "constant 'c' has -1 bytes"},
+      {[](auto& p) { p.constants[0].alignment = 48; }, "alignment 48"},
+      {[](auto& p) { p.constants[0].alignment = 128; }, "alignment 128"},
+      {[](auto& p) { p.arena_bytes = -1; }, "arena of -1 bytes"},
+      {[](auto& p) { p.threads = 0; }, "0 threads"},
+      {[](auto& p) { p.steps[0].arguments[0].index = 1; },
+       "step 'add': there is no input 1, only 1"},
+      {[](auto& p) { p.steps[0].arguments[0].index = -1; }, "there is no input -1"},
+      {[](auto& p) { p.steps[1].arguments[1].index = 1; }, "step 'copy': there is no output 1"},
+      {[](auto& p) { p.steps[0].arguments[1].index = 2; }, "there is no constant 2"},
+      {[](auto& p) { p.steps[0].arguments[2].index = 1; }, "there is no arena 1"},
+      {[](auto& p) { p.steps[0].arguments[2].offset = kBytes + 1; }, "wanted 0 at offset 1281"},
+      {[](auto& p) { p.steps[0].arguments[2].offset = -4; }, "at offset -4"},
+      {[](auto& p) { p.steps[1].arguments[0].offset = 4; }, "has 1280 bytes, wanted 1280 at"},
+      {[](auto& p) { p.steps[1].arguments.pop_back(); }, "a copy of 1280 bytes has 1 arguments"},
+      {[](auto& p) { p.steps[1].copy_bytes = -1; }, "a copy of -1 bytes"},
+      {[](auto& p) { p.steps[1].kernel = AddKernel(); }, "1 phases"},
+      {[](auto& p) { p.steps[1].arguments[1] = ValueRef::Input(0); }, "a copy writes input 0"},
+      {[](auto& p) { p.steps[1].arguments[1] = ValueRef::Constant(0); }, "writes constant 0"},
+      {[](auto& p) { p.steps[1].arguments[1] = ValueRef::Arena(0); }, "a copy onto itself"},
+      {[](auto& p) { p.steps[0].kernel.phases[0].function = nullptr; }, "8 tasks and no function"},
+      {[](auto& p) { p.steps[0].kernel.phases[0].tasks = -8; }, "-8 tasks"},
+      {[](auto& p) { p.steps[0].kernel.scratch_bytes = -8; }, "wants -8 bytes of its own"},
+      {[](auto& p) { p.prologue[0].arguments[0] = ValueRef::Input(0); },
+       "step 'pack': the prologue names input 0"},
+      {[](auto& p) { p.prologue.clear(); }, "step 'add': nothing writes constant 'packed'"},
+  };
+  for (const auto& [spoil, message] : cases) {
+    ExecutablePlan plan = GoodPlan();
+    spoil(plan);
+    const Result<Executable> executable = Executable::Make(plan);
+    ASSERT_FALSE(executable.has_value()) << message;
+    EXPECT_EQ(executable.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(executable.error().message, HasSubstr(message));
+  }
+}
+
+TEST(ExecutablePlan, TooMuchMemoryIsAnError) {
+  ExecutablePlan plan = GoodPlan();
+  plan.arena_bytes = 1L << 60;
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_FALSE(executable.has_value());
+  EXPECT_EQ(executable.error().code, ErrorCode::kResourceLimit);
+}
+
+Vector RunOnce(const Executable& executable, const Vector& x) {
+  Vector y{};
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {y.data()};
+  EXPECT_TRUE(executable.Run(inputs, outputs).has_value());
+  return y;
+}
+
+TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
+  ExecutablePlan plan = GoodPlan();
+  const auto code = std::make_shared<int>();
+  plan.prologue[0].kernel.code = code;
+  const std::weak_ptr<const void> original = plan.constants[0].data;
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_TRUE(executable.has_value()) << executable.error().Format();
+  EXPECT_TRUE(original.expired());
+  EXPECT_EQ(code.use_count(), 1);
+  EXPECT_EQ(executable->Memory().constants, kBytes);
+  for (int round = 0; round < 3; ++round)
+    EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 0));
+}
+
+TEST(Prologue, KeepsAConstantThatStepsUseToo) {
+  ExecutablePlan plan = GoodPlan();
+  plan.steps.push_back(
+      {"add", AddKernel(), {ValueRef::Arena(0), ValueRef::Constant(0), ValueRef::Output(0)}});
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_TRUE(executable.has_value());
+  EXPECT_EQ(executable->Memory().constants, 2 * kBytes);
+  EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 1));
+}
+
+// c -> packed (kept) -> temporary (dropped) -> copied into a third (kept)
+TEST(Prologue, StepsMayFollowEachOther) {
+  ExecutablePlan plan = GoodPlan();
+  plan.constants.push_back({.name = "temporary", .bytes = kBytes});
+  plan.constants.push_back({.name = "copy", .bytes = kBytes});
+  plan.prologue.push_back({"double",
+                           AddKernel(),
+                           {ValueRef::Constant(1), ValueRef::Constant(1), ValueRef::Constant(2)}});
+  plan.prologue.push_back(CopyStep("copy", ValueRef::Constant(2), ValueRef::Constant(3), kBytes));
+  plan.steps[0].arguments[0] = ValueRef::Constant(3);
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_TRUE(executable.has_value()) << executable.error().Format();
+  EXPECT_EQ(executable->Memory().constants, 2 * kBytes);
+  EXPECT_EQ(RunOnce(*executable, Ramp(0, 0)), Ramp(3 * (kLength - 1), -3));
+}
+
+TEST(Prologue, UnusedConstantsAreDropped) {
+  ExecutablePlan plan = GoodPlan();
+  plan.constants.push_back(VectorConstant("unused", Ramp(0, 0)));
+  const std::weak_ptr<const void> unused = plan.constants[2].data;
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_TRUE(executable.has_value());
+  EXPECT_TRUE(unused.expired());
+}
+
+// args: a constant, out; stores the address modulo 64.
+void AlignmentTask(void* const* args, void*, void*, int64_t) {
+  for (int64_t i = 0; i < kLength; ++i)
+    Floats(args[1])[i] = static_cast<float>(reinterpret_cast<uintptr_t>(args[0]) % 64);
+}
+
+TEST(Constants, AreAlignedAsTheySay) {
+  const auto owner = std::make_shared<std::vector<float>>(2 * kLength);
+  float* unaligned = owner->data();
+  while (reinterpret_cast<uintptr_t>(unaligned) % 64 != 4) ++unaligned;
+  for (const int64_t alignment : {4, 64}) {
+    const std::shared_ptr<const void> data(owner, unaligned);
+    const Result<Executable> executable = Executable::Make(
+        {.inputs = {VectorSpec("x")},
+         .outputs = {VectorSpec("y")},
+         .constants = {{.name = "c", .bytes = kBytes, .data = data, .alignment = alignment}},
+         .steps = {{"alignment",
+                    {.phases = {{AlignmentTask, 1}}},
+                    {ValueRef::Constant(0), ValueRef::Output(0)}}}});
+    ASSERT_TRUE(executable.has_value());
+    EXPECT_EQ(RunOnce(*executable, {})[0], alignment == 64 ? 0 : 4);
+  }
+}
+
+}  // namespace
+}  // namespace tunec

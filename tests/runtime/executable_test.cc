@@ -1,0 +1,307 @@
+#include "runtime/executable.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/runtime/allocation_counter.h"
+#include "tests/runtime/sample_kernels.h"
+
+namespace tunec {
+namespace {
+
+using testing::HasSubstr;
+
+// y = center(x + c) + x, through the arena.
+ExecutablePlan SamplePlan(int threads) {
+  const ValueRef x = ValueRef::Input(0);
+  const ValueRef sum = ValueRef::Arena(0);
+  const ValueRef centered = ValueRef::Arena(kBytes);
+  return {.inputs = {VectorSpec("x")},
+          .outputs = {VectorSpec("y")},
+          .constants = {VectorConstant("c", Ramp(10, 0))},
+          .steps = {{"add", AddKernel(), {x, ValueRef::Constant(0), sum}},
+                    {"center", CenterKernel(), {sum, centered}},
+                    {"residual", AddKernel(), {centered, x, ValueRef::Output(0)}}},
+          .arena_bytes = 2 * kBytes,
+          .threads = threads};
+}
+
+Vector SampleResult(const Vector& x) {
+  float sum = 0;
+  for (const float value : x) sum += value;
+  Vector y;
+  for (size_t i = 0; i < y.size(); ++i) y[i] = x[i] - sum / kLength + x[i];
+  return y;
+}
+
+Executable Make(ExecutablePlan plan) {
+  Result<Executable> made = Executable::Make(std::move(plan));
+  EXPECT_TRUE(made.has_value()) << made.error().Format();
+  return std::move(*made);
+}
+
+Status RunOn(const Executable& executable, std::vector<const void*> inputs,
+             std::vector<void*> outputs) {
+  return executable.Run(inputs, outputs);
+}
+
+std::string RunMessage(const Executable& executable, std::vector<const void*> inputs,
+                       std::vector<void*> outputs) {
+  const Status status = RunOn(executable, std::move(inputs), std::move(outputs));
+  return status ? "" : status.error().message;
+}
+
+TEST(Executable, RunsItsSteps) {
+  for (const int threads : {1, 2, 4}) {
+    const Executable executable = Make(SamplePlan(threads));
+    EXPECT_EQ(executable.Threads(), threads);
+    EXPECT_EQ(executable.Inputs(), std::vector{VectorSpec("x")});
+    EXPECT_EQ(executable.Outputs(), std::vector{VectorSpec("y")});
+    for (int round = 0; round < 100; ++round) {
+      const Vector x = Ramp(static_cast<float>(round), 2);
+      Vector y{};
+      ASSERT_TRUE(RunOn(executable, {x.data()}, {y.data()}).has_value());
+      ASSERT_EQ(y, SampleResult(x));
+    }
+  }
+}
+
+TEST(Executable, BuffersNeedOnlyTheirElementsAlignment) {
+  const Executable executable = Make(SamplePlan(2));
+  const Vector x = Ramp(1, 1);
+  std::vector<float> in(kLength + 1);
+  std::vector<float> out(kLength + 3);
+  std::copy(x.begin(), x.end(), in.begin() + 1);
+  ASSERT_TRUE(RunOn(executable, {in.data() + 1}, {out.data() + 3}).has_value());
+  EXPECT_TRUE(std::equal(out.begin() + 3, out.end(), SampleResult(x).begin()));
+}
+
+TEST(Executable, ProfileGivesSecondsOfEachStep) {
+  const Executable executable = Make(SamplePlan(2));
+  const Vector x = Ramp(0, 1);
+  Vector y{};
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {y.data()};
+  const auto seconds = executable.ProfileRun(inputs, outputs);
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_EQ(executable.StepNames(), (std::vector<std::string>{"add", "center", "residual"}));
+  ASSERT_EQ(seconds->size(), 3U);
+  for (const double value : *seconds) EXPECT_GE(value, 0);
+  EXPECT_EQ(y, SampleResult(x));
+}
+
+TEST(Executable, EveryThreadHasItsOwnScratch) {
+  const Executable executable =
+      Make({.outputs = {VectorSpec("ok")},
+            .steps = {{"scratch", ScratchKernel(), {ValueRef::Output(0)}}},
+            .threads = 4});
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong = 0;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        Vector ok{};
+        if (!RunOn(executable, {}, {ok.data()}) || ok != Ramp(1, 0)) wrong.fetch_add(1);
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+// Outputs: a value that is used later, the same value again, an input, a constant.
+TEST(Executable, OutputsMayBeAnything) {
+  const ValueRef sum = ValueRef::Output(0);
+  const Executable executable =
+      Make({.inputs = {VectorSpec("x")},
+            .outputs = {VectorSpec("sum"), VectorSpec("again"), VectorSpec("reversed"),
+                        VectorSpec("x"), VectorSpec("c")},
+            .constants = {VectorConstant("c", Ramp(5, 1))},
+            .steps = {{"add", AddKernel(), {ValueRef::Input(0), ValueRef::Constant(0), sum}},
+                      {"reverse", ReverseKernel(), {sum, ValueRef::Output(2)}},
+                      CopyStep("copy sum", sum, ValueRef::Output(1), kBytes),
+                      CopyStep("copy x", ValueRef::Input(0), ValueRef::Output(3), kBytes),
+                      CopyStep("copy c", ValueRef::Constant(0), ValueRef::Output(4), kBytes)},
+            .threads = 2});
+  const Vector x = Ramp(1, 1);
+  Vector out[5];
+  ASSERT_TRUE(
+      RunOn(executable, {x.data()}, {&out[0], &out[1], &out[2], &out[3], &out[4]}).has_value());
+  EXPECT_EQ(out[0], Ramp(6, 2));
+  EXPECT_EQ(out[1], Ramp(6, 2));
+  EXPECT_EQ(out[2], Ramp(6 + 2 * (kLength - 1), -2));
+  EXPECT_EQ(out[3], x);
+  EXPECT_EQ(out[4], Ramp(5, 1));
+}
+
+TEST(Executable, LargeCopiesAreCompleteAndOffsetsCount) {
+  constexpr int64_t kLarge = 1000003;
+  const Executable executable =
+      Make({.inputs = {{"x", DataType::kU8, {kLarge}}},
+            .outputs = {{"y", DataType::kU8, {kLarge + 5}}},
+            .steps = {CopyStep("all", ValueRef::Input(0), ValueRef::Output(0, 5), kLarge),
+                      CopyStep("head", ValueRef::Input(0, 7), ValueRef::Output(0), 5)},
+            .threads = 3});
+  std::vector<uint8_t> x(kLarge);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i * 31 >> 3);
+  std::vector<uint8_t> y(kLarge + 5);
+  ASSERT_TRUE(RunOn(executable, {x.data()}, {y.data()}).has_value());
+  EXPECT_TRUE(std::equal(x.begin(), x.end(), y.begin() + 5));
+  EXPECT_TRUE(std::equal(y.begin(), y.begin() + 5, x.begin() + 7));
+}
+
+TEST(Executable, InputsMayOverlapOutputs) {
+  // The output is written before the input is read for the last time.
+  const Executable executable = Make(
+      {.inputs = {VectorSpec("x")},
+       .outputs = {VectorSpec("y"), VectorSpec("z")},
+       .steps = {
+           {"reverse", ReverseKernel(), {ValueRef::Input(0), ValueRef::Output(0)}},
+           {"add", AddKernel(), {ValueRef::Input(0), ValueRef::Input(0), ValueRef::Output(1)}}}});
+  std::vector<float> memory(3 * kLength);
+  for (const int64_t shift : {int64_t{0}, int64_t{1}, kLength - 1, kLength}) {
+    const Vector x = Ramp(0, 1);
+    float* const in = memory.data() + shift;
+    std::copy(x.begin(), x.end(), in);
+    ASSERT_TRUE(RunOn(executable, {in}, {memory.data(), memory.data() + 2 * kLength}).has_value());
+    EXPECT_EQ(memory[0], kLength - 1);
+    EXPECT_EQ(memory[kLength - 1], 0);
+    EXPECT_EQ(memory[3 * kLength - 1], 2 * (kLength - 1));
+  }
+}
+
+TEST(Executable, RefusesWrongBuffers) {
+  const Executable executable = Make(
+      {.inputs = {VectorSpec("x")}, .outputs = {VectorSpec("y"), VectorSpec("z")}, .steps = {}});
+  Vector x{};
+  Vector y{};
+  Vector z{};
+  EXPECT_EQ(RunMessage(executable, {}, {&y, &z}), "0 inputs and 2 outputs given, wanted 1 and 2");
+  EXPECT_EQ(RunMessage(executable, {&x}, {&y}), "1 inputs and 1 outputs given, wanted 1 and 2");
+  EXPECT_EQ(RunMessage(executable, {nullptr}, {&y, &z}), "input 'x' is null, wanted 1280 bytes");
+  EXPECT_EQ(RunMessage(executable, {&x}, {&y, nullptr}), "output 'z' is null, wanted 1280 bytes");
+  EXPECT_EQ(RunMessage(executable, {&x}, {&y, y.data() + 1}), "outputs 'y' and 'z' overlap");
+  EXPECT_THAT(RunMessage(executable, {reinterpret_cast<char*>(&x) + 2}, {&y, &z}),
+              HasSubstr("not aligned to its 4 bytes"));
+  EXPECT_EQ(RunMessage(executable, {&x}, {&y, &z}), "");
+}
+
+TEST(Executable, TensorsOfNoBytesMayBeNull) {
+  const TensorSpec empty{"e", DataType::kF32, {0, 5}};
+  const Executable executable =
+      Make({.inputs = {empty},
+            .outputs = {empty},
+            .steps = {CopyStep("nothing", ValueRef::Input(0), ValueRef::Output(0), 0),
+                      {"empty", {.phases = {{AddTask, 0}}}, {}}}});
+  EXPECT_EQ(RunMessage(executable, {nullptr}, {nullptr}), "");
+}
+
+TEST(Executable, ServesSeveralThreads) {
+  const Executable executable = Make(SamplePlan(2));
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong = 0;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < 300; ++round) {
+        const Vector x = Ramp(static_cast<float>(caller), static_cast<float>(round % 7));
+        Vector y{};
+        if (!RunOn(executable, {x.data()}, {y.data()}) || y != SampleResult(x)) wrong.fetch_add(1);
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_LE(executable.Memory().contexts, 4);
+}
+
+TEST(Executable, SharesAPool) {
+  const auto pool = std::make_shared<ThreadPool>(3);
+  const Vector x = Ramp(0, 1);
+  Vector y{};
+  for (int i = 0; i < 2; ++i) {
+    Result<Executable> executable = Executable::Make(SamplePlan(1), pool);
+    ASSERT_TRUE(executable.has_value());
+    EXPECT_EQ(executable->Threads(), 3);
+    ASSERT_TRUE(RunOn(*executable, {x.data()}, {y.data()}).has_value());
+    EXPECT_EQ(y, SampleResult(x));
+  }
+  EXPECT_EQ(pool.use_count(), 1);
+}
+
+TEST(Executable, RunAllocatesNothing) {
+  if (!CanCountAllocations()) GTEST_SKIP() << "not under a sanitizer";
+  const Executable executable = Make(SamplePlan(2));
+  const Vector x = Ramp(0, 1);
+  Vector y{};
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {y.data()};
+  void* const in_place[] = {const_cast<float*>(x.data())};
+  ASSERT_TRUE(executable.Run(inputs, in_place).has_value());  // makes room for the copy aside
+  const int64_t before = AllocationCount();
+  bool good = true;
+  for (int round = 0; round < 100; ++round) {
+    good = good && executable.Run(inputs, outputs).has_value();
+    good = good && executable.Run(inputs, in_place).has_value();
+  }
+  EXPECT_EQ(AllocationCount() - before, 0);
+  EXPECT_TRUE(good);
+}
+
+TEST(Executable, ConcurrentRunsAllocateNothingOnceWarm) {
+  if (!CanCountAllocations()) GTEST_SKIP() << "not under a sanitizer";
+  constexpr int kCallers = 4;
+  const Executable executable = Make(SamplePlan(2));
+  std::atomic<int> ready = 0;
+  std::atomic<bool> go = false;
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller)
+    callers.emplace_back([&] {
+      const Vector x = Ramp(0, 1);
+      Vector y{};
+      const void* const inputs[] = {x.data()};
+      void* const outputs[] = {y.data()};
+      const auto run = [&](int rounds) {
+        for (int round = 0; round < rounds; ++round)
+          if (!executable.Run(inputs, outputs)) failed.fetch_add(1);
+      };
+      run(1);
+      ready.fetch_add(1);
+      while (!go.load()) std::this_thread::yield();
+      run(200);
+    });
+  while (ready.load() < kCallers) std::this_thread::yield();
+  const int64_t contexts = executable.Memory().contexts;
+  const int64_t before = AllocationCount();
+  go.store(true);
+  for (std::thread& caller : callers) caller.join();
+  const int64_t made = executable.Memory().contexts - contexts;
+  // A caller may meet more others now than in the first round: a context then, nothing else.
+  const int64_t allocations = AllocationCount() - before;
+  EXPECT_LE(executable.Memory().contexts, kCallers);
+  if (made == 0) {
+    EXPECT_EQ(allocations, 0);
+  }
+  EXPECT_EQ(failed.load(), 0);
+}
+
+TEST(Executable, KeepsCodeAndConstantsWhileItLives) {
+  const auto code = std::make_shared<int>();
+  ExecutablePlan plan = SamplePlan(1);
+  const std::weak_ptr<const void> constant = plan.constants[0].data;
+  plan.steps[0].kernel.code = code;
+  {
+    Executable executable = Make(std::move(plan));
+    EXPECT_EQ(code.use_count(), 2);
+    const Executable moved = std::move(executable);
+    EXPECT_EQ(code.use_count(), 2);
+    EXPECT_FALSE(constant.expired());
+    EXPECT_EQ(moved.Memory().constants, kBytes);
+  }
+  EXPECT_EQ(code.use_count(), 1);
+  EXPECT_TRUE(constant.expired());
+}
+
+}  // namespace
+}  // namespace tunec
