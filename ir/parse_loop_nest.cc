@@ -49,7 +49,7 @@ class Parser {
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.TryTake("}")) {
       if (lexer_.AtEnd()) return lexer_.Expected("'}'");
-      TUNEC_ASSIGN(Node node, ParseNode());
+      TUNEC_ASSIGN(NestNode node, ParseNode());
       body.push_back(std::move(node));
     }
     --depth_;
@@ -57,7 +57,7 @@ class Parser {
   }
 
   // A statement may be called like a keyword only in quotes, so the first word decides.
-  Result<Node> ParseNode() {
+  Result<NestNode> ParseNode() {
     const std::string_view word =
         lexer_.Peek().kind == TokenKind::kIdentifier ? lexer_.Peek().text : "";
     if (word == "for" || FindWord<LoopKind>(kLoopKindNames, word)) return ParseLoop();
@@ -105,7 +105,7 @@ class Parser {
     return static_cast<VarId>(nest_.variables.size()) - 1;
   }
 
-  Result<Node> ParseLoop() {
+  Result<NestNode> ParseLoop() {
     Loop loop;
     if (!lexer_.At("for")) {
       loop.kind = *FindWord<LoopKind>(kLoopKindNames, lexer_.Next().text);
@@ -128,20 +128,20 @@ class Parser {
     scope_.push_back(loop.var);
     TUNEC_ASSIGN(loop.body, ParseBody());
     scope_.pop_back();
-    return Node{std::move(loop)};
+    return NestNode{std::move(loop)};
   }
 
-  Result<Node> ParseIf() {
+  Result<NestNode> ParseIf() {
     If branch;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("if"));
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
     TUNEC_ASSIGN(branch.nonnegative, Exprs().ParseConditions(")"));
     TUNEC_RETURN_IF_ERROR(lexer_.Expect(")"));
     TUNEC_ASSIGN(branch.body, ParseBody());
-    return Node{std::move(branch)};
+    return NestNode{std::move(branch)};
   }
 
-  Result<Node> ParseAlloc() {
+  Result<NestNode> ParseAlloc() {
     Alloc alloc;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("alloc"));
     TUNEC_ASSIGN(alloc.tensor, Exprs().ParseTensorName());
@@ -154,20 +154,20 @@ class Parser {
       TUNEC_ASSIGN(alloc.stages, ParseCount("the number of stages"));
     }
     TUNEC_ASSIGN(alloc.body, ParseBody());
-    return Node{std::move(alloc)};
+    return NestNode{std::move(alloc)};
   }
 
-  Result<Node> ParsePrefetch() {
+  Result<NestNode> ParsePrefetch() {
     Prefetch prefetch;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("prefetch"));
     TUNEC_ASSIGN(prefetch.address, Exprs().ParseWrite());
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("level"));
     TUNEC_ASSIGN(prefetch.level, ParseCount("the cache level"));
     prefetch.for_write = lexer_.TryTake("write");
-    return Node{std::move(prefetch)};
+    return NestNode{std::move(prefetch)};
   }
 
-  Result<Node> ParseAsyncCopy() {
+  Result<NestNode> ParseAsyncCopy() {
     AsyncCopy copy;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("async_copy"));
     TUNEC_ASSIGN(copy.token, ParseCount("the token"));
@@ -181,19 +181,19 @@ class Parser {
       TUNEC_ASSIGN(const int extent, ParseCount("the extent"));
       copy.extent.push_back(extent);
     }
-    return Node{std::move(copy)};
+    return NestNode{std::move(copy)};
   }
 
-  Result<Node> ParseArrive() {
+  Result<NestNode> ParseArrive() {
     Arrive arrive;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("arrive"));
     TUNEC_ASSIGN(arrive.token, ParseCount("the token"));
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("stage"));
     TUNEC_ASSIGN(arrive.stage, ParseIndex());
-    return Node{std::move(arrive)};
+    return NestNode{std::move(arrive)};
   }
 
-  Result<Node> ParseWait() {
+  Result<NestNode> ParseWait() {
     Wait wait;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("wait"));
     TUNEC_ASSIGN(wait.token, ParseCount("the token"));
@@ -201,10 +201,10 @@ class Parser {
     TUNEC_ASSIGN(wait.stage, ParseIndex());
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("parity"));
     TUNEC_ASSIGN(wait.parity, ParseIndex());
-    return Node{std::move(wait)};
+    return NestNode{std::move(wait)};
   }
 
-  Result<Node> ParseRoles() {
+  Result<NestNode> ParseRoles() {
     Roles roles;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("roles"));
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("{"));
@@ -219,10 +219,10 @@ class Parser {
       TUNEC_ASSIGN(role.body, ParseBody());
       roles.roles.push_back(std::move(role));
     }
-    return Node{std::move(roles)};
+    return NestNode{std::move(roles)};
   }
 
-  Result<Node> ParseTile() {
+  Result<NestNode> ParseTile() {
     Tile tile;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("tile"));
     TUNEC_ASSIGN(tile.intrinsic, lexer_.ExpectName("the intrinsic's name"));
@@ -239,11 +239,11 @@ class Parser {
       TUNEC_ASSIGN(Write write, Exprs().ParseWrite());
       tile.writes.push_back(std::move(write));
     }
-    return Node{std::move(tile)};
+    return NestNode{std::move(tile)};
   }
 
   // `S: C[i] = ...`, or over several lines `S: { ... }`.
-  Result<Node> ParseStore() {
+  Result<NestNode> ParseStore() {
     Store store;
     TUNEC_ASSIGN(store.statement,
                  lexer_.ExpectName("a loop, a store as in 'S: C[i] = 0.0', or '}'"));
@@ -258,7 +258,7 @@ class Parser {
     store.writes = std::move(assignment.writes);
     store.values = std::move(assignment.values);
     store.reducer = std::move(assignment.reducer);
-    return Node{std::move(store)};
+    return NestNode{std::move(store)};
   }
 
   Lexer& lexer_;
