@@ -17,7 +17,7 @@ constexpr int64_t kLongestVectorLoop = 64;
 
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule) {
   Compute result = compute;
-  for (const Step& step : schedule.steps) {
+  for (const ScheduleStep& step : schedule.steps) {
     std::optional<Result<Compute>> applied;
     if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
     if (const auto* split = std::get_if<ReduceSplitStep>(&step)) applied = Apply(result, *split);
@@ -29,7 +29,7 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
   return result;
 }
 
-Status ApplyTreeStep(ScheduleTree& tree, const Step& step) {
+Status ApplyTreeStep(ScheduleTree& tree, const ScheduleStep& step) {
   return std::visit(
       [&](const auto& s) -> Status {
         using T = std::decay_t<decltype(s)>;
@@ -81,7 +81,7 @@ Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& depen
 }
 
 const PackStep* PackOf(const Schedule& schedule, const std::string& packed_name) {
-  for (const Step& step : schedule.steps) {
+  for (const ScheduleStep& step : schedule.steps) {
     const auto* pack = std::get_if<PackStep>(&step);
     if (pack != nullptr && pack->tensor + ".pack" == packed_name) return pack;
   }
@@ -140,7 +140,7 @@ Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& sc
       TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
     }
   }
-  for (const Step& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
+  for (const ScheduleStep& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
   TUNEC_ASSIGN(kernel.nest, CheckedLoops(tree, dependences, order));
   return kernel;
 }

@@ -132,24 +132,24 @@ struct NonTemporalStep {
   bool operator==(const NonTemporalStep&) const = default;
 };
 
-using Step = std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep, FuseStep,
+using ScheduleStep = std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep, FuseStep,
                           IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
                           StageStep, NonTemporalStep>;
 
-bool IsComputeStep(const Step& step);
+bool IsComputeStep(const ScheduleStep& step);
 
 /// A replayable list of steps applied to one lowering. Its text is what the database keeps:
 /// `lower direct` and a line for each step.
 struct Schedule {
   std::string lowering;
-  std::vector<Step> steps;
+  std::vector<ScheduleStep> steps;
   bool operator==(const Schedule&) const = default;
 };
 
 /// The version of the language; part of the database's keys.
 inline constexpr int kScheduleVersion = 1;
 
-std::string Print(const Step& step);
+std::string Print(const ScheduleStep& step);
 std::string Print(const Schedule& schedule);
 Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name);
 

@@ -96,7 +96,7 @@ class Words {
   SourceLocation where_;
 };
 
-Result<Step> ParsePack(Words& words) {
+Result<ScheduleStep> ParsePack(Words& words) {
   PackStep step;
   TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
   while (!words.AtEnd()) {
@@ -117,7 +117,7 @@ Result<Step> ParsePack(Words& words) {
   return step;
 }
 
-Result<Step> ParseReduceSplit(Words& words) {
+Result<ScheduleStep> ParseReduceSplit(Words& words) {
   ReduceSplitStep step;
   TUNEC_ASSIGN(step.statement, words.Word("a statement"));
   TUNEC_ASSIGN(step.iterator, words.Word("an iterator"));
@@ -128,7 +128,7 @@ Result<Step> ParseReduceSplit(Words& words) {
   return step;
 }
 
-Result<Step> ParseSplit(Words& words) {
+Result<ScheduleStep> ParseSplit(Words& words) {
   SplitStep step;
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
   do {
@@ -138,7 +138,7 @@ Result<Step> ParseSplit(Words& words) {
   return step;
 }
 
-Result<Step> ParseReorder(Words& words) {
+Result<ScheduleStep> ParseReorder(Words& words) {
   ReorderStep step;
   do {
     TUNEC_ASSIGN(std::string loop, words.Word("a loop"));
@@ -147,7 +147,7 @@ Result<Step> ParseReorder(Words& words) {
   return step;
 }
 
-Result<Step> ParseFuse(Words& words) {
+Result<ScheduleStep> ParseFuse(Words& words) {
   FuseStep step;
   TUNEC_ASSIGN(step.outer, words.Word("a loop"));
   TUNEC_ASSIGN(step.inner, words.Word("a loop"));
@@ -157,7 +157,7 @@ Result<Step> ParseFuse(Words& words) {
   return step;
 }
 
-Result<Step> ParseUnroll(Words& words) {
+Result<ScheduleStep> ParseUnroll(Words& words) {
   UnrollStep step;
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
   if (!words.AtEnd()) {
@@ -167,7 +167,7 @@ Result<Step> ParseUnroll(Words& words) {
   return step;
 }
 
-Result<Step> ParseStage(Words& words) {
+Result<ScheduleStep> ParseStage(Words& words) {
   StageStep step;
   TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
   TUNEC_ASSIGN(const std::string scope, words.Word("a scope"));
@@ -178,7 +178,7 @@ Result<Step> ParseStage(Words& words) {
   return step;
 }
 
-Result<Step> ParseComputeAt(Words& words) {
+Result<ScheduleStep> ParseComputeAt(Words& words) {
   ComputeAtStep step;
   TUNEC_ASSIGN(step.statement, words.Word("a statement"));
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
@@ -187,13 +187,13 @@ Result<Step> ParseComputeAt(Words& words) {
 
 // A step with one name.
 template <class T, std::string T::*kMember>
-Result<Step> ParseOneName(Words& words) {
+Result<ScheduleStep> ParseOneName(Words& words) {
   T step;
   TUNEC_ASSIGN(step.*kMember, words.Word("a name"));
   return step;
 }
 
-using StepParser = Result<Step> (*)(Words&);
+using StepParser = Result<ScheduleStep> (*)(Words&);
 const std::map<std::string_view, StepParser>& StepParsers() {
   static const std::map<std::string_view, StepParser> parsers = {
       {"pack", ParsePack},
@@ -213,11 +213,11 @@ const std::map<std::string_view, StepParser>& StepParsers() {
   return parsers;
 }
 
-Result<Step> ParseStep(Words& words) {
+Result<ScheduleStep> ParseStep(Words& words) {
   TUNEC_ASSIGN(const std::string name, words.Word("a step"));
   const auto found = StepParsers().find(name);
   if (found == StepParsers().end()) return words.Unexpected("a step", name);
-  TUNEC_ASSIGN(Step step, found->second(words));
+  TUNEC_ASSIGN(ScheduleStep step, found->second(words));
   if (!words.AtEnd()) {
     TUNEC_ASSIGN(const std::string extra, words.Word(""));
     return words.Unexpected("the end of the line", extra);
@@ -227,16 +227,16 @@ Result<Step> ParseStep(Words& words) {
 
 }  // namespace
 
-bool IsComputeStep(const Step& step) {
+bool IsComputeStep(const ScheduleStep& step) {
   return std::holds_alternative<PackStep>(step) || std::holds_alternative<ReduceSplitStep>(step) ||
          std::holds_alternative<InlineStep>(step);
 }
 
-std::string Print(const Step& step) { return std::visit(StepPrinter{}, step); }
+std::string Print(const ScheduleStep& step) { return std::visit(StepPrinter{}, step); }
 
 std::string Print(const Schedule& schedule) {
   std::string text = fmt::format("lower {}\n", schedule.lowering);
-  for (const Step& step : schedule.steps) text += Print(step) + "\n";
+  for (const ScheduleStep& step : schedule.steps) text += Print(step) + "\n";
   return text;
 }
 
@@ -255,7 +255,7 @@ Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name
       TUNEC_ASSIGN(schedule.lowering, words.Word("the name of a lowering"));
       continue;
     }
-    TUNEC_ASSIGN(Step step, ParseStep(words));
+    TUNEC_ASSIGN(ScheduleStep step, ParseStep(words));
     if (IsComputeStep(step) && !schedule.steps.empty() && !IsComputeStep(schedule.steps.back())) {
       return FailAt(words.where(), ErrorCode::kParse,
                     "'{}' rewrites statements and must come before the loop steps", Print(step));
