@@ -1,0 +1,273 @@
+#include "graph/lower/context.h"
+
+#include <algorithm>
+
+#include "graph/lower/index_maps.h"
+#include "support/check.h"
+
+namespace tunec::lower {
+namespace {
+
+int64_t Elements(const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  return count;
+}
+
+// Broadcasting a value to at least this many times its elements repeats its computation as
+// often; storing it first is then cheaper for all but the simplest values.
+constexpr int64_t kBroadcastFactor = 4;
+constexpr int kBroadcastLimit = 2;
+
+}  // namespace
+
+LowerContext::LowerContext(const Graph& graph, const FusionGroup& group, Variant variant)
+    : graph_(graph), group_(group), variant_(variant) {
+  for (const NodeId id : group.nodes)
+    for (const ValueId input : graph.node(id).inputs)
+      if (input.valid()) users_[input].push_back(id);
+  AddArguments();
+}
+
+void LowerContext::AddArguments() {
+  const auto add = [&](std::string name, ValueId value, TensorRole role) {
+    Tensor tensor;
+    tensor.name = std::move(name);
+    tensor.type = TypeOf(value).type;
+    tensor.shape = TypeOf(value).Shape();
+    tensor.role = role;
+    tensor.constant = role == TensorRole::kWeight;
+    tensor.layout = graph_.value(value).layout;
+    compute_.tensors.push_back(std::move(tensor));
+    return static_cast<TensorId>(compute_.tensors.size() - 1);
+  };
+  for (size_t i = 0; i < group_.inputs.size(); ++i) {
+    const ValueId value = group_.inputs[i];
+    const bool constant = graph_.ConstantOf(value) != nullptr;
+    const TensorId id = add((constant ? "w" : "in") + std::to_string(i), value,
+                            constant ? TensorRole::kWeight : TensorRole::kInput);
+    values_.insert_or_assign(value, InputValue(value, id));
+  }
+  for (size_t i = 0; i < group_.outputs.size(); ++i)
+    outputs_[group_.outputs[i]] =
+        add("out" + std::to_string(i), group_.outputs[i], TensorRole::kOutput);
+}
+
+// Constants of one element become literals, so that x * 0.125 and pow(x, 2) are seen as such.
+// The tensor stays an argument: arguments are the group's inputs.
+Lazy LowerContext::InputValue(ValueId value, TensorId tensor) {
+  const DataType type = TypeOf(value).type;
+  const Array* constant = graph_.ConstantOf(value);
+  if (constant == nullptr || constant->size() != 1) return Stored(tensor, type);
+  const Expr literal = IsFloat(type) ? Expr::Constant(constant->GetDouble(0), ComputeType(type))
+                                     : Expr::Constant(constant->GetInt(0), type);
+  Lazy lazy = Define(type, TypeOf(value).Shape(), 0,
+                     [literal](StatementBuilder&, const Index&) { return literal; });
+  lazy.tensor = tensor;
+  return lazy;
+}
+
+std::vector<int64_t> LowerContext::OutputShape(const Node& node) const {
+  return TypeOf(node.outputs[0]).Shape();
+}
+
+DataType LowerContext::OutputType(const Node& node) const { return TypeOf(node.outputs[0]).type; }
+
+bool LowerContext::HasInput(const Node& node, size_t input) const {
+  return input < node.inputs.size() && node.inputs[input].valid();
+}
+
+const Lazy& LowerContext::Input(const Node& node, size_t input) const {
+  TUNEC_CHECK(HasInput(node, input), "'{}' lacks operand {}", node.name, input);
+  const auto at = values_.find(node.inputs[input]);
+  TUNEC_CHECK(at != values_.end(), "operand {} of '{}' is not in the group", input, node.name);
+  return at->second;
+}
+
+Lazy LowerContext::ReusableInput(const Node& node, size_t input) {
+  return Reusable(Input(node, input));
+}
+
+Lazy LowerContext::Reusable(const Lazy& value) {
+  return value.cost > kRecomputeLimit ? Materialise(value) : value;
+}
+
+Lazy LowerContext::OperandInput(const Node& node, size_t input) {
+  const Lazy& value = Input(node, input);
+  if (value.tensor) return Stored(*value.tensor, value.type);
+  StatementBuilder trial = NewStatement();
+  const Index index = trial.AddSpace(BoxOf(value.shape));
+  Expr element = value.At(trial, index);
+  while (element.kind() == ExprKind::kCast) element = element.operands()[0];
+  if (element.kind() == ExprKind::kRead) {
+    const Read& read = trial.reads()[element.node().slot];
+    const bool loaded = std::ranges::any_of(read.index, &IndexExpr::UsesLoaded);
+    if (!read.guard && !loaded) return value;
+  }
+  return Materialise(value);
+}
+
+Lazy LowerContext::Define(DataType type, std::vector<int64_t> shape, int cost,
+                          std::function<Expr(StatementBuilder&, const Index&)> element) {
+  return Lazy{.type = type,
+              .shape = std::move(shape),
+              .cost = cost,
+              .number = next_number_++,
+              .element = std::move(element),
+              .tensor = {}};
+}
+
+Lazy LowerContext::Constant(double value, DataType type, std::vector<int64_t> shape) {
+  return Define(type, std::move(shape), 0, [value, type](StatementBuilder&, const Index&) {
+    return Expr::Constant(value, ComputeType(type));
+  });
+}
+
+Lazy LowerContext::Stored(TensorId id, DataType type) {
+  Lazy lazy = Define(type, tensor(id).shape, kReadCost,
+                     [id, type](StatementBuilder& builder, const Index& index) {
+                       return Expr::Cast(builder.ReadTensor(id, index), ComputeType(type));
+                     });
+  lazy.tensor = id;
+  return lazy;
+}
+
+Lazy LowerContext::Materialise(const Lazy& value, const std::string& name) {
+  if (value.tensor && value.cost > 0) return value;
+  const TensorId id = AddWorkspace(name, ComputeType(value.type), value.shape);
+  StatementBuilder builder = NewStatement();
+  const Index index = builder.AddSpace(SpaceFor(value.shape));
+  const Expr element = value.At(builder, index);
+  Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, element));
+  return Stored(id, value.type);
+}
+
+std::string LowerContext::FreshName(std::string_view wanted) {
+  if (wanted.empty()) return "t" + std::to_string(next_temporary_++);
+  const int uses = names_[std::string(wanted)]++;
+  return std::string(wanted) + (uses == 0 ? "" : std::to_string(uses));
+}
+
+TensorId LowerContext::AddWorkspace(std::string_view name, DataType type,
+                                    std::vector<int64_t> shape, ValueId like) {
+  Tensor tensor;
+  tensor.name = FreshName(name);
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  if (like.valid()) tensor.layout = graph_.value(like).layout;
+  for (const ValueId output : group_.outputs)
+    if (tensor.layout.IsRowMajor() && TypeOf(output).Shape() == tensor.shape)
+      tensor.layout = graph_.value(output).layout;
+  compute_.tensors.push_back(std::move(tensor));
+  return static_cast<TensorId>(compute_.tensors.size() - 1);
+}
+
+Lazy LowerContext::EmitReduction(StatementBuilder builder, TensorId id, const Index& index,
+                                 Expr value, Reducer reducer, DataType type) {
+  value = Expr::Cast(std::move(value), tensor(id).type);
+  Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, value, std::move(reducer)));
+  return Stored(id, type);
+}
+
+IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
+  return anchor_ && anchor_->shape == shape ? *anchor_ : BoxOf(shape);
+}
+
+bool LowerContext::NeedsStorage(ValueId value, const Lazy& lazy) const {
+  const auto at = users_.find(value);
+  if (lazy.tensor || at == users_.end()) return false;
+  const std::vector<NodeId>& users = at->second;
+  const auto broadcasts = [&](NodeId user) {
+    return Elements(OutputShape(graph_.node(user))) >= kBroadcastFactor * Elements(lazy.shape);
+  };
+  if (lazy.cost > kBroadcastLimit && std::ranges::any_of(users, broadcasts)) return true;
+  if (users.size() < 2) return false;
+  if (lazy.cost > kExpressionLimit) return true;
+  const auto makes_statement = [&](NodeId user) {
+    const OpPattern pattern = PatternOf(graph_.node(user).op);
+    return pattern != OpPattern::kElementwise && pattern != OpPattern::kInjective;
+  };
+  return lazy.cost > kRecomputeLimit && std::ranges::any_of(users, makes_statement);
+}
+
+Status LowerContext::Bind(ValueId value, Lazy lazy) {
+  if (lazy.shape != TypeOf(value).Shape())
+    return Fail(ErrorCode::kInternal, "lowering gave '{}' another shape than its type has",
+                graph_.value(value).name);
+  if (const auto output = outputs_.find(value); output != outputs_.end()) {
+    // Inserted first: the tail of index maps starts from this value's own function.
+    values_.insert_or_assign(value, lazy);
+    WriteOutput(value, lazy, output->second);
+    lazy = Stored(output->second, lazy.type);
+  } else if (NeedsStorage(value, lazy)) {
+    lazy = Materialise(lazy);
+  }
+  values_.insert_or_assign(value, std::move(lazy));
+  return {};
+}
+
+bool LowerContext::IsInGroup(ValueId value) const {
+  return std::ranges::find(group_.nodes, graph_.value(value).producer) != group_.nodes.end();
+}
+
+// A value that only renames the indices of one with the anchor's shape is written from the
+// anchor's loops, through the index map, so that the statement can be fused there.
+std::pair<ValueId, IterationSpace> LowerContext::OutputSpace(ValueId value) const {
+  const auto shape_of = [&](ValueId v) { return TypeOf(v).Shape(); };
+  std::vector<ValueId> tail;
+  ValueId base = value;
+  while (anchor_ && shape_of(base) != anchor_->shape) {
+    const Node& node = graph_.producer(base);
+    const bool renames = node.op == Op::kTranspose || node.op == Op::kReshape;
+    if (!renames || !IsInGroup(base)) break;
+    tail.push_back(base);
+    base = node.inputs[0];
+  }
+  if (!anchor_ || shape_of(base) != anchor_->shape) return {value, BoxOf(shape_of(value))};
+  IterationSpace space = *anchor_;
+  for (; !tail.empty(); tail.pop_back()) {
+    const Node& node = graph_.producer(tail.back());
+    space.index = node.op == Op::kTranspose
+                      ? Permute(space.index, node.Ints("perm"))
+                      : ReshapeIndex(space.index, space.shape, shape_of(tail.back()));
+    space.shape = shape_of(tail.back());
+  }
+  return {base, std::move(space)};
+}
+
+void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
+  const Node& node = graph_.producer(value);
+  if (node.op == Op::kConcat && !lazy.tensor) return WriteConcatPieces(node, id);
+  const auto [base, space] = OutputSpace(value);
+  StatementBuilder builder = NewStatement();
+  const Index index = builder.AddSpace(space);
+  const Index base_index = base == value ? index : anchor_->index;
+  const Expr element = Expr::Cast(values_.at(base).At(builder, base_index), tensor(id).type);
+  Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, element));
+}
+
+// A concatenation that is stored needs no selection: one statement for each operand.
+void LowerContext::WriteConcatPieces(const Node& node, TensorId id) {
+  const std::vector<int64_t> shape = tensor(id).shape;
+  int64_t axis = node.Int("axis");
+  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  int64_t offset = 0;
+  int written = 0;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Lazy& piece = Input(node, i);
+    if (Elements(piece.shape) > 0) {
+      StatementBuilder builder = NewStatement();
+      const Index from = builder.AddSpace(SpaceFor(piece.shape));
+      Index to = from;
+      to[axis] += offset;
+      const Expr element = Expr::Cast(piece.At(builder, from), tensor(id).type);
+      const std::string suffix = written++ == 0 ? "" : "_" + std::to_string(i);
+      Emit(std::move(builder).Build(tensor(id).name + suffix, Write{id, to}, element));
+    }
+    offset += piece.shape[axis];
+  }
+}
+
+Compute LowerContext::Finish() && { return std::move(compute_); }
+
+}  // namespace tunec::lower

@@ -1,0 +1,51 @@
+// How each operator becomes a lazy value; statements it needs go to the context.
+#pragma once
+
+#include "graph/lower/context.h"
+
+namespace tunec::lower {
+
+/// The value of the node's only output.
+Result<Lazy> LowerNode(LowerContext& context, const Node& node);
+
+// Elementwise operators: a scalar expression of the operands' elements.
+Result<Lazy> LowerElementwise(LowerContext& context, const Node& node);
+Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node);
+
+// Contractions. Each writes the tensor "acc" and sets the anchor.
+Result<Lazy> LowerMatmul(LowerContext& context, const Node& node);
+Result<Lazy> LowerConv(LowerContext& context, const Node& node);
+Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
+/// Whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
+/// spatial axes, one group.
+bool HasFlatVariant(const Graph& graph, const Node& node);
+
+// Reductions and normalisations.
+Result<Lazy> LowerReduce(LowerContext& context, const Node& node);
+Result<Lazy> LowerLogSumExp(LowerContext& context, const Node& node);
+Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node);
+Result<Lazy> LowerCumSum(LowerContext& context, const Node& node);
+Result<Lazy> LowerMaxPool(LowerContext& context, const Node& node);
+Result<Lazy> LowerAveragePool(LowerContext& context, const Node& node);
+Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node);
+Result<Lazy> LowerLayerNorm(LowerContext& context, const Node& node);
+Result<Lazy> LowerRmsNorm(LowerContext& context, const Node& node);
+Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node);
+Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node);
+Result<Lazy> LowerLrn(LowerContext& context, const Node& node);
+
+// Data movement: index maps, guards and selections.
+Result<Lazy> LowerTranspose(LowerContext& context, const Node& node);
+Result<Lazy> LowerReshape(LowerContext& context, const Node& node);
+Result<Lazy> LowerExpand(LowerContext& context, const Node& node);
+Result<Lazy> LowerSlice(LowerContext& context, const Node& node);
+Result<Lazy> LowerConcat(LowerContext& context, const Node& node);
+Result<Lazy> LowerTile(LowerContext& context, const Node& node);
+Result<Lazy> LowerPad(LowerContext& context, const Node& node);
+Result<Lazy> LowerGather(LowerContext& context, const Node& node);
+Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node);
+Result<Lazy> LowerOneHot(LowerContext& context, const Node& node);
+Result<Lazy> LowerRange(LowerContext& context, const Node& node);
+Result<Lazy> LowerResize(LowerContext& context, const Node& node);
+
+}  // namespace tunec::lower

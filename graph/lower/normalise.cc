@@ -1,0 +1,170 @@
+// Softmax and the normalisations. Statistics are one value per row: they are stored, and the
+// divisions and roots that depend on the row alone are computed once for it.
+#include "graph/lower/axes.h"
+#include "graph/lower/lower_node.h"
+
+namespace tunec::lower {
+namespace {
+
+// x shifted by its row's maximum.
+Lazy Shifted(LowerContext& context, const Lazy& x, const AxisSet& axes) {
+  const DataType type = ComputeType(x.type);
+  const Lazy greatest = ReduceOver(
+      context, x.shape, axes, type, Reducer::Max(type),
+      [&](StatementBuilder& builder, const Index& index) { return x.At(builder, index); });
+  return context.Define(x.type, x.shape, x.cost + 2,
+                        [=](StatementBuilder& builder, const Index& index) {
+                          return x.At(builder, index) - greatest.At(builder, axes.KeptIndex(index));
+                        });
+}
+
+Lazy Exponential(LowerContext& context, const Lazy& x) {
+  return context.Define(x.type, x.shape, x.cost + kFunctionCost,
+                        [x](StatementBuilder& builder, const Index& index) {
+                          return Unary(ScalarOp::kExp, x.At(builder, index));
+                        });
+}
+
+Lazy SumOver(LowerContext& context, const Lazy& x, const AxisSet& axes, bool squared) {
+  const DataType type = AccumulatorType(x.type);
+  return ReduceOver(context, x.shape, axes, type, Reducer::Sum(type),
+                    [&](StatementBuilder& builder, const Index& index) {
+                      const Expr value = x.At(builder, index);
+                      return squared ? value * value : value;
+                    });
+}
+
+// A stored value per row, computed from another.
+Lazy PerRow(LowerContext& context, const Lazy& row, std::function<Expr(const Expr&)> function) {
+  return context.Materialise(
+      context.Define(row.type, row.shape, row.cost + kDivisionCost,
+                     [row, function](StatementBuilder& builder, const Index& index) {
+                       return function(row.At(builder, index));
+                     }));
+}
+
+Lazy MeanOf(LowerContext& context, const Lazy& sum, int64_t count) {
+  return PerRow(context, sum,
+                [count](const Expr& s) { return s / Expr::Constant(count, s.type()); });
+}
+
+// 1 / sqrt(sum / count + epsilon).
+Lazy InverseDeviation(LowerContext& context, const Lazy& sum, int64_t count, double epsilon) {
+  return PerRow(context, sum, [=](const Expr& s) {
+    const Expr variance = s / Expr::Constant(count, s.type());
+    const Expr deviation = Unary(ScalarOp::kSqrt, variance + Expr::Constant(epsilon, s.type()));
+    return Expr::Constant(1, s.type()) / deviation;
+  });
+}
+
+// (x - mean) / sqrt(variance + epsilon) over `axes`, the variance in a second pass over the
+// centred values.
+Lazy Standardised(LowerContext& context, const Lazy& x, const AxisSet& axes, double epsilon) {
+  const int64_t count = axes.Count(x.shape);
+  const Lazy mean = MeanOf(context, SumOver(context, x, axes, /*squared=*/false), count);
+  const Lazy centred = context.Define(
+      x.type, x.shape, x.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return x.At(builder, index) - mean.At(builder, axes.KeptIndex(index));
+      });
+  const Lazy inverse =
+      InverseDeviation(context, SumOver(context, centred, axes, /*squared=*/true), count, epsilon);
+  return context.Define(
+      x.type, x.shape, centred.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return centred.At(builder, index) * inverse.At(builder, axes.KeptIndex(index));
+      });
+}
+
+// x * scale + bias, where operand_index gives the index of scale and bias.
+Lazy Affine(LowerContext& context, const Node& node, const Lazy& x,
+            const std::function<Index(const Index&)>& operand_index) {
+  std::vector<Lazy> operands = {context.Input(node, 1)};
+  if (context.HasInput(node, 2)) operands.push_back(context.Input(node, 2));
+  return context.Define(
+      context.OutputType(node), x.shape, x.cost + 4,
+      [=](StatementBuilder& builder, const Index& index) {
+        const Expr value = x.At(builder, index);
+        const Index at = operand_index(index);
+        const Expr scaled = value * Expr::Cast(operands[0].Broadcast(builder, at), value.type());
+        if (operands.size() == 1) return scaled;
+        return scaled + Expr::Cast(operands[1].Broadcast(builder, at), value.type());
+      });
+}
+
+Index OfChannel(const Index& index) { return {index[1]}; }
+Index Same(const Index& index) { return index; }
+
+}  // namespace
+
+Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const AxisSet axes({node.Int("axis")}, x.shape.size());
+  const Lazy shifted = Shifted(context, x, axes);
+  if (node.op == Op::kLogSoftmax) {
+    const Lazy sum = SumOver(context, Exponential(context, shifted), axes, /*squared=*/false);
+    const Lazy log = PerRow(context, sum, [](const Expr& s) { return Unary(ScalarOp::kLog, s); });
+    return context.Define(
+        x.type, x.shape, shifted.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+          return shifted.At(builder, index) - log.At(builder, axes.KeptIndex(index));
+        });
+  }
+  const Lazy exponential = context.Materialise(Exponential(context, shifted));
+  const Lazy sum = SumOver(context, exponential, axes, /*squared=*/false);
+  return context.Define(x.type, x.shape, kReadCost + 1 + kDivisionCost,
+                        [=](StatementBuilder& builder, const Index& index) {
+                          return exponential.At(builder, index) /
+                                 sum.At(builder, axes.KeptIndex(index));
+                        });
+}
+
+Result<Lazy> LowerLayerNorm(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const AxisSet axes = AxisSet::From(node.Int("axis"), x.shape.size());
+  return Affine(context, node, Standardised(context, x, axes, node.Float("epsilon")), Same);
+}
+
+Result<Lazy> LowerRmsNorm(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const AxisSet axes = AxisSet::From(node.Int("axis"), x.shape.size());
+  const Lazy inverse = InverseDeviation(context, SumOver(context, x, axes, /*squared=*/true),
+                                        axes.Count(x.shape), node.Float("epsilon"));
+  const Lazy scaled = context.Define(
+      x.type, x.shape, x.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return x.At(builder, index) * inverse.At(builder, axes.KeptIndex(index));
+      });
+  return Affine(context, node, scaled, Same);
+}
+
+Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const AxisSet axes = AxisSet::From(2, x.shape.size());
+  return Affine(context, node, Standardised(context, x, axes, node.Float("epsilon")), OfChannel);
+}
+
+// As layer normalisation of x with its channels split into groups.
+Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const int64_t groups = node.Int("groups");
+  const int64_t size = x.shape[1] / groups;
+  std::vector<int64_t> split = x.shape;
+  split[1] = size;
+  split.insert(split.begin() + 1, groups);
+  const Lazy grouped =
+      context.Define(x.type, split, x.cost, [=](StatementBuilder& builder, const Index& index) {
+        Index merged = index;
+        merged[2] = index[1] * size + index[2];
+        merged.erase(merged.begin() + 1);
+        return x.At(builder, merged);
+      });
+  const Lazy standard =
+      Standardised(context, grouped, AxisSet::From(2, split.size()), node.Float("epsilon"));
+  const Lazy merged = context.Define(
+      x.type, x.shape, standard.cost, [=](StatementBuilder& builder, const Index& index) {
+        Index parts = index;
+        parts[1] = IndexExpr::Mod(index[1], size);
+        parts.insert(parts.begin() + 1, IndexExpr::FloorDiv(index[1], size));
+        return standard.At(builder, parts);
+      });
+  return Affine(context, node, merged, OfChannel);
+}
+
+}  // namespace tunec::lower

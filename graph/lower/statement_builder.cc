@@ -1,0 +1,170 @@
+#include "graph/lower/statement_builder.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace tunec::lower {
+
+IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::string>& names) {
+  IterationSpace space{.iterators = {}, .index = {}, .shape = shape};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    std::string name = d < names.size() ? names[d] : "i" + std::to_string(d);
+    space.iterators.push_back({std::move(name), shape[d], IteratorKind::kParallel});
+    space.index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  }
+  return space;
+}
+
+IndexExpr StatementBuilder::AddIterator(std::string name, int64_t extent, IteratorKind kind) {
+  iterators_.push_back({std::move(name), extent, kind});
+  return IndexExpr::Var(static_cast<VarId>(iterators_.size() - 1));
+}
+
+std::vector<IndexExpr> StatementBuilder::AddSpace(const IterationSpace& space) {
+  TUNEC_CHECK(iterators_.empty(), "the space's variables count from its own first iterator");
+  iterators_ = space.iterators;
+  return space.index;
+}
+
+IntervalOf StatementBuilder::Intervals() const {
+  return [this](VarId v) { return Interval{0, iterators_[v].extent - 1}; };
+}
+
+Interval StatementBuilder::Bounds(const IndexExpr& expr) const {
+  const IntervalOf loaded = [this](VarId slot) {
+    return tensors_[reads_[slot].tensor].range.value_or(kUnknownInterval);
+  };
+  return BoundsOf(expr, Intervals(), loaded);
+}
+
+bool StatementBuilder::CanFail(const IndexExpr& nonnegative) const {
+  return Bounds(nonnegative).lo < 0;
+}
+
+void StatementBuilder::Require(const IndexExpr& nonnegative) {
+  if (!CanFail(nonnegative)) return;
+  if (std::ranges::find(domain_, nonnegative) == domain_.end()) domain_.push_back(nonnegative);
+}
+
+Expr StatementBuilder::ReadTensor(TensorId tensor, std::vector<IndexExpr> index) {
+  for (IndexExpr& e : index) e = Simplify(e, Intervals());
+  Read read{.tensor = tensor, .index = std::move(index), .guard = {}};
+  if (!guards_.empty()) read.guard = Guard{.nonnegative = guards_, .outside = outside_};
+  const auto at = std::ranges::find(reads_, read);
+  const int slot = static_cast<int>(at - reads_.begin());
+  if (at == reads_.end()) reads_.push_back(std::move(read));
+  return Expr::Read(slot, tensors_[tensor].type);
+}
+
+std::vector<IndexExpr> StatementBuilder::FailingConditions(
+    const std::vector<IndexExpr>& nonnegative) const {
+  std::vector<IndexExpr> failing;
+  for (const IndexExpr& e : nonnegative)
+    if (CanFail(e)) failing.push_back(Simplify(e, Intervals()));
+  return failing;
+}
+
+std::vector<IndexExpr> StatementBuilder::GuardedWith(
+    const std::vector<IndexExpr>& nonnegative) const {
+  std::vector<IndexExpr> all = guards_;
+  for (const IndexExpr& e : FailingConditions(nonnegative)) all.push_back(e);
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  return all;
+}
+
+Expr StatementBuilder::UnderGuard(const std::vector<IndexExpr>& nonnegative, double outside,
+                                  const std::function<Expr()>& body) {
+  std::vector<IndexExpr> guards = GuardedWith(nonnegative);
+  if (guards == guards_) return body();
+  std::swap(guards_, guards);
+  std::swap(outside_, outside);
+  // What the memo holds under these conditions may have been read with another outside value.
+  memos_.erase(guards_);
+  Expr value = body();
+  memos_.erase(guards_);
+  guards_ = std::move(guards);
+  outside_ = outside;
+  return value;
+}
+
+bool StatementBuilder::IsReadGuardedBy(const Expr& value,
+                                       const std::vector<IndexExpr>& nonnegative) const {
+  const Expr* read = &value;
+  while (read->kind() == ExprKind::kCast) read = &read->operands()[0];
+  if (read->kind() != ExprKind::kRead) return false;
+  const std::optional<Guard>& guard = reads_[read->node().slot].guard;
+  return guard && guard->nonnegative == GuardedWith(nonnegative);
+}
+
+Statement StatementBuilder::Build(std::string name, Write write, const Expr& value,
+                                  std::optional<Reducer> reducer) && {
+  return std::move(*this).Build(std::move(name), std::vector<Write>{std::move(write)},
+                                std::vector<Expr>{value}, std::move(reducer));
+}
+
+Statement StatementBuilder::Build(std::string name, std::vector<Write> writes,
+                                  std::vector<Expr> values, std::optional<Reducer> reducer) && {
+  for (Write& write : writes)
+    for (IndexExpr& e : write.index) e = Simplify(e, Intervals());
+  for (Expr& value : values) {
+    value = TransformIndices(value, [&](const IndexExpr& e) { return Simplify(e, Intervals()); });
+    value = Simplify(value, FloatRules::kStrict);
+  }
+  DropUnusedReads(writes, values);
+  return Statement{.name = std::move(name),
+                   .iterators = std::move(iterators_),
+                   .domain = std::move(domain_),
+                   .reads = std::move(reads_),
+                   .writes = std::move(writes),
+                   .values = std::move(values),
+                   .reducer = std::move(reducer)};
+}
+
+void StatementBuilder::DropUnusedReads(std::vector<Write>& writes, std::vector<Expr>& values) {
+  std::vector<bool> used(reads_.size());
+  const auto mark = [&](const IndexExpr& index) {
+    RenumberLoaded(index, [&](int slot) { return used[slot] = true, slot; });
+  };
+  for (const Expr& value : values) {
+    Visit(value, [&](const Expr& e) {
+      if (e.kind() == ExprKind::kRead) used[e.node().slot] = true;
+      std::ranges::for_each(e.node().index, mark);
+    });
+  }
+  for (const Write& write : writes) std::ranges::for_each(write.index, mark);
+  std::ranges::for_each(domain_, mark);
+  // An index loaded by a read stands before it, so one sweep from the end finds them all.
+  for (size_t slot = reads_.size(); slot-- > 0;) {
+    if (!used[slot]) continue;
+    std::ranges::for_each(reads_[slot].index, mark);
+    if (reads_[slot].guard) std::ranges::for_each(reads_[slot].guard->nonnegative, mark);
+  }
+  std::vector<int> renumbered(reads_.size());
+  std::vector<Read> kept;
+  const auto renumber = [&](const IndexExpr& index) {
+    return RenumberLoaded(index, [&](int slot) { return renumbered[slot]; });
+  };
+  for (size_t slot = 0; slot < reads_.size(); ++slot) {
+    if (!used[slot]) continue;
+    renumbered[slot] = static_cast<int>(kept.size());
+    Read& read = kept.emplace_back(std::move(reads_[slot]));
+    for (IndexExpr& e : read.index) e = renumber(e);
+    if (read.guard)
+      for (IndexExpr& e : read.guard->nonnegative) e = renumber(e);
+  }
+  if (kept.size() == used.size()) return reads_.swap(kept);
+  reads_ = std::move(kept);
+  for (Expr& value : values) {
+    value = TransformIndices(value, renumber);
+    value = ReplaceReads(
+        value, [&](int slot, DataType type) { return Expr::Read(renumbered[slot], type); });
+  }
+  for (Write& write : writes)
+    for (IndexExpr& e : write.index) e = renumber(e);
+  for (IndexExpr& e : domain_) e = renumber(e);
+}
+
+}  // namespace tunec::lower
