@@ -44,6 +44,28 @@ TEST(Processes, WriteOneFileAtOnce) {
   EXPECT_EQ(database.Stats()->targets.size(), 1u);
 }
 
+TEST(Processes, CreateOneFileAtOnce) {
+  for (int round = 0; round < 30; ++round) {
+    TempFolder folder;
+    std::array<int, 2> start{};
+    ASSERT_EQ(pipe(start.data()), 0);
+    std::vector<pid_t> children;
+    for (int process = 0; process < 4; ++process) {
+      children.push_back(StartChild([&] {
+        char go = 0;
+        close(start[1]);
+        if (read(start[0], &go, 1) != 0) return 2;  // the end of the pipe starts them all
+        const auto database = Database::Open(folder.File("t.db"), OpenMode::kReadWrite);
+        if (!database) fprintf(stderr, "%s\n", database.error().Format().c_str());
+        return database ? 0 : 1;
+      }));
+    }
+    close(start[0]);
+    close(start[1]);
+    for (const pid_t child : children) EXPECT_EQ(WaitFor(child), 0);
+  }
+}
+
 /// Records trials and writes the number of each to `report` once it is recorded.
 [[noreturn]] void RecordForever(const std::string& path, int round, int report) {
   Result<Database> database = Database::Open(path, OpenMode::kReadWrite);

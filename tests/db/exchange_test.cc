@@ -189,6 +189,11 @@ class Merge : public testing::Test {
     ASSERT_TRUE(a.RecordTrial(SampleKey(1), longer).has_value());
     const TrialRecord wrong = FailedTrial(2, TrialStatus::kWrongResult);
     ASSERT_TRUE(b.RecordTrial(SampleKey(1), wrong).has_value());
+    // The same schedule, known equally well by both.
+    TrialRecord equal = OkTrial(20, 5);
+    ASSERT_TRUE(a.RecordTrial(SampleKey(1), equal).has_value());
+    equal.median_seconds = 4;
+    ASSERT_TRUE(b.RecordTrial(SampleKey(1), equal).has_value());
     TuningKey described = SampleKey(2);
     described.workload.description = "z";
     ASSERT_TRUE(b.RecordTrial(described, OkTrial(9, 9)).has_value());

@@ -1,0 +1,35 @@
+#include "db/sqlite_error.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+namespace tunec {
+namespace {
+
+TEST(SqliteError, NamesTheFileAndSaysWhatHappened) {
+  const struct {
+    int result_code;
+    ErrorCode code;
+    const char* message;
+  } kCases[] = {
+      {SQLITE_FULL, ErrorCode::kIo, "t.db: disk full: nothing was recorded (why)"},
+      {SQLITE_BUSY, ErrorCode::kIo, "t.db: locked by another process for 10 s (why)"},
+      {SQLITE_BUSY_SNAPSHOT, ErrorCode::kIo, "t.db: locked by another process for 10 s (why)"},
+      {SQLITE_CORRUPT, ErrorCode::kParse, "t.db: damaged database (why)"},
+      {SQLITE_NOTADB, ErrorCode::kParse, "t.db: not a database of tunec (why)"},
+      {SQLITE_IOERR_WRITE, ErrorCode::kIo, "t.db: cannot read or write the database (why)"},
+      {SQLITE_CANTOPEN, ErrorCode::kIo, "t.db: cannot read or write the database (why)"},
+      {SQLITE_TOOBIG, ErrorCode::kResourceLimit, "t.db: too big for the database (why)"},
+      {SQLITE_ERROR, ErrorCode::kInternal, "t.db: database failure (why, code -1)"},
+  };
+  for (const auto& [result_code, code, message] : kCases) {
+    const Error error = ConvertSqliteError(SQLite::Exception("why", result_code), "t.db");
+    EXPECT_EQ(error.code, code);
+    EXPECT_EQ(error.message, message);
+  }
+}
+
+}  // namespace
+}  // namespace tunec
