@@ -1,0 +1,105 @@
+// What the families of reference operators share: a node's view of its operands and
+// result, conversion between arrays and plain numbers, and loops over two threads.
+//
+// Floats are computed in double whatever their type and rounded once when stored; integers and
+// bool are computed in int64 (u64: its bits) and wrapped when stored.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/reference.h"
+
+namespace tunec::reference {
+
+struct RunContext {
+  const Node& node;
+  std::span<const Array> inputs;
+  std::span<const ValueType> output_types;
+  Precision precision;
+
+  bool Given(size_t i) const;
+  const Array& input(size_t i) const { return inputs[i]; }
+  /// A zeroed array for output 0: of its inferred shape, and its type or f64.
+  Array MakeOutput() const;
+  /// `type` as it is stored under the precision.
+  DataType Stored(DataType type) const;
+};
+
+using Outputs = Result<std::vector<Array>>;
+using RunOp = Outputs (*)(const RunContext& context);
+
+// Elements start, start+stride, ... of the array; stride is 0 or more.
+void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
+void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
+void Store(const double* from, int64_t start, int64_t count, Array& to);
+void Store(const int64_t* from, int64_t start, int64_t count, Array& to);
+
+/// All elements. T: double or int64_t.
+template <class T>
+std::vector<T> LoadAll(const Array& from) {
+  std::vector<T> values(static_cast<size_t>(from.size()));
+  Load(from, 0, 1, from.size(), values.data());
+  return values;
+}
+
+/// The array with floats as f64; others unchanged.
+Array Widened(const Array& array);
+
+/// Row-major strides in elements.
+std::vector<int64_t> StridesOf(std::span<const int64_t> shape);
+/// The product of the sizes from `begin` to before `end`.
+int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
+
+/// Calls body(begin, end) for disjoint ranges that cover 0..count; on several threads when
+/// count * work_per_item is large. The body must not throw and must not depend on the split.
+void ParallelFor(int64_t count, int64_t work_per_item,
+                 const std::function<void(int64_t begin, int64_t end)>& body);
+
+/// For every output place of a sliding window and every tap of it: the linear index into the
+/// spatial input, or -1 in the padding. Row-major, taps fastest.
+struct WindowTable {
+  int64_t places = 0;
+  int64_t taps = 0;
+  std::vector<int64_t> input;
+  std::span<const int64_t> At(int64_t place) const {
+    return std::span(input).subspan(static_cast<size_t>(place * taps), static_cast<size_t>(taps));
+  }
+};
+WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
+                            std::span<const int64_t> to, std::span<const int64_t> kernel);
+/// For a transposed convolution: the input places that reach an output place, per tap.
+WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
+                                std::span<const int64_t> to, std::span<const int64_t> kernel);
+
+// One function per family; run_node.cc says which operator belongs to which.
+Outputs RunUnary(const RunContext& context);
+Outputs RunCast(const RunContext& context);
+Outputs RunBinary(const RunContext& context);
+Outputs RunComparison(const RunContext& context);
+Outputs RunWhere(const RunContext& context);
+Outputs RunMatmul(const RunContext& context);
+Outputs RunConv(const RunContext& context);
+Outputs RunPool(const RunContext& context);
+Outputs RunReduction(const RunContext& context);
+Outputs RunArg(const RunContext& context);
+Outputs RunCumSum(const RunContext& context);
+Outputs RunSoftmax(const RunContext& context);
+Outputs RunBatchNorm(const RunContext& context);
+Outputs RunInstanceNorm(const RunContext& context);  // and group_norm
+Outputs RunAxisNorm(const RunContext& context);
+Outputs RunLrn(const RunContext& context);
+Outputs RunReshape(const RunContext& context);
+Outputs RunMovement(const RunContext& context);  // transpose, expand, slice, pad, tile
+Outputs RunConcat(const RunContext& context);
+Outputs RunGather(const RunContext& context);
+Outputs RunGatherElements(const RunContext& context);
+Outputs RunResize(const RunContext& context);
+Outputs RunRange(const RunContext& context);
+Outputs RunOneHot(const RunContext& context);
+Outputs RunAlloc(const RunContext& context);
+
+}  // namespace tunec::reference

@@ -1,0 +1,57 @@
+#include "graph/reference/run.h"
+
+namespace tunec::reference {
+namespace {
+
+/// The input coordinate along axis `a` that output coordinate `out` meets at tap `tap`; -1: none.
+using InputCoordinate = std::function<int64_t(size_t a, int64_t out, int64_t tap)>;
+
+/// Counts `index` up, last axis fastest.
+void Advance(std::vector<int64_t>& index, std::span<const int64_t> shape) {
+  for (size_t a = shape.size(); a-- > 0;) {
+    if (++index[a] < shape[a]) return;
+    index[a] = 0;
+  }
+}
+
+WindowTable MakeTable(std::span<const int64_t> from, std::span<const int64_t> to,
+                      std::span<const int64_t> kernel, const InputCoordinate& coordinate) {
+  WindowTable table{.places = Product(to, 0, to.size()), .taps = Product(kernel, 0, kernel.size())};
+  table.input.reserve(static_cast<size_t>(table.places * table.taps));
+  std::vector<int64_t> place(to.size(), 0), tap(kernel.size(), 0);
+  for (int64_t p = 0; p < table.places; ++p, Advance(place, to)) {
+    for (int64_t t = 0; t < table.taps; ++t, Advance(tap, kernel)) {
+      int64_t index = 0;
+      for (size_t a = 0; a < to.size() && index >= 0; ++a) {
+        const int64_t i = coordinate(a, place[a], tap[a]);
+        index = i < 0 || i >= from[a] ? -1 : index * from[a] + i;
+      }
+      table.input.push_back(index);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
+                            std::span<const int64_t> to, std::span<const int64_t> kernel) {
+  const auto &strides = node.Ints("strides"), &pads = node.Ints("pads");
+  const auto& dilations = node.Ints("dilations");
+  return MakeTable(from, to, kernel, [&](size_t a, int64_t out, int64_t tap) {
+    return out * strides[a] + tap * dilations[a] - pads[a];
+  });
+}
+
+WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
+                                std::span<const int64_t> to, std::span<const int64_t> kernel) {
+  const auto &strides = node.Ints("strides"), &pads = node.Ints("pads");
+  const auto& dilations = node.Ints("dilations");
+  return MakeTable(from, to, kernel, [&](size_t a, int64_t out, int64_t tap) {
+    // Input i adds to output i*stride + tap*dilation - pad.
+    const int64_t scaled = out + pads[a] - tap * dilations[a];
+    return scaled < 0 || scaled % strides[a] != 0 ? -1 : scaled / strides[a];
+  });
+}
+
+}  // namespace tunec::reference
