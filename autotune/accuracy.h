@@ -1,0 +1,39 @@
+// The accuracy contract: how far a kernel's results may be from the exact ones, as the user
+// chose it with --accuracy. It is part of the tuning key and decides which schedules are legal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ir/loop_nest.h"
+#include "polyhedral/legality.h"
+#include "support/error.h"
+
+namespace tunec {
+
+enum class AccuracyMode : uint8_t {
+  kExact,  // reductions in the order of their iterators, separate multiply and add
+  kF32,    // no worse than a sequential float32 FMA evaluation on the same inputs
+  kTf32,   // as with operands rounded to 10 bits of fraction, accumulated in float32
+  kBf16,   // as with operands rounded to bfloat16, accumulated in float32
+  kBound,  // a number bounds the error
+};
+
+struct Accuracy {
+  AccuracyMode mode = AccuracyMode::kF32;
+  double bound = 0;  // kBound: greatest allowed error, relative to the scale (check.h)
+  bool operator==(const Accuracy&) const = default;
+};
+
+/// `exact`, `f32`, `tf32`, `bf16`, or the number in its shortest form that reads back equal.
+std::string Print(const Accuracy& accuracy);
+/// The inverse. kInvalidArgument for anything else; a number must be positive and finite.
+Result<Accuracy> ParseAccuracy(std::string_view text);
+
+/// What ApplySchedule is to be given under this contract.
+ReductionOrder ReductionOrderFor(const Accuracy& accuracy);
+/// What LoopNest::contraction is to be under this contract.
+Contraction ContractionFor(const Accuracy& accuracy);
+
+}  // namespace tunec

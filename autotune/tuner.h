@@ -1,0 +1,107 @@
+// Tuning: candidates are drawn from the sketches, measured in a worker process, recorded, and
+// the fastest correct one of each task is what compilation uses afterwards.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/accuracy.h"
+#include "autotune/keys.h"
+#include "autotune/task.h"
+#include "db/database.h"
+#include "ir/target.h"
+#include "schedule/sketch.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// One task at a glance.
+struct TaskProgress {
+  double weight = 1;
+  double flops = 0;          // useful operations of one run
+  int64_t trials = 0;        // recorded, failures and earlier runs included
+  int64_t measured = 0;      // of these, by this call of Tune
+  int64_t failures = 0;      // of these, by this call of Tune: not ok
+  std::optional<double> best_seconds;  // of one run
+  bool converged = false;    // more trials would not help
+  std::string problem;       // why the task cannot be tuned; empty otherwise
+};
+
+/// The state after each batch of trials, and after each trial. `tasks` is in the order given.
+struct TuneProgress {
+  std::vector<TaskProgress> tasks;
+  int64_t trials = 0;           // recorded, of all tasks
+  int64_t budget = 0;           // TunerOptions::trials
+  int64_t measured = 0;         // by this call
+  double elapsed_seconds = 0;   // of this call
+  double compile_seconds = 0;   // the sums over this call's trials; compilation runs on several
+  double check_seconds = 0;     // threads, so its sum may exceed the time that passed
+  double measure_seconds = 0;
+  /// Sum of weight x best over the tasks; none while a task has no correct trial.
+  std::optional<double> total_seconds;
+  /// The trial that was just recorded and its task; null in the call after a batch. The record
+  /// is durable by then.
+  const TrialRecord* latest = nullptr;
+  size_t latest_task = 0;
+};
+
+struct TunerOptions {
+  /// How many recorded trials the tasks may have in all, failures and those of earlier runs
+  /// included: 500 after 200 measures at most 300 more.
+  int64_t trials = 0;
+  uint64_t seed = 0;
+  Target target;      // with its threads
+  Accuracy accuracy;
+  SketchSet sketches = SketchSet::kAll;
+  /// The measuring program; empty: `tunec-worker` beside the library or the running program.
+  std::string worker_path;
+  int batch = 12;                      // candidates handed to the worker at once
+  double seconds_per_candidate = 10;   // the watchdog's limit for each stage of a candidate
+  double seconds_to_prepare = 120;     // for inputs and the float64 result of a workload
+  int64_t worker_memory_bytes = 0;     // the worker's limit; 0: three quarters of the machine's
+  double peak_flops = 0;               // ceilings, for the expected gain; 0: guessed from the target
+  double bytes_per_second = 0;
+  /// Failing candidates are written here as cases (case.h); empty: none are.
+  std::string failure_folder;
+  std::string tool_version;            // kept with every trial
+  std::function<void(const TuneProgress&)> on_progress;
+  std::function<bool()> cancelled;     // asked between messages of the worker; may be empty
+};
+
+struct TuneReport {
+  TuneProgress progress;  // the final state; `latest` is null
+  bool cancelled = false;
+};
+
+/// Measures until the budget is spent, every task has converged or the caller cancels. Every trial
+/// is recorded before it is reported. Tasks of equal workload text share their trials. The same
+/// database, tasks, options and times of kernels give the same candidates in the same order.
+/// Errors: of the database; kNotFound without a worker program; kInternal for a failure of ours.
+Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
+                        const TunerOptions& options);
+
+/// A schedule to compile a task with.
+struct RankedSchedule {
+  Schedule schedule;
+  std::optional<double> seconds;  // its recorded median; none: never measured
+};
+
+/// The best recorded schedule that is readable, then the analytic schedules of the sketches,
+/// without those recorded as failures; the naive one is last and always there. A compiler takes the
+/// first that applies. `database` may be null. Reads trials, target, accuracy and sketches of the
+/// options. A recorded schedule is not applied again here: it was legal when it was recorded.
+Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, const TuningTask& task,
+                                                  const TunerOptions& options);
+
+/// The first of RankSchedules that ApplySchedule accepts.
+Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
+                              const TunerOptions& options);
+
+/// Where the measuring program is: beside the shared library or program this code is in, or in a
+/// folder `bin` or `libexec/tunec` next to that. kNotFound lists where it was sought.
+Result<std::string> FindWorker();
+
+}  // namespace tunec
