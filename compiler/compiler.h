@@ -1,0 +1,101 @@
+// The driver: one call from a graph to something that runs.
+//
+//   graph passes -> fusion groups -> lowerings -> (tuned) schedules -> kernels -> Executable
+//
+// Compiled objects and tuned schedules come from the database where it has them, so that a
+// second start compiles and measures nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/accuracy.h"
+#include "autotune/tuner.h"
+#include "db/database.h"
+#include "graph/graph.h"
+#include "graph/group.h"
+#include "ir/target.h"
+#include "jit/load.h"
+#include "runtime/executable.h"
+#include "schedule/sketch.h"
+
+namespace tunec {
+
+struct CompileOptions {
+  Target target;                     // ParseCpu's
+  Accuracy accuracy;
+  int trials = 0;                    // of the whole model, recorded ones counted
+  uint64_t seed = 0;
+  std::vector<std::string> disabled_passes;
+  FusionMode fusion = FusionMode::kFused;
+  SketchSet sketches = SketchSet::kAll;
+  PerfMap perf_map = PerfMap::kOff;
+  std::string worker_path;           // of tunec-worker; empty: found beside the program or library
+  std::function<void(const TuneProgress&)> on_progress;
+  std::function<void(const std::string&)> on_log;  // one line, no newline
+  std::function<bool()> cancelled;   // polled between candidates; what was measured is kept
+};
+
+/// What one kernel of the compiled model is, for tables.
+struct KernelReport {
+  std::string name;         // "conv_3 add_3 relu_3": the nodes it computes
+  std::string kind;         // "conv", "matmul", "softmax", ...
+  std::string workload;     // hash of its workload
+  std::string schedule;     // text
+  std::string sketch_source;  // "tuned" or "analytic"
+  double flops = 0;
+  double bytes = 0;
+  int phases = 1;
+  int64_t multiply_adds = 0;
+  int64_t vector_multiply_adds = 0;
+};
+
+struct CompileReport {
+  std::vector<KernelReport> kernels;  // in the order of the Executable's steps
+  TuneReport tuning;
+  int objects_compiled = 0;
+  int objects_reused = 0;
+  double passes_ms = 0;
+  double compile_ms = 0;
+  int nodes_before = 0;
+  int nodes_after = 0;
+  int launches = 0;
+  int64_t arena_bytes = 0;
+};
+
+struct CompiledModel {
+  std::shared_ptr<const Executable> executable;
+  CompileReport report;
+};
+
+/// Compiles `graph`. `database` may be null: nothing is looked up or kept, and trials must
+/// be 0. Errors: those of the passes, of lowering (kUnsupported lists the nodes), of devices; a
+/// cancelled tuning is kCancelled after what was measured has been kept.
+Result<CompiledModel> Compile(const Graph& graph, Database* database,
+                              const CompileOptions& options);
+
+/// The graph after the passes and its groups with their lowerings: what `tunec show` prints.
+struct GroupReport {
+  FusionGroup group;
+  std::vector<NamedCompute> lowerings;
+};
+struct FrontReport {
+  Graph graph;
+  std::vector<GroupReport> groups;
+};
+Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);
+
+/// Reads a model file by its ending (.onnx, .graph; weights from the .safetensors beside it, or
+/// random under `random_weights`).
+struct ModelOptions {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  std::optional<uint64_t> random_weights;
+};
+Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
+
+}  // namespace tunec

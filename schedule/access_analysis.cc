@@ -1,0 +1,80 @@
+#include "schedule/access_analysis.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace tunec {
+
+std::optional<int64_t> StorageStride(const Compute& compute, const Statement& statement,
+                                     TensorId tensor, const std::vector<IndexExpr>& index,
+                                     VarId iterator) {
+  const IndexExpr offset =
+      Simplify(StorageOffset(compute.tensors[tensor], index), statement.Intervals());
+  const int64_t stride = offset.Coefficient(iterator);
+  if ((offset - IndexExpr::Var(iterator) * stride).Uses(iterator)) return std::nullopt;
+  return stride;
+}
+
+std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
+                                        TensorId tensor, const std::vector<IndexExpr>& index) {
+  for (size_t i = statement.iterators.size(); i-- > 0;) {
+    const auto iterator = static_cast<VarId>(i);
+    if (statement.iterators[i].extent > 1 &&
+        StorageStride(compute, statement, tensor, index, iterator) == 1) {
+      return iterator;
+    }
+  }
+  return std::nullopt;
+}
+
+bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator) {
+  return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(iterator); });
+}
+
+StatementId FinalStatement(const Compute& compute) {
+  for (size_t s = compute.statements.size(); s-- > 0;) {
+    for (const Write& write : compute.statements[s].writes) {
+      if (compute.tensors[write.tensor].role == TensorRole::kOutput) {
+        return static_cast<StatementId>(s);
+      }
+    }
+  }
+  TUNEC_UNREACHABLE("compute {} writes no output", compute.name);
+}
+
+std::vector<VarId> WrittenIterators(const Statement& statement) {
+  std::vector<VarId> written;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const bool used = std::ranges::any_of(statement.writes, [&](const Write& write) {
+      return UsesIterator(write.index, static_cast<VarId>(i));
+    });
+    if (used) written.push_back(static_cast<VarId>(i));
+  }
+  return written;
+}
+
+std::vector<VarId> ReducedIterators(const Statement& statement) {
+  const std::vector<VarId> written = WrittenIterators(statement);
+  std::vector<VarId> reduced;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    if (std::ranges::find(written, static_cast<VarId>(i)) == written.end()) {
+      reduced.push_back(static_cast<VarId>(i));
+    }
+  }
+  return reduced;
+}
+
+std::optional<VarId> MatchingIterator(const Statement& statement, const Statement& reader,
+                                      VarId reader_iterator) {
+  const Write& write = statement.writes[0];
+  for (const Read& read : reader.reads) {
+    if (read.tensor != write.tensor) continue;
+    for (size_t d = 0; d < read.index.size(); ++d) {
+      if (read.index[d].AsVar() == reader_iterator) return write.index[d].AsVar();
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tunec

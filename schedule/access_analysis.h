@@ -1,0 +1,36 @@
+// What sketches need to know of a Compute's accesses.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/compute.h"
+
+namespace tunec {
+
+/// How far the storage address of an access moves when an iterator grows by one; null when it
+/// is no constant (the iterator is divided).
+std::optional<int64_t> StorageStride(const Compute& compute, const Statement& statement,
+                                     TensorId tensor, const std::vector<IndexExpr>& index,
+                                     VarId iterator);
+
+/// The iterator along which an access walks its storage with stride 1, of more than one
+/// iteration; null when there is none.
+std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
+                                        TensorId tensor, const std::vector<IndexExpr>& index);
+
+bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
+
+/// The statement that writes the last output.
+StatementId FinalStatement(const Compute& compute);
+
+/// The iterators that the statement's write indices use, and the others, in order.
+std::vector<VarId> WrittenIterators(const Statement& statement);
+std::vector<VarId> ReducedIterators(const Statement& statement);
+
+/// The iterator of `statement` that names the same dimension of its written tensor as
+/// `other_iterator` of `reader` in its read of that tensor.
+std::optional<VarId> MatchingIterator(const Statement& statement, const Statement& reader,
+                                      VarId reader_iterator);
+
+}  // namespace tunec

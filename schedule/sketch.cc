@@ -1,0 +1,58 @@
+#include "schedule/sketch.h"
+
+#include <limits>
+
+#include "schedule/sketches.h"
+#include "support/check.h"
+
+namespace tunec {
+
+Decisions Sketch::InitialDecisions() const {
+  Decisions decisions;
+  for (const Knob& knob : knobs) decisions.push_back(knob.initial);
+  return decisions;
+}
+
+Schedule Sketch::Fill(const Decisions& decisions) const {
+  TUNEC_CHECK(decisions.size() == knobs.size(), "{} decisions for {} knobs", decisions.size(),
+              knobs.size());
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < knobs.size(); ++i) values.push_back(knobs[i].choices.at(decisions[i]));
+  return fill(values);
+}
+
+int64_t Sketch::SpaceSize() const {
+  int64_t size = 1;
+  for (const Knob& knob : knobs) {
+    if (size > std::numeric_limits<int64_t>::max() / 1024) return size;
+    size *= static_cast<int64_t>(knob.choices.size());
+  }
+  return size;
+}
+
+namespace {
+
+Sketch Naive(const std::string& lowering) {
+  return {.name = "naive", .fill = [lowering](const std::vector<int64_t>&) {
+            return Schedule{.lowering = lowering};
+          }};
+}
+
+}  // namespace
+
+std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, const Target& target,
+                                SketchSet set) {
+  TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
+  std::vector<Sketch> sketches;
+  if (set == SketchSet::kAll) {
+    for (const NamedCompute& lowering : lowerings) {
+      AddTileSketches(lowering, target, sketches);
+      AddRowSketches(lowering, target, sketches);
+      AddPointwiseSketches(lowering, target, sketches);
+    }
+  }
+  sketches.push_back(Naive(lowerings[0].name));
+  return sketches;
+}
+
+}  // namespace tunec

@@ -1,0 +1,25 @@
+// The kinds of sketch; each adds those of its kind that fit a Compute, best first.
+#pragma once
+
+#include <vector>
+
+#include "schedule/sketch.h"
+
+namespace tunec {
+
+/// Reductions whose outputs are computed in register tiles, with what follows them element
+/// by element: products of matrices, convolutions, pooling (sketch_tile.cc).
+void AddTileSketches(const NamedCompute& lowering, const Target& target,
+                     std::vector<Sketch>& sketches);
+
+/// Statements that share rows and reduce along them: softmax, normalisations, reductions of
+/// the contiguous dimension (sketch_rows.cc).
+void AddRowSketches(const NamedCompute& lowering, const Target& target,
+                    std::vector<Sketch>& sketches);
+
+/// Statements that compute each element by itself: chains of elementwise operators and data
+/// movement (sketch_pointwise.cc).
+void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches);
+
+}  // namespace tunec
