@@ -10,6 +10,8 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
+// Above every address space; the sanitizers' malloc would stop the program.
+constexpr size_t kLimit = size_t{1} << 47;
 
 size_t AlignmentFor(size_t bytes) {
   if (bytes >= kHugePage) return kHugePage;
@@ -23,7 +25,7 @@ Result<Buffer> Buffer::Allocate(size_t bytes) {
   if (bytes == 0) return buffer;
   const size_t alignment = AlignmentFor(bytes);
   const size_t granule = bytes >= kPage ? kPage : kAlignment;
-  if (bytes > PTRDIFF_MAX - kHugePage)
+  if (bytes > kLimit)
     return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
   const size_t rounded = (bytes + granule - 1) / granule * granule;
   void* data = nullptr;

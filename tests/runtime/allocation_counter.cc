@@ -16,12 +16,14 @@ bool tunec::CanCountAllocations() { return false; }
 
 bool tunec::CanCountAllocations() { return true; }
 
-// glibc's own functions under their other names; operator new and all libraries come here.
 extern "C" {
+// glibc's own functions under their other names; operator new and all libraries come here.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* old, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 __attribute__((visibility("default"))) void* malloc(size_t size) noexcept {
   g_allocations.fetch_add(1);
