@@ -19,6 +19,14 @@ int64_t Elements(const std::vector<int64_t>& shape) {
 constexpr int64_t kBroadcastFactor = 4;
 constexpr int kBroadcastLimit = 2;
 
+bool IsAffine(const Index& index) {
+  const auto divides = [](const IndexTerm& term) {
+    return term.atom.kind == IndexAtom::Kind::kFloorDiv;
+  };
+  return std::ranges::none_of(
+      index, [&](const IndexExpr& e) { return std::ranges::any_of(e.terms(), divides); });
+}
+
 }  // namespace
 
 LowerContext::LowerContext(const Graph& graph, const FusionGroup& group, Variant variant)
@@ -194,9 +202,9 @@ Status LowerContext::Bind(ValueId value, Lazy lazy) {
   if (lazy.shape != TypeOf(value).Shape())
     return Fail(ErrorCode::kInternal, "lowering gave '{}' another shape than its type has",
                 graph_.value(value).name);
+  if (std::optional<IterationSpace> space = SpaceOfOutput(graph_.producer(value)))
+    spaces_.insert_or_assign(value, *std::move(space));
   if (const auto output = outputs_.find(value); output != outputs_.end()) {
-    // Inserted first: the tail of index maps starts from this value's own function.
-    values_.insert_or_assign(value, lazy);
     WriteOutput(value, lazy, output->second);
     lazy = Stored(output->second, lazy.type);
   } else if (NeedsStorage(value, lazy)) {
@@ -206,43 +214,37 @@ Status LowerContext::Bind(ValueId value, Lazy lazy) {
   return {};
 }
 
-bool LowerContext::IsInGroup(ValueId value) const {
-  return std::ranges::find(group_.nodes, graph_.value(value).producer) != group_.nodes.end();
-}
-
-// A value that only renames the indices of one with the anchor's shape is written from the
-// anchor's loops, through the index map, so that the statement can be fused there.
-std::pair<ValueId, IterationSpace> LowerContext::OutputSpace(ValueId value) const {
-  const auto shape_of = [&](ValueId v) { return TypeOf(v).Shape(); };
-  std::vector<ValueId> tail;
-  ValueId base = value;
-  while (anchor_ && shape_of(base) != anchor_->shape) {
-    const Node& node = graph_.producer(base);
-    const bool renames = node.op == Op::kTranspose || node.op == Op::kReshape;
-    if (!renames || !IsInGroup(base)) break;
-    tail.push_back(base);
-    base = node.inputs[0];
+// The anchor's loops with the index map from its value to the node's, as long as that is of
+// the anchor's kind: then the node's output can be written from those loops. Elementwise
+// operators keep the index, transposes and reshapes map it.
+std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) const {
+  const std::vector<int64_t> shape = OutputShape(node);
+  const bool renames = node.op == Op::kTranspose || node.op == Op::kReshape;
+  if (!renames && PatternOf(node.op) != OpPattern::kElementwise)
+    return anchor_ && anchor_->shape == shape ? anchor_ : std::nullopt;
+  for (const ValueId input : node.inputs) {
+    const auto known = spaces_.find(input);
+    if (known == spaces_.end()) continue;
+    IterationSpace space = known->second;
+    if (!renames && space.shape != shape) continue;
+    if (node.op == Op::kTranspose) space.index = Permute(space.index, node.Ints("perm"));
+    if (node.op == Op::kReshape) space.index = ReshapeIndex(space.index, space.shape, shape);
+    space.shape = shape;
+    const auto interval = [&](VarId v) { return Interval{0, space.iterators[v].extent - 1}; };
+    for (IndexExpr& e : space.index) e = Simplify(e, interval);
+    if (!IsAffine(space.index) && IsAffine(known->second.index)) continue;
+    return space;
   }
-  if (!anchor_ || shape_of(base) != anchor_->shape) return {value, BoxOf(shape_of(value))};
-  IterationSpace space = *anchor_;
-  for (; !tail.empty(); tail.pop_back()) {
-    const Node& node = graph_.producer(tail.back());
-    space.index = node.op == Op::kTranspose
-                      ? Permute(space.index, node.Ints("perm"))
-                      : ReshapeIndex(space.index, space.shape, shape_of(tail.back()));
-    space.shape = shape_of(tail.back());
-  }
-  return {base, std::move(space)};
+  return {};
 }
 
 void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
   const Node& node = graph_.producer(value);
   if (node.op == Op::kConcat && !lazy.tensor) return WriteConcatPieces(node, id);
-  const auto [base, space] = OutputSpace(value);
+  const auto space = spaces_.find(value);
   StatementBuilder builder = NewStatement();
-  const Index index = builder.AddSpace(space);
-  const Index base_index = base == value ? index : anchor_->index;
-  const Expr element = Expr::Cast(values_.at(base).At(builder, base_index), tensor(id).type);
+  const Index index = builder.AddSpace(space == spaces_.end() ? BoxOf(lazy.shape) : space->second);
+  const Expr element = Expr::Cast(lazy.At(builder, index), tensor(id).type);
   Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, element));
 }
 

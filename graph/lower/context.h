@@ -108,10 +108,9 @@ class LowerContext {
  private:
   void AddArguments();
   Lazy InputValue(ValueId value, TensorId tensor);
-  bool IsInGroup(ValueId value) const;
   bool NeedsStorage(ValueId value, const Lazy& lazy) const;
   void WriteOutput(ValueId value, const Lazy& lazy, TensorId tensor);
-  std::pair<ValueId, IterationSpace> OutputSpace(ValueId value) const;
+  std::optional<IterationSpace> SpaceOfOutput(const Node& node) const;
   void WriteConcatPieces(const Node& node, TensorId tensor);
   std::string FreshName(std::string_view wanted);
 
@@ -123,6 +122,8 @@ class LowerContext {
   std::map<ValueId, TensorId> outputs_;
   std::map<ValueId, std::vector<NodeId>> users_;  // within the group
   std::optional<IterationSpace> anchor_;
+  /// Of values that the anchor's loops can compute: where each instance's element lies.
+  std::map<ValueId, IterationSpace> spaces_;
   std::map<std::string, int, std::less<>> names_;
   int next_number_ = 0;
   int next_temporary_ = 0;

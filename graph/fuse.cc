@@ -1,0 +1,229 @@
+// Groups are the classes of a union-find over the nodes. The quotient graph stays acyclic:
+// a consumer's group and a producer's are joined only when no other path leads from the one
+// to the other, which a search between the two finds out.
+#include "graph/fuse.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <set>
+
+#include "graph/fuse_rules.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kMostNodes = 64;
+constexpr size_t kMostInputs = 32;
+// Groups looked at for a cycle, for one edge; beyond it the edge is not fused.
+constexpr int kSearchLimit = 2000;
+
+bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
+
+class Planner {
+ public:
+  explicit Planner(const Graph& graph) : graph_(graph), users_(graph.Users()) {
+    const size_t count = graph.nodes().size();
+    parent_.resize(count);
+    std::iota(parent_.begin(), parent_.end(), 0);
+    members_.resize(count);
+    traits_.resize(count);
+    live_ = LiveNodes();
+    for (int32_t n = 0; n < static_cast<int32_t>(count); ++n) {
+      members_[n] = {n};
+      if (live_[n]) traits_[n] = TraitsOf(graph, graph.nodes()[n]);
+    }
+  }
+
+  FusionPlan Run(FusionMode mode) {
+    for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
+      if (live_[n]) VisitOperands(n, mode);
+    return {.groups = Groups(), .edges = std::move(edges_)};
+  }
+
+ private:
+  int32_t GroupOf(int32_t node) {
+    while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
+    return node;
+  }
+
+  // Computing nodes that a graph output depends on.
+  std::vector<bool> LiveNodes() const {
+    std::vector<bool> live(graph_.nodes().size());
+    for (const ValueId output : graph_.outputs()) live[graph_.value(output).producer.index] = true;
+    for (size_t n = live.size(); n-- > 0;) {
+      if (!live[n]) continue;
+      for (const ValueId input : graph_.nodes()[n].inputs)
+        if (input.valid()) live[graph_.value(input).producer.index] = true;
+    }
+    for (size_t n = 0; n < live.size(); ++n) live[n] = live[n] && IsComputed(graph_.nodes()[n]);
+    return live;
+  }
+
+  std::vector<NodeId> LiveUsers(ValueId value) const {
+    std::vector<NodeId> users;
+    for (const NodeId user : users_[value.index])
+      if (live_[user.index] && std::ranges::find(users, user) == users.end()) users.push_back(user);
+    return users;
+  }
+
+  // The latest operand first: of two contractions that an addition joins, the one before it
+  // takes it, and the other's result is read.
+  void VisitOperands(int32_t node, FusionMode mode) {
+    std::vector<ValueId> operands;
+    for (const ValueId input : graph_.nodes()[node].inputs)
+      if (input.valid() && live_[graph_.value(input).producer.index]) operands.push_back(input);
+    std::ranges::sort(operands, std::greater<>(), &ValueId::index);
+    const auto repeated = std::ranges::unique(operands);
+    operands.erase(repeated.begin(), repeated.end());
+    for (const ValueId value : operands) {
+      const FusionReason reason =
+          mode == FusionMode::kUnfused ? FusionReason::kUnfusedMode : Decide(value, node);
+      edges_.push_back({value, NodeId{node}, reason});
+      if (IsFused(reason)) Join(GroupOf(graph_.value(value).producer.index), GroupOf(node));
+    }
+  }
+
+  FusionReason Decide(ValueId value, int32_t node) {
+    const int32_t from = GroupOf(graph_.value(value).producer.index);
+    const int32_t into = GroupOf(node);
+    if (from == into) return FusionReason::kSameGroup;
+    const std::vector<NodeId> users = LiveUsers(value);
+    const FusionReason reason = Judge(graph_, {.value = value,
+                                               .producer = traits_[from],
+                                               .consumer = graph_.nodes()[node],
+                                               .into = traits_[into],
+                                               .users = users});
+    if (!IsFused(reason)) return reason;
+    if (traits_[from].nodes + traits_[into].nodes > kMostNodes) return FusionReason::kTooLarge;
+    if (CountInputs(from, into) > kMostInputs) return FusionReason::kTooLarge;
+    return HasOtherPath(from, into) ? FusionReason::kCycle : reason;
+  }
+
+  size_t CountInputs(int32_t a, int32_t b) {
+    std::set<int32_t> inputs;
+    for (const int32_t group : {a, b})
+      for (const int32_t member : members_[group])
+        for (const ValueId input : graph_.nodes()[member].inputs)
+          if (input.valid() && !IsIn(input, a) && !IsIn(input, b)) inputs.insert(input.index);
+    return inputs.size();
+  }
+
+  bool IsIn(ValueId value, int32_t group) {
+    return GroupOf(graph_.value(value).producer.index) == group;
+  }
+
+  // The groups that read what `group` makes.
+  std::set<int32_t> Successors(int32_t group) {
+    std::set<int32_t> successors;
+    for (const int32_t member : members_[group])
+      for (const ValueId output : graph_.nodes()[member].outputs)
+        for (const NodeId user : users_[output.index])
+          if (live_[user.index]) successors.insert(GroupOf(user.index));
+    successors.erase(group);
+    return successors;
+  }
+
+  // Whether a path leads from group `from` to group `into` through a third one. Nodes after
+  // the last of `into` are groups of their own and lead nowhere back.
+  bool HasOtherPath(int32_t from, int32_t into) {
+    const int32_t last = members_[into].back();
+    std::set<int32_t> seen = Successors(from);
+    seen.erase(into);
+    std::vector<int32_t> pending(seen.begin(), seen.end());
+    int searched = 0;
+    while (!pending.empty()) {
+      const int32_t group = pending.back();
+      pending.pop_back();
+      if (members_[group].front() > last) continue;
+      if (++searched > kSearchLimit) return true;
+      for (const int32_t next : Successors(group)) {
+        if (next == into) return true;
+        if (next != from && seen.insert(next).second) pending.push_back(next);
+      }
+    }
+    return false;
+  }
+
+  void Join(int32_t from, int32_t into) {
+    if (from == into) return;  // joined before, through another operand
+    traits_[into] = Merge(traits_[from], traits_[into]);
+    parent_[from] = into;
+    std::vector<int32_t> merged;
+    std::ranges::merge(members_[from], members_[into], std::back_inserter(merged));
+    members_[into] = std::move(merged);
+    members_[from].clear();
+  }
+
+  // In an order that respects data flow; among ready groups, the one that ends first.
+  std::vector<FusionGroup> Groups() {
+    using Entry = std::pair<int32_t, int32_t>;  // last member, group
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    std::vector<std::set<int32_t>> waits(live_.size());
+    for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
+      if (live_[n])
+        for (const int32_t next : GroupOf(n) == n ? Successors(n) : std::set<int32_t>{})
+          waits[next].insert(n);
+    for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
+      if (live_[n] && GroupOf(n) == n && waits[n].empty()) ready.emplace(members_[n].back(), n);
+    std::vector<FusionGroup> groups;
+    while (!ready.empty()) {
+      const int32_t group = ready.top().second;
+      ready.pop();
+      groups.push_back(Describe(group));
+      for (const int32_t next : Successors(group)) {
+        waits[next].erase(group);
+        if (waits[next].empty()) ready.emplace(members_[next].back(), next);
+      }
+    }
+    return groups;
+  }
+
+  FusionGroup Describe(int32_t id) {
+    FusionGroup group;
+    for (const int32_t member : members_[id]) {
+      group.nodes.push_back({member});
+      for (const ValueId input : graph_.nodes()[member].inputs)
+        if (input.valid() && !IsIn(input, id) &&
+            std::ranges::find(group.inputs, input) == group.inputs.end())
+          group.inputs.push_back(input);
+      for (const ValueId output : graph_.nodes()[member].outputs)
+        if (IsNeededOutside(output, id)) group.outputs.push_back(output);
+    }
+    return group;
+  }
+
+  bool IsNeededOutside(ValueId value, int32_t group) {
+    if (graph_.IsOutput(value)) return true;
+    return std::ranges::any_of(users_[value.index], [&](NodeId user) {
+      return live_[user.index] && GroupOf(user.index) != group;
+    });
+  }
+
+  const Graph& graph_;
+  const std::vector<std::vector<NodeId>> users_;
+  std::vector<bool> live_;
+  std::vector<int32_t> parent_;
+  std::vector<std::vector<int32_t>> members_;  // of groups, in graph order
+  std::vector<GroupTraits> traits_;            // of groups
+  std::vector<FusionEdge> edges_;
+};
+
+}  // namespace
+
+Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode) {
+  for (const Node& node : graph.nodes())
+    for (const ValueId output : node.outputs)
+      if (!graph.value(output).type.IsFixed())
+        return Fail(ErrorCode::kUnsupported, "'{}' has a dimension that is not fixed",
+                    graph.value(output).name);
+  return Planner(graph).Run(mode);
+}
+
+Result<std::vector<FusionGroup>> Fuse(const Graph& graph, FusionMode mode) {
+  TUNEC_ASSIGN(FusionPlan plan, PlanFusion(graph, mode));
+  return std::move(plan.groups);
+}
+
+}  // namespace tunec

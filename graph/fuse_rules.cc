@@ -1,0 +1,252 @@
+#include "graph/fuse_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "graph/lower/index_maps.h"
+
+namespace tunec {
+namespace {
+
+using Anchor = GroupTraits::Anchor;
+
+std::vector<int64_t> ShapeOf(const Graph& graph, ValueId value) {
+  return graph.value(value).type.Shape();
+}
+
+bool IsAffine(const std::vector<IndexExpr>& index) {
+  for (const IndexExpr& e : index)
+    for (const IndexTerm& term : e.terms())
+      if (term.atom.kind == IndexAtom::Kind::kFloorDiv) return false;
+  return true;
+}
+
+// Whether reshaping addresses `to` by affine expressions of an index into `from`.
+bool ReshapesAffinely(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < from.size(); ++d) index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  return IsAffine(lower::ReshapeIndex(index, from, to));
+}
+
+// Whether the node's reads are affine in the output's index.
+bool ReadsAffinely(const Graph& graph, const Node& node) {
+  switch (node.op) {
+    case Op::kTranspose:
+    case Op::kSlice:
+    case Op::kExpand:
+      return true;
+    case Op::kReshape:
+      return ReshapesAffinely(ShapeOf(graph, node.outputs[0]), ShapeOf(graph, node.inputs[0]));
+    default:
+      return false;
+  }
+}
+
+// Whether a kernel can write the node's output instead of its input, at an affine index.
+bool RenamesOutput(const Graph& graph, const Node& node) {
+  if (node.op == Op::kTranspose) return true;
+  return node.op == Op::kReshape &&
+         ReshapesAffinely(ShapeOf(graph, node.inputs[0]), ShapeOf(graph, node.outputs[0]));
+}
+
+bool SameShape(const Graph& graph, ValueId a, ValueId b) {
+  return graph.value(a).type.dims == graph.value(b).type.dims;
+}
+
+bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
+
+// Whether every use can be in the kernel that makes the value: elementwise users of its shape,
+// and reductions over the same rows.
+bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
+  if (q.users.size() == 1) return !graph.IsOutput(q.value);
+  return std::ranges::all_of(q.users, [&](NodeId id) {
+    const Node& user = graph.node(id);
+    if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);
+    return q.producer.rows.has_value() && RowsOf(graph, user) == q.producer.rows;
+  });
+}
+
+// A value per row, used at every element of the row: x - mean.
+bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
+  if (!q.producer.rows || ShapeOf(graph, q.consumer.outputs[0]) != q.producer.rows->shape)
+    return false;
+  std::vector<int64_t> row = q.producer.rows->shape;
+  for (size_t d = 0; d < row.size(); ++d)
+    if (q.producer.rows->axes[d]) row[d] = 1;
+  return ShapeOf(graph, q.value) == row;
+}
+
+FusionReason JudgeElementwise(const Graph& graph, const FusionQuestion& q) {
+  const bool same_shape = SameShape(graph, q.value, q.consumer.outputs[0]);
+  const bool anchored = q.producer.anchor != Anchor::kNone;
+  if (anchored && q.into.anchor != Anchor::kNone) {
+    const bool same_rows = q.producer.rows && q.producer.rows == q.into.rows;
+    if (!same_rows)
+      return q.producer.anchor == Anchor::kContraction && q.into.anchor == Anchor::kContraction
+                 ? FusionReason::kTwoContractions
+                 : FusionReason::kOtherRows;
+  }
+  if (anchored) {
+    if (!same_shape && !SpreadsOverRows(graph, q)) return FusionReason::kOtherShape;
+    const bool spreads = !same_shape;
+    if (!spreads && !UsersCanStay(graph, q)) return FusionReason::kOtherUsers;
+    if (spreads && (q.users.size() > 1 || graph.IsOutput(q.value)))
+      return FusionReason::kOtherUsers;
+    return q.producer.anchor == Anchor::kContraction ? FusionReason::kEpilogue
+                                                     : FusionReason::kRowEpilogue;
+  }
+  const bool single = q.users.size() == 1 && !graph.IsOutput(q.value);
+  if (q.into.anchor == Anchor::kContraction && (!same_shape || !single))
+    return same_shape ? FusionReason::kOtherUsers : FusionReason::kOtherShape;
+  if (!single && !(same_shape && IsElementwise(graph.producer(q.value))))
+    return FusionReason::kOtherUsers;
+  return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kElementwiseChain;
+}
+
+FusionReason JudgeInjective(const Graph& graph, const FusionQuestion& q) {
+  if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+  if (q.producer.anchor == Anchor::kNone) return FusionReason::kIndexMap;
+  if (q.into.anchor != Anchor::kNone) return FusionReason::kOtherRows;
+  if (!RenamesOutput(graph, q.consumer)) return FusionReason::kOtherShape;
+  return FusionReason::kRenamedOutput;
+}
+
+FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
+  if (q.producer.anchor == Anchor::kContraction) return FusionReason::kTwoContractions;
+  if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
+  if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+  if (q.producer.only_renames) return FusionReason::kIndexMap;
+  return PatternOf(graph.producer(q.value).op) == OpPattern::kInjective
+             ? FusionReason::kNotAffine
+             : FusionReason::kContractionOperand;
+}
+
+FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
+  if (q.producer.anchor == Anchor::kNone) {
+    if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+    if (q.into.anchor == Anchor::kWindows && !q.producer.only_renames)
+      return FusionReason::kWindows;
+    return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kPrologue;
+  }
+  if (!q.producer.rows || q.producer.rows != q.into.rows) return FusionReason::kOtherRows;
+  return UsersCanStay(graph, q) ? FusionReason::kSameRows : FusionReason::kOtherUsers;
+}
+
+std::vector<bool> Marked(const std::vector<int64_t>& axes, size_t rank) {
+  std::vector<bool> marked(rank, axes.empty());
+  for (const int64_t axis : axes)
+    marked[axis < 0 ? axis + static_cast<int64_t>(rank) : axis] = true;
+  return marked;
+}
+
+std::vector<bool> MarkedFrom(int64_t axis, size_t rank) {
+  if (axis < 0) axis += static_cast<int64_t>(rank);
+  std::vector<bool> marked(rank);
+  std::fill(marked.begin() + axis, marked.end(), true);
+  return marked;
+}
+
+}  // namespace
+
+std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || !node.inputs[0].valid()) return {};
+  const OpPattern pattern = PatternOf(node.op);
+  if (pattern != OpPattern::kReduction && pattern != OpPattern::kComposite) return {};
+  const std::vector<int64_t> shape = ShapeOf(graph, node.inputs[0]);
+  switch (node.op) {
+    case Op::kMaxPool:
+    case Op::kAveragePool:
+    case Op::kCumSum:
+    case Op::kLrn:
+    case Op::kGroupNorm:
+      return {};
+    case Op::kInstanceNorm:
+      return RowSpace{shape, MarkedFrom(2, shape.size())};
+    case Op::kLayerNorm:
+    case Op::kRmsNorm:
+      return RowSpace{shape, MarkedFrom(node.Int("axis"), shape.size())};
+    case Op::kSoftmax:
+    case Op::kLogSoftmax:
+    case Op::kArgMax:
+    case Op::kArgMin:
+      return RowSpace{shape, Marked({node.Int("axis")}, shape.size())};
+    default:
+      return RowSpace{shape, Marked(node.Ints("axes"), shape.size())};
+  }
+}
+
+GroupTraits TraitsOf(const Graph& graph, const Node& node) {
+  GroupTraits traits{.anchor = Anchor::kNone, .rows = RowsOf(graph, node)};
+  traits.nodes = 1;
+  traits.only_renames = ReadsAffinely(graph, node);
+  switch (PatternOf(node.op)) {
+    case OpPattern::kContraction:
+      traits.anchor = Anchor::kContraction;
+      break;
+    case OpPattern::kReduction:
+    case OpPattern::kComposite:
+      traits.anchor = traits.rows ? Anchor::kRows : Anchor::kWindows;
+      break;
+    case OpPattern::kOpaque:
+      traits.anchor = Anchor::kOpaque;
+      break;
+    default:
+      break;
+  }
+  return traits;
+}
+
+GroupTraits Merge(const GroupTraits& a, const GroupTraits& b) {
+  GroupTraits merged = a.anchor == Anchor::kNone ? b : a;
+  merged.only_renames = a.only_renames && b.only_renames;
+  merged.nodes = a.nodes + b.nodes;
+  return merged;
+}
+
+FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
+  if (question.producer.anchor == Anchor::kOpaque || question.into.anchor == Anchor::kOpaque)
+    return FusionReason::kOpaque;
+  switch (PatternOf(question.consumer.op)) {
+    case OpPattern::kElementwise:
+      return JudgeElementwise(graph, question);
+    case OpPattern::kInjective:
+      return JudgeInjective(graph, question);
+    case OpPattern::kContraction:
+      return JudgeContraction(graph, question);
+    case OpPattern::kReduction:
+    case OpPattern::kComposite:
+      return JudgeReduction(graph, question);
+    default:
+      return FusionReason::kOpaque;
+  }
+}
+
+std::string_view Describe(FusionReason reason) {
+  // In the order of the enumerators.
+  static constexpr std::array<std::string_view, 19> kTexts = {
+      "fused: elementwise chain",
+      "fused: elementwise after a contraction",
+      "fused: the store is moved to the renamed index",
+      "fused: elementwise after a reduction over the same rows",
+      "fused: cheap elementwise work before a reduction",
+      "fused: reductions over the same rows",
+      "fused: data movement becomes an index map",
+      "fused: already in one kernel",
+      "not fused: every node is a kernel of its own",
+      "not fused: the operator is never fused",
+      "not fused: one contraction in a kernel",
+      "not fused: a contraction would compute its operand again and again",
+      "not fused: the contraction's reads would not be affine",
+      "not fused: the value has other users",
+      "not fused: the consumer iterates another shape",
+      "not fused: the reductions are over different rows",
+      "not fused: each element is read by many windows",
+      "not fused: the kernel would be too large",
+      "not fused: the groups would wait for each other",
+  };
+  return kTexts[static_cast<size_t>(reason)];
+}
+
+bool IsFused(FusionReason reason) { return reason <= FusionReason::kSameGroup; }
+
+}  // namespace tunec
