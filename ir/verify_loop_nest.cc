@@ -1,0 +1,376 @@
+// The invariants of a LoopNest.
+//   Tensors: as in a Compute (verify.cc). Local ones are accessed only inside an Alloc of theirs;
+//   only they are allocated, never inside their own Alloc, with at least one stage.
+//   Variables: names are given and different; a loop binds a variable that no loop around it
+//   binds; every use is inside the loop that binds it.
+//   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless serial.
+//   Parallel loops stand only in an unbroken chain at the top of a part of a phase (each but the
+//   last holds just the next), with constant bounds. A vector loop holds no loop. An unrolled
+//   loop has a constant bound on its iterations, at most kMostUnrolled.
+//   Ifs have a condition, without loaded values.
+//   Register storage: once unrolled loops are unrolled, an index is a constant, but for one
+//   vector variable that occurs only bare in the last dimension.
+//   Stores: as statements in a Compute, over the loop variables in scope.
+//   Prefetches, copies, tiles: tensors, ranks and variables as in a store; a copy has one extent per
+//   dimension, equal types, and doesn't write an input or weight; cache levels are 1 to 3.
+//   Arrive and Wait name the token of a copy. Roles have threads and names.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/loop_nest.h"
+#include "ir/print_expr.h"
+#include "ir/verify_statement.h"
+#include "ir/visit_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kMostUnrolled = 4096;
+
+template <class... Args>
+std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
+}
+
+// What is known of a variable inside its loop.
+struct Binding {
+  LoopKind kind = LoopKind::kSerial;
+  Interval interval;
+  bool exact = false;      // takes every value of the interval, whatever the other loops do
+  int64_t iterations = kUnbounded;  // at most
+  IndexExpr from_lower;    // the variable as lower bound + iteration, for unrolled and vector loops
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const LoopNest& nest)
+      : nest_(nest),
+        context_{.tensors = nest.tensors, .in_scope = {}, .intervals = {}, .exact = {}} {
+    context_.in_scope = [this](VarId v) { return bindings_.contains(v); };
+    context_.intervals = [this](VarId v) {
+      const auto found = bindings_.find(v);
+      return found == bindings_.end() ? kUnknownInterval : found->second.interval;
+    };
+    context_.exact = [this](VarId v) {
+      const auto found = bindings_.find(v);
+      return found != bindings_.end() && found->second.exact;
+    };
+  }
+  Verifier(const Verifier&) = delete;
+  Verifier& operator=(const Verifier&) = delete;
+
+  Status Run() {
+    TUNEC_RETURN_IF_ERROR(VerifyTensors(nest_.tensors));
+    std::set<std::string> names;
+    for (const std::string& name : nest_.variables) {
+      if (name.empty() || !names.insert(name).second) {
+        return Wrong("variable name '{}' is empty or used twice", name);
+      }
+    }
+    for (const Phase& phase : nest_.phases) {
+      VisitNodes(phase.body, [&](const NestNode& node) {
+        if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) tokens_.insert(copy->token);
+      });
+    }
+    for (const Phase& phase : nest_.phases) {
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(phase.body, true), "phase " + phase.name));
+    }
+    return {};
+  }
+
+ private:
+  static Status Annotate(Status status, const std::string& where) {
+    if (!status) status.error().message = where + ": " + status.error().message;
+    return status;
+  }
+
+  // `top`: parallel loops may stand here.
+  Status CheckBody(const Body& body, bool top) {
+    for (const NestNode& node : body) {
+      if (const auto* loop = std::get_if<Loop>(&node.value)) {
+        TUNEC_RETURN_IF_ERROR(Check(*loop, top));
+      } else {
+        TUNEC_RETURN_IF_ERROR(
+            std::visit([this](const auto& n) { return Check(n); }, node.value));
+      }
+    }
+    return {};
+  }
+
+  std::string NameOf(VarId v) const {
+    const bool known = v >= 0 && v < std::ssize(nest_.variables);
+    return known ? nest_.variables[v] : fmt::format("number {}", v);
+  }
+
+  Status CheckBounds(const Loop& loop) {
+    if (loop.lower.empty() || loop.upper.empty()) return Wrong("a bound is missing");
+    for (const auto* bounds : {&loop.lower, &loop.upper}) {
+      for (const IndexExpr& bound : *bounds) {
+        TUNEC_RETURN_IF_ERROR(VerifyIndex(bound, context_, 0));
+      }
+    }
+    if (loop.unroll < 1 || (loop.unroll > 1 && loop.kind != LoopKind::kSerial)) {
+      return Wrong("unroll is {}, expected 1, or more on a serial loop", loop.unroll);
+    }
+    return {};
+  }
+
+  Status CheckKind(const Loop& loop, bool top) {
+    if (loop.kind == LoopKind::kParallel) {
+      if (!top) return Wrong("a parallel loop must be at the top of a phase, in a chain");
+      const auto constant = [](const IndexExpr& e) { return e.IsConstant(); };
+      if (!std::ranges::all_of(loop.lower, constant) ||
+          !std::ranges::all_of(loop.upper, constant)) {
+        return Wrong("a parallel loop must have constant bounds");
+      }
+    }
+    if (loop.kind == LoopKind::kVector) {
+      bool holds_loop = false;
+      VisitNodes(loop.body, [&](const NestNode& node) {
+        holds_loop |= std::holds_alternative<Loop>(node.value);
+      });
+      if (holds_loop) return Wrong("a vector loop must be innermost");
+    }
+    if (loop.kind == LoopKind::kUnrolled && MostIterations(loop) > kMostUnrolled) {
+      return Wrong("an unrolled loop must have at most {} iterations", kMostUnrolled);
+    }
+    return {};
+  }
+
+  int64_t MostIterations(const Loop& loop) const {
+    int64_t most = kUnbounded;
+    for (const IndexExpr& lower : loop.lower) {
+      for (const IndexExpr& upper : loop.upper) {
+        most = std::min(most, BoundsOf(upper - lower, context_.intervals).hi);
+      }
+    }
+    return most;
+  }
+
+  Binding Bind(const Loop& loop) const {
+    Binding binding{.kind = loop.kind, .interval = kUnknownInterval};
+    bool constant = true;
+    for (const IndexExpr& bound : loop.lower) {
+      constant &= bound.IsConstant();
+      binding.interval.lo =
+          std::max(binding.interval.lo, BoundsOf(bound, context_.intervals).lo);
+    }
+    for (const IndexExpr& bound : loop.upper) {
+      constant &= bound.IsConstant();
+      binding.interval.hi =
+          std::min(binding.interval.hi, BoundsOf(bound, context_.intervals).hi - 1);
+    }
+    binding.exact = constant && binding.interval.lo <= binding.interval.hi;
+    binding.iterations = MostIterations(loop);
+    binding.from_lower = IndexExpr::Var(loop.var);
+    if (loop.lower.size() == 1) binding.from_lower += FromLowers(loop.lower[0]);
+    return binding;
+  }
+
+  // Unrolled and vector variables counted from their lower bounds.
+  IndexExpr FromLowers(const IndexExpr& index) const {
+    return Substitute(index, [this](VarId v) {
+      const auto found = bindings_.find(v);
+      const bool counted = found != bindings_.end() &&
+                           (found->second.kind == LoopKind::kUnrolled ||
+                            found->second.kind == LoopKind::kVector);
+      return counted ? found->second.from_lower : IndexExpr::Var(v);
+    });
+  }
+
+  Status Check(const Loop& loop, bool top) {
+    const std::string where = "loop " + NameOf(loop.var);
+    if (loop.var < 0 || loop.var >= std::ssize(nest_.variables)) {
+      return Wrong("{}: there are {} variables", where, nest_.variables.size());
+    }
+    if (bindings_.contains(loop.var)) {
+      return Wrong("{}: a loop around it binds the variable too", where);
+    }
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckBounds(loop), where));
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckKind(loop, top), where));
+    const Binding binding = Bind(loop);
+    const bool outer_whole = context_.whole_box;
+    // A loop that may run no iteration proves nothing about what is inside it.
+    context_.whole_box &= binding.exact || OnceAtLeast(loop);
+    bindings_.emplace(loop.var, binding);
+    const bool chain = loop.kind == LoopKind::kParallel && loop.body.size() == 1;
+    const Status status = CheckBody(loop.body, chain);
+    bindings_.erase(loop.var);
+    context_.whole_box = outer_whole;
+    return status;
+  }
+
+  bool OnceAtLeast(const Loop& loop) const {
+    for (const IndexExpr& lower : loop.lower) {
+      for (const IndexExpr& upper : loop.upper) {
+        if (BoundsOf(upper - lower, context_.intervals).lo < 1) return false;
+      }
+    }
+    return true;
+  }
+
+  Status Check(const Loop& loop) { return Check(loop, false); }
+
+  Status Check(const If& branch) {
+    if (branch.nonnegative.empty()) return Wrong("an if has no condition");
+    for (const IndexExpr& condition : branch.nonnegative) {
+      TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(condition, context_, 0), "if"));
+    }
+    const bool outer_whole = std::exchange(context_.whole_box, false);
+    const Status status = CheckBody(branch.body, false);
+    context_.whole_box = outer_whole;
+    return status;
+  }
+
+  Status Check(const Alloc& alloc) {
+    if (alloc.tensor < 0 || alloc.tensor >= std::ssize(nest_.tensors)) {
+      return Wrong("alloc of tensor number {}, there are {}", alloc.tensor, nest_.tensors.size());
+    }
+    const Tensor& tensor = nest_.tensors[alloc.tensor];
+    if (tensor.role != TensorRole::kLocal) {
+      return Wrong("alloc of {}, which is no local tensor but {}", tensor.name,
+                   Name(tensor.role));
+    }
+    if (alloc.stages < 1) return Wrong("alloc of {} with {} stages", tensor.name, alloc.stages);
+    if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
+      return Wrong("alloc of {} inside its own", tensor.name);
+    }
+    const Status status = CheckBody(alloc.body, false);
+    allocated_.erase(alloc.tensor);
+    return status;
+  }
+
+  Status Check(const Store& store) {
+    const std::string where = "store " + store.statement;
+    TUNEC_RETURN_IF_ERROR(Annotate(
+        VerifyAssignment({store.reads, store.writes, store.values, store.reducer}, context_),
+        where));
+    for (const Read& read : store.reads) {
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(read.tensor, read.index), where));
+    }
+    for (const Write& write : store.writes) {
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(write.tensor, write.index), where));
+    }
+    return {};
+  }
+
+  // Requires: VerifyAccess accepted it.
+  Status CheckLocal(TensorId id, const std::vector<IndexExpr>& index) const {
+    const Tensor& tensor = nest_.tensors[id];
+    if (tensor.role != TensorRole::kLocal) return {};
+    const auto found = allocated_.find(id);
+    if (found == allocated_.end()) return Wrong("{} is used outside an alloc of it", tensor.name);
+    if (found->second != Scope::kRegister) return {};
+    std::set<VarId> lanes;
+    for (size_t d = 0; d < index.size(); ++d) {
+      const IndexExpr unrolled = Simplify(FromLowers(index[d]), IterationIntervals());
+      std::vector<VarId> variables;
+      unrolled.CollectVars(variables);
+      for (const VarId v : variables) {
+        const LoopKind kind = bindings_.at(v).kind;
+        const bool lane = kind == LoopKind::kVector && d + 1 == index.size() &&
+                          IsBare(unrolled, v);
+        if (lane) lanes.insert(v);
+        if (kind == LoopKind::kUnrolled || lane) continue;
+        return Wrong("register {} is indexed by {}, which is neither unrolled nor a lane",
+                     tensor.name, NameOf(v));
+      }
+      if (unrolled.UsesLoaded()) return Wrong("register {} is indexed by a value", tensor.name);
+    }
+    return {};
+  }
+
+  // A lane counts elements one by one.
+  static bool IsBare(const IndexExpr& index, VarId v) {
+    return index.Coefficient(v) == 1 && !(index - IndexExpr::Var(v)).Uses(v);
+  }
+
+  // Intervals of FromLowers' variables: iterations counted from 0.
+  IntervalOf IterationIntervals() const {
+    return [this](VarId v) {
+      const Binding& binding = bindings_.at(v);
+      const bool counted =
+          binding.kind == LoopKind::kUnrolled || binding.kind == LoopKind::kVector;
+      return counted ? Interval{0, binding.iterations - 1} : binding.interval;
+    };
+  }
+
+  Status Check(const Prefetch& prefetch) {
+    if (prefetch.level < 1 || prefetch.level > 3) {
+      return Wrong("prefetch to cache level {}, expected 1 to 3", prefetch.level);
+    }
+    // An address may lie outside: a prefetch never faults.
+    return Annotate(
+        VerifyAccess(prefetch.address.tensor, prefetch.address.index, context_, 0, true),
+        "prefetch");
+  }
+
+  Status Check(const AsyncCopy& copy) {
+    TUNEC_RETURN_IF_ERROR(Annotate(VerifyRead(copy.from, context_, 0), "async_copy"));
+    TUNEC_RETURN_IF_ERROR(
+        Annotate(VerifyAccess(copy.to.tensor, copy.to.index, context_, 0, false), "async_copy"));
+    const Tensor& from = nest_.tensors[copy.from.tensor];
+    const Tensor& to = nest_.tensors[copy.to.tensor];
+    if (copy.extent.size() != from.shape.size() || copy.extent.size() != to.shape.size()) {
+      return Wrong("async_copy of {} to {} has {} extents", from.name, to.name,
+                   copy.extent.size());
+    }
+    if (from.type != to.type || to.role == TensorRole::kInput || to.role == TensorRole::kWeight) {
+      return Wrong("async_copy of {} to {}: another type, or not writable", from.name, to.name);
+    }
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(copy.from.tensor, copy.from.index), "async_copy"));
+    return Annotate(CheckLocal(copy.to.tensor, copy.to.index), "async_copy");
+  }
+
+  Status CheckToken(int token) const {
+    if (tokens_.contains(token)) return {};
+    return Wrong("token {} belongs to no copy", token);
+  }
+
+  Status Check(const Arrive& arrive) {
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckToken(arrive.token), "arrive"));
+    return Annotate(VerifyIndex(arrive.stage, context_, 0), "arrive");
+  }
+
+  Status Check(const Wait& wait) {
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckToken(wait.token), "wait"));
+    TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(wait.stage, context_, 0), "wait"));
+    return Annotate(VerifyIndex(wait.parity, context_, 0), "wait");
+  }
+
+  Status Check(const Roles& roles) {
+    for (const Role& role : roles.roles) {
+      if (role.name.empty() || role.threads < 1) {
+        return Wrong("role '{}' has {} threads", role.name, role.threads);
+      }
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(role.body, false), "role " + role.name));
+    }
+    return {};
+  }
+
+  Status Check(const Tile& tile) {
+    if (tile.intrinsic.empty()) return Wrong("a tile has no intrinsic");
+    const std::string where = "tile " + tile.intrinsic;
+    for (const Read& read : tile.reads) {
+      TUNEC_RETURN_IF_ERROR(Annotate(VerifyRead(read, context_, 0), where));
+    }
+    for (const Write& write : tile.writes) {
+      TUNEC_RETURN_IF_ERROR(
+          Annotate(VerifyAccess(write.tensor, write.index, context_, 0, false), where));
+    }
+    return {};
+  }
+
+  const LoopNest& nest_;
+  VerifyContext context_;
+  std::map<VarId, Binding> bindings_;
+  std::map<TensorId, Scope> allocated_;
+  std::set<int> tokens_;
+};
+
+}  // namespace
+
+Status Verify(const LoopNest& nest) { return Verifier(nest).Run(); }
+
+}  // namespace tunec
