@@ -1,0 +1,167 @@
+// Pointwise: every element is computed by itself. Loops follow the output's storage order,
+// vectors its contiguous dimension. Where all accesses walk memory alike the loops are fused
+// into one, so that shapes with short rows vectorise as well.
+#include <algorithm>
+#include <optional>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches.h"
+
+namespace tunec {
+namespace {
+
+struct PointwisePlan {
+  std::string lowering;
+  std::string statement;
+  std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
+  std::vector<int64_t> extents;
+  bool uniform = false;            // all accesses have the output's offsets, or none
+};
+
+IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId tensor,
+                 const std::vector<IndexExpr>& index) {
+  return Simplify(StorageOffset(compute.tensors[tensor], index), statement.Intervals());
+}
+
+// Whether each read moves through memory exactly as the write does, or not at all.
+bool IsUniform(const Compute& compute, const Statement& statement, const PointwisePlan& plan) {
+  const Write& write = statement.writes[0];
+  const IndexExpr target = Offset(compute, statement, write.tensor, write.index);
+  if (!statement.domain.empty()) return false;
+  // The write itself must be dense in the order of the loops.
+  int64_t stride = 1;
+  for (size_t i = plan.order.size(); i-- > 0;) {
+    for (size_t v = 0; v < statement.iterators.size(); ++v) {
+      if (statement.iterators[v].name != plan.order[i]) continue;
+      if (target.Coefficient(static_cast<VarId>(v)) != stride && plan.extents[i] > 1) return false;
+    }
+    stride *= plan.extents[i];
+  }
+  return std::ranges::all_of(statement.reads, [&](const Read& read) {
+    if (read.guard) return false;
+    const IndexExpr offset = Offset(compute, statement, read.tensor, read.index);
+    return offset == target || offset.IsConstant();
+  });
+}
+
+std::optional<PointwisePlan> MakePlan(const NamedCompute& lowering, const Statement& statement) {
+  const Compute& compute = lowering.compute;
+  if (statement.reducer || statement.iterators.empty()) return std::nullopt;
+  const Write& write = statement.writes[0];
+  PointwisePlan plan{.lowering = lowering.name, .statement = statement.name};
+  std::vector<std::pair<int64_t, VarId>> by_stride;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const auto iterator = static_cast<VarId>(i);
+    const auto stride = StorageStride(compute, statement, write.tensor, write.index, iterator);
+    // A divided iterator or one that the output does not know goes outermost.
+    by_stride.emplace_back(stride && *stride != 0 ? std::abs(*stride) : int64_t{1} << 50, iterator);
+  }
+  std::ranges::stable_sort(by_stride, [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [stride, iterator] : by_stride) {
+    plan.order.push_back(statement.iterators[iterator].name);
+    plan.extents.push_back(statement.iterators[iterator].extent);
+  }
+  plan.uniform = IsUniform(compute, statement, plan);
+  return plan;
+}
+
+struct PointwiseChoice {
+  int64_t vector = 64;
+  int64_t trips = 16;  // vector steps in a task, when the loops are fused
+  bool non_temporal = false;
+};
+
+class PointwiseWriter {
+ public:
+  PointwiseWriter(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
+                  Schedule& schedule)
+      : plan_(plan), choice_(choice), threads_(threads), schedule_(schedule) {}
+
+  void Write() {
+    Reorder();
+    plan_.uniform ? Flat() : Rows();
+    if (choice_.non_temporal) Add(NonTemporalStep{plan_.statement});
+  }
+
+ private:
+  template <class T>
+  void Add(T step) {
+    schedule_.steps.emplace_back(std::move(step));
+  }
+  std::string Loop(const std::string& iterator) const { return plan_.statement + "." + iterator; }
+
+  void Reorder() {
+    ReorderStep order;
+    for (const std::string& iterator : plan_.order) order.loops.push_back(Loop(iterator));
+    if (order.loops.size() > 1) Add(std::move(order));
+  }
+
+  void Flat() {
+    std::string loop = Loop(plan_.order[0]);
+    int64_t extent = plan_.extents[0];
+    for (size_t i = 1; i < plan_.order.size(); ++i) {
+      const std::string name = plan_.statement + ".flat" + std::to_string(i);
+      Add(FuseStep{loop, Loop(plan_.order[i]), name});
+      loop = name;
+      extent *= plan_.extents[i];
+    }
+    Add(SplitStep{loop, {choice_.trips, choice_.vector}});
+    if (extent % (choice_.trips * choice_.vector) != 0) {
+      Add(IsolateStep{loop + ".0"});
+      Add(IsolateStep{loop + ".1"});
+    }
+    Add(VectorizeStep{loop + ".2"});
+    Add(ParallelizeStep{loop + ".0"});
+  }
+
+  void Rows() {
+    const std::string last = Loop(plan_.order.back());
+    const int64_t length = plan_.extents.back();
+    const int64_t vector = std::min(choice_.vector, length);
+    Add(SplitStep{last, {vector}});
+    if (length % vector != 0) Add(IsolateStep{last + ".0"});
+    Add(VectorizeStep{last + ".1"});
+    // As many outer loops as give every thread several tasks.
+    int64_t tasks = 1;
+    for (size_t i = 0; i + 1 < plan_.order.size() && tasks < 8 * threads_; ++i) {
+      Add(ParallelizeStep{Loop(plan_.order[i])});
+      tasks *= plan_.extents[i];
+    }
+    if (plan_.order.size() == 1 && length % vector == 0) Add(ParallelizeStep{last + ".0"});
+  }
+
+  const PointwisePlan& plan_;
+  PointwiseChoice choice_;
+  int threads_;
+  Schedule& schedule_;
+};
+
+}  // namespace
+
+void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches) {
+  std::vector<PointwisePlan> plans;
+  for (const Statement& statement : lowering.compute.statements) {
+    std::optional<PointwisePlan> plan = MakePlan(lowering, statement);
+    if (!plan) return;
+    plans.push_back(std::move(*plan));
+  }
+  const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.l3_bytes);
+  const int64_t lanes = target.Lanes(4);
+  Sketch sketch{.name = "pointwise"};
+  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
+  sketch.knobs.push_back({"trips", {4, 16, 64, 256}, 2});
+  sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
+  sketch.fill = [plans, threads = target.threads](const std::vector<int64_t>& values) {
+    Schedule schedule{.lowering = plans[0].lowering};
+    const PointwiseChoice choice{.vector = values[0], .trips = values[1],
+                                 .non_temporal = values[2] != 0};
+    for (const PointwisePlan& plan : plans) {
+      PointwiseWriter(plan, choice, threads, schedule).Write();
+    }
+    return schedule;
+  };
+  sketches.push_back(std::move(sketch));
+}
+
+}  // namespace tunec

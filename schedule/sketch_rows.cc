@@ -1,0 +1,233 @@
+// Rows: several statements that share outer iterators and walk one row after the other, with
+// reductions along the row: softmax, normalisations, sums of the contiguous dimension.
+//
+// One task computes whole rows. A reduction along the row is split: lanes accumulate partial
+// results in registers, which are combined at the row's end. What one statement leaves for the
+// next stays in registers (scalars) or in a row buffer of the thread.
+//
+//   parallel: rows
+//     registers: part[V] = identity
+//     for each V elements: part[v] = combine(part[v], x[...])
+//     m = combine of part
+//     row buffer: e[j] = exp(x[j] - m) ...
+#include <algorithm>
+#include <optional>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches.h"
+
+namespace tunec {
+namespace {
+
+// How one statement takes part.
+struct RowStatement {
+  std::string name;
+  bool reduces = false;
+  std::string along;            // the iterator that walks the row; empty: a scalar per row
+  int64_t length = 1;           // of the row
+  std::vector<std::string> outer_reductions;  // reduced over before the row itself
+};
+
+struct RowPlan {
+  std::string lowering;
+  const Compute* compute = nullptr;
+  std::vector<RowStatement> statements;
+  std::string pivot;                     // the first statement: the others join its row loop
+  std::vector<std::string> row_loops;    // of the pivot, outermost first
+  std::vector<int64_t> row_extents;
+  std::vector<std::pair<std::string, bool>> staged;  // tensor, and whether it is a row buffer
+  bool writes_output_rows = false;
+};
+
+// The reduced iterator along which some read of the statement is contiguous.
+std::optional<VarId> ReducedAlong(const Compute& compute, const Statement& statement) {
+  const std::vector<VarId> reduced = ReducedIterators(statement);
+  for (const Read& read : statement.reads) {
+    const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
+    if (contiguous && std::ranges::find(reduced, *contiguous) != reduced.end()) return contiguous;
+  }
+  return std::nullopt;
+}
+
+bool CanSplit(const Statement& statement) {
+  return statement.reducer && statement.reducer->reorderable && statement.writes.size() == 1 &&
+         statement.reducer->finalise.empty();
+}
+
+// Adds the reduction `statement` to the plan; false when it does not fit.
+bool AddReduction(const Compute& compute, const Statement& statement, RowPlan& plan) {
+  const std::optional<VarId> along = ReducedAlong(compute, statement);
+  if (!along || !CanSplit(statement)) return false;
+  RowStatement row{.name = statement.name, .reduces = true,
+                   .along = statement.iterators[*along].name,
+                   .length = statement.iterators[*along].extent};
+  for (const VarId iterator : ReducedIterators(statement)) {
+    if (iterator != *along) row.outer_reductions.push_back(statement.iterators[iterator].name);
+  }
+  plan.statements.push_back(std::move(row));
+  return true;
+}
+
+// The pivot's written iterators are the rows.
+bool SetRows(const Statement& pivot, RowPlan& plan) {
+  plan.pivot = pivot.name;
+  for (const IndexExpr& index : pivot.writes[0].index) {
+    const std::optional<VarId> iterator = index.AsVar();
+    if (!iterator && !index.IsConstant()) return false;
+  }
+  for (const VarId iterator : WrittenIterators(pivot)) {
+    plan.row_loops.push_back(pivot.iterators[iterator].name);
+    plan.row_extents.push_back(pivot.iterators[iterator].extent);
+  }
+  return !plan.row_loops.empty();
+}
+
+void AddPlain(const Compute& compute, const Statement& statement, RowPlan& plan) {
+  RowStatement row{.name = statement.name};
+  const auto along = ContiguousIterator(compute, statement, statement.writes[0].tensor,
+                                        statement.writes[0].index);
+  const bool shared = along && std::ranges::find(plan.row_loops, statement.iterators[*along].name) !=
+                                   plan.row_loops.end();
+  if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
+    row.along = statement.iterators[*along].name;
+    row.length = statement.iterators[*along].extent;
+  }
+  plan.statements.push_back(std::move(row));
+}
+
+std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
+  const Compute& compute = lowering.compute;
+  RowPlan plan{.lowering = lowering.name, .compute = &compute};
+  for (const Statement& statement : compute.statements) {
+    if (statement.reducer) {
+      if (!AddReduction(compute, statement, plan)) return std::nullopt;
+      if (plan.pivot.empty() && !SetRows(statement, plan)) return std::nullopt;
+    } else {
+      if (plan.pivot.empty() || statement.writes.size() != 1) return std::nullopt;
+      AddPlain(compute, statement, plan);
+    }
+  }
+  if (plan.pivot.empty()) return std::nullopt;
+  for (const Tensor& tensor : compute.tensors) {
+    if (tensor.role != TensorRole::kWorkspace) continue;
+    plan.staged.emplace_back(tensor.name, tensor.shape.size() > plan.row_loops.size());
+  }
+  return plan;
+}
+
+struct RowChoice {
+  int64_t vector = 16;   // elements a step of a row handles
+  bool non_temporal = false;
+};
+
+class RowWriter {
+ public:
+  RowWriter(const RowPlan& plan, const RowChoice& choice) : plan_(plan), choice_(choice) {}
+
+  Schedule Write() {
+    schedule_.lowering = plan_.lowering;
+    for (const RowStatement& statement : plan_.statements) {
+      if (statement.reduces) {
+        Add(ReduceSplitStep{statement.name, statement.along, VectorFor(statement),
+                            ReduceSplitStep::Keep::kInner});
+      }
+    }
+    row_loop_ = plan_.pivot + ".part." + plan_.row_loops.back();
+    Join();
+    Stage();
+    for (const RowStatement& statement : plan_.statements) Vectorize(statement);
+    Parallelize();
+    return std::move(schedule_);
+  }
+
+ private:
+  template <class T>
+  void Add(T step) {
+    schedule_.steps.emplace_back(std::move(step));
+  }
+  int64_t VectorFor(const RowStatement& statement) const {
+    return std::min(choice_.vector, statement.length);
+  }
+
+  // Everything joins the row loop of the pivot's partial reduction.
+  void Join() {
+    for (const RowStatement& statement : plan_.statements) {
+      const std::string& name = statement.name;
+      if (statement.reduces) {
+        if (name != plan_.pivot) Join(name + ".part");
+        Join(name + ".part.init");
+        Join(name);
+        Join(name + ".init");
+      } else {
+        Join(name);
+      }
+    }
+  }
+  void Join(const std::string& statement) { Add(ComputeAtStep{statement, row_loop_}); }
+
+  void Stage() {
+    for (const RowStatement& statement : plan_.statements) {
+      if (statement.reduces) Add(StageStep{statement.name + ".part", Scope::kRegister, row_loop_});
+    }
+    for (const auto& [tensor, is_row] : plan_.staged) {
+      Add(StageStep{tensor, is_row ? Scope::kPacked : Scope::kRegister, row_loop_});
+    }
+  }
+
+  void Vectorize(const RowStatement& statement) {
+    const std::string& name = statement.name;
+    if (statement.reduces) {
+      const std::string part = name + ".part.";
+      const int64_t vector = VectorFor(statement);
+      if (statement.length % vector != 0) Add(IsolateStep{part + statement.along + "o"});
+      Add(VectorizeStep{part + statement.along + "i"});
+      Add(VectorizeStep{name + ".part.init." + statement.along + "i"});
+      Add(VectorizeStep{name + "." + statement.along + "p"});
+      return;
+    }
+    if (statement.along.empty()) return;
+    const std::string loop = name + "." + statement.along;
+    const int64_t vector = VectorFor(statement);
+    Add(SplitStep{loop, {vector}});
+    if (statement.length % vector != 0) Add(IsolateStep{loop + ".0"});
+    Add(VectorizeStep{loop + ".1"});
+    const Statement& written =
+        plan_.compute->statements[*plan_.compute->FindStatement(statement.name)];
+    const bool output = plan_.compute->tensors[written.writes[0].tensor].role == TensorRole::kOutput;
+    if (output && choice_.non_temporal) Add(NonTemporalStep{name});
+  }
+
+  void Parallelize() {
+    for (const std::string& loop : plan_.row_loops) {
+      Add(ParallelizeStep{plan_.pivot + ".part." + loop});
+    }
+  }
+
+  const RowPlan& plan_;
+  RowChoice choice_;
+  std::string row_loop_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+void AddRowSketches(const NamedCompute& lowering, const Target& target,
+                    std::vector<Sketch>& sketches) {
+  std::optional<RowPlan> found = MakePlan(lowering);
+  if (!found) return;
+  const auto compute = std::make_shared<const Compute>(lowering.compute);
+  RowPlan plan = std::move(*found);
+  plan.compute = compute.get();
+  const int64_t lanes = target.Lanes(4);
+  Sketch sketch{.name = "rows"};
+  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
+  // Streaming stores pay when the outputs do not fit the caches anyway.
+  const bool large = CountWork(*compute).bytes > static_cast<double>(target.l3_bytes);
+  sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
+  sketch.fill = [plan, compute](const std::vector<int64_t>& values) {
+    return RowWriter(plan, {.vector = values[0], .non_temporal = values[1] != 0}).Write();
+  };
+  sketches.push_back(std::move(sketch));
+}
+
+}  // namespace tunec
