@@ -1,0 +1,153 @@
+// The invariants of a Graph:
+//   1. Every node's operands are values of earlier nodes; its outputs are the values that name
+//      it as their producer, in order.
+//   2. Names of values are non-empty and unique; so are names of nodes.
+//   3. The inputs are exactly the nodes of kind input, in order, with one value each.
+//   4. A constant's array has its value's type and shape; only constants hold arrays.
+//   5. Every other node's operands, attributes and nested graphs are what the operator table
+//      allows, its attributes are complete, and its output types are the inferred ones.
+//   6. There is one name per output; output names are non-empty and unique.
+//   7. A layout has one expression per storage dimension, over the value's dimensions, which
+//      are integers, and stays within the storage.
+//   8. Nested graphs are valid themselves.
+#include <set>
+
+#include "graph/infer.h"
+
+namespace tunec {
+namespace {
+
+template <class... Args>
+std::unexpected<Error> Broken(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(ErrorCode::kInternal, format, std::forward<Args>(args)...);
+}
+
+Status VerifyEdges(const Graph& graph, size_t i, size_t& values_seen) {
+  const Node& node = graph.nodes()[i];
+  for (const ValueId input : node.inputs)
+    if (input.valid() && input.index >= static_cast<int32_t>(values_seen))
+      return Broken("node {} reads value {}, which no earlier node produces", node.name,
+                    input.index);
+  for (size_t o = 0; o < node.outputs.size(); ++o) {
+    if (node.outputs[o].index != static_cast<int32_t>(values_seen) ||
+        values_seen >= graph.values().size())
+      return Broken("node {} has output {}, wanted value {}", node.name, node.outputs[o].index,
+                    values_seen);
+    const Value& value = graph.values()[values_seen++];
+    if (value.producer.index != static_cast<int32_t>(i) || value.output != static_cast<int>(o))
+      return Broken("value {} names node {} as its producer, wanted node {}", value.name,
+                    value.producer.index, i);
+  }
+  return {};
+}
+
+Status VerifyNames(const Graph& graph) {
+  std::set<std::string_view> values, nodes, outputs;
+  for (const Value& value : graph.values())
+    if (value.name.empty() || !values.insert(value.name).second)
+      return Broken("value name \"{}\" is empty or taken", value.name);
+  for (const Node& node : graph.nodes())
+    if (node.name.empty() || !nodes.insert(node.name).second)
+      return Broken("node name \"{}\" is empty or taken", node.name);
+  if (graph.output_names().size() != graph.outputs().size())
+    return Broken("graph has {} outputs and {} names for them", graph.outputs().size(),
+                  graph.output_names().size());
+  for (const std::string& name : graph.output_names())
+    if (name.empty() || !outputs.insert(name).second)
+      return Broken("output name \"{}\" is empty or taken", name);
+  return {};
+}
+
+Status VerifyInputs(const Graph& graph) {
+  std::vector<ValueId> found;
+  for (const Node& node : graph.nodes())
+    if (node.op == Op::kInput) found.insert(found.end(), node.outputs.begin(), node.outputs.end());
+  if (found != graph.inputs())
+    return Broken("graph lists {} inputs, its nodes are {}", graph.inputs().size(), found.size());
+  for (const ValueId output : graph.outputs())
+    if (!output.valid() || output.index >= static_cast<int32_t>(graph.values().size()))
+      return Broken("graph has output {}, which is no value", output.index);
+  return {};
+}
+
+Status VerifyData(const Graph& graph, const Node& node) {
+  if (node.outputs.size() != 1 || !node.inputs.empty())
+    return Broken("node {} has {} outputs and {} operands, wanted 1 and 0", node.name,
+                  node.outputs.size(), node.inputs.size());
+  if (node.op == Op::kInput) return {};
+  const ValueType& type = graph.value(node.outputs[0]).type;
+  const auto& shape = node.constant.shape();
+  if (node.constant.type() != type.type ||
+      std::vector<Dim>(shape.begin(), shape.end()) != type.dims)
+    return Broken("constant {} is {} {}, its array is {} [{}]", node.name, Name(type.type),
+                  ShapeText(type.dims), Name(node.constant.type()), fmt::join(shape, ", "));
+  return {};
+}
+
+Status VerifyOperation(const Graph& graph, const Node& node) {
+  std::vector<const ValueType*> operands;
+  for (const ValueId input : node.inputs)
+    operands.push_back(input.valid() ? &graph.value(input).type : nullptr);
+  Attributes attributes = node.attributes;
+  const auto types = Infer(node.op, operands, attributes, node.bodies);
+  if (!types) return Broken("node {}: {}", node.name, types.error().message);
+  if (attributes != node.attributes) return Broken("node {} has incomplete attributes", node.name);
+  if (types->size() != node.outputs.size())
+    return Broken("node {} has {} outputs, wanted {}", node.name, node.outputs.size(),
+                  types->size());
+  for (size_t i = 0; i < types->size(); ++i) {
+    const Value& value = graph.value(node.outputs[i]);
+    if (value.type != (*types)[i])
+      return Broken("value {} is {} {}, inferred is {} {}", value.name, Name(value.type.type),
+                    ShapeText(value.type.dims), Name((*types)[i].type),
+                    ShapeText((*types)[i].dims));
+  }
+  for (const auto& body : node.bodies) TUNEC_RETURN_IF_ERROR(Verify(*body));
+  return {};
+}
+
+Status VerifyLayout(const Value& value) {
+  const Layout& layout = value.layout;
+  if (layout.IsRowMajor()) return {};
+  const auto rank = static_cast<VarId>(value.type.dims.size());
+  if (!value.type.IsFixed() || layout.map.size() != layout.shape.size())
+    return Broken("value {} has a layout of {} expressions for {} storage dimensions", value.name,
+                  layout.map.size(), layout.shape.size());
+  const std::vector<int64_t> shape = value.type.Shape();
+  const auto range = [&](VarId v) { return Interval{0, shape[v] - 1}; };
+  for (size_t d = 0; d < layout.map.size(); ++d) {
+    std::vector<VarId> variables;
+    layout.map[d].CollectVars(variables);
+    for (const VarId v : variables)
+      if (v < 0 || v >= rank)
+        return Broken("value {} has a layout over dimension {}", value.name, v);
+    if (layout.map[d].UsesLoaded()) return Broken("value {} has a layout that reads", value.name);
+    const Interval bounds = BoundsOf(layout.map[d], range);
+    const bool empty = ElementCount(shape) == 0;
+    if (!empty && (bounds.lo < 0 || bounds.hi >= layout.shape[d]))
+      return Broken("value {} has storage index {} to {} in dimension {}, wanted 0 to {}",
+                    value.name, bounds.lo, bounds.hi, d, layout.shape[d] - 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Verify(const Graph& graph) {
+  size_t values_seen = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i)
+    TUNEC_RETURN_IF_ERROR(VerifyEdges(graph, i, values_seen));
+  if (values_seen != graph.values().size())
+    return Broken("graph has {} values, its nodes produce {}", graph.values().size(), values_seen);
+  TUNEC_RETURN_IF_ERROR(VerifyNames(graph));
+  TUNEC_RETURN_IF_ERROR(VerifyInputs(graph));
+  for (const Node& node : graph.nodes()) {
+    const bool data = node.op == Op::kInput || node.op == Op::kConstant;
+    TUNEC_RETURN_IF_ERROR(data ? VerifyData(graph, node) : VerifyOperation(graph, node));
+    for (const ValueId output : node.outputs)
+      TUNEC_RETURN_IF_ERROR(VerifyLayout(graph.value(output)));
+  }
+  return {};
+}
+
+}  // namespace tunec
