@@ -25,8 +25,7 @@ Result<Buffer> Buffer::Allocate(size_t bytes) {
   if (bytes == 0) return buffer;
   const size_t alignment = AlignmentFor(bytes);
   const size_t granule = bytes >= kPage ? kPage : kAlignment;
-  if (bytes > kLimit)
-    return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
+  if (bytes > kLimit) return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
   const size_t rounded = (bytes + granule - 1) / granule * granule;
   void* data = nullptr;
   if (posix_memalign(&data, alignment, rounded) != 0)

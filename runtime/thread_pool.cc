@@ -29,8 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Several times what waking a sleeper costs (34 us in a virtual machine), so that the gap between two
-// kernels and the uneven end of one are bridged; short beside a time slice.
+// Several times what waking a sleeper costs (34 us in a virtual machine), so that the gap between
+// two kernels and the uneven end of one are bridged; short beside a time slice.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
 // From here on each look at the clock also offers the core to others.
 constexpr auto kPauseTime = std::chrono::microseconds(10);
