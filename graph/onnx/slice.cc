@@ -58,6 +58,7 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
   std::vector<int64_t> starts(x->shape.size(), 0);
   std::vector<int64_t> ends = x->shape;
   std::vector<int64_t> steps(x->shape.size(), 1);
+  bool whole = true;
   for (size_t i = 0; i < lists.axes.size(); ++i) {
     const auto axis = static_cast<size_t>(lists.axes[i]);
     const int64_t size = x->shape[axis];
@@ -70,11 +71,9 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
     ends[axis] = ClampBound(lists.ends[i], size, step);
     if ((step > 0) == (ends[axis] < starts[axis])) ends[axis] = starts[axis];
     steps[axis] = step;
+    whole = whole && starts[axis] == 0 && ends[axis] == size && step == 1;
   }
-  if (starts == std::vector<int64_t>(x->shape.size(), 0) && ends == x->shape &&
-      steps == std::vector<int64_t>(x->shape.size(), 1)) {
-    return Operands{x};
-  }
+  if (whole) return Operands{x};
   return One(node.Emit(op, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}));
 }
 

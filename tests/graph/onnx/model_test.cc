@@ -1,0 +1,228 @@
+// Whole models: shape arithmetic, open dimensions, functions, branches, and what goes wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <span>
+
+#include "graph/reference.h"
+#include "tests/graph/onnx/onnx_model.h"
+
+namespace tunec::onnx_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using List = std::vector<int64_t>;
+
+std::string MessageOf(const Model& model, const ImportOptions& options = {}) {
+  const auto graph = model.Import(options);
+  return graph ? "" : graph.error().Format();
+}
+
+std::vector<double> RunModel(const Model& model, const std::vector<Array>& inputs) {
+  const auto graph = model.Import();
+  EXPECT_TRUE(graph) << graph.error().Format();
+  if (!graph) return {};
+  EXPECT_TRUE(Verify(*graph));
+  const auto outputs = RunReference(*graph, inputs);
+  EXPECT_TRUE(outputs) << outputs.error().Format();
+  return outputs ? Values(outputs->front()) : std::vector<double>();
+}
+
+/// x: [2, 3, 4] -> [2, 12] through Shape, Gather, Mul, Concat, Reshape.
+Model ShapeArithmetic() {
+  Model model(13);
+  model.Input("x", {2, 3, 4}).Constant("one", Ints({}, {1})).Constant("two", Ints({}, {2}));
+  model.Constant("axes", Ints({1}, {0})).Constant("lead", Ints({1}, {-1}));
+  model.Node("Shape", {"x"}, {"shape"}).Node("Gather", {"shape", "one"}, {"h"});
+  model.Node("Gather", {"shape", "two"}, {"w"}).Node("Mul", {"h", "w"}, {"hw"});
+  model.Node("Unsqueeze", {"hw", "axes"}, {"tail"});
+  model.Node("Concat", {"lead", "tail"}, {"target"}, {{"axis", 0}});
+  model.Node("Reshape", {"x", "target"}, {"y"}).Output("y");
+  return model;
+}
+
+TEST(OnnxModel, ShapeArithmeticLeavesNoNodes) {
+  const auto graph = ShapeArithmetic().Import();
+  ASSERT_TRUE(graph) << graph.error().Format();
+  EXPECT_EQ(graph->nodes().size(), 2u);  // the input and the reshape
+  EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 12));
+  EXPECT_THAT(graph->output_names(), ElementsAre("y"));
+}
+
+TEST(OnnxModel, OpenDimensionsAreListedTogether) {
+  Model model(17);
+  model.Input("image", {-1, 3, -1}).Input("mask", {-1}).Input("fixed", {3});
+  model.Node("Relu", {"image"}, {"y"}).Output("y");
+  model.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_param("batch");
+  EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("2 input(s)"), HasSubstr("'image' is batchx3x?"),
+                                      HasSubstr("'mask' is ?"), HasSubstr("--shape image=1x3x1")));
+  const auto graph = model.Import({{{"image", {2, 3, 5}}, {"mask", {1}}}});
+  ASSERT_TRUE(graph) << graph.error().Format();
+  EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
+}
+
+TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
+  Model model(17);
+  model.Input("a", {-1}).Input("b", {-1});
+  for (auto& input : *model.graph().mutable_input()) {
+    input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param(
+        "n");
+  }
+  model.Node("Add", {"a", "b"}, {"y"}).Output("y");
+  EXPECT_TRUE(model.Import({{{"a", {4}}}}));
+  EXPECT_THAT(MessageOf(model, {{{"a", {4}}, {"b", {5}}}}), HasSubstr("dimension 'n' is 4"));
+}
+
+TEST(OnnxModel, WrongShapeOptions) {
+  Model model(17);
+  model.Input("x", {1, 3}).Node("Relu", {"x"}, {"y"}).Output("y");
+  EXPECT_THAT(MessageOf(model, {{{"z", {1}}}}), HasSubstr("the model's inputs are 'x'"));
+  EXPECT_THAT(MessageOf(model, {{{"x", {1}}}}), HasSubstr("another rank than the model's 1x3"));
+  EXPECT_THAT(MessageOf(model, {{{"x", {2, 3}}}}), HasSubstr("does not fit the model's 1x3"));
+  const auto option = ParseShapeOption("x=1x3x224x224");
+  ASSERT_TRUE(option);
+  EXPECT_EQ(option->first, "x");
+  EXPECT_THAT(option->second, ElementsAre(1, 3, 224, 224));
+  for (const char* text : {"x", "=1", "x=1x", "x=axb", "x=-1", "x=1y2"}) {
+    EXPECT_FALSE(ParseShapeOption(text)) << text;
+  }
+}
+
+TEST(OnnxModel, AllUnsupportedNodesAreListed) {
+  Model model(17);
+  model.Input("x", {4});
+  model.Node("NonZero", {"x"}, {"a"}).Node("Relu", {"a"}, {"b"}).Node("Unique", {"b"}, {"c"});
+  model.Node("Foo", {"x"}, {"d"}, {}, "com.acme").Node("Relu", {"x"}, {"y"}).Output("y");
+  EXPECT_THAT(MessageOf(model),
+              AllOf(HasSubstr("3 node(s) are not supported"), HasSubstr("'NonZero_a' (NonZero)"),
+                    HasSubstr("'Unique_c' (Unique)"), HasSubstr("'Foo_d' (com.acme.Foo)")));
+}
+
+TEST(OnnxModel, InitializersMayBeInputsToo) {
+  Model model(9);
+  model.Input("x", {2}).Input("w", {2}).Constant("w", Floats({2}, {10, 20}));
+  model.Node("Add", {"x", "w"}, {"y"}).Output("y");
+  EXPECT_THAT(RunModel(model, {Floats({2}, {1, 2})}), ElementsAre(11, 22));
+}
+
+TEST(OnnxModel, FunctionsAreInlined) {
+  Model model(17);
+  auto& function = *model.proto().add_functions();
+  function.set_name("Affine");
+  function.set_domain("local");
+  function.add_opset_import()->set_version(17);
+  function.add_input("a");
+  function.add_output("b");
+  function.add_attribute("slope");
+  AddNode(*function.mutable_node(), "LeakyRelu", {"a"}, {"t"}, {{"alpha", 0.0}});
+  auto& reference = *function.mutable_node(0)->mutable_attribute(0);
+  reference.clear_f();
+  reference.set_ref_attr_name("slope");
+  AddNode(*function.mutable_node(), "Add", {"t", "t"}, {"b"});
+  model.proto().add_opset_import()->set_domain("local");
+  model.Input("x", {2});
+  model.Node("Affine", {"x"}, {"u"}, {{"slope", 0.5}}, "local");
+  model.Node("Affine", {"u"}, {"y"}, {{"slope", 0.25}}, "local").Output("y");
+  EXPECT_THAT(RunModel(model, {Floats({2}, {-4, 1})}), ElementsAre(-2, 4));
+}
+
+TEST(OnnxModel, FunctionsThatCallThemselvesEnd) {
+  Model model(17);
+  auto& function = *model.proto().add_functions();
+  function.set_name("F");
+  function.set_domain("local");
+  function.add_input("a");
+  function.add_output("c");
+  AddNode(*function.mutable_node(), "F", {"a"}, {"b"}, {}, "local");
+  AddNode(*function.mutable_node(), "F", {"b"}, {"c"}, {}, "local");
+  model.Input("x", {2}).Node("F", {"x"}, {"y"}, {}, "local").Output("y");
+  EXPECT_THAT(MessageOf(model), HasSubstr("nested deeper than 64 levels"));
+}
+
+TEST(OnnxModel, BranchesWithKnownConditionsAreTaken) {
+  onnx::GraphProto then_branch;
+  onnx::GraphProto else_branch;
+  AddNode(*then_branch.mutable_node(), "Relu", {"x"}, {"t"});
+  then_branch.add_output()->set_name("t");
+  AddNode(*else_branch.mutable_node(), "Neg", {"x"}, {"e"});
+  else_branch.add_output()->set_name("e");
+  Model model(17);
+  model.Input("x", {2}).Constant("c", Typed(DataType::kBool, {}, {0}));
+  model.Node("If", {"c"}, {"y"}, {{"then_branch", then_branch}, {"else_branch", else_branch}})
+      .Output("y");
+  EXPECT_THAT(RunModel(model, {Floats({2}, {-4, 1})}), ElementsAre(4, -1));
+  Model dynamic(17);
+  dynamic.Input("x", {2}).Input("c", {}, DataType::kBool);
+  dynamic.Node("If", {"c"}, {"y"}, {{"then_branch", then_branch}, {"else_branch", else_branch}})
+      .Output("y");
+  EXPECT_THAT(MessageOf(dynamic), HasSubstr("condition is computed at run time"));
+}
+
+TEST(OnnxModel, NamesAreChecked) {
+  const auto relu = [] {
+    Model model(17);
+    model.Input("x", {2});
+    return model;
+  };
+  EXPECT_THAT(MessageOf(relu().Node("Relu", {"z"}, {"y"}).Output("y")),
+              HasSubstr("input 'z' is made by no earlier node"));
+  EXPECT_THAT(MessageOf(relu().Node("Relu", {"b"}, {"a"}).Node("Relu", {"a"}, {"b"}).Output("b")),
+              HasSubstr("a cycle"));
+  EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"}).Node("Neg", {"x"}, {"y"}).Output("y")),
+              HasSubstr("value 'y' is defined twice"));
+  EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"x"}).Output("x")),
+              HasSubstr("value 'x' is defined twice"));
+  EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"}).Output("z")),
+              HasSubstr("output 'z' is made by no node"));
+  EXPECT_THAT(MessageOf(relu().Input("x", {3}).Node("Relu", {"x"}, {"y"}).Output("y")),
+              HasSubstr("two graph inputs"));
+  EXPECT_THAT(MessageOf(relu()
+                            .Constant("w", Counting({1}))
+                            .Constant("w", Counting({1}))
+                            .Node("Relu", {"x"}, {"y"})
+                            .Output("y")),
+              HasSubstr("two initializers are called 'w'"));
+  EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"})), HasSubstr("no outputs"));
+  EXPECT_THAT(MessageOf(relu().Node("Add", {"x"}, {"y"}).Output("y")),
+              HasSubstr("node 'Add_y' (Add): input 1 is missing"));
+}
+
+TEST(OnnxModel, OpsetsOutsideTheRange) {
+  for (const int64_t opset : {6, 24}) {
+    Model model(opset);
+    model.Input("x", {1}).Node("Relu", {"x"}, {"y"}).Output("y");
+    EXPECT_THAT(MessageOf(model), HasSubstr("wanted 7 to 23"));
+  }
+}
+
+TEST(OnnxModel, SameWeightsAndOutputsMayBeShared) {
+  Model model(17);
+  model.Input("x", {2}).Constant("w", Counting({2}, 1));
+  model.Node("Add", {"x", "w"}, {"a"})
+      .Node("Mul", {"a", "w"}, {"y"})
+      .Node("Identity", {"y"}, {"z"});
+  model.Output("y").Output("z").Output("w").Output("x");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph) << graph.error().Format();
+  EXPECT_TRUE(Verify(*graph));
+  EXPECT_THAT(graph->output_names(), ElementsAre("y", "z", "w", "x"));
+  EXPECT_EQ(graph->nodes().size(), 4u);  // x, w, add, mul
+}
+
+TEST(OnnxModel, IntegerDivisionByZeroInShapeArithmetic) {
+  Model model(17);
+  model.Input("x", {2}).Constant("a", Ints({1}, {4})).Constant("b", Ints({1}, {0}));
+  model.Node("Div", {"a", "b"}, {"s"}).Node("Expand", {"x", "s"}, {"y"}).Output("y");
+  EXPECT_THAT(MessageOf(model), HasSubstr("division by zero"));
+}
+
+}  // namespace
+}  // namespace tunec::onnx_test
