@@ -243,7 +243,7 @@ Result<std::vector<Expr>> ExprParser::ParseExprList() {
 
 Result<Expr> ExprParser::ParseCall() {
   const Token name = lexer_.Next();
-  if (const auto type = TypeAfter(name.text, "index_"); type && !IsFloat(*type)) {
+  if (const auto type = TypeAfter(name.text, "index_")) {
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
     TUNEC_ASSIGN(IndexExpr index, ParseIndex());
     TUNEC_RETURN_IF_ERROR(lexer_.Expect(")"));

@@ -84,7 +84,9 @@ std::vector<ModPart> TakeMods(IndexExpr& sum) {
 
 std::string Parenthesized(const IndexExpr& expr, const TextNames& names) {
   const std::string text = PrintIndex(expr, names);
-  return expr.AsVar() ? text : "(" + text + ")";
+  const bool one_atom =
+      expr.terms().size() == 1 && expr.terms()[0].coefficient == 1 && expr.constant() == 0;
+  return one_atom ? text : "(" + text + ")";
 }
 
 std::string PrintAtom(const IndexAtom& atom, const TextNames& names) {

@@ -1,0 +1,126 @@
+#include "ir/array.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "ir/data_type.h"
+#include "ir/rounding.h"
+#include "ir/scalar_op.h"
+#include "ir/target.h"
+
+namespace tunec {
+namespace {
+
+// The nearest of all values of a 16-bit type, ties to the even one, found by comparison.
+uint16_t NearestByNeighbours(float value, uint16_t candidate, float (*decode)(uint16_t)) {
+  const auto distance = [&](uint16_t bits) {
+    return std::abs(static_cast<double>(decode(bits)) - static_cast<double>(value));
+  };
+  uint16_t best = candidate;
+  for (const int step : {-1, 1}) {
+    const auto other = static_cast<uint16_t>(candidate + step);
+    if ((other & 0x8000) != (candidate & 0x8000) || !std::isfinite(decode(other))) continue;
+    const bool nearer = distance(other) < distance(best);
+    const bool even_tie = distance(other) == distance(best) && (other & 1) == 0;
+    if (nearer || even_tie) best = other;
+  }
+  return best;
+}
+
+TEST(Half, EveryValueSurvives) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    const float value = HalfToFloat(half);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(HalfToFloat(FloatToHalf(value))));
+    } else {
+      EXPECT_EQ(FloatToHalf(value), half);
+    }
+    const float brain = BFloat16ToFloat(half);
+    if (!std::isnan(brain)) {
+      EXPECT_EQ(FloatToBFloat16(brain), half);
+    }
+  }
+}
+
+TEST(Half, RoundsToNearestEven) {
+  for (uint32_t bits = 0; bits < 0xff800000; bits += 4099) {
+    const float value = std::bit_cast<float>(bits);
+    const uint16_t half = FloatToHalf(value);
+    if (std::isfinite(value) && std::isfinite(HalfToFloat(half))) {
+      ASSERT_EQ(half, NearestByNeighbours(value, half, HalfToFloat)) << value;
+    }
+    const uint16_t brain = FloatToBFloat16(value);
+    if (std::isfinite(value) && std::isfinite(BFloat16ToFloat(brain))) {
+      ASSERT_EQ(brain, NearestByNeighbours(value, brain, BFloat16ToFloat)) << value;
+    }
+  }
+  EXPECT_EQ(FloatToHalf(65519.0f), 0x7bff);
+  EXPECT_EQ(FloatToHalf(65520.0f), 0x7c00);
+  EXPECT_EQ(FloatToHalf(-0.0f), 0x8000);
+  EXPECT_EQ(FloatToHalf(0x1p-25f), 0);
+  EXPECT_EQ(FloatToHalf(0x1.000002p-25f), 1);
+}
+
+TEST(Rounding, RoundsADoubleOnce) {
+  // Just above the middle of two halves, by less than a float can tell.
+  const double value = 1.0 + 0x1p-11 + 0x1p-40;
+  EXPECT_EQ(RoundTo(value, DataType::kF16), 1.0 + 0x1p-10);
+  EXPECT_EQ(RoundTo(1.0 + 0x1p-11, DataType::kF16), 1.0);
+}
+
+TEST(Rounding, SaturatesAndWraps) {
+  EXPECT_EQ(FloatToInt(1e30, DataType::kI64), INT64_MAX);
+  EXPECT_EQ(FloatToInt(-1e30, DataType::kI32), INT32_MIN);
+  EXPECT_EQ(FloatToInt(300.7, DataType::kU8), 255);
+  EXPECT_EQ(FloatToInt(-3.7, DataType::kI8), -3);
+  EXPECT_EQ(FloatToInt(NAN, DataType::kI32), 0);
+  EXPECT_EQ(FloatToInt(0x1p63, DataType::kU64), INT64_MIN);
+  EXPECT_EQ(WrapTo(300, DataType::kU8), 44);
+  EXPECT_EQ(LargestInt(DataType::kU64), -1);
+  EXPECT_EQ(SmallestInt(DataType::kI16), -32768);
+}
+
+TEST(Array, ConvertsElements) {
+  for (int t = 0; t <= static_cast<int>(DataType::kBool); ++t) {
+    Array array(static_cast<DataType>(t), {2, 2});
+    array.SetDouble(3, 1.0);
+    array.SetInt(2, 1);
+    EXPECT_EQ(array.GetDouble(3), 1.0);
+    EXPECT_EQ(array.GetInt(2), 1);
+    EXPECT_EQ(array.GetDouble(0), 0.0);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(array.data()) % 64, 0U);
+  }
+  const Array array(DataType::kF32, {2, 3});
+  EXPECT_EQ(array.Reshaped({6}).data(), array.data());
+}
+
+TEST(Array, CountsElements) {
+  EXPECT_EQ(ElementCount(std::vector<int64_t>{}), 1);
+  EXPECT_EQ(ElementCount(std::vector<int64_t>{3, 0, INT64_MAX}), 0);
+  EXPECT_EQ(ElementCount(std::vector<int64_t>{INT64_MAX, INT64_MAX}), -1);
+  EXPECT_EQ(ElementCount(std::vector<int64_t>{2, -1}), -1);
+}
+
+TEST(Names, AreInverses) {
+  for (int t = 0; t <= static_cast<int>(DataType::kBool); ++t) {
+    EXPECT_EQ(ParseDataType(Name(static_cast<DataType>(t))), static_cast<DataType>(t));
+  }
+  EXPECT_EQ(ParseDataType("f33"), std::nullopt);
+  for (int op = 0; op <= static_cast<int>(ScalarOp::kFma); ++op) {
+    EXPECT_EQ(ParseScalarOp(Name(static_cast<ScalarOp>(op))), static_cast<ScalarOp>(op));
+  }
+}
+
+TEST(Target, PrintsEverything) {
+  Target target;
+  target.features = {"fma", "avx2"};
+  EXPECT_EQ(Print(target),
+            "cpu generic [avx2,fma] vector_bits=256 vector_registers=16 l1=32768 l2=1048576 "
+            "l3=16777216 cores=1 threads=1");
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,117 @@
+#include "ir/compute.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ir/programs.h"
+
+namespace tunec {
+namespace {
+
+Compute MustParse(std::string_view text) {
+  auto compute = ParseCompute(text, "c.txt");
+  EXPECT_TRUE(compute.has_value()) << compute.error().Format();
+  return compute.value_or(Compute{});
+}
+
+TEST(ComputeText, CanonicalTextsPrintAsWritten) {
+  for (const auto& [name, text] : test::kComputes) {
+    const Compute compute = MustParse(text);
+    EXPECT_EQ(Print(compute), text) << name;
+    EXPECT_EQ(MustParse(Print(compute)), compute) << name;
+    EXPECT_TRUE(Verify(compute)) << name << ": " << Verify(compute).error().message;
+  }
+}
+
+TEST(ComputeText, KeepsTheNumbersOfReads) {
+  Compute compute = MustParse(test::kMatmul);
+  Statement& s = compute.statements[0];
+  std::swap(s.reads[0], s.reads[1]);
+  s.reads.push_back(s.reads[0]);  // twice, and unused
+  EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
+}
+
+TEST(ComputeText, KeepsOddNames) {
+  Compute compute = MustParse(test::kMatmul);
+  compute.name = "";
+  compute.tensors[0].name = "conv1/weight:0";
+  compute.tensors[1].name = "max";
+  compute.statements[0].name = "reducer";
+  compute.statements[0].iterators[0].name = "floor";
+  compute.statements[0].iterators[1].name = "a b";
+  EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
+}
+
+TEST(ComputeText, KeepsCustomReducers) {
+  Compute compute = MustParse(test::kMatmul);
+  compute.statements[0].reducer->finalise = {
+      Expr::Accumulator(0, DataType::kF32) / Expr::Constant(29.0, DataType::kF32)};
+  compute.statements[0].reducer->reorderable = false;
+  EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
+}
+
+TEST(ComputeText, RefusesWithAPlace) {
+  const auto error = [](std::string_view text) {
+    const auto compute = ParseCompute(text, "c.txt");
+    return compute ? "" : compute.error().Format();
+  };
+  EXPECT_EQ(error("graph x {"), "c.txt:1:1: error: expected 'compute', found 'graph'");
+  EXPECT_EQ(error("compute x {\n  input A: f31[2]\n}"),
+            "c.txt:2:12: error: expected a type as in f32[2, 3], found 'f31'");
+  EXPECT_EQ(error("compute x {\n  input A: f32[-2]\n}"),
+            "c.txt:2:16: error: dimension -2 is negative");
+  EXPECT_EQ(error("compute x {\n  input A: f32[2] sticky\n}"),
+            "c.txt:2:19: error: expected constant, layout, align, alias, range or the end of the "
+            "line, found 'sticky'");
+  EXPECT_EQ(error("compute x {\n  input A: f32[2]\n  output A: f32[2]\n}"),
+            "c.txt:3:10: error: a second tensor is called A");
+  EXPECT_EQ(error("compute x {\n  output C: f32[2]\n  S[i: 2]:\n    D[i] = 0.0\n}"),
+            "c.txt:4:5: error: no tensor is called D");
+  EXPECT_EQ(error("compute x {\n  output C: f32[2]\n  S[i: 2]:\n    C[i] = 0.0 1.0\n}"),
+            "c.txt:4:16: error: expected the end of the line, found '1.0'");
+  EXPECT_EQ(error("compute x {\n  output C: f32[2]\n  S[i: 2]:\n    C[i] add= 0.0\n}"),
+            "c.txt:4:10: error: no reducer is called add");
+  EXPECT_EQ(error("compute x {\n  output C: f32[2]\n  S[i: 2]:\n    C[i] = C[q]\n}"),
+            "c.txt:4:14: error: no variable is called q here");
+  EXPECT_EQ(error("compute x {\n  output C: f32[2] alias D\n}"),
+            "c.txt:2:26: error: no tensor is called D");
+  EXPECT_EQ(error("compute x {"),
+            "c.txt:1:12: error: expected a statement's name, found the end of the text");
+}
+
+// Every prefix of a text, and every text with one byte changed, gives a value or an error.
+TEST(ComputeText, SurvivesDamage) {
+  for (const auto& [name, text] : test::kComputes) {
+    std::string damaged(text);
+    for (size_t i = 0; i < text.size(); ++i) {
+      (void)ParseCompute(text.substr(0, i), "c");
+      for (const char c : {'[', '-', '9', '\n', '\xff', '"'}) {
+        damaged[i] = c;
+        if (const auto compute = ParseCompute(damaged, "c")) (void)Verify(*compute);
+      }
+      damaged[i] = text[i];
+    }
+  }
+}
+
+TEST(Compute, StorageFollowsTheLayout) {
+  const Compute compute = MustParse(test::kBlocked);
+  const Tensor& tensor = compute.tensors[*compute.FindTensor("C")];
+  EXPECT_EQ(StorageElements(tensor), 37 * 2 * 8);
+  const IndexExpr offset = StorageOffset(tensor, {IndexExpr::Var(0), IndexExpr::Var(1)});
+  for (const int64_t j : {0, 7, 8, 12}) {
+    EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);
+  }
+  // With j = 8*o + l in range the block arithmetic disappears.
+  EXPECT_EQ(offset, IndexExpr::Var(0) * 16 + IndexExpr::Var(1));
+}
+
+TEST(Compute, CountsWork) {
+  const Work work = CountWork(MustParse(test::kMatmul));
+  EXPECT_EQ(work.flops, 2.0 * 37 * 29 * 13 + 37 * 13);
+  EXPECT_EQ(work.bytes, 4.0 * (37 * 29 + 29 * 13 + 37 * 13));
+  const Work triangle = CountWork(MustParse(test::kTriangle));
+  EXPECT_EQ(triangle.flops, 55);
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,54 @@
+#include "support/file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace tunec {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() {
+    std::string pattern = testing::TempDir() + "tunec_file_XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~FileTest() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(FileTest, WritesAndReadsBack) {
+  const std::string bytes("a\0b\n", 4);
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", bytes));
+  EXPECT_EQ(*ReadFile(folder_ / "x"), bytes);
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", ""));
+  EXPECT_EQ(*ReadFile(folder_ / "x"), "");
+  // Nothing is left aside.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(FileTest, ReportsWhatFailed) {
+  const auto missing = ReadFile(folder_ / "nope");
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(ReadFile(folder_).error().code, ErrorCode::kIo);
+  EXPECT_FALSE(WriteFileAtomically(folder_ / "no" / "x", "y"));
+  std::filesystem::create_directory(folder_ / "d");
+  EXPECT_FALSE(WriteFileAtomically(folder_ / "d", "y"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(FileTest, MapsAFile) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
+  const auto mapped = MappedFile::Open(folder_ / "x");
+  ASSERT_TRUE(mapped);
+  // The mapping outlives the name.
+  std::filesystem::remove(folder_ / "x");
+  EXPECT_EQ(std::memcmp((*mapped)->bytes().data(), "hello", 5), 0);
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "empty", ""));
+  EXPECT_TRUE((*MappedFile::Open(folder_ / "empty"))->bytes().empty());
+  EXPECT_EQ(MappedFile::Open(folder_ / "x").error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace tunec
