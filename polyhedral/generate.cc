@@ -30,6 +30,7 @@ struct Context {
   std::vector<std::optional<IndexExpr>> value;     // per loop: its variable in the nest, or a constant
   std::vector<std::vector<IndexExpr>> conditions;  // per statement, over the tree's loops
   std::vector<bool> dead;                          // per statement: no instance here
+  std::vector<const TreeNode*> undivided;          // isolated parallel loops around this place
 };
 
 class Generator {
@@ -44,6 +45,8 @@ class Generator {
   Body GenerateKind(const TreeNode& node, Context context);
   Body GenerateLoop(const TreeNode& node, Context context);
   Body GenerateIsolated(const TreeNode& node, const Context& context);
+  Body DivideTasks(const TreeNode& node, Context context);
+  std::vector<Interval> Parts(const TreeNode& loop, const Context& context) const;
   Body GenerateRange(const TreeNode& node, Context context, Interval range,
                      const std::vector<IndexExpr>& lower, const std::vector<IndexExpr>& upper);
   Body GenerateLeaf(StatementId statement, const Context& context);
@@ -180,6 +183,7 @@ Body Generator::Generate(const TreeNode& node, Context context) {
   const bool in_chain = node.kind == TreeNode::Kind::kLoop &&
                         tree_.loops[node.loop].kind == LoopKind::kParallel;
   if (in_chain) return GenerateKind(node, std::move(context));
+  if (!context.undivided.empty()) return DivideTasks(node, std::move(context));
   std::vector<IndexExpr> conditions;
   for (const IndexExpr& condition :
        TakeShared(context, live, [&](const IndexExpr& c) { return IsBound(c, context); })) {
@@ -236,6 +240,11 @@ std::optional<Interval> Generator::CleanRange(const TreeNode& node, const Contex
   return clean;
 }
 
+// Constant bounds are in the loop's range already.
+void AddBound(IndexExpr bound, std::vector<IndexExpr>& bounds) {
+  if (!bound.IsConstant()) bounds.push_back(std::move(bound));
+}
+
 Body Generator::GenerateLoop(const TreeNode& node, Context context) {
   const VarId loop = node.loop;
   const std::vector<StatementId> live = LiveBelow(node, context);
@@ -254,10 +263,10 @@ Body Generator::GenerateLoop(const TreeNode& node, Context context) {
     const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
     const Interval bounds = BoundsOf(rest, Ranges(context));
     if (coefficient > 0) {  // loop >= ceil(-rest / coefficient)
-      if (!rest.IsConstant()) lower.push_back(ToNest(-IndexExpr::FloorDiv(rest, coefficient), context));
+      AddBound(ToNest(-IndexExpr::FloorDiv(rest, coefficient), context), lower);
       range.lo = std::max(range.lo, CeilDivide(-bounds.hi, coefficient));
     } else {  // loop <= floor(rest / -coefficient)
-      if (!rest.IsConstant()) upper.push_back(ToNest(IndexExpr::FloorDiv(rest, -coefficient) + 1, context));
+      AddBound(ToNest(IndexExpr::FloorDiv(rest, -coefficient) + 1, context), upper);
       range.hi = std::min(range.hi, FloorDivide(bounds.hi, -coefficient));
     }
   }
@@ -268,41 +277,53 @@ Body Generator::GenerateLoop(const TreeNode& node, Context context) {
   return GenerateRange(node, context, range, lower, upper);
 }
 
-Body Generator::GenerateIsolated(const TreeNode& node, const Context& context) {
-  const Interval whole = context.range[node.loop];
-  const std::optional<Interval> clean = CleanRange(node, context);
-  if (!clean || clean->lo > clean->hi || *clean == whole) {
-    return GenerateRange(node, context, whole, {}, {});
-  }
+// The range of an isolated loop cut where its conditions begin and cease to hold for sure.
+std::vector<Interval> Generator::Parts(const TreeNode& loop, const Context& context) const {
+  const Interval whole = context.range[loop.loop];
+  const std::optional<Interval> clean = CleanRange(loop, context);
+  if (!clean || clean->lo > clean->hi || *clean == whole) return {whole};
   std::vector<Interval> parts;
   if (clean->lo > whole.lo) parts.push_back({whole.lo, clean->lo - 1});
   parts.push_back(*clean);
   if (clean->hi < whole.hi) parts.push_back({clean->hi + 1, whole.hi});
-  Body body;
-  if (tree_.loops[node.loop].kind != LoopKind::kParallel) {
-    for (const Interval& part : parts) {
-      Body loop = GenerateRange(node, context, part, {}, {});
-      std::ranges::move(loop, std::back_inserter(body));
-    }
-    return body;
+  return parts;
+}
+
+Body Generator::GenerateIsolated(const TreeNode& node, const Context& context) {
+  if (tree_.loops[node.loop].kind == LoopKind::kParallel) {
+    Context inner = context;
+    inner.undivided.push_back(&node);
+    return GenerateRange(node, std::move(inner), context.range[node.loop], {}, {});
   }
-  // The tasks of a phase are one loop: tell the parts apart inside it.
-  const VarId variable = NewVariable(tree_.loops[node.loop].name);
-  Loop loop{.var = variable, .kind = LoopKind::kParallel};
-  loop.lower.push_back(whole.lo);
-  loop.upper.push_back(whole.hi + 1);
+  Body body;
+  for (const Interval& part : Parts(node, context)) {
+    Body loop = GenerateRange(node, context, part, {}, {});
+    std::ranges::move(loop, std::back_inserter(body));
+  }
+  return body;
+}
+
+// The tasks of a phase are one unbroken chain of loops: the parts of an isolated one are told
+// apart inside the chain.
+Body Generator::DivideTasks(const TreeNode& node, Context context) {
+  const TreeNode& divided = *context.undivided.back();
+  context.undivided.pop_back();
+  const VarId loop = divided.loop;
+  const Interval whole = context.range[loop];
+  const IndexExpr variable = *context.value[loop];
+  const std::vector<Interval> parts = Parts(divided, context);
+  if (parts.size() == 1) return Generate(node, std::move(context));
+  Body body;
   for (const Interval& part : parts) {
     Context inner = context;
-    inner.range[node.loop] = part;
-    inner.value[node.loop] =
-        part.lo == part.hi ? IndexExpr(part.lo) : IndexExpr::Var(variable);
+    inner.range[loop] = part;
+    if (part.lo == part.hi) inner.value[loop] = IndexExpr(part.lo);
     If choice;
-    if (part.lo > whole.lo) choice.nonnegative.push_back(IndexExpr::Var(variable) - part.lo);
-    if (part.hi < whole.hi) choice.nonnegative.push_back(IndexExpr(part.hi) - IndexExpr::Var(variable));
-    choice.body = Generate(node.children[0], std::move(inner));
-    if (!choice.body.empty()) loop.body.push_back(NestNode{std::move(choice)});
+    if (part.lo > whole.lo) choice.nonnegative.push_back(variable - part.lo);
+    if (part.hi < whole.hi) choice.nonnegative.push_back(IndexExpr(part.hi) - variable);
+    choice.body = Generate(node, std::move(inner));
+    if (!choice.body.empty()) body.push_back(NestNode{std::move(choice)});
   }
-  body.push_back(NestNode{std::move(loop)});
   return body;
 }
 

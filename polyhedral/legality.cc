@@ -23,11 +23,25 @@ namespace {
 // Enough for attention's statements; bounds what a hostile input can cost (seconds).
 constexpr unsigned long kIslOperations = 40'000'000;
 
-struct TensorDependences {
-  TensorId tensor = 0;
-  isl::UnionMap flow;   // writer -> reader
-  isl::UnionMap reuse;  // reader or writer -> later writer
+enum class DependenceKind : uint8_t {
+  kFlow,   // writer -> reader
+  kReuse,  // reader or writer -> later writer
 };
+
+// All dependences of one kind through one tensor between one pair of statements.
+struct Dependence {
+  TensorId tensor = 0;
+  DependenceKind kind = DependenceKind::kFlow;
+  StatementId from = 0;
+  StatementId to = 0;
+  isl::Map instances;
+};
+
+StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
+  const char* name = isl_map_get_tuple_name(map.get(), side);
+  TUNEC_CHECK(name != nullptr && name[0] == 'S', "a dependence of no statement");
+  return static_cast<StatementId>(std::atoi(name + 1));
+}
 
 }  // namespace
 
@@ -43,10 +57,11 @@ struct Dependences::Impl {
   Context context;
   std::vector<Tensor> tensors;
   std::vector<Statement> statements;
-  std::vector<TensorDependences> by_tensor;
+  std::vector<Dependence> dependences;
 
   Status Compute();
-  TensorDependences ComputeTensor(TensorId tensor, const isl::UnionMap& original);
+  Status ComputeTensor(TensorId tensor, const isl::UnionMap& original);
+  Status Append(TensorId tensor, DependenceKind kind, isl_union_flow* flow);
   isl::UnionMap Parse(const std::string& text) const {
     return isl::UnionMap(isl_union_map_read_from_str(context.ctx, text.c_str()));
   }
@@ -72,16 +87,34 @@ std::string OriginalTime(StatementId id, const Statement& statement, size_t leng
 
 }  // namespace
 
-TensorDependences Dependences::Impl::ComputeTensor(TensorId tensor,
-                                                   const isl::UnionMap& original) {
+Status Dependences::Impl::Append(TensorId tensor, DependenceKind kind, isl_union_flow* flow) {
+  const isl::UnionMap all(isl_union_flow_get_may_dependence(flow));
+  isl_union_flow_free(flow);
+  isl_map_list* list = all.ok() ? isl_union_map_get_map_list(all.get()) : nullptr;
+  if (list == nullptr) {
+    return Fail(ErrorCode::kResourceLimit,
+                "the dependences of tensor {} need more than isl's quota of operations",
+                tensors[tensor].name);
+  }
+  for (int i = 0; i < isl_map_list_n_map(list); ++i) {
+    isl::Map map(isl_map_coalesce(isl_map_list_get_map(list, i)));
+    const StatementId from = StatementOf(map, isl_dim_in);
+    const StatementId to = StatementOf(map, isl_dim_out);
+    dependences.push_back({tensor, kind, from, to, std::move(map)});
+  }
+  isl_map_list_free(list);
+  return {};
+}
+
+Status Dependences::Impl::ComputeTensor(TensorId tensor, const isl::UnionMap& original) {
   isl::UnionMap reads = Empty();
   isl::UnionMap writes = Empty();
   for (size_t s = 0; s < statements.size(); ++s) {
     const Statement& statement = statements[s];
-    const auto id = static_cast<StatementId>(s);
     const auto text = [&](const std::vector<IndexExpr>& index,
                           const std::vector<IndexExpr>& guard) {
-      return AccessText(id, statement, tensors[tensor], tensor, index, guard);
+      return AccessText(static_cast<StatementId>(s), statement, tensors[tensor], tensor, index,
+                        guard);
     };
     for (const Read& read : statement.reads) {
       if (read.tensor != tensor) continue;
@@ -94,21 +127,16 @@ TensorDependences Dependences::Impl::ComputeTensor(TensorId tensor,
       if (statement.reducer) Add(reads, text(write.index, {}));
     }
   }
-  TensorDependences result{.tensor = tensor};
   isl_union_access_info* info = isl_union_access_info_from_sink(reads.copy());
   info = isl_union_access_info_set_must_source(info, writes.copy());
   info = isl_union_access_info_set_schedule_map(info, original.copy());
-  isl_union_flow* flow = isl_union_access_info_compute_flow(info);
-  result.flow = isl::UnionMap(isl_union_flow_get_may_dependence(flow));
-  isl_union_flow_free(flow);
+  TUNEC_RETURN_IF_ERROR(
+      Append(tensor, DependenceKind::kFlow, isl_union_access_info_compute_flow(info)));
   info = isl_union_access_info_from_sink(writes.copy());
   info = isl_union_access_info_set_must_source(info, writes.copy());
   info = isl_union_access_info_set_may_source(info, reads.copy());
   info = isl_union_access_info_set_schedule_map(info, original.copy());
-  flow = isl_union_access_info_compute_flow(info);
-  result.reuse = isl::UnionMap(isl_union_flow_get_may_dependence(flow));
-  isl_union_flow_free(flow);
-  return result;
+  return Append(tensor, DependenceKind::kReuse, isl_union_access_info_compute_flow(info));
 }
 
 Status Dependences::Impl::Compute() {
@@ -128,12 +156,7 @@ Status Dependences::Impl::Compute() {
                                  [&](const Write& write) { return write.tensor == id; });
     });
     if (!written) continue;
-    by_tensor.push_back(ComputeTensor(id, original));
-    if (!by_tensor.back().flow.ok() || !by_tensor.back().reuse.ok()) {
-      return Fail(ErrorCode::kResourceLimit,
-                  "the dependences of tensor {} need more than isl's quota of operations",
-                  tensors[t].name);
-    }
+    TUNEC_RETURN_IF_ERROR(ComputeTensor(id, original));
   }
   return {};
 }
@@ -154,51 +177,48 @@ Result<Dependences> Dependences::Of(const std::vector<Tensor>& tensors,
 
 namespace {
 
-// One check of a tree: the times of its statements, and what follows from its structure.
+// One check of a tree. Each dependence is mapped to the set of differences between the times of
+// its ends; every question is then whether some of these vectors has a certain shape.
 class Check {
  public:
   Check(isl_ctx* ctx, const std::vector<Tensor>& tensors, const ScheduleTree& tree,
         ReductionOrder order)
       : ctx_(ctx), tensors_(tensors), tree_(tree), order_(order) {
     BuildTimes();
-    CollectStages(tree.root, 0, {});
+    Collect(tree.root, 0);
   }
 
-  Status Run(const TensorDependences& dependences) const;
+  Status CheckStages() const;
+  Status CheckDependence(const Dependence& dependence) const;
 
  private:
-  struct Stage {
-    TensorId tensor;
-    size_t depth;  // entries of time before the stage
+  // A node of the tree that asks something: a stage, or a loop that is not serial.
+  struct Place {
+    const TreeNode* node;
+    size_t depth;  // entries of time before it
     std::vector<StatementId> inside;
-  };
-  struct KindedLoop {
-    VarId loop;
-    size_t depth;  // its entry of time
-    std::vector<StatementId> inside;
+    bool Holds(StatementId s) const { return std::ranges::find(inside, s) != inside.end(); }
   };
 
   void BuildTimes();
-  void CollectStages(const TreeNode& node, size_t depth, std::vector<VarId> loops);
-  const Stage* StageOf(TensorId tensor) const;
-  isl::Map Relation(const std::string& condition) const;
-  isl::UnionMap BetweenTimes(const isl::Map& relation) const;
-  std::string EqualBefore(size_t depth) const;
-  isl::UnionMap WithoutOwnReductions(const isl::UnionMap& dependences) const;
-  isl::UnionMap Within(const isl::UnionMap& dependences,
-                       const std::vector<StatementId>& statements) const;
-  Status CheckConfined(const Stage& stage) const;
-  Status Expect(const isl::UnionMap& dependences, const std::string& violating,
-                const std::string& what) const;
+  void Collect(const TreeNode& node, size_t depth);
+  const Place* StageOf(TensorId tensor) const;
+  isl::Set Differences(const Dependence& dependence) const;
+  isl::Set EqualBefore(isl::Set differences, size_t depth) const;
+  Status ExpectNone(const isl::Set& violating, const Dependence& dependence,
+                    const std::string& what) const;
+  Status CheckForward(const isl::Set& differences, const Dependence& dependence) const;
+  Status CheckLoops(const isl::Set& differences, const Dependence& dependence) const;
+  bool IsOwnReduction(const Dependence& dependence) const;
 
   isl_ctx* ctx_;
   const std::vector<Tensor>& tensors_;
   const ScheduleTree& tree_;
   ReductionOrder order_;
   size_t length_ = 0;
-  isl::UnionMap times_;
-  std::vector<Stage> stages_;
-  std::vector<KindedLoop> kinded_;
+  std::vector<isl::Map> times_;
+  std::vector<Place> stages_;
+  std::vector<Place> loops_;
 };
 
 void Check::BuildTimes() {
@@ -207,105 +227,63 @@ void Check::BuildTimes() {
     times.push_back(TimeOf(tree_, static_cast<StatementId>(s)));
     length_ = std::max(length_, times.back().size());
   }
-  times_ = isl::UnionMap(isl_union_map_read_from_str(ctx_, "{ }"));
   for (size_t s = 0; s < times.size(); ++s) {
     times[s].resize(length_, IndexExpr(0));
     const std::string text =
         TimeText(static_cast<StatementId>(s), tree_.statements[s], times[s]);
-    times_ = isl::UnionMap(isl_union_map_union(
-        times_.take(), isl_union_map_read_from_str(ctx_, text.c_str())));
+    times_.emplace_back(isl_map_read_from_str(ctx_, text.c_str()));
   }
 }
 
-void Check::CollectStages(const TreeNode& node, size_t depth, std::vector<VarId> loops) {
+void Check::Collect(const TreeNode& node, size_t depth) {
   if (node.kind == TreeNode::Kind::kAlloc) {
-    stages_.push_back({node.tensor, depth, StatementsBelow(node)});
+    stages_.push_back({&node, depth, StatementsBelow(node)});
   }
   if (node.kind == TreeNode::Kind::kLoop) {
     const LoopKind kind = tree_.loops[node.loop].kind;
     if (kind != LoopKind::kSerial && kind != LoopKind::kUnrolled) {
-      kinded_.push_back({node.loop, depth, StatementsBelow(node)});
+      loops_.push_back({&node, depth, StatementsBelow(node)});
     }
   }
   const bool has_entry = node.kind == TreeNode::Kind::kLoop ||
                          node.kind == TreeNode::Kind::kSequence;
-  for (const TreeNode& child : node.children) {
-    CollectStages(child, depth + (has_entry ? 1 : 0), loops);
-  }
+  for (const TreeNode& child : node.children) Collect(child, depth + (has_entry ? 1 : 0));
 }
 
-const Check::Stage* Check::StageOf(TensorId tensor) const {
-  const auto found =
-      std::ranges::find_if(stages_, [&](const Stage& stage) { return stage.tensor == tensor; });
+const Check::Place* Check::StageOf(TensorId tensor) const {
+  const auto found = std::ranges::find_if(
+      stages_, [&](const Place& stage) { return stage.node->tensor == tensor; });
   return found == stages_.end() ? nullptr : &*found;
 }
 
-// A relation between times a and b.
-isl::Map Check::Relation(const std::string& condition) const {
-  std::string from;
-  std::string to;
-  for (size_t i = 0; i < length_; ++i) {
-    from += fmt::format("{}a{}", i > 0 ? ", " : "", i);
-    to += fmt::format("{}b{}", i > 0 ? ", " : "", i);
+bool Check::IsOwnReduction(const Dependence& dependence) const {
+  const Statement& statement = tree_.statements[dependence.from];
+  return dependence.from == dependence.to && statement.reducer && statement.reducer->reorderable;
+}
+
+// { time(b) - time(a) : a -> b a dependence }
+isl::Set Check::Differences(const Dependence& dependence) const {
+  isl_map* times = isl_map_apply_domain(dependence.instances.copy(), times_[dependence.from].copy());
+  times = isl_map_apply_range(times, times_[dependence.to].copy());
+  return isl::Set(isl_map_deltas(times));
+}
+
+isl::Set Check::EqualBefore(isl::Set differences, size_t depth) const {
+  isl_set* set = differences.take();
+  for (size_t i = 0; i < depth; ++i) {
+    set = isl_set_fix_si(set, isl_dim_set, static_cast<unsigned>(i), 0);
   }
-  const std::string text = fmt::format("{{ [{}] -> [{}] : {} }}", from, to, condition);
-  return isl::Map(isl_map_read_from_str(ctx_, text.c_str()));
+  return isl::Set(set);
 }
 
-std::string Check::EqualBefore(size_t depth) const {
-  std::string text = "1 = 1";
-  for (size_t i = 0; i < depth; ++i) text += fmt::format(" and a{} = b{}", i, i);
-  return text;
-}
-
-// All pairs of instances whose times are so related.
-isl::UnionMap Check::BetweenTimes(const isl::Map& relation) const {
-  isl_union_map* related =
-      isl_union_map_apply_range(times_.copy(), isl_union_map_from_map(relation.copy()));
-  return isl::UnionMap(
-      isl_union_map_apply_range(related, isl_union_map_reverse(times_.copy())));
-}
-
-isl::UnionMap Check::WithoutOwnReductions(const isl::UnionMap& dependences) const {
-  isl::UnionMap kept = dependences;
-  for (size_t s = 0; s < tree_.statements.size(); ++s) {
-    const Statement& statement = tree_.statements[s];
-    if (!statement.reducer || !statement.reducer->reorderable) continue;
-    const std::string domain = DomainText(static_cast<StatementId>(s), statement);
-    isl_union_set* set = isl_union_set_read_from_str(ctx_, domain.c_str());
-    isl_union_map* own =
-        isl_union_map_from_domain_and_range(isl_union_set_copy(set), set);
-    kept = isl::UnionMap(isl_union_map_subtract(kept.take(), own));
-  }
-  return kept;
-}
-
-isl::UnionMap Check::Within(const isl::UnionMap& dependences,
-                            const std::vector<StatementId>& statements) const {
-  isl::UnionSet inside(isl_union_set_read_from_str(ctx_, "{ }"));
-  for (const StatementId s : statements) {
-    const std::string domain = DomainText(s, tree_.statements[s]);
-    inside = isl::UnionSet(isl_union_set_union(
-        inside.take(), isl_union_set_read_from_str(ctx_, domain.c_str())));
-  }
-  isl_union_map* within = isl_union_map_intersect_domain(dependences.copy(), inside.copy());
-  return isl::UnionMap(isl_union_map_intersect_range(within, inside.copy()));
-}
-
-// An example of a violated dependence in words.
-std::string Describe(const isl::UnionMap& violated, const ScheduleTree& tree) {
-  isl_map_list* maps = violated.ok() ? isl_union_map_get_map_list(violated.get()) : nullptr;
-  if (maps == nullptr || isl_map_list_n_map(maps) == 0) {
-    isl_map_list_free(maps);
-    return "unknown";
-  }
-  const isl::Map sample(isl_map_from_basic_map(isl_map_sample(isl_map_list_get_map(maps, 0))));
-  isl_map_list_free(maps);
-  char* raw = isl_map_to_str(sample.get());
+// An example of a dependence in words: acc(i0 = 3, ...) -> out(...).
+std::string Describe(const Dependence& dependence, const ScheduleTree& tree) {
+  const isl::Map sample(isl_map_from_basic_map(isl_map_sample(dependence.instances.copy())));
+  char* raw = sample.ok() ? isl_map_to_str(sample.get()) : nullptr;
   std::string text = raw ? raw : "";
   free(raw);
-  // Later numbers first, so that S1 is not found in S12.
-  for (size_t s = tree.statements.size(); s-- > 0;) {
+  for (const StatementId s : {std::max(dependence.from, dependence.to),
+                              std::min(dependence.from, dependence.to)}) {
     const std::string tuple = fmt::format("S{}[", s);
     for (size_t at; (at = text.find(tuple)) != std::string::npos;) {
       text.replace(at, tuple.size(), tree.statements[s].name + "(");
@@ -315,82 +293,89 @@ std::string Describe(const isl::UnionMap& violated, const ScheduleTree& tree) {
   return text;
 }
 
-Status Check::Expect(const isl::UnionMap& dependences, const std::string& violating,
-                     const std::string& what) const {
-  const isl::UnionMap bad = BetweenTimes(Relation(violating));
-  const isl::UnionMap violated(isl_union_map_intersect(dependences.copy(), bad.copy()));
-  const isl_bool empty = violated.ok() ? isl_union_map_is_empty(violated.get()) : isl_bool_error;
+Status Check::ExpectNone(const isl::Set& violating, const Dependence& dependence,
+                         const std::string& what) const {
+  const isl_bool empty = violating.ok() ? isl_set_is_empty(violating.get()) : isl_bool_error;
+  if (empty == isl_bool_true) return {};
   if (empty == isl_bool_error) {
     return Fail(ErrorCode::kResourceLimit, "legality needs more than isl's quota of operations");
   }
-  if (empty == isl_bool_true) return {};
-  return Fail(ErrorCode::kIllegalSchedule, "{}: dependence {}", what,
-              Describe(violated, tree_));
+  const isl::Set sample(isl_set_from_basic_set(isl_set_sample(violating.copy())));
+  char* raw = sample.ok() ? isl_set_to_str(sample.get()) : nullptr;
+  const std::string distance = raw ? raw : "";
+  free(raw);
+  return Fail(ErrorCode::kIllegalSchedule,
+              "{} of {}: the {} dependence from {} to {}, such as {}, is violated at distance {}",
+              what, tensors_[dependence.tensor].name,
+              dependence.kind == DependenceKind::kFlow ? "flow" : "storage",
+              tree_.statements[dependence.from].name, tree_.statements[dependence.to].name,
+              Describe(dependence, tree_), distance);
 }
 
-// time(a) >= time(b), lexicographically.
-std::string NotBefore(size_t length) {
-  std::string condition;
-  std::string equal;
-  for (size_t i = 0; i < length; ++i) {
-    condition += fmt::format("{}({}a{} > b{})", i > 0 ? " or " : "", equal, i, i);
-    equal += fmt::format("a{} = b{} and ", i, i);
+// No difference may be lexicographically zero or negative.
+Status Check::CheckForward(const isl::Set& differences, const Dependence& dependence) const {
+  isl::Set prefix = differences;
+  for (size_t i = 0; i < length_; ++i) {
+    const auto dimension = static_cast<unsigned>(i);
+    const isl::Set backward(
+        isl_set_upper_bound_si(prefix.copy(), isl_dim_set, dimension, -1));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(backward, dependence, "order of accesses"));
+    prefix = isl::Set(isl_set_fix_si(prefix.take(), isl_dim_set, dimension, 0));
   }
-  equal.resize(equal.size() - std::string_view(" and ").size());
-  return fmt::format("{} or ({})", condition, equal);
+  return ExpectNone(prefix, dependence, "order of accesses");
+}
+
+// No loop that runs its iterations together may have a difference.
+Status Check::CheckLoops(const isl::Set& differences, const Dependence& dependence) const {
+  for (const Place& loop : loops_) {
+    if (!loop.Holds(dependence.from) || !loop.Holds(dependence.to)) continue;
+    const bool vector = tree_.loops[loop.node->loop].kind == LoopKind::kVector;
+    if (vector && order_ == ReductionOrder::kAny && IsOwnReduction(dependence)) continue;
+    const isl::Set together = EqualBefore(differences, loop.depth);
+    const auto dimension = static_cast<unsigned>(loop.depth);
+    const std::string what = fmt::format("{} loop {} carries accesses", vector ? "vector" : "parallel",
+                                         tree_.loops[loop.node->loop].name);
+    const isl::Set up(isl_set_lower_bound_si(together.copy(), isl_dim_set, dimension, 1));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, what));
+    const isl::Set down(isl_set_upper_bound_si(together.copy(), isl_dim_set, dimension, -1));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(down, dependence, what));
+  }
+  return {};
 }
 
 // Only statements inside the stage may touch its tensor.
-Status Check::CheckConfined(const Stage& stage) const {
-  for (size_t s = 0; s < tree_.statements.size(); ++s) {
-    if (std::ranges::find(stage.inside, static_cast<StatementId>(s)) != stage.inside.end()) {
-      continue;
-    }
-    const Statement& statement = tree_.statements[s];
-    const auto touches = [&](const auto& access) { return access.tensor == stage.tensor; };
-    if (std::ranges::any_of(statement.reads, touches) ||
-        std::ranges::any_of(statement.writes, touches)) {
-      return Fail(ErrorCode::kIllegalSchedule, "stage of {}: statement {} outside it uses it",
-                  tensors_[stage.tensor].name, statement.name);
+Status Check::CheckStages() const {
+  for (const Place& stage : stages_) {
+    for (size_t s = 0; s < tree_.statements.size(); ++s) {
+      if (stage.Holds(static_cast<StatementId>(s))) continue;
+      const Statement& statement = tree_.statements[s];
+      const auto touches = [&](const auto& access) { return access.tensor == stage.node->tensor; };
+      if (std::ranges::any_of(statement.reads, touches) ||
+          std::ranges::any_of(statement.writes, touches)) {
+        return Fail(ErrorCode::kIllegalSchedule, "stage of {}: statement {} outside it uses it",
+                    tensors_[stage.node->tensor].name, statement.name);
+      }
     }
   }
   return {};
 }
 
-Status Check::Run(const TensorDependences& dependences) const {
-  const std::string& name = tensors_[dependences.tensor].name;
-  const Stage* stage = StageOf(dependences.tensor);
-  isl::UnionMap reuse = dependences.reuse;
-  if (stage != nullptr) {
-    TUNEC_RETURN_IF_ERROR(CheckConfined(*stage));
-    const std::string same_run = EqualBefore(stage->depth);
-    const isl::UnionMap within = BetweenTimes(Relation(same_run));
-    isl_union_map* between_runs = isl_union_map_subtract(dependences.flow.copy(), within.copy());
-    const isl::UnionMap escaping(between_runs);
-    if (!escaping.ok() || isl_union_map_is_empty(escaping.get()) != isl_bool_true) {
-      return Fail(ErrorCode::kIllegalSchedule,
-                  "stage of {}: a value passes between runs of the stage: dependence {}", name,
-                  Describe(escaping, tree_));
+Status Check::CheckDependence(const Dependence& dependence) const {
+  isl::Set differences = Differences(dependence);
+  if (const Place* stage = StageOf(dependence.tensor)) {
+    isl::Set within = EqualBefore(differences, stage->depth);
+    if (dependence.kind == DependenceKind::kFlow) {
+      const isl::Set escaping(isl_set_subtract(differences.take(), within.copy()));
+      TUNEC_RETURN_IF_ERROR(
+          ExpectNone(escaping, dependence, "a value passes between runs of the stage"));
     }
-    reuse = isl::UnionMap(isl_union_map_intersect(reuse.take(), within.copy()));
+    // Each run of the stage has its own storage, so reuse between runs is void.
+    differences = std::move(within);
   }
-  isl::UnionMap all(isl_union_map_union(dependences.flow.copy(), reuse.copy()));
-  const isl::UnionMap others = WithoutOwnReductions(all);
-  const isl::UnionMap& ordered = order_ == ReductionOrder::kAny ? others : all;
-  TUNEC_RETURN_IF_ERROR(
-      Expect(ordered, NotBefore(length_), fmt::format("order of accesses to {}", name)));
-  for (const KindedLoop& loop : kinded_) {
-    const bool vector = tree_.loops[loop.loop].kind == LoopKind::kVector;
-    const isl::UnionMap& relevant =
-        vector && order_ == ReductionOrder::kAny ? others : all;
-    const std::string carried = fmt::format("{} and a{} != b{}", EqualBefore(loop.depth),
-                                            loop.depth, loop.depth);
-    TUNEC_RETURN_IF_ERROR(
-        Expect(Within(relevant, loop.inside), carried,
-               fmt::format("{} loop {} carries accesses to {}", vector ? "vector" : "parallel",
-                           tree_.loops[loop.loop].name, name)));
+  if (order_ == ReductionOrder::kAsWritten || !IsOwnReduction(dependence)) {
+    TUNEC_RETURN_IF_ERROR(CheckForward(differences, dependence));
   }
-  return {};
+  return CheckLoops(differences, dependence);
 }
 
 }  // namespace
@@ -401,17 +386,19 @@ Status Dependences::Check(const ScheduleTree& tree, ReductionOrder order) const 
               impl_->statements.size());
   isl_ctx_reset_operations(impl_->context.ctx);
   const class Check check(impl_->context.ctx, impl_->tensors, tree, order);
-  for (const TensorDependences& dependences : impl_->by_tensor) {
-    TUNEC_RETURN_IF_ERROR(check.Run(dependences));
+  TUNEC_RETURN_IF_ERROR(check.CheckStages());
+  for (const Dependence& dependence : impl_->dependences) {
+    TUNEC_RETURN_IF_ERROR(check.CheckDependence(dependence));
   }
   return {};
 }
 
 std::string Dependences::Print() const {
   std::string text;
-  for (const TensorDependences& dependences : impl_->by_tensor) {
-    char* raw = isl_union_map_to_str(dependences.flow.get());
-    text += fmt::format("{}: {}\n", impl_->tensors[dependences.tensor].name, raw ? raw : "");
+  for (const Dependence& dependence : impl_->dependences) {
+    if (dependence.kind != DependenceKind::kFlow) continue;
+    char* raw = isl_map_to_str(dependence.instances.get());
+    text += fmt::format("{}: {}\n", impl_->tensors[dependence.tensor].name, raw ? raw : "");
     free(raw);
   }
   return text;
