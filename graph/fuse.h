@@ -22,6 +22,7 @@ enum class FusionReason : uint8_t {
   kPrologue,          // cheap elementwise work before a reduction
   kSameRows,          // a reduction over the rows that another one already walks
   kIndexMap,          // data movement becomes the consumer's index map
+  kSameGroup,         // another value already joined the two
   // Not fused:
   kUnfusedMode,         // every node alone
   kOpaque,              // control, memory, or an operator never fused
