@@ -1,0 +1,73 @@
+#include "api/dlpack.h"
+
+#include <algorithm>
+#include <span>
+
+namespace tunec {
+namespace {
+
+// kDLBool is younger than the dlpack.h of Debian 12.
+constexpr uint8_t kBoolCode = 6;
+
+bool IsCompatible(const DLDataType& given, DataType wanted) {
+  const DLDataType type = DlpackType(wanted);
+  if (given.bits != type.bits || given.lanes != 1) return false;
+  return given.code == type.code || (wanted == DataType::kBool && given.code == kDLUInt);
+}
+
+std::string TypeText(const DLDataType& type) {
+  static constexpr std::string_view kCodes[] = {"i", "u", "f", "handle", "bf", "complex", "bool"};
+  const std::string code = type.code < std::size(kCodes) ? std::string(kCodes[type.code])
+                                                         : fmt::format("code{}:", type.code);
+  const std::string lanes = type.lanes == 1 ? "" : fmt::format("x{}", type.lanes);
+  return fmt::format("{}{}{}", code, type.bits, lanes);
+}
+
+std::string ShapeText(std::span<const int64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, "x"));
+}
+
+/// Strides that say dense row-major; those of dimensions of one element say nothing.
+bool IsDense(std::span<const int64_t> shape, const int64_t* strides) {
+  if (strides == nullptr) return true;
+  int64_t expected = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 0) return true;
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+DLDataType DlpackType(DataType type) {
+  const auto bits = static_cast<uint8_t>(8 * SizeOf(type));
+  if (type == DataType::kBool) return {kBoolCode, bits, 1};
+  if (type == DataType::kBF16) return {kDLBfloat, bits, 1};
+  if (IsFloat(type)) return {kDLFloat, bits, 1};
+  return {static_cast<uint8_t>(IsSigned(type) ? kDLInt : kDLUInt), bits, 1};
+}
+
+Result<void*> CheckedData(const DLTensor* tensor, const TensorSpec& spec, std::string_view what) {
+  const auto wrong = [&](const std::string& problem) {
+    return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
+  };
+  if (tensor == nullptr) return wrong(fmt::format("is null, expected {}", FormatType(spec)));
+  if (tensor->device.device_type != kDLCPU)
+    return wrong(fmt::format("is on DLPack device {}, expected the CPU ({})",
+                             static_cast<int>(tensor->device.device_type),
+                             static_cast<int>(kDLCPU)));
+  if (!IsCompatible(tensor->dtype, spec.type))
+    return wrong(fmt::format("has type {}, expected {}", TypeText(tensor->dtype), Name(spec.type)));
+  if (tensor->ndim < 0 || (tensor->ndim > 0 && tensor->shape == nullptr))
+    return wrong("has no shape");
+  const std::span<const int64_t> shape(tensor->shape, static_cast<size_t>(tensor->ndim));
+  if (!std::ranges::equal(shape, spec.shape))
+    return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), ShapeText(spec.shape)));
+  if (!IsDense(shape, tensor->strides)) return wrong("has strides that are not dense row-major");
+  if (tensor->data == nullptr) return nullptr;
+  return static_cast<std::byte*>(tensor->data) + tensor->byte_offset;
+}
+
+}  // namespace tunec

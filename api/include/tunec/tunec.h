@@ -1,0 +1,160 @@
+/* The C interface of tunec: compile a model file to native code, run it.
+ *
+ *     tunec_executable *model = NULL;
+ *     if (tunec_compile("resnet50.onnx", "{\"threads\": 2}", &model) != TUNEC_OK)
+ *       puts(tunec_error_message());
+ *     tunec_run(model, inputs, outputs);   // arrays of DLTensor *
+ *     tunec_release(model);
+ *
+ * Every function may be called from any thread. One executable may run in several threads at
+ * once; it must not be released while it runs. Functions that can fail return a tunec_status, and
+ * tunec_error_message() tells what went wrong in the calling thread. */
+#ifndef TUNEC_TUNEC_H_
+#define TUNEC_TUNEC_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. Where its header is not
+ * installed, and was not included before this one, the same layout is declared here. */
+#if defined(DLPACK_DLPACK_H_)
+#elif defined(__has_include)
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+#endif
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
+typedef enum {
+#endif
+  kDLCPU = 1
+} DLDeviceType;
+typedef struct {
+  DLDeviceType device_type;
+  int32_t device_id;
+} DLDevice;
+typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 } DLDataTypeCode;
+typedef struct {
+  uint8_t code; /* a DLDataTypeCode */
+  uint8_t bits;
+  uint16_t lanes;
+} DLDataType;
+typedef struct {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t* shape;
+  int64_t* strides; /* in elements; NULL: dense row-major */
+  uint64_t byte_offset;
+} DLTensor;
+#endif
+
+#if defined(__GNUC__)
+#define TUNEC_API __attribute__((visibility("default")))
+#else
+#define TUNEC_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a call came to. Numbers are never changed, new ones may be added. */
+typedef enum tunec_status {
+  TUNEC_OK = 0,
+  TUNEC_INVALID_ARGUMENT = 1, /* a wrong option, shape, type, null pointer */
+  TUNEC_PARSE_ERROR = 2,      /* a malformed model or option text */
+  TUNEC_UNSUPPORTED = 3,      /* well-formed, but tunec cannot do it */
+  TUNEC_NOT_FOUND = 4,        /* a file */
+  TUNEC_IO_ERROR = 5,         /* reading or writing failed */
+  TUNEC_ILLEGAL_SCHEDULE = 6, /* a failure of tunec's, as are 10 and 11 */
+  TUNEC_RESOURCE_LIMIT = 7,   /* memory or another quota */
+  TUNEC_DEVICE_ERROR = 8,     /* the processor lacks something */
+  TUNEC_CANCELLED = 9,        /* by the callback */
+  TUNEC_WRONG_RESULT = 10,
+  TUNEC_INTERNAL_ERROR = 11
+} tunec_status;
+
+typedef struct tunec_executable tunec_executable;
+
+/* How far tuning has come. All tasks (distinct kernels of the model) taken together. */
+typedef struct tunec_progress {
+  size_t size;            /* bytes of this struct as the library knows it */
+  size_t tasks;           /* distinct kernels to tune */
+  size_t tasks_timed;     /* of these, with a correct trial */
+  int64_t trials;         /* recorded, those of earlier runs included */
+  int64_t budget;         /* the option `trials` */
+  int64_t measured;       /* by this call */
+  double elapsed_seconds; /* of this call's tuning */
+  double model_seconds;   /* sum of the best kernel times; negative while some are unknown */
+} tunec_progress;
+
+/* Called in the thread that compiles. Any of the functions may be null. They must not call
+ * tunec_release, and must not leave by longjmp. */
+typedef struct tunec_callbacks {
+  size_t size; /* set it to sizeof(tunec_callbacks) */
+  void* user;  /* handed to each */
+  void (*progress)(void* user, const tunec_progress* progress);
+  int (*cancelled)(void* user);              /* nonzero: stop; what was measured is kept */
+  void (*log)(void* user, const char* line); /* without a newline */
+} tunec_callbacks;
+
+/* Compiles the model at `model_path` (.onnx, or .graph with its weights in the .safetensors beside
+ * it). `options_json` is null or a JSON object with any of these keys:
+ *
+ *   "target"          "cpu"
+ *   "threads"         of a run; 0 (the default): one for each core
+ *   "trials"          how many measured candidates the model's kernels may have, those in the
+ *                     database counted; 0 (the default) takes the best known and the analytic
+ *   "accuracy"        "f32" (the default), "exact", "tf32", "bf16", or a bound as a number
+ *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s
+ *   "db"              the tuning database; absent: the user's; "" or null: none is kept
+ *   "seed"            of the search
+ *   "shapes"          {"input": [1, 3, 224, 224]} for dimensions the model leaves open
+ *   "random_weights"  a seed: the weights of a .graph are random
+ *
+ * On success *out is a new executable, otherwise null. */
+TUNEC_API int tunec_compile(const char* model_path, const char* options_json,
+                            tunec_executable** out);
+/* The same; `callbacks` may be null and is copied. */
+TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* options_json,
+                                           const tunec_callbacks* callbacks,
+                                           tunec_executable** out);
+/* Null is allowed. */
+TUNEC_API void tunec_release(tunec_executable* executable);
+
+/* What goes in and comes out. Pointers live as long as the executable. An index out of range gives
+ * null, -1 dimensions, or a type of 0 bits. Shapes of scalars have no elements. */
+TUNEC_API size_t tunec_num_inputs(const tunec_executable* executable);
+TUNEC_API size_t tunec_num_outputs(const tunec_executable* executable);
+TUNEC_API const char* tunec_input_name(const tunec_executable* executable, size_t index);
+TUNEC_API const char* tunec_output_name(const tunec_executable* executable, size_t index);
+TUNEC_API DLDataType tunec_input_type(const tunec_executable* executable, size_t index);
+TUNEC_API DLDataType tunec_output_type(const tunec_executable* executable, size_t index);
+TUNEC_API int tunec_input_ndim(const tunec_executable* executable, size_t index);
+TUNEC_API int tunec_output_ndim(const tunec_executable* executable, size_t index);
+TUNEC_API const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index);
+TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index);
+
+/* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
+ * type and shape stated above, dense row-major (strides null or saying the same), aligned to the
+ * element. Copies nothing; outputs may not overlap each other. Booleans are bytes of 0 or 1, of
+ * type kDLBool or 8-bit kDLUInt. On an error no output was written. */
+TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
+                        DLTensor* const* outputs);
+
+/* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
+ * thread's next failure. */
+TUNEC_API const char* tunec_error_message(void);
+/* "0.1.0" */
+TUNEC_API const char* tunec_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TUNEC_TUNEC_H_ */

@@ -1,0 +1,251 @@
+// The C functions: arguments checked, exceptions stopped, errors kept per thread.
+#include "api/include/tunec/tunec.h"
+
+#include <array>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "api/dlpack.h"
+#include "api/options.h"
+#include "compiler/compiler.h"
+#include "jit/detect_cpu.h"
+
+using tunec::ErrorCode;
+using tunec::Result;
+using tunec::Status;
+
+static_assert(TUNEC_INVALID_ARGUMENT == static_cast<int>(ErrorCode::kInvalidArgument));
+static_assert(TUNEC_PARSE_ERROR == static_cast<int>(ErrorCode::kParse));
+static_assert(TUNEC_UNSUPPORTED == static_cast<int>(ErrorCode::kUnsupported));
+static_assert(TUNEC_NOT_FOUND == static_cast<int>(ErrorCode::kNotFound));
+static_assert(TUNEC_IO_ERROR == static_cast<int>(ErrorCode::kIo));
+static_assert(TUNEC_ILLEGAL_SCHEDULE == static_cast<int>(ErrorCode::kIllegalSchedule));
+static_assert(TUNEC_RESOURCE_LIMIT == static_cast<int>(ErrorCode::kResourceLimit));
+static_assert(TUNEC_DEVICE_ERROR == static_cast<int>(ErrorCode::kDevice));
+static_assert(TUNEC_CANCELLED == static_cast<int>(ErrorCode::kCancelled));
+static_assert(TUNEC_WRONG_RESULT == static_cast<int>(ErrorCode::kWrongResult));
+static_assert(TUNEC_INTERNAL_ERROR == static_cast<int>(ErrorCode::kInternal));
+
+struct tunec_executable {
+  std::shared_ptr<const tunec::Executable> executable;
+};
+
+namespace tunec {
+namespace {
+
+/// The latest failure's message. Without memory for it, a text that needs none.
+thread_local std::string latest_error;
+thread_local const char* latest_error_text = "";
+
+void KeepMessage(const Error& error) noexcept {
+  try {
+    latest_error = error.Format();
+    // The word belongs before a message on a terminal, not into one that is passed on.
+    constexpr std::string_view kPrefix = "error: ";
+    if (latest_error.starts_with(kPrefix)) latest_error.erase(0, kPrefix.size());
+    latest_error_text = latest_error.c_str();
+  } catch (...) {
+    latest_error_text = "not enough memory for the error's message";
+  }
+}
+
+/// Runs `body` and turns what it returns or throws into a status.
+template <class Body>
+int Guarded(Body body) noexcept {
+  try {
+    Status status = body();
+    if (status) return TUNEC_OK;
+    KeepMessage(status.error());
+    return static_cast<int>(status.error().code);
+  } catch (const std::bad_alloc&) {
+    latest_error_text = "not enough memory";
+    return TUNEC_RESOURCE_LIMIT;
+  } catch (const std::exception& exception) {
+    KeepMessage(Error{ErrorCode::kInternal, exception.what(), std::nullopt});
+    return TUNEC_INTERNAL_ERROR;
+  } catch (...) {
+    latest_error_text = "an exception of unknown type";
+    return TUNEC_INTERNAL_ERROR;
+  }
+}
+
+/// Null: nothing is kept. A user without a home has no default database, and needs none.
+Result<std::unique_ptr<Database>> OpenChosenDatabase(const DatabaseChoice& choice, int trials) {
+  std::string path = choice.path;
+  if (choice.kind == DatabaseChoice::Kind::kDefault) path = DefaultDatabasePath().value_or("");
+  if (path.empty() && trials == 0) return nullptr;
+  if (path.empty()) path = ":memory:";
+  TUNEC_ASSIGN(Database database, Database::Open(path, OpenMode::kReadWrite));
+  return std::make_unique<Database>(std::move(database));
+}
+
+tunec_progress Summarize(const TuneProgress& progress) {
+  tunec_progress summary = {};
+  summary.size = sizeof summary;
+  summary.tasks = progress.tasks.size();
+  for (const TaskProgress& task : progress.tasks) summary.tasks_timed += task.best_seconds ? 1 : 0;
+  summary.trials = progress.trials;
+  summary.budget = progress.budget;
+  summary.measured = progress.measured;
+  summary.elapsed_seconds = progress.elapsed_seconds;
+  summary.model_seconds = progress.total_seconds.value_or(-1);
+  return summary;
+}
+
+void SetCallbacks(const tunec_callbacks& callbacks, CompileOptions& options) {
+  if (callbacks.progress != nullptr)
+    options.on_progress = [callbacks](const TuneProgress& progress) {
+      const tunec_progress summary = Summarize(progress);
+      callbacks.progress(callbacks.user, &summary);
+    };
+  if (callbacks.cancelled != nullptr)
+    options.cancelled = [callbacks] { return callbacks.cancelled(callbacks.user) != 0; };
+  if (callbacks.log != nullptr)
+    options.on_log = [callbacks](const std::string& line) {
+      callbacks.log(callbacks.user, line.c_str());
+    };
+}
+
+Result<std::shared_ptr<const Executable>> CompileFile(const std::string& path,
+                                                      const ApiOptions& options,
+                                                      const tunec_callbacks* callbacks) {
+  CompileOptions compile;
+  TUNEC_ASSIGN(compile.target, ParseCpu(options.cpu, options.threads));
+  compile.accuracy = options.accuracy;
+  compile.trials = options.trials;
+  compile.seed = options.seed;
+  if (callbacks != nullptr) SetCallbacks(*callbacks, compile);
+  TUNEC_ASSIGN(const Graph graph, LoadModel(path, options.model));
+  TUNEC_ASSIGN(const std::unique_ptr<Database> database,
+               OpenChosenDatabase(options.database, options.trials));
+  TUNEC_ASSIGN(CompiledModel model, Compile(graph, database.get(), compile));
+  return model.executable;
+}
+
+const TensorSpec* At(const std::vector<TensorSpec>& specs, size_t index) {
+  return index < specs.size() ? &specs[index] : nullptr;
+}
+const TensorSpec* Input(const tunec_executable* executable, size_t index) {
+  return executable == nullptr ? nullptr : At(executable->executable->Inputs(), index);
+}
+const TensorSpec* Output(const tunec_executable* executable, size_t index) {
+  return executable == nullptr ? nullptr : At(executable->executable->Outputs(), index);
+}
+
+const char* NameOf(const TensorSpec* spec) {
+  return spec == nullptr ? nullptr : spec->name.c_str();
+}
+DLDataType TypeOf(const TensorSpec* spec) {
+  return spec == nullptr ? DLDataType{0, 0, 0} : DlpackType(spec->type);
+}
+int DimensionsOf(const TensorSpec* spec) {
+  return spec == nullptr ? -1 : static_cast<int>(spec->shape.size());
+}
+const int64_t* ShapeOf(const TensorSpec* spec) {
+  static constexpr int64_t kOfScalars = 0;
+  if (spec == nullptr) return nullptr;
+  return spec->shape.empty() ? &kOfScalars : spec->shape.data();
+}
+
+template <class Pointer>
+Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
+               std::string_view what, std::vector<Pointer>& data) {
+  data.clear();
+  if (tensors == nullptr && !specs.empty())
+    return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    TUNEC_ASSIGN(void* const bytes, CheckedData(tensors[i], specs[i], what));
+    data.push_back(bytes);
+  }
+  return {};
+}
+
+Status RunTensors(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
+  // Kept per thread, so that a run allocates nothing.
+  thread_local std::vector<const void*> from;
+  thread_local std::vector<void*> to;
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", from));
+  TUNEC_RETURN_IF_ERROR(Collect(outputs, executable.Outputs(), "output", to));
+  return executable.Run(from, to);
+}
+
+}  // namespace
+}  // namespace tunec
+
+extern "C" {
+
+int tunec_compile(const char* model_path, const char* options_json, tunec_executable** out) {
+  return tunec_compile_with_callbacks(model_path, options_json, nullptr, out);
+}
+
+int tunec_compile_with_callbacks(const char* model_path, const char* options_json,
+                                 const tunec_callbacks* callbacks, tunec_executable** out) {
+  return tunec::Guarded([&]() -> Status {
+    if (out != nullptr) *out = nullptr;
+    if (model_path == nullptr || out == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
+                         out == nullptr ? "out" : "model_path");
+    if (callbacks != nullptr && callbacks->size != sizeof(tunec_callbacks))
+      return tunec::Fail(ErrorCode::kInvalidArgument, "callbacks.size is {}, expected {}",
+                         callbacks->size, sizeof(tunec_callbacks));
+    TUNEC_ASSIGN(const tunec::ApiOptions options,
+                 tunec::ParseApiOptions(options_json == nullptr ? "" : options_json));
+    TUNEC_ASSIGN(auto executable, tunec::CompileFile(model_path, options, callbacks));
+    *out = new tunec_executable{std::move(executable)};
+    return {};
+  });
+}
+
+void tunec_release(tunec_executable* executable) {
+  tunec::Guarded([&]() -> Status {
+    delete executable;
+    return {};
+  });
+}
+
+size_t tunec_num_inputs(const tunec_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->Inputs().size();
+}
+size_t tunec_num_outputs(const tunec_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->Outputs().size();
+}
+
+const char* tunec_input_name(const tunec_executable* executable, size_t index) {
+  return tunec::NameOf(tunec::Input(executable, index));
+}
+const char* tunec_output_name(const tunec_executable* executable, size_t index) {
+  return tunec::NameOf(tunec::Output(executable, index));
+}
+DLDataType tunec_input_type(const tunec_executable* executable, size_t index) {
+  return tunec::TypeOf(tunec::Input(executable, index));
+}
+DLDataType tunec_output_type(const tunec_executable* executable, size_t index) {
+  return tunec::TypeOf(tunec::Output(executable, index));
+}
+int tunec_input_ndim(const tunec_executable* executable, size_t index) {
+  return tunec::DimensionsOf(tunec::Input(executable, index));
+}
+int tunec_output_ndim(const tunec_executable* executable, size_t index) {
+  return tunec::DimensionsOf(tunec::Output(executable, index));
+}
+const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index) {
+  return tunec::ShapeOf(tunec::Input(executable, index));
+}
+const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index) {
+  return tunec::ShapeOf(tunec::Output(executable, index));
+}
+
+int tunec_run(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
+    return tunec::RunTensors(*executable->executable, inputs, outputs);
+  });
+}
+
+const char* tunec_error_message(void) { return tunec::latest_error_text; }
+
+const char* tunec_version(void) { return TUNEC_VERSION; }
+
+}  // extern "C"
