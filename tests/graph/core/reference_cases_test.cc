@@ -1,0 +1,85 @@
+// Every operator on small operands, against what numpy, PyTorch and onnx compute.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "graph/graph_text.h"
+#include "graph/op_table.h"
+#include "graph/reference.h"
+#include "support/file.h"
+
+namespace tunec {
+namespace {
+
+std::vector<std::string> LoadCases() {
+  const auto text = ReadFile(TUNEC_TEST_DATA "/graph/core/reference_cases.graph");
+  EXPECT_TRUE(text.has_value()) << text.error().Format();
+  std::vector<std::string> cases;
+  for (size_t at = text->find("\ngraph "); at != std::string::npos;) {
+    const size_t next = text->find("\ngraph ", at + 1);
+    cases.push_back(text->substr(at + 1, next == std::string::npos ? next : next - at));
+    at = next;
+  }
+  return cases;
+}
+
+bool Close(double a, double b, double scale, double tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || std::abs(a - b) <= tolerance * std::max(scale, std::abs(b));
+}
+
+void ExpectClose(const Array& have, const Array& want, const std::string& text) {
+  ASSERT_EQ(have.shape(), want.shape()) << text;
+  double scale = 0;
+  for (int64_t i = 0; i < want.size(); ++i)
+    if (std::isfinite(want.GetDouble(i))) scale = std::max(scale, std::abs(want.GetDouble(i)));
+  for (int64_t i = 0; i < want.size(); ++i)
+    ASSERT_TRUE(Close(have.GetDouble(i), want.GetDouble(i), IsFloat(want.type()) ? scale : 0, 1e-6))
+        << text << "element " << i << " is " << have.GetDouble(i) << ", wanted "
+        << want.GetDouble(i);
+}
+
+TEST(ReferenceCases, EqualIndependentResults) {
+  for (const std::string& text : LoadCases()) {
+    const auto graph = ParseGraph(text, "case.graph", NoWeights());
+    ASSERT_TRUE(graph.has_value()) << graph.error().Format() << "\n" << text;
+    const auto verified = Verify(*graph);
+    ASSERT_TRUE(verified.has_value()) << verified.error().Format() << "\n" << text;
+    for (const Precision precision : {Precision::kNative, Precision::kFloat64}) {
+      const auto results = RunReference(*graph, {}, precision);
+      ASSERT_TRUE(results.has_value()) << results.error().Format() << "\n" << text;
+      // float64 keeps what a cast to f16 would round
+      if (precision == Precision::kFloat64 && text.find("f16") != std::string::npos) continue;
+      const DataType declared = graph->value(graph->outputs()[0]).type.type;
+      const bool wide = precision == Precision::kFloat64 && IsFloat(declared);
+      EXPECT_EQ((*results)[0].type(), wide ? DataType::kF64 : declared) << text;
+      ExpectClose((*results)[0], (*results)[1], text);
+    }
+  }
+}
+
+TEST(ReferenceCases, SurviveTheirText) {
+  for (const std::string& text : LoadCases()) {
+    const auto graph = ParseGraph(text, "case.graph", NoWeights());
+    ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+    const std::string printed = Print(*graph);
+    const auto again = ParseGraph(printed, "printed.graph", NoWeights());
+    ASSERT_TRUE(again.has_value()) << again.error().Format() << "\n" << printed;
+    EXPECT_EQ(Print(*again), printed);
+  }
+}
+
+TEST(ReferenceCases, CoverEveryOperator) {
+  std::set<std::string> covered;
+  for (const std::string& text : LoadCases()) covered.insert(text.substr(6, text.find(' ', 6) - 6));
+  const std::set<std::string_view> not_executed = {"input", "constant", "if",
+                                                   "while", "scan",     "free"};
+#define TUNEC_EXPECT(id, name, kind, pattern) \
+  EXPECT_TRUE(covered.contains(name) || not_executed.contains(name)) << name << " has no case";
+  TUNEC_OPS(TUNEC_EXPECT)
+#undef TUNEC_EXPECT
+}
+
+}  // namespace
+}  // namespace tunec
