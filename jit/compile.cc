@@ -1,0 +1,158 @@
+#include "jit/compile.h"
+
+#include <fmt/format.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <charconv>
+#include <chrono>
+
+#include "jit/builder.h"
+#include "jit/emit_nest.h"
+#include "jit/llvm_target.h"
+#include "jit/object_check.h"
+
+namespace tunec {
+namespace {
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
+Result<std::vector<PhaseSymbol>> Emit(const LoopNest& nest, jit::Builder& builder,
+                                      llvm::TargetMachine& machine) {
+  builder.module().setTargetTriple(machine.getTargetTriple());
+  builder.module().setDataLayout(machine.createDataLayout());
+  TUNEC_ASSIGN(auto phases, jit::EmitNest(nest, builder));
+  return phases;
+}
+
+enum class FileKind { kAssembly, kObject };
+
+Result<std::string> Generate(jit::Builder& builder, llvm::TargetMachine& machine, FileKind kind) {
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  bool failed = false;
+  if (kind == FileKind::kObject) {
+    llvm::MCContext* context = nullptr;
+    failed = machine.addPassesToEmitMC(passes, context, stream, /*DisableVerify=*/true);
+  } else {
+    failed = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, true);
+  }
+  if (failed) return Fail(ErrorCode::kInternal, "LLVM cannot write this kind of file");
+  passes.run(builder.module());
+  return std::string(bytes.data(), bytes.size());
+}
+
+Status VerifyModule(jit::Builder& builder) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(builder.module(), &stream))
+    return Fail(ErrorCode::kInternal, "the emitter wrote invalid LLVM IR: {}", message);
+  return {};
+}
+
+}  // namespace
+
+std::string CodeGeneratorVersion() {
+  return fmt::format("tunec-codegen {}, LLVM {}", kCodeGeneratorVersion, LLVM_VERSION_STRING);
+}
+
+Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
+  jit::Builder builder(nest.name, target);
+  TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  builder.module().print(stream, nullptr);
+  return text;
+}
+
+Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
+  jit::Builder builder(nest.name, target);
+  TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
+  return Generate(builder, *machine, FileKind::kAssembly);
+}
+
+Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, CompileTimes* times) {
+  const auto start = std::chrono::steady_clock::now();
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
+  jit::Builder builder(nest.name, target);
+  ObjectCode object;
+  TUNEC_ASSIGN(object.phases, Emit(nest, builder, *machine));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
+  const double emit_ms = MillisecondsSince(start);
+  TUNEC_ASSIGN(object.bytes, Generate(builder, *machine, FileKind::kObject));
+  if (times != nullptr) *times = {emit_ms, MillisecondsSince(start) - emit_ms};
+  TUNEC_RETURN_IF_ERROR(jit::CheckObject(object.bytes));
+  const StoragePlan plan = PlanStorage(nest);
+  object.workspace_bytes = plan.workspace_bytes;
+  object.scratch_bytes = plan.scratch_bytes;
+  return object;
+}
+
+std::string Serialize(const ObjectCode& object) {
+  std::string text = fmt::format("tunec-object 1 {} {} {} {}\n", object.workspace_bytes,
+                                 object.scratch_bytes, object.phases.size(), object.bytes.size());
+  for (const PhaseSymbol& phase : object.phases) text += fmt::format("{} {}\n", phase.tasks, phase.name);
+  return text + object.bytes;
+}
+
+namespace {
+
+/// Takes text up to `end` off the front; nothing when `end` does not occur.
+std::optional<std::string_view> Take(std::string_view& text, char end) {
+  const size_t at = text.find(end);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(at + 1);
+  return taken;
+}
+
+std::optional<int64_t> TakeNumber(std::string_view& text, char end) {
+  const auto word = Take(text, end);
+  if (!word) return std::nullopt;
+  int64_t number = 0;
+  const auto [stop, error] = std::from_chars(word->data(), word->data() + word->size(), number);
+  if (error != std::errc() || stop != word->data() + word->size() || number < 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<ObjectCode> ParseObjectCode(std::string_view text) {
+  const auto damaged = [] { return Fail(ErrorCode::kParse, "damaged object code"); };
+  if (!text.starts_with("tunec-object 1 "))
+    return Fail(ErrorCode::kParse, "no object code of version 1");
+  text.remove_prefix(15);
+  ObjectCode object;
+  const auto workspace = TakeNumber(text, ' ');
+  const auto scratch = TakeNumber(text, ' ');
+  const auto phases = TakeNumber(text, ' ');
+  const auto size = TakeNumber(text, '\n');
+  if (!workspace || !scratch || !phases || !size) return damaged();
+  object.workspace_bytes = *workspace;
+  object.scratch_bytes = *scratch;
+  for (int64_t i = 0; i < *phases; ++i) {
+    const auto tasks = TakeNumber(text, ' ');
+    const auto name = Take(text, '\n');
+    if (!tasks || !name || name->empty()) return damaged();
+    object.phases.push_back({std::string(*name), *tasks});
+  }
+  if (static_cast<int64_t>(text.size()) != *size) return damaged();
+  object.bytes = text;
+  return object;
+}
+
+}  // namespace tunec

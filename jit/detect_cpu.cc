@@ -1,0 +1,170 @@
+#include "jit/detect_cpu.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jit/cpu_features.h"
+#include "jit/llvm_target.h"
+
+namespace tunec {
+namespace {
+
+/// Asks the kernel for the AMX tile registers; false where there are none.
+bool RequestAmx() {
+  constexpr int kArchReqXcompPerm = 0x1023;
+  constexpr int kXfeatureXtileData = 18;
+  return syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureXtileData) == 0;
+}
+
+/// "48K" or "1024K" or "32M" in bytes; 0 when it is none of these.
+int64_t ParseCacheSize(const std::string& text) {
+  int64_t size = 0;
+  size_t i = 0;
+  while (i < text.size() && text[i] >= '0' && text[i] <= '9') size = size * 10 + (text[i++] - '0');
+  if (i < text.size() && text[i] == 'K') size <<= 10;
+  if (i < text.size() && text[i] == 'M') size <<= 20;
+  return size;
+}
+
+void ReadCaches(Target& target) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::string level, type, size;
+    if (!(std::ifstream(folder + "level") >> level)) break;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> size;
+    const int64_t bytes = ParseCacheSize(size);
+    if (bytes <= 0 || type == "Instruction") continue;
+    if (level == "1") target.l1_bytes = bytes;
+    if (level == "2") target.l2_bytes = bytes;
+    if (level == "3") target.l3_bytes = bytes;
+  }
+}
+
+int AllowedCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+/// Everything but the features and the processor's name.
+Target ThisMachine(int threads) {
+  Target target;
+  ReadCaches(target);
+  target.cores = AllowedCores();
+  target.threads = threads > 0 ? threads : target.cores;
+  return target;
+}
+
+void RemoveFeature(Target& target, const std::string& feature) {
+  std::erase_if(target.features, [&](const std::string& have) {
+    if (have == feature) return true;
+    if (feature == "avx512f" && have.starts_with("avx512")) return true;
+    return (feature == "amx" || feature == "amx-tile") && have.starts_with("amx");
+  });
+}
+
+void ChooseVectors(Target& target) {
+  // The wide form of 8- and 16-bit masks needs BW, of 256-bit ones VL; all AVX-512 cores we
+  // generate for have both.
+  const bool wide = target.Has("avx512f") && target.Has("avx512bw") && target.Has("avx512dq") &&
+                    target.Has("avx512vl");
+  if (!wide) RemoveFeature(target, "avx512f");
+  target.vector_bits = wide ? 512 : 256;
+  target.vector_registers = wide ? 32 : 16;
+}
+
+Result<void> AddFeaturesOf(Target& target, const std::string& cpu) {
+  jit::InitializeLlvm();
+  const llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string message;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (found == nullptr) return Fail(ErrorCode::kInternal, "no x86-64 back end: {}", message);
+  // An unknown name makes LLVM print to stderr, so it is looked up in the generic one first.
+  const std::unique_ptr<llvm::MCSubtargetInfo> generic(
+      found->createMCSubtargetInfo(triple, "x86-64", ""));
+  if (!generic->isCPUStringValid(cpu))
+    return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', expected 'native' or an LLVM processor name", cpu);
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(found->createMCSubtargetInfo(triple, cpu, ""));
+  for (const std::string_view feature : jit::kFeaturesThatMatter) {
+    if (info->checkFeatures("+" + std::string(feature))) target.features.emplace(feature);
+  }
+  return {};
+}
+
+bool Matters(std::string_view feature) {
+  return std::ranges::find(jit::kFeaturesThatMatter, feature) != std::end(jit::kFeaturesThatMatter);
+}
+
+Result<void> ApplyFeature(Target& target, std::string_view part) {
+  const std::string name(part.substr(1));
+  if (part[0] == '-' && (name == "amx" || Matters(name))) {
+    RemoveFeature(target, name);
+    return {};
+  }
+  if (part[0] == '+' && Matters(name)) {
+    target.features.insert(name);
+    return {};
+  }
+  return Fail(ErrorCode::kInvalidArgument,
+              "cpu feature '{}' is none that changes the code, expected for example '-avx512f' or '-amx'", part);
+}
+
+}  // namespace
+
+Target DetectCpu(int threads) {
+  Target target = ThisMachine(threads);
+  target.cpu = llvm::sys::getHostCPUName().str();
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (const std::string_view feature : jit::kFeaturesThatMatter) {
+    const auto it = host.find(llvm::StringRef(feature.data(), feature.size()));
+    if (it != host.end() && it->second) target.features.emplace(feature);
+  }
+  if (target.Has("amx-tile") && !RequestAmx()) RemoveFeature(target, "amx");
+  ChooseVectors(target);
+  return target;
+}
+
+Result<Target> ParseCpu(std::string_view spec, int threads) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t comma = spec.find(',');
+    parts.push_back(spec.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    spec.remove_prefix(comma + 1);
+  }
+  Target target;
+  if (parts[0] == "native") {
+    target = DetectCpu(threads);
+  } else {
+    target = ThisMachine(threads);
+    target.cpu = parts[0];
+    TUNEC_RETURN_IF_ERROR(AddFeaturesOf(target, target.cpu));
+  }
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].size() < 2) return Fail(ErrorCode::kInvalidArgument, "empty cpu feature in the list");
+    TUNEC_RETURN_IF_ERROR(ApplyFeature(target, parts[i]));
+  }
+  ChooseVectors(target);
+  for (const char* needed : {"avx2", "fma", "f16c"}) {
+    if (!target.Has(needed))
+      return Fail(ErrorCode::kDevice, "cpu {} has no {}, which tunec needs", target.cpu, needed);
+  }
+  return target;
+}
+
+}  // namespace tunec

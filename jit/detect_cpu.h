@@ -1,0 +1,21 @@
+// What the CPU is, or what the user says it is.
+#pragma once
+
+#include <string_view>
+
+#include "ir/target.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// This machine's processor, caches and cores. AMX counts only when the kernel grants it to this
+/// process, which this call asks for.
+Target DetectCpu(int threads);
+
+/// `native` or an LLVM processor name, followed by any number of `,-feature` and `,+feature`:
+/// "native,-avx512f" is this machine without AVX-512, "skylake-avx512". Taking away avx512f or
+/// amx takes everything built on it. Caches and cores are this machine's.
+/// Errors: kInvalidArgument for an unknown name, kDevice without AVX2, FMA and F16C.
+Result<Target> ParseCpu(std::string_view spec, int threads);
+
+}  // namespace tunec

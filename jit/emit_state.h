@@ -1,0 +1,154 @@
+// What the parts of the emitter share while one LoopNest is emitted, and their entry points.
+// Values are kept in their compute form: f16 and bf16 as f32, bool as i1, everything else as
+// itself; inside a vector loop a value is a scalar when all lanes agree, else a vector.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "ir/loop_nest.h"
+#include "jit/builder.h"
+#include "jit/emit_analysis.h"
+#include "jit/emit_index.h"
+#include "support/error.h"
+
+namespace tunec::jit {
+
+struct TensorStorage {
+  IrValue base = nullptr;   // of a tensor in memory
+  int64_t alignment = 1;    // bytes the base is a multiple of
+  bool invariant = false;   // nothing in the kernel writes it
+  std::map<int64_t, IrValue> slots;  // of a register tensor, by slot number
+};
+
+/// The chunk of a vector loop that is being emitted.
+struct LaneContext {
+  int width = 1;             // 1: no vector loop
+  VarId var = -1;
+  IrValue mask = nullptr;    // lanes to run; null: all
+  int active = 0;            // when the first `active` lanes are those, else 0
+  bool conditional = false;  // the mask may be empty though the loop runs
+  int copy = 0;              // number of the chunk, for choosing an accumulator
+};
+
+/// Vector accumulators of a horizontal reduction: [copy][write].
+struct LaneAccumulators {
+  std::vector<std::vector<IrValue>> slots;
+  IrType type;
+};
+
+using LoadKey = std::tuple<TensorId, std::vector<std::pair<int, int64_t>>, int64_t, int64_t, IrValue,
+                           IrValue, IrValue, double, int>;
+
+struct EmitState {
+  EmitState(const LoopNest& nest_in, Builder& builder_in)
+      : nest(nest_in), builder(builder_in), index(builder_in),
+        analysis(Analyze(nest_in, builder_in.target())), storage(nest_in.tensors.size()) {}
+
+  const LoopNest& nest;
+  Builder& builder;
+  IndexEmitter index;
+  NestAnalysis analysis;
+  std::vector<TensorStorage> storage;
+  LaneContext lanes;
+  std::map<LoadKey, IrValue> loads;  // values read in this block and still valid
+  std::map<const Store*, LaneAccumulators> accumulators;
+  std::map<std::tuple<DataType, double>, IrValue> safe_addresses;
+  bool bases_aligned = false;   // the version of a part whose non-temporal targets are aligned
+  bool non_temporal = false;    // some store bypassed the caches: a fence is due
+  int64_t stores_emitted = 0;
+
+  const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }
+  /// The tensor whose bytes it uses.
+  TensorId Root(TensorId id) const {
+    while (nest.tensors[id].alias) id = *nest.tensors[id].alias;
+    return id;
+  }
+  bool InSlots(TensorId id) const { return analysis.registers[id].form == RegisterForm::kSlots; }
+  void EnterScope(IrBlock before) {
+    index.Enter(before);
+    loads.clear();
+  }
+  void LeaveScope() {
+    index.Leave();
+    loads.clear();
+  }
+};
+
+// --- bodies and loops (emit_body.cc, emit_loop.cc, emit_vector.cc) ---
+Status EmitBody(EmitState& state, const Body& body);
+Status EmitNode(EmitState& state, const NestNode& node);
+Status EmitLoop(EmitState& state, const Loop& loop);
+Status EmitVectorLoop(EmitState& state, const Loop& loop);
+/// The greatest of the lower bounds.
+LinearIndex GreatestOf(EmitState& state, const std::vector<IndexExpr>& bounds);
+/// The least of the upper bounds, minus `lower`: what they have in common cancels, so that
+/// min(32*t + 32, N) - 32*t is known to be at most 32.
+LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower, const std::vector<IndexExpr>& upper);
+/// for (i = lower; i < upper; i += step) body(i), in a scope of its own.
+Status EmitCountedLoop(EmitState& state, const LinearIndex& lower, const LinearIndex& upper,
+                       int64_t step, const std::function<Status(const LinearIndex&)>& body);
+/// if (condition) body(), in a scope of its own.
+Status EmitWhen(EmitState& state, IrValue condition, const std::function<Status()>& body);
+
+// --- conditions (emit_condition.cc) ---
+struct Condition {
+  enum class Kind : uint8_t { kAlways, kNever, kUniform, kLanes };
+  Kind kind = Kind::kAlways;
+  IrValue value = nullptr;  // kUniform: an i1; kLanes: a mask
+};
+/// Whether all are >= 0.
+Condition EmitCondition(EmitState& state, const std::vector<IndexExpr>& nonnegative);
+Condition NonNegative(EmitState& state, const LinearIndex& value, Interval bounds);
+
+// --- stores (emit_store.cc, emit_reduce.cc) ---
+Status EmitStore(EmitState& state, const Store& store);
+/// Sets up, and after the loop folds in, the accumulators of the horizontal reductions in a
+/// vector loop's body.
+void BeginLaneReductions(EmitState& state, const Loop& loop, int lanes, int copies);
+Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes);
+/// One horizontal instance: values are combined into targets that all lanes share.
+Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector<IrValue>& values,
+                         const std::vector<IrValue>& reads);
+/// The reducer's combine, fusing a product into the sum where the nest allows: `values` are the
+/// store's, `reads` what they were computed from (empty: no fusing).
+std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
+                                 const std::vector<IrValue>& old_values,
+                                 const std::vector<IrValue>& values,
+                                 const std::vector<IrValue>& reads);
+
+// --- tensors (emit_access.cc, emit_register.cc) ---
+Result<IrValue> EmitRead(EmitState& state, const Read& read);
+/// The value of an element that is about to be updated.
+Result<IrValue> EmitOldValue(EmitState& state, const Write& write);
+Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_temporal);
+IrValue ReadSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index);
+void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index, IrValue value);
+/// Forgets the values of a register tensor whose life begins.
+void StartSlots(EmitState& state, TensorId tensor);
+
+// --- expressions (emit_expr.cc, emit_op.cc, emit_cast.cc) ---
+/// The arguments of the leaves of an expression.
+struct ExprInputs {
+  const std::vector<IrValue>* reads = nullptr;
+  const std::vector<IrValue>* accumulators = nullptr;
+  const std::vector<IrValue>* incoming = nullptr;
+};
+IrValue EmitExpr(EmitState& state, const Expr& expr, const ExprInputs& inputs);
+IrValue EmitOp(Builder& builder, ScalarOp op, DataType type, const std::vector<IrValue>& operands);
+IrValue EmitCast(Builder& builder, IrValue value, DataType from, DataType to);
+IrValue EmitConstant(Builder& builder, const ExprNode& node);
+/// Rounds an f32 to f16 or bf16 and back; other types pass.
+IrValue RoundToType(Builder& builder, IrValue value, DataType type);
+
+Element ComputeElement(DataType type);
+Element MemoryElement(DataType type);
+IrValue ToMemory(Builder& builder, IrValue value, DataType type);
+IrValue FromMemory(Builder& builder, IrValue value, DataType type);
+IrValue MemoryConstant(Builder& builder, DataType type, double value);
+
+}  // namespace tunec::jit

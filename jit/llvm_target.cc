@@ -1,0 +1,60 @@
+#include "jit/llvm_target.h"
+
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <mutex>
+
+#include "jit/cpu_features.h"
+
+namespace tunec::jit {
+
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    // Addresses are already displacements from few pointers and the order is already good:
+    // these passes only cost time (docs: shared/knowledge/cpu.md, -40 % of code generation).
+    const char* options[] = {"tunec", "-disable-lsr", "-enable-misched=false", "-disable-cgp"};
+    llvm::cl::ParseCommandLineOptions(4, options);
+  });
+}
+
+std::string FeatureString(const Target& target) {
+  std::string text;
+  for (const std::string_view feature : kFeaturesThatMatter) {
+    if (!text.empty()) text += ',';
+    text += target.Has(std::string(feature)) ? '+' : '-';
+    text += feature;
+  }
+  return text;
+}
+
+Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Target& target) {
+  InitializeLlvm();
+  for (const char* needed : {"avx2", "fma", "f16c"}) {
+    if (!target.Has(needed))
+      return Fail(ErrorCode::kDevice, "cpu {} has no {}, which tunec needs", target.cpu, needed);
+  }
+  const llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string message;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (found == nullptr) return Fail(ErrorCode::kInternal, "no x86-64 back end: {}", message);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
+  options.ExceptionModel = llvm::ExceptionHandling::None;
+  std::shared_ptr<llvm::TargetMachine> machine(
+      found->createTargetMachine(triple, target.cpu, FeatureString(target), options,
+                                 llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                 llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr) return Fail(ErrorCode::kInternal, "no target machine for {}", target.cpu);
+  return machine;
+}
+
+}  // namespace tunec::jit

@@ -1,0 +1,99 @@
+#include "jit/load.h"
+
+#include <fmt/format.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "jit/llvm_target.h"
+#include "jit/object_check.h"
+
+namespace tunec {
+namespace {
+
+Error OrcError(const char* what, llvm::Error error) {
+  return MakeError(ErrorCode::kInternal, "{}: {}", what, llvm::toString(std::move(error)));
+}
+
+/// The process's linker. Kernels keep it alive, so it outlives the last of them even when static
+/// objects are destroyed first.
+Result<std::shared_ptr<llvm::orc::LLJIT>> Linker() {
+  static const auto linker = []() -> Result<std::shared_ptr<llvm::orc::LLJIT>> {
+    jit::InitializeLlvm();
+    auto machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu"));
+    machine.setCodeModel(llvm::CodeModel::Small).setRelocationModel(llvm::Reloc::PIC_);
+    auto jit = llvm::orc::LLJITBuilder()
+                   .setJITTargetMachineBuilder(std::move(machine))
+                   .setLinkProcessSymbolsByDefault(false)
+                   .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
+                   .create();
+    if (!jit) return std::unexpected(OrcError("cannot create the JIT linker", jit.takeError()));
+    return std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
+  }();
+  return linker;
+}
+
+/// One kernel's code: a JITDylib of its own, since names repeat from kernel to kernel.
+class LoadedCode {
+ public:
+  LoadedCode(std::shared_ptr<llvm::orc::LLJIT> linker, llvm::orc::JITDylib& library)
+      : linker_(std::move(linker)), library_(library) {}
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
+  ~LoadedCode() {
+    llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library_));
+  }
+  llvm::orc::JITDylib& library() { return library_; }
+
+ private:
+  std::shared_ptr<llvm::orc::LLJIT> linker_;
+  llvm::orc::JITDylib& library_;
+};
+
+void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const ObjectCode& object,
+                  const Kernel& kernel) {
+  const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
+  std::FILE* file = std::fopen(path.c_str(), "a");
+  if (file == nullptr) return;  // only profiling suffers
+  for (size_t i = 0; i < object.phases.size(); ++i) {
+    for (const jit::FunctionSize& function : functions) {
+      if (function.name != object.phases[i].name) continue;
+      fmt::print(file, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(kernel.phases[i].function),
+                 function.bytes, function.name);
+    }
+  }
+  std::fclose(file);
+}
+
+}  // namespace
+
+Result<Kernel> LoadKernel(const ObjectCode& object, PerfMap perf_map) {
+  TUNEC_ASSIGN(auto linker, Linker());
+  TUNEC_ASSIGN(const auto functions, jit::CheckObject(object.bytes));
+  static std::atomic<uint64_t> number = 0;
+  auto& session = linker->getExecutionSession();
+  auto code = std::make_shared<LoadedCode>(linker, session.createBareJITDylib(fmt::format("kernel{}", number++)));
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.bytes), "kernel");
+  if (auto error = linker->addObjectFile(code->library(), std::move(buffer)))
+    return std::unexpected(OrcError("cannot load the kernel", std::move(error)));
+  Kernel kernel;
+  for (const PhaseSymbol& phase : object.phases) {
+    auto address = linker->lookup(code->library(), phase.name);
+    if (!address) {
+      return Fail(ErrorCode::kNotFound, "object code has no function '{}': {}", phase.name,
+                  llvm::toString(address.takeError()));
+    }
+    kernel.phases.push_back({address->toPtr<PhaseFunction>(), phase.tasks});
+  }
+  kernel.workspace_bytes = object.workspace_bytes;
+  kernel.scratch_bytes = object.scratch_bytes;
+  if (perf_map == PerfMap::kOn) WritePerfMap(functions, object, kernel);
+  kernel.code = code;
+  return kernel;
+}
+
+}  // namespace tunec

@@ -1,0 +1,50 @@
+// Elementary functions as straight-line code on scalars or vectors, with no library calls.
+// Each takes and returns f32 or f64, by the type of its operand. Errors are against the exact
+// value, measured by tests/jit/math_test.cc over all magnitudes; infinities, NaN and signed
+// zeros are as in C. Measured bounds stand beside each.
+#pragma once
+
+#include "jit/builder.h"
+
+namespace tunec::jit {
+
+// math_exp.cc
+IrValue EmitExp(Builder& b, IrValue x);
+IrValue EmitExpm1(Builder& b, IrValue x);  // f64 only
+IrValue EmitSinh(Builder& b, IrValue x);
+IrValue EmitCosh(Builder& b, IrValue x);
+IrValue EmitTanh(Builder& b, IrValue x);
+
+// math_log.cc
+IrValue EmitLog(Builder& b, IrValue x);
+IrValue EmitLog1p(Builder& b, IrValue x);  // f64 only
+IrValue EmitAsinh(Builder& b, IrValue x);
+IrValue EmitAcosh(Builder& b, IrValue x);
+IrValue EmitAtanh(Builder& b, IrValue x);
+IrValue EmitPow(Builder& b, IrValue x, IrValue y);
+
+// math_erf.cc
+IrValue EmitErf(Builder& b, IrValue x);
+
+// math_trigonometric.cc
+IrValue EmitSin(Builder& b, IrValue x);
+IrValue EmitCos(Builder& b, IrValue x);
+IrValue EmitTan(Builder& b, IrValue x);
+IrValue EmitAsin(Builder& b, IrValue x);
+IrValue EmitAcos(Builder& b, IrValue x);
+IrValue EmitAtan(Builder& b, IrValue x);
+
+// math_modulo.cc
+/// x - y*trunc(x/y), exact while |x/y| < 2^100 or so; sign of x.
+IrValue EmitFmod(Builder& b, IrValue x, IrValue y);
+
+/// c[0] + x*(c[1] + x*(...)) by fused multiply-adds.
+IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients);
+/// Evaluates f in f64 and rounds: for functions whose speed matters little.
+template <class F>
+IrValue InDouble(Builder& b, IrValue x, F f) {
+  if (b.TypeOf(x).element == Element::kF64) return f(x);
+  return b.FloatTruncate(f(b.FloatExtend(x, Element::kF64)), Element::kF32);
+}
+
+}  // namespace tunec::jit

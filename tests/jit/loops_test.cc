@@ -1,0 +1,315 @@
+// Loops, conditions and storage, compiled against interpreted.
+#include <gtest/gtest.h>
+
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "tests/jit/nest_runner.h"
+
+namespace tunec::jit_test {
+namespace {
+
+TEST(Loops, SerialMatmulInMemory) {
+  ExpectAsInterpreted(R"(
+nest mm {
+  input A: f32[37, 13]
+  input B: f32[13, 29]
+  output C: f32[37, 29]
+  phase main {
+    for i in 0 .. 37 {
+      for j in 0 .. 29 {
+        init: C[i, j] = 0.0
+        for k in 0 .. 13 unroll 4 {
+          mac: C[i, j] sum= A[i, k] * B[k, j]
+        }
+      }
+    }
+  }
+})");
+}
+
+TEST(Loops, ParallelTasksAndParts) {
+  ExpectAsInterpreted(R"(
+nest tasks {
+  input A: f32[6, 7, 5]
+  output B: f32[6, 7, 5]
+  output C: f32[11]
+  output D: f32[5]
+  phase main {
+    parallel for i in 0 .. 6 {
+      parallel for j in 0 .. 7 {
+        for k in 0 .. 5 { s: B[i, j, k] = A[i, j, k] + 1.0 }
+      }
+    }
+    parallel for c in 0 .. 11 { t: C[c] = A[0, 0, 0] * 2.0 }
+    for d in 0 .. 5 { u: D[d] = A[5, 6, d] }
+  }
+})");
+}
+
+TEST(Loops, VectorWithConstantTail) {
+  ExpectAsInterpreted(R"(
+nest add {
+  input A: f32[37, 29]
+  input B: f32[29]
+  output C: f32[37, 29]
+  phase main {
+    parallel for i in 0 .. 37 {
+      vector for j in 0 .. 29 { s: C[i, j] = A[i, j] * 2.0 + B[j] }
+    }
+  }
+})");
+}
+
+TEST(Loops, LongVectorLoopIsALoopOverChunks) {
+  for (const char* n : {"1", "15", "16", "64", "65", "100", "333", "1000"}) {
+    std::string text = R"(
+nest add {
+  input A: f32[@]
+  output C: f32[@]
+  phase main { vector for j in 0 .. @ { s: C[j] = A[j] * A[j] - 1.0 } }
+})";
+    for (size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, n);
+    ExpectAsInterpreted(text);
+  }
+}
+
+TEST(Loops, RunTimeBounds) {
+  ExpectAsInterpreted(R"(
+nest tri {
+  input A: f32[37, 37]
+  output C: f32[37, 37]
+  phase main {
+    for i in 0 .. 37 {
+      for z in 0 .. 37 { zero: C[i, z] = 0.0 }
+      vector for j in max(0, i - 20) .. min(37, i + 1) { s: C[i, j] = A[i, j] * 3.0 }
+    }
+  }
+})");
+}
+
+TEST(Loops, EmptyRanges) {
+  ExpectAsInterpreted(R"(
+nest empty {
+  input A: f32[8]
+  output C: f32[8]
+  phase main {
+    for i in 0 .. 8 {
+      s: C[i] = 1.0
+      for k in i + 5 .. 7 unroll 3 { t: C[i] sum= A[k] }
+      vector for v in i + 5 .. 7 { w: C[i] sum= A[v] }
+    }
+  }
+})");
+}
+
+TEST(Loops, BlockedTilesWithMinima) {
+  ExpectAsInterpreted(R"(
+nest blocked {
+  input A: f32[37, 29]
+  output C: f32[37, 29]
+  phase main {
+    parallel for it in 0 .. 3 {
+      for jt in 0 .. 2 {
+        unrolled for i in 0 .. min(14, 37 - 14*it) {
+          vector for j in 0 .. min(16, 29 - 16*jt) {
+            s: C[14*it + i, 16*jt + j] = A[14*it + i, 16*jt + j] + 1.0
+          }
+        }
+      }
+    }
+  }
+})");
+}
+
+TEST(Registers, TiledMatmul) {
+  ExpectAsInterpreted(R"(
+nest mm {
+  input A: f32[37, 13]
+  input B: f32[13, 29]
+  output C: f32[37, 29]
+  local acc: f32[8, 29]
+  phase main {
+    parallel for it in 0 .. 5 {
+      alloc acc: register {
+        unrolled for i in 0 .. min(8, 37 - 8*it) {
+          vector for j in 0 .. 29 { init: acc[i, j] = 0.0 }
+        }
+        for k in 0 .. 13 unroll 4 {
+          unrolled for i in 0 .. min(8, 37 - 8*it) {
+            vector for j in 0 .. 29 { mac: acc[i, j] sum= A[8*it + i, k] * B[k, j] }
+          }
+        }
+        unrolled for i in 0 .. min(8, 37 - 8*it) {
+          vector for j in 0 .. 29 { out: C[8*it + i, j] = max(acc[i, j], 0.0) }
+        }
+      }
+    }
+  }
+})");
+}
+
+TEST(Registers, MixedScalarAndShiftedVectorAccess) {
+  ExpectAsInterpreted(R"(
+nest mixed {
+  input A: f32[64]
+  output C: f32[64]
+  local r: f32[2, 40]
+  phase main {
+    alloc r: register {
+      vector for j in 0 .. 40 { a: r[0, j] = A[j] }
+      vector for j in 0 .. 35 { b: r[1, j + 5] = A[j] * 2.0 }
+      unrolled for u in 0 .. 5 { c: r[1, u] = r[0, u + 17] }
+      vector for j in 0 .. 37 { d: C[j] = r[0, j + 3] + r[1, j] }
+      unrolled for u in 37 .. 64 { e: C[u] = r[1, 3] + r[0, 39] }
+    }
+  }
+})");
+}
+
+TEST(Registers, LanesFromARunTimeBoundLieOnTheStack) {
+  ExpectAsInterpreted(R"(
+nest stack {
+  input A: f32[64]
+  output C: f32[64]
+  local r: f32[64]
+  phase main {
+    for z in 0 .. 64 { zero: C[z] = 0.0 }
+    for i in 0 .. 9 {
+      alloc r: register {
+        vector for j in i .. i + 29 { a: r[j] = A[j] * 3.0 }
+        vector for j in i .. i + 29 { b: C[j] sum= r[j] }
+      }
+    }
+  }
+})");
+}
+
+TEST(Storage, WorkspaceScratchAndLayouts) {
+  ExpectAsInterpreted(R"(
+nest packed {
+  input A: f32[37, 13]
+  weight B: f32[13, 29] layout [2, 13, 16] (i, j) -> [floor(j/16), i, j mod 16]
+  output C: f32[37, 29]
+  workspace W: f32[37, 13]
+  local P: f32[13]
+  phase copy {
+    parallel for i in 0 .. 37 { vector for k in 0 .. 13 { c: W[i, k] = A[i, k] * 0.5 } }
+  }
+  phase main {
+    parallel for i in 0 .. 37 {
+      alloc P: packed {
+        vector for k in 0 .. 13 { p: P[k] = W[i, k] }
+        for jt in 0 .. 2 {
+          vector for j in 0 .. min(16, 29 - 16*jt) { init: C[i, 16*jt + j] = 0.0 }
+          for k in 0 .. 13 {
+            vector for j in 0 .. min(16, 29 - 16*jt) { mac: C[i, 16*jt + j] sum= P[k] * B[k, 16*jt + j] }
+          }
+        }
+      }
+    }
+  }
+})");
+}
+
+TEST(Access, GuardedReads) {
+  ExpectAsInterpreted(R"(
+nest pad {
+  input A: f32[9, 21]
+  output C: f32[11, 23]
+  phase main {
+    for i in 0 .. 11 {
+      vector for j in 0 .. 23 {
+        s: C[i, j] = (A[i - 1, j - 1] where (i - 1 >= 0, 9 - i >= 0, j - 1 >= 0, 21 - j >= 0) else -7.5) + 1.0
+      }
+    }
+  }
+})");
+}
+
+TEST(Access, StridesReversalsGathersAndScatters) {
+  ExpectAsInterpreted(R"(
+nest strides {
+  input A: f32[200]
+  input X: i64[29] range [0, 199]
+  output C: f32[29]
+  output D: f32[29]
+  output E: f32[29]
+  output F: f32[29]
+  output G: f32[87]
+  output H: f32[29]
+  phase main {
+    for z in 0 .. 87 { zero: G[z] = 0.0 }
+    vector for j in 0 .. 29 { c: C[j] = A[2*j + 1] }
+    vector for j in 0 .. 29 { d: D[j] = A[28 - j] }
+    vector for j in 0 .. 29 { e: E[j] = A[5*j] }
+    vector for j in 0 .. 29 { f: F[j] = A[@(X[j])] }
+    vector for j in 0 .. 29 { g: G[3*j + 1] = A[j] }
+    vector for j in 0 .. 29 { h: H[j] = A[floor(j/3) + 2*(j mod 7)] }
+  }
+})");
+}
+
+TEST(Access, ConditionOnLanes) {
+  ExpectAsInterpreted(R"(
+nest lanes {
+  input A: f32[37]
+  output C: f32[37]
+  local r: f32[37]
+  phase main {
+    alloc r: register {
+      vector for j in 0 .. 37 {
+        a: r[j] = 1.0
+        if (j - 5 >= 0, 30 - j >= 0) { b: r[j] = A[j] }
+        c: C[j] = r[j] + 1.0
+      }
+      vector for j in 0 .. 37 {
+        if (20 - j >= 0) { d: C[j] sum= A[j] }
+      }
+    }
+  }
+})");
+}
+
+TEST(Reductions, Horizontal) {
+  ExpectAsInterpreted(R"(
+nest reduce {
+  input A: f32[5, 333]
+  input B: f32[333]
+  output S: f32[5]
+  output M: f32[5]
+  output D: f32[5]
+  output P: f32[5]
+  output V: f32[5]
+  output I: i64[5]
+  phase main {
+    parallel for i in 0 .. 5 {
+      a: S[i] = 0.0
+      b: M[i] = -inf
+      c: D[i] = 0.0
+      d: P[i] = 1.0
+      e: V[i] = -inf
+      f: I[i] = 0i64
+      vector for j in 0 .. 333 { sum: S[i] sum= A[i, j] }
+      vector for j in 0 .. 333 { max: M[i] max= A[i, j] }
+      vector for j in 0 .. 333 { dot: D[i] sum= A[i, j] * B[j] }
+      vector for j in 0 .. 29 { prod: P[i] product= A[i, j] }
+      vector for j in 0 .. 333 { arg: (V[i], I[i]) argmax= (A[i, j], index_i64(j)) }
+    }
+  }
+})", 1e-4);
+}
+
+TEST(Errors, WhatACpuHasNot) {
+  const LoopNest nest = Parse(R"(
+nest gpu {
+  output C: f32[8]
+  phase main { grid for b in 0 .. 8 { s: C[b] = 1.0 } }
+})");
+  const auto object = CompileObject(nest, DetectCpu(1));
+  ASSERT_FALSE(object.has_value());
+  EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(object.error().message, "loop b over GPU threads cannot be emitted for a cpu");
+}
+
+}  // namespace
+}  // namespace tunec::jit_test

@@ -1,0 +1,177 @@
+#include "tests/jit/nest_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "ir/interpret.h"
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "jit/load.h"
+#include "support/random.h"
+
+namespace tunec::jit_test {
+namespace {
+
+/// Calls visit(row-major position, storage position) for every element.
+template <class Visit>
+void ForEachElement(const Tensor& tensor, Visit visit) {
+  std::vector<IndexExpr> logical;
+  for (size_t d = 0; d < tensor.shape.size(); ++d) logical.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  const IndexExpr offset = StorageOffset(tensor, logical);
+  int64_t size = 1;
+  for (const int64_t extent : tensor.shape) size *= extent;
+  std::vector<int64_t> index(tensor.shape.size());
+  for (int64_t n = 0; n < size; ++n) {
+    int64_t rest = n;
+    for (size_t d = index.size(); d-- > 0;) {
+      index[d] = rest % tensor.shape[d];
+      rest /= tensor.shape[d];
+    }
+    visit(n, Evaluate(offset, index));
+  }
+}
+
+/// Storage with red zones: bytes around it that nobody may touch.
+class Buffer {
+ public:
+  Buffer(int64_t bytes, int misalign) : bytes_(bytes), memory_(bytes + 512, std::byte{0xab}) {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    begin_ = memory_.data() + (128 - address % 64 + misalign);
+  }
+  std::byte* data() { return begin_; }
+  bool Intact() const {
+    for (const std::byte* p = memory_.data(); p < memory_.data() + memory_.size(); ++p) {
+      const bool inside = p >= begin_ && p < begin_ + bytes_;
+      if (!inside && *p != std::byte{0xab}) return false;
+    }
+    return true;
+  }
+
+ private:
+  int64_t bytes_;
+  std::vector<std::byte> memory_;
+  std::byte* begin_;
+};
+
+void ExpectClose(const Array& actual, const Array& expected, double tolerance, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size());
+  int shown = 0;
+  for (int64_t i = 0; i < actual.size() && shown < 5; ++i) {
+    if (!IsFloat(actual.type())) {
+      if (actual.GetInt(i) == expected.GetInt(i)) continue;
+      ADD_FAILURE() << what << "[" << i << "] is " << actual.GetInt(i) << ", expected " << expected.GetInt(i);
+      ++shown;
+      continue;
+    }
+    const double a = actual.GetDouble(i);
+    const double e = expected.GetDouble(i);
+    if (a == e || (std::isnan(a) && std::isnan(e))) continue;
+    const double bound = tolerance * std::max({std::fabs(a), std::fabs(e), 1.0});
+    if (std::fabs(a - e) <= bound) continue;
+    ADD_FAILURE() << what << "[" << i << "] is " << a << ", expected " << e;
+    ++shown;
+  }
+}
+
+}  // namespace
+
+std::vector<Target> Targets() {
+  std::vector<Target> targets{DetectCpu(1)};
+  if (targets[0].Has("avx512f")) targets.push_back(*ParseCpu("native,-avx512f", 1));
+  return targets;
+}
+
+LoopNest Parse(const std::string& text) {
+  // A store ends with its line; tests may close a block on it.
+  std::string lines;
+  for (const char c : text) lines += c == '}' ? "\n}" : std::string(1, c);
+  auto nest = ParseLoopNest(lines, "test");
+  EXPECT_TRUE(nest.has_value()) << (nest ? "" : nest.error().Format());
+  if (!nest) return {};
+  const Status verified = Verify(*nest);
+  EXPECT_TRUE(verified.has_value()) << (verified ? "" : verified.error().Format());
+  return std::move(*nest);
+}
+
+std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
+  Random random(seed);
+  std::vector<Array> arguments;
+  for (const TensorId id : Arguments(nest)) {
+    const Tensor& tensor = nest.tensors[id];
+    if (tensor.role == TensorRole::kOutput) continue;
+    Array array(tensor.type, tensor.shape);
+    for (int64_t i = 0; i < array.size(); ++i) {
+      if (IsFloat(tensor.type)) {
+        array.SetDouble(i, 4 * random.Unit() - 2);
+        continue;
+      }
+      Interval range{0, tensor.type == DataType::kBool ? 1 : 20};
+      if (IsSigned(tensor.type)) range.lo = -20;
+      if (tensor.range) range = *tensor.range;
+      array.SetInt(i, range.lo + static_cast<int64_t>(random.Below(static_cast<uint64_t>(range.hi - range.lo + 1))));
+    }
+    arguments.push_back(std::move(array));
+  }
+  return arguments;
+}
+
+Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
+                                       const std::vector<Array>& arguments, int misalign) {
+  TUNEC_ASSIGN(const ObjectCode object, CompileObject(nest, target));
+  TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<void*> addresses;
+  size_t next = 0;
+  for (const TensorId id : Arguments(nest)) {
+    const Tensor& tensor = nest.tensors[id];
+    const size_t size = SizeOf(tensor.type);
+    const int offset = tensor.alignment >= 64 ? 0 : misalign;
+    buffers.push_back(std::make_unique<Buffer>(StorageElements(tensor) * static_cast<int64_t>(size), offset));
+    addresses.push_back(buffers.back()->data());
+    if (tensor.role == TensorRole::kOutput) continue;
+    const Array& array = arguments.at(next++);
+    ForEachElement(tensor, [&](int64_t from, int64_t to) {
+      std::memcpy(buffers.back()->data() + to * size, array.data() + from * size, size);
+    });
+  }
+  Buffer workspace(kernel.workspace_bytes, 0);
+  Buffer scratch(kernel.scratch_bytes, 0);
+  for (const KernelPhase& phase : kernel.phases)
+    for (int64_t task = 0; task < phase.tasks; ++task)
+      phase.function(addresses.data(), workspace.data(), scratch.data(), task);
+  std::vector<Array> outputs;
+  const std::vector<TensorId> order = Arguments(nest);
+  for (size_t a = 0; a < order.size(); ++a) {
+    const Tensor& tensor = nest.tensors[order[a]];
+    if (!buffers[a]->Intact()) return Fail(ErrorCode::kWrongResult, "bytes around {} were written", tensor.name);
+    if (tensor.role != TensorRole::kOutput) continue;
+    Array array(tensor.type, tensor.shape);
+    const size_t size = SizeOf(tensor.type);
+    ForEachElement(tensor, [&](int64_t to, int64_t from) {
+      std::memcpy(array.mutable_data() + to * size, buffers[a]->data() + from * size, size);
+    });
+    outputs.push_back(std::move(array));
+  }
+  if (!workspace.Intact() || !scratch.Intact())
+    return Fail(ErrorCode::kWrongResult, "bytes around the workspace or scratch were written");
+  return outputs;
+}
+
+void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t seed) {
+  const LoopNest nest = Parse(text);
+  if (::testing::Test::HasFailure()) return;
+  const std::vector<Array> arguments = RandomArguments(nest, seed);
+  const auto expected = Interpret(nest, arguments, Precision::kNative);
+  ASSERT_TRUE(expected.has_value()) << expected.error().Format();
+  for (const Target& target : Targets()) {
+    const auto actual = RunCompiled(nest, target, arguments);
+    ASSERT_TRUE(actual.has_value()) << actual.error().Format();
+    ASSERT_EQ(actual->size(), expected->size());
+    for (size_t i = 0; i < actual->size(); ++i)
+      ExpectClose((*actual)[i], (*expected)[i], tolerance, std::to_string(target.vector_bits) + " bits, output " + std::to_string(i));
+  }
+}
+
+}  // namespace tunec::jit_test

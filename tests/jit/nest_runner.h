@@ -1,0 +1,29 @@
+// Runs a LoopNest compiled and interpreted, and compares.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/loop_nest.h"
+#include "ir/target.h"
+#include "runtime/kernel.h"
+#include "support/error.h"
+
+namespace tunec::jit_test {
+
+/// This machine, and this machine as if it had no AVX-512 (the same where it has none).
+std::vector<Target> Targets();
+/// Parses, verifies; fails the test when either fails.
+LoopNest Parse(const std::string& text);
+/// Random arguments: integers within the tensor's range (or small), floats around 0.
+std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
+/// One array per output, logical row-major. `misalign`: bytes by which argument addresses miss
+/// a multiple of 64 (a multiple of 8).
+Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
+                                       const std::vector<Array>& arguments, int misalign = 8);
+/// Compiles for every target and compares with the interpreter; the difference may be at most
+/// `tolerance` times the larger magnitude (or times 1).
+void ExpectAsInterpreted(const std::string& text, double tolerance = 1e-5, uint64_t seed = 1);
+
+}  // namespace tunec::jit_test
