@@ -129,7 +129,12 @@ bool HasName(const Reducer& reducer) {
 std::string PrintEquation(const Assignment& assignment, const std::vector<Tensor>& tensors,
                           const TextNames& names) {
   const auto write = [&](const Write& w) { return PrintWrite(w, tensors, names); };
-  const auto value = [&](const Expr& e) { return PrintExpr(e, names); };
+  const auto value = [&](const Expr& e) {
+    const std::string text = PrintExpr(e, names);
+    // A guarded read brings parentheses, which it needs only within an expression.
+    const bool bare = e.kind() == ExprKind::kRead && text.starts_with("(");
+    return bare ? text.substr(1, text.size() - 2) : text;
+  };
   const bool tuple = assignment.writes.size() != 1 || assignment.values.size() != 1;
   const std::string_view open = tuple ? "(" : "";
   const std::string_view close = tuple ? ")" : "";
