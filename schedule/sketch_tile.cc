@@ -271,9 +271,10 @@ struct TileSizes {
 };
 
 // Cycles that one step of the long reduction costs in a tile of vectors x rows: products, or
-// loads, or the latency of a chain.
+// loads, or the latency of a chain; and a little for loads that the products do not hide.
 double TileCost(double rows, double vectors) {
-  return std::max({rows * vectors, (rows + vectors) * 0.6, 8.0});
+  const double loads = rows + vectors;
+  return std::max({rows * vectors, loads * 0.6, 8.0}) + 0.05 * loads;
 }
 
 int64_t AccumulatorRegisters(const Target& target) { return target.vector_registers - 4; }

@@ -1,0 +1,24 @@
+// The executable of a graph whose groups have kernels: where every value lies, and which
+// step reads and writes it.
+#pragma once
+
+#include <vector>
+
+#include "compiler/compiler.h"
+#include "compiler/kernel_build.h"
+
+namespace tunec {
+
+/// A group with its code; groups of equal workloads share it.
+struct GroupKernel {
+  FusionGroup group;
+  std::string name;
+  std::vector<std::string> argument_names;  // canonical, of the group's inputs, then its outputs
+  std::shared_ptr<const KernelCode> code;
+};
+
+/// Loads the code and lays out the memory. `groups` are in an order that respects data flow.
+Result<ExecutablePlan> Assemble(const Graph& graph, const std::vector<GroupKernel>& groups,
+                                const CompileOptions& options);
+
+}  // namespace tunec

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "compiler/assemble.h"
+#include "compiler/compiler.h"
+#include "compiler/front_end.h"
+#include "compiler/kernel_build.h"
+#include "support/check.h"
+#include "support/hash.h"
+
+namespace tunec {
+namespace {
+
+class Stopwatch {
+ public:
+  double Milliseconds() const {
+    const auto passed = std::chrono::steady_clock::now() - start_;
+    return std::chrono::duration<double, std::milli>(passed).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Groups of equal canonical text are one task: tuned once, compiled once.
+struct Tasks {
+  std::vector<TuningTask> unique;
+  std::vector<size_t> of_group;
+};
+
+Tasks CollectTasks(const FrontReport& front) {
+  Tasks tasks;
+  std::map<std::string, size_t> by_text;
+  for (const GroupReport& group : front.groups) {
+    const std::string text = Print(group.lowerings[0].compute);
+    const auto [found, inserted] = by_text.emplace(text, tasks.unique.size());
+    if (inserted) {
+      tasks.unique.push_back({.kind = KindOfGroup(front.graph, group.group),
+                              .description = DescribeGroup(front.graph, group.group),
+                              .lowerings = group.lowerings,
+                              .weight = 1});
+    } else {
+      tasks.unique[found->second].weight += 1;
+    }
+    tasks.of_group.push_back(found->second);
+  }
+  return tasks;
+}
+
+TunerOptions MakeTunerOptions(const CompileOptions& options) {
+  return {.trials = options.trials,
+          .seed = options.seed,
+          .target = options.target,
+          .accuracy = options.accuracy,
+          .sketches = options.sketches,
+          .worker_path = options.worker_path,
+          .on_progress = options.on_progress,
+          .cancelled = options.cancelled};
+}
+
+KernelReport Describe(const TuningTask& task, const BuiltKernel& built, std::string name) {
+  const Work work = CountWork(task.lowerings[0].compute);
+  return {.name = std::move(name),
+          .kind = task.kind,
+          .workload = StableHash(WorkloadText(task)),
+          .schedule = Print(built.schedule.schedule),
+          .sketch_source = built.schedule.seconds ? "tuned" : "analytic",
+          .flops = work.flops,
+          .bytes = work.bytes,
+          .phases = static_cast<int>(built.code.object.phases.size()),
+          .multiply_adds = built.code.multiply_adds,
+          .vector_multiply_adds = built.code.vector_multiply_adds};
+}
+
+// The kernels of all tasks, compiled or reused.
+Result<std::vector<BuiltKernel>> BuildAll(const Tasks& tasks, Database* database,
+                                          const CompileOptions& options,
+                                          const TunerOptions& tuner, CompileReport& report) {
+  std::vector<BuiltKernel> kernels;
+  for (const TuningTask& task : tasks.unique) {
+    if (options.cancelled && options.cancelled()) {
+      return Fail(ErrorCode::kCancelled, "cancelled while compiling");
+    }
+    TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner));
+    (built.reused ? report.objects_reused : report.objects_compiled) += 1;
+    kernels.push_back(std::move(built));
+  }
+  return kernels;
+}
+
+Result<TuneReport> TuneTasks(Database* database, const Tasks& tasks,
+                             const TunerOptions& tuner) {
+  if (tuner.trials == 0) return TuneReport{};
+  if (database == nullptr) {
+    return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
+  }
+  TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
+  if (report.cancelled) {
+    return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<CompiledModel> Compile(const Graph& graph, Database* database,
+                              const CompileOptions& options) {
+  CompiledModel model;
+  CompileReport& report = model.report;
+  const Stopwatch front_time;
+  TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
+  report.passes_ms = front_time.Milliseconds();
+  report.nodes_before = static_cast<int>(graph.nodes().size());
+  report.nodes_after = static_cast<int>(front.graph.nodes().size());
+
+  const Tasks tasks = CollectTasks(front);
+  const TunerOptions tuner = MakeTunerOptions(options);
+  TUNEC_ASSIGN(report.tuning, TuneTasks(database, tasks, tuner));
+
+  const Stopwatch compile_time;
+  TUNEC_ASSIGN(const std::vector<BuiltKernel> kernels,
+               BuildAll(tasks, database, options, tuner, report));
+  std::vector<std::shared_ptr<const KernelCode>> codes;
+  for (const BuiltKernel& kernel : kernels) {
+    codes.push_back(std::make_shared<const KernelCode>(kernel.code));
+  }
+  std::vector<GroupKernel> groups;
+  for (size_t g = 0; g < front.groups.size(); ++g) {
+    const size_t task = tasks.of_group[g];
+    const GroupReport& group = front.groups[g];
+    std::string name = NameOfGroup(front.graph, group.group);
+    report.kernels.push_back(Describe(tasks.unique[task], kernels[task], name));
+    groups.push_back({group.group, std::move(name), ArgumentNames(group.lowerings[0].compute),
+                      codes[task]});
+  }
+  TUNEC_ASSIGN(ExecutablePlan plan, Assemble(front.graph, groups, options));
+  report.launches = static_cast<int>(plan.steps.size());
+  report.arena_bytes = plan.arena_bytes;
+  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan)));
+  model.executable = std::make_shared<const Executable>(std::move(executable));
+  report.compile_ms = compile_time.Milliseconds();
+  return model;
+}
+
+}  // namespace tunec

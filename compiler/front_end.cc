@@ -1,0 +1,107 @@
+#include "compiler/front_end.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "graph/passes/pipeline.h"
+#include "support/check.h"
+
+namespace tunec {
+
+std::string KindOfGroup(const Graph& graph, const FusionGroup& group) {
+  std::string kind = "movement";
+  int rank = 0;  // of what was found: the heavier operator names the group
+  for (const NodeId id : group.nodes) {
+    const Op op = graph.node(id).op;
+    const OpPattern pattern = PatternOf(op);
+    if (pattern == OpPattern::kContraction && rank < 3) {
+      kind = Name(op);
+      rank = 3;
+    } else if ((pattern == OpPattern::kReduction || pattern == OpPattern::kComposite) && rank < 2) {
+      kind = Name(op);
+      rank = 2;
+    } else if (pattern == OpPattern::kElementwise && rank < 1) {
+      kind = "elementwise";
+      rank = 1;
+    }
+  }
+  return kind;
+}
+
+std::string NameOfGroup(const Graph& graph, const FusionGroup& group) {
+  std::string name;
+  for (const NodeId id : group.nodes) {
+    if (!name.empty()) name += " ";
+    name += graph.node(id).name;
+  }
+  return name;
+}
+
+std::string DescribeGroup(const Graph& graph, const FusionGroup& group) {
+  std::string operators;
+  for (const NodeId id : group.nodes) {
+    if (!operators.empty()) operators += "+";
+    operators += Name(graph.node(id).op);
+  }
+  std::string shapes;
+  for (const ValueId input : group.inputs) {
+    const std::vector<int64_t> shape = graph.value(input).type.Shape();
+    if (!shapes.empty()) shapes += " ";
+    shapes += fmt::format("{}", fmt::join(shape, "x"));
+  }
+  const std::vector<int64_t> shape = graph.value(group.outputs[0]).type.Shape();
+  return fmt::format("{} {} -> {}", operators, shapes, fmt::join(shape, "x"));
+}
+
+std::vector<std::string> ArgumentNames(const Compute& compute) {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : compute.tensors) {
+    if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight) {
+      names.push_back(tensor.name);
+    }
+  }
+  for (const Tensor& tensor : compute.tensors) {
+    if (tensor.role == TensorRole::kOutput) names.push_back(tensor.name);
+  }
+  return names;
+}
+
+namespace {
+
+// Every group that cannot be lowered, in one error.
+Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
+                                          const std::vector<FusionGroup>& groups) {
+  std::vector<GroupReport> reports;
+  std::vector<std::string> problems;
+  for (const FusionGroup& group : groups) {
+    Result<std::vector<Lowering>> lowerings = Lower(graph, group);
+    if (!lowerings) {
+      if (lowerings.error().code != ErrorCode::kUnsupported) {
+        return std::unexpected(std::move(lowerings).error());
+      }
+      problems.push_back(lowerings.error().message);
+      continue;
+    }
+    GroupReport report{.group = group};
+    for (Lowering& lowering : *lowerings) {
+      report.lowerings.push_back({std::move(lowering.name), std::move(lowering.compute)});
+    }
+    reports.push_back(std::move(report));
+  }
+  if (!problems.empty()) return Fail(ErrorCode::kUnsupported, "{}", fmt::join(problems, "; "));
+  return reports;
+}
+
+}  // namespace
+
+Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
+  FrontReport report;
+  TUNEC_ASSIGN(report.graph, Optimize(graph, options.disabled_passes));
+  TUNEC_ASSIGN(const std::vector<FusionGroup> groups, Fuse(report.graph, options.fusion));
+  TUNEC_ASSIGN(report.groups, LowerAll(report.graph, groups));
+  return report;
+}
+
+}  // namespace tunec

@@ -1,0 +1,156 @@
+#include "compiler/kernel_build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "autotune/keys.h"
+#include "schedule/apply.h"
+#include "support/check.h"
+
+namespace tunec {
+
+Artifact ToArtifact(const KernelCode& code) {
+  const std::string main = Serialize(code.object);
+  nlohmann::json json = {{"format", 1},
+                         {"arguments", code.arguments},
+                         {"bytes", main.size()},
+                         {"multiply_adds", code.multiply_adds},
+                         {"vector_multiply_adds", code.vector_multiply_adds},
+                         {"prepacks", nlohmann::json::array()}};
+  Artifact artifact{.object = main};
+  for (const PrepackCode& prepack : code.prepacks) {
+    const std::string bytes = Serialize(prepack.object);
+    json["prepacks"].push_back({{"weight", prepack.weight},
+                                {"packed", prepack.packed},
+                                {"packed_bytes", prepack.packed_bytes},
+                                {"bytes", bytes.size()}});
+    artifact.object += bytes;
+  }
+  artifact.metadata = json.dump();
+  return artifact;
+}
+
+namespace {
+
+// Cuts the next `size` bytes off the front.
+Result<ObjectCode> TakeObject(std::string_view& bytes, size_t size) {
+  if (size > bytes.size()) return Fail(ErrorCode::kParse, "an artifact's object is cut short");
+  const std::string_view part = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return ParseObjectCode(part);
+}
+
+Result<KernelCode> FromJson(const nlohmann::json& json, std::string_view bytes) {
+  KernelCode code;
+  TUNEC_ASSIGN(code.object, TakeObject(bytes, json.at("bytes").get<size_t>()));
+  code.arguments = json.at("arguments").get<std::vector<std::string>>();
+  code.multiply_adds = json.at("multiply_adds").get<int64_t>();
+  code.vector_multiply_adds = json.at("vector_multiply_adds").get<int64_t>();
+  for (const nlohmann::json& item : json.at("prepacks")) {
+    PrepackCode prepack{.weight = item.at("weight").get<std::string>(),
+                        .packed = item.at("packed").get<std::string>(),
+                        .packed_bytes = item.at("packed_bytes").get<int64_t>()};
+    TUNEC_ASSIGN(prepack.object, TakeObject(bytes, item.at("bytes").get<size_t>()));
+    code.prepacks.push_back(std::move(prepack));
+  }
+  return code;
+}
+
+}  // namespace
+
+Result<KernelCode> FromArtifact(const Artifact& artifact) {
+  const nlohmann::json json =
+      nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() || json.value("format", 0) != 1) {
+    return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
+  }
+  // nlohmann's typed access throws on a field of another type.
+  try {
+    return FromJson(json, artifact.object);
+  } catch (const nlohmann::json::exception& error) {
+    return Fail(ErrorCode::kParse, "an artifact's metadata is damaged: {}", error.what());
+  }
+}
+
+namespace {
+
+Result<KernelCode> CompileKernel(const Compute& compute, const Schedule& schedule,
+                                 const CompileOptions& options) {
+  TUNEC_ASSIGN(const ScheduledKernel kernel,
+               ApplySchedule(compute, schedule, ReductionOrderFor(options.accuracy)));
+  KernelCode code;
+  TUNEC_ASSIGN(code.object, CompileObject(kernel.nest, options.target));
+  for (const TensorId id : Arguments(kernel.nest)) {
+    code.arguments.push_back(kernel.nest.tensors[id].name);
+  }
+  const MultiplyAdds work = CountMultiplyAdds(kernel.nest);
+  code.multiply_adds = static_cast<int64_t>(work.total);
+  code.vector_multiply_adds = static_cast<int64_t>(work.vector);
+  for (const LoopNest& nest : kernel.prepack) {
+    TUNEC_CHECK(nest.tensors.size() == 2, "prepack {} has {} tensors", nest.name,
+                nest.tensors.size());
+    PrepackCode prepack{.weight = nest.tensors[0].name, .packed = nest.tensors[1].name};
+    prepack.packed_bytes = StorageElements(nest.tensors[1]) *
+                           static_cast<int64_t>(SizeOf(nest.tensors[1].type));
+    TUNEC_ASSIGN(prepack.object, CompileObject(nest, options.target));
+    code.prepacks.push_back(std::move(prepack));
+  }
+  return code;
+}
+
+void Log(const CompileOptions& options, const std::string& line) {
+  if (options.on_log) options.on_log(line);
+}
+
+// The stored code under this key; a bad row is a miss.
+Result<std::optional<KernelCode>> FindStored(const Database* database, const std::string& key,
+                                             const CompileOptions& options) {
+  if (database == nullptr) return std::nullopt;
+  TUNEC_ASSIGN(const std::optional<Artifact> artifact, database->GetArtifact(key));
+  for (const std::string& reason : database->TakeMissReasons()) Log(options, reason);
+  if (!artifact) return std::nullopt;
+  Result<KernelCode> code = FromArtifact(*artifact);
+  if (code) return std::move(*code);
+  Log(options, code.error().Format());
+  return std::nullopt;
+}
+
+bool MayTryAnother(const Error& error) {
+  return error.code == ErrorCode::kIllegalSchedule || error.code == ErrorCode::kInvalidArgument ||
+         error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
+}
+
+}  // namespace
+
+Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
+                                const CompileOptions& options, const TunerOptions& tuner) {
+  TUNEC_ASSIGN(const std::vector<RankedSchedule> ranked, RankSchedules(database, task, tuner));
+  std::optional<Error> last;
+  for (const RankedSchedule& candidate : ranked) {
+    const Compute* compute = FindLowering(task, candidate.schedule.lowering);
+    if (compute == nullptr) continue;
+    const std::string key =
+        ArtifactKey(task, candidate.schedule, options.target, options.accuracy);
+    TUNEC_ASSIGN(std::optional<KernelCode> stored, FindStored(database, key, options));
+    if (stored) return BuiltKernel{std::move(*stored), candidate, true};
+    Result<KernelCode> code = CompileKernel(*compute, candidate.schedule, options);
+    if (code) {
+      if (database != nullptr) {
+        TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
+      }
+      return BuiltKernel{std::move(*code), candidate, false};
+    }
+    if (!MayTryAnother(code.error())) return std::unexpected(code.error());
+    Log(options, fmt::format("{}: a schedule does not apply: {}", task.description,
+                             code.error().message));
+    last = code.error();
+  }
+  return std::unexpected(last.value_or(
+      MakeError(ErrorCode::kInternal, "{}: no schedule at all", task.description)));
+}
+
+}  // namespace tunec
