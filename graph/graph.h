@@ -151,10 +151,12 @@ class GraphBuilder {
   Graph Build() &&;
 
  private:
-  std::string UniqueName(std::string_view wanted);
+  using Names = std::map<std::string, int, std::less<>>;  // and the last number appended
+  static std::string UniqueName(Names& names, std::string_view wanted);
   std::vector<ValueId> Append(Node node, std::vector<ValueType> types);
   Graph graph_;
-  std::map<std::string, int, std::less<>> names_;
+  Names value_names_;
+  Names node_names_;
 };
 
 /// Copies `graph` through a builder: for each node in order calls

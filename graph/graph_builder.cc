@@ -22,7 +22,7 @@ GraphBuilder::GraphBuilder(std::string graph_name) { graph_.name_ = std::move(gr
 
 Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   if (name.empty()) return Fail(ErrorCode::kInvalidArgument, "an input has no name");
-  if (names_.contains(name))
+  if (value_names_.contains(name))
     return Fail(ErrorCode::kInvalidArgument, "input {} is already the name of something", name);
   for (const Dim& dim : type.dims)
     if (dim.IsFixed() && dim.size() < 0)
@@ -30,14 +30,14 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
                   name, dim.size());
   if (type.IsFixed() && ElementCount(type.Shape()) < 0)
     return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
-  Node node{.op = Op::kInput, .name = UniqueName(name)};
+  Node node{.op = Op::kInput, .name = name};
   const ValueId value = Append(std::move(node), {std::move(type)})[0];
   graph_.inputs_.push_back(value);
   return value;
 }
 
 ValueId GraphBuilder::AddConstant(std::string name, Array array, std::string weight_name) {
-  Node node{.op = Op::kConstant, .name = UniqueName(name.empty() ? "constant" : name)};
+  Node node{.op = Op::kConstant, .name = name.empty() ? "constant" : name};
   const ValueType type = tunec::TypeOf(array);
   node.constant = std::move(array);
   node.weight_name = std::move(weight_name);
@@ -72,7 +72,7 @@ Result<std::vector<ValueId>> GraphBuilder::AddControl(
   auto types = Infer(op, operands, attributes, bodies);
   if (!types) return std::unexpected(Locate(std::move(types).error(), name, where));
   Node node{.op = op,
-            .name = UniqueName(name),
+            .name = name,
             .inputs = std::move(inputs),
             .attributes = std::move(attributes),
             .bodies = std::move(bodies),
@@ -92,16 +92,16 @@ Result<ValueId> GraphBuilder::Add(Op op, std::vector<ValueId> inputs, Attributes
 std::vector<ValueId> GraphBuilder::Append(Node node, std::vector<ValueType> types) {
   const NodeId id{static_cast<int32_t>(graph_.nodes_.size())};
   for (size_t i = 0; i < types.size(); ++i) {
-    // A node and its only value share a name; several values are numbered.
-    std::string name =
-        types.size() == 1 ? node.name : UniqueName(fmt::format("{}_{}", node.name, i));
+    // A node's only value is called like the node; several values are numbered.
+    const std::string name = types.size() == 1 ? node.name : fmt::format("{}_{}", node.name, i);
     node.outputs.push_back({static_cast<int32_t>(graph_.values_.size())});
-    graph_.values_.push_back({.name = std::move(name),
+    graph_.values_.push_back({.name = UniqueName(value_names_, name),
                               .type = std::move(types[i]),
                               .layout = {},
                               .producer = id,
                               .output = static_cast<int>(i)});
   }
+  node.name = UniqueName(node_names_, node.name);
   graph_.nodes_.push_back(std::move(node));
   return graph_.nodes_.back().outputs;
 }
@@ -118,20 +118,20 @@ void GraphBuilder::SetLayout(ValueId value, Layout layout) {
 void GraphBuilder::RenameValue(ValueId value, std::string name) {
   Value& renamed = graph_.values_[value.index];
   if (renamed.name == name) return;
+  value_names_.erase(renamed.name);
+  renamed.name = UniqueName(value_names_, name);
   Node& node = graph_.nodes_[renamed.producer.index];
-  const bool named_alike = node.name == renamed.name;
-  const bool leaf = node.op == Op::kInput || node.op == Op::kConstant;
-  if (!named_alike || leaf) names_.erase(renamed.name);
-  renamed.name = UniqueName(name);
-  if (leaf) node.name = renamed.name;
+  if (node.op != Op::kInput && node.op != Op::kConstant) return;
+  node_names_.erase(node.name);  // inputs and constants are called like their values
+  node.name = UniqueName(node_names_, renamed.name);
 }
 
-std::string GraphBuilder::UniqueName(std::string_view wanted) {
-  const auto [found, fresh] = names_.try_emplace(std::string(wanted), 0);
+std::string GraphBuilder::UniqueName(Names& names, std::string_view wanted) {
+  const auto [found, fresh] = names.try_emplace(std::string(wanted), 0);
   if (fresh) return std::string(wanted);
   while (true) {
     std::string name = fmt::format("{}_{}", wanted, ++found->second);
-    if (names_.try_emplace(name, 0).second) return name;
+    if (names.try_emplace(name, 0).second) return name;
   }
 }
 

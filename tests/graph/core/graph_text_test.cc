@@ -1,0 +1,237 @@
+// The .graph text: round trips, what it refuses, the builder's names, rebuilding, the verifier.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "graph/graph_text.h"
+#include "graph/reference.h"
+
+namespace tunec {
+namespace {
+
+Result<Graph> Parse(const std::string& text) {
+  return ParseGraph(text, "g.graph", RandomWeights(1));
+}
+
+std::string ErrorOf(const std::string& text) {
+  const auto graph = Parse(text);
+  return graph ? "no error" : graph.error().Format();
+}
+
+constexpr const char* kNetwork = R"(graph mlp {
+  input x: f32[64, 1024]
+  weight w0: f32[1024, 4096] init=uniform(-0.03, 0.03)
+  weight "layer 1/b": f32[4096] from "b" init=normal(0.5)
+  constant two: f32[] = 2.0
+  constant ids: i64[3] = [1, -2, 3]
+  constant empty: f32[0] = []
+  h = matmul(x, w0): f32[64, 4096] layout [64, 512, 8] (i, j) -> [i, floor(j/8), j mod 8]
+  s = add(h, "layer 1/b") as "/fc1/Add": f32[64, 4096]
+  r = gelu(s) {approximate="tanh"}: f32[64, 4096]
+  "output" = leaky_relu(r) {alpha=0.1}: f32[64, 4096]
+  output y = "output"
+  output h
+}
+)";
+
+TEST(GraphText, PrintsWhatItParsed) {
+  const auto graph = Parse(kNetwork);
+  ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+  EXPECT_TRUE(Verify(*graph).has_value()) << Verify(*graph).error().Format();
+  EXPECT_EQ(Print(*graph), kNetwork);
+  EXPECT_EQ(graph->producer(*graph->FindValue("s")).name, "/fc1/Add");
+  EXPECT_EQ(graph->producer(*graph->FindValue("h")).where.line, 8);
+}
+
+TEST(GraphText, KeepsNamedDimensionsAndComments) {
+  const auto graph = Parse(
+      "graph g { # a comment\n  input x: f32[batch, \"seq len\", 3]\n  // another\n"
+      "  y = relu(x)\n  output y\n}");
+  ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+  EXPECT_EQ(Print(*graph),
+            "graph g {\n  input x: f32[batch, \"seq len\", 3]\n"
+            "  y = relu(x): f32[batch, \"seq len\", 3]\n  output y\n}\n");
+}
+
+constexpr const char* kControl = R"(graph g {
+  input c: bool[]
+  input x: f32[4, 2]
+  constant n: i64[] = 3
+  y, z = if(c, x): f32[4, 2], f32[2] graph then {
+    input a: f32[4, 2]
+    b = relu(a): f32[4, 2]
+    s = reduce_sum(a) {axes=[0], keepdims=0}: f32[2]
+    output b
+    output s
+  } graph else {
+    input a: f32[4, 2]
+    b = neg(a): f32[4, 2]
+    s = reduce_max(a) {axes=[0], keepdims=0}: f32[2]
+    output b
+    output s
+  }
+  k = while(n): i64[] graph condition {
+    input i: i64[]
+    constant zero: i64[] = 0
+    more = gt(i, zero): bool[]
+    output more
+  } graph body {
+    input i: i64[]
+    constant one: i64[] = 1
+    less = sub(i, one): i64[]
+    output less
+  }
+  last, sums = scan(z, y) {states=1}: f32[2], f32[4, 2] graph step {
+    input state: f32[2]
+    input row: f32[2]
+    sum = add(state, row): f32[2]
+    output sum
+    output out = sum
+  }
+  free(y)
+  output last
+  output sums
+  output k
+}
+)";
+
+TEST(GraphText, ControlOperatorsNestGraphs) {
+  const auto graph = Parse(kControl);
+  ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+  EXPECT_TRUE(Verify(*graph).has_value()) << Verify(*graph).error().Format();
+  EXPECT_EQ(Print(*graph), kControl);
+  const auto copy = Rebuild(*graph, [](auto&, auto&, auto&) { return std::vector<ValueId>{}; });
+  ASSERT_TRUE(copy.has_value());
+  EXPECT_EQ(Print(*copy), kControl);
+}
+
+TEST(GraphText, RefusesWithAPlace) {
+  EXPECT_EQ(ErrorOf("graph g {\n  y = relu(x)\n}"),
+            "g.graph:2:12: error: value x is not defined above");
+  EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = frob(x)\n}"),
+            "g.graph:3:7: error: frob is no operator");
+  EXPECT_EQ(ErrorOf("graph g {\n  input x: f31[2]\n}"),
+            "g.graph:2:12: error: f31 is no type, wanted one such as f32");
+  EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  x = relu(x)\n}"),
+            "g.graph:3:3: error: value x is already defined");
+  EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = relu(x): f32[3]\n}"),
+            "g.graph:3:16: error: value y is stated as f32 3, but is f32 2");
+  EXPECT_EQ(ErrorOf("graph g {\n  constant c: f32[1000000000, 4] = [1.0]\n}"),
+            "g.graph:2:36: error: constant has 1 elements, wanted 4000000000 for 1000000000x4");
+  EXPECT_EQ(
+      ErrorOf("graph g {\n  weight w: f32[1000000000, 4000]\n}"),
+      "g.graph:2:10: error: weight w of shape [1000000000, 4000] is larger than 34359738368 bytes");
+  EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[-1]\n}"),
+            "g.graph:2:9: error: input x has a dimension of -1, wanted at least 0");
+  EXPECT_NE(ErrorOf("graph g {\n  input x: f32[2]"), "no error");
+  EXPECT_NE(ErrorOf("graph g {\n}\ngraph"), "no error");
+  EXPECT_NE(ErrorOf(""), "no error");
+}
+
+TEST(GraphText, RefusesDeepNesting) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "graph g {\n if() ";
+  EXPECT_EQ(ErrorOf(text), "g.graph:18:7: error: graphs nest deeper than 16");
+}
+
+TEST(GraphText, EveryTruncationIsAnErrorNotACrash) {
+  const std::string text = kControl;
+  for (size_t size = 0; size + 2 < text.size(); ++size)
+    EXPECT_FALSE(Parse(text.substr(0, size)).has_value()) << size;
+}
+
+TEST(GraphBuilder, AppendsNumbersToTakenNames) {
+  GraphBuilder builder("g");
+  const ValueId x = *builder.AddInput("x", {DataType::kF32, {2}});
+  EXPECT_FALSE(builder.AddInput("x", {DataType::kF32, {2}}).has_value());
+  const ValueId a = *builder.Add(Op::kRelu, {x}, {}, "x");
+  const ValueId b = *builder.Add(Op::kRelu, {a});
+  const ValueId c = *builder.Add(Op::kRelu, {b});
+  builder.RenameValue(c, "x");
+  EXPECT_EQ(builder.graph().value(a).name, "x_1");
+  EXPECT_EQ(builder.graph().value(b).name, "relu");
+  EXPECT_EQ(builder.graph().value(c).name, "x_2");
+  builder.AddOutput(c, "y");
+  EXPECT_TRUE(Verify(std::move(builder).Build()).has_value());
+}
+
+TEST(Rebuild, ReplacesNodesAndKeepsTheRest) {
+  const auto graph = Parse(kNetwork);
+  ASSERT_TRUE(graph.has_value());
+  const auto replaced = Rebuild(*graph,
+                                [](const Node& node, const std::vector<ValueId>& inputs,
+                                   GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+                                  if (node.op != Op::kGelu) return std::vector<ValueId>{};
+                                  return builder.AddNode(Op::kRelu, inputs, {}, node.name);
+                                });
+  ASSERT_TRUE(replaced.has_value()) << replaced.error().Format();
+  std::string wanted = kNetwork;
+  const std::string gelu = "gelu(s) {approximate=\"tanh\"}";
+  wanted.replace(wanted.find(gelu), gelu.size(), "relu(s)");
+  EXPECT_EQ(Print(*replaced), wanted);
+  EXPECT_TRUE(Verify(*replaced).has_value());
+}
+
+TEST(Verify, RefusesALayoutOutsideItsStorage) {
+  GraphBuilder builder("g");
+  const ValueId x = *builder.AddInput("x", {DataType::kF32, {10, 4}});
+  builder.SetLayout(x, {{10, 3}, {IndexExpr::Var(0), IndexExpr::Var(1)}});
+  const Graph graph = std::move(builder).Build();
+  ASSERT_FALSE(Verify(graph).has_value());
+  EXPECT_EQ(Verify(graph).error().message,
+            "value x has storage index 0 to 3 in dimension 1, wanted 0 to 2");
+}
+
+TEST(Verify, RefusesOutputsOfOneName) {
+  GraphBuilder builder("g");
+  const ValueId x = *builder.AddInput("x", {DataType::kF32, {10, 4}});
+  builder.AddOutput(x, "y");
+  builder.AddOutput(x, "y");
+  EXPECT_EQ(Verify(std::move(builder).Build()).error().message,
+            "output name \"y\" is empty or taken");
+}
+
+TEST(RunReference, ChecksItsInputs) {
+  const auto graph = Parse("graph g {\n  input x: f32[2]\n  y = relu(x)\n  output y\n}");
+  ASSERT_TRUE(graph.has_value());
+  EXPECT_EQ(RunReference(*graph, {}).error().message, "graph g got 0 inputs, wanted 1");
+  const Array wrong_type(DataType::kI32, {2}), wrong_shape(DataType::kF32, {3});
+  EXPECT_EQ(RunReference(*graph, {&wrong_type, 1}).error().message, "input x is i32, wanted f32");
+  EXPECT_EQ(RunReference(*graph, {&wrong_shape, 1}).error().message, "input x is 3, wanted 2");
+}
+
+TEST(RunReference, RefusesGatherIndicesOutside) {
+  const auto graph = Parse(
+      "graph g {\n  input x: f32[2]\n  constant i: i64[1] = [2]\n"
+      "  y = gather(x, i)\n  output y\n}");
+  ASSERT_TRUE(graph.has_value());
+  const Array x(DataType::kF32, {2});
+  EXPECT_EQ(RunReference(*graph, {&x, 1}).error().message,
+            "node y: gather index is 2, wanted -2 to 1");
+}
+
+TEST(GraphFile, WritesTextAndWeightsThatReadBack) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / fmt::format("tunec_graph_{}", getpid());
+  std::filesystem::create_directories(folder);
+  const auto path = folder / "net.graph";
+  const auto graph = Parse(
+      "graph g {\n  input x: f32[2, 3]\n  weight w: f32[3, 2] from \"fc.w\"\n"
+      "  y = matmul(x, w)\n  output y\n}");
+  ASSERT_TRUE(graph.has_value());
+  ASSERT_TRUE(WriteGraphFile(*graph, path).has_value());
+  const auto read = ReadGraphFile(path, std::nullopt);
+  ASSERT_TRUE(read.has_value()) << read.error().Format();
+  EXPECT_EQ(Print(*read), Print(*graph));
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(read->nodes()[1].constant.GetDouble(i), graph->nodes()[1].constant.GetDouble(i));
+  std::filesystem::remove(folder / "net.safetensors");
+  EXPECT_NE(ReadGraphFile(path, std::nullopt).error().message.find("--random-weights"),
+            std::string::npos);
+  EXPECT_TRUE(ReadGraphFile(path, 1).has_value());
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,139 @@
+// What inference derives, completes and refuses.
+#include <gtest/gtest.h>
+
+#include "graph/graph_text.h"
+#include "graph/infer.h"
+#include "graph/op_table.h"
+
+namespace tunec {
+namespace {
+
+/// The error of a graph whose inputs are declared in `inputs` and whose line 3 is `line`.
+std::string ErrorOf(const std::string& inputs, const std::string& line) {
+  const std::string text = "graph g {\n  " + inputs + "\n  " + line + "\n}\n";
+  const auto graph = ParseGraph(text, "g.graph", NoWeights());
+  return graph ? "no error" : graph.error().Format();
+}
+
+/// The type that a line `y = ...` gets, over x: f32[2, 3, 4] and i: i64[5].
+std::string TypeOf(const std::string& line) {
+  const auto graph = ParseGraph(
+      "graph g {\n input x: f32[2, 3, 4]\n input i: i64[5]\n input n: f32[batch, 3]\n y = " + line +
+          "\n output y\n}",
+      "g.graph", NoWeights());
+  if (!graph) return graph.error().message;
+  const ValueType& type = graph->value(graph->outputs()[0]).type;
+  return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
+}
+
+TEST(Inference, NamesTheNodeTheOperandsAndTheirValues) {
+  EXPECT_EQ(ErrorOf("input a: f32[64, 32]\n  input b: f32[48, 16]", "h = matmul(a, b)"),
+            "g.graph:4:3: error: matmul inner sizes differ: lhs is 64x32, rhs is 48x16");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = relu(a, a)"),
+            "g.graph:3:3: error: relu has 2 operands, wanted 1");
+  EXPECT_EQ(ErrorOf("input a: i32[2, 3]", "h = exp(a)"),
+            "g.graph:3:3: error: exp operand 0 is i32, wanted a float type");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = softmax(a) {axis=2}"),
+            "g.graph:3:3: error: softmax axis is 2, wanted -2 to 1");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = softmax(a) {axes=2}"),
+            "g.graph:3:3: error: softmax has no attribute axes");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = softmax(a) {axis=\"x\"}"),
+            "g.graph:3:3: error: softmax attribute axis is a string, wanted an integer");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = reshape(a)"),
+            "g.graph:3:3: error: reshape needs the attribute shape");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = reshape(a) {shape=[4]}"),
+            "g.graph:3:3: error: reshape sizes differ: input is 2x3 with 6 elements, shape is [4]");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = transpose(a) {perm=[0, 0]}"),
+            "g.graph:3:3: error: transpose perm is [0, 0], wanted a permutation of 2 axes");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = slice(a) {starts=[0, 1], ends=[2, 4]}"),
+            "g.graph:3:3: error: slice of axis 1 reads 1 to 3, wanted 0 to 2");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = tile(a) {repeats=[9223372036854775807, 2]}"),
+            "g.graph:3:3: error: tile repeats axis 0 9223372036854775807 times, wanted less");
+  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = expand(a) {shape=[281474976710656, 2, 3]}"),
+            "g.graph:3:3: error: expand result is 281474976710656x2x3, wanted sizes of at least 0 "
+            "and at most 2^48 elements");
+}
+
+TEST(Inference, NamesTheNodeWhereThereIsNoText) {
+  GraphBuilder builder("g");
+  const ValueId a = *builder.AddInput("a", {DataType::kF32, {2, 3}});
+  const ValueId b = *builder.AddInput("b", {DataType::kF32, {2, 4}});
+  const auto sum = builder.Add(Op::kAdd, {a, b}, {}, "/layer/Add");
+  ASSERT_FALSE(sum.has_value());
+  EXPECT_EQ(sum.error().Format(),
+            "error: node /layer/Add: add shapes 2x3 and 2x4 do not broadcast: 3 against 4");
+}
+
+TEST(Inference, RefusesConvolutionsThatDoNotFit) {
+  const std::string x = "input x: f32[1, 4, 5, 5]\n  ";
+  EXPECT_EQ(ErrorOf(x + "input w: f32[8, 3, 3, 3]", "y = conv(x, w)"),
+            "g.graph:4:3: error: conv channels differ: input is 1x4x5x5 with 4 channels, weight is "
+            "8x3x3x3 in 1 group(s), for 3");
+  EXPECT_EQ(ErrorOf(x + "input w: f32[8, 4, 7, 3]", "y = conv(x, w)"),
+            "g.graph:4:3: error: conv window does not fit: spatial axis 0 is 5 with pads, the "
+            "window reaches 7");
+  EXPECT_EQ(ErrorOf(x + "input w: f32[8, 4, 3, 3]", "y = conv(x, w) {strides=[1]}"),
+            "g.graph:4:3: error: conv attribute strides has 1 entries, wanted 2");
+  EXPECT_EQ(ErrorOf(x + "input w: f32[8, 4, 3, 3]\n  input b: f32[7]", "y = conv(x, w, b)"),
+            "g.graph:5:3: error: conv bias is 7, wanted 8");
+}
+
+TEST(Inference, DerivesTypes) {
+  EXPECT_EQ(TypeOf("isnan(x)"), "bool 2x3x4");
+  EXPECT_EQ(TypeOf("argmax(x) {axis=1, keepdims=0}"), "i64 2x4");
+  EXPECT_EQ(TypeOf("gather(x, i) {axis=1}"), "f32 2x5x4");
+  EXPECT_EQ(TypeOf("one_hot(i) {depth=7}"), "f32 5x7");
+  EXPECT_EQ(TypeOf("reduce_sum(x) {keepdims=0}"), "f32 scalar");
+  EXPECT_EQ(TypeOf("max_pool(x) {kernel=[2]}"), "f32 2x3x3");
+  EXPECT_EQ(TypeOf("range() {start=0, limit=7, delta=2, to=\"i32\"}"), "i32 4");
+}
+
+TEST(Inference, CarriesNamedDimensions) {
+  EXPECT_EQ(TypeOf("add(n, n)"), "f32 batchx3");
+  EXPECT_EQ(TypeOf("matmul(n, n) {transpose_b=1}"), "f32 batchxbatch");
+  EXPECT_EQ(TypeOf("concat(n, n) {axis=1}"), "f32 batchx6");
+  EXPECT_EQ(TypeOf("reshape(n) {shape=[3]}"), "reshape operand 0 is batchx3, wanted fixed sizes");
+}
+
+TEST(Inference, CompletesAttributes) {
+  const auto graph = ParseGraph(
+      "graph g {\n input x: f32[1, 2, 4, 4]\n input w: f32[3, 2, 3, 3]\n"
+      " c = conv(x, w)\n r = reduce_max(c) {axes=[-1, 1]}\n output r\n}",
+      "g.graph", NoWeights());
+  ASSERT_TRUE(graph.has_value()) << graph.error().Format();
+  const Node& conv = graph->nodes()[2];
+  EXPECT_EQ(conv.Ints("strides"), (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(conv.Ints("pads"), (std::vector<int64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(conv.Int("group"), 1);
+  EXPECT_FALSE(conv.Has("group"));
+  EXPECT_EQ(graph->nodes()[3].Ints("axes"), (std::vector<int64_t>{1, 3}));
+}
+
+constexpr Op kAllOps[] = {
+#define TUNEC_ID(id, name, kind, pattern) Op::id,
+    TUNEC_OPS(TUNEC_ID)
+#undef TUNEC_ID
+};
+
+TEST(OpTable, HasARowForEveryOperator) {
+  for (const Op op : kAllOps) {
+    const OpSpec& spec = SpecOf(op);
+    EXPECT_EQ(spec.op, op);
+    EXPECT_NE(spec.infer, nullptr) << Name(op);
+    EXPECT_LE(spec.min_inputs, spec.max_inputs) << Name(op);
+    EXPECT_EQ(ParseOp(Name(op)), op);
+  }
+  EXPECT_EQ(ParseOp("frobnicate"), std::nullopt);
+}
+
+TEST(OpTable, DefaultsHaveTheirAttributesKind) {
+  for (const Op op : kAllOps) {
+    for (const AttributeSpec& spec : SpecOf(op).attributes) {
+      if (spec.absence != Absence::kDefault) continue;
+      EXPECT_EQ(KindOf(spec.default_value), spec.kind) << Name(op) << " " << spec.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunec
