@@ -166,19 +166,16 @@ nest mixed {
 })");
 }
 
-TEST(Registers, LanesFromARunTimeBoundLieOnTheStack) {
+TEST(Registers, MoreThanRegistersCanHoldLieOnTheStack) {
   ExpectAsInterpreted(R"(
 nest stack {
-  input A: f32[64]
-  output C: f32[64]
-  local r: f32[64]
+  input A: f32[9000]
+  output C: f32[9000]
+  local r: f32[9000]
   phase main {
-    for z in 0 .. 64 { zero: C[z] = 0.0 }
-    for i in 0 .. 9 {
-      alloc r: register {
-        vector for j in i .. i + 29 { a: r[j] = A[j] * 3.0 }
-        vector for j in i .. i + 29 { b: C[j] sum= r[j] }
-      }
+    alloc r: register {
+      vector for j in 0 .. 9000 { a: r[j] = A[j] * 3.0 }
+      vector for j in 0 .. 9000 { b: C[j] = r[8999 - j] }
     }
   }
 })");
