@@ -195,9 +195,13 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
   Index x_index = {out[0], channels.group * conv.in_per_group + ic};
   Index w_index = {out[1], ic};
   Padding padding;
+  const bool reduces_channels = !ic.IsConstant();
   for (size_t d = 0; d < axes.size(); ++d) {
     const WindowAxis& axis = axes[d];
-    const IndexExpr k = flat ? IndexExpr(0) : builder.AddReduction(axis.kernel_name, axis.kernel);
+    // A kernel of extent 1 needs no iterator, unless it is the only reduction there is.
+    const bool iterates = axis.kernel > 1 || (!reduces_channels && d + 1 == axes.size());
+    const IndexExpr k =
+        iterates ? builder.AddReduction(axis.kernel_name, axis.kernel) : IndexExpr(0);
     const IndexExpr at = out[2 + d] * axis.stride + k * axis.dilation - axis.pad;
     if (!flat)
       for (const IndexExpr& condition : InsideOf(axis, at)) padding.inside.push_back(condition);

@@ -1,0 +1,38 @@
+#include "graph/passes/copy_node.h"
+
+namespace tunec {
+
+Result<std::vector<ValueId>> CopyNode(const Graph& graph, const Node& node,
+                                      const std::vector<ValueId>& inputs, GraphBuilder& builder) {
+  TUNEC_ASSIGN(
+      std::vector<ValueId> outputs,
+      builder.AddControl(node.op, inputs, node.bodies, node.attributes, node.name, node.where));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Value& value = graph.value(node.outputs[i]);
+    if (!value.layout.IsRowMajor()) builder.SetLayout(outputs[i], value.layout);
+    builder.RenameValue(outputs[i], value.name);
+  }
+  return outputs;
+}
+
+bool SameStructure(const Graph& a, const Graph& b) {
+  if (a.nodes().size() != b.nodes().size() || a.values().size() != b.values().size()) return false;
+  if (a.outputs() != b.outputs()) return false;
+  for (size_t n = 0; n < a.nodes().size(); ++n) {
+    const Node& x = a.nodes()[n];
+    const Node& y = b.nodes()[n];
+    if (x.op != y.op || x.inputs != y.inputs || x.outputs != y.outputs) return false;
+    if (x.attributes != y.attributes || x.constant.data() != y.constant.data()) return false;
+  }
+  for (size_t v = 0; v < a.values().size(); ++v)
+    if (a.values()[v].layout != b.values()[v].layout) return false;
+  return true;
+}
+
+ValueId AddDerivedConstant(GraphBuilder& builder, const std::string& name, Array array) {
+  constexpr int64_t kMostInText = 16;
+  const bool in_text = array.size() <= kMostInText;
+  return builder.AddConstant(name, std::move(array), in_text ? "" : name);
+}
+
+}  // namespace tunec

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "graph/passes/pass.h"
+
+namespace tunec {
+
+/// Folds a batch normalisation with constant parameters into the convolution (or transposed
+/// convolution, of any rank, groups or none, bias or none) that feeds it:
+///     conv(x, w, b) -> bn   becomes   conv(x, w * s, (b - mean) * s + bias),
+/// s = scale / sqrt(variance + epsilon), computed in float64. A convolution whose result has
+/// other users, or whose weights are no constants, is left. Any other batch normalisation
+/// becomes x * s + t with constants s and t.
+/// Requires: verified. Ensures: no batch normalisation with constant parameters. O(nodes) and
+/// the weights that change.
+Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options);
+
+}  // namespace tunec

@@ -1,0 +1,76 @@
+#include "graph/passes/fold_constants.h"
+
+#include "graph/passes/copy_node.h"
+#include "graph/reference.h"
+
+namespace tunec {
+namespace {
+
+int64_t BytesOf(const ValueType& type) {
+  const int64_t count = ElementCount(type.Shape());
+  return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
+}
+
+bool MayFold(const Graph& graph, const Node& node, const PassOptions& options) {
+  const OpKind kind = KindOf(node.op);
+  if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
+      node.op == Op::kConstant || node.outputs.empty())
+    return false;
+  int64_t made = 0;
+  for (const ValueId output : node.outputs) {
+    const ValueType& type = graph.value(output).type;
+    if (graph.IsOutput(output) || !type.IsFixed()) return false;
+    made += BytesOf(type);
+    if (made > (int64_t{1} << 40)) return false;
+  }
+  for (const ValueId input : node.inputs)
+    if (input.valid()) made -= BytesOf(graph.value(input).type);
+  return made <= options.fold_growth_bytes;
+}
+
+// The operands' arrays; nothing unless all are constants.
+std::optional<std::vector<Array>> ConstantOperands(const Graph& graph,
+                                                   const std::vector<ValueId>& inputs) {
+  std::vector<Array> arrays;
+  for (const ValueId input : inputs) {
+    const Array* constant = input.valid() ? graph.ConstantOf(input) : nullptr;
+    if (input.valid() && constant == nullptr) return {};
+    arrays.push_back(constant != nullptr ? *constant : Array(DataType::kU8, {0}));
+  }
+  return arrays;
+}
+
+}  // namespace
+
+Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,
+                            const NodeEvaluator& evaluate) {
+  return Rebuild(graph,
+                 [&](const Node& node, const std::vector<ValueId>& inputs,
+                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+                   std::vector<ValueId> constants;
+                   if (!MayFold(graph, node, options)) return constants;
+                   const auto operands = ConstantOperands(builder.graph(), inputs);
+                   if (!operands) return constants;
+                   std::vector<ValueType> types;
+                   for (const ValueId output : node.outputs)
+                     types.push_back(graph.value(output).type);
+                   auto results = evaluate(node, *operands, types);
+                   // What cannot be computed now (an index out of range) is left to fail when it is
+                   // run.
+                   if (!results) return constants;
+                   for (size_t i = 0; i < results->size(); ++i)
+                     constants.push_back(AddDerivedConstant(
+                         builder, graph.value(node.outputs[i]).name, std::move((*results)[i])));
+                   return constants;
+                 });
+}
+
+Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
+  return FoldConstants(
+      graph, options,
+      [](const Node& node, std::span<const Array> inputs, std::span<const ValueType> output_types) {
+        return RunNode(node, inputs, output_types, Precision::kNative);
+      });
+}
+
+}  // namespace tunec
