@@ -1,5 +1,9 @@
 // Legality is one question asked of every dependence: does it still run forward?
 //
+// A dependence is any pair of instances of which one writes an element that the other reads or
+// writes. Later writers do not cut it short: a reduction's instances may be permuted, so what
+// reads the result has to follow all of them, not only the one that was last originally.
+//
 // An instance's time is the vector of its places in sequences and its loops' values, from
 // the root of the tree down (relations.h). Two statements share the entries of the nodes they
 // share, and are told apart by the sequence where they part, so comparing their times
@@ -37,11 +41,12 @@ struct Dependence {
   isl::Map instances;
 };
 
-StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
-  const char* name = isl_map_get_tuple_name(map.get(), side);
-  TUNEC_CHECK(name != nullptr && name[0] == 'S', "a dependence of no statement");
-  return static_cast<StatementId>(std::atoi(name + 1));
-}
+// One read or write of a tensor by a statement.
+struct Access {
+  StatementId statement = 0;
+  bool writes = false;
+  isl::Map elements;  // instance -> element
+};
 
 }  // namespace
 
@@ -60,103 +65,75 @@ struct Dependences::Impl {
   std::vector<Dependence> dependences;
 
   Status Compute();
-  Status ComputeTensor(TensorId tensor, const isl::UnionMap& original);
-  Status Append(TensorId tensor, DependenceKind kind, isl_union_flow* flow);
-  isl::UnionMap Parse(const std::string& text) const {
-    return isl::UnionMap(isl_union_map_read_from_str(context.ctx, text.c_str()));
-  }
-  void Add(isl::UnionMap& all, const std::string& text) const {
-    isl::UnionMap one = Parse(text);
-    all = isl::UnionMap(isl_union_map_union(all.take(), one.take()));
-  }
-  isl::UnionMap Empty() const { return Parse("{ }"); }
+  Status AddPairs(TensorId tensor, DependenceKind kind, const Access& from, const Access& to);
 };
 
 namespace {
 
-// Statement instances in their original order: statement by statement.
-std::string OriginalTime(StatementId id, const Statement& statement, size_t length) {
-  std::vector<IndexExpr> time;
-  time.emplace_back(id);
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    time.push_back(IndexExpr::Var(static_cast<VarId>(i)));
+// All accesses to one tensor, in original order. A reduction reads what it combines into.
+std::vector<Access> AccessesTo(isl_ctx* ctx, TensorId tensor, const std::vector<Tensor>& tensors,
+                               const std::vector<Statement>& statements) {
+  std::vector<Access> accesses;
+  for (size_t s = 0; s < statements.size(); ++s) {
+    const Statement& statement = statements[s];
+    const auto id = static_cast<StatementId>(s);
+    const auto add = [&](bool writes, const std::vector<IndexExpr>& index,
+                         const std::vector<IndexExpr>& guard) {
+      const std::string text = AccessText(id, statement, tensors[tensor], tensor, index, guard);
+      accesses.push_back({id, writes, isl::Map(isl_map_read_from_str(ctx, text.c_str()))});
+    };
+    for (const Read& read : statement.reads) {
+      if (read.tensor != tensor) continue;
+      add(false, read.index, read.guard ? read.guard->nonnegative : std::vector<IndexExpr>{});
+    }
+    for (const Write& write : statement.writes) {
+      if (write.tensor != tensor) continue;
+      add(true, write.index, {});
+      if (statement.reducer) add(false, write.index, {});
+    }
   }
-  time.resize(length, IndexExpr(0));
-  return TimeText(id, statement, time);
+  return accesses;
 }
 
 }  // namespace
 
-Status Dependences::Impl::Append(TensorId tensor, DependenceKind kind, isl_union_flow* flow) {
-  const isl::UnionMap all(isl_union_flow_get_may_dependence(flow));
-  isl_union_flow_free(flow);
-  isl_map_list* list = all.ok() ? isl_union_map_get_map_list(all.get()) : nullptr;
-  if (list == nullptr) {
+// The pairs of instances that touch the same element, the first before the second in the
+// original order.
+Status Dependences::Impl::AddPairs(TensorId tensor, DependenceKind kind, const Access& from,
+                                   const Access& to) {
+  isl_map* pairs =
+      isl_map_apply_range(from.elements.copy(), isl_map_reverse(to.elements.copy()));
+  if (from.statement == to.statement && pairs != nullptr) {
+    const isl::Set instances(isl_map_domain(isl_map_copy(pairs)));
+    pairs = isl_map_intersect(pairs, isl_map_lex_lt(isl_set_get_space(instances.get())));
+  }
+  isl::Map map(pairs);
+  const isl_bool empty = map.ok() ? isl_map_is_empty(map.get()) : isl_bool_error;
+  if (empty == isl_bool_error) {
     return Fail(ErrorCode::kResourceLimit,
                 "the dependences of tensor {} need more than isl's quota of operations",
                 tensors[tensor].name);
   }
-  for (int i = 0; i < isl_map_list_n_map(list); ++i) {
-    isl::Map map(isl_map_coalesce(isl_map_list_get_map(list, i)));
-    const StatementId from = StatementOf(map, isl_dim_in);
-    const StatementId to = StatementOf(map, isl_dim_out);
-    dependences.push_back({tensor, kind, from, to, std::move(map)});
+  if (empty == isl_bool_false) {
+    dependences.push_back({tensor, kind, from.statement, to.statement, std::move(map)});
   }
-  isl_map_list_free(list);
   return {};
-}
-
-Status Dependences::Impl::ComputeTensor(TensorId tensor, const isl::UnionMap& original) {
-  isl::UnionMap reads = Empty();
-  isl::UnionMap writes = Empty();
-  for (size_t s = 0; s < statements.size(); ++s) {
-    const Statement& statement = statements[s];
-    const auto text = [&](const std::vector<IndexExpr>& index,
-                          const std::vector<IndexExpr>& guard) {
-      return AccessText(static_cast<StatementId>(s), statement, tensors[tensor], tensor, index,
-                        guard);
-    };
-    for (const Read& read : statement.reads) {
-      if (read.tensor != tensor) continue;
-      Add(reads, text(read.index,
-                      read.guard ? read.guard->nonnegative : std::vector<IndexExpr>{}));
-    }
-    for (const Write& write : statement.writes) {
-      if (write.tensor != tensor) continue;
-      Add(writes, text(write.index, {}));
-      if (statement.reducer) Add(reads, text(write.index, {}));
-    }
-  }
-  isl_union_access_info* info = isl_union_access_info_from_sink(reads.copy());
-  info = isl_union_access_info_set_must_source(info, writes.copy());
-  info = isl_union_access_info_set_schedule_map(info, original.copy());
-  TUNEC_RETURN_IF_ERROR(
-      Append(tensor, DependenceKind::kFlow, isl_union_access_info_compute_flow(info)));
-  info = isl_union_access_info_from_sink(writes.copy());
-  info = isl_union_access_info_set_must_source(info, writes.copy());
-  info = isl_union_access_info_set_may_source(info, reads.copy());
-  info = isl_union_access_info_set_schedule_map(info, original.copy());
-  return Append(tensor, DependenceKind::kReuse, isl_union_access_info_compute_flow(info));
 }
 
 Status Dependences::Impl::Compute() {
   isl_ctx_set_max_operations(context.ctx, kIslOperations);
-  size_t length = 1;
-  for (const Statement& statement : statements) {
-    length = std::max(length, statement.iterators.size() + 1);
-  }
-  isl::UnionMap original = Empty();
-  for (size_t s = 0; s < statements.size(); ++s) {
-    Add(original, OriginalTime(static_cast<StatementId>(s), statements[s], length));
-  }
   for (size_t t = 0; t < tensors.size(); ++t) {
-    const auto id = static_cast<TensorId>(t);
-    const bool written = std::ranges::any_of(statements, [&](const Statement& statement) {
-      return std::ranges::any_of(statement.writes,
-                                 [&](const Write& write) { return write.tensor == id; });
-    });
-    if (!written) continue;
-    TUNEC_RETURN_IF_ERROR(ComputeTensor(id, original));
+    const auto tensor = static_cast<TensorId>(t);
+    const std::vector<Access> accesses = AccessesTo(context.ctx, tensor, tensors, statements);
+    if (std::ranges::none_of(accesses, &Access::writes)) continue;
+    for (const Access& from : accesses) {
+      for (const Access& to : accesses) {
+        if (from.statement > to.statement || (!from.writes && !to.writes)) continue;
+        const bool flow = from.writes && !to.writes;
+        TUNEC_RETURN_IF_ERROR(AddPairs(
+            tensor, flow ? DependenceKind::kFlow : DependenceKind::kReuse, from, to));
+      }
+    }
   }
   return {};
 }

@@ -13,9 +13,8 @@ namespace tunec {
 /// How far reductions may be reordered: by the accuracy contract.
 enum class ReductionOrder { kAny, kAsWritten };
 
-/// The dependences of a Compute's statements in their original order, per tensor: value-based
-/// flow (who reads what whom wrote) and the false dependences of reused storage. Computed once
-/// per Compute, used for many trees over the same statements. Owns an isl context: one thread
+/// The dependences of a Compute's statements in their original order, per tensor: flow (who
+/// reads what somebody wrote) and the false dependences of reused storage. Computed once per Compute, used for many trees over the same statements. Owns an isl context: one thread
 /// at a time.
 class Dependences {
  public:

@@ -182,7 +182,7 @@ class RowWriter {
       if (statement.length % vector != 0) Add(IsolateStep{part + statement.along + "o"});
       Add(VectorizeStep{part + statement.along + "i"});
       Add(VectorizeStep{name + ".part.init." + statement.along + "i"});
-      Add(VectorizeStep{name + "." + statement.along + "p"});
+      Add(VectorizeStep{name + "." + statement.along + "i"});
       return;
     }
     if (statement.along.empty()) return;
