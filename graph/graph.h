@@ -170,7 +170,7 @@ Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);
 /// Checks the invariants listed in verify_graph.cc.
 Status Verify(const Graph& graph);
 
-/// `.graph` text (docs/text_formats.md).
+/// `.graph` text (docs/graph_format.md).
 std::string Print(const Graph& graph);
 
 }  // namespace tunec
