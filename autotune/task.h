@@ -11,7 +11,8 @@ namespace tunec {
 struct TuningTask {
   std::string kind;         // `matmul`, `conv2d`, ...: what similar workloads are sought by
   std::string description;  // one line for people: the operators and shapes
-  /// At least one. The text of the first identifies the workload; groups of equal text are one task.
+  /// At least one. The text of the first identifies the workload; groups of equal text are one
+  /// task.
   std::vector<NamedCompute> lowerings;
   double weight = 1;  // how many times the model runs it
 };

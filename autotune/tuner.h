@@ -21,24 +21,24 @@ namespace tunec {
 /// One task at a glance.
 struct TaskProgress {
   double weight = 1;
-  double flops = 0;          // useful operations of one run
-  int64_t trials = 0;        // recorded, failures and earlier runs included
-  int64_t measured = 0;      // of these, by this call of Tune
-  int64_t failures = 0;      // of these, by this call of Tune: not ok
+  double flops = 0;                    // useful operations of one run
+  int64_t trials = 0;                  // recorded, failures and earlier runs included
+  int64_t measured = 0;                // of these, by this call of Tune
+  int64_t failures = 0;                // of these, by this call of Tune: not ok
   std::optional<double> best_seconds;  // of one run
-  bool converged = false;    // more trials would not help
-  std::string problem;       // why the task cannot be tuned; empty otherwise
+  bool converged = false;              // more trials would not help
+  std::string problem;                 // why the task cannot be tuned; empty otherwise
 };
 
 /// The state after each batch of trials, and after each trial. `tasks` is in the order given.
 struct TuneProgress {
   std::vector<TaskProgress> tasks;
-  int64_t trials = 0;           // recorded, of all tasks
-  int64_t budget = 0;           // TunerOptions::trials
-  int64_t measured = 0;         // by this call
-  double elapsed_seconds = 0;   // of this call
-  double compile_seconds = 0;   // the sums over this call's trials; compilation runs on several
-  double check_seconds = 0;     // threads, so its sum may exceed the time that passed
+  int64_t trials = 0;          // recorded, of all tasks
+  int64_t budget = 0;          // TunerOptions::trials
+  int64_t measured = 0;        // by this call
+  double elapsed_seconds = 0;  // of this call
+  double compile_seconds = 0;  // the sums over this call's trials; compilation runs on several
+  double check_seconds = 0;    // threads, so its sum may exceed the time that passed
   double measure_seconds = 0;
   /// Sum of weight x best over the tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
@@ -53,22 +53,22 @@ struct TunerOptions {
   /// included: 500 after 200 measures at most 300 more.
   int64_t trials = 0;
   uint64_t seed = 0;
-  Target target;      // with its threads
+  Target target;  // with its threads
   Accuracy accuracy;
   SketchSet sketches = SketchSet::kAll;
   /// The measuring program; empty: `tunec-worker` beside the library or the running program.
   std::string worker_path;
-  int batch = 12;                      // candidates handed to the worker at once
-  double seconds_per_candidate = 10;   // the watchdog's limit for each stage of a candidate
-  double seconds_to_prepare = 120;     // for inputs and the float64 result of a workload
-  int64_t worker_memory_bytes = 0;     // the worker's limit; 0: three quarters of the machine's
-  double peak_flops = 0;               // ceilings, for the expected gain; 0: guessed from the target
+  int batch = 12;                     // candidates handed to the worker at once
+  double seconds_per_candidate = 10;  // the watchdog's limit for each stage of a candidate
+  double seconds_to_prepare = 120;    // for inputs and the float64 result of a workload
+  int64_t worker_memory_bytes = 0;    // the worker's limit; 0: three quarters of the machine's
+  double peak_flops = 0;              // ceilings, for the expected gain; 0: guessed from the target
   double bytes_per_second = 0;
   /// Failing candidates are written here as cases (case.h); empty: none are.
   std::string failure_folder;
-  std::string tool_version;            // kept with every trial
+  std::string tool_version;  // kept with every trial
   std::function<void(const TuneProgress&)> on_progress;
-  std::function<bool()> cancelled;     // asked between messages of the worker; may be empty
+  std::function<bool()> cancelled;  // asked between messages of the worker; may be empty
 };
 
 struct TuneReport {

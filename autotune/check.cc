@@ -1,0 +1,169 @@
+#include "autotune/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tunec {
+namespace {
+
+constexpr double kFloat32Ulp = 0x1p-23;
+
+// Whether `a` is the same NaN-or-infinity as `b`; true for two finite numbers.
+bool SameKind(double a, double b) {
+  if (std::isnan(b)) return std::isnan(a);
+  if (std::isinf(b)) return a == b;
+  return std::isfinite(a);
+}
+
+OutputError MeasureIntegers(const Array& actual, const OutputJudge& judge) {
+  OutputError error;
+  for (int64_t i = 0; i < actual.size(); ++i) {
+    const int64_t value = actual.GetInt(i);
+    if (value == judge.expected.GetInt(i)) continue;
+    // Where rounding alone flips a comparison, either answer is right.
+    if (judge.sequential.size() > 0 && value == judge.sequential.GetInt(i)) continue;
+    error.wrong_kind = error.worst = i;
+    return error;
+  }
+  return error;
+}
+
+double LargestFinite(const Array& array) {
+  double largest = 0;
+  for (const double value : array.As<double>()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+// Overflow of a 16-bit result is right where float64 exceeds its range.
+double RoundedKind(double expected, DataType type) {
+  if (type == DataType::kF16 && std::abs(expected) >= 65520)
+    return std::copysign(INFINITY, expected);
+  if (type != DataType::kF64 && std::abs(expected) > 0x1.ffffffp127) {
+    return std::copysign(INFINITY, expected);
+  }
+  return expected;
+}
+
+OutputError MeasureFloats(const Array& actual, const OutputJudge& judge) {
+  OutputError error;
+  const std::span<const double> expected = judge.expected.As<double>();
+  double worst = 0;
+  for (int64_t i = 0; i < actual.size(); ++i) {
+    const double value =
+        actual.type() == DataType::kF32 ? actual.As<float>()[i] : actual.GetDouble(i);
+    const double difference = std::abs(value - expected[i]);
+    if (difference <= worst) continue;
+    if (!std::isfinite(difference)) {
+      if (SameKind(value, RoundedKind(expected[i], actual.type()))) continue;
+      error.wrong_kind = i;
+      return error;
+    }
+    worst = difference;
+    error.worst = i;
+  }
+  error.e = worst / judge.scale;
+  return error;
+}
+
+std::string Describe(const Array& actual, const OutputJudge& judge, const OutputError& error) {
+  if (error.wrong_kind >= 0) {
+    const int64_t i = error.wrong_kind;
+    return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
+                                                actual.GetDouble(i), judge.expected.GetDouble(i))
+                                  : fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
+                                                actual.GetInt(i), judge.expected.GetInt(i));
+  }
+  return fmt::format("error {:.3g} of {}, allowed is {:.3g}: element {} is {}, wanted {}", error.e,
+                     judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
+                     judge.expected.GetDouble(error.worst));
+}
+
+// Each written beside its largest relative error in jit's polynomials, with room for what a
+// following operation makes of it.
+double ErrorOf(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::kExp:
+    case ScalarOp::kLog:
+    case ScalarOp::kTanh:
+    case ScalarOp::kErf:
+    case ScalarOp::kPow:
+    case ScalarOp::kSin:
+    case ScalarOp::kCos:
+    case ScalarOp::kTan:
+    case ScalarOp::kAsin:
+    case ScalarOp::kAcos:
+    case ScalarOp::kAtan:
+    case ScalarOp::kSinh:
+    case ScalarOp::kCosh:
+    case ScalarOp::kAsinh:
+    case ScalarOp::kAcosh:
+    case ScalarOp::kAtanh:
+      return 1e-6;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+double RoundingOf(DataType type) {
+  switch (type) {
+    case DataType::kF16:
+      return 0x1p-11;
+    case DataType::kBF16:
+      return 0x1p-8;
+    case DataType::kF64:
+      return 0x1p-53;
+    default:
+      return 0x1p-24;
+  }
+}
+
+double FunctionError(const Compute& compute) {
+  double total = 0;
+  for (const Statement& statement : compute.statements) {
+    for (const Expr& value : statement.values) {
+      Visit(value, [&](const Expr& node) {
+        if (node.kind() == ExprKind::kApply) total += ErrorOf(node.node().op);
+      });
+    }
+  }
+  return std::min(total, 1e-5);
+}
+
+OutputError MeasureError(const Array& actual, const OutputJudge& judge) {
+  return IsFloat(actual.type()) ? MeasureFloats(actual, judge) : MeasureIntegers(actual, judge);
+}
+
+void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
+                   std::optional<double> magnitude, const Accuracy& accuracy) {
+  constexpr double kOtherGroups = 1e-6;
+  for (OutputJudge& judge : judges) {
+    const DataType type = judge.sequential.type();
+    if (!IsFloat(type)) continue;
+    judge.scale = std::max(magnitude.value_or(0), LargestFinite(judge.expected));
+    if (judge.scale == 0) judge.scale = 1;
+    const double sequential = MeasureError(judge.sequential, judge).e;
+    judge.allowed = magnitude ? sequential + kFloat32Ulp
+                              : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
+    if (accuracy.mode == AccuracyMode::kBound) judge.allowed = accuracy.bound;
+    if (SizeOf(type) == 2) judge.allowed += RoundingOf(type);
+  }
+}
+
+Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges) {
+  Verdict verdict;
+  for (size_t i = 0; i < judges.size(); ++i) {
+    const OutputError error = MeasureError(actual[i], judges[i]);
+    verdict.e = std::max(verdict.e, error.e);
+    const bool met = error.wrong_kind < 0 && error.e <= judges[i].allowed;
+    if (!met && verdict.problem.empty()) verdict.problem = Describe(actual[i], judges[i], error);
+  }
+  return verdict;
+}
+
+}  // namespace tunec

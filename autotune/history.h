@@ -1,0 +1,44 @@
+// What is known of one task's candidates so far.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "autotune/search_space.h"
+#include "db/records.h"
+
+namespace tunec {
+
+struct Tried {
+  std::optional<Candidate> candidate;  // none: its schedule is not one of the space's any more
+  std::string schedule;
+  TrialStatus status = TrialStatus::kOk;
+  double seconds = 0;  // when ok
+};
+
+class History {
+ public:
+  void Add(Tried tried);
+
+  bool Seen(const std::string& schedule) const { return seen_.contains(schedule); }
+  size_t size() const { return tried_.size(); }
+  bool AnyOk() const { return best_.has_value(); }
+  /// Seconds of the fastest correct one.
+  std::optional<double> Best() const { return best_; }
+  /// How many were added since one was at least 1 % faster than all before.
+  int Stale() const { return stale_; }
+  /// The correct candidates of the space, the fastest first; of equal ones the smaller text.
+  std::vector<Tried> Ranked() const;
+  /// Replaces the time of a candidate that was timed again.
+  void SetSeconds(const std::string& schedule, double seconds);
+
+ private:
+  std::vector<Tried> tried_;
+  std::set<std::string> seen_;
+  std::optional<double> best_;
+  int stale_ = 0;
+};
+
+}  // namespace tunec

@@ -1,0 +1,53 @@
+#include "autotune/keys.h"
+
+#include "jit/compile.h"
+#include "support/check.h"
+
+namespace tunec {
+
+std::string WorkloadText(const TuningTask& task) {
+  TUNEC_CHECK(!task.lowerings.empty(), "task '{}' has no lowering", task.description);
+  // The name says where in its model the group stood; equal groups share their trials.
+  Compute compute = task.lowerings.front().compute;
+  compute.name = "group";
+  return Print(compute);
+}
+
+TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy) {
+  const Work work = CountWork(task.lowerings.front().compute);
+  return {.workload = {.text = WorkloadText(task),
+                       .kind = task.kind,
+                       .description = task.description,
+                       .flops = work.flops,
+                       .bytes = work.bytes},
+          .target = fmt::format("{} accuracy={}", Print(target), Print(accuracy)),
+          .policy = std::string(kMeasurementPolicy),
+          .schedule_version = kScheduleVersion};
+}
+
+const Compute* FindLowering(const TuningTask& task, std::string_view name) {
+  for (const NamedCompute& lowering : task.lowerings) {
+    if (lowering.name == name) return &lowering.compute;
+  }
+  return nullptr;
+}
+
+std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
+                        const Accuracy& accuracy) {
+  const Compute* lowering = FindLowering(task, schedule.lowering);
+  TUNEC_CHECK(lowering != nullptr, "task '{}' has no lowering '{}'", task.description,
+              schedule.lowering);
+  Compute compute = *lowering;
+  compute.name = "group";
+  const TuningKey key = MakeTuningKey(task, target, accuracy);
+  // Lengths before the texts that may hold anything, so that no two keys print alike.
+  const std::string body = Print(compute);
+  const std::string steps = Print(schedule);
+  return fmt::format(
+      "artifact 1\n{}\ntarget {}\npolicy {}\nschedule language {}\n"
+      "workload {}\n{}\nlowering {}\n{}\nschedule {}\n{}",
+      CodeGeneratorVersion(), key.target, key.policy, key.schedule_version,
+      key.workload.text.size(), key.workload.text, body.size(), body, steps.size(), steps);
+}
+
+}  // namespace tunec

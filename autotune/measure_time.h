@@ -1,0 +1,37 @@
+// Timing one kernel: how often it runs and what is kept.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace tunec {
+
+/// Seconds since some fixed moment.
+using Clock = std::function<double()>;
+Clock SteadyClock();
+
+/// How long one measurement may take.
+struct TimingPolicy {
+  double budget_seconds = 0.03;    // of all samples together, unless `least` takes longer
+  double sample_seconds = 100e-6;  // a sample is as many runs as take at least so long
+  int least_samples = 3;
+  int most_samples = 25;
+  double long_run_seconds = 0.5;  // a run that takes so long is timed once
+  double race_factor = 2;         // a candidate slower than so many times the best stops
+};
+
+/// Seconds of one run, one entry per sample in the order taken. The first runs only warm up.
+/// `best`: the fastest known; a candidate whose first sample is over race_factor times that has
+/// one sample only.
+std::vector<double> TimeRuns(const std::function<void()>& run, std::optional<double> best,
+                             const TimingPolicy& policy, const Clock& clock);
+
+/// The runs that make up one sample of a kernel that takes `seconds`.
+int RunsPerSample(double seconds, const TimingPolicy& policy);
+
+double Median(std::vector<double> samples);
+/// The median absolute deviation from the median.
+double MedianDeviation(const std::vector<double>& samples);
+
+}  // namespace tunec

@@ -1,0 +1,42 @@
+// What is sent to be measured and what comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/accuracy.h"
+#include "autotune/fault.h"
+#include "db/records.h"
+#include "ir/target.h"
+#include "schedule/sketch.h"
+
+namespace tunec {
+
+/// A task as the worker sees it.
+struct Workload {
+  std::vector<NamedCompute> lowerings;
+  Target target;
+  Accuracy accuracy;
+  uint64_t seed = 0;  // of the random arguments
+};
+
+struct CandidateRequest {
+  std::string schedule;  // its text
+  Fault fault = Fault::kNone;
+};
+
+/// The outcome of one candidate: the fields of a TrialRecord that measuring decides.
+struct Measurement {
+  TrialStatus status = TrialStatus::kOk;
+  std::vector<double> samples;  // seconds; empty unless ok
+  std::optional<double> accuracy_error;
+  std::string message;
+  double compile_ms = 0;
+  double check_ms = 0;
+  double measure_ms = 0;
+  bool operator==(const Measurement&) const = default;
+};
+
+}  // namespace tunec

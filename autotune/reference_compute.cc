@@ -1,0 +1,182 @@
+#include "autotune/reference_compute.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "polyhedral/schedule_tree.h"
+
+namespace tunec {
+namespace {
+
+Expr Promote(const Expr& expr) {
+  return Transform(expr, [](const Expr& node) {
+    if (!IsFloat(node.type())) return node;
+    const DataType wide = DataType::kF64;
+    const ExprNode& n = node.node();
+    switch (node.kind()) {
+      case ExprKind::kConstant:
+        return Expr::Constant(n.float_value, wide);
+      case ExprKind::kRead:
+        return Expr::Read(n.slot, wide);
+      case ExprKind::kAccumulator:
+        return Expr::Accumulator(n.slot, wide);
+      case ExprKind::kIncoming:
+        return Expr::Incoming(n.slot, wide);
+      case ExprKind::kIndex:
+        return Expr::Index(n.index[0], wide);
+      case ExprKind::kCast:
+        return Expr::Cast(node.operands()[0], wide);
+      case ExprKind::kHolds:
+      case ExprKind::kApply:
+        return node;
+    }
+    return node;
+  });
+}
+
+void PromoteAll(std::vector<Expr>& exprs) {
+  for (Expr& expr : exprs) expr = Promote(expr);
+}
+
+const Expr& StripCasts(const Expr& expr) {
+  return expr.kind() == ExprKind::kCast ? StripCasts(expr.operands()[0]) : expr;
+}
+
+bool IsContraction(const Statement& statement) {
+  if (!statement.reducer || statement.reducer->name != "sum") return false;
+  if (statement.values.size() != 1 || !IsFloat(statement.values[0].type())) return false;
+  const Expr& body = StripCasts(statement.values[0]);
+  return body.Is(ScalarOp::kMul) && body.operands()[0] != body.operands()[1];
+}
+
+// Loops longer than this are cut: a vector loop is generated whole.
+constexpr int64_t kLongestVectorLoop = 64;
+
+// How well the lanes of iterator `v` lie in memory: contiguous or the same element is good.
+int ContiguityOf(const Compute& compute, const Statement& statement, VarId v) {
+  int score = 0;
+  const auto add = [&](TensorId tensor, const std::vector<IndexExpr>& index, int weight) {
+    const int64_t stride = StorageOffset(compute.tensors[tensor], index).Coefficient(v);
+    if (stride == 0 || stride == 1) score += weight;
+  };
+  for (const Read& read : statement.reads) add(read.tensor, read.index, 1);
+  for (const Write& write : statement.writes) add(write.tensor, write.index, 2);
+  return score;
+}
+
+// Iterators along which no element is combined: those that a write's index uses by themselves.
+std::vector<VarId> IndependentIterators(const Statement& statement) {
+  std::vector<VarId> found;
+  for (size_t v = 0; v < statement.iterators.size(); ++v) {
+    const Iterator& iterator = statement.iterators[v];
+    if (iterator.kind == IteratorKind::kParallel && iterator.extent > 1) {
+      found.push_back(static_cast<VarId>(v));
+    }
+  }
+  return found;
+}
+
+std::optional<VarId> VectorIterator(const Compute& compute, const Statement& statement,
+                                    const std::vector<VarId>& independent) {
+  std::optional<VarId> best;
+  int64_t best_score = 0;
+  for (const VarId v : independent) {
+    const int64_t extent = std::min<int64_t>(statement.iterators[v].extent, 32);
+    const int64_t score = (ContiguityOf(compute, statement, v) + 1) * extent;
+    if (score < best_score) continue;
+    best_score = score;
+    best = v;
+  }
+  return best;
+}
+
+void ScheduleStatement(const Compute& compute, const Statement& statement,
+                       std::vector<ScheduleStep>& steps) {
+  const std::vector<VarId> independent = IndependentIterators(statement);
+  const std::optional<VarId> vector = VectorIterator(compute, statement, independent);
+  if (!vector) return;
+  const auto loop_of = [&](VarId v) { return statement.name + "." + statement.iterators[v].name; };
+  std::vector<std::string> order;
+  for (const VarId v : independent) {
+    if (v != *vector) order.push_back(loop_of(v));
+  }
+  std::string innermost = loop_of(*vector);
+  if (statement.iterators[*vector].extent > kLongestVectorLoop) {
+    steps.push_back(SplitStep{innermost, {kLongestVectorLoop}});
+    order.push_back(innermost + ".0");
+    innermost += ".1";
+  }
+  const std::vector<std::string> outer = order;
+  for (size_t v = 0; v < statement.iterators.size(); ++v) {
+    const auto id = static_cast<VarId>(v);
+    if (std::ranges::find(independent, id) == independent.end()) order.push_back(loop_of(id));
+  }
+  order.push_back(innermost);
+  if (order.size() > 1) steps.push_back(ReorderStep{order});
+  constexpr size_t kTaskLoops = 2;
+  for (size_t i = 0; i < std::min(outer.size(), kTaskLoops); ++i) {
+    steps.push_back(ParallelizeStep{outer[i]});
+  }
+  steps.push_back(VectorizeStep{innermost});
+}
+
+}  // namespace
+
+Compute WithoutLayouts(const Compute& compute) {
+  Compute plain = compute;
+  for (Tensor& tensor : plain.tensors) {
+    tensor.layout = {};
+    tensor.alias.reset();
+    tensor.alignment = 0;
+  }
+  return plain;
+}
+
+Compute PromoteToFloat64(const Compute& compute) {
+  Compute wide = WithoutLayouts(compute);
+  for (Tensor& tensor : wide.tensors) {
+    if (IsFloat(tensor.type)) tensor.type = DataType::kF64;
+  }
+  for (Statement& statement : wide.statements) {
+    PromoteAll(statement.values);
+    if (!statement.reducer) continue;
+    PromoteAll(statement.reducer->identity);
+    PromoteAll(statement.reducer->combine);
+    PromoteAll(statement.reducer->finalise);
+  }
+  return wide;
+}
+
+std::optional<StatementId> LastContraction(const Compute& compute) {
+  for (size_t s = compute.statements.size(); s-- > 0;) {
+    if (IsContraction(compute.statements[s])) return static_cast<StatementId>(s);
+  }
+  return std::nullopt;
+}
+
+Compute WithMagnitudes(const Compute& compute, StatementId contraction) {
+  Compute result = compute;
+  Statement magnitude = compute.statements[contraction];
+  Tensor tensor = compute.tensors[magnitude.writes[0].tensor];
+  tensor.name = kMagnitudeTensor;
+  tensor.role = TensorRole::kOutput;
+  tensor.layout = {};
+  tensor.alias.reset();
+  magnitude.name = kMagnitudeTensor;
+  magnitude.writes[0].tensor = static_cast<TensorId>(result.tensors.size());
+  magnitude.values[0] = Unary(ScalarOp::kAbs, magnitude.values[0]);
+  result.tensors.push_back(std::move(tensor));
+  result.statements.insert(result.statements.begin() + contraction + 1, std::move(magnitude));
+  return result;
+}
+
+Schedule PlainSchedule(const Compute& compute) {
+  Schedule schedule;
+  for (const Statement& statement : ExpandReductions(compute)) {
+    ScheduleStatement(compute, statement, schedule.steps);
+  }
+  return schedule;
+}
+
+}  // namespace tunec

@@ -1,0 +1,36 @@
+// The Computes that judge a candidate: the same statements in float64, and the magnitudes that
+// errors of contractions are measured by. Tensors are logical row-major here, whatever their
+// layout, so that the judge shares no layout with the judged.
+#pragma once
+
+#include <optional>
+
+#include "ir/compute.h"
+#include "schedule/step.h"
+
+namespace tunec {
+
+/// Every float tensor, literal and cast becomes f64; integers stay. Layouts and aliases are
+/// dropped. Evaluated natively it is what Interpret calls Precision::kFloat64.
+Compute PromoteToFloat64(const Compute& compute);
+
+/// The compute with row-major tensors of its own types.
+Compute WithoutLayouts(const Compute& compute);
+
+/// The last statement that is a float contraction: a sum whose body is a product of two different
+/// things (a sum of squares is not: nothing cancels in it).
+std::optional<StatementId> LastContraction(const Compute& compute);
+
+/// The name of the output tensor that WithMagnitudes adds.
+inline constexpr const char* kMagnitudeTensor = "contraction.magnitude";
+/// Adds an output that receives, for each element of the contraction, the sum of |a * b|.
+///   before: acc[i,j] sum= a[i,k] * b[k,j]
+///   after:  that; contraction.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
+Compute WithMagnitudes(const Compute& compute, StatementId contraction);
+
+/// A plain schedule that any Compute admits: each statement in its own loops, vectors along the
+/// parallel iterator whose accesses are most nearly contiguous, tasks over its other outermost
+/// parallel iterators. Each element is accumulated in the order of the iterators as written.
+Schedule PlainSchedule(const Compute& compute);
+
+}  // namespace tunec

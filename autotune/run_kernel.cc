@@ -1,0 +1,81 @@
+#include "autotune/run_kernel.h"
+
+#include <utility>
+
+#include "autotune/guarded_buffer.h"
+#include "jit/compile.h"
+#include "jit/load.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+struct Call {
+  PhaseFunction function = nullptr;
+  void* const* arguments = nullptr;
+  void* workspace = nullptr;
+  std::byte* scratch = nullptr;  // of thread 0
+  size_t scratch_stride = 0;
+};
+
+void RunTasks(void* context, int64_t begin, int64_t end, int thread) {
+  const Call& call = *static_cast<const Call*>(context);
+  std::byte* scratch = call.scratch + call.scratch_stride * thread;
+  for (int64_t task = begin; task < end; ++task) {
+    call.function(call.arguments, call.workspace, scratch, task);
+  }
+}
+
+}  // namespace
+
+Result<KernelRun> KernelRun::Make(Kernel kernel, int threads) {
+  KernelRun run;
+  // Threads must not share a cache line, nor a page: the next-line prefetcher would make them.
+  constexpr size_t kPage = 4096;
+  run.scratch_stride_ = (static_cast<size_t>(kernel.scratch_bytes) + kPage - 1) / kPage * kPage;
+  TUNEC_ASSIGN(run.workspace_, Buffer::Allocate(kernel.workspace_bytes));
+  TUNEC_ASSIGN(run.scratch_, Buffer::Allocate(run.scratch_stride_ * threads));
+  run.kernel_ = std::move(kernel);
+  return run;
+}
+
+void KernelRun::Run(std::span<void* const> arguments, ThreadPool& pool) {
+  std::vector<Call> calls;
+  std::vector<ParallelPhase> phases;
+  calls.reserve(kernel_.phases.size());
+  for (const KernelPhase& phase : kernel_.phases) {
+    calls.push_back(
+        {phase.function, arguments.data(), workspace_.data(), scratch_.data(), scratch_stride_});
+    phases.push_back({RunTasks, &calls.back(), phase.tasks});
+  }
+  pool.RunPhases(phases);
+}
+
+Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
+                                         const Target& target, ThreadPool& pool) {
+  TUNEC_ASSIGN(const ObjectCode object, CompileObject(nest, target));
+  TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
+  TUNEC_ASSIGN(KernelRun run, KernelRun::Make(std::move(kernel), pool.threads()));
+  std::vector<Array> outputs;
+  for (const TensorId id : Arguments(nest)) {
+    const Tensor& tensor = nest.tensors[id];
+    TUNEC_CHECK(tensor.layout.IsRowMajor(), "tensor {} has a layout", tensor.name);
+    if (tensor.role == TensorRole::kOutput) outputs.emplace_back(tensor.type, tensor.shape);
+  }
+  std::vector<void*> addresses;
+  size_t next_argument = 0;
+  size_t next_output = 0;
+  for (const TensorId id : Arguments(nest)) {
+    if (nest.tensors[id].role == TensorRole::kOutput) {
+      addresses.push_back(outputs[next_output++].mutable_data());
+    } else {
+      TUNEC_CHECK(next_argument < arguments.size(), "nest {} lacks arguments", nest.name);
+      // Kernels take every argument as void*, but write outputs only.
+      addresses.push_back(const_cast<std::byte*>(arguments[next_argument++].data()));
+    }
+  }
+  run.Run(addresses, pool);
+  return outputs;
+}
+
+}  // namespace tunec

@@ -1,0 +1,72 @@
+// The search of one task: its records, its space, and what to try next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/history.h"
+#include "autotune/measurement.h"
+#include "autotune/search_space.h"
+#include "autotune/task.h"
+#include "autotune/task_scheduler.h"
+#include "autotune/tuner.h"
+#include "db/database.h"
+#include "support/error.h"
+
+namespace tunec {
+
+class TaskSearch {
+ public:
+  TaskSearch(TuningTask task, const TunerOptions& options);
+
+  /// Reads what the database knows. Cheap: no sketch is made for a task that is not searched.
+  Status Load(const Database& database);
+
+  const TuningTask& task() const { return task_; }
+  const TuningKey& key() const { return key_; }
+  /// As the worker sees it.
+  Workload MakeWorkload() const;
+
+  /// At most `count` candidates the database has no trial of. `spent`: the part of the whole
+  /// budget that is used up; beyond kDescendFrom the strategy is coordinate descent. Analytic
+  /// schedules come first, one by one until one is correct, the naive one last. None: converged.
+  Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
+  static constexpr double kDescendFrom = 0.62;
+
+  /// Takes note of a recorded trial.
+  void Add(const Candidate& candidate, const TrialRecord& record);
+  void Retimed(const std::string& schedule, double seconds);
+  /// Whether more trials are not worth their time: no progress for long, or the best is within
+  /// 3 % of a measured arithmetic ceiling.
+  bool Saturated() const;
+
+  /// The text of a trial's note.
+  std::string NoteOf(const Candidate& candidate) const;
+  std::vector<Tried> Ranked() const { return history_.Ranked(); }
+  TaskState State() const;
+
+  double weight = 1;              // of all equal tasks together
+  std::vector<size_t> positions;  // of these in the caller's list
+  TaskProgress progress;
+
+ private:
+  void EnsureSpace();
+  void OfferAnalytic(std::vector<Candidate>& chosen, int count);
+  Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
+  void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);
+  bool Offer(std::vector<Candidate>& chosen, Candidate candidate) const;
+
+  TuningTask task_;
+  const TunerOptions& options_;
+  TuningKey key_;
+  double arithmetic_seconds_ = 0;
+  double traffic_seconds_ = 0;
+  std::vector<TrialRecord> records_;  // loaded, until there is a space
+  std::optional<SearchSpace> space_;
+  History history_;
+  bool transferred_ = false;
+};
+
+}  // namespace tunec

@@ -1,0 +1,73 @@
+// tunec-worker: compiles and measures candidates for a tuner, in a process that may crash.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "autotune/case.h"
+#include "autotune/measure_time.h"
+#include "autotune/worker.h"
+#include "support/file.h"
+
+namespace tunec {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: tunec-worker --repeat FILE   measure the case in FILE again, in the foreground\n"
+    "       tunec-worker --serve [--memory BYTES] [--parent PID]\n"
+    "                                    serve a tuner on standard input (started by tunec)\n";
+
+int Report(const Error& error) {
+  fmt::print(stderr, "tunec-worker: {}\n", error.Format());
+  return EXIT_FAILURE;
+}
+
+int Repeat(const std::string& path) {
+  const Result<std::string> text = ReadFile(path);
+  if (!text) return Report(text.error());
+  const Result<Case> failing = ParseCase(*text, path);
+  if (!failing) return Report(failing.error());
+  fmt::print("was: {}\n", failing->note);
+  std::fflush(stdout);
+  const Result<Measurement> now = RepeatCase(*failing);
+  if (!now) return Report(now.error());
+  fmt::print("now: {}", TrialStatusName(now->status));
+  if (!now->message.empty()) fmt::print(": {}", now->message);
+  if (now->accuracy_error) fmt::print("; e = {:.3g}", *now->accuracy_error);
+  if (!now->samples.empty()) fmt::print("; {:.3f} us", Median(now->samples) * 1e6);
+  fmt::print("\n");
+  return now->status == TrialStatus::kOk ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int64_t NumberAfter(const std::vector<std::string_view>& words, std::string_view option) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] != option) continue;
+    int64_t value = 0;
+    (void)std::from_chars(words[i + 1].data(), words[i + 1].data() + words[i + 1].size(), value);
+    return value;
+  }
+  return 0;
+}
+
+int Serve(const std::vector<std::string_view>& words) {
+  ConfineWorker(NumberAfter(words, "--memory"), NumberAfter(words, "--parent"));
+  constexpr int kSocket = 0;
+  const Status served = ServeRequests(kSocket);
+  return served ? EXIT_SUCCESS : Report(served.error());
+}
+
+}  // namespace
+}  // namespace tunec
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  if (words.size() == 2 && words[0] == "--repeat") return tunec::Repeat(std::string(words[1]));
+  if (!words.empty() && words[0] == "--serve") return tunec::Serve(words);
+  fmt::print(stderr, "{}", tunec::kUsage);
+  return 2;
+}
