@@ -1,0 +1,90 @@
+#include "graph/passes/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "graph/passes/canonicalize.h"
+#include "graph/passes/choose_layouts.h"
+#include "graph/passes/copy_node.h"
+#include "graph/passes/eliminate_dead_nodes.h"
+#include "graph/passes/fold_batch_norm.h"
+#include "graph/passes/fold_constants.h"
+#include "graph/passes/merge_common_nodes.h"
+#include "graph/passes/recognize_patterns.h"
+
+namespace tunec {
+namespace {
+
+constexpr NamedPass kPasses[] = {
+    {"eliminate_dead_nodes", "drops what no output depends on", EliminateDeadNodes},
+    {"fold_constants", "computes what depends on constants alone", FoldConstants},
+    {"merge_common_nodes", "keeps one of equal computations", MergeCommonNodes},
+    {"canonicalize", "brings equal computations to one form", Canonicalize},
+    {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
+    {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
+    {"choose_layouts", "stores images channels-last around convolutions", ChooseLayouts},
+};
+
+const NamedPass* FindPass(std::string_view name) {
+  const auto* at = std::ranges::find(kPasses, name, &NamedPass::name);
+  return at == std::end(kPasses) ? nullptr : at;
+}
+
+Error InPass(Error error, std::string_view pass) {
+  error.message = fmt::format("pass {}: {}", pass, error.message);
+  return error;
+}
+
+}  // namespace
+
+std::span<const NamedPass> AllPasses() { return kPasses; }
+
+std::vector<std::string> DefaultPipeline() {
+  return {
+      "eliminate_dead_nodes",
+      "fold_constants",
+      "merge_common_nodes",
+      "canonicalize",
+      "recognize_patterns",
+      "fold_batch_norm",
+      // What folding and recognition leave: reshaped parameters, constants of constants.
+      "fold_constants",
+      "canonicalize",
+      "merge_common_nodes",
+      "eliminate_dead_nodes",
+      // Beyond this point operators are final; layouts are facts about their values.
+      "choose_layouts",
+  };
+}
+
+Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& options) {
+  for (const auto& name : options.disabled)
+    if (FindPass(name) == nullptr)
+      return Fail(ErrorCode::kInvalidArgument, "no pass is called '{}'", name);
+  PipelineResult result{.graph = graph, .records = {}};
+  for (const std::string& name : options.names) {
+    const NamedPass* pass = FindPass(name);
+    if (pass == nullptr) return Fail(ErrorCode::kInvalidArgument, "no pass is called '{}'", name);
+    if (options.disabled.contains(name)) continue;
+    const auto start = std::chrono::steady_clock::now();
+    Result<Graph> next = pass->run(result.graph, options.pass);
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    if (!next) return std::unexpected(InPass(std::move(next).error(), name));
+    if (Status status = Verify(*next); !status) {
+      Error error = InPass(std::move(status).error(), name);
+      error.code = ErrorCode::kInternal;
+      return std::unexpected(std::move(error));
+    }
+    PassRecord record{.name = name,
+                      .nodes_before = static_cast<int64_t>(result.graph.nodes().size()),
+                      .nodes_after = static_cast<int64_t>(next->nodes().size()),
+                      .milliseconds = time.count(),
+                      .changed = !SameStructure(result.graph, *next)};
+    if (record.changed && options.on_change) options.on_change(record, result.graph, *next);
+    result.records.push_back(std::move(record));
+    result.graph = *std::move(next);
+  }
+  return result;
+}
+
+}  // namespace tunec
