@@ -1,5 +1,6 @@
-// C's fmod. Each round removes the leading 53 bits of the quotient; a fused multiply-add makes
-// the remainder of a round exact.
+// C's fmod. Each round removes the leading 51 bits of the quotient: two bits fewer than a double
+// has, so that the rounding of the division leaves a remainder which the fused multiply-add gives
+// exactly (at most one unit of the cut quotient times the divisor, of either sign).
 #include <algorithm>
 
 #include "jit/math.h"
@@ -14,11 +15,11 @@ IrValue FmodDouble(Builder& b, IrValue x, IrValue y) {
   const IrValue divisor = b.FAbs(y);
   IrValue rest = b.FAbs(x);
   for (int round = 0; round < kRounds; ++round) {
-    const IrValue quotient = b.Truncate(b.FDiv(rest, divisor));
-    const IrValue left = b.Fma(b.FNeg(quotient), divisor, rest);
-    // The rounded quotient may be one unit too large.
-    rest = b.Select(b.Cmp(Compare::kFlt, left, b.Like(x, 0)), b.FAdd(left, divisor), left);
+    const IrValue bits = b.Bitcast(b.Truncate(b.FDiv(rest, divisor)), Element::kI64);
+    const IrValue quotient = b.Bitcast(b.And(bits, b.IntLike(bits, -4)), Element::kF64);
+    rest = b.Fma(b.FNeg(quotient), divisor, rest);
   }
+  rest = b.Select(b.Cmp(Compare::kFlt, rest, b.Like(x, 0)), b.FAdd(rest, divisor), rest);
   rest = b.CopySign(rest, x);
   const IrValue whole_divisor = b.Cmp(Compare::kFeq, divisor, b.Like(x, kInfinity));
   const IrValue finite = b.Cmp(Compare::kFlt, b.FAbs(x), b.Like(x, kInfinity));

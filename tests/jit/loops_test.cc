@@ -175,7 +175,7 @@ nest stack {
   phase main {
     alloc r: register {
       vector for j in 0 .. 9000 { a: r[j] = A[j] * 3.0 }
-      vector for j in 0 .. 9000 { b: C[j] = r[8999 - j] }
+      vector for j in 0 .. 9000 { b: C[j] = r[j] + 1.0 }
     }
   }
 })");

@@ -1,0 +1,194 @@
+// Objects: what they contain, how they are stored, loaded and dropped; the processor's description.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <thread>
+
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "jit/load.h"
+#include "tests/jit/nest_runner.h"
+
+namespace tunec::jit_test {
+namespace {
+
+const char* const kTiledMatmul = R"(
+nest mm {
+  input A: f32[56, 64]
+  weight B: f32[64, 64] layout [2, 64, 32] (i, j) -> [floor(j/32), i, j mod 32] align 64
+  output C: f32[56, 64]
+  local acc: f32[14, 32]
+  phase main {
+    parallel for jt in 0 .. 2 {
+      for it in 0 .. 4 {
+        alloc acc: register {
+          unrolled for i in 0 .. 14 { vector for j in 0 .. 32 { init: acc[i, j] = 0.0 } }
+          for k in 0 .. 64 unroll 4 {
+            unrolled for i in 0 .. 14 {
+              vector for j in 0 .. 32 { mac: acc[i, j] sum= A[14*it + i, k] * B[k, 32*jt + j] }
+            }
+          }
+          unrolled for i in 0 .. 14 { vector for j in 0 .. 32 { out: C[14*it + i, 32*jt + j] = acc[i, j] } }
+        }
+      }
+    }
+  }
+})";
+
+int Count(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
+}
+
+/// The assembly from the label of the loop with the most FMAs to its backward jump.
+std::string InnerLoop(const std::string& assembly) {
+  std::istringstream lines(assembly);
+  std::string line, block, best;
+  int most = 0;
+  while (std::getline(lines, line)) {
+    if (!line.empty() && line[0] == '.') block.clear();
+    block += line + "\n";
+    const int count = Count(block, "vfmadd");
+    if (count > most && line.find("\tj") == 0) {
+      most = count;
+      best = block;
+    }
+  }
+  return best;
+}
+
+TEST(Code, RegisterTileStaysInRegisters) {
+  const Target target = *ParseCpu("skylake-avx512", 1);
+  const auto assembly = EmitAssembly(Parse(kTiledMatmul), target);
+  ASSERT_TRUE(assembly.has_value()) << assembly.error().Format();
+  const std::string loop = InnerLoop(*assembly);
+  EXPECT_EQ(Count(loop, "vfmadd\\w+ps.*%zmm"), 4 * 28) << loop;
+  EXPECT_EQ(Count(loop, "\\(%rsp"), 0) << "spills:\n" << loop;
+  EXPECT_EQ(Count(loop, "vmovups|vmovaps"), 4 * 2) << loop;
+  ExpectAsInterpreted(kTiledMatmul);
+}
+
+TEST(Code, Avx2UsesYmmOnly) {
+  const Target target = *ParseCpu("haswell", 1);
+  EXPECT_EQ(target.vector_bits, 256);
+  EXPECT_EQ(target.vector_registers, 16);
+  const auto assembly = EmitAssembly(Parse(kTiledMatmul), target);
+  ASSERT_TRUE(assembly.has_value());
+  EXPECT_EQ(Count(*assembly, "%zmm"), 0);
+  EXPECT_GT(Count(*assembly, "vfmadd\\w+ps.*%ymm"), 0);
+}
+
+TEST(Code, NonTemporalStoresOnlyWhereAligned) {
+  const char* nest = R"(
+nest copy {
+  input A: f32[512]
+  output C: f32[512]
+  phase main { vector for j in 0 .. 512 { s non_temporal: C[j] = A[j] + 1.0 } }
+})";
+  const auto assembly = EmitAssembly(Parse(nest), *ParseCpu("skylake-avx512", 1));
+  ASSERT_TRUE(assembly.has_value());
+  EXPECT_GT(Count(*assembly, "vmovntps"), 0);
+  EXPECT_EQ(Count(*assembly, "sfence"), 1);
+  EXPECT_EQ(Count(*assembly, "movnti"), 0);
+  ExpectAsInterpreted(nest);
+}
+
+TEST(Code, SameInputSameBytes) {
+  const LoopNest nest = Parse(kTiledMatmul);
+  const Target target = DetectCpu(1);
+  EXPECT_EQ(CompileObject(nest, target)->bytes, CompileObject(nest, target)->bytes);
+}
+
+TEST(Object, RoundTrips) {
+  const auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
+  ASSERT_TRUE(object.has_value());
+  const std::string text = Serialize(*object);
+  const auto again = ParseObjectCode(text);
+  ASSERT_TRUE(again.has_value()) << again.error().Format();
+  EXPECT_EQ(*again, *object);
+  for (const size_t cut : {size_t{0}, size_t{5}, size_t{20}, text.size() / 2, text.size() - 1})
+    EXPECT_FALSE(ParseObjectCode(text.substr(0, cut)).has_value()) << cut;
+}
+
+TEST(Object, DamagedBytesAreAnError) {
+  auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
+  ASSERT_TRUE(object.has_value());
+  ObjectCode broken = *object;
+  broken.bytes = "no object at all";
+  EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kParse);
+  broken = *object;
+  broken.phases[0].name = "missing";
+  EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kNotFound);
+}
+
+int64_t ResidentKilobytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t size = 0;
+  int64_t resident = 0;
+  file >> size >> resident;
+  return resident * getpagesize() / 1024;
+}
+
+TEST(Load, ThousandsOfCyclesDoNotGrow) {
+  const auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
+  ASSERT_TRUE(object.has_value());
+  const auto cycle = [&](int times) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(LoadKernel(*object).has_value());
+  };
+  cycle(300);
+  const int64_t before = ResidentKilobytes();
+  cycle(2000);
+  EXPECT_LT(ResidentKilobytes() - before, 4096) << "kilobytes after 2000 cycles";
+}
+
+TEST(Load, SeveralThreadsCompileAndLoad) {
+  const LoopNest nest = Parse(kTiledMatmul);
+  const std::vector<Array> arguments = RandomArguments(nest, 3);
+  const auto expected = RunCompiled(nest, DetectCpu(1), arguments);
+  ASSERT_TRUE(expected.has_value());
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        const auto actual = RunCompiled(nest, DetectCpu(1), arguments);
+        right += actual && std::equal((*actual)[0].As<float>().begin(), (*actual)[0].As<float>().end(),
+                                      (*expected)[0].As<float>().begin());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 20);
+}
+
+TEST(Cpu, Specifications) {
+  const auto native = ParseCpu("native", 2);
+  ASSERT_TRUE(native.has_value());
+  EXPECT_EQ(*native, DetectCpu(2));
+  EXPECT_GT(native->l1_bytes, 0);
+  EXPECT_EQ(native->threads, 2);
+  const auto narrow = ParseCpu("native,-avx512f", 1);
+  ASSERT_TRUE(narrow.has_value());
+  EXPECT_EQ(narrow->vector_bits, 256);
+  for (const std::string& feature : narrow->features) EXPECT_FALSE(feature.starts_with("avx512")) << feature;
+  const auto server = ParseCpu("sapphirerapids", 1);
+  ASSERT_TRUE(server.has_value());
+  EXPECT_TRUE(server->Has("amx-bf16"));
+  EXPECT_FALSE(ParseCpu("sapphirerapids,-amx", 1)->Has("amx-tile"));
+}
+
+TEST(Cpu, Refusals) {
+  EXPECT_EQ(ParseCpu("nonsense", 1).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ParseCpu("native,-nonsense", 1).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ParseCpu("native,", 1).error().code, ErrorCode::kInvalidArgument);
+  const auto old = ParseCpu("nehalem", 1);
+  ASSERT_FALSE(old.has_value());
+  EXPECT_EQ(old.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(old.error().message, "cpu nehalem has no avx2, which tunec needs");
+}
+
+}  // namespace
+}  // namespace tunec::jit_test
