@@ -144,18 +144,33 @@ void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
 class Mover {
  public:
   Mover(ScheduleTree& tree, StatementId moved, Relation relation, VarId target)
-      : tree_(tree), moved_(moved), relation_(std::move(relation)), target_(target) {}
+      : tree_(tree),
+        moved_(moved),
+        relation_(std::move(relation)),
+        target_(target),
+        inverse_(tree.statements[moved].iterators.size()) {}
 
   Status Run();
 
  private:
+  const Statement& statement() const { return tree_.statements[moved_]; }
   Result<IndexExpr> ValueFor(VarId loop) const;
+  bool IsRelated(VarId loop) const;
   std::string LoopName(VarId partner_loop) const;
+  VarId AddLoop(std::string name, int64_t extent, bool isolate);
+  Status CopyLoop(VarId loop);
+  Status InvertRelated();
+  void AddRemainingLoops();
+  void MoveSubtree();
 
   ScheduleTree& tree_;
   StatementId moved_;
   Relation relation_;
   VarId target_;
+  std::map<VarId, IndexExpr> forward_;           // of the moved statement
+  std::vector<std::optional<IndexExpr>> inverse_;  // of the moved statement
+  std::map<VarId, VarId> copy_of_;               // the partner's loop -> the copy
+  std::vector<VarId> own_;                       // the moved statement's loops below the target
 };
 
 // The value of one of the partner's loops for the moved statement's instances.
@@ -163,102 +178,157 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
   std::vector<VarId> used;
   forward.CollectVars(used);
-  const bool known = std::ranges::all_of(
-      used, [&](VarId v) { return relation_.iterators.contains(v); });
-  if (known) {
+  const auto is_known = [&](VarId v) { return relation_.iterators.contains(v); };
+  if (std::ranges::all_of(used, is_known)) {
     return Substitute(forward, [&](VarId v) { return relation_.iterators.at(v); });
   }
-  const bool unknown = std::ranges::none_of(
-      used, [&](VarId v) { return relation_.iterators.contains(v); });
-  if (!unknown) {
+  if (std::ranges::any_of(used, is_known)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "compute_at {}: loop {} mixes iterators that it knows with others",
-                tree_.statements[moved_].name, tree_.loops[loop].name);
+                statement().name, tree_.loops[loop].name);
   }
   return IndexExpr(relation_.side == Side::kBefore ? 0 : tree_.loops[loop].extent - 1);
 }
 
-// "acc.j.0" becomes "out.j.0": the moved statement's name and its iterator's.
+// Whether the moved statement needs its own copy of a loop of the partner: one over iterators
+// that are its own, or of one iteration (whose value is a constant) out of which these are made.
+bool Mover::IsRelated(VarId loop) const {
+  const auto is_own = [&](VarId iterator) {
+    const auto found = relation_.iterators.find(iterator);
+    return found != relation_.iterators.end() && found->second.AsVar().has_value();
+  };
+  std::vector<VarId> used;
+  tree_.forward[relation_.partner].at(loop).CollectVars(used);
+  if (!used.empty()) return std::ranges::all_of(used, is_own);
+  const std::vector<IndexExpr>& inverse = tree_.inverse[relation_.partner];
+  for (size_t i = 0; i < inverse.size(); ++i) {
+    if (inverse[i].Uses(loop) && is_own(static_cast<VarId>(i))) return true;
+  }
+  return false;
+}
+
+// "acc.j.0" becomes "out.j.0": the moved statement's name and the partner's iterator.
 std::string Mover::LoopName(VarId partner_loop) const {
   const std::string& prefix = tree_.statements[relation_.partner].name;
   const std::string& name = tree_.loops[partner_loop].name;
-  const std::string& moved = tree_.statements[moved_].name;
   const std::string suffix =
       name.starts_with(prefix + ".") ? name.substr(prefix.size()) : "." + name;
-  return moved + suffix;
+  return statement().name + suffix;
 }
 
-Status Mover::Run() {
-  const Statement& statement = tree_.statements[moved_];
-  const std::vector<VarId> partner_loops = LoopsAround(tree_.root, relation_.partner);
-  const auto target = std::ranges::find(partner_loops, target_);
-  TUNEC_CHECK(target != partner_loops.end(), "the partner is not inside the loop");
+// A name that a loop of another statement has already gets an apostrophe's stand-in, "_".
+VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
+  while (LoopNamed(tree_, name) || std::ranges::any_of(own_, [&](VarId loop) {
+           return tree_.loops[loop].name == name;
+         })) {
+    name += "_";
+  }
+  const auto loop = static_cast<VarId>(tree_.loops.size());
+  tree_.loops.push_back({.name = std::move(name), .extent = extent, .isolate = isolate});
+  own_.push_back(loop);
+  return loop;
+}
 
-  std::map<VarId, IndexExpr> forward;
-  for (auto loop = partner_loops.begin(); loop <= target; ++loop) {
-    TUNEC_ASSIGN(forward[*loop], ValueFor(*loop));
-  }
-  // Copies of the partner's loops below the target, over related iterators only.
-  std::map<VarId, VarId> copy_of;  // the partner's loop -> the copy
-  std::vector<VarId> own;
-  for (auto loop = target + 1; loop != partner_loops.end(); ++loop) {
-    std::vector<VarId> used;
-    tree_.forward[relation_.partner].at(*loop).CollectVars(used);
-    const bool related = !used.empty() && std::ranges::all_of(used, [&](VarId v) {
-      const auto found = relation_.iterators.find(v);
-      return found != relation_.iterators.end() && found->second.AsVar();
-    });
-    if (!related) continue;
-    const auto copy = static_cast<VarId>(tree_.loops.size());
-    tree_.loops.push_back({.name = LoopName(*loop), .extent = tree_.loops[*loop].extent,
-                           .isolate = tree_.loops[*loop].isolate});
-    copy_of[*loop] = copy;
-    own.push_back(copy);
-    TUNEC_ASSIGN(forward[copy], ValueFor(*loop));
-  }
-  // The inverse: where a related iterator is one of the moved statement's own.
-  std::vector<std::optional<IndexExpr>> inverse(statement.iterators.size());
+Status Mover::CopyLoop(VarId loop) {
+  const int64_t extent = tree_.loops[loop].extent;
+  const VarId copy = AddLoop(LoopName(loop), extent, tree_.loops[loop].isolate);
+  copy_of_[loop] = copy;
+  TUNEC_ASSIGN(forward_[copy], ValueFor(loop));
+  return {};
+}
+
+// The iterators that the relation names, over the shared loops and the copies.
+Status Mover::InvertRelated() {
   for (const auto& [iterator, value] : relation_.iterators) {
     const std::optional<VarId> mine = value.AsVar();
-    if (!mine || inverse[*mine]) continue;
+    if (!mine || inverse_[*mine]) continue;
     const IndexExpr& partner_value = tree_.inverse[relation_.partner][iterator];
     std::vector<VarId> loops;
     partner_value.CollectVars(loops);
     const bool all_around = std::ranges::all_of(loops, [&](VarId loop) {
-      return copy_of.contains(loop) || forward.contains(loop);
+      return copy_of_.contains(loop) || forward_.contains(loop);
     });
     if (!all_around) {
       return Fail(ErrorCode::kInvalidArgument,
                   "compute_at {}: iterator {} is spread over loops that it does not share",
-                  statement.name, statement.iterators[*mine].name);
+                  statement().name, statement().iterators[*mine].name);
     }
-    inverse[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
-      const auto copy = copy_of.find(loop);
-      return IndexExpr::Var(copy == copy_of.end() ? loop : copy->second);
+    inverse_[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
+      const auto copy = copy_of_.find(loop);
+      return IndexExpr::Var(copy == copy_of_.end() ? loop : copy->second);
     });
   }
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    if (inverse[i]) continue;
-    const auto loop = static_cast<VarId>(tree_.loops.size());
-    tree_.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
-                           .extent = statement.iterators[i].extent});
-    own.push_back(loop);
-    forward[loop] = IndexExpr::Var(static_cast<VarId>(i));
-    inverse[i] = IndexExpr::Var(loop);
+  return {};
+}
+
+void Mover::AddRemainingLoops() {
+  for (size_t i = 0; i < inverse_.size(); ++i) {
+    if (inverse_[i]) continue;
+    const Iterator& iterator = statement().iterators[i];
+    const VarId loop =
+        AddLoop(statement().name + "." + iterator.name, iterator.extent, /*isolate=*/false);
+    forward_[loop] = IndexExpr::Var(static_cast<VarId>(i));
+    inverse_[i] = IndexExpr::Var(loop);
   }
-  // Loops of the old subtree keep their entries in tree_.loops but leave the tree.
-  RemoveSubtree(tree_.root, moved_);
+}
+
+void Mover::MoveSubtree() {
   TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = moved_};
-  for (size_t i = own.size(); i-- > 0;) {
-    TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = own[i]};
+  for (size_t i = own_.size(); i-- > 0;) {
+    TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = own_[i]};
     loop.children.push_back(std::move(node));
     node = std::move(loop);
   }
   InsertBelow(*FindLoopNode(tree_.root, target_), std::move(node), moved_);
   Flatten(tree_.root, true);
-  tree_.forward[moved_] = std::move(forward);
-  for (size_t i = 0; i < inverse.size(); ++i) tree_.inverse[moved_][i] = std::move(*inverse[i]);
+}
+
+Status Mover::Run() {
+  const std::vector<VarId> partner_loops = LoopsAround(tree_.root, relation_.partner);
+  const auto target = std::ranges::find(partner_loops, target_);
+  TUNEC_CHECK(target != partner_loops.end(), "the partner is not inside the loop");
+  for (auto loop = partner_loops.begin(); loop <= target; ++loop) {
+    TUNEC_ASSIGN(forward_[*loop], ValueFor(*loop));
+  }
+  // Loops of the old subtree keep their entries in tree_.loops but leave the tree.
+  RemoveSubtree(tree_.root, moved_);
+  for (auto loop = target + 1; loop != partner_loops.end(); ++loop) {
+    if (IsRelated(*loop)) TUNEC_RETURN_IF_ERROR(CopyLoop(*loop));
+  }
+  TUNEC_RETURN_IF_ERROR(InvertRelated());
+  AddRemainingLoops();
+  MoveSubtree();
+  tree_.forward[moved_] = std::move(forward_);
+  for (size_t i = 0; i < inverse_.size(); ++i) tree_.inverse[moved_][i] = std::move(*inverse_[i]);
   return {};
+}
+
+// A statement can move into a loop that still runs its iterations one by one (or as tasks, as
+// the innermost of these), and only while all its tensors have their own indices.
+Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
+  const Statement& statement = tree.statements[moved];
+  const auto is_staged = [&](const auto& access) {
+    return tree.tensors[access.tensor].role == TensorRole::kLocal;
+  };
+  for (const auto& access : statement.reads) {
+    if (!is_staged(access)) continue;
+    return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it uses {}, which is staged already",
+                statement.name, tree.tensors[access.tensor].name);
+  }
+  for (const auto& access : statement.writes) {
+    if (!is_staged(access)) continue;
+    return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it uses {}, which is staged already",
+                statement.name, tree.tensors[access.tensor].name);
+  }
+  const TreeLoop& loop = tree.loops[target];
+  TreeNode root = tree.root;
+  const TreeNode& child = FindLoopNode(root, target)->children[0];
+  const bool in_chain = child.kind == TreeNode::Kind::kLoop &&
+                        tree.loops[child.loop].kind == LoopKind::kParallel;
+  if ((loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kParallel) && !in_chain) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "compute_at {}: loop {} is vector, unrolled or not the innermost of its tasks",
+              statement.name, loop.name);
 }
 
 }  // namespace
@@ -275,6 +345,7 @@ Status Apply(ScheduleTree& tree, const ComputeAtStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it is inside {} already",
                 step.statement, step.loop);
   }
+  TUNEC_RETURN_IF_ERROR(CheckMove(tree, *moved, target));
   std::optional<Relation> relation = FindRelation(tree, *moved, inside);
   if (!relation) {
     return Fail(ErrorCode::kInvalidArgument,

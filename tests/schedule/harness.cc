@@ -1,0 +1,224 @@
+#include "tests/schedule/harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "ir/interpret.h"
+#include "support/check.h"
+
+namespace tunec::test {
+
+Compute MustParse(std::string_view text) {
+  Result<Compute> compute = ParseCompute(text, "test.compute");
+  TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());
+  const Status valid = Verify(*compute);
+  TUNEC_CHECK(valid.has_value(), "{}", valid.error().Format());
+  return std::move(*compute);
+}
+
+Schedule MustParseSteps(std::string_view lines) {
+  Result<Schedule> schedule = ParseSchedule(fmt::format("lower direct\n{}", lines), "test.sched");
+  TUNEC_CHECK(schedule.has_value(), "{}", schedule.error().Format());
+  return std::move(*schedule);
+}
+
+std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Array> arguments;
+  for (const Tensor& tensor : compute.tensors) {
+    if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) continue;
+    Array array(tensor.type, tensor.shape);
+    for (int64_t i = 0; i < array.size(); ++i) {
+      if (IsFloat(tensor.type)) {
+        array.SetDouble(i, static_cast<double>(random() % 17) / 8 - 1);
+      } else {
+        const Interval range = tensor.range.value_or(Interval{0, 1});
+        const auto count = static_cast<uint64_t>(range.hi - range.lo + 1);
+        array.SetInt(i, range.lo + static_cast<int64_t>(random() % count));
+      }
+    }
+    arguments.push_back(std::move(array));
+  }
+  return arguments;
+}
+
+namespace {
+
+std::string Compare(const std::vector<Array>& wanted, const std::vector<Array>& found) {
+  if (wanted.size() != found.size()) return "another number of outputs";
+  for (size_t o = 0; o < wanted.size(); ++o) {
+    double largest = 1;
+    for (int64_t i = 0; i < wanted[o].size(); ++i) {
+      const double magnitude = std::abs(wanted[o].GetDouble(i));
+      if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+    }
+    for (int64_t i = 0; i < wanted[o].size(); ++i) {
+      const double a = wanted[o].GetDouble(i);
+      const double b = found[o].GetDouble(i);
+      const bool same = a == b || (std::isnan(a) && std::isnan(b));
+      if (!same && !(std::abs(a - b) <= 1e-5 * largest)) {
+        return fmt::format("output {} element {}: {} instead of {}", o, i, b, a);
+      }
+    }
+  }
+  return {};
+}
+
+// The position among the arguments that are read.
+const Array* ArgumentNamed(const Compute& compute, const std::vector<Array>& arguments,
+                           const std::string& name) {
+  size_t position = 0;
+  for (const Tensor& tensor : compute.tensors) {
+    if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) continue;
+    if (tensor.name == name) return &arguments[position];
+    ++position;
+  }
+  return nullptr;
+}
+
+// The nest's arguments: those of the Compute, and packed weights from their prepack nests.
+Result<std::vector<Array>> NestArguments(const Compute& compute, const ScheduledKernel& kernel,
+                                         const std::vector<Array>& arguments) {
+  std::vector<Array> found;
+  for (const TensorId id : Arguments(kernel.nest)) {
+    const Tensor& tensor = kernel.nest.tensors[id];
+    if (tensor.role == TensorRole::kOutput) continue;
+    if (const Array* given = ArgumentNamed(compute, arguments, tensor.name)) {
+      found.push_back(*given);
+      continue;
+    }
+    for (const LoopNest& prepack : kernel.prepack) {
+      if (prepack.name != tensor.name) continue;
+      TUNEC_RETURN_IF_ERROR(Verify(prepack));
+      const std::string weight = tensor.name.substr(0, tensor.name.size() - 5);
+      const Array* packed = ArgumentNamed(compute, arguments, weight);
+      TUNEC_CHECK(packed != nullptr, "prepack of an unknown weight {}", weight);
+      TUNEC_ASSIGN(std::vector<Array> outputs,
+                   Interpret(TasksBackwards(prepack), std::vector<Array>{*packed},
+                             Precision::kNative));
+      found.push_back(std::move(outputs[0]));
+    }
+  }
+  return found;
+}
+
+// Rewrites every index expression of a body that uses the variable.
+class Reverser {
+ public:
+  Reverser(VarId variable, IndexExpr replacement)
+      : variable_(variable), replacement_(std::move(replacement)) {}
+
+  void Rewrite(Body& body) const {
+    for (NestNode& node : body) Rewrite(node);
+  }
+
+ private:
+  void Rewrite(IndexExpr& index) const {
+    index = Substitute(
+        index, [&](VarId v) { return v == variable_ ? replacement_ : IndexExpr::Var(v); });
+  }
+  void Rewrite(std::vector<IndexExpr>& all) const {
+    for (IndexExpr& index : all) Rewrite(index);
+  }
+  void Rewrite(Store& store) const {
+    for (Read& read : store.reads) {
+      Rewrite(read.index);
+      if (read.guard) Rewrite(read.guard->nonnegative);
+    }
+    for (Write& write : store.writes) Rewrite(write.index);
+    for (Expr& value : store.values) {
+      value = TransformIndices(value, [&](IndexExpr index) {
+        Rewrite(index);
+        return index;
+      });
+    }
+  }
+  void Rewrite(NestNode& node) const {
+    if (auto* loop = std::get_if<Loop>(&node.value)) {
+      Rewrite(loop->lower);
+      Rewrite(loop->upper);
+      Rewrite(loop->body);
+    } else if (auto* branch = std::get_if<If>(&node.value)) {
+      Rewrite(branch->nonnegative);
+      Rewrite(branch->body);
+    } else if (auto* alloc = std::get_if<Alloc>(&node.value)) {
+      Rewrite(alloc->body);
+    } else if (auto* store = std::get_if<Store>(&node.value)) {
+      Rewrite(*store);
+    }
+  }
+
+  VarId variable_;
+  IndexExpr replacement_;
+};
+
+void ReverseTasks(Body& part) {
+  for (NestNode& node : part) {
+    auto* loop = std::get_if<Loop>(&node.value);
+    if (loop == nullptr || loop->kind != LoopKind::kParallel) continue;
+    const IndexExpr mirrored =
+        loop->lower[0] + loop->upper[0] - 1 - IndexExpr::Var(loop->var);
+    Reverser(loop->var, mirrored).Rewrite(loop->body);
+    ReverseTasks(loop->body);
+  }
+}
+
+}  // namespace
+
+LoopNest TasksBackwards(const LoopNest& nest) {
+  LoopNest result = nest;
+  for (Phase& phase : result.phases) {
+    std::ranges::reverse(phase.body);
+    ReverseTasks(phase.body);
+  }
+  return result;
+}
+
+std::string Disagreement(const Compute& compute, const ScheduledKernel& kernel,
+                         const std::vector<Array>& arguments) {
+  if (const Status valid = Verify(kernel.nest); !valid) {
+    return "the nest is invalid: " + valid.error().message;
+  }
+  const auto wanted = Interpret(compute, arguments, Precision::kNative);
+  if (!wanted) return "the compute fails: " + wanted.error().message;
+  const auto given = NestArguments(compute, kernel, arguments);
+  if (!given) return "a prepack fails: " + given.error().message;
+  for (const LoopNest& nest : {kernel.nest, TasksBackwards(kernel.nest)}) {
+    const auto found = Interpret(nest, *given, Precision::kNative);
+    if (!found) return "the nest fails: " + found.error().message;
+    if (std::string difference = Compare(*wanted, *found); !difference.empty()) return difference;
+  }
+  return {};
+}
+
+std::string Disagreement(const Compute& compute, const LoopNest& nest,
+                         const std::vector<Array>& arguments) {
+  return Disagreement(compute, ScheduledKernel{nest, {}}, arguments);
+}
+
+std::string Outcome(const Compute& compute, const Schedule& schedule, ReductionOrder order) {
+  const auto kernel = ApplySchedule(compute, schedule, order);
+  if (!kernel) return kernel.error().message;
+  return Disagreement(compute, *kernel, RandomArguments(compute, 1));
+}
+
+namespace {
+
+Target Cpu(int bits, int registers) {
+  Target target;
+  target.vector_bits = bits;
+  target.vector_registers = registers;
+  target.threads = 2;
+  target.cores = 2;
+  return target;
+}
+
+}  // namespace
+
+Target Avx2() { return Cpu(256, 16); }
+Target Avx512() { return Cpu(512, 32); }
+
+}  // namespace tunec::test

@@ -1,0 +1,340 @@
+// The Computes that the tests schedule: every kind of operator, on sizes that nothing divides.
+#pragma once
+
+#include <string_view>
+
+namespace tunec::test {
+
+struct Program {
+  std::string_view name;
+  std::string_view text;
+};
+
+inline constexpr std::string_view kMatmul = R"(compute matmul {
+  input A: f32[37, 29]
+  input B: f32[29, 13]
+  output C: f32[37, 13]
+  workspace acc: f32[37, 13]
+  acc[i: 37, j: 13, k: 29 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 37, j: 13]:
+    C[i, j] = max(acc[i, j], 0.0)
+}
+)";
+
+inline constexpr std::string_view kWeightMatmul = R"(compute weight_matmul {
+  input A: f32[19, 29]
+  weight B: f32[37, 29] constant
+  input bias: f32[37]
+  output C: f32[19, 37]
+  workspace acc: f32[19, 37]
+  acc[i: 19, j: 37, k: 29 reduction]:
+    acc[i, j] sum= A[i, k] * B[j, k]
+  C[i: 19, j: 37]:
+    C[i, j] = acc[i, j] + bias[j]
+}
+)";
+
+inline constexpr std::string_view kTransposedMatmul = R"(compute transposed_matmul {
+  input A: f32[11, 23]
+  input B: f32[37, 11]
+  output C: f32[23, 37]
+  workspace acc: f32[23, 37]
+  acc[i: 23, j: 37, k: 11 reduction]:
+    acc[i, j] sum= A[k, i] * B[j, k]
+  C[i: 23, j: 37]:
+    C[i, j] = acc[i, j]
+}
+)";
+
+inline constexpr std::string_view kBatchedMatmul = R"(compute batched_matmul {
+  input A: f32[3, 7, 11]
+  input B: f32[3, 11, 21]
+  output C: f32[3, 7, 21]
+  workspace acc: f32[3, 7, 21]
+  acc[b: 3, i: 7, j: 21, k: 11 reduction]:
+    acc[b, i, j] sum= A[b, i, k] * B[b, k, j]
+  C[b: 3, i: 7, j: 21]:
+    C[b, i, j] = acc[b, i, j] * 0.5
+}
+)";
+
+inline constexpr std::string_view kVectorMatrix = R"(compute vector_matrix {
+  input A: f32[1, 29]
+  weight B: f32[29, 37] constant
+  output C: f32[1, 37]
+  workspace acc: f32[1, 37]
+  acc[i: 1, j: 37, k: 29 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 1, j: 37]:
+    C[i, j] = acc[i, j]
+}
+)";
+
+inline constexpr std::string_view kConv3x3 = R"(compute conv3x3 {
+  input X: f32[1, 5, 9, 11] layout [1, 9, 11, 5] (n, c, h, w) -> [n, h, w, c]
+  weight W: f32[19, 5, 3, 3] constant
+  input bias: f32[19]
+  output Y: f32[1, 19, 9, 11] layout [1, 9, 11, 19] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, 19, 9, 11]
+  acc[n: 1, m: 19, oh: 9, ow: 11, ic: 5 reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, 9 - oh - kh >= 0, ow + kw - 1 >= 0, 11 - ow - kw >= 0:
+    acc[n, m, oh, ow] sum= X[n, ic, oh + kh - 1, ow + kw - 1] * W[m, ic, kh, kw]
+  Y[n: 1, m: 19, oh: 9, ow: 11]:
+    Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + bias[m], 0.0)
+}
+)";
+
+inline constexpr std::string_view kStridedConv = R"(compute strided_conv {
+  input X: f32[2, 3, 13, 13]
+  weight W: f32[17, 3, 3, 3] constant
+  output Y: f32[2, 17, 7, 7]
+  workspace acc: f32[2, 17, 7, 7]
+  acc[n: 2, m: 17, oh: 7, ow: 7, ic: 3 reduction, kh: 3 reduction, kw: 3 reduction]:
+    acc[n, m, oh, ow] sum= (X[n, ic, 2*oh + kh - 1, 2*ow + kw - 1] where (2*oh + kh - 1 >= 0, 13 - 2*oh - kh >= 0, 2*ow + kw - 1 >= 0, 13 - 2*ow - kw >= 0) else 0.0) * W[m, ic, kh, kw]
+  Y[n: 2, m: 17, oh: 7, ow: 7]:
+    Y[n, m, oh, ow] = acc[n, m, oh, ow]
+}
+)";
+
+inline constexpr std::string_view kDilatedGroupedConv = R"(compute dilated_grouped_conv {
+  input X: f32[1, 6, 9, 9]
+  weight W: f32[10, 3, 3, 3] constant
+  output Y: f32[1, 10, 9, 9]
+  workspace acc: f32[1, 10, 9, 9]
+  acc[n: 1, g: 2, m: 5, oh: 9, ow: 9, ic: 3 reduction, kh: 3 reduction, kw: 3 reduction] where oh + 2*kh - 2 >= 0, 10 - oh - 2*kh >= 0, ow + 2*kw - 2 >= 0, 10 - ow - 2*kw >= 0:
+    acc[n, 5*g + m, oh, ow] sum= X[n, 3*g + ic, oh + 2*kh - 2, ow + 2*kw - 2] * W[5*g + m, ic, kh, kw]
+  Y[n: 1, m: 10, oh: 9, ow: 9]:
+    Y[n, m, oh, ow] = acc[n, m, oh, ow]
+}
+)";
+
+inline constexpr std::string_view kDepthwise = R"(compute depthwise {
+  input X: f32[1, 19, 9, 9] layout [1, 9, 9, 19] (n, c, h, w) -> [n, h, w, c]
+  weight W: f32[19, 1, 3, 3] constant
+  output Y: f32[1, 19, 9, 9] layout [1, 9, 9, 19] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, 19, 9, 9]
+  acc[n: 1, c: 19, oh: 9, ow: 9, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, 9 - oh - kh >= 0, ow + kw - 1 >= 0, 9 - ow - kw >= 0:
+    acc[n, c, oh, ow] sum= X[n, c, oh + kh - 1, ow + kw - 1] * W[c, 0, kh, kw]
+  Y[n: 1, c: 19, oh: 9, ow: 9]:
+    Y[n, c, oh, ow] = min(max(acc[n, c, oh, ow], 0.0), 6.0)
+}
+)";
+
+inline constexpr std::string_view kPointwiseConv = R"(compute pointwise_conv {
+  input X: f32[63, 13]
+  weight W: f32[21, 13] constant
+  input R: f32[63, 21]
+  output Y: f32[63, 21]
+  workspace acc: f32[63, 21]
+  workspace sum: f32[63, 21]
+  acc[p: 63, m: 21, c: 13 reduction]:
+    acc[p, m] sum= X[p, c] * W[m, c]
+  sum[p: 63, m: 21]:
+    sum[p, m] = acc[p, m] + R[p, m]
+  Y[p: 63, m: 21]:
+    Y[p, m] = max(sum[p, m], 0.0)
+}
+)";
+
+inline constexpr std::string_view kMaxPool = R"(compute max_pool {
+  input X: f32[1, 11, 9, 9] layout [1, 9, 9, 11] (n, c, h, w) -> [n, h, w, c]
+  output Y: f32[1, 11, 5, 5] layout [1, 5, 5, 11] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, 11, 5, 5]
+  acc[n: 1, c: 11, oh: 5, ow: 5, kh: 3 reduction, kw: 3 reduction]:
+    acc[n, c, oh, ow] max= (X[n, c, 2*oh + kh - 1, 2*ow + kw - 1] where (2*oh + kh - 1 >= 0, 9 - 2*oh - kh >= 0, 2*ow + kw - 1 >= 0, 9 - 2*ow - kw >= 0) else -inf)
+  Y[n: 1, c: 11, oh: 5, ow: 5]:
+    Y[n, c, oh, ow] = acc[n, c, oh, ow]
+}
+)";
+
+inline constexpr std::string_view kSoftmax = R"(compute softmax {
+  input X: f32[7, 37]
+  output Y: f32[7, 37]
+  workspace m: f32[7]
+  workspace e: f32[7, 37]
+  workspace s: f32[7]
+  m[i: 7, j: 37 reduction]:
+    m[i] max= X[i, j]
+  e[i: 7, j: 37]:
+    e[i, j] = exp(X[i, j] - m[i])
+  s[i: 7, j: 37 reduction]:
+    s[i] sum= e[i, j]
+  Y[i: 7, j: 37]:
+    Y[i, j] = e[i, j] / s[i]
+}
+)";
+
+inline constexpr std::string_view kOneRowSoftmax = R"(compute one_row_softmax {
+  input X: f32[1, 37]
+  output Y: f32[1, 37]
+  workspace m: f32[1]
+  workspace e: f32[1, 37]
+  workspace s: f32[1]
+  m[i: 1, j: 37 reduction]:
+    m[i] max= X[i, j]
+  e[i: 1, j: 37]:
+    e[i, j] = exp(X[i, j] - m[i])
+  s[i: 1, j: 37 reduction]:
+    s[i] sum= e[i, j]
+  Y[i: 1, j: 37]:
+    Y[i, j] = e[i, j] / s[i]
+}
+)";
+
+inline constexpr std::string_view kLayerNorm = R"(compute layernorm {
+  input X: f32[7, 29]
+  input G: f32[29]
+  output Y: f32[7, 29]
+  workspace t: f32[7]
+  workspace mean: f32[7]
+  workspace d: f32[7, 29]
+  workspace v: f32[7]
+  t[i: 7, j: 29 reduction]:
+    t[i] sum= X[i, j]
+  mean[i: 7]:
+    mean[i] = t[i] * 0.03448276
+  d[i: 7, j: 29]:
+    d[i, j] = X[i, j] - mean[i]
+  v[i: 7, j: 29 reduction]:
+    v[i] sum= d[i, j] * d[i, j]
+  Y[i: 7, j: 29]:
+    Y[i, j] = d[i, j] / sqrt(v[i] * 0.03448276 + 0.00001) * G[j]
+}
+)";
+
+inline constexpr std::string_view kSumLast = R"(compute sum_last {
+  input X: f32[5, 37]
+  output Y: f32[5]
+  Y[i: 5, j: 37 reduction]:
+    Y[i] sum= X[i, j]
+}
+)";
+
+inline constexpr std::string_view kSumFirst = R"(compute sum_first {
+  input X: f32[13, 37]
+  output Y: f32[37]
+  workspace acc: f32[37]
+  acc[j: 37, i: 13 reduction]:
+    acc[j] sum= X[i, j]
+  Y[j: 37]:
+    Y[j] = acc[j] * 0.0625
+}
+)";
+
+inline constexpr std::string_view kMaxMiddle = R"(compute max_middle {
+  input X: f32[3, 13, 21]
+  output Y: f32[3, 21]
+  workspace acc: f32[3, 21]
+  acc[b: 3, j: 21, i: 13 reduction]:
+    acc[b, j] max= X[b, i, j]
+  Y[b: 3, j: 21]:
+    Y[b, j] = acc[b, j]
+}
+)";
+
+inline constexpr std::string_view kSumAll = R"(compute sum_all {
+  input X: f32[5, 37]
+  output Y: f32[]
+  Y[i: 5 reduction, j: 37 reduction]:
+    Y[] sum= X[i, j]
+}
+)";
+
+inline constexpr std::string_view kBroadcastChain = R"(compute broadcast_chain {
+  input X: f32[5, 7, 37]
+  input B: f32[37]
+  input S: f32[5, 1, 1]
+  output Y: f32[5, 7, 37]
+  workspace t: f32[5, 7, 37]
+  t[i: 5, j: 7, k: 37]:
+    t[i, j, k] = X[i, j, k] + B[k]
+  Y[i: 5, j: 7, k: 37]:
+    Y[i, j, k] = max(t[i, j, k], 0.0) * S[i, 0, 0]
+}
+)";
+
+inline constexpr std::string_view kUniformChain = R"(compute uniform_chain {
+  input X: f32[5, 7, 37]
+  input Z: f32[5, 7, 37]
+  output Y: f32[5, 7, 37]
+  Y[i: 5, j: 7, k: 37]:
+    Y[i, j, k] = X[i, j, k] * 2.0 + Z[i, j, k]
+}
+)";
+
+inline constexpr std::string_view kTranspose = R"(compute transpose {
+  input X: f32[13, 3, 37]
+  output Y: f32[37, 13, 3]
+  Y[i: 37, j: 13, k: 3]:
+    Y[i, j, k] = X[j, k, i]
+}
+)";
+
+inline constexpr std::string_view kConcat = R"(compute concat {
+  input A: f32[7, 13]
+  input B: f32[7, 24]
+  output Y: f32[7, 37]
+  Y[i: 7, j: 37]:
+    Y[i, j] = select(holds(12 - j >= 0), (A[i, j] where (12 - j >= 0) else 0.0), (B[i, j - 13] where (j - 13 >= 0) else 0.0))
+}
+)";
+
+inline constexpr std::string_view kGather = R"(compute gather {
+  input T: f32[11, 37]
+  input I: i64[13] range [0, 10]
+  output Y: f32[13, 37]
+  Y[i: 13, j: 37]:
+    Y[i, j] = T[@(I[i]), j] * 2.0
+}
+)";
+
+inline constexpr std::string_view kArgMax = R"(compute argmax {
+  input X: f32[6, 37]
+  output V: f32[6]
+  output P: i64[6] range [0, 36]
+  S[i: 6, k: 37 reduction]:
+    (V[i], P[i]) argmax= (X[i, k], index_i64(k))
+}
+)";
+
+inline constexpr std::string_view kCausal = R"(compute causal {
+  input A: f32[17, 19]
+  input B: f32[17, 19]
+  output C: f32[17, 17]
+  workspace acc: f32[17, 17]
+  acc[i: 17, j: 17, k: 19 reduction] where i - j >= 0:
+    acc[i, j] sum= A[i, k] * B[j, k]
+  C[i: 17, j: 17]:
+    C[i, j] = (acc[i, j] where (i - j >= 0) else 0.0)
+}
+)";
+
+inline constexpr Program kPrograms[] = {
+    {"matmul", kMatmul},
+    {"weight_matmul", kWeightMatmul},
+    {"transposed_matmul", kTransposedMatmul},
+    {"batched_matmul", kBatchedMatmul},
+    {"vector_matrix", kVectorMatrix},
+    {"conv3x3", kConv3x3},
+    {"strided_conv", kStridedConv},
+    {"dilated_grouped_conv", kDilatedGroupedConv},
+    {"depthwise", kDepthwise},
+    {"pointwise_conv", kPointwiseConv},
+    {"max_pool", kMaxPool},
+    {"softmax", kSoftmax},
+    {"one_row_softmax", kOneRowSoftmax},
+    {"layernorm", kLayerNorm},
+    {"sum_last", kSumLast},
+    {"sum_first", kSumFirst},
+    {"max_middle", kMaxMiddle},
+    {"sum_all", kSumAll},
+    {"broadcast_chain", kBroadcastChain},
+    {"uniform_chain", kUniformChain},
+    {"transpose", kTranspose},
+    {"concat", kConcat},
+    {"gather", kGather},
+    {"argmax", kArgMax},
+    {"causal", kCausal},
+};
+
+}  // namespace tunec::test

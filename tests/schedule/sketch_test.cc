@@ -1,0 +1,96 @@
+// Every sketch on every kind of Compute: the initial decisions and random ones must give loops
+// that are valid and agree with the interpreter, or be refused as illegal.
+#include "schedule/sketch.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/schedule/harness.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr int kRandomDecisions = 30;
+
+Decisions RandomDecisions(const Sketch& sketch, std::mt19937& random) {
+  Decisions decisions;
+  for (const Knob& knob : sketch.knobs) {
+    decisions.push_back(static_cast<int>(random() % knob.choices.size()));
+  }
+  return decisions;
+}
+
+struct Case {
+  Program program;
+  Target target;
+  std::string name;
+};
+
+void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const Program& program : kPrograms) {
+    cases.push_back({program, Avx2(), std::string(program.name) + "_avx2"});
+    cases.push_back({program, Avx512(), std::string(program.name) + "_avx512"});
+  }
+  return cases;
+}
+
+class SketchTest : public testing::TestWithParam<Case> {
+ protected:
+  void Expect(const Sketch& sketch, const Decisions& decisions) const {
+    const Schedule schedule = sketch.Fill(decisions);
+    ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
+    EXPECT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
+    EXPECT_EQ(Outcome(compute_, schedule), "") << sketch.name << "\n" << Print(schedule);
+  }
+
+  Compute compute_ = MustParse(GetParam().program.text);
+};
+
+TEST_P(SketchTest, DecisionsGiveEqualResults) {
+  std::mt19937 random(7);
+  for (const Sketch& sketch : SketchesFor({{"direct", compute_}}, GetParam().target)) {
+    Expect(sketch, sketch.InitialDecisions());
+    const bool has_choices = sketch.SpaceSize() > 1;
+    for (int i = 0; i < kRandomDecisions && has_choices && !HasFailure(); ++i) {
+      Expect(sketch, RandomDecisions(sketch, random));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, SketchTest, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Sketches, EndWithTheNaiveOne) {
+  for (const Program& program : kPrograms) {
+    const auto sketches = SketchesFor({{"direct", MustParse(program.text)}}, Avx512());
+    EXPECT_EQ(sketches.back().name, "naive") << program.name;
+    EXPECT_TRUE(sketches.back().Fill({}).steps.empty());
+  }
+}
+
+TEST(Sketches, NaiveOnlyLeavesOne) {
+  const Compute compute = MustParse(kMatmul);
+  EXPECT_EQ(SketchesFor({{"direct", compute}}, Avx512(), SketchSet::kNaiveOnly).size(), 1U);
+}
+
+TEST(Sketches, FitTheKindsTheyAreFor) {
+  const auto first = [](std::string_view text) {
+    return SketchesFor({{"direct", MustParse(text)}}, Avx512())[0].name;
+  };
+  EXPECT_EQ(first(kMatmul), "tile");
+  EXPECT_EQ(first(kConv3x3), "tile");
+  EXPECT_EQ(first(kMaxPool), "tile");
+  EXPECT_EQ(first(kSoftmax), "rows");
+  EXPECT_EQ(first(kLayerNorm), "rows");
+  EXPECT_EQ(first(kUniformChain), "pointwise");
+  EXPECT_EQ(first(kConcat), "pointwise");
+  EXPECT_EQ(first(kGather), "pointwise");
+}
+
+}  // namespace
+}  // namespace tunec::test
