@@ -130,29 +130,32 @@ Result<std::optional<ValueId>> RowOperand(const RewriteSite& site, ValueId value
                           {{"shape", std::vector<int64_t>{dims.back().size()}}});
 }
 
-// d = x - mean(x); d / sqrt(mean(d * d) + epsilon) * scale + bias, as torch exports it.
-Pattern Standardised() {
-  const Pattern mean = Apply(Op::kReduceMean, X()).Named("mean");
-  const Pattern centred = (X() - mean).Named("centred");
-  const Pattern variance = Apply(Op::kReduceMean, centred * centred).Named("variance");
-  return centred / Apply(Op::kSqrt, variance + Pattern::AnyNumber("epsilon"));
+// The root mean square of x - mean(x) is x's deviation: rms_norm(x - mean(x)) is layer_norm(x).
+RewriteResult RecognizeLayerNorm(const RewriteSite& site) {
+  if (site.node.op != Op::kRmsNorm) return kUnchanged;
+  const Pattern centred = X() - Apply(Op::kReduceMean, X()).Named("mean");
+  const auto found = centred.Match(site.graph(), site.inputs[0]);
+  if (!found || !ReducesLastAxis(site.graph(), found->at("mean"))) return kUnchanged;
+  const auto rank = static_cast<int64_t>(site.output_type().dims.size());
+  if (site.node.Int("axis") != rank - 1 || !site.HasOutputType(found->at("x"))) return kUnchanged;
+  return AddNamed(site, Op::kLayerNorm, {found->at("x"), site.inputs[1]}, site.node.attributes);
 }
 
-RewriteResult RecognizeLayerNorm(const RewriteSite& site) {
+// layer_norm(x, scale) + bias
+RewriteResult AddLayerNormBias(const RewriteSite& site) {
   if (site.node.op != Op::kAdd) return kUnchanged;
-  const Pattern left[] = {Standardised() * Pattern::Any("scale")};
-  const Pattern right[] = {Pattern::Any("bias")};
-  const auto found = MatchAny(site, left, right, true);
-  if (!found) return kUnchanged;
-  const ValueId x = found->at("x");
-  if (!ReducesLastAxis(site.graph(), found->at("mean")) ||
-      !ReducesLastAxis(site.graph(), found->at("variance")) || !site.HasOutputType(x))
-    return kUnchanged;
-  const double epsilon = *UniformValue(site.graph(), found->at("epsilon"));
-  TUNEC_ASSIGN(const auto scale, RowOperand(site, found->at("scale"), x));
-  TUNEC_ASSIGN(const auto bias, RowOperand(site, found->at("bias"), x));
-  if (!scale || !bias) return kUnchanged;
-  return AddNamed(site, Op::kLayerNorm, {x, *scale, *bias}, {{"epsilon", epsilon}});
+  for (const size_t i : {0, 1}) {
+    const Node* norm = site.Producer(i, Op::kLayerNorm);
+    if (norm == nullptr || norm->inputs.size() != 2 || !site.IsOnlyUse(i)) continue;
+    const ValueId x = norm->inputs[0];
+    const ValueId scale = norm->inputs[1];
+    const Attributes attributes = norm->attributes;
+    const auto rank = static_cast<int64_t>(site.output_type().dims.size());
+    if (norm->Int("axis") != rank - 1 || !site.HasOutputType(x)) continue;
+    TUNEC_ASSIGN(const auto bias, RowOperand(site, site.inputs[1 - i], x));
+    if (bias) return AddNamed(site, Op::kLayerNorm, {x, scale, *bias}, attributes);
+  }
+  return kUnchanged;
 }
 
 // x / sqrt(mean(x * x) + epsilon) * scale, or times a reciprocal root.
@@ -207,6 +210,7 @@ constexpr RewriteRule kRules[] = {
     {"silu", RecognizeSilu},
     {"hard-swish", RecognizeHardSwish},
     {"layer-norm", RecognizeLayerNorm},
+    {"layer-norm-bias", AddLayerNormBias},
     {"rms-norm", RecognizeRmsNorm},
     {"softmax", RecognizeSoftmax},
     {"softplus", RecognizeSoftplus},
