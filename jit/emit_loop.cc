@@ -49,6 +49,14 @@ LinearIndex Plus(LinearIndex index, int64_t constant) {
   return index;
 }
 
+/// LLVM schedules within a block and likes to gather loads of neighbouring addresses: over several
+/// copies of a register tile's step that costs registers it does not have.
+void StartBlock(EmitState& state) {
+  const IrBlock next = state.builder.NewBlock("copy");
+  state.builder.Branch(next);
+  state.builder.SetBlock(next);
+}
+
 /// A loop of `unroll` copies, then one of single iterations for what is left.
 Status EmitSerial(EmitState& state, const Loop& loop) {
   const LinearIndex lower = GreatestOf(state, loop.lower);
@@ -59,8 +67,10 @@ Status EmitSerial(EmitState& state, const Loop& loop) {
   const int64_t unroll = std::max(loop.unroll, 1);
   const auto copies = [&](int64_t count) {
     return [&state, &loop, count](const LinearIndex& first) -> Status {
-      for (int64_t copy = 0; copy < count; ++copy)
+      for (int64_t copy = 0; copy < count; ++copy) {
+        if (copy > 0) StartBlock(state);
         TUNEC_RETURN_IF_ERROR(EmitCopy(state, loop, Plus(first, copy)));
+      }
       return {};
     };
   };
