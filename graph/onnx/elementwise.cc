@@ -1,6 +1,7 @@
 // Operators of one operand, element by element.
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "graph/onnx/handlers.h"
 
@@ -52,8 +53,9 @@ Result<Operands> BiasGelu(const NodeContext& node, Op) {
   if (node.HasInput(1)) {
     TUNEC_ASSIGN(x, node.Emit(Op::kAdd, {x, node.OptionalInput(1)}));
   }
-  const std::string form = node.node().op_type == "FastGelu" ? "tanh" : "none";
-  return One(node.Emit(Op::kGelu, {x}, {{"approximate", form}}));
+  Attributes attributes;
+  if (node.node().op_type == "FastGelu") attributes.emplace("approximate", std::string("tanh"));
+  return One(node.Emit(Op::kGelu, {x}, std::move(attributes)));
 }
 
 /// com.microsoft: x * sigmoid(alpha x).

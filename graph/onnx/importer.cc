@@ -77,7 +77,7 @@ Importer::Importer(OnnxModel model, const ImportOptions& options)
 Result<Graph> Importer::Run() {
   Scope scope;
   scope.opsets = model_.opsets;
-  TUNEC_RETURN_IF_ERROR(OpsetOf(scope, ""));
+  if (scope.opsets.contains("")) TUNEC_RETURN_IF_ERROR(OpsetOf(scope, ""));
   TUNEC_RETURN_IF_ERROR(AddInputs(model_.graph, scope));
   TUNEC_RETURN_IF_ERROR(AddInitializers(model_.graph, scope));
   TUNEC_RETURN_IF_ERROR(ImportNodes(model_.graph.nodes, scope, 0));

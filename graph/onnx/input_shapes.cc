@@ -104,10 +104,10 @@ Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputSha
       examples.push_back(fmt::format("--shape {}=1x3x224x224", input->name));
       continue;
     }
-    std::vector<Dim> dims = *input->dims;
-    for (Dim& dim : dims) {
+    std::vector<Dim> dims;
+    for (const Dim& dim : *input->dims) {
       const auto it = dim.IsFixed() ? fixed.end() : fixed.find(dim.parameter());
-      if (it != fixed.end()) dim = Dim(it->second);
+      dims.push_back(it == fixed.end() ? dim : Dim(it->second));
     }
     if (std::ranges::all_of(dims, &Dim::IsFixed)) {
       for (const Dim& dim : dims) shapes[input->name].push_back(dim.size());

@@ -100,7 +100,7 @@ Result<Operands> Lrn(const NodeContext& node, Op op) {
       node.Emit(op, {x}, {{"size", size}, {"alpha", alpha}, {"beta", beta}, {"bias", bias}}));
 }
 
-/// x over its p-norm along an axis.
+/// x over its p-norm along an axis; 0 where that is 0.
 Result<Operands> LpNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
@@ -110,7 +110,10 @@ Result<Operands> LpNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(
       const Operand length,
       node.Emit(norm, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{1}}}));
-  return One(node.Emit(Op::kDiv, {x, length}));
+  const auto scalar = [&](double value) { return node.Scalar(value, x->type); };
+  TUNEC_ASSIGN(const Operand is_zero, node.Emit(Op::kEq, {length, scalar(0)}));
+  TUNEC_ASSIGN(const Operand divisor, node.Emit(Op::kWhere, {is_zero, scalar(1), length}));
+  return One(node.Emit(Op::kDiv, {x, divisor}));
 }
 
 Result<Operands> MeanVarianceNorm(const NodeContext& node, Op) {

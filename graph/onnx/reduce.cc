@@ -25,7 +25,10 @@ Result<Operand> OverNoAxes(const NodeContext& node, Op op, const Operand& x) {
 }
 
 Result<Operands> Reduce(const NodeContext& node, Op op) {
-  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand given, node.Input(0));
+  // Booleans (any, all) are numbers of 0 and 1 meanwhile.
+  const bool is_bool = given->type == DataType::kBool;
+  TUNEC_ASSIGN(const Operand x, node.Cast(given, is_bool ? DataType::kU8 : given->type));
   TUNEC_ASSIGN(std::vector<int64_t> axes, Axes(node, x->rank()));
   TUNEC_ASSIGN(const int64_t keepdims, node.Int("keepdims", 1));
   TUNEC_ASSIGN(const int64_t noop, node.Int("noop_with_empty_axes", 0));
@@ -36,7 +39,7 @@ Result<Operands> Reduce(const NodeContext& node, Op op) {
   if (node.node().op_type == "ReduceLogSum") {
     TUNEC_ASSIGN(y, node.Emit(Op::kLog, {y}));
   }
-  return Operands{y};
+  return One(node.Cast(y, given->type));
 }
 
 Result<Operands> ArgReduce(const NodeContext& node, Op op) {

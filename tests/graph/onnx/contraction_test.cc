@@ -212,6 +212,13 @@ TEST(OnnxReduce, EveryOperator) {
               ElementsAre(4, 2, 0));
 }
 
+TEST(OnnxReduce, BooleansAreAnyAndAll) {
+  const Array y =
+      Eval({.op = "ReduceMax", .operands = {Typed(DataType::kBool, {2}, {0, 1})}, .opset = 20});
+  EXPECT_EQ(y.type(), DataType::kBool);
+  EXPECT_THAT(Values(y), ElementsAre(1));
+}
+
 TEST(OnnxNorm, BatchNormalization) {
   const Array x = Floats({1, 2, 1}, {3, 5});
   const std::vector<Array> operands = {x, Floats({2}, {2, 1}), Floats({2}, {1, 0}),
