@@ -296,16 +296,96 @@ nest reduce {
 })", 1e-4);
 }
 
-TEST(Errors, WhatACpuHasNot) {
-  const LoopNest nest = Parse(R"(
-nest gpu {
-  output C: f32[8]
-  phase main { grid for b in 0 .. 8 { s: C[b] = 1.0 } }
+TEST(Access, PrefetchesChangeNothing) {
+  ExpectAsInterpreted(R"(
+nest ahead {
+  input A: f32[37, 29]
+  output C: f32[37, 29]
+  phase main {
+    for i in 0 .. 37 {
+      prefetch A[i, 0] level 2
+      prefetch C[i, 0] level 1 write
+      vector for j in 0 .. 29 { s: C[i, j] = A[i, j] }
+    }
+  }
 })");
+}
+
+TEST(Access, InPlaceThroughAnAlias) {
+  ExpectAsInterpreted(R"(
+nest alias {
+  input A: f32[40]
+  output C: f32[40]
+  workspace W: f32[40]
+  workspace V: f32[40] alias W
+  phase main {
+    vector for j in 0 .. 40 { a: W[j] = A[j] * 2.0 }
+    vector for j in 0 .. 40 { b: V[j] = W[j] + 1.0 }
+    vector for j in 0 .. 40 { c: C[j] = W[j] + V[j] }
+  }
+})");
+}
+
+TEST(Reductions, SequentialRecurrenceKeepsItsOrder) {
+  ExpectAsInterpreted(R"(
+nest recurrence {
+  input A: f32[37]
+  output S: f32[1]
+  phase main {
+    z: S[0] = 0.0
+    vector for j in 0 .. 37 {
+      s: {
+        reducer decay identity (0.0) combine (acc0_f32 * 0.5 + new0_f32) sequential
+        S[0] decay= A[j]
+      }
+    }
+  }
+})");
+}
+
+TEST(Contraction, SeparateRoundsTheProduct) {
+  const char* nest = R"(
+nest exact separate {
+  input A: f32[37, 13]
+  input B: f32[13]
+  output C: f32[37]
+  phase main {
+    for i in 0 .. 37 {
+      z: C[i] = 0.0
+      for k in 0 .. 13 { m: C[i] sum= A[i, k] * B[k] }
+    }
+  }
+})";
+  ExpectAsInterpreted(nest, 0);
+  EXPECT_EQ(EmitAssembly(Parse(nest), DetectCpu(1))->find("vfmadd"), std::string::npos);
+}
+
+void ExpectRefused(const std::string& node, const std::string& message) {
+  const LoopNest nest = Parse("nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  phase main {\n" + node + "\n  }\n}");
   const auto object = CompileObject(nest, DetectCpu(1));
   ASSERT_FALSE(object.has_value());
   EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
-  EXPECT_EQ(object.error().message, "loop b over GPU threads cannot be emitted for a cpu");
+  EXPECT_EQ(object.error().message, message);
+}
+
+TEST(Errors, WhatACpuHasNot) {
+  ExpectRefused("grid for b in 0 .. 8 {\ns: C[b] = 1.0\n}", "loop b over GPU threads cannot be emitted for a cpu");
+  ExpectRefused("block for b in 0 .. 8 {\ns: C[b] = 1.0\n}", "loop b over GPU threads cannot be emitted for a cpu");
+}
+
+TEST(Errors, TooMuchUnrolling) {
+  const LoopNest nest = Parse(R"(
+nest huge {
+  output C: f32[300, 300]
+  phase main {
+    unrolled for i in 0 .. 300 {
+      unrolled for j in 0 .. 300 { s: C[i, j] = 1.0 }
+    }
+  }
+})");
+  const auto object = CompileObject(nest, DetectCpu(1));
+  ASSERT_FALSE(object.has_value());
+  EXPECT_EQ(object.error().code, ErrorCode::kResourceLimit);
 }
 
 }  // namespace

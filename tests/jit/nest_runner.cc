@@ -1,6 +1,8 @@
 #include "tests/jit/nest_runner.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
 #include "jit/load.h"
+#include "support/check.h"
 #include "support/random.h"
 
 namespace tunec::jit_test {
@@ -33,16 +36,27 @@ void ForEachElement(const Tensor& tensor, Visit visit) {
   }
 }
 
-/// Storage with red zones: bytes around it that nobody may touch.
+/// Storage that ends (up to its alignment) at a page nobody may touch, so that reading beyond it
+/// faults, with a red zone before it that nobody may write.
 class Buffer {
  public:
-  Buffer(int64_t bytes, int misalign) : bytes_(bytes), memory_(bytes + 512, std::byte{0xab}) {
-    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
-    begin_ = memory_.data() + (128 - address % 64 + misalign);
+  Buffer(int64_t bytes, int64_t alignment) : bytes_(bytes) {
+    const int64_t page = getpagesize();
+    const int64_t used = CeilDivide(std::max<int64_t>(bytes, 1), alignment) * alignment;
+    mapped_ = (CeilDivide(used + 64, page) + 1) * page;
+    memory_ = static_cast<std::byte*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    TUNEC_CHECK(memory_ != MAP_FAILED, "cannot map {} bytes", mapped_);
+    std::memset(memory_, 0xab, mapped_ - page);
+    TUNEC_CHECK(mprotect(memory_ + mapped_ - page, page, PROT_NONE) == 0, "cannot protect a page");
+    end_ = memory_ + mapped_ - page;
+    begin_ = end_ - used;
   }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { munmap(memory_, mapped_); }
   std::byte* data() { return begin_; }
   bool Intact() const {
-    for (const std::byte* p = memory_.data(); p < memory_.data() + memory_.size(); ++p) {
+    for (const std::byte* p = memory_; p < end_; ++p) {
       const bool inside = p >= begin_ && p < begin_ + bytes_;
       if (!inside && *p != std::byte{0xab}) return false;
     }
@@ -51,8 +65,10 @@ class Buffer {
 
  private:
   int64_t bytes_;
-  std::vector<std::byte> memory_;
-  std::byte* begin_;
+  int64_t mapped_ = 0;
+  std::byte* memory_ = nullptr;
+  std::byte* begin_ = nullptr;
+  std::byte* end_ = nullptr;
 };
 
 void ExpectClose(const Array& actual, const Array& expected, double tolerance, const std::string& what) {
@@ -118,7 +134,7 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
 }
 
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
-                                       const std::vector<Array>& arguments, int misalign) {
+                                       const std::vector<Array>& arguments) {
   TUNEC_ASSIGN(const ObjectCode object, CompileObject(nest, target));
   TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -127,8 +143,8 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
   for (const TensorId id : Arguments(nest)) {
     const Tensor& tensor = nest.tensors[id];
     const size_t size = SizeOf(tensor.type);
-    const int offset = tensor.alignment >= 64 ? 0 : misalign;
-    buffers.push_back(std::make_unique<Buffer>(StorageElements(tensor) * static_cast<int64_t>(size), offset));
+    const int64_t alignment = std::max<int64_t>(tensor.alignment, static_cast<int64_t>(size));
+    buffers.push_back(std::make_unique<Buffer>(StorageElements(tensor) * static_cast<int64_t>(size), alignment));
     addresses.push_back(buffers.back()->data());
     if (tensor.role == TensorRole::kOutput) continue;
     const Array& array = arguments.at(next++);
@@ -136,8 +152,8 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
       std::memcpy(buffers.back()->data() + to * size, array.data() + from * size, size);
     });
   }
-  Buffer workspace(kernel.workspace_bytes, 0);
-  Buffer scratch(kernel.scratch_bytes, 0);
+  Buffer workspace(kernel.workspace_bytes, 64);
+  Buffer scratch(kernel.scratch_bytes, 64);
   for (const KernelPhase& phase : kernel.phases)
     for (int64_t task = 0; task < phase.tasks; ++task)
       phase.function(addresses.data(), workspace.data(), scratch.data(), task);

@@ -18,10 +18,10 @@ std::vector<Target> Targets();
 LoopNest Parse(const std::string& text);
 /// Random arguments: integers within the tensor's range (or small), floats around 0.
 std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
-/// One array per output, logical row-major. `misalign`: bytes by which argument addresses miss
-/// a multiple of 64 (a multiple of 8).
+/// One array per output, logical row-major. Arguments are aligned to their elements only (or as the
+/// tensor says) and end where reading on faults; kWrongResult when bytes around were written.
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
-                                       const std::vector<Array>& arguments, int misalign = 8);
+                                       const std::vector<Array>& arguments);
 /// Compiles for every target and compares with the interpreter; the difference may be at most
 /// `tolerance` times the larger magnitude (or times 1).
 void ExpectAsInterpreted(const std::string& text, double tolerance = 1e-5, uint64_t seed = 1);
