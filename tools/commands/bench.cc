@@ -1,0 +1,161 @@
+// `tunec bench MODEL`: how long a run takes.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tools/commands/commands.h"
+#include "tools/compare_outputs.h"
+#include "tools/interrupt.h"
+#include "tools/model_inputs.h"
+#include "tools/model_options.h"
+#include "tools/run_timing.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BenchArguments {
+  CompileArguments compile;
+  TimingLimits limits;
+  uint64_t input_seed = 0;
+  bool profile = false;
+  bool unfused = false;
+  bool json = false;
+};
+
+/// All that a report says.
+struct BenchResult {
+  CompiledModel model;
+  Timing timing;
+  std::optional<CompiledModel> unfused;
+  Timing unfused_timing;
+  double unfused_error = 0;  // of the outputs, relative to the unfused ones
+  std::vector<KernelTiming> kernels;
+};
+
+Result<BenchResult> Measure(const BenchArguments& arguments, Session& session) {
+  BenchResult result;
+  TUNEC_ASSIGN(result.model, Compile(session.graph, session.database.get(), session.options));
+  const Executable& executable = *result.model.executable;
+  const std::vector<Array> inputs = RandomInputs(session.graph, arguments.input_seed);
+  std::vector<TimedRun> runs = {{&executable, inputs}};
+  if (arguments.unfused) {
+    CompileOptions options = session.options;
+    options.fusion = FusionMode::kUnfused;
+    options.trials = 0;  // it is the baseline as it stands, not a second model to tune
+    TUNEC_ASSIGN(result.unfused, Compile(session.graph, session.database.get(), options));
+    runs.push_back({result.unfused->executable.get(), inputs});
+    TUNEC_ASSIGN(const std::vector<Array> fused, RunModel(executable, inputs));
+    TUNEC_ASSIGN(const std::vector<Array> plain, RunModel(*runs[1].executable, inputs));
+    result.unfused_error = GreatestRelative(CompareOutputs(executable.Outputs(), fused, plain));
+  }
+  TUNEC_ASSIGN(std::vector<Timing> timings, TimeRuns(runs, arguments.limits));
+  result.timing = std::move(timings[0]);
+  if (arguments.unfused) result.unfused_timing = std::move(timings[1]);
+  if (arguments.profile) {
+    std::optional<Roofline> roofline;
+    if (auto found = EnsureRoofline(session.database.get(), session.options.target))
+      roofline = *found;
+    TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, arguments.limits));
+    result.kernels = GroupTimings(result.model.report, executable.StepNames(), steps,
+                                  roofline ? &*roofline : nullptr);
+  }
+  return result;
+}
+
+Json TimingJson(const Timing& timing) {
+  return {{"median_ms", 1e3 * timing.Median()},
+          {"p95_ms", 1e3 * timing.P95()},
+          {"min_ms", 1e3 * timing.Least()},
+          {"spread", timing.Spread()},
+          {"runs", timing.samples.size()}};
+}
+
+Json KernelJson(const KernelTiming& timing) {
+  return {{"name", timing.kernel.name},
+          {"kind", timing.kernel.kind},
+          {"workload", timing.kernel.workload},
+          {"count", timing.count},
+          {"total_ms", 1e3 * timing.seconds},
+          {"flops", timing.kernel.flops},
+          {"bytes", timing.kernel.bytes},
+          {"roofline", timing.roofline_share},
+          {"schedule", timing.kernel.sketch_source}};
+}
+
+void PrintJson(const BenchArguments& arguments, const Session& session, const BenchResult& result) {
+  Json json = {{"model", arguments.compile.model.path},
+               {"target", Print(session.options.target)},
+               {"accuracy", Print(session.options.accuracy)},
+               {"threads", result.model.executable->Threads()},
+               {"launches", result.model.report.launches},
+               {"latency", TimingJson(result.timing)}};
+  if (result.unfused) {
+    json["unfused"] = TimingJson(result.unfused_timing);
+    json["unfused"]["launches"] = result.unfused->report.launches;
+    json["unfused"]["max_relative_error"] = result.unfused_error;
+  }
+  for (const KernelTiming& timing : result.kernels) json["kernels"].push_back(KernelJson(timing));
+  fmt::print("{}\n", json.dump(2));
+}
+
+void PrintText(const BenchResult& result) {
+  TextTable table({{""},
+                   {"median", Align::kRight},
+                   {"p95", Align::kRight},
+                   {"spread", Align::kRight},
+                   {"runs", Align::kRight},
+                   {"launches", Align::kRight}});
+  const auto add = [&](const char* name, const Timing& timing, int launches) {
+    table.AddRow({name, DurationText(timing.Median()), DurationText(timing.P95()),
+                  fmt::format("{:.1f} %", 100 * timing.Spread()),
+                  fmt::format("{}", timing.samples.size()), fmt::format("{}", launches)});
+  };
+  add("compiled", result.timing, result.model.report.launches);
+  if (result.unfused) add("unfused", result.unfused_timing, result.unfused->report.launches);
+  fmt::print("{}", table.Print());
+  if (result.unfused)
+    fmt::print(
+        "{:.2f} times as fast as unfused; outputs differ by {:.2g} of the largest magnitude\n",
+        result.unfused_timing.Median() / result.timing.Median(), result.unfused_error);
+  if (!result.kernels.empty()) fmt::print("\n{}", PrintTimings(result.kernels));
+}
+
+Result<int> Bench(const BenchArguments& arguments) {
+  CatchInterrupts();
+  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  TUNEC_ASSIGN(const BenchResult result, Measure(arguments, session));
+  if (arguments.json) {
+    PrintJson(arguments, session, result);
+  } else {
+    PrintText(result);
+  }
+  if (result.unfused_error <= kOutputTolerance) return kExitOk;
+  return Fail(ErrorCode::kWrongResult,
+              "fused and unfused outputs differ by {:.3g} of the largest magnitude, allowed {:g}",
+              result.unfused_error, kOutputTolerance);
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::App& command =
+      AddSubcommand(root, invocation, "bench", "time runs of a model", arguments, Bench);
+  AddCompileArguments(command, arguments->compile);
+  command.add_option("--runs", arguments->limits.runs, "at most so many (default 100)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--seconds", arguments->limits.seconds, "at most so long (default 5)")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--input-seed", arguments->input_seed, "of the random inputs (default 0)")
+      ->type_name("N");
+  command.add_flag("--profile", arguments->profile, "a table of the kernels");
+  command.add_flag("--unfused", arguments->unfused,
+                   "compare with one kernel per operator, outputs checked");
+  command.add_flag("--json", arguments->json, "print JSON");
+}
+
+}  // namespace tunec

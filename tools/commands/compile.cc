@@ -1,0 +1,127 @@
+// `tunec MODEL`: compiles, tunes and reports.
+#include <CLI/CLI.hpp>
+#include <set>
+
+#include "compiler/front_end.h"
+#include "tools/commands/commands.h"
+#include "tools/interrupt.h"
+#include "tools/model_inputs.h"
+#include "tools/model_options.h"
+#include "tools/run_timing.h"
+#include "tools/text_table.h"
+#include "tools/tuning_display.h"
+
+namespace tunec {
+namespace {
+
+/// The distinct groups in order of first appearance, as the tuner numbers its tasks.
+std::vector<TaskLabel> LabelsOfTasks(const Graph& graph, const CompileOptions& options) {
+  std::vector<TaskLabel> labels;
+  const auto front = RunFrontEnd(graph, options);
+  if (!front) return labels;  // Compile reports it
+  std::set<std::string> seen;
+  for (const GroupReport& group : front->groups) {
+    const Compute& compute = group.lowerings[0].compute;
+    if (seen.insert(Print(compute)).second)
+      labels.push_back({DescribeGroup(front->graph, group.group), CountWork(compute).bytes});
+  }
+  return labels;
+}
+
+/// Needed for the column of a report only, so its failure is a note.
+std::optional<Roofline> FindRoofline(Session& session) {
+  Result<Roofline> roofline = [&]() -> Result<Roofline> {
+    if (session.options.trials > 0)
+      return EnsureRoofline(session.database.get(), session.options.target);
+    if (session.database == nullptr) return Fail(ErrorCode::kNotFound, "no database");
+    TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*session.database, session.options.target));
+    if (!recorded) return Fail(ErrorCode::kNotFound, "never measured");
+    return *recorded;
+  }();
+  if (roofline) return *roofline;
+  if (roofline.error().code != ErrorCode::kNotFound)
+    session.options.on_log(fmt::format("no roofline: {}", roofline.error().message));
+  return std::nullopt;
+}
+
+/// What an interrupted tuning leaves.
+int ReportInterruption(const TuningDisplay& display) {
+  if (const auto& latest = display.Latest())
+    fmt::print("{}interrupted: {} new trials kept, {}/{} in all\n", display.TaskTable(),
+               latest->measured, latest->trials, latest->budget);
+  fmt::print(stderr, "error: interrupted\n");
+  return kExitInterrupted;
+}
+
+void PrintSummary(const CompileReport& report, const CompileOptions& options) {
+  std::set<std::string> workloads;
+  for (const KernelReport& kernel : report.kernels) workloads.insert(kernel.workload);
+  fmt::print("{} nodes, {} after the passes, {} kernels ({} distinct), {} launches\n",
+             report.nodes_before, report.nodes_after, report.kernels.size(), workloads.size(),
+             report.launches);
+  if (options.trials > 0) {
+    const TuneProgress& tuning = report.tuning.progress;
+    fmt::print("{} new trials, {} of {} recorded", tuning.measured, tuning.trials, options.trials);
+    if (tuning.measured > 0)
+      fmt::print("; {:.0f} ms each (compile {:.0f}, check {:.0f}, measure {:.0f})",
+                 1e3 * tuning.elapsed_seconds / static_cast<double>(tuning.measured),
+                 1e3 * tuning.compile_seconds / static_cast<double>(tuning.measured),
+                 1e3 * tuning.check_seconds / static_cast<double>(tuning.measured),
+                 1e3 * tuning.measure_seconds / static_cast<double>(tuning.measured));
+    fmt::print("\n");
+  }
+  fmt::print("{} objects compiled, {} reused; arena {}\n", report.objects_compiled,
+             report.objects_reused, BytesText(static_cast<double>(report.arena_bytes)));
+}
+
+/// Runs the model a few times for the table per group.
+Status PrintTimes(const Graph& graph, const CompiledModel& model,
+                  const std::optional<Roofline>& roofline) {
+  const Executable& executable = *model.executable;
+  const std::vector<Array> inputs = RandomInputs(graph, 0);
+  const TimingLimits limits{.runs = 20, .least_runs = 2, .seconds = 0.5};
+  const TimedRun run{&executable, inputs};
+  TUNEC_ASSIGN(const std::vector<Timing> timings, TimeRuns({&run, 1}, limits));
+  TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, limits));
+  fmt::print("\n{}\n", PrintTimings(GroupTimings(model.report, executable.StepNames(), steps,
+                                                 roofline ? &*roofline : nullptr)));
+  fmt::print("latency {} (median of {} runs, {} threads)\n", DurationText(timings[0].Median()),
+             timings[0].samples.size(), executable.Threads());
+  return {};
+}
+
+Result<int> RunCompile(const CompileArguments& arguments, double started) {
+  CatchInterrupts();
+  TUNEC_ASSIGN(Session session, OpenSession(arguments));
+  const std::optional<Roofline> roofline = FindRoofline(session);
+  CompileOptions options = session.options;
+  TuningDisplay display([&] { return LabelsOfTasks(session.graph, session.options); }, roofline);
+  options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
+  const auto model = Compile(session.graph, session.database.get(), options);
+  display.Finish();
+  if (!model) {
+    if (model.error().code == ErrorCode::kCancelled) return ReportInterruption(display);
+    return std::unexpected(model.error());
+  }
+  PrintSummary(model->report, options);
+  fmt::print("ready to run after {}\n", DurationText(SecondsNow() - started));
+  TUNEC_RETURN_IF_ERROR(PrintTimes(session.graph, *model, roofline));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddCompileCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<CompileArguments>();
+  AddCompileArguments(root, *arguments);
+  // Subcommands name the model themselves.
+  CLI::Option* model = root.get_option("MODEL");
+  model->required(false);
+  root.final_callback([&root, &invocation, arguments] {
+    if (!root.get_subcommands().empty()) return;
+    if (arguments->model.path.empty()) throw CLI::RequiredError("MODEL or a subcommand");
+    Finish(invocation, RunCompile(*arguments, invocation.started));
+  });
+}
+
+}  // namespace tunec

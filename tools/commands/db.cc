@@ -1,0 +1,196 @@
+// `tunec db ...`: the tuning database from outside.
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "support/hash.h"
+#include "tools/commands/commands.h"
+#include "tools/model_options.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+struct DbArguments {
+  std::string path;
+  std::string file;  // to export, import or merge
+  TaskFilter filter;
+  std::string workload;  // the beginning of its hash
+  int64_t keep_best = 1;
+  std::optional<int64_t> older_than_days;
+};
+
+Result<Database> OpenAt(const DbArguments& arguments, OpenMode mode) {
+  TUNEC_ASSIGN(const std::string path, DatabasePath({.path = arguments.path, .none = false}));
+  return Database::Open(path, mode);
+}
+
+std::string DateText(int64_t unix_seconds) {
+  if (unix_seconds == 0) return "-";
+  const auto time = static_cast<std::time_t>(unix_seconds);
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min);
+}
+
+std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
+
+Result<int> ShowStats(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_ASSIGN(const DatabaseStats stats, database.Stats());
+  fmt::print("{}: schema {}, {}\n", stats.path, stats.schema_version,
+             BytesText(static_cast<double>(stats.file_bytes)));
+  fmt::print("workloads {}, tasks {} ({} converged), trials {} ({} ok), objects {} ({})\n",
+             stats.workloads, stats.tasks, stats.converged, stats.trials, stats.ok, stats.artifacts,
+             BytesText(static_cast<double>(stats.artifact_bytes)));
+  for (const TargetStats& target : stats.targets) {
+    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok), latest {}\n", target.target,
+               target.tasks, target.trials, target.ok, DateText(target.latest_at));
+    TUNEC_ASSIGN(const std::vector<MachineFact> facts, database.MachineFacts(target.target));
+    for (const MachineFact& fact : facts)
+      fmt::print("  {} {} ({})\n", fact.name, QuantityText(fact.value), fact.text);
+  }
+  return kExitOk;
+}
+
+Result<int> ListTasks(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List(arguments.filter));
+  TextTable table({{"workload"},
+                   {"kind"},
+                   {"description"},
+                   {"trials", Align::kRight},
+                   {"ok", Align::kRight},
+                   {"best", Align::kRight},
+                   {"GFLOP/s", Align::kRight},
+                   {"state"},
+                   {"latest"}});
+  for (const TaskSummary& task : tasks) {
+    const WorkloadKey& workload = task.key.workload;
+    table.AddRow({WorkloadHash(task).substr(0, 12), workload.kind, workload.description,
+                  fmt::format("{}", task.trials), fmt::format("{}", task.ok),
+                  task.best ? DurationText(task.best->median_seconds) : "-",
+                  task.best && workload.flops > 0
+                      ? fmt::format("{:.1f}", workload.flops / task.best->median_seconds / 1e9)
+                      : "-",
+                  task.converged ? "converged" : "", DateText(task.latest_at)});
+  }
+  fmt::print("{}", table.Print());
+  return kExitOk;
+}
+
+Result<int> ShowBest(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List(arguments.filter));
+  int shown = 0;
+  for (const TaskSummary& task : tasks) {
+    if (!WorkloadHash(task).starts_with(arguments.workload) || !task.best) continue;
+    fmt::print("{}# {} {}\n# target {}\n# {} +- {}, trial {} of {}\n{}", shown > 0 ? "\n" : "",
+               WorkloadHash(task), task.key.workload.description, task.key.target,
+               DurationText(task.best->median_seconds), DurationText(task.best->mad_seconds),
+               task.best->id, DateText(task.best->created_at), task.best->schedule);
+    if (!task.best->schedule.ends_with('\n')) fmt::print("\n");
+    ++shown;
+  }
+  if (shown > 0) return kExitOk;
+  return Fail(ErrorCode::kNotFound, "no tuned workload begins with '{}' in {}", arguments.workload,
+              database.Path());
+}
+
+Result<int> ExportTo(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_RETURN_IF_ERROR(database.ExportFile(arguments.file));
+  return kExitOk;
+}
+
+int PrintCounts(const ExchangeCounts& counts) {
+  fmt::print("added {}, replaced {}, kept {}\n", counts.added, counts.replaced, counts.kept);
+  return kExitOk;
+}
+
+Result<int> ImportFrom(const DbArguments& arguments) {
+  TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
+  TUNEC_ASSIGN(const ExchangeCounts counts, database.ImportFile(arguments.file));
+  return PrintCounts(counts);
+}
+
+Result<int> MergeWith(const DbArguments& arguments) {
+  TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
+  TUNEC_ASSIGN(const ExchangeCounts counts, database.Merge(arguments.file));
+  return PrintCounts(counts);
+}
+
+Result<int> Prune(const DbArguments& arguments) {
+  TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
+  PrunePolicy policy{.keep_best = arguments.keep_best};
+  if (arguments.older_than_days) {
+    const auto now =
+        std::chrono::system_clock::now() - std::chrono::days(*arguments.older_than_days);
+    policy.created_before =
+        std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+  }
+  TUNEC_ASSIGN(const PruneCounts counts, database.Prune(policy));
+  TUNEC_RETURN_IF_ERROR(database.Compact());
+  fmt::print("removed {} trials, {} tasks, {} objects\n", counts.trials, counts.tasks,
+             counts.artifacts);
+  return kExitOk;
+}
+
+Result<int> Check(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_ASSIGN(const std::vector<std::string> problems, database.IntegrityCheck());
+  for (const std::string& problem : problems) fmt::print("{}\n", problem);
+  if (problems.empty()) {
+    fmt::print("{}: sound\n", database.Path());
+    return kExitOk;
+  }
+  return Fail(ErrorCode::kParse, "{} is damaged: {} problems", database.Path(), problems.size());
+}
+
+void AddFilters(CLI::App& command, DbArguments& arguments) {
+  command.add_option("--kind", arguments.filter.kind, "only this kind: matmul, conv, ...")
+      ->type_name("NAME");
+  command.add_option("--target", arguments.filter.target, "only this target, as stats print it")
+      ->type_name("TEXT");
+  command.add_option("--limit", arguments.filter.limit, "at most so many")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+void AddDbCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<DbArguments>();
+  CLI::App* db = root.add_subcommand("db", "look into the tuning database, exchange its contents");
+  db->require_subcommand(1);
+  db->add_option("--db", arguments->path, "the database (default: the user's)")->type_name("FILE");
+  db->fallthrough();
+  const auto add = [&](const char* name, const char* summary,
+                       Result<int> (*run)(const DbArguments&)) -> CLI::App& {
+    CLI::App& command = AddSubcommand(*db, invocation, name, summary, arguments, run);
+    command.fallthrough();
+    return command;
+  };
+  const auto add_file = [&](CLI::App& command, const char* help) {
+    command.add_option("FILE", arguments->file, help)->required()->type_name("");
+  };
+  add("stats", "what it holds", ShowStats);
+  AddFilters(add("list", "a line per tuned workload", ListTasks), *arguments);
+  CLI::App& best = add("best", "the best schedules", ShowBest);
+  best.add_option("WORKLOAD", arguments->workload, "the beginning of a hash that list prints")
+      ->type_name("");
+  AddFilters(best, *arguments);
+  add_file(add("export", "write everything but objects as JSON lines", ExportTo), "to write");
+  add_file(add("import", "take in JSON lines", ImportFrom), "to read");
+  add_file(add("merge", "take in another database", MergeWith), "the other database");
+  add("check", "look for damage", Check);
+  CLI::App& prune = add("prune", "remove trials but the best", Prune);
+  prune.add_option("--keep-best", arguments->keep_best, "of each workload (default 1)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  prune.add_option("--older-than-days", arguments->older_than_days, "only those")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100'000));
+}
+
+}  // namespace tunec

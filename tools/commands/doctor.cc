@@ -1,0 +1,144 @@
+// `tunec doctor`: what this machine has, and what tunec is linked with.
+#include <CLI/CLI.hpp>
+#include <fstream>
+
+#include "autotune/tuner.h"
+#include "db/version.h"
+#include "graph/onnx/tensor_file.h"
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "polyhedral/legality.h"
+#include "tools/commands/commands.h"
+#include "tools/model_options.h"
+#include "tools/roofline.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+struct DoctorArguments {
+  DatabaseArguments database;
+  int threads = 0;
+  bool measure = false;
+};
+
+/// Prints what each check finds; counts what is wrong.
+class Doctor {
+ public:
+  explicit Doctor(const DoctorArguments& arguments) : arguments_(arguments) {}
+
+  void ExamineCpu();
+  void ExamineCeilings();
+  void ExamineDatabase();
+  void ExamineVersions();
+  int problems() const { return problems_; }
+
+ private:
+  void Say(std::string_view what, const std::string& found) {
+    fmt::print("{:<12}{}\n", what, found);
+  }
+  void Problem(std::string_view what, const std::string& found) {
+    ++problems_;
+    Say(what, "problem: " + found);
+  }
+
+  const DoctorArguments& arguments_;
+  Target target_;
+  std::unique_ptr<Database> database_;
+  int problems_ = 0;
+};
+
+/// Whether the processor itself has AMX, whatever the kernel grants.
+bool ProcessorHasAmx() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("flags")) return line.find(" amx_tile") != std::string::npos;
+  }
+  return false;
+}
+
+void Doctor::ExamineCpu() {
+  target_ = DetectCpu(arguments_.threads);
+  Say("cpu", fmt::format("{}, {} cores, {} threads", target_.cpu, target_.cores, target_.threads));
+  Say("features", fmt::format("{}", fmt::join(target_.features, " ")));
+  Say("vectors",
+      fmt::format("{} bits, {} registers", target_.vector_bits, target_.vector_registers));
+  const bool granted = target_.Has("amx-tile");
+  Say("amx", granted             ? "granted by the kernel"
+             : ProcessorHasAmx() ? "in the processor, not granted by the kernel"
+                                 : "none");
+  Say("caches", fmt::format("L1 {}, L2 {}, L3 {}", BytesText(static_cast<double>(target_.l1_bytes)),
+                            BytesText(static_cast<double>(target_.l2_bytes)),
+                            BytesText(static_cast<double>(target_.l3_bytes))));
+  if (const auto usable = ParseCpu("native", arguments_.threads); !usable)
+    Problem("cpu", usable.error().message);
+}
+
+void Doctor::ExamineDatabase() {
+  const auto path = DatabasePath(arguments_.database);
+  if (!path) return Problem("database", path.error().message);
+  auto database = Database::Open(*path, OpenMode::kReadWrite);
+  if (!database) return Problem("database", database.error().message);
+  database_ = std::make_unique<Database>(std::move(*database));
+  const auto stats = database_->Stats();
+  if (!stats) return Problem("database", stats.error().message);
+  Say("database", fmt::format("{}, {} workloads, {} trials, {} objects", *path, stats->workloads,
+                              stats->trials, stats->artifacts));
+}
+
+void Doctor::ExamineCeilings() {
+  Result<Roofline> roofline =
+      arguments_.measure ? MeasureRoofline(target_) : EnsureRoofline(database_.get(), target_);
+  if (!roofline) return Problem("ceilings", roofline.error().message);
+  if (arguments_.measure && database_ != nullptr) {
+    if (const Status kept = RecordRoofline(*database_, target_, *roofline); !kept)
+      Problem("ceilings", kept.error().message);
+  }
+  Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds, {}B/s copy, {} threads",
+                              QuantityText(roofline->peak_flops),
+                              QuantityText(roofline->bytes_per_second), target_.threads));
+}
+
+void Doctor::ExamineVersions() {
+  Say("tunec", TUNEC_VERSION);
+  Say("code", CodeGeneratorVersion());
+  // libLLVM exports an older isl of its own, which must not be the one that answers.
+  const std::string isl = IslVersion();
+  if (isl.find("isl-0.") == std::string::npos) {
+    Problem("isl", fmt::format("'{}' is not libisl's version text", isl));
+  } else {
+    Say("isl", isl);
+  }
+  Say("sqlite", SqliteVersion());
+  Say("protobuf", ProtobufVersion());
+  if (const auto worker = FindWorker()) {
+    Say("worker", *worker);
+  } else {
+    Problem("worker", worker.error().message);
+  }
+}
+
+Result<int> Diagnose(const DoctorArguments& arguments) {
+  Doctor doctor(arguments);
+  doctor.ExamineCpu();
+  if (!arguments.database.none) doctor.ExamineDatabase();
+  doctor.ExamineCeilings();
+  doctor.ExamineVersions();
+  if (doctor.problems() == 0) return kExitOk;
+  return Fail(ErrorCode::kDevice, "{} problems found", doctor.problems());
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<DoctorArguments>();
+  CLI::App& command =
+      AddSubcommand(root, invocation, "doctor", "what this machine has", arguments, Diagnose);
+  AddDatabaseArguments(command, arguments->database);
+  command.add_option("--threads", arguments->threads, "of the ceilings (default: one per core)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+  command.add_flag("--measure", arguments->measure, "measure the ceilings again");
+}
+
+}  // namespace tunec

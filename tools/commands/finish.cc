@@ -1,0 +1,18 @@
+#include <chrono>
+
+#include "tools/commands/commands.h"
+#include "tools/interrupt.h"
+
+namespace tunec {
+
+double SecondsNow() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Finish(Invocation& invocation, const Result<int>& exit_code) {
+  invocation.exit_code = exit_code ? *exit_code : ReportError(exit_code.error());
+  // What Ctrl-C cut short looks like success to the code that ended early.
+  if (Interrupted() && invocation.exit_code == kExitOk) invocation.exit_code = kExitInterrupted;
+}
+
+}  // namespace tunec

@@ -1,0 +1,78 @@
+// `tunec opt FILE`: graph in, passes, graph out.
+#include <CLI/CLI.hpp>
+
+#include "graph/graph_text.h"
+#include "graph/passes/pipeline.h"
+#include "tools/commands/commands.h"
+#include "tools/model_options.h"
+
+namespace tunec {
+namespace {
+
+struct OptArguments {
+  ModelArguments model;
+  std::vector<std::string> passes;
+  std::vector<std::string> disabled;
+  std::string output;
+  bool changes = false;
+  bool fast_math = false;
+  bool list = false;
+};
+
+int ListPasses() {
+  for (const NamedPass& pass : AllPasses()) fmt::print("{:22} {}\n", pass.name, pass.summary);
+  fmt::print("\nin order: {}\n", fmt::join(DefaultPipeline(), ","));
+  return kExitOk;
+}
+
+Result<int> Optimise(const OptArguments& arguments) {
+  if (arguments.list) return ListPasses();
+  if (arguments.model.path.empty())
+    return Fail(ErrorCode::kInvalidArgument, "MODEL is missing, expected an .onnx or .graph file");
+  PipelineOptions options;
+  if (!arguments.passes.empty()) options.names = arguments.passes;
+  options.disabled.insert(arguments.disabled.begin(), arguments.disabled.end());
+  if (arguments.fast_math) options.pass.rules = FloatRules::kFast;
+  if (arguments.changes)
+    options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {
+      fmt::print(stderr, "# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before,
+                 record.nodes_after, Print(after));
+    };
+  TUNEC_ASSIGN(const Graph graph, ReadModel(arguments.model));
+  TUNEC_ASSIGN(const PipelineResult result, RunPipeline(graph, options));
+  if (arguments.output.empty()) {
+    fmt::print("{}", Print(result.graph));
+  } else {
+    TUNEC_RETURN_IF_ERROR(WriteGraphFile(result.graph, arguments.output));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddOptCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<OptArguments>();
+  CLI::App& command =
+      AddSubcommand(root, invocation, "opt", "run graph passes", arguments, Optimise);
+  AddModelArguments(command, arguments->model);
+  command.get_option("MODEL")->required(false);
+  command.add_option("--passes", arguments->passes, "these, in this order (default: all)")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all();
+  command.add_option("--disable-pass", arguments->disabled, "leave out; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  command
+      .add_option("-o,--output", arguments->output,
+                  "a .graph to write, its weights beside it (default: print the text)")
+      ->type_name("FILE");
+  command.add_flag("--fast-math", arguments->fast_math,
+                   "allow rewrites that change results for NaN, infinities and signed zeros");
+  command.add_flag("--changes", arguments->changes, "the graph after each pass that changed it");
+  command.add_flag("--list", arguments->list, "name the passes");
+}
+
+}  // namespace tunec

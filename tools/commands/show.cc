@@ -1,0 +1,227 @@
+// `tunec show MODEL`: the graph, its groups, their loops and their code.
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "autotune/tuner.h"
+#include "compiler/front_end.h"
+#include "jit/compile.h"
+#include "schedule/apply.h"
+#include "support/file.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/show_graph.h"
+#include "tools/model_options.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+struct ShowArguments {
+  CompileArguments compile;
+  bool optimised = false;
+  bool groups = false;
+  bool multiply_adds = false;
+  std::string compute, nest, schedule, llvm, assembly;  // a group each
+  std::string schedule_file;
+};
+
+/// A group by its number, or by the name of one of its nodes.
+Result<const GroupReport*> FindGroup(const FrontReport& front, const std::string& wanted) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  if (error == std::errc() && end == wanted.data() + wanted.size() && number < front.groups.size())
+    return &front.groups[number];
+  for (const GroupReport& group : front.groups) {
+    for (const NodeId node : group.group.nodes) {
+      if (front.graph.node(node).name == wanted) return &group;
+    }
+  }
+  return Fail(ErrorCode::kInvalidArgument,
+              "no group '{}', expected a number below {} or a node's name", wanted,
+              front.groups.size());
+}
+
+/// One group with its schedule.
+struct ScheduledGroup {
+  const Compute* compute = nullptr;
+  Schedule schedule;
+  ScheduledKernel kernel;
+};
+
+class Shower {
+ public:
+  Shower(const ShowArguments& arguments, const Session& session, FrontReport front)
+      : arguments_(arguments), session_(session), front_(std::move(front)) {}
+
+  Status ShowCompute(const std::string& group) const;
+  Status ShowNest(const std::string& group) const;
+  Status ShowSchedule(const std::string& group) const;
+  Status ShowLlvm(const std::string& group) const;
+  Status ShowAssembly(const std::string& group) const;
+  Status ShowMultiplyAdds() const;
+  void ShowGroups() const { fmt::print("{}", PrintGroups(front_)); }
+
+ private:
+  Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
+  Result<ScheduledGroup> ScheduleGroup(const std::string& name) const {
+    TUNEC_ASSIGN(const GroupReport* group, FindGroup(front_, name));
+    return ScheduleGroup(*group);
+  }
+
+  const ShowArguments& arguments_;
+  const Session& session_;
+  FrontReport front_;
+};
+
+/// By --schedule-file, else the best known: what compiling would take.
+Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
+  const CompileOptions& options = session_.options;
+  const TuningTask task{.kind = KindOfGroup(front_.graph, group.group),
+                        .description = DescribeGroup(front_.graph, group.group),
+                        .lowerings = group.lowerings,
+                        .weight = 1};
+  ScheduledGroup scheduled;
+  if (!arguments_.schedule_file.empty()) {
+    TUNEC_ASSIGN(const std::string text, ReadFile(arguments_.schedule_file));
+    TUNEC_ASSIGN(scheduled.schedule, ParseSchedule(text, arguments_.schedule_file));
+  } else {
+    const TunerOptions tuner{.seed = options.seed,
+                             .target = options.target,
+                             .accuracy = options.accuracy,
+                             .sketches = options.sketches};
+    TUNEC_ASSIGN(scheduled.schedule, BestSchedule(session_.database.get(), task, tuner));
+  }
+  for (const NamedCompute& lowering : group.lowerings) {
+    if (lowering.name == scheduled.schedule.lowering) scheduled.compute = &lowering.compute;
+  }
+  if (scheduled.compute == nullptr)
+    return Fail(ErrorCode::kInvalidArgument, "the group has no lowering '{}'",
+                scheduled.schedule.lowering);
+  TUNEC_ASSIGN(scheduled.kernel, ApplySchedule(*scheduled.compute, scheduled.schedule,
+                                               ReductionOrderFor(options.accuracy)));
+  scheduled.kernel.nest.contraction = ContractionFor(options.accuracy);
+  return scheduled;
+}
+
+Status Shower::ShowCompute(const std::string& name) const {
+  TUNEC_ASSIGN(const GroupReport* group, FindGroup(front_, name));
+  for (const NamedCompute& lowering : group->lowerings)
+    fmt::print("# lowering {}\n{}", lowering.name, Print(lowering.compute));
+  return {};
+}
+
+Status Shower::ShowNest(const std::string& name) const {
+  TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
+  TUNEC_ASSIGN(const LoopNest before, OriginalLoops(*scheduled.compute));
+  fmt::print("# before scheduling\n{}\n# schedule\n{}\n# after scheduling\n{}", Print(before),
+             Print(scheduled.schedule), Print(scheduled.kernel.nest));
+  for (const LoopNest& prepack : scheduled.kernel.prepack)
+    fmt::print("\n# packing, once\n{}", Print(prepack));
+  return {};
+}
+
+Status Shower::ShowSchedule(const std::string& name) const {
+  TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
+  fmt::print("{}", Print(scheduled.schedule));
+  return {};
+}
+
+Status Shower::ShowLlvm(const std::string& name) const {
+  TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
+  TUNEC_ASSIGN(const std::string text, EmitLlvmIr(scheduled.kernel.nest, session_.options.target));
+  fmt::print("{}", text);
+  return {};
+}
+
+Status Shower::ShowAssembly(const std::string& name) const {
+  TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
+  TUNEC_ASSIGN(const std::string text,
+               EmitAssembly(scheduled.kernel.nest, session_.options.target));
+  fmt::print("{}", text);
+  return {};
+}
+
+std::string ShareText(const MultiplyAdds& counted) {
+  if (counted.total == 0) return "-";
+  return fmt::format("{:.1f} %", 100 * counted.vector / counted.total);
+}
+
+Status Shower::ShowMultiplyAdds() const {
+  TextTable table({{"group", Align::kRight},
+                   {"computes"},
+                   {"multiply-adds", Align::kRight},
+                   {"vector", Align::kRight}});
+  MultiplyAdds all;
+  for (size_t g = 0; g < front_.groups.size(); ++g) {
+    const GroupReport& group = front_.groups[g];
+    TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(group));
+    const MultiplyAdds counted = CountMultiplyAdds(scheduled.kernel.nest);
+    all.vector += counted.vector;
+    all.total += counted.total;
+    table.AddRow({fmt::format("{}", g), DescribeGroup(front_.graph, group.group),
+                  fmt::format("{:.0f}", counted.total), ShareText(counted)});
+  }
+  table.AddRow({"all", "", fmt::format("{:.0f}", all.total), ShareText(all)});
+  fmt::print("{}", table.Print());
+  return {};
+}
+
+/// Whether anything was asked for that needs the front end.
+bool WantsGroups(const ShowArguments& arguments) {
+  const bool of_group = !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
+                          arguments.assembly)
+                             .empty();
+  return of_group || arguments.groups || arguments.multiply_adds;
+}
+
+Status ShowAll(const ShowArguments& arguments, const Session& session, FrontReport front) {
+  const Shower shower(arguments, session, std::move(front));
+  const auto show = [&](const std::string& group,
+                        Status (Shower::*function)(const std::string&)
+                            const) { return group.empty() ? Status() : (shower.*function)(group); };
+  if (arguments.groups) shower.ShowGroups();
+  TUNEC_RETURN_IF_ERROR(show(arguments.compute, &Shower::ShowCompute));
+  TUNEC_RETURN_IF_ERROR(show(arguments.schedule, &Shower::ShowSchedule));
+  TUNEC_RETURN_IF_ERROR(show(arguments.nest, &Shower::ShowNest));
+  TUNEC_RETURN_IF_ERROR(show(arguments.llvm, &Shower::ShowLlvm));
+  TUNEC_RETURN_IF_ERROR(show(arguments.assembly, &Shower::ShowAssembly));
+  return arguments.multiply_adds ? shower.ShowMultiplyAdds() : Status();
+}
+
+Result<int> Show(const ShowArguments& arguments) {
+  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  if (!WantsGroups(arguments) && !arguments.optimised) {
+    fmt::print("{}", PrintGraphTable(session.graph));
+    return kExitOk;
+  }
+  TUNEC_ASSIGN(FrontReport front, RunFrontEnd(session.graph, session.options));
+  if (arguments.optimised) fmt::print("{}", PrintGraphTable(front.graph));
+  TUNEC_RETURN_IF_ERROR(ShowAll(arguments, session, std::move(front)));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddShowCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<ShowArguments>();
+  CLI::App& command = AddSubcommand(
+      root, invocation, "show", "print a model's graph, groups, loops or code", arguments, Show);
+  AddCompileArguments(command, arguments->compile);
+  const auto add_group_option = [&](const char* name, std::string& group, const char* help) {
+    command.add_option(name, group, help)->type_name("GROUP");
+  };
+  command.add_flag("--optimised", arguments->optimised, "the graph after the passes");
+  command.add_flag("--groups", arguments->groups, "the fusion groups");
+  add_group_option("--compute", arguments->compute, "the statements of a group's lowerings");
+  add_group_option("--schedule", arguments->schedule, "the best known schedule of a group");
+  add_group_option("--nest", arguments->nest, "a group's loops before and after scheduling");
+  add_group_option("--llvm", arguments->llvm, "a group's LLVM IR");
+  add_group_option("--asm", arguments->assembly, "a group's assembly");
+  command
+      .add_option("--schedule-file", arguments->schedule_file,
+                  "the schedule to apply instead of the best known")
+      ->type_name("FILE");
+  command.add_flag("--multiply-adds", arguments->multiply_adds,
+                   "how many multiply-adds are vector operations");
+}
+
+}  // namespace tunec

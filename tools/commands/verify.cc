@@ -1,0 +1,145 @@
+// `tunec verify MODEL`: outputs against the reference execution and against expected ones.
+#include <CLI/CLI.hpp>
+
+#include "graph/onnx/tensor_file.h"
+#include "graph/reference.h"
+#include "tools/commands/commands.h"
+#include "tools/compare_outputs.h"
+#include "tools/interrupt.h"
+#include "tools/model_inputs.h"
+#include "tools/model_options.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+struct VerifyArguments {
+  CompileArguments compile;
+  std::string inputs;
+  std::string expected;
+  std::string test_data;
+  uint64_t input_seed = 0;
+  double tolerance = kOutputTolerance;
+  bool skip_reference = false;
+};
+
+/// What the model is run on, and what should come out where that is known.
+struct Case {
+  std::vector<Array> inputs;
+  std::optional<std::vector<Array>> expected;
+};
+
+/// `prefix`0.pb, `prefix`1.pb, ... in one of ONNX's test_data_set folders.
+Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_view prefix,
+                                        const std::vector<TensorSpec>& specs) {
+  std::vector<Array> arrays;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const std::string path = fmt::format("{}/{}_{}.pb", folder, prefix, i);
+    TUNEC_ASSIGN(Array array, ReadOnnxTensor(path));
+    const TensorSpec found{specs[i].name, array.type(), array.shape()};
+    if (found != specs[i])
+      return Fail(ErrorCode::kInvalidArgument, "{} is {}, expected {} for '{}'", path,
+                  FormatType(found), FormatType(specs[i]), specs[i].name);
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+/// The inputs stand in the file of expected outputs too, unless one of their own is given.
+Result<Case> ReadCase(const VerifyArguments& arguments, const Graph& graph) {
+  Case found;
+  if (!arguments.test_data.empty()) {
+    TUNEC_ASSIGN(found.inputs, ReadTestData(arguments.test_data, "input", InputSpecs(graph)));
+    TUNEC_ASSIGN(found.expected, ReadTestData(arguments.test_data, "output", OutputSpecs(graph)));
+    return found;
+  }
+  const std::string& inputs = arguments.inputs.empty() ? arguments.expected : arguments.inputs;
+  TUNEC_ASSIGN(found.inputs, MakeInputs(graph, inputs, arguments.input_seed));
+  if (!arguments.expected.empty()) {
+    TUNEC_ASSIGN(const std::vector<NamedArray> arrays, ReadNpz(arguments.expected));
+    TUNEC_ASSIGN(found.expected, SelectArrays(arrays, OutputSpecs(graph), arguments.expected));
+  }
+  return found;
+}
+
+void AddErrors(TextTable& table, const std::string& against, double tolerance,
+               const std::vector<OutputError>& errors) {
+  for (const OutputError& error : errors)
+    table.AddRow({error.name, against, fmt::format("{:.3g}", error.absolute),
+                  fmt::format("{:.3g}", error.magnitude), fmt::format("{:.3g}", error.Relative()),
+                  fmt::format("{:g}", tolerance), error.IsWithin(tolerance) ? "ok" : "wrong"});
+}
+
+Result<int> VerifyModel(const VerifyArguments& arguments) {
+  CatchInterrupts();
+  if (arguments.skip_reference && arguments.expected.empty() && arguments.test_data.empty())
+    return Fail(ErrorCode::kInvalidArgument, "--skip-reference needs --expected or --test-data");
+  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  TUNEC_ASSIGN(const Case given, ReadCase(arguments, session.graph));
+  TUNEC_ASSIGN(const CompiledModel model,
+               Compile(session.graph, session.database.get(), session.options));
+  TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(*model.executable, given.inputs));
+
+  const std::vector<TensorSpec> specs = OutputSpecs(session.graph);
+  TextTable table({{"output"},
+                   {"against"},
+                   {"max error", Align::kRight},
+                   {"magnitude", Align::kRight},
+                   {"relative", Align::kRight},
+                   {"threshold", Align::kRight},
+                   {"verdict"}});
+  bool right = true;
+  const auto compare = [&](const std::string& against, const std::vector<Array>& expected) {
+    const std::vector<OutputError> errors = CompareOutputs(specs, outputs, expected);
+    AddErrors(table, against, arguments.tolerance, errors);
+    right = right && GreatestRelative(errors) <= arguments.tolerance;
+  };
+  if (given.expected) compare("expected", *given.expected);
+  if (!arguments.skip_reference) {
+    TUNEC_ASSIGN(const std::vector<Array> reference, RunReference(session.graph, given.inputs));
+    compare("reference", reference);
+  }
+  fmt::print("{}", table.Print());
+  if (right) return kExitOk;
+  fmt::print(stderr, "error: outputs differ by more than {:g} of their largest magnitude\n",
+             arguments.tolerance);
+  return kExitFailure;
+}
+
+}  // namespace
+
+void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  CLI::App& command = AddSubcommand(root, invocation, "verify",
+                                    "check a model's outputs against the reference execution",
+                                    arguments, VerifyModel);
+  AddCompileArguments(command, arguments->compile);
+  CLI::Option* inputs =
+      command
+          .add_option("--inputs", arguments->inputs,
+                      "arrays by input name (default: those of --expected, else random)")
+          ->type_name("FILE.npz");
+  command.add_option("--input-seed", arguments->input_seed, "of random inputs (default 0)")
+      ->type_name("N")
+      ->excludes(inputs);
+  CLI::Option* expected =
+      command
+          .add_option("--expected", arguments->expected,
+                      "arrays by output name to compare with, and by input name to run on")
+          ->type_name("FILE.npz");
+  command
+      .add_option("--test-data", arguments->test_data,
+                  "a test_data_set folder of ONNX: input_0.pb, ..., output_0.pb, ...")
+      ->type_name("FOLDER")
+      ->excludes(inputs)
+      ->excludes(expected);
+  command
+      .add_option("--tolerance", arguments->tolerance,
+                  "error relative to the largest magnitude (default 1e-4)")
+      ->type_name("E")
+      ->check(CLI::NonNegativeNumber);
+  command.add_flag("--skip-reference", arguments->skip_reference,
+                   "compare with the expected outputs only");
+}
+
+}  // namespace tunec

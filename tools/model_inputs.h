@@ -1,0 +1,45 @@
+// What a model is run on, and the run itself.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ir/array.h"
+#include "runtime/executable.h"
+#include "runtime/npz.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Seeded inputs for `graph`, one per input: floats uniform in [-1, 1), booleans even; integers
+/// below the smallest axis that they, or views and casts of them, index in a gather, else 0 or 1.
+/// An input's values depend on its name, not on the others.
+std::vector<Array> RandomInputs(const Graph& graph, uint64_t seed);
+
+/// The specs' arrays among `arrays`, by name. kInvalidArgument when one is missing or has another
+/// type or shape; `file` begins the message.
+Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
+                                        std::span<const TensorSpec> specs, const std::string& file);
+
+/// Name, type and shape of the graph's inputs and outputs. Requires: fixed shapes.
+std::vector<TensorSpec> InputSpecs(const Graph& graph);
+std::vector<TensorSpec> OutputSpecs(const Graph& graph);
+
+/// The inputs from a .npz file, or random ones when `file` is empty.
+Result<std::vector<Array>> MakeInputs(const Graph& graph, const std::string& file, uint64_t seed);
+
+/// Memory for the outputs of one run, and pointers to it and to the inputs.
+struct RunBuffers {
+  RunBuffers(const Executable& executable, std::span<const Array> inputs);
+  std::vector<Array> outputs;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+};
+
+/// Runs once; one array per output.
+Result<std::vector<Array>> RunModel(const Executable& executable, std::span<const Array> inputs);
+
+}  // namespace tunec

@@ -1,0 +1,129 @@
+#include "tools/model_options.h"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "graph/onnx/import.h"
+#include "jit/detect_cpu.h"
+#include "tools/interrupt.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+}  // namespace
+
+void AddModelArguments(CLI::App& command, ModelArguments& arguments) {
+  command.add_option("MODEL", arguments.path, "an .onnx or .graph file")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--shape", arguments.shapes,
+                  "the shape of an input whose dimensions the model leaves open: name=1x3x224x224")
+      ->type_name("NAME=SHAPE")
+      ->expected(1)
+      ->take_all();
+  command
+      .add_option("--random-weights", arguments.random_weights,
+                  "fill the weights of a .graph from this seed")
+      ->type_name("SEED");
+}
+
+Result<Graph> ReadModel(const ModelArguments& arguments) {
+  ModelOptions options;
+  options.random_weights = arguments.random_weights;
+  for (const std::string& text : arguments.shapes) {
+    TUNEC_ASSIGN(auto shape, ParseShapeOption(text));
+    if (!options.shapes.insert(std::move(shape)).second)
+      return Fail(ErrorCode::kInvalidArgument, "--shape {}: the shape of this input is given twice",
+                  text);
+  }
+  return LoadModel(arguments.path, options);
+}
+
+void AddDatabaseArguments(CLI::App& command, DatabaseArguments& arguments) {
+  CLI::Option* file =
+      command
+          .add_option("--db", arguments.path,
+                      "the tuning database (default: tunec/tunec.db in the user's cache folder)")
+          ->type_name("FILE");
+  command.add_flag("--no-db", arguments.none, "neither read nor keep tuning results")
+      ->excludes(file);
+}
+
+Result<std::string> DatabasePath(const DatabaseArguments& arguments) {
+  if (!arguments.path.empty()) return arguments.path;
+  return DefaultDatabasePath();
+}
+
+void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
+  AddModelArguments(command, arguments.model);
+  command.add_option("--target", arguments.target, "what to compile for: cpu")->type_name("NAME");
+  command
+      .add_option("--trials", arguments.trials,
+                  "measured candidates for the whole model, recorded ones counted (default 0)")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int>::max()}));
+  AddDatabaseArguments(command, arguments.database);
+  command.add_option("--threads", arguments.threads, "threads of a run (default: one per core)")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMostThreads));
+  command
+      .add_option("--accuracy", arguments.accuracy,
+                  "exact, f32 (default), tf32, bf16, or a bound as a number")
+      ->type_name("CONTRACT");
+  command
+      .add_option("--cpu", arguments.cpu,
+                  "native (default) or an LLVM processor name, with ,-feature or ,+feature")
+      ->type_name("NAME");
+  command.add_option("--seed", arguments.seed, "of the search (default 0)")->type_name("N");
+  command
+      .add_option("--disable-pass", arguments.disabled_passes,
+                  "leave out a graph pass; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  command.add_flag("--naive", arguments.naive, "use only the naive schedules");
+  command.add_flag("--perf-map", arguments.perf_map, "name the kernels for perf");
+}
+
+Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
+  if (arguments.target != "cpu")
+    return Fail(ErrorCode::kInvalidArgument, "--target {}: unknown target, expected cpu",
+                arguments.target);
+  CompileOptions options;
+  TUNEC_ASSIGN(options.target, ParseCpu(arguments.cpu, arguments.threads));
+  TUNEC_ASSIGN(options.accuracy, ParseAccuracy(arguments.accuracy));
+  options.trials = static_cast<int>(arguments.trials);
+  options.seed = arguments.seed;
+  options.disabled_passes = arguments.disabled_passes;
+  options.sketches = arguments.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
+  options.perf_map = arguments.perf_map ? PerfMap::kOn : PerfMap::kOff;
+  options.cancelled = Interrupted;
+  options.on_log = [](const std::string& line) { fmt::print(stderr, "note: {}\n", line); };
+  return options;
+}
+
+Result<std::unique_ptr<Database>> OpenDatabase(const CompileArguments& arguments) {
+  std::string path;
+  if (!arguments.database.none) {
+    auto found = DatabasePath(arguments.database);
+    if (!found && found.error().code != ErrorCode::kNotFound)
+      return std::unexpected(std::move(found).error());
+    path = found.value_or("");
+  }
+  if (path.empty() && arguments.trials == 0) return nullptr;
+  if (path.empty()) path = ":memory:";
+  TUNEC_ASSIGN(Database database, Database::Open(path, OpenMode::kReadWrite));
+  return std::make_unique<Database>(std::move(database));
+}
+
+Result<Session> OpenSession(const CompileArguments& arguments) {
+  TUNEC_ASSIGN(CompileOptions options, MakeCompileOptions(arguments));
+  TUNEC_ASSIGN(std::unique_ptr<Database> database, OpenDatabase(arguments));
+  TUNEC_ASSIGN(Graph graph, ReadModel(arguments.model));
+  return Session{std::move(graph), std::move(options), std::move(database)};
+}
+
+}  // namespace tunec

@@ -1,0 +1,64 @@
+// The options that the subcommands share, and what they stand for.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler.h"
+#include "db/database.h"
+#include "graph/graph.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// MODEL and how it is read.
+struct ModelArguments {
+  std::string path;
+  std::vector<std::string> shapes;  // name=1x3x224x224
+  std::optional<uint64_t> random_weights;
+};
+void AddModelArguments(CLI::App& command, ModelArguments& arguments);
+Result<Graph> ReadModel(const ModelArguments& arguments);
+
+/// --db FILE, --no-db.
+struct DatabaseArguments {
+  std::string path;
+  bool none = false;
+};
+void AddDatabaseArguments(CLI::App& command, DatabaseArguments& arguments);
+/// Where the database is: the path given, else the user's. kNotFound without a home.
+Result<std::string> DatabasePath(const DatabaseArguments& arguments);
+
+/// How it is compiled.
+struct CompileArguments {
+  ModelArguments model;
+  DatabaseArguments database;
+  std::string target = "cpu";
+  int64_t trials = 0;
+  int threads = 0;
+  std::string accuracy = "f32";
+  std::string cpu = "native";
+  uint64_t seed = 0;
+  std::vector<std::string> disabled_passes;
+  bool naive = false;
+  bool perf_map = false;
+};
+void AddCompileArguments(CLI::App& command, CompileArguments& arguments);
+Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments);
+/// Null where none is wanted or there is no place for one; in memory when trials need one.
+Result<std::unique_ptr<Database>> OpenDatabase(const CompileArguments& arguments);
+
+/// A model with all that compiling it needs.
+struct Session {
+  Graph graph;
+  CompileOptions options;
+  std::unique_ptr<Database> database;  // may be null
+};
+/// Reads the model and opens the database. Options that are wrong are found first.
+Result<Session> OpenSession(const CompileArguments& arguments);
+
+}  // namespace tunec

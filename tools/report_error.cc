@@ -1,0 +1,39 @@
+#include "tools/report_error.h"
+
+#include <cstdio>
+
+#include "support/file.h"
+#include "support/source.h"
+
+namespace tunec {
+
+int ExitCodeOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kParse:
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kIo:
+    case ErrorCode::kDevice:
+      return kExitUserMistake;
+    case ErrorCode::kCancelled:
+      return kExitInterrupted;
+    case ErrorCode::kIllegalSchedule:
+    case ErrorCode::kResourceLimit:
+    case ErrorCode::kWrongResult:
+    case ErrorCode::kInternal:
+      break;
+  }
+  return kExitFailure;
+}
+
+int ReportError(const Error& error) {
+  std::string text = error.Format();
+  if (error.where && error.where->line > 0) {
+    if (const auto source = ReadFile(error.where->file)) text = FormatWithSource(error, *source);
+  }
+  fmt::print(stderr, "{}\n", text);
+  return ExitCodeOf(error.code);
+}
+
+}  // namespace tunec

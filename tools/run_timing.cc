@@ -1,0 +1,136 @@
+#include "tools/run_timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "support/check.h"
+#include "tools/interrupt.h"
+#include "tools/model_inputs.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The sample of this rank, 0 the least and 1 the greatest.
+double Quantile(std::vector<double> samples, double rank) {
+  TUNEC_CHECK(!samples.empty(), "no samples");
+  const auto index =
+      static_cast<size_t>(std::clamp(std::ceil(rank * static_cast<double>(samples.size())) - 1.0,
+                                     0.0, static_cast<double>(samples.size() - 1)));
+  std::ranges::nth_element(samples, samples.begin() + static_cast<ptrdiff_t>(index));
+  return samples[index];
+}
+
+bool Enough(int runs, double start, const TimingLimits& limits) {
+  if (Interrupted() && runs > 0) return true;
+  if (runs < limits.least_runs) return false;
+  return runs >= limits.runs || Now() - start > limits.seconds;
+}
+
+}  // namespace
+
+double Timing::Median() const { return Quantile(samples, 0.5); }
+double Timing::P95() const { return Quantile(samples, 0.95); }
+double Timing::Least() const { return Quantile(samples, 0); }
+double Timing::Spread() const {
+  return (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / Median();
+}
+
+Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits) {
+  std::vector<RunBuffers> buffers;
+  buffers.reserve(runs.size());
+  for (const TimedRun& run : runs) {
+    buffers.emplace_back(*run.executable, run.inputs);
+    TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
+  }
+  std::vector<Timing> timings(runs.size());
+  const double start = Now();
+  for (int round = 0; !Enough(round, start, limits); ++round) {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      // Beside another executable, a run finds its caches cold and its threads asleep.
+      if (runs.size() > 1)
+        TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
+      const double before = Now();
+      TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
+      timings[i].samples.push_back(Now() - before);
+    }
+  }
+  return timings;
+}
+
+Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
+                                      const TimingLimits& limits) {
+  RunBuffers buffers(executable, inputs);
+  std::vector<std::vector<double>> samples(executable.StepNames().size());
+  const double start = Now();
+  for (int round = 0; !Enough(round, start, limits); ++round) {
+    TUNEC_ASSIGN(const std::vector<double> seconds,
+                 executable.ProfileRun(buffers.from, buffers.to));
+    for (size_t i = 0; i < seconds.size(); ++i) samples[i].push_back(seconds[i]);
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& step : samples) medians.push_back(Quantile(std::move(step), 0.5));
+  return medians;
+}
+
+std::vector<KernelTiming> GroupTimings(const CompileReport& report,
+                                       const std::vector<std::string>& step_names,
+                                       const std::vector<double>& step_seconds,
+                                       const Roofline* roofline) {
+  std::vector<KernelTiming> timings;
+  std::map<std::string, size_t> of_workload;
+  size_t kernel = 0;  // kernels stand in the order of the steps; between them may be copies
+  for (size_t step = 0; step < step_names.size(); ++step) {
+    KernelReport described{.name = "copies", .kind = "copy"};
+    if (kernel < report.kernels.size() && report.kernels[kernel].name == step_names[step])
+      described = report.kernels[kernel++];
+    const auto [found, inserted] = of_workload.emplace(described.workload, timings.size());
+    if (inserted) timings.push_back({.kernel = described});
+    timings[found->second].count += 1;
+    timings[found->second].seconds += step_seconds[step];
+  }
+  for (KernelTiming& timing : timings) {
+    const KernelReport& of = timing.kernel;
+    if (roofline != nullptr && timing.seconds > 0)
+      timing.roofline_share =
+          roofline->SecondsFor(of.flops, of.bytes) * timing.count / timing.seconds;
+  }
+  std::ranges::stable_sort(timings, std::greater(), &KernelTiming::seconds);
+  return timings;
+}
+
+std::string PrintTimings(const std::vector<KernelTiming>& timings) {
+  TextTable table({{"kernel"},
+                   {"kind"},
+                   {"count", Align::kRight},
+                   {"each", Align::kRight},
+                   {"share", Align::kRight},
+                   {"GFLOP/s", Align::kRight},
+                   {"GB/s", Align::kRight},
+                   {"roofline", Align::kRight},
+                   {"schedule"}});
+  double total = 0;
+  for (const KernelTiming& timing : timings) total += timing.seconds;
+  for (const KernelTiming& timing : timings) {
+    const KernelReport& kernel = timing.kernel;
+    const double each = timing.seconds / timing.count;
+    const auto rate = [&](double amount) {
+      return amount > 0 && each > 0 ? fmt::format("{:.1f}", amount / each / 1e9) : "-";
+    };
+    table.AddRow(
+        {Shorten(kernel.name, 40), kernel.kind, fmt::format("{}", timing.count), DurationText(each),
+         fmt::format("{:.1f} %", 100 * timing.seconds / total), rate(kernel.flops),
+         rate(kernel.bytes),
+         timing.roofline_share > 0 ? fmt::format("{:.0f} %", 100 * timing.roofline_share) : "-",
+         kernel.sketch_source});
+  }
+  return table.Print();
+}
+
+}  // namespace tunec

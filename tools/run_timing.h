@@ -1,0 +1,63 @@
+// How long a model takes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler.h"
+#include "ir/array.h"
+#include "runtime/executable.h"
+#include "support/error.h"
+#include "tools/roofline.h"
+
+namespace tunec {
+
+/// When to stop timing: after this many runs, or these seconds, but not before `least_runs`.
+struct TimingLimits {
+  int runs = 100;
+  int least_runs = 3;
+  double seconds = 5;
+};
+
+struct Timing {
+  std::vector<double> samples;  // seconds, in the order measured
+  double Median() const;
+  /// The 95th percentile, nearest rank.
+  double P95() const;
+  double Least() const;
+  /// The distance between the quartiles, relative to the median.
+  double Spread() const;
+};
+
+/// One executable of several that are timed together, with its own buffers.
+struct TimedRun {
+  const Executable* executable = nullptr;
+  std::span<const Array> inputs;
+};
+
+/// Times whole runs of each in turn, so that drift of the clock falls on all alike, after an
+/// untimed round. Stops early on Ctrl-C.
+Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits);
+
+/// The median seconds of each step.
+Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
+                                      const TimingLimits& limits);
+
+/// Equal kernels taken together, the costliest first.
+struct KernelTiming {
+  KernelReport kernel;  // of the first
+  int count = 0;
+  double seconds = 0;         // of all of them
+  double roofline_share = 0;  // of the least possible time; 0 without a roofline
+};
+/// Steps that are no kernels (copies) are one line of kind "copy".
+std::vector<KernelTiming> GroupTimings(const CompileReport& report,
+                                       const std::vector<std::string>& step_names,
+                                       const std::vector<double>& step_seconds,
+                                       const Roofline* roofline);
+
+/// The table of KernelTimings.
+std::string PrintTimings(const std::vector<KernelTiming>& timings);
+
+}  // namespace tunec

@@ -1,0 +1,70 @@
+// The command `tunec`.
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <cstdio>
+#include <exception>
+
+#include "tools/commands/commands.h"
+
+namespace tunec {
+namespace {
+
+/// As our own messages are: lower case, no final period, one line.
+std::string InOurStyle(std::string message) {
+  const bool word = message.size() > 1 && std::islower(static_cast<unsigned char>(message[1]));
+  if (word) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
+  return message;
+}
+
+int ParseAndRun(CLI::App& root, const Invocation& invocation, int argc, char** argv) {
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return root.exit(success);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "error: {}\n", InOurStyle(error.what()));
+    return kExitUserMistake;
+  }
+  return invocation.exit_code;
+}
+
+int Main(int argc, char** argv) {
+  Invocation invocation;
+  invocation.started = SecondsNow();
+  CLI::App root("Compiles a tensor program (.onnx, .graph) to native code, tunes and runs it.",
+                "tunec");
+  root.set_version_flag("--version", "tunec " TUNEC_VERSION);
+  root.footer(
+      "Exit codes: 0 success, 1 a failure of tunec or of a check, 2 a mistake in the input, "
+      "130 Ctrl-C.");
+  AddCompileCommand(root, invocation);
+  AddRunCommand(root, invocation);
+  AddBenchCommand(root, invocation);
+  AddVerifyCommand(root, invocation);
+  AddShowCommand(root, invocation);
+  AddOptCommand(root, invocation);
+  AddDbCommand(root, invocation);
+  AddDoctorCommand(root, invocation);
+  const int exit_code = ParseAndRun(root, invocation, argc, argv);
+  // A report that could not be written, to a full disk say, is no success.
+  if (std::fflush(stdout) != 0 && exit_code == kExitOk) {
+    fmt::print(stderr, "error: can't write to standard output\n");
+    return kExitUserMistake;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace tunec
+
+int main(int argc, char** argv) {
+  try {
+    return tunec::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: not enough memory\n", stderr);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "error: internal: %s\n", exception.what());
+  }
+  return tunec::kExitFailure;
+}
