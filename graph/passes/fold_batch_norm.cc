@@ -30,6 +30,17 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
   return affine;
 }
 
+// y[i] = x[i] * factor for i in [begin, end). Weights are nearly all f32, and millions.
+void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) {
+  if (x.type() != DataType::kF32) {
+    for (int64_t i = begin; i < end; ++i) y.SetDouble(i, x.GetDouble(i) * factor);
+    return;
+  }
+  const float* from = x.As<float>().data();
+  float* to = y.MutableAs<float>().data();
+  for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * factor);
+}
+
 // w[M, C/g, ...] scaled by output channel; of a transposed convolution, w[C, M/g, ...].
 Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<double>& scale) {
   Array scaled(weight.type(), weight.shape());
@@ -42,8 +53,7 @@ Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<doub
     for (int64_t s = 0; s < second; ++s) {
       const int64_t channel = transposed ? r / rows_per_group * second + s : r;
       const int64_t base = (r * second + s) * inner;
-      for (int64_t i = base; i < base + inner; ++i)
-        scaled.SetDouble(i, weight.GetDouble(i) * scale[channel]);
+      Scale(weight, scaled, base, base + inner, scale[channel]);
     }
   }
   return scaled;
