@@ -107,7 +107,11 @@ Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputSha
     std::vector<Dim> dims;
     for (const Dim& dim : *input->dims) {
       const auto it = dim.IsFixed() ? fixed.end() : fixed.find(dim.parameter());
-      dims.push_back(it == fixed.end() ? dim : Dim(it->second));
+      if (it == fixed.end()) {
+        dims.push_back(dim);
+      } else {
+        dims.emplace_back(it->second);
+      }
     }
     if (std::ranges::all_of(dims, &Dim::IsFixed)) {
       for (const Dim& dim : dims) shapes[input->name].push_back(dim.size());

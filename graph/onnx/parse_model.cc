@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "graph/onnx/detach_weights.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/parse_tensor.h"
 
@@ -41,13 +42,17 @@ std::string WithOverload(const google::protobuf::Message& message, const std::st
   return result;
 }
 
+/// Per initializer of the model's graph: its bytes, when they were taken out of the message.
+using RawData = std::vector<std::span<const std::byte>>;
+
 class Decoder {
  public:
-  explicit Decoder(const std::optional<std::string>& folder) : files_(folder) {}
+  Decoder(const std::optional<std::string>& folder, RawData raw_data)
+      : files_(folder), raw_data_(std::move(raw_data)) {}
   Result<OnnxModel> Model(onnx::ModelProto& proto);
 
  private:
-  Result<OnnxGraph> DecodeGraph(onnx::GraphProto& proto);
+  Result<OnnxGraph> DecodeGraph(onnx::GraphProto& proto, const RawData& raw_data = {});
   Result<std::vector<OnnxNode>> Nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& protos);
   Result<OnnxNode> DecodeNode(onnx::NodeProto& proto);
   Result<OnnxAttribute> Attribute(onnx::AttributeProto& proto);
@@ -55,6 +60,7 @@ class Decoder {
   Result<OnnxFunction> Function(onnx::FunctionProto& proto);
 
   ExternalFiles files_;
+  RawData raw_data_;
 };
 
 Result<OnnxValue> Decoder::DecodeValue(const onnx::ValueInfoProto& proto) {
@@ -148,19 +154,23 @@ Result<std::vector<OnnxNode>> Decoder::Nodes(
   return nodes;
 }
 
-Result<OnnxGraph> Decoder::DecodeGraph(onnx::GraphProto& proto) {
+Result<OnnxGraph> Decoder::DecodeGraph(onnx::GraphProto& proto, const RawData& raw_data) {
   OnnxGraph graph;
   graph.name = proto.name();
   if (proto.sparse_initializer_size() > 0) {
     return Fail(ErrorCode::kUnsupported, "graph '{}' has sparse initializers", graph.name);
   }
   std::set<std::string_view> names;
-  for (auto& tensor : *proto.mutable_initializer()) {
+  for (int i = 0; i < proto.initializer_size(); ++i) {
+    auto& tensor = *proto.mutable_initializer(i);
+    const auto at = static_cast<size_t>(i);
     if (tensor.name().empty()) return Fail(ErrorCode::kParse, "an initializer has no name");
     if (!names.insert(tensor.name()).second) {
       return Fail(ErrorCode::kParse, "two initializers are called '{}'", tensor.name());
     }
-    TUNEC_ASSIGN(auto array, DecodeTensor(tensor, files_));
+    TUNEC_ASSIGN(
+        auto array,
+        DecodeTensor(tensor, files_, at < raw_data.size() ? raw_data[at] : RawData::value_type()));
     graph.initializers.emplace_back(tensor.name(), std::move(array));
   }
   for (const auto& input : proto.input()) {
@@ -206,8 +216,17 @@ Result<OnnxModel> Decoder::Model(onnx::ModelProto& proto) {
       return Fail(ErrorCode::kParse, "two functions are called '{}.{}'", key.first, key.second);
     }
   }
-  TUNEC_ASSIGN(model.graph, DecodeGraph(*proto.mutable_graph()));
+  TUNEC_ASSIGN(model.graph, DecodeGraph(*proto.mutable_graph(), raw_data_));
   return model;
+}
+
+bool ParseProto(std::span<const std::byte> bytes, onnx::ModelProto& proto) {
+  const google::protobuf::LogSilencer silence;  // the error is ours to report
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  stream.SetRecursionLimit(kMostLevels);
+  return proto.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
 
 }  // namespace
@@ -228,20 +247,18 @@ Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
                 "model has {} bytes, wanted at most {} (keep weights as external data)",
                 bytes.size(), kMostBytes);
   }
-  const google::protobuf::LogSilencer silence;  // the error is ours to report
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
-                                                static_cast<int>(bytes.size()));
-  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  stream.SetRecursionLimit(kMostLevels);
+  auto detached = DetachWeights(bytes);
+  RawData raw_data;
+  if (detached) raw_data = std::move(detached->raw_data);
   onnx::ModelProto proto;
-  if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+  if (!ParseProto(detached ? std::as_bytes(std::span(detached->message)) : bytes, proto)) {
     return Fail(
         ErrorCode::kParse,
         "not an ONNX model, or a damaged one: its protobuf message of {} bytes is truncated, "
         "malformed or nested deeper than {} levels",
         bytes.size(), kMostLevels);
   }
-  return Decoder(folder).Model(proto);
+  return Decoder(folder, std::move(raw_data)).Model(proto);
 }
 
 }  // namespace tunec::onnx_import

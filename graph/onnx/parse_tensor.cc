@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/onnx/detach_weights.h"
+
 namespace tunec::onnx_import {
 namespace {
 
@@ -47,10 +49,16 @@ Array ShareOrCopy(const Wanted& wanted, std::shared_ptr<const void> owner, const
   return Array(wanted.type, wanted.shape, std::move(owner), {data, wanted.bytes()});
 }
 
-Result<Array> DecodeRaw(TensorProto& tensor, const Wanted& wanted) {
-  if (tensor.raw_data().size() != wanted.bytes()) {
-    return Fail(ErrorCode::kParse, "raw data has {} bytes, wanted {} for {} elements of {}",
-                tensor.raw_data().size(), wanted.bytes(), wanted.elements, Name(wanted.type));
+Result<Array> DecodeRaw(TensorProto& tensor, const Wanted& wanted,
+                        std::span<const std::byte> detached) {
+  const size_t size = detached.empty() ? tensor.raw_data().size() : detached.size();
+  if (size != wanted.bytes()) {
+    return Fail(ErrorCode::kParse, "raw data has {} bytes, wanted {} for {} elements of {}", size,
+                wanted.bytes(), wanted.elements, Name(wanted.type));
+  }
+  if (!detached.empty()) {
+    const auto copy = CopyToLargePages(detached);
+    return Array(wanted.type, wanted.shape, copy, {copy.get(), size});
   }
   const auto owner = std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data()));
   return ShareOrCopy(wanted, owner, reinterpret_cast<const std::byte*>(owner->data()));
@@ -139,13 +147,14 @@ Result<Array> DecodeExternal(const TensorProto& tensor, const Wanted& wanted,
   return ShareOrCopy(wanted, file, file->bytes().data() + offset);
 }
 
-Result<Array> Decode(TensorProto& tensor, ExternalFiles& files) {
+Result<Array> Decode(TensorProto& tensor, ExternalFiles& files,
+                     std::span<const std::byte> detached) {
   TUNEC_ASSIGN(const Wanted wanted, ReadWanted(tensor));
   if (tensor.has_segment()) return Fail(ErrorCode::kUnsupported, "tensor comes in segments");
   if (tensor.data_location() == onnx::TensorProto_DataLocation_EXTERNAL) {
     return DecodeExternal(tensor, wanted, files);
   }
-  if (tensor.has_raw_data()) return DecodeRaw(tensor, wanted);
+  if (tensor.has_raw_data() || !detached.empty()) return DecodeRaw(tensor, wanted, detached);
   return DecodeFields(tensor, wanted);
 }
 
@@ -197,8 +206,9 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string&
   return files_.emplace(location, std::move(file)).first->second;
 }
 
-Result<Array> DecodeTensor(TensorProto& tensor, ExternalFiles& files) {
-  auto array = Decode(tensor, files);
+Result<Array> DecodeTensor(TensorProto& tensor, ExternalFiles& files,
+                           std::span<const std::byte> detached) {
+  auto array = Decode(tensor, files, detached);
   if (!array) {
     return Fail(array.error().code, "tensor '{}': {}", tensor.name(), array.error().message);
   }

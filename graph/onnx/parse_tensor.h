@@ -1,9 +1,11 @@
 // Decoding TensorProto. Internal to graph/onnx.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "graph/onnx/mapped_file.h"
@@ -31,8 +33,10 @@ class ExternalFiles {
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 
-/// Takes the tensor's bytes: raw_data is moved, not copied. Sizes are checked against the shape;
-/// errors name the tensor.
-Result<Array> DecodeTensor(onnx::TensorProto& tensor, ExternalFiles& files);
+/// The tensor's elements. `detached`: its raw_data where that was taken out of the message, else
+/// empty. Bytes in the message are moved, not copied. Sizes are checked against the shape; errors
+/// name the tensor.
+Result<Array> DecodeTensor(onnx::TensorProto& tensor, ExternalFiles& files,
+                           std::span<const std::byte> detached = {});
 
 }  // namespace tunec::onnx_import

@@ -118,6 +118,35 @@ TEST(OnnxHostile, TypedFields) {
   EXPECT_THAT(Values(outputs->at(1)), ElementsAre(1, 0));
 }
 
+/// Tensors of 64 KiB and more take another way: past protobuf.
+TEST(OnnxHostile, LargeTensors) {
+  Model model(17);
+  model.Input("x", {1}).Constant("small", Floats({1}, {5})).Constant("w", Counting({300, 300}));
+  model.Constant("last", Floats({1}, {6}));
+  model.Node("Add", {"x", "w"}, {"y"}).Output("y").Output("small").Output("last");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph) << graph.error().Format();
+  const auto outputs = RunReference(*graph, std::vector<Array>{Floats({1}, {1})});
+  ASSERT_TRUE(outputs);
+  EXPECT_EQ(outputs->at(0).GetDouble(89999), 90000);
+  EXPECT_EQ(outputs->at(1).GetDouble(0), 5);
+  EXPECT_EQ(outputs->at(2).GetDouble(0), 6);
+
+  const std::string bytes = model.Bytes();
+  for (size_t size = 0; size < bytes.size(); size += 997) {
+    EXPECT_FALSE(ImportText(bytes.substr(0, size))) << size;
+  }
+  // Protobuf's rule for a field that stands twice: a graph is merged with the one before.
+  onnx::ModelProto again;
+  *again.mutable_graph()->mutable_doc_string() = "more";
+  EXPECT_TRUE(ImportText(bytes + again.SerializePartialAsString()));
+  model.graph().mutable_initializer(1)->set_dims(0, 299);
+  EXPECT_THAT(ImportText(model.Bytes()).error().message,
+              HasSubstr("tensor 'w': raw data has 360000 bytes, wanted 358800"));
+  model.graph().mutable_initializer(1)->set_dims(0, 0);
+  EXPECT_THAT(ImportText(model.Bytes()).error().message, HasSubstr("wanted 0 for 0 elements"));
+}
+
 class OnnxExternal : public ::testing::Test {
  protected:
   void SetUp() override {
