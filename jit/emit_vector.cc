@@ -158,15 +158,19 @@ class VectorLoop {
 }  // namespace
 
 Status EmitVectorLoop(EmitState& state, const Loop& loop) {
-  if (state.analysis.vector_loops.at(&loop).lanes == 1) {
-    const LinearIndex lower = GreatestOf(state, loop.lower);
-    const LinearIndex upper = state.index.Sum(lower, ExtentFrom(state, lower, loop.upper));
-    return EmitCountedLoop(state, lower, upper, 1, [&](const LinearIndex& value) {
-      state.index.Bind(loop.var, value);
-      return EmitBody(state, loop.body);
-    });
-  }
-  return VectorLoop(state, loop).Emit();
+  if (state.analysis.vector_loops.at(&loop).lanes > 1) return VectorLoop(state, loop).Emit();
+  // At most one iteration, hence no loop: register tensors need a constant index.
+  const LinearIndex lower = GreatestOf(state, loop.lower);
+  LinearIndex last = ExtentFrom(state, lower, loop.upper);
+  last.constant -= 1;
+  const Condition runs = NonNegative(state, last, state.index.Bounds(last));
+  const auto once = [&] {
+    state.index.Bind(loop.var, lower);
+    return EmitBody(state, loop.body);
+  };
+  if (runs.kind == Condition::Kind::kNever) return {};
+  if (runs.kind == Condition::Kind::kAlways) return once();
+  return EmitWhen(state, runs.value, once);
 }
 
 }  // namespace tunec::jit

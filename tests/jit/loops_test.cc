@@ -181,6 +181,24 @@ nest stack {
 })");
 }
 
+TEST(Registers, SingleLaneThatMayNotRun) {
+  ExpectAsInterpreted(R"(
+nest single {
+  input A: f32[9]
+  output C: f32[9]
+  local r: f32[1]
+  phase main {
+    for i in 0 .. 9 {
+      alloc r: register {
+        z: r[0] = 5.0
+        vector for j in 0 .. min(1, 6 - i) { a: r[j] = A[i + j] }
+        c: C[i] = r[0]
+      }
+    }
+  }
+})");
+}
+
 TEST(Storage, WorkspaceScratchAndLayouts) {
   ExpectAsInterpreted(R"(
 nest packed {
