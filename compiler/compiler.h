@@ -19,6 +19,7 @@
 #include "db/database.h"
 #include "graph/graph.h"
 #include "graph/group.h"
+#include "graph/passes/pipeline.h"
 #include "ir/target.h"
 #include "jit/load.h"
 #include "runtime/executable.h"
@@ -87,6 +88,7 @@ struct GroupReport {
 struct FrontReport {
   Graph graph;
   std::vector<GroupReport> groups;
+  std::vector<PassRecord> passes;  // that ran
 };
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);
 

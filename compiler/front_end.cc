@@ -98,7 +98,11 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
 
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
   FrontReport report;
-  TUNEC_ASSIGN(report.graph, Optimize(graph, options.disabled_passes));
+  PipelineOptions pipeline;
+  pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
+  TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, pipeline));
+  report.graph = std::move(simplified.graph);
+  report.passes = std::move(simplified.records);
   TUNEC_ASSIGN(const std::vector<FusionGroup> groups, Fuse(report.graph, options.fusion));
   TUNEC_ASSIGN(report.groups, LowerAll(report.graph, groups));
   return report;
