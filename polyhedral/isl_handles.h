@@ -7,9 +7,11 @@
 #include <isl/flow.h>
 #include <isl/map.h>
 #include <isl/options.h>
+#include <isl/point.h>
 #include <isl/set.h>
 #include <isl/union_map.h>
 #include <isl/union_set.h>
+#include <isl/val.h>
 #include <isl/version.h>
 
 #include <utility>
@@ -37,7 +39,21 @@ class Handle {
   T* pointer_ = nullptr;
 };
 
+/// A context; what refers to it must go first. One thread at a time.
+class Context {
+ public:
+  Context() { isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() { isl_ctx_free(ctx_); }
+  isl_ctx* get() const { return ctx_; }
+
+ private:
+  isl_ctx* ctx_ = isl_ctx_alloc();
+};
+
 using Map = Handle<isl_map, isl_map_copy, isl_map_free>;
+using Point = Handle<isl_point, isl_point_copy, isl_point_free>;
 using Set = Handle<isl_set, isl_set_copy, isl_set_free>;
 using UnionMap = Handle<isl_union_map, isl_union_map_copy, isl_union_map_free>;
 using UnionSet = Handle<isl_union_set, isl_union_set_copy, isl_union_set_free>;

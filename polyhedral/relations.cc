@@ -42,20 +42,26 @@ std::string DomainText(StatementId id, const Statement& statement) {
   return fmt::format("{{ {} : {} }}", Tuple(id, statement), DomainConditions(statement));
 }
 
-std::string AccessText(StatementId id, const Statement& statement, const Tensor& tensor,
-                       TensorId tensor_id, const std::vector<IndexExpr>& index,
-                       const std::vector<IndexExpr>& guard) {
+std::string AccessText(const Statement& statement, const Storage& storage, const Access& access) {
   std::string element;
   std::string conditions = DomainConditions(statement);
-  for (size_t d = 0; d < index.size(); ++d) {
+  for (size_t d = 0; d < access.index.size(); ++d) {
     element += fmt::format("{}a{}", d > 0 ? ", " : "", d);
-    conditions += index[d].UsesLoaded()
-                      ? fmt::format(" and 0 <= a{} < {}", d, tensor.shape[d])
-                      : fmt::format(" and a{} = {}", d, Text(index[d]));
+    conditions += access.index[d].UsesLoaded()
+                      ? fmt::format(" and 0 <= a{} < {}", d, storage.extents[d])
+                      : fmt::format(" and a{} = {}", d, Text(access.index[d]));
   }
-  AddConditions(guard, conditions);
-  return fmt::format("{{ {} -> T{}[{}] : {} }}", Tuple(id, statement), tensor_id, element,
-                     conditions);
+  AddConditions(access.guard, conditions);
+  return fmt::format("{{ {} -> T{}[{}] : {} }}", Tuple(access.statement, statement), storage.home,
+                     element, conditions);
+}
+
+std::string AnyOfText(StatementId id, const Statement& statement,
+                      const std::vector<IndexExpr>& nonnegative) {
+  std::string any = "1 = 0";
+  for (const IndexExpr& condition : nonnegative) any += fmt::format(" or {} >= 0", Text(condition));
+  return fmt::format("{{ {} : {} and ({}) }}", Tuple(id, statement), DomainConditions(statement),
+                     any);
 }
 
 std::string TimeText(StatementId id, const Statement& statement,

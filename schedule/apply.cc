@@ -115,7 +115,7 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
     }
     const Compute prepack = PrepackCompute(compute, statement);
     ScheduleTree tree = OriginalTree(prepack);
-    TUNEC_ASSIGN(const Dependences dependences, Dependences::Of(tree.tensors, tree.statements));
+    const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
     TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
     TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, order));
     nests.push_back(std::move(nest));
@@ -134,7 +134,7 @@ Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& sc
   ScheduledKernel kernel;
   TUNEC_ASSIGN(kernel.prepack, TakePrepacks(rewritten, schedule, order));
   ScheduleTree tree = OriginalTree(rewritten);
-  TUNEC_ASSIGN(const Dependences dependences, Dependences::Of(tree.tensors, tree.statements));
+  const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   for (const Statement& statement : rewritten.statements) {
     if (const PackStep* pack = PackOf(schedule, statement.name)) {
       TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));

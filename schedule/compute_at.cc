@@ -167,10 +167,10 @@ class Mover {
   StatementId moved_;
   Relation relation_;
   VarId target_;
-  std::map<VarId, IndexExpr> forward_;           // of the moved statement
+  std::map<VarId, IndexExpr> forward_;             // of the moved statement
   std::vector<std::optional<IndexExpr>> inverse_;  // of the moved statement
-  std::map<VarId, VarId> copy_of_;               // the partner's loop -> the copy
-  std::vector<VarId> own_;                       // the moved statement's loops below the target
+  std::map<VarId, VarId> copy_of_;                 // the partner's loop -> the copy
+  std::vector<VarId> own_;                         // the moved statement's loops below the target
 };
 
 // The value of one of the partner's loops for the moved statement's instances.
@@ -218,9 +218,8 @@ std::string Mover::LoopName(VarId partner_loop) const {
 
 // A name that a loop of another statement has already gets an apostrophe's stand-in, "_".
 VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
-  while (LoopNamed(tree_, name) || std::ranges::any_of(own_, [&](VarId loop) {
-           return tree_.loops[loop].name == name;
-         })) {
+  while (LoopNamed(tree_, name) ||
+         std::ranges::any_of(own_, [&](VarId loop) { return tree_.loops[loop].name == name; })) {
     name += "_";
   }
   const auto loop = static_cast<VarId>(tree_.loops.size());
@@ -245,9 +244,8 @@ Status Mover::InvertRelated() {
     const IndexExpr& partner_value = tree_.inverse[relation_.partner][iterator];
     std::vector<VarId> loops;
     partner_value.CollectVars(loops);
-    const bool all_around = std::ranges::all_of(loops, [&](VarId loop) {
-      return copy_of_.contains(loop) || forward_.contains(loop);
-    });
+    const bool all_around = std::ranges::all_of(
+        loops, [&](VarId loop) { return copy_of_.contains(loop) || forward_.contains(loop); });
     if (!all_around) {
       return Fail(ErrorCode::kInvalidArgument,
                   "compute_at {}: iterator {} is spread over loops that it does not share",
@@ -323,8 +321,8 @@ Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const TreeLoop& loop = tree.loops[target];
   TreeNode root = tree.root;
   const TreeNode& child = FindLoopNode(root, target)->children[0];
-  const bool in_chain = child.kind == TreeNode::Kind::kLoop &&
-                        tree.loops[child.loop].kind == LoopKind::kParallel;
+  const bool in_chain =
+      child.kind == TreeNode::Kind::kLoop && tree.loops[child.loop].kind == LoopKind::kParallel;
   if ((loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kParallel) && !in_chain) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "compute_at {}: loop {} is vector, unrolled or not the innermost of its tasks",

@@ -96,9 +96,9 @@ Result<std::vector<Array>> NestArguments(const Compute& compute, const Scheduled
       const std::string weight = tensor.name.substr(0, tensor.name.size() - 5);
       const Array* packed = ArgumentNamed(compute, arguments, weight);
       TUNEC_CHECK(packed != nullptr, "prepack of an unknown weight {}", weight);
-      TUNEC_ASSIGN(std::vector<Array> outputs,
-                   Interpret(TasksBackwards(prepack), std::vector<Array>{*packed},
-                             Precision::kNative));
+      TUNEC_ASSIGN(
+          std::vector<Array> outputs,
+          Interpret(TasksBackwards(prepack), std::vector<Array>{*packed}, Precision::kNative));
       found.push_back(std::move(outputs[0]));
     }
   }
@@ -117,8 +117,8 @@ class Reverser {
 
  private:
   void Rewrite(IndexExpr& index) const {
-    index = Substitute(
-        index, [&](VarId v) { return v == variable_ ? replacement_ : IndexExpr::Var(v); });
+    index = Substitute(index,
+                       [&](VarId v) { return v == variable_ ? replacement_ : IndexExpr::Var(v); });
   }
   void Rewrite(std::vector<IndexExpr>& all) const {
     for (IndexExpr& index : all) Rewrite(index);
@@ -159,8 +159,7 @@ void ReverseTasks(Body& part) {
   for (NestNode& node : part) {
     auto* loop = std::get_if<Loop>(&node.value);
     if (loop == nullptr || loop->kind != LoopKind::kParallel) continue;
-    const IndexExpr mirrored =
-        loop->lower[0] + loop->upper[0] - 1 - IndexExpr::Var(loop->var);
+    const IndexExpr mirrored = loop->lower[0] + loop->upper[0] - 1 - IndexExpr::Var(loop->var);
     Reverser(loop->var, mirrored).Rewrite(loop->body);
     ReverseTasks(loop->body);
   }

@@ -1,0 +1,36 @@
+// The accesses of statements to storage, as both proofs of legality see them. Tensors that
+// share storage (an alias and its home) are one storage, indexed alike by all.
+#pragma once
+
+#include <vector>
+
+#include "ir/compute.h"
+
+namespace tunec {
+
+struct Access {
+  StatementId statement = 0;
+  std::vector<IndexExpr> index;  // over the statement's iterators, one per extent of the storage
+  std::vector<IndexExpr> guard;  // of a read: it happens where all are >= 0
+  bool reads = false;
+  bool writes = false;  // both for the accumulator of a reduction
+  /// A write that replaces what was there each time it is reached: not a reduction's, which
+  /// only adds to it, and not one whose place or condition depends on loaded values.
+  bool replaces = false;
+};
+
+struct Storage {
+  TensorId home = 0;             // the tensor whose storage it is
+  std::vector<int64_t> extents;  // of the index space
+  std::vector<Access> accesses;
+};
+
+/// The storages that some statement writes, with all accesses to them, by tensor.
+std::vector<Storage> WrittenStorages(const std::vector<Tensor>& tensors,
+                                     const std::vector<Statement>& statements);
+
+/// Whether the instances of a reduction may be permuted: the reducer allows it, and nothing
+/// but the reducer itself reads what the statement writes.
+bool IsReorderable(const std::vector<Tensor>& tensors, const Statement& statement);
+
+}  // namespace tunec

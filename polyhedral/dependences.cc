@@ -1,0 +1,153 @@
+// Value-based dependences. A read depends on the write that gave the value; a write depends on
+// the accesses to what it overwrites. Writes of a reduction only add to what is there, so they
+// hide nothing: a read of the sum depends on every addition, whichever turns out to be last.
+#include "polyhedral/dependences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "polyhedral/relations.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// Enough for attention's statements; bounds what a hostile input can cost (seconds).
+constexpr unsigned long kIslOperations = 40'000'000;
+
+StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
+  const char* name = isl_map_get_tuple_name(map.get(), side);
+  TUNEC_CHECK(name != nullptr && name[0] == 'S', "a dependence of no statement");
+  return static_cast<StatementId>(std::atoi(name + 1));
+}
+
+}  // namespace
+
+Status Dependences::Impl::Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
+                                 std::vector<Dependence>& into) const {
+  const isl::UnionMap all(isl_union_flow_get_may_dependence(flow));
+  isl_union_flow_free(flow);
+  isl_map_list* list = all.ok() ? isl_union_map_get_map_list(all.get()) : nullptr;
+  if (list == nullptr) {
+    return Fail(ErrorCode::kResourceLimit,
+                "the dependences of tensor {} need more than isl's quota of operations",
+                tensors[storage.home].name);
+  }
+  for (int i = 0; i < isl_map_list_n_map(list); ++i) {
+    isl::Map map(isl_map_coalesce(isl_map_list_get_map(list, i)));
+    if (!map.ok()) continue;  // the quota; the next use of isl says so
+    const StatementId from = StatementOf(map, isl_dim_in);
+    const StatementId to = StatementOf(map, isl_dim_out);
+    into.push_back({storage.home, kind, from, to, std::move(map)});
+  }
+  isl_map_list_free(list);
+  return {};
+}
+
+// Statement instances in their original order: statement by statement.
+isl::UnionMap Dependences::Impl::OriginalOrder() const {
+  size_t length = 1;
+  for (const Statement& statement : statements) {
+    length = std::max(length, statement.iterators.size() + 1);
+  }
+  isl::UnionMap order(isl_union_map_read_from_str(context.get(), "{ }"));
+  for (size_t s = 0; s < statements.size(); ++s) {
+    const auto id = static_cast<StatementId>(s);
+    std::vector<IndexExpr> time = {IndexExpr(id)};
+    for (size_t i = 0; i < statements[s].iterators.size(); ++i) {
+      time.push_back(IndexExpr::Var(static_cast<VarId>(i)));
+    }
+    time.resize(length, IndexExpr(0));
+    const std::string text = TimeText(id, statements[s], time);
+    order = isl::UnionMap(isl_union_map_union(
+        order.take(), isl_union_map_read_from_str(context.get(), text.c_str())));
+  }
+  return order;
+}
+
+isl::UnionMap Dependences::Impl::Relations(const Storage& storage,
+                                           bool (*wanted)(const Access&)) const {
+  isl::UnionMap all(isl_union_map_read_from_str(context.get(), "{ }"));
+  for (const Access& access : storage.accesses) {
+    if (!wanted(access)) continue;
+    const std::string text = AccessText(statements[access.statement], storage, access);
+    all = isl::UnionMap(
+        isl_union_map_union(all.take(), isl_union_map_read_from_str(context.get(), text.c_str())));
+  }
+  return all;
+}
+
+Status Dependences::Impl::Compute(size_t position) {
+  const Storage& storage = storages[position];
+  const isl::UnionMap order = OriginalOrder();
+  const isl::UnionMap reads = Relations(storage, [](const Access& a) { return a.reads; });
+  const isl::UnionMap writes = Relations(storage, [](const Access& a) { return a.writes; });
+  const isl::UnionMap replacing = Relations(storage, [](const Access& a) { return a.replaces; });
+  const isl::UnionMap adding =
+      Relations(storage, [](const Access& a) { return a.writes && !a.replaces; });
+  const isl::UnionMap touching =
+      Relations(storage, [](const Access& a) { return a.reads || !a.replaces; });
+  std::vector<Dependence> found;
+  const auto add = [&](DependenceKind kind, const isl::UnionMap& sink, const isl::UnionMap& may) {
+    isl_union_access_info* info = isl_union_access_info_from_sink(sink.copy());
+    info = isl_union_access_info_set_must_source(info, replacing.copy());
+    info = isl_union_access_info_set_may_source(info, may.copy());
+    info = isl_union_access_info_set_schedule_map(info, order.copy());
+    return Append(storage, kind, isl_union_access_info_compute_flow(info), found);
+  };
+  TUNEC_RETURN_IF_ERROR(add(DependenceKind::kFlow, reads, adding));
+  TUNEC_RETURN_IF_ERROR(add(DependenceKind::kReuse, writes, touching));
+  if (isl_ctx_last_error(context.get()) == isl_error_quota) {
+    return Fail(ErrorCode::kResourceLimit,
+                "the dependences of tensor {} need more than isl's quota of operations",
+                tensors[storage.home].name);
+  }
+  computed[position] = std::move(found);
+  return {};
+}
+
+Result<const std::vector<Dependence>*> Dependences::Impl::Through(size_t storage) {
+  if (!computed[storage]) TUNEC_RETURN_IF_ERROR(Compute(storage));
+  return &*computed[storage];
+}
+
+Dependences::Dependences(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Dependences::Dependences(Dependences&&) noexcept = default;
+Dependences& Dependences::operator=(Dependences&&) noexcept = default;
+Dependences::~Dependences() = default;
+
+Dependences Dependences::Of(const std::vector<Tensor>& tensors,
+                            const std::vector<Statement>& statements) {
+  auto impl = std::make_unique<Impl>();
+  isl_ctx_set_max_operations(impl->context.get(), kIslOperations);
+  impl->tensors = tensors;
+  impl->statements = statements;
+  impl->storages = WrittenStorages(tensors, statements);
+  impl->computed.resize(impl->storages.size());
+  return Dependences(std::move(impl));
+}
+
+Result<std::string> Dependences::Print() const {
+  isl_ctx_reset_operations(impl_->context.get());
+  std::string text;
+  for (size_t i = 0; i < impl_->storages.size(); ++i) {
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
+    for (const Dependence& dependence : *through) {
+      if (dependence.kind != DependenceKind::kFlow) continue;
+      char* raw = isl_map_to_str(dependence.instances.get());
+      text += fmt::format("{}: {}\n", impl_->tensors[dependence.tensor].name, raw ? raw : "");
+      free(raw);
+    }
+  }
+  return text;
+}
+
+std::string IslVersion() {
+  std::string version = isl_version();
+  while (!version.empty() && version.back() == '\n') version.pop_back();
+  return version;
+}
+
+}  // namespace tunec

@@ -1,0 +1,48 @@
+// The dependences themselves, as isl computes them: internal to this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhedral/access.h"
+#include "polyhedral/isl_handles.h"
+#include "polyhedral/legality.h"
+
+namespace tunec {
+
+enum class DependenceKind : uint8_t {
+  kFlow,   // writer -> reader
+  kReuse,  // reader or writer -> later writer
+};
+
+/// All dependences of one kind through one storage between one pair of statements.
+struct Dependence {
+  TensorId tensor = 0;
+  DependenceKind kind = DependenceKind::kFlow;
+  StatementId from = 0;
+  StatementId to = 0;
+  isl::Map instances;
+};
+
+struct Dependences::Impl {
+  isl::Context context;
+  std::vector<Tensor> tensors;
+  std::vector<Statement> statements;
+  std::vector<Storage> storages;
+  /// Per storage, computed when first asked for: most checks are decided without.
+  std::vector<std::optional<std::vector<Dependence>>> computed;
+
+  /// The dependences through one storage, or kResourceLimit.
+  Result<const std::vector<Dependence>*> Through(size_t storage);
+
+ private:
+  Status Compute(size_t storage);
+  isl::UnionMap OriginalOrder() const;
+  isl::UnionMap Relations(const Storage& storage, bool (*wanted)(const Access&)) const;
+  Status Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
+                std::vector<Dependence>& into) const;
+};
+
+}  // namespace tunec
