@@ -50,8 +50,12 @@ Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<doub
   const int64_t inner = rows * second == 0 ? 0 : weight.size() / (rows * second);
   const int64_t rows_per_group = std::max<int64_t>(rows / conv.Int("group"), 1);
   for (int64_t r = 0; r < rows; ++r) {
+    if (!transposed) {
+      Scale(weight, scaled, r * second * inner, (r + 1) * second * inner, scale[r]);
+      continue;
+    }
     for (int64_t s = 0; s < second; ++s) {
-      const int64_t channel = transposed ? r / rows_per_group * second + s : r;
+      const int64_t channel = r / rows_per_group * second + s;
       const int64_t base = (r * second + s) * inner;
       Scale(weight, scaled, base, base + inner, scale[channel]);
     }

@@ -40,6 +40,11 @@ Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Arra
     TUNEC_ASSIGN(const std::vector<Lowering> lowerings, Lower(graph, group));
     const Compute& compute = lowerings[std::min(choice, lowerings.size() - 1)].compute;
     TUNEC_RETURN_IF_ERROR(Verify(compute));
+    const std::string text = Print(compute);
+    TUNEC_ASSIGN(const Compute parsed, ParseCompute(text, "lowering"));
+    if (!(parsed == compute))
+      return Fail(ErrorCode::kInternal, "text that does not read back:\n{}\nbut\n{}", text,
+                  Print(parsed));
     std::vector<Array> arguments;
     for (const ValueId input : group.inputs) {
       const Array* constant = graph.ConstantOf(input);

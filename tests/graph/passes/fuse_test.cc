@@ -1,0 +1,157 @@
+#include "graph/fuse.h"
+
+#include <gmock/gmock.h>
+
+#include "graph/passes/pipeline.h"
+#include "tests/graph/lower/sample_graph.h"
+
+namespace tunec {
+namespace {
+
+using testing::ElementsAre;
+
+// The operators of each group.
+std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode::kFused) {
+  const auto groups = Fuse(graph, mode);
+  EXPECT_TRUE(groups) << groups.error().Format();
+  std::vector<std::string> texts;
+  for (const FusionGroup& group : *groups) {
+    std::string text;
+    for (const NodeId id : group.nodes)
+      text += (text.empty() ? "" : " ") + std::string(Name(graph.node(id).op));
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+// The reason at the edge into the last node with this operator.
+FusionReason ReasonInto(const Graph& graph, Op op, size_t operand = 0) {
+  const auto plan = PlanFusion(graph, FusionMode::kFused);
+  std::vector<FusionReason> reasons;
+  int32_t last = -1;
+  for (const FusionEdge& edge : plan->edges) {
+    const Node& node = graph.node(edge.consumer);
+    if (node.op != op || node.inputs[operand] != edge.value || edge.consumer.index < last) continue;
+    last = edge.consumer.index;
+    reasons = {edge.reason};
+  }
+  EXPECT_EQ(reasons.size(), 1U);
+  return reasons.empty() ? FusionReason::kOpaque : reasons[0];
+}
+
+TEST(Fuse, UnfusedIsEveryNodeAlone) {
+  SampleGraph g("g");
+  const ValueId x = g(Op::kTranspose, {g.Input({2, 3})}, {{"perm", Ints{1, 0}}});
+  const Graph graph = std::move(g).Build({g(Op::kExp, {g(Op::kNeg, {x})})});
+  EXPECT_THAT(Groups(graph, FusionMode::kUnfused), ElementsAre("transpose", "neg", "exp"));
+  EXPECT_THAT(Groups(graph), ElementsAre("transpose neg exp"));
+}
+
+// Both branches end in a contraction: the later one takes the addition.
+TEST(Fuse, ResidualJoinsTheLaterConvolution) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({1, 4, 5, 5});
+  const ValueId a = g(Op::kConv, {x, g.Weight({4, 4, 1, 1})});
+  const ValueId b = g(Op::kConv, {g(Op::kRelu, {g(Op::kConv, {x, g.Weight({4, 4, 1, 1})})}),
+                                  g.Weight({4, 4, 1, 1})});
+  const Graph graph = std::move(g).Build({g(Op::kRelu, {g(Op::kAdd, {a, b})})});
+  EXPECT_THAT(Groups(graph), ElementsAre("conv", "conv relu", "conv add relu"));
+  EXPECT_EQ(ReasonInto(graph, Op::kAdd, 0), FusionReason::kTwoContractions);
+  EXPECT_EQ(ReasonInto(graph, Op::kAdd, 1), FusionReason::kEpilogue);
+}
+
+TEST(Fuse, ContractionsReadStoredValues) {
+  SampleGraph g("g");
+  const ValueId x = g(Op::kExp, {g.Input({4, 4})});
+  const Graph graph = std::move(g).Build({g(Op::kMatmul, {x, g.Weight({4, 4})})});
+  EXPECT_THAT(Groups(graph), ElementsAre("exp", "matmul"));
+  EXPECT_EQ(ReasonInto(graph, Op::kMatmul), FusionReason::kContractionOperand);
+}
+
+TEST(Fuse, IndexMapsBeforeContractionsStayAffine) {
+  for (const bool merges : {false, true}) {
+    SampleGraph g("g");
+    const ValueId x = g.Input(merges ? Ints{5, 2, 3} : Ints{2, 15});
+    const ValueId r = g(Op::kReshape, {x}, {{"shape", merges ? Ints{5, 6} : Ints{2, 5, 3}}});
+    const ValueId w = g.Weight(merges ? Ints{6, 2} : Ints{3, 2});
+    const Graph graph = std::move(g).Build({g(Op::kMatmul, {r, w})});
+    EXPECT_EQ(Groups(graph).size(), merges ? 2U : 1U);
+    EXPECT_EQ(ReasonInto(graph, Op::kMatmul),
+              merges ? FusionReason::kNotAffine : FusionReason::kIndexMap);
+    ExpectSameAsReference(graph);
+  }
+}
+
+// exp would join both ends of the path through the matmul.
+TEST(Fuse, NeverACycle) {
+  SampleGraph g("g");
+  const ValueId x = g(Op::kTanh, {g.Input({4, 4})});
+  const ValueId m = g(Op::kMatmul, {x, g.Weight({4, 4})});
+  const ValueId s = g(Op::kSoftmax, {m});
+  const Graph graph = std::move(g).Build({g(Op::kAdd, {x, s})});
+  EXPECT_THAT(Groups(graph), ElementsAre("tanh", "matmul", "softmax add"));
+  EXPECT_EQ(ReasonInto(graph, Op::kAdd, 0), FusionReason::kCycle);
+  ExpectSameAsReference(graph);
+}
+
+TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({3, 8});
+  const Attributes last = {{"axes", Ints{1}}};
+  const ValueId e = g(Op::kExp, {g(Op::kSub, {x, g(Op::kReduceMax, {x}, last)})});
+  const Graph graph = std::move(g).Build({g(Op::kDiv, {e, g(Op::kReduceSum, {e}, last)})});
+  EXPECT_THAT(Groups(graph), ElementsAre("reduce_max sub exp reduce_sum div"));
+  ExpectSameAsReference(graph);
+}
+
+TEST(Fuse, DeadNodesAreInNoGroup) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({4});
+  g(Op::kExp, {x});
+  EXPECT_THAT(Groups(std::move(g).Build({g(Op::kNeg, {x})})), ElementsAre("neg"));
+}
+
+TEST(Fuse, EveryReasonHasItsText) {
+  EXPECT_EQ(Describe(FusionReason::kSameGroup), "fused: already in one kernel");
+  EXPECT_EQ(Describe(FusionReason::kUnfusedMode), "not fused: every node is a kernel of its own");
+  EXPECT_EQ(Describe(FusionReason::kCycle), "not fused: the groups would wait for each other");
+}
+
+// Through the whole pipeline: channels-last values, flat and direct convolutions, depthwise,
+// transposed convolution, concatenation and pooling.
+TEST(Fuse, SmallNetworkAfterThePipeline) {
+  SampleGraph g("network");
+  const auto norm = [&](ValueId x, int64_t c) {
+    Array variance(DataType::kF32, {c});
+    for (int64_t i = 0; i < c; ++i) variance.SetDouble(i, 0.5 + 0.25 * static_cast<double>(i));
+    return g(Op::kBatchNorm,
+             {x, g.Weight({c}), g.Weight({c}), g.Weight({c}), g.Constant(variance)});
+  };
+  const Attributes same = {{"pads", Ints{1, 1, 1, 1}}};
+  const Attributes halves = {{"kernel", Ints{2, 2}}, {"strides", Ints{2, 2}}};
+  ValueId x =
+      g(Op::kRelu, {norm(g(Op::kConv, {g.Input({2, 3, 8, 6}), g.Weight({6, 3, 3, 3})}, same), 6)});
+  ValueId y = g(Op::kClip, {norm(g(Op::kConv, {x, g.Weight({8, 6, 1, 1})}), 8)},
+                {{"min", 0.0}, {"max", 6.0}});
+  Attributes depthwise = same;
+  depthwise["group"] = int64_t{8};
+  y = g(Op::kRelu, {norm(g(Op::kConv, {y, g.Weight({8, 1, 3, 3})}, depthwise), 8)});
+  y = g(Op::kAdd, {norm(g(Op::kConv, {y, g.Weight({6, 8, 1, 1})}), 6), x});
+  const ValueId down = g(Op::kMaxPool, {y}, halves);
+  const ValueId up = g(Op::kConvTranspose, {down, g.Weight({6, 4, 2, 2}), g.Weight({4})},
+                       {{"strides", Ints{2, 2}}});
+  const ValueId joined = g(Op::kConcat, {up, y}, {{"axis", int64_t{1}}});
+  const ValueId head = g(Op::kConv, {joined, g.Weight({5, 10, 3, 3})}, {{"strides", Ints{2, 2}}});
+  const ValueId mean = g(Op::kReduceMean, {head}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}});
+  const ValueId scores = g(Op::kMatmul, {mean, g.Weight({7, 5})}, {{"transpose_b", int64_t{1}}});
+  const Graph before = std::move(g).Build({scores, down});
+  const auto after = RunPipeline(before, {});
+  ASSERT_TRUE(after) << after.error().Format();
+  EXPECT_THAT(Groups(after->graph),
+              ElementsAre("conv relu", "conv clip", "conv relu", "conv add", "max_pool",
+                          "conv_transpose", "concat", "conv", "reduce_mean", "matmul"));
+  ExpectSameAsReference(after->graph);
+}
+
+}  // namespace
+}  // namespace tunec
