@@ -1,0 +1,270 @@
+/* The C interface, from C: test_api CASE FOLDER runs one case on the models in FOLDER. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tunec/tunec.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                                      \
+  do {                                                                                        \
+    if (!(condition)) {                                                                       \
+      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
+              tunec_error_message());                                                         \
+      ++failures;                                                                             \
+    }                                                                                         \
+  } while (0)
+
+static char tiny[4096], product[4096];
+
+static int message_has(const char* part) { return strstr(tunec_error_message(), part) != NULL; }
+
+static tunec_executable* compile(const char* path) {
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile(path, "{\"threads\": 2, \"db\": \"\"}", &model) == TUNEC_OK);
+  if (model == NULL) exit(1);
+  return model;
+}
+
+static DLTensor tensor(void* data, uint8_t code, uint8_t bits, int32_t ndim, int64_t* shape) {
+  DLTensor result;
+  memset(&result, 0, sizeof result);
+  result.data = data;
+  result.device.device_type = kDLCPU;
+  result.dtype.code = code;
+  result.dtype.bits = bits;
+  result.dtype.lanes = 1;
+  result.ndim = ndim;
+  result.shape = shape;
+  return result;
+}
+
+/* The tensors of one run of tiny.graph. */
+struct tiny_run {
+  float a[8], b[3], y[6];
+  int64_t k[4], n[4];
+  int64_t shape_a[2], shape_b[1], shape_k[1], strides_a[2];
+  DLTensor tensors[5];
+  DLTensor *inputs[3], *outputs[2];
+};
+
+static void fill(struct tiny_run* run, float scale) {
+  for (int i = 0; i < 6; ++i) run->a[i] = scale * (float)(i - 3);
+  for (int i = 0; i < 3; ++i) run->b[i] = (float)i;
+  for (int i = 0; i < 4; ++i) run->k[i] = 10 * i;
+  memset(run->y, 0x7f, sizeof run->y);
+  run->shape_a[0] = 2, run->shape_a[1] = 3, run->shape_b[0] = 3, run->shape_k[0] = 4;
+  run->tensors[0] = tensor(run->a, kDLFloat, 32, 2, run->shape_a);
+  run->tensors[1] = tensor(run->b, kDLFloat, 32, 1, run->shape_b);
+  run->tensors[2] = tensor(run->k, kDLInt, 64, 1, run->shape_k);
+  run->tensors[3] = tensor(run->y, kDLFloat, 32, 2, run->shape_a);
+  run->tensors[4] = tensor(run->n, kDLInt, 64, 1, run->shape_k);
+  for (int i = 0; i < 3; ++i) run->inputs[i] = &run->tensors[i];
+  for (int i = 0; i < 2; ++i) run->outputs[i] = &run->tensors[3 + i];
+}
+
+static int is_right(const struct tiny_run* run, const float* a) {
+  for (int i = 0; i < 6; ++i) {
+    const float sum = a[i] + run->b[i % 3];
+    if (run->y[i] != (sum > 0 ? sum : 0)) return 0;
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (run->n[i] != run->k[i] - 1) return 0;
+  }
+  return 1;
+}
+
+static void test_interface(void) {
+  CHECK(strcmp(tunec_error_message(), "") == 0);
+  CHECK(strchr(tunec_version(), '.') != NULL);
+  tunec_executable* model = compile(tiny);
+  CHECK(tunec_num_inputs(model) == 3 && tunec_num_outputs(model) == 2);
+  CHECK(strcmp(tunec_input_name(model, 0), "a") == 0);
+  CHECK(strcmp(tunec_input_name(model, 2), "k") == 0);
+  CHECK(strcmp(tunec_output_name(model, 1), "n") == 0);
+  CHECK(tunec_input_ndim(model, 0) == 2 && tunec_output_ndim(model, 1) == 1);
+  CHECK(tunec_input_shape(model, 0)[0] == 2 && tunec_input_shape(model, 0)[1] == 3);
+  CHECK(tunec_input_type(model, 0).code == kDLFloat && tunec_input_type(model, 0).bits == 32);
+  CHECK(tunec_output_type(model, 1).code == kDLInt && tunec_output_type(model, 1).bits == 64);
+  CHECK(tunec_output_shape(model, 0)[1] == 3);
+  /* out of range, and no executable at all */
+  CHECK(tunec_input_name(model, 3) == NULL && tunec_output_shape(model, 2) == NULL);
+  CHECK(tunec_input_ndim(model, 9) == -1 && tunec_output_type(model, 9).bits == 0);
+  CHECK(tunec_num_inputs(NULL) == 0 && tunec_output_name(NULL, 0) == NULL);
+  tunec_release(model);
+  tunec_release(NULL);
+}
+
+static void refuse(const char* path, const char* options, int status, const char* part) {
+  tunec_executable* model = (tunec_executable*)&failures;
+  const int got = tunec_compile(path, options, &model);
+  if (got != status || model != NULL || !message_has(part)) {
+    fprintf(stderr, "options %s: status %d, message '%s'; expected %d, '%s'\n",
+            options == NULL ? "null" : options, got, tunec_error_message(), status, part);
+    ++failures;
+  }
+}
+
+static void test_errors(void) {
+  tunec_executable* model = NULL;
+  refuse("/nowhere/model.onnx", NULL, TUNEC_NOT_FOUND, "/nowhere/model.onnx");
+  refuse(tiny, "{\"trails\": 3}", TUNEC_INVALID_ARGUMENT, "unknown option 'trails'");
+  refuse(tiny, "{\"threads\": -1}", TUNEC_INVALID_ARGUMENT, "'threads' is -1");
+  refuse(tiny, "{\"threads\": \"2\"}", TUNEC_INVALID_ARGUMENT, "'threads' is \"2\"");
+  refuse(tiny, "{\"trials\": 1.5}", TUNEC_INVALID_ARGUMENT, "'trials' is 1.5");
+  refuse(tiny, "{\"target\": \"tpu\"}", TUNEC_INVALID_ARGUMENT, "expected \"cpu\"");
+  refuse(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
+  refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
+  refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
+  refuse(tiny, "{", TUNEC_PARSE_ERROR, "JSON");
+  refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
+  refuse(tiny, "{\"db\": \"/proc/version\"}", TUNEC_PARSE_ERROR, "/proc/version");
+  refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
+  CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
+  CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  /* every known option at once; a success leaves the message alone */
+  CHECK(tunec_compile(tiny,
+                      "{\"target\":\"cpu\",\"threads\":1,\"trials\":0,\"accuracy\":\"f32\","
+                      "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
+                      "\"random_weights\":1}",
+                      &model) == TUNEC_OK);
+  tunec_release(model);
+}
+
+/* A run that must fail with `part` in its message, leaving the outputs alone. */
+static void refuse_run(tunec_executable* model, struct tiny_run* run, const char* part) {
+  float before[6];
+  memcpy(before, run->y, sizeof before);
+  CHECK(tunec_run(model, run->inputs, run->outputs) == TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has(part));
+  CHECK(memcmp(before, run->y, sizeof before) == 0);
+}
+
+static void test_tensors(void) {
+  tunec_executable* model = compile(tiny);
+  struct tiny_run run;
+  fill(&run, 1);
+  CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
+  CHECK(is_right(&run, run.a));
+
+  fill(&run, 2); /* dense strides, and data behind an offset */
+  memmove(run.a + 2, run.a, 6 * sizeof(float));
+  run.strides_a[0] = 3, run.strides_a[1] = 1;
+  run.tensors[0].strides = run.strides_a;
+  run.tensors[0].byte_offset = 2 * sizeof(float);
+  CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
+  CHECK(is_right(&run, run.a + 2));
+
+  fill(&run, 1);
+  run.strides_a[0] = 1, run.strides_a[1] = 2;
+  run.tensors[0].strides = run.strides_a;
+  refuse_run(model, &run, "strides");
+  fill(&run, 1);
+  run.shape_a[0] = 3, run.shape_a[1] = 2;
+  refuse_run(model, &run, "input 'a' has shape [3x2], expected [2x3]");
+  fill(&run, 1);
+  run.tensors[1].ndim = 0;
+  refuse_run(model, &run, "input 'b' has shape []");
+  fill(&run, 1);
+  run.tensors[2].dtype.bits = 32;
+  refuse_run(model, &run, "input 'k' has type i32, expected i64");
+  fill(&run, 1);
+  run.tensors[3].dtype.code = kDLInt;
+  refuse_run(model, &run, "output 'y' has type i32, expected f32");
+  fill(&run, 1);
+  run.tensors[0].device.device_type = (DLDeviceType)2;
+  refuse_run(model, &run, "expected the CPU");
+  fill(&run, 1);
+  run.inputs[1] = NULL;
+  refuse_run(model, &run, "input 'b' is null");
+  fill(&run, 1);
+  run.tensors[0].byte_offset = 2;
+  refuse_run(model, &run, "");
+  fill(&run, 1);
+  CHECK(tunec_run(model, NULL, run.outputs) == TUNEC_INVALID_ARGUMENT);
+  tunec_release(model);
+}
+
+static void* run_often(void* model) {
+  struct tiny_run run;
+  for (int i = 0; i < 500; ++i) {
+    fill(&run, (float)i);
+    CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
+    CHECK(is_right(&run, run.a));
+  }
+  CHECK(strcmp(tunec_error_message(), "") == 0); /* other threads' failures are theirs */
+  return NULL;
+}
+
+static void test_threads(void) {
+  tunec_executable* model = compile(tiny);
+  CHECK(tunec_run(model, NULL, NULL) != TUNEC_OK);
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) CHECK(pthread_create(&threads[i], NULL, run_often, model) == 0);
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  CHECK(strcmp(tunec_error_message(), "") != 0);
+  tunec_release(model);
+}
+
+struct counts {
+  int progress, logged, asked;
+  int64_t measured;
+};
+static void on_progress(void* user, const tunec_progress* progress) {
+  struct counts* counts = user;
+  ++counts->progress;
+  counts->measured = progress->measured;
+  CHECK(progress->size == sizeof *progress && progress->tasks == 1 && progress->budget == 4);
+}
+static int on_cancelled(void* user) {
+  ++((struct counts*)user)->asked;
+  return 0;
+}
+static int cancel_at_once(void* user) {
+  ++((struct counts*)user)->asked;
+  return 1;
+}
+static void on_log(void* user, const char* line) {
+  ++((struct counts*)user)->logged;
+  CHECK(strchr(line, '\n') == NULL);
+}
+
+static void test_callbacks(void) {
+  struct counts counts;
+  memset(&counts, 0, sizeof counts);
+  tunec_callbacks callbacks = {sizeof callbacks, &counts, on_progress, on_cancelled, on_log};
+  tunec_executable* model = NULL;
+  const char* options = "{\"trials\": 4, \"threads\": 1, \"db\": \"\"}";
+  CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_OK);
+  CHECK(counts.progress > 0 && counts.asked > 0 && counts.measured > 0 && counts.measured <= 4);
+  tunec_release(model);
+
+  callbacks.cancelled = cancel_at_once;
+  CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_CANCELLED);
+  CHECK(model == NULL);
+  callbacks.size = 3;
+  CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) ==
+        TUNEC_INVALID_ARGUMENT);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {{"interface", test_interface},
+             {"errors", test_errors},
+             {"tensors", test_tensors},
+             {"threads", test_threads},
+             {"callbacks", test_callbacks}};
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  snprintf(tiny, sizeof tiny, "%s/tiny.graph", argv[2]);
+  snprintf(product, sizeof product, "%s/matmul.graph", argv[2]);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    if (strcmp(cases[i].name, argv[1]) != 0) continue;
+    cases[i].run();
+    return failures == 0 ? 0 : 1;
+  }
+  return 2;
+}

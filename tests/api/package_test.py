@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Installs the build, builds examples/c against the package outside the tree, and runs it.
+
+    package_test.py --cmake CMAKE --build DIR --source DIR
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode:
+        raise SystemExit(f"{command[0]}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("cmake", "build", "source"):
+        parser.add_argument("--" + name, type=Path, required=True)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="tunec-package-") as folder:
+        prefix, build = Path(folder, "prefix"), Path(folder, "build")
+        run(args.cmake, "--install", args.build, "--prefix", prefix)
+        for program in ("tunec", "tunec-worker"):
+            if not os.access(prefix / "bin" / program, os.X_OK):
+                raise SystemExit(f"bin/{program} was not installed")
+        run(args.cmake, "-S", args.source / "examples/c", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+        run(args.cmake, "--build", build)
+        environment = {**os.environ, "XDG_CACHE_HOME": folder}
+        model = args.source / "tests/api/matmul.graph"
+        # A trial needs the worker, which the installed library must find in ../bin.
+        options = '{"trials": 1, "threads": 1}'
+        output = run(build / "run_model", model, options, env=environment)
+        for line in ("input a: 32-bit type 2, shape [24, 40]", "output y: 32-bit type 2, shape [24, 56]"):
+            if line not in output:
+                raise SystemExit(f"expected a line '{line}' in\n{output}")
+        run(prefix / "bin/tunec", model, "--trials", "1", "--threads", "1", env=environment)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

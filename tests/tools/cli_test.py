@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Runs tunec on good and bad input and looks at exit codes, messages and files.
+
+    cli_test.py --tunec PROGRAM [unittest's arguments]
+"""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from onnx_bytes import model, node, tensor
+
+TUNEC = None
+GRAPH = """graph g {
+  input a: f32[24, 40]
+  input b: f32[40, 56]
+  p = matmul(a, b)
+  r = relu(p)
+  output y = r
+}
+"""
+RELU = model([node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [2, 3]})
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
+        self.addCleanup(self.folder.cleanup)
+        self.dir = Path(self.folder.name)
+        self.environment = {**os.environ, "HOME": str(self.dir), "XDG_CACHE_HOME": str(self.dir / "cache")}
+
+    def file(self, name, content):
+        path = self.dir / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    def tunec(self, *arguments):
+        return subprocess.run([TUNEC, *map(str, arguments)], capture_output=True, text=True, cwd=self.dir,
+                              env=self.environment, timeout=300)
+
+    def good(self, *arguments):
+        done = self.tunec(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return done.stdout
+
+    def bad(self, code, message, *arguments):
+        """The exit code, and an error in our style that holds the message."""
+        done = self.tunec(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        first = [line for line in done.stderr.splitlines() if "error: " in line][0]
+        self.assertIn(message, done.stderr)
+        text = first.split("error: ", 1)[1]
+        self.assertNotRegex(text, r"^[A-Z][a-z]|\.$")
+        return done
+
+    # --- the user's mistakes
+
+    def test_missing_file(self):
+        self.bad(2, "nowhere.onnx", "nowhere.onnx")
+        self.bad(2, "nowhere.onnx", "verify", "nowhere.onnx")
+
+    def test_truncated_onnx(self):
+        for size in (1, 7, len(RELU) // 2, len(RELU) - 1):
+            self.bad(2, "cut.onnx", "show", self.file("cut.onnx", RELU[:size]))
+
+    def test_garbage(self):
+        self.bad(2, "junk.onnx", "show", self.file("junk.onnx", bytes(range(256)) * 8))
+        self.bad(2, "empty.onnx", "show", self.file("empty.onnx", b""))
+        self.bad(2, "junk.graph:1:1: error:", "show", self.file("junk.graph", "\x01\x02 what"))
+        self.bad(2, "unknown kind of model", "show", self.file("model.txt", "x"))
+
+    def test_unknown_operators_are_all_listed(self):
+        path = self.file("foo.onnx", model([node("Foo", ["x"], ["t"]), node("Bar", ["t"], ["y"])],
+                                           {"x": [2]}, {"y": [2]}))
+        done = self.bad(2, "Foo", path)
+        self.assertIn("Bar", done.stderr)
+
+    def test_shapes(self):
+        path = self.file("open.onnx", model([node("Relu", ["x"], ["y"])], {"x": ["n", 3]}, {"y": ["n", 3]}))
+        self.bad(2, "x", "show", path)
+        for shape in ("x", "x=", "x=2xq", "x=-2x3", "x=2", "x=2x4", "z=2x3"):
+            self.bad(2, "shape", "show", path, "--shape", shape)
+        self.assertIn("f32[5x3]", self.good("show", path, "--shape", "x=5x3"))
+
+    def test_options(self):
+        path = self.file("g.graph", GRAPH)
+        self.bad(2, "--trials", path, "--trials", "many")
+        self.bad(2, "--trials", path, "--trials", "-1")
+        self.bad(2, "--frobnicate", path, "--frobnicate")
+        self.bad(2, "unknown target", path, "--target", "tpu")
+        self.bad(2, "pdp11", path, "--cpu", "pdp11")
+        self.bad(2, "f33", path, "--accuracy", "f33")
+        self.bad(2, "no_such_pass", path, "--disable-pass", "no_such_pass")
+        self.bad(2, "no_such_pass", "opt", path, "--passes", "no_such_pass")
+        self.bad(2, "no group", "show", path, "--nest", "99")
+        self.bad(2, "MODEL")
+        self.bad(2, "MODEL", "run")
+        self.bad(2, "", "db")
+
+    def test_weights_have_to_come_from_somewhere(self):
+        path = self.file("w.graph", "graph g {\n  weight w: f32[2]\n  output y = w\n}\n")
+        self.bad(2, "w.graph:2:", "show", path)
+        self.good("show", path, "--random-weights", "1")
+
+    def test_foreign_database_is_left_alone(self):
+        path = self.file("g.graph", GRAPH)
+        foreign = self.dir / "foreign.db"
+        with sqlite3.connect(foreign) as connection:
+            connection.execute("create table notes (text)")
+        connection.close()
+        for name, content in (("text.db", b"not a database at all, but long enough to be read as one" * 40),
+                              ("foreign.db", foreign.read_bytes())):
+            target = self.file(name, content)
+            self.bad(2, name, path, "--db", target)
+            self.assertEqual(Path(target).read_bytes(), content)
+        self.bad(2, str(self.dir), path, "--db", self.dir)
+
+    def test_unreadable_inputs(self):
+        path = self.file("g.graph", GRAPH)
+        self.bad(2, "in.npz", "run", path, "--inputs", "in.npz")
+        self.bad(2, "in.npz", "run", path, "--inputs", self.file("in.npz", b"junk"))
+
+    # --- what works
+
+    def test_help_and_version(self):
+        self.assertRegex(self.good("--version"), r"^tunec \d+\.\d+\.\d+\n$")
+        text = self.good("--help")
+        for command in ("run", "bench", "verify", "show", "opt", "db", "doctor", "--trials"):
+            self.assertIn(command, text)
+            if not command.startswith("-"):
+                self.assertIn("tunec", self.good(command, "--help"))
+
+    def test_run_writes_what_run_reads(self):
+        path = self.file("g.graph", GRAPH)
+        self.good("run", path, "--outputs", "y.npz")
+        self.assertTrue((self.dir / "y.npz").exists())
+        self.bad(2, "y.npz has no array 'a'", "run", path, "--inputs", "y.npz")
+        self.assertEqual(self.good("run", path), self.good("run", path))
+        self.assertNotEqual(self.good("run", path), self.good("run", path, "--input-seed", "5"))
+        done = self.tunec("run", path, "--outputs", "/dev/full/y.npz")
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_verify(self):
+        path = self.file("g.graph", GRAPH)
+        for extra in ((), ("--naive",), ("--accuracy", "exact"), ("--threads", "1")):
+            self.assertIn("ok", self.good("verify", path, *extra))
+        self.good("run", path, "--outputs", "y.npz", "--input-seed", "3")
+        relu = self.file("relu.onnx", RELU)
+        data = self.dir / "data"
+        data.mkdir()
+        (data / "input_0.pb").write_bytes(tensor([2, 3], [-1, 0, 1, 2, -3, 4]))
+        (data / "output_0.pb").write_bytes(tensor([2, 3], [0, 0, 1, 2, 0, 4]))
+        self.assertIn("expected", self.good("verify", relu, "--test-data", data))
+        (data / "output_0.pb").write_bytes(tensor([2, 3], [0, 0, 1, 2, 1, 4]))
+        self.assertIn("wrong", self.bad(1, "differ", "verify", relu, "--test-data", data).stdout)
+        (data / "output_0.pb").write_bytes(tensor([3, 2], [0, 0, 1, 2, 1, 4]))
+        self.bad(2, "output_0.pb is f32[3x2]", "verify", relu, "--test-data", data)
+
+    def test_tuning_is_remembered(self):
+        path = self.file("g.graph", GRAPH)
+        first = self.good(path, "--trials", "4", "--threads", "1")
+        self.assertRegex(first, r"\b[1-4] new trials")
+        self.assertRegex(first, r"(?m)^trials \d+/4 ")
+        second = self.good(path, "--trials", "4", "--threads", "1")
+        self.assertIn("0 new trials", second)
+        self.assertIn("0 objects compiled", second)
+        self.assertRegex(self.good("db", "stats"), r"workloads 1, ")
+        self.assertIn("matmul", self.good("db", "list"))
+        self.assertIn("lower ", self.good("db", "best"))
+        self.assertIn("sound", self.good("db", "check"))
+        self.good("db", "export", "all.jsonl")
+        self.assertIn("added", self.good("db", "--db", "other.db", "import", "all.jsonl"))
+        self.assertIn("added 0", self.good("db", "merge", "other.db"))
+        self.bad(2, "no tuned workload", "db", "best", "ffffffffffff0")
+        self.bad(2, "nowhere.db", "db", "stats", "--db", "nowhere.db")
+        self.assertFalse((self.dir / "nowhere.db").exists())
+
+    def test_bench_json(self):
+        path = self.file("g.graph", GRAPH)
+        report = json.loads(self.good("bench", path, "--json", "--profile", "--unfused", "--runs", "5",
+                                      "--threads", "1"))
+        self.assertEqual(report["latency"]["runs"], 5)
+        self.assertGreater(report["latency"]["median_ms"], 0)
+        self.assertLessEqual(report["unfused"]["max_relative_error"], 1e-4)
+        self.assertTrue(report["kernels"])
+
+    def test_opt_writes_what_it_reads(self):
+        path = self.file("g.graph", GRAPH)
+        self.good("opt", path, "-o", "out.graph")
+        self.assertEqual((self.dir / "out.graph").read_text(), self.good("opt", path))
+        self.good("show", "out.graph")
+        self.assertIn("canonicalize", self.good("opt", "--list"))
+
+    def test_interrupt_keeps_trials(self):
+        path = self.file("g.graph", GRAPH)
+        process = subprocess.Popen([TUNEC, path, "--trials", "100000", "--threads", "1"], text=True,
+                                   cwd=self.dir, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        line = process.stdout.readline()
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, line + out + err)
+        self.assertLess(time.monotonic() - started, 60)
+        self.assertRegex(out, r"interrupted: \d+ new trials kept")
+        printed = int(line.split()[1].split("/")[0])
+        stats = self.good("db", "stats")
+        self.assertGreaterEqual(int(stats.split("trials ")[1].split()[0]), printed)
+
+
+if __name__ == "__main__":
+    position = sys.argv.index("--tunec")
+    TUNEC = sys.argv[position + 1]
+    del sys.argv[position:position + 2]
+    unittest.main(verbosity=2)

@@ -1,0 +1,44 @@
+"""Writes small ONNX models byte by byte, so that the tests need no onnx package."""
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def block(field, content):
+    content = content.encode() if isinstance(content, str) else content
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def value_info(name, shape):
+    """ValueInfoProto of float32; a dimension that is a string is a parameter."""
+    dims = b"".join(block(1, number(1, d) if isinstance(d, int) else block(2, d)) for d in shape)
+    return block(1, name) + block(2, block(1, number(1, 1) + block(2, dims)))
+
+
+def node(op, inputs, outputs, name=""):
+    return (b"".join(block(1, x) for x in inputs) + b"".join(block(2, y) for y in outputs)
+            + block(3, name or op) + block(4, op))
+
+
+def model(nodes, inputs, outputs, opset=17):
+    """ModelProto; inputs and outputs are {name: shape}."""
+    graph = b"".join(block(1, n) for n in nodes) + block(2, "g")
+    graph += b"".join(block(11, value_info(n, s)) for n, s in inputs.items())
+    graph += b"".join(block(12, value_info(n, s)) for n, s in outputs.items())
+    return number(1, 8) + block(7, graph) + block(8, block(1, "") + number(2, opset))
+
+
+def tensor(shape, floats):
+    """TensorProto of float32."""
+    import struct
+    return (b"".join(number(1, d) for d in shape) + number(2, 1)
+            + block(9, struct.pack(f"<{len(floats)}f", *floats)))
