@@ -36,7 +36,7 @@ TrialStatus StatusOf(ErrorCode code) {
 }
 
 Measurement FailedBy(const Error& error) {
-  return {.status = StatusOf(error.code), .message = error.Format()};
+  return {.status = StatusOf(error.code), .message = error.message};
 }
 
 using Storage = std::map<std::string, std::shared_ptr<GuardedBuffer>>;
@@ -185,6 +185,7 @@ std::string Workbench::Impl::OverrunBuffer() const {
 
 Verdict Workbench::Impl::Check(LoadedCandidate& candidate) {
   for (const Tensor& tensor : outputs) storage.at(tensor.name)->Poison();
+  candidate.run.Poison();
   candidate.run.Run(candidate.addresses, *pool);
   if (std::string overrun = OverrunBuffer(); !overrun.empty()) return {.problem = overrun};
   std::vector<Array> actual;

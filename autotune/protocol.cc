@@ -148,7 +148,7 @@ Json ToJson(const FinishedEvent& event) {
 Json ToJson(const FailedEvent& event) {
   return {{"event", "failed"},
           {"code", static_cast<int>(event.error.code)},
-          {"message", event.error.Format()}};
+          {"message", event.error.message}};
 }
 
 Json ToJson(const DoneEvent&) { return {{"event", "done"}}; }

@@ -1,5 +1,6 @@
 #include "autotune/run_kernel.h"
 
+#include <cstring>
 #include <utility>
 
 #include "autotune/guarded_buffer.h"
@@ -37,6 +38,11 @@ Result<KernelRun> KernelRun::Make(Kernel kernel, int threads) {
   TUNEC_ASSIGN(run.scratch_, Buffer::Allocate(run.scratch_stride_ * threads));
   run.kernel_ = std::move(kernel);
   return run;
+}
+
+void KernelRun::Poison() {
+  if (workspace_.size() > 0) std::memset(workspace_.data(), 0xff, workspace_.size());
+  if (scratch_.size() > 0) std::memset(scratch_.data(), 0xff, scratch_.size());
 }
 
 void KernelRun::Run(std::span<void* const> arguments, ThreadPool& pool) {

@@ -21,6 +21,9 @@ class KernelRun {
   /// Errors: kResourceLimit without memory.
   static Result<KernelRun> Make(Kernel kernel, int threads);
 
+  /// Fills workspace and scratch with NaN, so that what is read before it is written shows.
+  void Poison();
+
   /// Runs all phases. `arguments` are base addresses in the order of the nest's arguments.
   void Run(std::span<void* const> arguments, ThreadPool& pool);
 

@@ -56,9 +56,10 @@ Workload TaskSearch::MakeWorkload() const {
   return {task_.lowerings, options_.target, options_.accuracy, options_.seed};
 }
 
-void TaskSearch::EnsureSpace() {
+void TaskSearch::EnsureSpace(
+    const std::function<std::vector<Sketch>(const TuningTask&)>& sketches) {
   if (space_) return;
-  space_.emplace(SketchesFor(task_.lowerings, options_.target, options_.sketches));
+  space_.emplace(sketches(task_));
   history_ = {};
   for (const TrialRecord& record : std::exchange(records_, {})) {
     history_.Add({space_->Recall(record.note, record.schedule), record.schedule, record.status,
@@ -130,7 +131,6 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
 
 Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
                                                    const Database& database) {
-  EnsureSpace();
   std::vector<Candidate> chosen;
   OfferAnalytic(chosen, count);
   if (!history_.AnyOk()) return chosen;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +30,13 @@ class TaskSearch {
   /// As the worker sees it.
   Workload MakeWorkload() const;
 
-  /// At most `count` candidates the database has no trial of. `spent`: the part of the whole
-  /// budget that is used up; beyond kDescendFrom the strategy is coordinate descent. Analytic
-  /// schedules come first, one by one until one is correct, the naive one last. None: converged.
+  /// Makes the space, when there is none yet.
+  void EnsureSpace(const std::function<std::vector<Sketch>(const TuningTask&)>& sketches);
+
+  /// Requires: EnsureSpace. At most `count` candidates the database has no trial of. `spent`: the
+  /// part of the whole budget that is used up; beyond kDescendFrom the strategy is coordinate
+  /// descent. Analytic schedules come first, one by one until one is correct, the naive one last.
+  /// None: converged.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
@@ -52,7 +57,6 @@ class TaskSearch {
   TaskProgress progress;
 
  private:
-  void EnsureSpace();
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
   Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
   void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);

@@ -1,4 +1,4 @@
-// Tune with another measurer than the worker process, for tests of the search.
+// Tune with other parts than the worker process and schedule/'s sketches, for tests of the search.
 #pragma once
 
 #include "autotune/measurer.h"
@@ -6,12 +6,15 @@
 
 namespace tunec {
 
-Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& tasks,
-                            const TunerOptions& options, Measurer& measurer);
+/// What Tune stands on.
+struct TuningParts {
+  /// Called at most once, and only when there is something to measure.
+  std::function<Result<std::unique_ptr<Measurer>>()> make_measurer;
+  /// The sketches of a task, the naive one last.
+  std::function<std::vector<Sketch>(const TuningTask&)> sketches;
+};
 
-/// One that makes the measurer only when there is something to measure.
-using MakeMeasurer = std::function<Result<std::unique_ptr<Measurer>>()>;
 Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& tasks,
-                            const TunerOptions& options, const MakeMeasurer& make);
+                            const TunerOptions& options, const TuningParts& parts);
 
 }  // namespace tunec

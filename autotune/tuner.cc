@@ -31,11 +31,14 @@ Fate FateOf(const Error& error) {
 
 class Tuning {
  public:
-  Tuning(Database& database, const TunerOptions& options)
-      : database_(database), options_(options), start_(std::chrono::steady_clock::now()) {}
+  Tuning(Database& database, const TunerOptions& options, const TuningParts& parts)
+      : database_(database),
+        options_(options),
+        parts_(parts),
+        start_(std::chrono::steady_clock::now()) {}
 
   Status Load(const std::vector<TuningTask>& tasks);
-  Result<TuneReport> Run(const MakeMeasurer& make);
+  Result<TuneReport> Run();
 
  private:
   Status Search();
@@ -52,6 +55,7 @@ class Tuning {
 
   Database& database_;
   const TunerOptions& options_;
+  const TuningParts& parts_;
   std::chrono::steady_clock::time_point start_;
   std::vector<std::unique_ptr<TaskSearch>> searches_;
   size_t given_tasks_ = 0;
@@ -164,6 +168,7 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
 // False when the task has nothing left to try.
 Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   const double spent = static_cast<double>(CountRecorded()) / static_cast<double>(options_.trials);
+  search.EnsureSpace(parts_.sketches);
   TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, spent, database_));
   if (candidates.empty()) return false;
   std::vector<CandidateRequest> requests;
@@ -188,7 +193,7 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   if (!status && FateOf(status.error()) == Fate::kEverything) {
     return std::unexpected(status.error());
   }
-  if (!status) search.progress.problem = status.error().Format();
+  if (!status) search.progress.problem = status.error().message;
   return true;
 }
 
@@ -264,11 +269,11 @@ Status Tuning::RecordRetimed(TaskSearch& search, const std::vector<std::string>&
   return {};
 }
 
-Result<TuneReport> Tuning::Run(const MakeMeasurer& make) {
+Result<TuneReport> Tuning::Run() {
   const auto open = [](const auto& search) { return !search->State().done; };
   const bool needed = CountRecorded() < options_.trials && std::ranges::any_of(searches_, open);
   if (!needed) return TuneReport{Progress()};
-  TUNEC_ASSIGN(measurer_, make());
+  TUNEC_ASSIGN(measurer_, parts_.make_measurer());
   Status status = Search();
   for (const auto& search : searches_) {
     if (!status) break;
@@ -280,42 +285,19 @@ Result<TuneReport> Tuning::Run(const MakeMeasurer& make) {
   return TuneReport{Progress(), cancelled};
 }
 
-// Somebody else's measurer, not owned.
-class Borrowed : public Measurer {
- public:
-  explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
-  Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                 std::optional<double> best_seconds, const OnMeasured& on_measured) override {
-    return measurer_.Measure(workload, candidates, best_seconds, on_measured);
-  }
-  Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
-                const OnMeasured& on_measured) override {
-    return measurer_.Retime(workload, candidates, rounds, on_measured);
-  }
-
- private:
-  Measurer& measurer_;
-};
-
 }  // namespace
 
 Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& tasks,
-                            const TunerOptions& options, const MakeMeasurer& make) {
-  Tuning tuning(database, options);
+                            const TunerOptions& options, const TuningParts& parts) {
+  Tuning tuning(database, options, parts);
   TUNEC_RETURN_IF_ERROR(tuning.Load(tasks));
-  return tuning.Run(make);
-}
-
-Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& tasks,
-                            const TunerOptions& options, Measurer& measurer) {
-  return TuneWith(database, tasks, options, [&]() -> Result<std::unique_ptr<Measurer>> {
-    return std::make_unique<Borrowed>(measurer);
-  });
+  return tuning.Run();
 }
 
 Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
                         const TunerOptions& options) {
-  return TuneWith(database, tasks, options, [&]() -> Result<std::unique_ptr<Measurer>> {
+  TuningParts parts;
+  parts.make_measurer = [&]() -> Result<std::unique_ptr<Measurer>> {
     std::string path = options.worker_path;
     if (path.empty()) {
       TUNEC_ASSIGN(path, FindWorker());
@@ -324,7 +306,11 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
                               .seconds_to_prepare = options.seconds_to_prepare,
                               .memory_bytes = options.worker_memory_bytes};
     return MakeWorkerMeasurer(std::move(path), limits, options.cancelled);
-  });
+  };
+  parts.sketches = [&](const TuningTask& task) {
+    return SketchesFor(task.lowerings, options.target, options.sketches);
+  };
+  return TuneWith(database, tasks, options, parts);
 }
 
 }  // namespace tunec

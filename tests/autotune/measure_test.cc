@@ -1,0 +1,145 @@
+#include "autotune/measure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/autotune/workloads.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::kGoodSchedule;
+using testing::kIllegalSchedule;
+using testing::MatmulRelu;
+using testing::SoftmaxRows;
+using testing::WorkloadOf;
+
+class MeasureTest : public ::testing::Test {
+ protected:
+  Measurement Measured(const Compute& compute, CandidateRequest request) {
+    Result<Workbench> bench = Workbench::Make(WorkloadOf(compute), pool_);
+    if (!bench) ADD_FAILURE() << bench.error().Format();
+    if (!bench) return {};
+    return bench->Measure(bench->Compile(request), std::nullopt);
+  }
+  ThreadPool pool_{2};
+};
+
+TEST_F(MeasureTest, ACorrectCandidateIsTimed) {
+  const Measurement result = Measured(MatmulRelu(), {kGoodSchedule});
+  EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
+  EXPECT_GE(result.samples.size(), 3u);
+  ASSERT_TRUE(result.accuracy_error);
+  EXPECT_LT(*result.accuracy_error, 1e-6);
+}
+
+TEST_F(MeasureTest, PackedWeightsArePrepacked) {
+  const Measurement result =
+      Measured(MatmulRelu(), {"lower direct\npack B 1/8 0 1%8\nparallelize acc.i\n"});
+  EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
+}
+
+TEST_F(MeasureTest, AMissingInitialisationIsAWrongResult) {
+  for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
+    const Measurement result = Measured(compute, {"lower direct\n", Fault::kDropInit});
+    EXPECT_EQ(result.status, TrialStatus::kWrongResult) << compute.name;
+    EXPECT_NE(result.message, "");
+    EXPECT_TRUE(result.samples.empty());
+  }
+}
+
+TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
+  const Measurement result = Measured(MatmulRelu(), {kGoodSchedule, Fault::kReverseIndex});
+  EXPECT_EQ(result.status, TrialStatus::kWrongResult);
+  EXPECT_THAT(result.message, HasSubstr("error"));
+}
+
+TEST_F(MeasureTest, WritingBeyondAnOutputIsAWrongResult) {
+  const Measurement result = Measured(MatmulRelu(), {kGoodSchedule, Fault::kOverrun});
+  EXPECT_EQ(result.status, TrialStatus::kWrongResult);
+  EXPECT_THAT(result.message, HasSubstr("beyond C"));
+}
+
+TEST_F(MeasureTest, AnIllegalScheduleNamesItsDependence) {
+  const Measurement result = Measured(MatmulRelu(), {kIllegalSchedule});
+  EXPECT_EQ(result.status, TrialStatus::kIllegal);
+  EXPECT_THAT(result.message, HasSubstr("acc"));
+}
+
+TEST_F(MeasureTest, NonsenseIsACompileError) {
+  EXPECT_EQ(Measured(MatmulRelu(), {"lower direct\nsplit nowhere 2\n"}).status,
+            TrialStatus::kCompileError);
+  EXPECT_EQ(Measured(MatmulRelu(), {"lower winograd\n"}).status, TrialStatus::kCompileError);
+  EXPECT_EQ(Measured(MatmulRelu(), {"rubbish"}).status, TrialStatus::kCompileError);
+}
+
+TEST_F(MeasureTest, RetimingTakesTurns) {
+  Result<Workbench> bench = Workbench::Make(WorkloadOf(MatmulRelu()), pool_);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  std::vector<CompiledCandidate> candidates;
+  candidates.push_back(bench->Compile({kGoodSchedule}));
+  candidates.push_back(bench->Compile({kIllegalSchedule}));
+  candidates.push_back(bench->Compile({"lower direct\n"}));
+  const std::vector<Measurement> timed = bench->Retime(std::move(candidates), 5);
+  ASSERT_EQ(timed.size(), 3u);
+  EXPECT_EQ(timed[0].samples.size(), 5u);
+  EXPECT_EQ(timed[1].status, TrialStatus::kIllegal);
+  EXPECT_EQ(timed[2].samples.size(), 5u);
+}
+
+TEST(Statistics, MedianAndItsDeviation) {
+  EXPECT_EQ(Median({3, 1, 2}), 2);
+  EXPECT_EQ(Median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(MedianDeviation({1, 2, 3, 10}), 1);
+}
+
+// A kernel and a clock that only it moves.
+struct Simulated {
+  double now = 0;
+  int runs = 0;
+  std::vector<double> Time(double seconds, std::optional<double> best, TimingPolicy policy = {}) {
+    return TimeRuns(
+        [this, seconds] {
+          now += seconds;
+          ++runs;
+        },
+        best, policy, [this] { return now; });
+  }
+};
+
+TEST(TimeRunsTest, ShortKernelsRunManyTimesASample) {
+  Simulated simulated;
+  const std::vector<double> samples = simulated.Time(1e-6, std::nullopt);
+  EXPECT_EQ(samples.size(), 25u);
+  EXPECT_NEAR(Median(samples), 1e-6, 1e-9);
+  EXPECT_GE(simulated.runs, 25 * 100);
+}
+
+TEST(TimeRunsTest, TheBudgetBoundsTheSamples) {
+  Simulated simulated;
+  EXPECT_EQ(simulated.Time(5e-3, std::nullopt).size(), 6u);
+  EXPECT_EQ(simulated.Time(100e-3, std::nullopt).size(), 3u);
+  EXPECT_EQ(simulated.Time(2, std::nullopt).size(), 1u);
+}
+
+TEST(TimeRunsTest, ASlowCandidateLosesTheRaceAtOnce) {
+  Simulated simulated;
+  EXPECT_EQ(simulated.Time(3e-3, 1e-3).size(), 1u);
+  EXPECT_EQ(simulated.runs, 2);
+  simulated.runs = 0;
+  EXPECT_EQ(simulated.Time(20e-3, 1e-3).size(), 1u);
+  EXPECT_EQ(simulated.runs, 1);
+  EXPECT_GT(simulated.Time(1.5e-3, 1e-3).size(), 3u);
+}
+
+TEST(TimeRunsTest, AClockThatStandsStillEnds) {
+  int runs = 0;
+  const auto samples =
+      TimeRuns([&] { ++runs; }, std::nullopt, {.most_samples = 2}, [] { return 1.0; });
+  EXPECT_EQ(samples.size(), 2u);
+  EXPECT_GT(samples[0], 0);
+}
+
+}  // namespace
+}  // namespace tunec

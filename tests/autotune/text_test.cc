@@ -1,0 +1,140 @@
+// The texts of autotune/: messages, cases, keys.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "autotune/case.h"
+#include "autotune/keys.h"
+#include "autotune/protocol.h"
+#include "support/file.h"
+#include "tests/autotune/workloads.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::kGoodSchedule;
+using testing::MatmulRelu;
+using testing::TaskOf;
+using testing::WorkloadOf;
+
+TEST(Protocol, RequestsReadBack) {
+  const std::vector<Request> requests = {
+      PrepareRequest{WorkloadOf(MatmulRelu())},
+      MeasureRequest{{{kGoodSchedule}, {"x", Fault::kCrash}}, 0.125},
+      MeasureRequest{{{kGoodSchedule}}, std::nullopt},
+      RetimeRequest{{{kGoodSchedule}}, 9},
+  };
+  for (const Request& request : requests) {
+    const Result<Request> back = DecodeRequest(Encode(request));
+    ASSERT_TRUE(back) << back.error().Format();
+    EXPECT_EQ(Encode(*back), Encode(request));
+  }
+}
+
+TEST(Protocol, EventsReadBack) {
+  FinishedEvent finished{3, {.status = TrialStatus::kOk, .samples = {1e-3, 1.0 / 3}}};
+  finished.measurement.accuracy_error = 1e-7;
+  finished.measurement.message = "caf\xc3\xa9 \n\"";
+  const std::vector<Event> events = {
+      StartedEvent{1, Stage::kMeasure}, CompiledEvent{2}, finished,
+      FailedEvent{{ErrorCode::kResourceLimit, "no memory", std::nullopt}}, DoneEvent{}};
+  for (const Event& event : events) {
+    const Result<Event> back = DecodeEvent(Encode(event));
+    ASSERT_TRUE(back) << back.error().Format();
+    EXPECT_EQ(Encode(*back), Encode(event));
+  }
+  const Event back = *DecodeEvent(Encode(Event(finished)));
+  EXPECT_EQ(std::get<FinishedEvent>(back).measurement, finished.measurement);
+}
+
+TEST(Protocol, NonsenseIsAnError) {
+  for (const char* text : {"", "{", "[]", "{}", R"({"request":"dance"})",
+                           R"({"request":"measure"})", R"({"event":"finished"})"}) {
+    EXPECT_FALSE(DecodeRequest(text)) << text;
+    EXPECT_FALSE(DecodeEvent(text)) << text;
+  }
+}
+
+TEST(Protocol, AnotherVersionIsRefused) {
+  std::string text = Encode(Request(PrepareRequest{WorkloadOf(MatmulRelu())}));
+  const std::string version = fmt::format("\"version\":{}", kProtocolVersion);
+  text.replace(text.find(version), version.size(), "\"version\":999");
+  const Result<Request> request = DecodeRequest(text);
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().code, ErrorCode::kUnsupported);
+}
+
+TEST(Protocol, FramesArriveInPieces) {
+  FrameReader reader;
+  const std::string bytes = Frame("hello") + Frame("") + Frame(std::string(300, 'x'));
+  std::vector<std::string> frames;
+  for (const char byte : bytes) {
+    reader.Append(std::string(1, byte));
+    for (auto next = reader.Next(); next && *next; next = reader.Next()) frames.push_back(**next);
+  }
+  EXPECT_EQ(frames, (std::vector<std::string>{"hello", "", std::string(300, 'x')}));
+  reader.Append("\xff\xff\xff\xff");
+  EXPECT_FALSE(reader.Next());
+}
+
+TEST(CaseText, ReadsBackAndRepeats) {
+  const Case failing{WorkloadOf(MatmulRelu()), {kGoodSchedule, Fault::kReverseIndex}, "wrong\nx"};
+  const std::string text = Print(failing);
+  const Result<Case> back = ParseCase(text, "case");
+  ASSERT_TRUE(back) << back.error().Format();
+  EXPECT_EQ(Print(*back), text);
+  const Result<Measurement> again = RepeatCase(*back);
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(again->status, TrialStatus::kWrongResult);
+}
+
+TEST(CaseText, DamageIsReportedAtItsLine) {
+  const std::string text = Print(Case{WorkloadOf(MatmulRelu()), {kGoodSchedule}, "x"});
+  EXPECT_THAT(ParseCase("rubbish", "f").error().Format(), HasSubstr("f:1: error: expected"));
+  EXPECT_FALSE(ParseCase(text.substr(0, text.size() / 2), "f"));
+  EXPECT_FALSE(ParseCase(text.substr(0, 60), "f"));
+}
+
+TEST(CaseText, IsWrittenUnderAStableName) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "tunec-cases";
+  std::filesystem::remove_all(folder);
+  const Case failing{WorkloadOf(MatmulRelu()), {kGoodSchedule}, "x"};
+  const auto first = WriteCase(folder, failing);
+  const auto second = WriteCase(folder, failing);
+  ASSERT_TRUE(first) << first.error().Format();
+  EXPECT_EQ(*first, *second);
+  EXPECT_EQ(*ReadFile(*first), Print(failing));
+}
+
+TEST(Keys, NameTheFactsThatChangeTheResult) {
+  const TuningTask task = TaskOf(MatmulRelu());
+  Target target = DetectCpu(2);
+  const TuningKey key = MakeTuningKey(task, target, {});
+  EXPECT_EQ(key.workload.kind, "matmul");
+  EXPECT_GT(key.workload.flops, 2 * 37 * 29 * 13 - 1);
+  EXPECT_THAT(key.target, HasSubstr("accuracy=f32"));
+  EXPECT_THAT(key.target, HasSubstr("threads=2"));
+  EXPECT_EQ(key.policy, kMeasurementPolicy);
+  EXPECT_NE(key, MakeTuningKey(task, target, {AccuracyMode::kExact}));
+  target.threads = 1;
+  EXPECT_NE(key, MakeTuningKey(task, target, {}));
+}
+
+TEST(Keys, TheGroupsNameIsNoPartOfThem) {
+  Compute renamed = MatmulRelu();
+  renamed.name = "another";
+  EXPECT_EQ(WorkloadText(TaskOf(renamed)), WorkloadText(TaskOf(MatmulRelu())));
+  const Result<Schedule> schedule = ParseSchedule(kGoodSchedule, "test");
+  ASSERT_TRUE(schedule);
+  const Target target = DetectCpu(2);
+  const std::string key = ArtifactKey(TaskOf(MatmulRelu()), *schedule, target, {});
+  EXPECT_EQ(key, ArtifactKey(TaskOf(renamed), *schedule, target, {}));
+  EXPECT_THAT(key, HasSubstr("LLVM"));
+  EXPECT_THAT(key, HasSubstr("vectorize out.j"));
+  EXPECT_NE(key, ArtifactKey(TaskOf(renamed), Schedule{.lowering = "direct"}, target, {}));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,158 @@
+// The worker process: what a candidate does to it, and what the tuner makes of that.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "autotune/measurer.h"
+#include "tests/autotune/workloads.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::kGoodSchedule;
+using testing::kIllegalSchedule;
+using testing::MatmulRelu;
+using testing::WorkloadOf;
+
+const std::string kWorker = std::string(TUNEC_BINARY_DIR) + "/bin/tunec-worker";
+
+// Different texts of schedules that do the same.
+std::string GoodSchedule(int variant) {
+  return std::string(kGoodSchedule) + "unroll acc.k " + std::to_string(1 + variant) + "\n";
+}
+
+class WorkerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Measurer> MakeMeasurer(WorkerLimits limits = {},
+                                         std::function<bool()> cancelled = {}) {
+    return MakeWorkerMeasurer(kWorker, limits, std::move(cancelled));
+  }
+
+  std::map<size_t, Measurement> Measured(Measurer& measurer,
+                                         const std::vector<CandidateRequest>& requests,
+                                         const Workload& workload = WorkloadOf(MatmulRelu())) {
+    std::map<size_t, Measurement> results;
+    const Status status = measurer.Measure(workload, requests, std::nullopt,
+                                           [&](size_t i, const Measurement& m) -> Status {
+                                             EXPECT_FALSE(results.contains(i));
+                                             results[i] = m;
+                                             return {};
+                                           });
+    EXPECT_TRUE(status) << status.error().Format();
+    EXPECT_EQ(results.size(), requests.size());
+    return results;
+  }
+};
+
+TEST_F(WorkerTest, MeasuresABatch) {
+  const auto measurer = MakeMeasurer();
+  auto results =
+      Measured(*measurer, {{GoodSchedule(0)}, {kIllegalSchedule}, {GoodSchedule(1)}, {"rubbish"}});
+  EXPECT_EQ(results[0].status, TrialStatus::kOk) << results[0].message;
+  EXPECT_FALSE(results[0].samples.empty());
+  EXPECT_EQ(results[1].status, TrialStatus::kIllegal);
+  EXPECT_THAT(results[1].message, HasSubstr("acc"));
+  EXPECT_EQ(results[2].status, TrialStatus::kOk);
+  EXPECT_EQ(results[3].status, TrialStatus::kCompileError);
+}
+
+TEST_F(WorkerTest, AWrongKernelIsCaught) {
+  const auto measurer = MakeMeasurer();
+  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kReverseIndex}, {GoodSchedule(1)}});
+  EXPECT_EQ(results[0].status, TrialStatus::kWrongResult);
+  EXPECT_EQ(results[1].status, TrialStatus::kOk);
+}
+
+TEST_F(WorkerTest, ACrashIsTheResultOfItsCandidateOnly) {
+  const auto measurer = MakeMeasurer();
+  auto results = Measured(*measurer, {{GoodSchedule(0)},
+                                      {GoodSchedule(1)},
+                                      {GoodSchedule(2), Fault::kCrash},
+                                      {GoodSchedule(3)},
+                                      {GoodSchedule(4)}});
+  for (const size_t i : {0, 1, 3, 4}) {
+    EXPECT_EQ(results[i].status, TrialStatus::kOk) << i << ": " << results[i].message;
+  }
+  EXPECT_EQ(results[2].status, TrialStatus::kCrashed);
+  EXPECT_THAT(results[2].message, HasSubstr("signal 6"));
+  // And the next request finds a new worker.
+  EXPECT_EQ(Measured(*measurer, {{GoodSchedule(5)}})[0].status, TrialStatus::kOk);
+}
+
+TEST_F(WorkerTest, AHangingCompilationTimesOut) {
+  const auto measurer = MakeMeasurer({.seconds_per_candidate = 1});
+  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kHang}, {GoodSchedule(1)}});
+  EXPECT_EQ(results[0].status, TrialStatus::kTimedOut);
+  EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
+}
+
+TEST_F(WorkerTest, AHangingKernelTimesOut) {
+  const auto measurer = MakeMeasurer({.seconds_per_candidate = 1});
+  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kHangMeasuring}, {GoodSchedule(1)}});
+  EXPECT_EQ(results[0].status, TrialStatus::kTimedOut);
+  EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
+}
+
+TEST_F(WorkerTest, AGreedyCandidateIsOutOfMemory) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's memory is not limited";
+#endif
+  const auto measurer = MakeMeasurer({.memory_bytes = int64_t{1} << 30});
+  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kExhaust}, {GoodSchedule(1)}});
+  EXPECT_EQ(results[0].status, TrialStatus::kOutOfMemory) << results[0].message;
+  EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
+}
+
+TEST_F(WorkerTest, WorkloadsTakeTurns) {
+  const auto measurer = MakeMeasurer();
+  const Workload softmax = WorkloadOf(testing::SoftmaxRows());
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(Measured(*measurer, {{GoodSchedule(round)}})[0].status, TrialStatus::kOk);
+    EXPECT_EQ(Measured(*measurer, {{"lower direct\n"}}, softmax)[0].status, TrialStatus::kOk);
+  }
+}
+
+TEST_F(WorkerTest, RetimesInTurns) {
+  const auto measurer = MakeMeasurer();
+  const std::vector<CandidateRequest> requests = {{GoodSchedule(0)}, {GoodSchedule(1)}};
+  std::map<size_t, size_t> samples;
+  const Status status = measurer->Retime(WorkloadOf(MatmulRelu()), requests, 4,
+                                         [&](size_t i, const Measurement& m) -> Status {
+                                           samples[i] = m.samples.size();
+                                           return {};
+                                         });
+  EXPECT_TRUE(status) << status.error().Format();
+  EXPECT_EQ(samples, (std::map<size_t, size_t>{{0, 4}, {1, 4}}));
+}
+
+TEST_F(WorkerTest, CancellingStopsARequest) {
+  const auto measurer = MakeMeasurer({}, [] { return true; });
+  const std::vector<CandidateRequest> requests = {{GoodSchedule(0), Fault::kHang}};
+  const Status status = measurer->Measure(WorkloadOf(MatmulRelu()), requests, std::nullopt,
+                                          [](size_t, const Measurement&) -> Status { return {}; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kCancelled);
+}
+
+TEST_F(WorkerTest, AWorkerThatIsNotThereIsAnError) {
+  const auto measurer = MakeWorkerMeasurer("/nonexistent/tunec-worker", {}, {});
+  const std::vector<CandidateRequest> requests = {{GoodSchedule(0)}};
+  const Status status = measurer->Measure(WorkloadOf(MatmulRelu()), requests, std::nullopt,
+                                          [](size_t, const Measurement&) -> Status { return {}; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
+  const auto measurer = MakeWorkerMeasurer("/bin/true", {}, {});
+  const std::vector<CandidateRequest> requests = {{GoodSchedule(0)}};
+  const Status status = measurer->Measure(WorkloadOf(MatmulRelu()), requests, std::nullopt,
+                                          [](size_t, const Measurement&) -> Status { return {}; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kInternal);
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,76 @@
+// Small computes, tasks and schedules that several tests use.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "autotune/measurement.h"
+#include "autotune/task.h"
+#include "ir/compute.h"
+#include "jit/detect_cpu.h"
+
+namespace tunec::testing {
+
+inline Compute Parsed(const std::string& text) {
+  Result<Compute> compute = ParseCompute(text, "test");
+  if (!compute) ADD_FAILURE() << compute.error().Format();
+  return compute ? *compute : Compute{};
+}
+
+/// A product of 37x29 and 29x13 matrices and a bias with relu: nothing divides anything.
+inline Compute MatmulRelu() {
+  return Parsed(R"(
+    compute matmul_relu {
+      input A: f32[37, 29]
+      weight B: f32[29, 13] constant
+      weight bias: f32[13] constant
+      output C: f32[37, 13]
+      workspace t: f32[37, 13]
+      acc[i: 37, j: 13, k: 29 reduction]:
+        t[i, j] sum= A[i, k] * B[k, j]
+      out[i: 37, j: 13]:
+        C[i, j] = max(t[i, j] + bias[j], 0.0)
+    })");
+}
+
+inline Compute SoftmaxRows() {
+  return Parsed(R"(
+    compute softmax {
+      input X: f32[5, 23]
+      output Y: f32[5, 23]
+      workspace m: f32[5]
+      workspace s: f32[5]
+      top[i: 5, j: 23 reduction]:
+        m[i] max= X[i, j]
+      total[i: 5, j: 23 reduction]:
+        s[i] sum= exp(X[i, j] - m[i])
+      out[i: 5, j: 23]:
+        Y[i, j] = exp(X[i, j] - m[i]) / s[i]
+    })");
+}
+
+inline Workload WorkloadOf(const Compute& compute, int threads = 2) {
+  return {.lowerings = {{"direct", compute}}, .target = DetectCpu(threads), .seed = 7};
+}
+
+inline TuningTask TaskOf(const Compute& compute, double weight = 1) {
+  return {.kind = "matmul",
+          .description = "matmul 37x29x13 bias relu",
+          .lowerings = {{"direct", compute}},
+          .weight = weight};
+}
+
+/// A legal schedule of MatmulRelu and an illegal one.
+inline constexpr const char* kGoodSchedule = R"(lower direct
+parallelize acc.i
+parallelize out.i
+vectorize out.j
+)";
+inline constexpr const char* kIllegalSchedule = R"(lower direct
+reorder acc.k acc.i acc.j
+parallelize acc.k
+)";
+
+}  // namespace tunec::testing
