@@ -15,14 +15,39 @@ namespace {
 
 constexpr int64_t kLongestVectorLoop = 64;
 
-Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule) {
+// Regrouping changes the rounding of float sums and products; it never changes an integer or
+// the largest of some numbers.
+Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, ReductionOrder order) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (order == ReductionOrder::kAny || !id || !compute.statements[*id].reducer) return {};
+  const Statement& statement = compute.statements[*id];
+  const DataType type = compute.tensors[statement.writes[0].tensor].type;
+  const bool exact = !IsFloat(type) || statement.reducer == Reducer::Max(type) ||
+                     statement.reducer == Reducer::Min(type);
+  if (exact) return {};
+  return Fail(ErrorCode::kIllegalSchedule,
+              "reduce_split {}: a {} of {} must be accumulated as written", step.statement,
+              statement.reducer->name, Name(type));
+}
+
+Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
+                                  ReductionOrder order) {
   Compute result = compute;
+  bool loops_began = false;
   for (const ScheduleStep& step : schedule.steps) {
+    loops_began |= !IsComputeStep(step);
+    if (!IsComputeStep(step)) continue;
+    if (loops_began) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "'{}' rewrites statements and must come before the loop steps", Print(step));
+    }
     std::optional<Result<Compute>> applied;
     if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
-    if (const auto* split = std::get_if<ReduceSplitStep>(&step)) applied = Apply(result, *split);
     if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
-    if (!applied) break;
+    if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
+      TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, order));
+      applied = Apply(result, *split);
+    }
     if (!*applied) return std::unexpected(std::move(*applied).error());
     result = std::move(**applied);
   }
@@ -75,8 +100,7 @@ Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& depen
                               ReductionOrder order) {
   TUNEC_RETURN_IF_ERROR(dependences.Check(tree, order));
   TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree));
-  nest.contraction =
-      order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
+  nest.contraction = order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
   return nest;
 }
 
@@ -130,7 +154,7 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
 
 Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
                                       ReductionOrder order) {
-  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule));
+  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, order));
   ScheduledKernel kernel;
   TUNEC_ASSIGN(kernel.prepack, TakePrepacks(rewritten, schedule, order));
   ScheduleTree tree = OriginalTree(rewritten);

@@ -318,15 +318,10 @@ Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
     return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it uses {}, which is staged already",
                 statement.name, tree.tensors[access.tensor].name);
   }
-  const TreeLoop& loop = tree.loops[target];
-  TreeNode root = tree.root;
-  const TreeNode& child = FindLoopNode(root, target)->children[0];
-  const bool in_chain =
-      child.kind == TreeNode::Kind::kLoop && tree.loops[child.loop].kind == LoopKind::kParallel;
-  if ((loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kParallel) && !in_chain) return {};
+  if (CanHoldMore(tree, target)) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "compute_at {}: loop {} is vector, unrolled or not the innermost of its tasks",
-              statement.name, loop.name);
+              "compute_at {}: loop {} is vector or not the innermost of its tasks", statement.name,
+              tree.loops[target].name);
 }
 
 }  // namespace

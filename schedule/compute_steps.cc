@@ -10,6 +10,9 @@
 namespace tunec {
 namespace {
 
+// Keeps extents and strides far from overflow.
+constexpr int64_t kLargestFactor = int64_t{1} << 31;
+
 constexpr const char* kDimensionNames[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
 
 std::string DimensionName(size_t dimension) {
@@ -84,9 +87,13 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
   }
   TUNEC_ASSIGN(Layout layout, LayoutOf(tensor, step));
   Compute result = compute;
-  Tensor packed{.name = tensor.name + ".pack", .type = tensor.type, .shape = tensor.shape,
-                .role = TensorRole::kWorkspace, .constant = tensor.constant,
-                .layout = std::move(layout), .alignment = 64};
+  Tensor packed{.name = tensor.name + ".pack",
+                .type = tensor.type,
+                .shape = tensor.shape,
+                .role = TensorRole::kWorkspace,
+                .constant = tensor.constant,
+                .layout = std::move(layout),
+                .alignment = 64};
   packed.range = tensor.range;
   const auto id = static_cast<TensorId>(result.tensors.size());
   if (result.FindTensor(packed.name)) {
@@ -102,6 +109,17 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
   return result;
 }
 
+bool NamesDimensions(const std::vector<IndexExpr>& index) {
+  std::vector<VarId> seen;
+  for (const IndexExpr& dimension : index) {
+    if (dimension.IsConstant()) continue;
+    const std::optional<VarId> iterator = dimension.AsVar();
+    if (!iterator || std::ranges::find(seen, *iterator) != seen.end()) return false;
+    seen.push_back(*iterator);
+  }
+  return true;
+}
+
 namespace {
 
 // What S and S.part of a split reduction have in common.
@@ -110,6 +128,24 @@ struct ReductionSplit {
   VarId iterator = 0;
   int64_t outer_extent = 0;
 };
+
+// The names that the step makes must be new.
+Status CheckNewNames(const Compute& compute, const Statement& statement,
+                     const ReduceSplitStep& step) {
+  const std::string part = statement.name + ".part";
+  if (compute.FindStatement(part) || compute.FindTensor(part)) {
+    return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: there is {} already", step.statement,
+                part);
+  }
+  for (const Iterator& iterator : statement.iterators) {
+    for (const char* suffix : {"o", "i", "p"}) {
+      if (iterator.name != step.iterator + suffix) continue;
+      return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: there is an iterator {} already",
+                  step.statement, iterator.name);
+    }
+  }
+  return {};
+}
 
 Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitStep& step) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
@@ -123,6 +159,11 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
     return Fail(ErrorCode::kInvalidArgument,
                 "reduce_split {}: it is not a reorderable reduction of one value", step.statement);
   }
+  if (!NamesDimensions(statement.writes[0].index)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "reduce_split {}: its write index is more than different iterators",
+                step.statement);
+  }
   for (size_t i = 0; i < statement.iterators.size(); ++i) {
     if (statement.iterators[i].name != step.iterator) continue;
     for (const IndexExpr& index : statement.writes[0].index) {
@@ -131,7 +172,8 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
                     step.statement, step.iterator);
       }
     }
-    if (step.factor < 1) break;
+    if (step.factor < 1 || step.factor > kLargestFactor) break;
+    TUNEC_RETURN_IF_ERROR(CheckNewNames(compute, statement, step));
     return ReductionSplit{*id, static_cast<VarId>(i),
                           CeilDivide(statement.iterators[i].extent, step.factor)};
   }
@@ -209,100 +251,6 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   statements[split.statement] = std::move(whole);
   statements.insert(statements.begin() + split.statement, std::move(part));
   return result;
-}
-
-namespace {
-
-// Replaces one read of a consumer by the producer's reads and value.
-void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
-  std::vector<IndexExpr> iterator_of(producer.iterators.size());
-  for (size_t d = 0; d < producer.writes[0].index.size(); ++d) {
-    const std::optional<VarId> iterator = producer.writes[0].index[d].AsVar();
-    if (iterator) iterator_of[*iterator] = consumer.reads[slot].index[d];
-  }
-  const auto first = static_cast<int>(consumer.reads.size());
-  const auto rewrite = [&](const IndexExpr& index) {
-    return RenumberLoaded(Substitute(index, iterator_of), [&](int s) { return s + first; });
-  };
-  for (Read read : producer.reads) {
-    for (IndexExpr& index : read.index) index = rewrite(index);
-    if (read.guard) {
-      for (IndexExpr& condition : read.guard->nonnegative) condition = rewrite(condition);
-    }
-    consumer.reads.push_back(std::move(read));
-  }
-  const Expr value = ReplaceReads(
-      TransformIndices(producer.values[0], rewrite),
-      [&](int s, DataType type) { return Expr::Read(s + first, type); });
-  for (Expr& body : consumer.values) {
-    body = ReplaceReads(body, [&](int s, DataType type) {
-      return static_cast<size_t>(s) == slot ? value : Expr::Read(s, type);
-    });
-  }
-}
-
-// Whether every point is written once and the indices are the iterators themselves.
-bool IsPlainDefinition(const Statement& statement) {
-  if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
-  std::vector<VarId> seen;
-  for (const IndexExpr& index : statement.writes[0].index) {
-    const std::optional<VarId> iterator = index.AsVar();
-    if (!iterator || std::ranges::find(seen, *iterator) != seen.end()) return index.IsConstant();
-    seen.push_back(*iterator);
-  }
-  return seen.size() == statement.iterators.size();
-}
-
-// Drops the reads that no value and no other read's index uses.
-void RemoveUnusedReads(Statement& statement) {
-  std::vector<bool> used(statement.reads.size(), false);
-  for (const Expr& value : statement.values) {
-    Visit(value, [&](const Expr& node) {
-      if (node.kind() == ExprKind::kRead) used[node.node().slot] = true;
-    });
-  }
-  const bool loads = std::ranges::any_of(statement.reads, [](const Read& read) {
-    return std::ranges::any_of(read.index, &IndexExpr::UsesLoaded);
-  });
-  if (loads) return;  // gathers keep all their reads
-  std::vector<int> slot(statement.reads.size(), 0);
-  std::vector<Read> kept;
-  for (size_t i = 0; i < statement.reads.size(); ++i) {
-    slot[i] = static_cast<int>(kept.size());
-    if (used[i]) kept.push_back(statement.reads[i]);
-  }
-  statement.reads = std::move(kept);
-  for (Expr& value : statement.values) {
-    value = ReplaceReads(value, [&](int s, DataType type) { return Expr::Read(slot[s], type); });
-  }
-}
-
-}  // namespace
-
-Result<Compute> Apply(const Compute& compute, const InlineStep& step) {
-  const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id || !IsPlainDefinition(compute.statements[*id]) ||
-      compute.tensors[compute.statements[*id].writes[0].tensor].role != TensorRole::kWorkspace) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "inline {}: it is not a statement that defines a workspace tensor pointwise",
-                step.statement);
-  }
-  const Statement producer = compute.statements[*id];
-  const TensorId tensor = producer.writes[0].tensor;
-  Compute result = compute;
-  for (Statement& consumer : result.statements) {
-    for (size_t slot = 0; slot < consumer.reads.size(); ++slot) {
-      if (consumer.reads[slot].tensor != tensor) continue;
-      if (consumer.reads[slot].guard) {
-        return Fail(ErrorCode::kInvalidArgument, "inline {}: statement {} reads it under a guard",
-                    step.statement, consumer.name);
-      }
-      InlineRead(consumer, slot, producer);
-    }
-    RemoveUnusedReads(consumer);
-  }
-  result.statements.erase(result.statements.begin() + *id);
-  return RemoveUnusedTensors(result);
 }
 
 Compute RemoveUnusedTensors(const Compute& compute) {

@@ -11,6 +11,10 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step);
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
 Result<Compute> Apply(const Compute& compute, const InlineStep& step);
 
+/// Whether an index is constants and different iterators, so that instances that differ in a
+/// written iterator write different elements.
+bool NamesDimensions(const std::vector<IndexExpr>& index);
+
 /// The Compute without the tensors that no statement uses; outputs stay.
 Compute RemoveUnusedTensors(const Compute& compute);
 

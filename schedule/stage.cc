@@ -51,9 +51,8 @@ class Stager {
 std::optional<IndexExpr> OuterPart(const IndexExpr& index, const std::set<VarId>& outside) {
   IndexExpr outer(0);
   for (const IndexTerm& term : index.terms()) {
-    IndexExpr alone = term.atom.kind == IndexAtom::Kind::kVariable
-                          ? IndexExpr::Var(term.atom.id)
-                          : IndexExpr(0);
+    IndexExpr alone =
+        term.atom.kind == IndexAtom::Kind::kVariable ? IndexExpr::Var(term.atom.id) : IndexExpr(0);
     if (term.atom.kind == IndexAtom::Kind::kLoaded) return std::nullopt;
     if (term.atom.kind == IndexAtom::Kind::kFloorDiv) {
       alone = IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor);
@@ -88,7 +87,8 @@ Status Stager::Measure(StatementId statement, const std::vector<IndexExpr>& inde
     dimension.inner = {std::min(dimension.inner.lo, bounds.lo),
                        std::max(dimension.inner.hi, bounds.hi)};
     for (size_t depth = 0; depth < around.size(); ++depth) {
-      if (inner.Uses(around[depth])) dimension.depth = std::max(dimension.depth, static_cast<int>(depth));
+      if (inner.Uses(around[depth]))
+        dimension.depth = std::max(dimension.depth, static_cast<int>(depth));
     }
   }
   return {};
@@ -97,9 +97,8 @@ Status Stager::Measure(StatementId statement, const std::vector<IndexExpr>& inde
 void Stager::Rewrite(StatementId statement, std::vector<IndexExpr>& index) const {
   std::vector<IndexExpr> local;
   for (const size_t d : order_) {
-    const IndexExpr start = Substitute(*dimensions_[d].outer, [&](VarId loop) {
-      return tree_.forward[statement].at(loop);
-    });
+    const IndexExpr start = Substitute(
+        *dimensions_[d].outer, [&](VarId loop) { return tree_.forward[statement].at(loop); });
     local.push_back(index[d] - start - dimensions_[d].inner.lo);
   }
   index = std::move(local);
@@ -129,10 +128,11 @@ Status Stager::Run() {
   }
   std::ranges::stable_sort(
       order_, [&](size_t a, size_t b) { return dimensions_[a].depth < dimensions_[b].depth; });
-  TUNEC_RETURN_IF_ERROR(for_each_access([&](StatementId s, std::vector<IndexExpr>& index) -> Status {
-    Rewrite(s, index);
-    return {};
-  }));
+  TUNEC_RETURN_IF_ERROR(
+      for_each_access([&](StatementId s, std::vector<IndexExpr>& index) -> Status {
+        Rewrite(s, index);
+        return {};
+      }));
   Tensor& tensor = tree_.tensors[tensor_];
   tensor.role = TensorRole::kLocal;
   tensor.layout = {};
@@ -151,7 +151,18 @@ Status Apply(ScheduleTree& tree, const StageStep& step) {
   if (!tensor || tree.tensors[*tensor].role != TensorRole::kWorkspace) {
     return Fail(ErrorCode::kInvalidArgument, "stage: {} is not a workspace tensor", step.tensor);
   }
+  const bool shares = std::ranges::any_of(
+      tree.tensors, [&](const Tensor& other) { return other.alias == *tensor; });
+  if (shares || tree.tensors[*tensor].alias) {
+    return Fail(ErrorCode::kInvalidArgument, "stage: {} shares its storage with another tensor",
+                step.tensor);
+  }
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+  if (!CanHoldMore(tree, loop)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "stage {}: loop {} is vector or not the innermost of its tasks", step.tensor,
+                step.loop);
+  }
   TUNEC_RETURN_IF_ERROR(Stager(tree, *tensor, loop).Run());
   TreeNode* node = FindLoopNode(tree.root, loop);
   TreeNode alloc{.kind = TreeNode::Kind::kAlloc, .tensor = *tensor, .scope = step.scope};

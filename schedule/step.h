@@ -17,9 +17,9 @@ namespace tunec {
 
 // ---- Compute -> Compute
 
-/// `pack w0 [j/32, k, j%32]`: a copy of a tensor in another storage order, and all readers
-/// moved to it. Each storage dimension is a logical dimension, or its quotient or remainder by
-/// a factor. A copy of weights is made once, when compiling.
+/// `pack w0 1/32 0 1%32`: a copy of a tensor in another storage order, and all readers moved
+/// to it. Each storage dimension is a logical dimension, by number, or its quotient or remainder
+/// by a factor. A copy of weights is made once, when compiling.
 ///   before: acc[i,j] sum= x[i,k] * w0[k,j]
 ///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
 struct PackStep {

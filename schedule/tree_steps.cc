@@ -4,12 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "support/check.h"
 
 namespace tunec {
 namespace {
+
+// Keeps products of extents and strides far from overflow.
+constexpr int64_t kLargestSplit = int64_t{1} << 31;
+// A fully unrolled loop's iterations are all code (verify_loop_nest.cc has the same limit).
+constexpr int64_t kMostUnrolled = 4096;
 
 void CollectLoops(const TreeNode& node, std::vector<VarId>& loops) {
   if (node.kind == TreeNode::Kind::kLoop) loops.push_back(node.loop);
@@ -22,9 +30,8 @@ void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statem
                       const IndexExpr& value) {
   for (const StatementId s : statements) {
     for (IndexExpr& iterator : tree.inverse[s]) {
-      iterator = Substitute(iterator, [&](VarId v) -> IndexExpr {
-        return v == loop ? value : IndexExpr::Var(v);
-      });
+      iterator = Substitute(
+          iterator, [&](VarId v) -> IndexExpr { return v == loop ? value : IndexExpr::Var(v); });
     }
   }
 }
@@ -43,16 +50,61 @@ Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name) {
               fmt::join(names, " "));
 }
 
-Status Apply(ScheduleTree& tree, const SplitStep& step) {
-  TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+namespace {
+
+// How loops run is said last: a step that makes other loops of this one would lose it.
+Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name) {
+  TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, name));
+  if (tree.loops[loop].kind == LoopKind::kSerial && tree.loops[loop].unroll == 1) return loop;
+  return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is vector, parallel or unrolled already",
+              step, name);
+}
+
+Status CheckFactors(const SplitStep& step, int64_t extent) {
+  if (step.factors.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "split {}: no factors", step.loop);
+  }
   int64_t inner_size = 1;
   for (const int64_t factor : step.factors) {
-    if (factor < 1 || factor > tree.loops[loop].extent * 2 + 1024) {
+    inner_size *= std::clamp<int64_t>(factor, 0, kLargestSplit + 1);
+    if (inner_size < 1 || inner_size > kLargestSplit) {
       return Fail(ErrorCode::kInvalidArgument, "split {}: factor {} of a loop of {} iterations",
-                  step.loop, factor, tree.loops[loop].extent);
+                  step.loop, factor, extent);
     }
-    inner_size *= factor;
   }
+  return {};
+}
+
+// Letters, digits, '_' and '.', with a letter or '_' first: what a nest's variable can be called.
+bool IsLoopName(const std::string& name) {
+  const auto is_letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, [&](char c) {
+    return is_letter(c) || c == '.' || std::isdigit(static_cast<unsigned char>(c));
+  });
+}
+
+// The node of the loop around all the others of the list; null when there is none.
+TreeNode* OutermostOf(ScheduleTree& tree, const std::vector<VarId>& loops) {
+  for (const VarId loop : loops) {
+    TreeNode* candidate = FindLoopNode(tree.root, loop);
+    std::vector<VarId> below;
+    CollectLoops(*candidate, below);
+    const bool outermost = std::ranges::all_of(
+        loops, [&](VarId other) { return std::ranges::find(below, other) != below.end(); });
+    if (outermost) return candidate;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status Apply(ScheduleTree& tree, const SplitStep& step) {
+  TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "split", step.loop));
+  TUNEC_RETURN_IF_ERROR(CheckFactors(step, tree.loops[loop].extent));
+  const int64_t inner_size =
+      std::accumulate(step.factors.begin(), step.factors.end(), int64_t{1}, std::multiplies<>());
   TreeNode* node = FindLoopNode(tree.root, loop);
   const std::vector<StatementId> statements = StatementsBelow(*node);
   // Extents outermost first; value = sum of part * stride.
@@ -64,7 +116,12 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
   for (size_t level = 0; level < extents.size(); ++level) {
     if (level > 0) stride /= extents[level];
     const auto part = static_cast<VarId>(tree.loops.size());
-    tree.loops.push_back({.name = fmt::format("{}.{}", step.loop, level), .extent = extents[level]});
+    std::string name = fmt::format("{}.{}", step.loop, level);
+    if (LoopNamed(tree, name)) {
+      return Fail(ErrorCode::kInvalidArgument, "split {}: there is a loop {} already", step.loop,
+                  name);
+    }
+    tree.loops.push_back({.name = std::move(name), .extent = extents[level]});
     parts.push_back(part);
     value += IndexExpr::Var(part) * stride;
     for (const StatementId s : statements) {
@@ -90,25 +147,14 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
 Status Apply(ScheduleTree& tree, const ReorderStep& step) {
   std::vector<VarId> wanted;
   for (const std::string& name : step.loops) {
-    TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, name));
+    TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "reorder", name));
     if (std::ranges::find(wanted, loop) != wanted.end()) {
       return Fail(ErrorCode::kInvalidArgument, "reorder: loop {} is named twice", name);
     }
     wanted.push_back(loop);
   }
-  // The chain starts at whichever of them is outermost.
-  TreeNode* node = nullptr;
-  for (const VarId loop : wanted) {
-    TreeNode* candidate = FindLoopNode(tree.root, loop);
-    std::vector<VarId> below;
-    CollectLoops(*candidate, below);
-    const bool outermost = std::ranges::all_of(wanted, [&](VarId other) {
-      return std::ranges::find(below, other) != below.end();
-    });
-    if (outermost) node = candidate;
-  }
   std::vector<TreeNode*> places;
-  for (TreeNode* at = node; at != nullptr && places.size() < wanted.size();) {
+  for (TreeNode* at = OutermostOf(tree, wanted); at != nullptr && places.size() < wanted.size();) {
     if (at->kind == TreeNode::Kind::kLoop && std::ranges::find(wanted, at->loop) != wanted.end()) {
       places.push_back(at);
     }
@@ -124,8 +170,8 @@ Status Apply(ScheduleTree& tree, const ReorderStep& step) {
 }
 
 Status Apply(ScheduleTree& tree, const FuseStep& step) {
-  TUNEC_ASSIGN(const VarId outer, LoopNamed(tree, step.outer));
-  TUNEC_ASSIGN(const VarId inner, LoopNamed(tree, step.inner));
+  TUNEC_ASSIGN(const VarId outer, SerialLoop(tree, "fuse", step.outer));
+  TUNEC_ASSIGN(const VarId inner, SerialLoop(tree, "fuse", step.inner));
   TreeNode* node = FindLoopNode(tree.root, outer);
   TreeNode* child = &node->children[0];
   if (child->kind != TreeNode::Kind::kLoop || child->loop != inner) {
@@ -134,6 +180,13 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
   }
   if (LoopNamed(tree, step.name)) {
     return Fail(ErrorCode::kInvalidArgument, "fuse: there is a loop {} already", step.name);
+  }
+  if (!IsLoopName(step.name)) {
+    return Fail(ErrorCode::kInvalidArgument, "fuse: '{}' is no name for a loop", step.name);
+  }
+  if (tree.loops[outer].extent * tree.loops[inner].extent > int64_t{1} << 50) {
+    return Fail(ErrorCode::kInvalidArgument, "fuse: {} and {} have too many iterations together",
+                step.outer, step.inner);
   }
   const int64_t inner_extent = tree.loops[inner].extent;
   const auto fused = static_cast<VarId>(tree.loops.size());
@@ -153,6 +206,16 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
   return {};
 }
 
+bool CanHoldMore(const ScheduleTree& tree, VarId loop) {
+  const LoopKind kind = tree.loops[loop].kind;
+  if (kind == LoopKind::kParallel) {
+    const TreeNode& child = PathToLoop(tree.root, loop).back()->children[0];
+    return child.kind != TreeNode::Kind::kLoop ||
+           tree.loops[child.loop].kind != LoopKind::kParallel;
+  }
+  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
+}
+
 Status Apply(ScheduleTree& tree, const IsolateStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   tree.loops[loop].isolate = true;
@@ -164,7 +227,7 @@ namespace {
 // A loop's kind may be chosen once.
 Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, name));
-  if (tree.loops[loop].kind != LoopKind::kSerial) {
+  if (tree.loops[loop].kind != LoopKind::kSerial || tree.loops[loop].unroll != 1) {
     return Fail(ErrorCode::kInvalidArgument, "loop {} is not serial any more", name);
   }
   tree.loops[loop].kind = kind;
@@ -174,9 +237,16 @@ Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind) {
 }  // namespace
 
 Status Apply(ScheduleTree& tree, const UnrollStep& step) {
-  if (step.factor == 0) return SetKind(tree, step.loop, LoopKind::kUnrolled);
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
-  if (step.factor < 0) return Fail(ErrorCode::kInvalidArgument, "unroll by {}", step.factor);
+  const int64_t copies = step.factor == 0 ? tree.loops[loop].extent : step.factor;
+  if (step.factor < 0 || copies > kMostUnrolled) {
+    return Fail(ErrorCode::kInvalidArgument, "unroll {}: {} copies, at most {} are sensible",
+                step.loop, copies, kMostUnrolled);
+  }
+  if (step.factor == 0) return SetKind(tree, step.loop, LoopKind::kUnrolled);
+  if (tree.loops[loop].kind != LoopKind::kSerial) {
+    return Fail(ErrorCode::kInvalidArgument, "unroll {}: it is not serial any more", step.loop);
+  }
   tree.loops[loop].unroll = step.factor;
   return {};
 }

@@ -21,4 +21,8 @@ Status Apply(ScheduleTree& tree, const NonTemporalStep& step);
 /// The loop of that name that is still in the tree, or an error that lists the loops there are.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);
 
+/// Whether more than its present body may be put into the loop: it runs its iterations one by
+/// one, or as tasks and is the innermost of these.
+bool CanHoldMore(const ScheduleTree& tree, VarId loop);
+
 }  // namespace tunec
