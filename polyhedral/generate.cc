@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "polyhedral/make_store.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/check.h"
 
@@ -26,8 +28,8 @@ namespace {
 
 // What is known at one place of the tree.
 struct Context {
-  std::vector<Interval> range;                     // per loop
-  std::vector<std::optional<IndexExpr>> value;     // per loop: its variable in the nest, or a constant
+  std::vector<Interval> range;                  // per loop
+  std::vector<std::optional<IndexExpr>> value;  // per loop: its variable in the nest, or a constant
   std::vector<std::vector<IndexExpr>> conditions;  // per statement, over the tree's loops
   std::vector<bool> dead;                          // per statement: no instance here
   std::vector<const TreeNode*> undivided;          // isolated parallel loops around this place
@@ -50,6 +52,7 @@ class Generator {
   Body GenerateRange(const TreeNode& node, Context context, Interval range,
                      const std::vector<IndexExpr>& lower, const std::vector<IndexExpr>& upper);
   Body GenerateLeaf(StatementId statement, const Context& context);
+  Body OnePart(Body parts);
 
   IntervalOf Ranges(const Context& context) const {
     return [&context](VarId loop) { return context.range[loop]; };
@@ -66,7 +69,8 @@ class Generator {
 
   const ScheduleTree& tree_;
   LoopNest nest_;
-  std::map<std::string, int> variable_names_;
+  std::set<std::string> variable_names_;
+  std::map<std::string, int> copies_;  // made of a name
 };
 
 std::string Identifier(const std::string& loop_name) {
@@ -76,9 +80,9 @@ std::string Identifier(const std::string& loop_name) {
 }
 
 VarId Generator::NewVariable(const std::string& loop_name) {
-  std::string name = Identifier(loop_name);
-  const int count = variable_names_[name]++;
-  if (count > 0) name += fmt::format("__{}", count);
+  const std::string base = Identifier(loop_name);
+  std::string name = base;
+  while (!variable_names_.insert(name).second) name = fmt::format("{}__{}", base, ++copies_[base]);
   nest_.variables.push_back(std::move(name));
   return static_cast<VarId>(nest_.variables.size() - 1);
 }
@@ -180,8 +184,8 @@ Body Generator::Generate(const TreeNode& node, Context context) {
   const std::vector<StatementId> live = LiveBelow(node, context);
   if (live.empty()) return {};
   // Parallel loops stay an unbroken chain: what concerns them only is tested inside.
-  const bool in_chain = node.kind == TreeNode::Kind::kLoop &&
-                        tree_.loops[node.loop].kind == LoopKind::kParallel;
+  const bool in_chain =
+      node.kind == TreeNode::Kind::kLoop && tree_.loops[node.loop].kind == LoopKind::kParallel;
   if (in_chain) return GenerateKind(node, std::move(context));
   if (!context.undivided.empty()) return DivideTasks(node, std::move(context));
   std::vector<IndexExpr> conditions;
@@ -339,7 +343,10 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
   }
   const VarId variable = NewVariable(tree_loop.name);
   context.value[node.loop] = IndexExpr::Var(variable);
-  Loop loop{.var = variable, .kind = tree_loop.kind, .lower = lower, .upper = upper,
+  Loop loop{.var = variable,
+            .kind = tree_loop.kind,
+            .lower = lower,
+            .upper = upper,
             .unroll = tree_loop.unroll};
   loop.lower.insert(loop.lower.begin(), IndexExpr(range.lo));
   loop.upper.insert(loop.upper.begin(), IndexExpr(range.hi + 1));
@@ -350,50 +357,23 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
 }
 
 Body Generator::GenerateLeaf(StatementId id, const Context& context) {
-  const Statement& statement = tree_.statements[id];
-  const std::vector<IndexExpr>& inverse = tree_.inverse[id];
-  const auto to_nest = [&](const IndexExpr& index) {
-    return ToNest(Substitute(index, inverse), context);
-  };
-  Store store{.statement = statement.name, .reducer = statement.reducer,
-              .non_temporal = tree_.non_temporal[id]};
-  for (Read read : statement.reads) {
-    for (IndexExpr& index : read.index) index = to_nest(index);
-    if (read.guard) {
-      std::vector<IndexExpr> open;
-      for (const IndexExpr& condition : read.guard->nonnegative) {
-        const IndexExpr over_loops = Simplify(Substitute(condition, inverse), Ranges(context));
-        if (BoundsOf(over_loops, Ranges(context)).lo < 0) open.push_back(ToNest(over_loops, context));
-      }
-      read.guard->nonnegative = std::move(open);
-      if (read.guard->nonnegative.empty()) read.guard.reset();
-    }
-    store.reads.push_back(std::move(read));
-  }
-  for (Write write : statement.writes) {
-    for (IndexExpr& index : write.index) index = to_nest(index);
-    store.writes.push_back(std::move(write));
-  }
-  for (const Expr& value : statement.values) {
-    // A condition that the ranges decide becomes a constant, and Simplify folds the select.
-    const Expr decided = Transform(value, [&](const Expr& node) {
-      if (node.kind() == ExprKind::kIndex) {
-        return Expr::Index(to_nest(node.node().index[0]), node.type());
-      }
-      if (node.kind() != ExprKind::kHolds) return node;
-      std::vector<IndexExpr> open;
-      for (const IndexExpr& condition : node.node().index) {
-        const IndexExpr over_loops = Simplify(Substitute(condition, inverse), Ranges(context));
-        const Interval bounds = BoundsOf(over_loops, Ranges(context));
-        if (bounds.hi < 0) return Expr::Constant(0, DataType::kBool);
-        if (bounds.lo < 0) open.push_back(ToNest(over_loops, context));
-      }
-      return Expr::Holds(std::move(open));
-    });
-    store.values.push_back(Simplify(decided, FloatRules::kStrict));
-  }
+  const StoreSite site{.ranges = Ranges(context),
+                       .to_nest = [&](const IndexExpr& i) { return ToNest(i, context); }};
+  Store store = MakeStore(tree_.statements[id], tree_.inverse[id], site);
+  store.non_temporal = tree_.non_temporal[id];
   Body body;
   body.push_back(NestNode{std::move(store)});
+  return body;
+}
+
+// Parts of a phase may run at the same time. What one loop of the tree became stays one part: a
+// loop of one iteration around it.
+Body Generator::OnePart(Body parts) {
+  if (parts.size() <= 1) return parts;
+  Loop once{.var = NewVariable("once"), .lower = {IndexExpr(0)}, .upper = {IndexExpr(1)}};
+  once.body = std::move(parts);
+  Body body;
+  body.push_back(NestNode{std::move(once)});
   return body;
 }
 
@@ -402,7 +382,7 @@ Result<LoopNest> Generator::Run() {
   nest_.tensors = tree_.tensors;
   const Context start = Start();
   for (size_t i = 0; i < tree_.root.children.size(); ++i) {
-    Body body = Generate(tree_.root.children[i], start);
+    Body body = OnePart(Generate(tree_.root.children[i], start));
     if (body.empty()) continue;
     const StatementId last = StatementsBelow(tree_.root.children[i]).back();
     nest_.phases.push_back({tree_.statements[last].name, std::move(body)});

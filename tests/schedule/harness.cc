@@ -67,44 +67,6 @@ std::string Compare(const std::vector<Array>& wanted, const std::vector<Array>& 
   return {};
 }
 
-// The position among the arguments that are read.
-const Array* ArgumentNamed(const Compute& compute, const std::vector<Array>& arguments,
-                           const std::string& name) {
-  size_t position = 0;
-  for (const Tensor& tensor : compute.tensors) {
-    if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) continue;
-    if (tensor.name == name) return &arguments[position];
-    ++position;
-  }
-  return nullptr;
-}
-
-// The nest's arguments: those of the Compute, and packed weights from their prepack nests.
-Result<std::vector<Array>> NestArguments(const Compute& compute, const ScheduledKernel& kernel,
-                                         const std::vector<Array>& arguments) {
-  std::vector<Array> found;
-  for (const TensorId id : Arguments(kernel.nest)) {
-    const Tensor& tensor = kernel.nest.tensors[id];
-    if (tensor.role == TensorRole::kOutput) continue;
-    if (const Array* given = ArgumentNamed(compute, arguments, tensor.name)) {
-      found.push_back(*given);
-      continue;
-    }
-    for (const LoopNest& prepack : kernel.prepack) {
-      if (prepack.name != tensor.name) continue;
-      TUNEC_RETURN_IF_ERROR(Verify(prepack));
-      const std::string weight = tensor.name.substr(0, tensor.name.size() - 5);
-      const Array* packed = ArgumentNamed(compute, arguments, weight);
-      TUNEC_CHECK(packed != nullptr, "prepack of an unknown weight {}", weight);
-      TUNEC_ASSIGN(
-          std::vector<Array> outputs,
-          Interpret(TasksBackwards(prepack), std::vector<Array>{*packed}, Precision::kNative));
-      found.push_back(std::move(outputs[0]));
-    }
-  }
-  return found;
-}
-
 // Rewrites every index expression of a body that uses the variable.
 class Reverser {
  public:
@@ -176,32 +138,70 @@ LoopNest TasksBackwards(const LoopNest& nest) {
   return result;
 }
 
-std::string Disagreement(const Compute& compute, const ScheduledKernel& kernel,
-                         const std::vector<Array>& arguments) {
+Judge::Judge(Compute compute)
+    : compute_(std::move(compute)), arguments_(RandomArguments(compute_, 1)) {
+  Result<std::vector<Array>> wanted = Interpret(compute_, arguments_, Precision::kNative);
+  TUNEC_CHECK(wanted.has_value(), "the compute fails: {}", wanted.error().message);
+  wanted_ = std::move(*wanted);
+}
+
+const Array* Judge::ArgumentNamed(const std::string& name) const {
+  size_t position = 0;
+  for (const Tensor& tensor : compute_.tensors) {
+    if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) continue;
+    if (tensor.name == name) return &arguments_[position];
+    ++position;
+  }
+  return nullptr;
+}
+
+// The nest's arguments: those of the Compute, and packed weights from their prepack nests.
+Result<std::vector<Array>> Judge::NestArguments(const ScheduledKernel& kernel) const {
+  std::vector<Array> found;
+  for (const TensorId id : Arguments(kernel.nest)) {
+    const Tensor& tensor = kernel.nest.tensors[id];
+    if (tensor.role == TensorRole::kOutput) continue;
+    if (const Array* given = ArgumentNamed(tensor.name)) {
+      found.push_back(*given);
+      continue;
+    }
+    for (const LoopNest& prepack : kernel.prepack) {
+      if (prepack.name != tensor.name) continue;
+      TUNEC_RETURN_IF_ERROR(Verify(prepack));
+      const Array* packed = ArgumentNamed(tensor.name.substr(0, tensor.name.size() - 5));
+      TUNEC_CHECK(packed != nullptr, "prepack of an unknown weight for {}", tensor.name);
+      TUNEC_ASSIGN(
+          std::vector<Array> outputs,
+          Interpret(TasksBackwards(prepack), std::vector<Array>{*packed}, Precision::kNative));
+      found.push_back(std::move(outputs[0]));
+    }
+  }
+  return found;
+}
+
+std::string Judge::Disagreement(const ScheduledKernel& kernel, Tasks tasks) const {
   if (const Status valid = Verify(kernel.nest); !valid) {
     return "the nest is invalid: " + valid.error().message;
   }
-  const auto wanted = Interpret(compute, arguments, Precision::kNative);
-  if (!wanted) return "the compute fails: " + wanted.error().message;
-  const auto given = NestArguments(compute, kernel, arguments);
+  const auto given = NestArguments(kernel);
   if (!given) return "a prepack fails: " + given.error().message;
-  for (const LoopNest& nest : {kernel.nest, TasksBackwards(kernel.nest)}) {
+  std::vector<LoopNest> nests = {TasksBackwards(kernel.nest)};
+  if (tasks == Tasks::kBothWays) nests.push_back(kernel.nest);
+  for (const LoopNest& nest : nests) {
     const auto found = Interpret(nest, *given, Precision::kNative);
     if (!found) return "the nest fails: " + found.error().message;
-    if (std::string difference = Compare(*wanted, *found); !difference.empty()) return difference;
+    if (std::string difference = Compare(wanted_, *found); !difference.empty()) return difference;
   }
   return {};
 }
 
-std::string Disagreement(const Compute& compute, const LoopNest& nest,
-                         const std::vector<Array>& arguments) {
-  return Disagreement(compute, ScheduledKernel{nest, {}}, arguments);
+std::string Judge::Outcome(const Schedule& schedule, ReductionOrder order, Tasks tasks) const {
+  const auto kernel = ApplySchedule(compute_, schedule, order);
+  return kernel ? Disagreement(*kernel, tasks) : kernel.error().message;
 }
 
-std::string Outcome(const Compute& compute, const Schedule& schedule, ReductionOrder order) {
-  const auto kernel = ApplySchedule(compute, schedule, order);
-  if (!kernel) return kernel.error().message;
-  return Disagreement(compute, *kernel, RandomArguments(compute, 1));
+std::string Outcome(std::string_view compute, std::string_view steps, ReductionOrder order) {
+  return Judge(MustParse(compute)).Outcome(MustParseSteps(steps), order);
 }
 
 namespace {

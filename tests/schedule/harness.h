@@ -23,22 +23,38 @@ Schedule MustParseSteps(std::string_view lines);
 /// short sums of products are exact in any order; integers lie within the tensor's range.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed);
 
-/// Verifies the nest and the prepacks, runs them and compares with the Compute, tasks in order
-/// and backwards (tasks that depend on each other then differ). Empty where all agree, else
-/// what is wrong.
-std::string Disagreement(const Compute& compute, const ScheduledKernel& kernel,
-                         const std::vector<Array>& arguments);
+/// In which order an examined nest's tasks run.
+enum class Tasks { kBothWays, kBackwards };
 
-/// As above for a nest whose arguments are the Compute's own.
-std::string Disagreement(const Compute& compute, const LoopNest& nest,
-                         const std::vector<Array>& arguments);
+/// Holds a Compute, arguments and the result that the interpreter gives for them.
+class Judge {
+ public:
+  explicit Judge(Compute compute);
+  const Compute& compute() const { return compute_; }
+
+  /// Verifies the nest and the prepacks, runs them and compares with the Compute: tasks in order
+  /// and backwards (tasks that depend on each other then differ). Empty where all agree, else
+  /// what is wrong.
+  std::string Disagreement(const ScheduledKernel& kernel, Tasks tasks = Tasks::kBothWays) const;
+  /// What ApplySchedule's error says, or how its result disagrees; empty where all is well.
+  std::string Outcome(const Schedule& schedule, ReductionOrder order = ReductionOrder::kAny,
+                      Tasks tasks = Tasks::kBothWays) const;
+
+ private:
+  Result<std::vector<Array>> NestArguments(const ScheduledKernel& kernel) const;
+  const Array* ArgumentNamed(const std::string& name) const;
+
+  Compute compute_;
+  std::vector<Array> arguments_;
+  std::vector<Array> wanted_;
+};
 
 /// The nest with the iterations of all parallel loops, and the parts of all phases, reversed:
 /// another order in which a machine may run the tasks.
 LoopNest TasksBackwards(const LoopNest& nest);
 
-/// What ApplySchedule's error says, or how its result disagrees; empty where all is well.
-std::string Outcome(const Compute& compute, const Schedule& schedule,
+/// Judge's outcome of a schedule's lines for the text of a Compute.
+std::string Outcome(std::string_view compute, std::string_view steps,
                     ReductionOrder order = ReductionOrder::kAny);
 
 Target Avx2();

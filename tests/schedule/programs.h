@@ -72,26 +72,26 @@ inline constexpr std::string_view kVectorMatrix = R"(compute vector_matrix {
 )";
 
 inline constexpr std::string_view kConv3x3 = R"(compute conv3x3 {
-  input X: f32[1, 5, 9, 11] layout [1, 9, 11, 5] (n, c, h, w) -> [n, h, w, c]
-  weight W: f32[19, 5, 3, 3] constant
+  input X: f32[1, 3, 7, 9] layout [1, 7, 9, 3] (n, c, h, w) -> [n, h, w, c]
+  weight W: f32[19, 3, 3, 3] constant
   input bias: f32[19]
-  output Y: f32[1, 19, 9, 11] layout [1, 9, 11, 19] (n, c, h, w) -> [n, h, w, c]
-  workspace acc: f32[1, 19, 9, 11]
-  acc[n: 1, m: 19, oh: 9, ow: 11, ic: 5 reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, 9 - oh - kh >= 0, ow + kw - 1 >= 0, 11 - ow - kw >= 0:
+  output Y: f32[1, 19, 7, 9] layout [1, 7, 9, 19] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, 19, 7, 9]
+  acc[n: 1, m: 19, oh: 7, ow: 9, ic: 3 reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, 7 - oh - kh >= 0, ow + kw - 1 >= 0, 9 - ow - kw >= 0:
     acc[n, m, oh, ow] sum= X[n, ic, oh + kh - 1, ow + kw - 1] * W[m, ic, kh, kw]
-  Y[n: 1, m: 19, oh: 9, ow: 11]:
+  Y[n: 1, m: 19, oh: 7, ow: 9]:
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + bias[m], 0.0)
 }
 )";
 
 inline constexpr std::string_view kStridedConv = R"(compute strided_conv {
-  input X: f32[2, 3, 13, 13]
-  weight W: f32[17, 3, 3, 3] constant
-  output Y: f32[2, 17, 7, 7]
-  workspace acc: f32[2, 17, 7, 7]
-  acc[n: 2, m: 17, oh: 7, ow: 7, ic: 3 reduction, kh: 3 reduction, kw: 3 reduction]:
-    acc[n, m, oh, ow] sum= (X[n, ic, 2*oh + kh - 1, 2*ow + kw - 1] where (2*oh + kh - 1 >= 0, 13 - 2*oh - kh >= 0, 2*ow + kw - 1 >= 0, 13 - 2*ow - kw >= 0) else 0.0) * W[m, ic, kh, kw]
-  Y[n: 2, m: 17, oh: 7, ow: 7]:
+  input X: f32[2, 2, 9, 9]
+  weight W: f32[17, 2, 3, 3] constant
+  output Y: f32[2, 17, 5, 5]
+  workspace acc: f32[2, 17, 5, 5]
+  acc[n: 2, m: 17, oh: 5, ow: 5, ic: 2 reduction, kh: 3 reduction, kw: 3 reduction]:
+    acc[n, m, oh, ow] sum= (X[n, ic, 2*oh + kh - 1, 2*ow + kw - 1] where (2*oh + kh - 1 >= 0, 9 - 2*oh - kh >= 0, 2*ow + kw - 1 >= 0, 9 - 2*ow - kw >= 0) else 0.0) * W[m, ic, kh, kw]
+  Y[n: 2, m: 17, oh: 5, ow: 5]:
     Y[n, m, oh, ow] = acc[n, m, oh, ow]
 }
 )";

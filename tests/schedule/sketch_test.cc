@@ -41,23 +41,24 @@ std::vector<Case> Cases() {
 
 class SketchTest : public testing::TestWithParam<Case> {
  protected:
-  void Expect(const Sketch& sketch, const Decisions& decisions) const {
+  void Expect(const Sketch& sketch, const Decisions& decisions, Tasks tasks) const {
     const Schedule schedule = sketch.Fill(decisions);
     ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
     EXPECT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
-    EXPECT_EQ(Outcome(compute_, schedule), "") << sketch.name << "\n" << Print(schedule);
+    EXPECT_EQ(judge_.Outcome(schedule, ReductionOrder::kAny, tasks), "") << sketch.name << "\n"
+                                                                         << Print(schedule);
   }
 
-  Compute compute_ = MustParse(GetParam().program.text);
+  Judge judge_ = Judge(MustParse(GetParam().program.text));
 };
 
 TEST_P(SketchTest, DecisionsGiveEqualResults) {
   std::mt19937 random(7);
-  for (const Sketch& sketch : SketchesFor({{"direct", compute_}}, GetParam().target)) {
-    Expect(sketch, sketch.InitialDecisions());
+  for (const Sketch& sketch : SketchesFor({{"direct", judge_.compute()}}, GetParam().target)) {
+    Expect(sketch, sketch.InitialDecisions(), Tasks::kBothWays);
     const bool has_choices = sketch.SpaceSize() > 1;
     for (int i = 0; i < kRandomDecisions && has_choices && !HasFailure(); ++i) {
-      Expect(sketch, RandomDecisions(sketch, random));
+      Expect(sketch, RandomDecisions(sketch, random), Tasks::kBackwards);
     }
   }
 }

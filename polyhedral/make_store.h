@@ -1,0 +1,22 @@
+// One instance of a statement as a store of a loop nest.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ir/loop_nest.h"
+
+namespace tunec {
+
+/// What is known where the store stands.
+struct StoreSite {
+  IntervalOf ranges;                                   // of the tree's loops
+  std::function<IndexExpr(const IndexExpr&)> to_nest;  // over loops -> over the nest's variables
+};
+
+/// The statement's reads, writes and values with its iterators replaced by `inverse`, which is
+/// over loops. Conditions of guards and of `holds` that the ranges decide are gone.
+Store MakeStore(const Statement& statement, const std::vector<IndexExpr>& inverse,
+                const StoreSite& site);
+
+}  // namespace tunec
