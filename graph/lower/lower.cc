@@ -1,6 +1,7 @@
 // Lower: each node of the group in order becomes a lazy value; see context.h.
 #include "graph/group.h"
 #include "graph/lower/lower_node.h"
+#include "graph/lower/tidy_compute.h"
 
 namespace tunec {
 namespace lower {
@@ -88,7 +89,7 @@ Result<Compute> Build(const Graph& graph, const FusionGroup& group, Variant vari
     TUNEC_ASSIGN(Lazy value, LowerNode(context, node));
     TUNEC_RETURN_IF_ERROR(context.Bind(node.outputs[0], std::move(value)));
   }
-  return std::move(context).Finish();
+  return Tidy(std::move(context).Finish());
 }
 
 Status CheckTypes(const Graph& graph, const FusionGroup& group) {

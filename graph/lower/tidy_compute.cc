@@ -1,0 +1,142 @@
+#include "graph/lower/tidy_compute.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace tunec::lower {
+namespace {
+
+// Rewrites every index expression of a statement.
+void Rewrite(Statement& statement, const std::function<IndexExpr(const IndexExpr&)>& rewrite) {
+  for (IndexExpr& condition : statement.domain) condition = rewrite(condition);
+  for (Read& read : statement.reads) {
+    for (IndexExpr& index : read.index) index = rewrite(index);
+    if (!read.guard) continue;
+    for (IndexExpr& condition : read.guard->nonnegative) condition = rewrite(condition);
+  }
+  for (Write& write : statement.writes) {
+    for (IndexExpr& index : write.index) index = rewrite(index);
+  }
+  for (Expr& value : statement.values) value = TransformIndices(value, rewrite);
+}
+
+void RemoveUnitIterators(Statement& statement) {
+  std::vector<IndexExpr> replacement;
+  std::vector<Iterator> kept;
+  for (const Iterator& iterator : statement.iterators) {
+    const bool unit = iterator.extent == 1;
+    replacement.push_back(unit ? IndexExpr(0) : IndexExpr::Var(static_cast<VarId>(kept.size())));
+    if (!unit) kept.push_back(iterator);
+  }
+  if (kept.size() == statement.iterators.size()) return;
+  Rewrite(statement, [&](const IndexExpr& index) { return Substitute(index, replacement); });
+  statement.iterators = std::move(kept);
+  std::erase_if(statement.domain, [](const IndexExpr& condition) {
+    return condition.IsConstant() && condition.constant() >= 0;
+  });
+}
+
+// Calls `visit(statement, index)` for each access to a tensor.
+void ForEachAccess(Compute& compute, TensorId tensor,
+                   const std::function<void(Statement&, std::vector<IndexExpr>&)>& visit) {
+  for (Statement& statement : compute.statements) {
+    for (Read& read : statement.reads) {
+      if (read.tensor == tensor) visit(statement, read.index);
+    }
+    for (Write& write : statement.writes) {
+      if (write.tensor == tensor) visit(statement, write.index);
+    }
+  }
+}
+
+// Whether the pair is floor(x/c), x mod c for one iterator x.
+bool IsDividedIterator(const IndexExpr& high, const IndexExpr& low, int64_t divisor) {
+  const IndexExpr merged = high * divisor + low;
+  return merged.AsVar().has_value() && !high.AsVar() && !low.AsVar();
+}
+
+// A dimension pair over one divided iterator becomes that iterator's dimension.
+bool MergeDimensions(Compute& compute, TensorId id, const Statement& writer) {
+  Tensor& tensor = compute.tensors[id];
+  const std::vector<IndexExpr>& index = writer.writes[0].index;
+  for (size_t d = 0; d + 1 < index.size(); ++d) {
+    const int64_t inner = tensor.shape[d + 1];
+    if (!IsDividedIterator(index[d], index[d + 1], inner)) continue;
+    ForEachAccess(compute, id, [&](Statement&, std::vector<IndexExpr>& access) {
+      access[d] = access[d] * inner + access[d + 1];
+      access.erase(access.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+    });
+    tensor.shape[d] *= inner;
+    tensor.shape.erase(tensor.shape.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+    tensor.layout = {};
+    return true;
+  }
+  return false;
+}
+
+// c when the index is c*outer + inner with 0 <= inner < c, two iterators: a group's channel.
+std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& statement) {
+  if (index.terms().size() != 2 || index.constant() != 0) return std::nullopt;
+  for (size_t t = 0; t < 2; ++t) {
+    const IndexTerm& inner = index.terms()[t];
+    const IndexTerm& outer = index.terms()[1 - t];
+    const bool iterators = inner.atom.kind == IndexAtom::Kind::kVariable &&
+                           outer.atom.kind == IndexAtom::Kind::kVariable;
+    if (iterators && inner.coefficient == 1 && outer.coefficient > 1 &&
+        statement.iterators[inner.atom.id].extent == outer.coefficient) {
+      return outer.coefficient;
+    }
+  }
+  return std::nullopt;
+}
+
+// A dimension over two iterators becomes one for each.
+bool SplitDimension(Compute& compute, TensorId id, const Statement& writer) {
+  Tensor& tensor = compute.tensors[id];
+  const std::vector<IndexExpr>& index = writer.writes[0].index;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const std::optional<int64_t> factor = FactorOf(index[d], writer);
+    if (!factor || tensor.shape[d] % *factor != 0) continue;
+    ForEachAccess(compute, id, [&](Statement& statement, std::vector<IndexExpr>& access) {
+      const IndexExpr whole = access[d];
+      access[d] = Simplify(IndexExpr::FloorDiv(whole, *factor), statement.Intervals());
+      access.insert(access.begin() + static_cast<std::ptrdiff_t>(d) + 1,
+                    Simplify(IndexExpr::Mod(whole, *factor), statement.Intervals()));
+    });
+    tensor.shape[d] /= *factor;
+    tensor.shape.insert(tensor.shape.begin() + static_cast<std::ptrdiff_t>(d) + 1, *factor);
+    tensor.layout = {};
+    return true;
+  }
+  return false;
+}
+
+// Whether the tensor can be re-indexed: nobody outside sees it, and no index is a loaded value.
+bool IsPrivate(Compute& compute, TensorId id) {
+  if (compute.tensors[id].role != TensorRole::kWorkspace) return false;
+  bool loaded = false;
+  ForEachAccess(compute, id, [&](Statement&, std::vector<IndexExpr>& access) {
+    loaded |= std::ranges::any_of(access, &IndexExpr::UsesLoaded);
+  });
+  return !loaded;
+}
+
+}  // namespace
+
+Compute Tidy(const Compute& compute) {
+  Compute result = compute;
+  for (Statement& statement : result.statements) RemoveUnitIterators(statement);
+  for (size_t s = 0; s < result.statements.size(); ++s) {
+    const Statement& statement = result.statements[s];
+    if (!statement.reducer || statement.writes.size() != 1) continue;
+    const TensorId tensor = statement.writes[0].tensor;
+    if (!IsPrivate(result, tensor)) continue;
+    while (MergeDimensions(result, tensor, result.statements[s]) ||
+           SplitDimension(result, tensor, result.statements[s])) {
+    }
+  }
+  return result;
+}
+
+}  // namespace tunec::lower
