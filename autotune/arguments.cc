@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "ir/rounding.h"
@@ -78,7 +77,8 @@ std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const Index
 }
 
 // visit(logical position, storage position) for every element.
-void ForEachElement(const Tensor& tensor, const std::function<void(int64_t, int64_t)>& visit) {
+template <class Visit>
+void ForEachElement(const Tensor& tensor, const Visit& visit) {
   const IndexExpr offset = StorageOffset(tensor, LogicalVariables(tensor));
   const auto tables = OffsetTables(tensor, offset);
   const size_t rank = tensor.shape.size();

@@ -28,6 +28,17 @@ std::vector<Tried> History::Ranked() const {
   return ranked;
 }
 
+bool History::IsHopeless(int sketch) const {
+  constexpr double kFactor = 4;
+  std::optional<double> own;
+  for (const Tried& tried : tried_) {
+    if (!tried.candidate || tried.candidate->sketch != sketch) continue;
+    if (tried.status == TrialStatus::kOk)
+      own = std::min(own.value_or(tried.seconds), tried.seconds);
+  }
+  return own && best_ && *own > kFactor * *best_;
+}
+
 void History::SetSeconds(const std::string& schedule, double seconds) {
   best_.reset();
   for (Tried& tried : tried_) {

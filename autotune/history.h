@@ -31,6 +31,9 @@ class History {
   int Stale() const { return stale_; }
   /// The correct candidates of the space, the fastest first; of equal ones the smaller text.
   std::vector<Tried> Ranked() const;
+  /// Whether the sketch has been tried and its best is over four times slower than the best of
+  /// all: it is not drawn from any more.
+  bool IsHopeless(int sketch) const;
   /// Replaces the time of a candidate that was timed again.
   void SetSeconds(const std::string& schedule, double seconds);
 

@@ -99,6 +99,11 @@ struct LoadedCandidate {
   std::vector<void*> addresses;
 };
 
+struct CheckedRun {
+  Verdict verdict;
+  double seconds = 0;  // of the run
+};
+
 struct Workbench::Impl {
   Workload workload;
   ThreadPool* pool = nullptr;
@@ -110,7 +115,7 @@ struct Workbench::Impl {
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
   Result<Storage> Pack(const std::vector<CompiledNest>& prepack);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
-  Verdict Check(LoadedCandidate& candidate);
+  CheckedRun Check(LoadedCandidate& candidate);
   std::string OverrunBuffer() const;
 };
 
@@ -183,16 +188,20 @@ std::string Workbench::Impl::OverrunBuffer() const {
   return {};
 }
 
-Verdict Workbench::Impl::Check(LoadedCandidate& candidate) {
+CheckedRun Workbench::Impl::Check(LoadedCandidate& candidate) {
   for (const Tensor& tensor : outputs) storage.at(tensor.name)->Poison();
   candidate.run.Poison();
+  Stopwatch watch;
   candidate.run.Run(candidate.addresses, *pool);
-  if (std::string overrun = OverrunBuffer(); !overrun.empty()) return {.problem = overrun};
+  const double seconds = watch.Lap() / 1e3;
+  if (std::string overrun = OverrunBuffer(); !overrun.empty()) {
+    return {{.problem = overrun}, seconds};
+  }
   std::vector<Array> actual;
   for (const Tensor& tensor : outputs) {
     actual.push_back(FromStorage(tensor, storage.at(tensor.name)->data()));
   }
-  return JudgeOutputs(actual, oracle.judges);
+  return {JudgeOutputs(actual, oracle.judges), seconds};
 }
 
 Workbench::Workbench(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -254,7 +263,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double
     failed.compile_ms = result.compile_ms;
     return failed;
   }
-  const Verdict verdict = impl_->Check(*loaded);
+  const auto [verdict, run_seconds] = impl_->Check(*loaded);
   result.accuracy_error = verdict.e;
   result.check_ms = watch.Lap();
   if (!verdict.problem.empty()) {
@@ -264,7 +273,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double
   }
   MisbehaveMeasuring(candidate.impl_->fault);
   const auto run = [&] { loaded->run.Run(loaded->addresses, *impl_->pool); };
-  result.samples = TimeRuns(run, best, policy, SteadyClock());
+  result.samples = TimeRuns(run, best, policy, SteadyClock(), run_seconds);
   result.measure_ms = watch.Lap();
   return result;
 }

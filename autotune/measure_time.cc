@@ -32,13 +32,16 @@ int RunsPerSample(double seconds, const TimingPolicy& policy) {
 }
 
 std::vector<double> TimeRuns(const std::function<void()>& run, std::optional<double> best,
-                             const TimingPolicy& policy, const Clock& clock) {
-  const double first = TimeOnce(run, 1, clock);
-  if (first >= policy.long_run_seconds) return {first};
+                             const TimingPolicy& policy, const Clock& clock,
+                             std::optional<double> before) {
   // The first run found cold caches and predictors; only a hopeless one is judged by it.
-  if (best && first > 4 * policy.race_factor * *best && first > policy.sample_seconds) {
-    return {first};
-  }
+  const auto decided = [&](double seconds) {
+    const bool lost = best && seconds > 4 * policy.race_factor * *best;
+    return seconds >= policy.long_run_seconds || (lost && seconds > 10 * policy.sample_seconds);
+  };
+  if (before && decided(*before)) return {*before};
+  const double first = TimeOnce(run, 1, clock);
+  if (decided(first)) return {first};
   const int runs = RunsPerSample(first, policy);
   std::vector<double> samples;
   const double start = clock();

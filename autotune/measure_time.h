@@ -24,8 +24,10 @@ struct TimingPolicy {
 /// Seconds of one run, one entry per sample in the order taken. The first runs only warm up.
 /// `best`: the fastest known; a candidate whose first sample is over race_factor times that has
 /// one sample only.
+/// `before`: the seconds of a run just before, when there was one; it may decide the race alone.
 std::vector<double> TimeRuns(const std::function<void()>& run, std::optional<double> best,
-                             const TimingPolicy& policy, const Clock& clock);
+                             const TimingPolicy& policy, const Clock& clock,
+                             std::optional<double> before = std::nullopt);
 
 /// The runs that make up one sample of a kernel that takes `seconds`.
 int RunsPerSample(double seconds, const TimingPolicy& policy);

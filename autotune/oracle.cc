@@ -11,8 +11,10 @@
 namespace tunec {
 namespace {
 
-// The plain schedule if it applies, else the loops as they are: slower, and never illegal.
-Result<LoopNest> PlainLoops(const Compute& compute) {
+// In layouts that suit it, the plain schedule if it applies, else the loops as they are: slower,
+// and never illegal.
+Result<LoopNest> PlainLoops(const Compute& row_major) {
+  const Compute compute = WithContiguousIterator(row_major);
   Result<ScheduledKernel> plain =
       ApplySchedule(compute, PlainSchedule(compute), ReductionOrder::kAsWritten);
   if (plain) return std::move(plain->nest);

@@ -91,6 +91,53 @@ std::optional<VarId> VectorIterator(const Compute& compute, const Statement& sta
   return best;
 }
 
+double CountInstances(const Statement& statement) {
+  double count = 1;
+  for (const Iterator& iterator : statement.iterators) {
+    count *= static_cast<double>(iterator.extent);
+  }
+  return count;
+}
+
+// The one dimension that is indexed by just `v`; -1 when v is not used, -2 when used otherwise.
+int DimensionOf(const std::vector<IndexExpr>& index, VarId v) {
+  int found = -1;
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (!index[d].Uses(v)) continue;
+    if (index[d].AsVar() != v || found != -1) return -2;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+// Whether no access of the statement uses `v` in another way than as a whole index.
+bool IsSeparable(const Statement& statement, VarId v) {
+  const auto guarded = [&](const Read& read) {
+    if (!read.guard) return false;
+    return std::ranges::any_of(read.guard->nonnegative,
+                               [&](const IndexExpr& e) { return e.Uses(v); });
+  };
+  for (const Read& read : statement.reads) {
+    if (guarded(read) || DimensionOf(read.index, v) == -2) return false;
+  }
+  return std::ranges::none_of(statement.writes,
+                              [&](const Write& w) { return DimensionOf(w.index, v) == -2; });
+}
+
+// Storage with dimension `last` innermost.
+Layout LayoutWithLast(const Tensor& tensor, int last) {
+  Layout layout;
+  const auto add = [&](size_t d) {
+    layout.shape.push_back(tensor.shape[d]);
+    layout.map.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  };
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    if (static_cast<int>(d) != last) add(d);
+  }
+  add(static_cast<size_t>(last));
+  return layout;
+}
+
 void ScheduleStatement(const Compute& compute, const Statement& statement,
                        std::vector<ScheduleStep>& steps) {
   const std::vector<VarId> independent = IndependentIterators(statement);
@@ -131,6 +178,29 @@ Compute WithoutLayouts(const Compute& compute) {
     tensor.alignment = 0;
   }
   return plain;
+}
+
+Compute WithContiguousIterator(const Compute& compute) {
+  Compute result = compute;
+  if (compute.statements.empty()) return result;
+  const Statement& heaviest = *std::ranges::max_element(compute.statements, {}, CountInstances);
+  std::optional<VarId> best;
+  for (const VarId v : IndependentIterators(heaviest)) {
+    if (!IsSeparable(heaviest, v)) continue;
+    const auto extent = [&](VarId i) { return heaviest.iterators[i].extent; };
+    if (!best || extent(v) >= extent(*best)) best = v;
+  }
+  if (!best) return result;
+  const auto lay_out = [&](TensorId id, const std::vector<IndexExpr>& index) {
+    Tensor& tensor = result.tensors[id];
+    const int dimension = DimensionOf(index, *best);
+    if (dimension >= 0 && tensor.layout.IsRowMajor()) {
+      tensor.layout = LayoutWithLast(tensor, dimension);
+    }
+  };
+  for (const Read& read : heaviest.reads) lay_out(read.tensor, read.index);
+  for (const Write& write : heaviest.writes) lay_out(write.tensor, write.index);
+  return result;
 }
 
 Compute PromoteToFloat64(const Compute& compute) {

@@ -17,6 +17,11 @@ Compute PromoteToFloat64(const Compute& compute);
 /// The compute with row-major tensors of its own types.
 Compute WithoutLayouts(const Compute& compute);
 
+/// Lays the tensors of the statement with the most instances out so that one of its parallel
+/// iterators is contiguous in all of them. Only the speed of a plain schedule depends on it.
+/// Requires: no layouts.
+Compute WithContiguousIterator(const Compute& compute);
+
 /// The last statement that is a float contraction: a sum whose body is a product of two different
 /// things (a sum of squares is not: nothing cancels in it).
 std::optional<StatementId> LastContraction(const Compute& compute);

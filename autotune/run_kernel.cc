@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "autotune/guarded_buffer.h"
+#include "autotune/arguments.h"
 #include "jit/compile.h"
 #include "jit/load.h"
 #include "support/check.h"
@@ -62,25 +62,28 @@ Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const A
   TUNEC_ASSIGN(const ObjectCode object, CompileObject(nest, target));
   TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
   TUNEC_ASSIGN(KernelRun run, KernelRun::Make(std::move(kernel), pool.threads()));
-  std::vector<Array> outputs;
-  for (const TensorId id : Arguments(nest)) {
-    const Tensor& tensor = nest.tensors[id];
-    TUNEC_CHECK(tensor.layout.IsRowMajor(), "tensor {} has a layout", tensor.name);
-    if (tensor.role == TensorRole::kOutput) outputs.emplace_back(tensor.type, tensor.shape);
-  }
+  std::vector<Buffer> storage;
   std::vector<void*> addresses;
   size_t next_argument = 0;
-  size_t next_output = 0;
   for (const TensorId id : Arguments(nest)) {
-    if (nest.tensors[id].role == TensorRole::kOutput) {
-      addresses.push_back(outputs[next_output++].mutable_data());
-    } else {
+    const Tensor& tensor = nest.tensors[id];
+    TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(static_cast<size_t>(StorageElements(tensor)) *
+                                                 SizeOf(tensor.type)));
+    if (tensor.role != TensorRole::kOutput) {
       TUNEC_CHECK(next_argument < arguments.size(), "nest {} lacks arguments", nest.name);
-      // Kernels take every argument as void*, but write outputs only.
-      addresses.push_back(const_cast<std::byte*>(arguments[next_argument++].data()));
+      ToStorage(tensor, arguments[next_argument++], buffer.data());
     }
+    addresses.push_back(buffer.data());
+    storage.push_back(std::move(buffer));
   }
   run.Run(addresses, pool);
+  std::vector<Array> outputs;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const Tensor& tensor = nest.tensors[Arguments(nest)[i]];
+    if (tensor.role == TensorRole::kOutput) {
+      outputs.push_back(FromStorage(tensor, storage[i].data()));
+    }
+  }
   return outputs;
 }
 

@@ -34,8 +34,9 @@ class KernelRun {
   size_t scratch_stride_ = 0;
 };
 
-/// Compiles, loads and runs a nest once on logical row-major arrays. Requires: no layouts on the
-/// arguments. `arguments` are the inputs and weights by tensor order; returns the outputs.
+/// Compiles, loads and runs a nest once on logical row-major arrays, converting to and from the
+/// layouts of its arguments. `arguments` are the inputs and weights by tensor order; returns the
+/// outputs.
 Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
                                          const Target& target, ThreadPool& pool);
 

@@ -20,8 +20,9 @@ class Strategy {
                                          int count, Random& random) const = 0;
 };
 
-/// Uniform over the searched sketches' decisions. None exactly when none is left, in spaces of at
-/// most kEnumerated decisions; in larger ones it gives up after many misses.
+/// Uniform over the decisions of the searched sketches that are not hopeless. None exactly when
+/// none is left, in spaces of at most kEnumerated decisions; in larger ones it gives up after many
+/// misses.
 std::unique_ptr<Strategy> MakeRandomStrategy();
 inline constexpr int64_t kEnumerated = 512;
 

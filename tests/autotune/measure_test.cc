@@ -133,6 +133,15 @@ TEST(TimeRunsTest, ASlowCandidateLosesTheRaceAtOnce) {
   EXPECT_GT(simulated.Time(1.5e-3, 1e-3).size(), 3u);
 }
 
+TEST(TimeRunsTest, TheCheckingRunMayDecide) {
+  Simulated simulated;
+  const auto run = [&] { ++simulated.runs; };
+  const Clock clock = [] { return 0.0; };
+  EXPECT_EQ(TimeRuns(run, 1e-3, {}, clock, 0.1), (std::vector<double>{0.1}));
+  EXPECT_EQ(TimeRuns(run, std::nullopt, {}, clock, 3), (std::vector<double>{3}));
+  EXPECT_EQ(simulated.runs, 0);
+}
+
 TEST(TimeRunsTest, AClockThatStandsStillEnds) {
   int runs = 0;
   const auto samples =

@@ -159,6 +159,15 @@ TEST(PlainScheduleTest, IsLegalWithReductionsAsWritten) {
   }
 }
 
+TEST(ContiguousIteratorTest, MovesTheChannelsOfAConvolutionInnermost) {
+  const Compute laid_out = WithContiguousIterator(PaddedConv());
+  ASSERT_TRUE(Verify(laid_out)) << Verify(laid_out).error().Format();
+  EXPECT_TRUE(laid_out.tensors[0].layout.IsRowMajor());
+  EXPECT_EQ(laid_out.tensors[1].layout.shape, (std::vector<int64_t>{3, 3, 3, 5}));
+  EXPECT_EQ(laid_out.tensors[2].layout.shape, (std::vector<int64_t>{1, 5, 5, 5}));
+  EXPECT_FALSE(laid_out.tensors[2].layout.IsRowMajor());
+}
+
 TEST(PromoteTest, LeavesNoNarrowFloat) {
   const Compute wide = PromoteToFloat64(SoftmaxRows());
   ASSERT_TRUE(Verify(wide)) << Verify(wide).error().Format();

@@ -117,6 +117,19 @@ TEST(RandomStrategyTest, ExhaustsASmallSpace) {
   EXPECT_EQ(all.size(), 23u);
 }
 
+TEST(RandomStrategyTest, LeavesHopelessSketchesAlone) {
+  const SearchSpace space = SmallSpace();
+  History history;
+  Try(history, space.Initial(0), 1);
+  Try(history, space.Initial(1), 5);
+  EXPECT_TRUE(history.IsHopeless(1));
+  EXPECT_FALSE(history.IsHopeless(0));
+  Random random(1);
+  const auto proposed = MakeRandomStrategy()->Propose(space, history, 100, random);
+  EXPECT_EQ(proposed.size(), 19u);
+  for (const Candidate& candidate : proposed) EXPECT_EQ(candidate.sketch, 0);
+}
+
 TEST(StrategyTest, EqualSeedsGiveEqualProposals) {
   const SearchSpace space = LargeSpace();
   History history;
