@@ -14,6 +14,8 @@ constexpr int kMostThreads = 1024;
 
 }  // namespace
 
+CLI::Validator Silently(const CLI::Validator& validator) { return validator.description(""); }
+
 void AddModelArguments(CLI::App& command, ModelArguments& arguments) {
   command.add_option("MODEL", arguments.path, "an .onnx or .graph file")
       ->required()
@@ -64,11 +66,11 @@ void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
       .add_option("--trials", arguments.trials,
                   "measured candidates for the whole model, recorded ones counted (default 0)")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int>::max()}));
+      ->check(Silently(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int>::max()})));
   AddDatabaseArguments(command, arguments.database);
   command.add_option("--threads", arguments.threads, "threads of a run (default: one per core)")
       ->type_name("N")
-      ->check(CLI::Range(0, kMostThreads));
+      ->check(Silently(CLI::Range(0, kMostThreads)));
   command
       .add_option("--accuracy", arguments.accuracy,
                   "exact, f32 (default), tf32, bf16, or a bound as a number")

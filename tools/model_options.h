@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +15,9 @@
 #include "support/error.h"
 
 namespace tunec {
+
+/// The validator without its own words in --help.
+CLI::Validator Silently(const CLI::Validator& validator);
 
 /// MODEL and how it is read.
 struct ModelArguments {

@@ -25,6 +25,7 @@ struct Unit {
 
 /// Three digits in the largest unit that leaves a number of at least 1.
 std::string InUnits(double value, std::span<const Unit> units) {
+  if (value == 0) return fmt::format("0 {}", units.back().name);
   for (const Unit& unit : units) {
     const double number = value / unit.size;
     if (std::abs(number) < 0.9995 && &unit != &units.back()) continue;

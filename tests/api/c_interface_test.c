@@ -119,7 +119,7 @@ static void test_errors(void) {
   refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
   refuse(tiny, "{", TUNEC_PARSE_ERROR, "JSON");
   refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
-  refuse(tiny, "{\"db\": \"/proc/version\"}", TUNEC_PARSE_ERROR, "/proc/version");
+  refuse(tiny, "{\"db\": \"/proc/version\"}", TUNEC_IO_ERROR, "/proc/version");
   refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""libtunec.so shows the functions of tunec.h and nothing else: exports_test.py LIBRARY"""
+"""libtunec.so shows the functions of tunec.h and nothing else, and all programs have the right isl.
+
+    exports_test.py LIBRARY PROGRAM...
+"""
 import re
 import subprocess
 import sys
@@ -8,28 +11,35 @@ from pathlib import Path
 HEADER = Path(__file__).resolve().parents[2] / "api/include/tunec/tunec.h"
 
 
-def main():
-    lines = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], capture_output=True, text=True,
-                           check=True).stdout.splitlines()
-    exported = {line.split()[-1].split("@")[0] for line in lines}
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def check_exports(library):
+    exported = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", library).splitlines()}
     declared = set(re.findall(r"TUNEC_API [^;(]*?(tunec_\w+)\(", HEADER.read_text()))
     for name in sorted(exported - declared):
-        print(f"{name} is exported, but not declared in tunec.h")
+        yield f"{name} is exported, but not declared in tunec.h"
     for name in sorted(declared - exported):
-        print(f"{name} is declared in tunec.h, but not exported")
-    dynamic = subprocess.run(["readelf", "-d", sys.argv[1]], capture_output=True, text=True, check=True).stdout
-    soname = re.search(r"SONAME.*\[(.*)\]", dynamic)
+        yield f"{name} is declared in tunec.h, but not exported"
+    soname = re.search(r"SONAME.*\[(.*)\]", output("readelf", "-d", library))
     if not soname or not re.fullmatch(r"libtunec\.so\.\d+", soname[1]):
-        print(f"SONAME is {soname and soname[1]}, expected libtunec.so.N")
-        return 1
-    # libLLVM has an isl of its own: ours must be asked first.
-    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+        yield f"SONAME is {soname and soname[1]}, expected libtunec.so.N"
+
+
+def check_isl(program):
+    """libLLVM exports an older isl of its own: the loader must come to ours first."""
+    needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", program))
     isl = [i for i, name in enumerate(needed) if name.startswith("libisl")]
     llvm = [i for i, name in enumerate(needed) if name.startswith("libLLVM")]
-    if not isl or not llvm or isl[0] > llvm[0]:
-        print(f"libisl must be needed before libLLVM, not as in {needed}")
-        return 1
-    return int(exported != declared)
+    if llvm and (not isl or isl[0] > llvm[0]):
+        yield f"{program}: libisl must be needed before libLLVM, not as in {needed}"
+
+
+def main():
+    problems = [*check_exports(sys.argv[1]), *(p for program in sys.argv[1:] for p in check_isl(program))]
+    print("\n".join(problems))
+    return int(bool(problems))
 
 
 if __name__ == "__main__":

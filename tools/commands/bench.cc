@@ -146,10 +146,10 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
   AddCompileArguments(command, arguments->compile);
   command.add_option("--runs", arguments->limits.runs, "at most so many (default 100)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(Silently(CLI::Range(1, 1'000'000)));
   command.add_option("--seconds", arguments->limits.seconds, "at most so long (default 5)")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(Silently(CLI::PositiveNumber));
   command.add_option("--input-seed", arguments->input_seed, "of the random inputs (default 0)")
       ->type_name("N");
   command.add_flag("--profile", arguments->profile, "a table of the kernels");

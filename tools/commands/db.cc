@@ -85,7 +85,7 @@ Result<int> ShowBest(const DbArguments& arguments) {
   int shown = 0;
   for (const TaskSummary& task : tasks) {
     if (!WorkloadHash(task).starts_with(arguments.workload) || !task.best) continue;
-    fmt::print("{}# {} {}\n# target {}\n# {} +- {}, trial {} of {}\n{}", shown > 0 ? "\n" : "",
+    fmt::print("{}# {} {}\n# target {}\n# {} +- {}, trial {}, {}\n{}", shown > 0 ? "\n" : "",
                WorkloadHash(task), task.key.workload.description, task.key.target,
                DurationText(task.best->median_seconds), DurationText(task.best->mad_seconds),
                task.best->id, DateText(task.best->created_at), task.best->schedule);
@@ -154,7 +154,7 @@ void AddFilters(CLI::App& command, DbArguments& arguments) {
       ->type_name("TEXT");
   command.add_option("--limit", arguments.filter.limit, "at most so many")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Silently(CLI::NonNegativeNumber));
 }
 
 }  // namespace
@@ -187,10 +187,10 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   CLI::App& prune = add("prune", "remove trials but the best", Prune);
   prune.add_option("--keep-best", arguments->keep_best, "of each workload (default 1)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Silently(CLI::NonNegativeNumber));
   prune.add_option("--older-than-days", arguments->older_than_days, "only those")
       ->type_name("N")
-      ->check(CLI::Range(0, 100'000));
+      ->check(Silently(CLI::Range(0, 100'000)));
 }
 
 }  // namespace tunec

@@ -137,7 +137,7 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
       .add_option("--tolerance", arguments->tolerance,
                   "error relative to the largest magnitude (default 1e-4)")
       ->type_name("E")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Silently(CLI::NonNegativeNumber));
   command.add_flag("--skip-reference", arguments->skip_reference,
                    "compare with the expected outputs only");
 }
