@@ -6,20 +6,9 @@
 
 #include "autotune/reference_compute.h"
 #include "autotune/run_kernel.h"
-#include "schedule/apply.h"
 
 namespace tunec {
 namespace {
-
-// In layouts that suit it, the plain schedule if it applies, else the loops as they are: slower,
-// and never illegal.
-Result<LoopNest> PlainLoops(const Compute& row_major) {
-  const Compute compute = WithContiguousIterator(row_major);
-  Result<ScheduledKernel> plain =
-      ApplySchedule(compute, PlainSchedule(compute), ReductionOrder::kAsWritten);
-  if (plain) return std::move(plain->nest);
-  return OriginalLoops(compute);
-}
 
 // Arguments that no statement reads are not the nest's.
 std::vector<Array> ArgumentsOf(const LoopNest& nest, const Compute& compute,
@@ -43,7 +32,7 @@ struct Evaluation {
 
   Result<std::vector<Array>> Run(const Compute& compute, const std::vector<Array>& arguments,
                                  Contraction contraction) const {
-    TUNEC_ASSIGN(LoopNest nest, PlainLoops(compute));
+    TUNEC_ASSIGN(LoopNest nest, PlainLoops(WithContiguousIterator(compute)));
     nest.contraction = contraction;
     return CompileAndRun(nest, ArgumentsOf(nest, compute, arguments), target, pool);
   }

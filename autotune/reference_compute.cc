@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "polyhedral/schedule_tree.h"
+#include "schedule/tree_steps.h"
 
 namespace tunec {
 namespace {
@@ -65,14 +66,30 @@ int ContiguityOf(const Compute& compute, const Statement& statement, VarId v) {
   return score;
 }
 
-// Iterators along which no element is combined: those that a write's index uses by themselves.
+bool HasDimension(const std::vector<IndexExpr>& index, VarId v) {
+  return std::ranges::any_of(index, [&](const IndexExpr& e) { return e.AsVar() == v; });
+}
+
+// Whether the statement reads nothing that another of its instances writes.
+bool ReadsOnlyItsOwn(const Statement& statement) {
+  return std::ranges::all_of(statement.reads, [&](const Read& read) {
+    return std::ranges::all_of(statement.writes, [&](const Write& write) {
+      return read.tensor != write.tensor || (read.index == write.index && !read.guard);
+    });
+  });
+}
+
+// Iterators whose instances have nothing to do with each other: every write has one as a whole
+// index, so they write different elements. That is a proof; what the iterators claim to be is
+// not asked.
 std::vector<VarId> IndependentIterators(const Statement& statement) {
   std::vector<VarId> found;
-  for (size_t v = 0; v < statement.iterators.size(); ++v) {
-    const Iterator& iterator = statement.iterators[v];
-    if (iterator.kind == IteratorKind::kParallel && iterator.extent > 1) {
-      found.push_back(static_cast<VarId>(v));
-    }
+  if (!ReadsOnlyItsOwn(statement)) return found;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const auto v = static_cast<VarId>(i);
+    const bool apart = std::ranges::all_of(
+        statement.writes, [&](const Write& write) { return HasDimension(write.index, v); });
+    if (apart && statement.iterators[i].extent > 1) found.push_back(v);
   }
   return found;
 }
@@ -151,7 +168,8 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
   std::string innermost = loop_of(*vector);
   if (statement.iterators[*vector].extent > kLongestVectorLoop) {
     steps.push_back(SplitStep{innermost, {kLongestVectorLoop}});
-    order.push_back(innermost + ".0");
+    // Outermost, so that what the vectors read stays in the caches for all the others.
+    order.insert(order.begin(), innermost + ".0");
     innermost += ".1";
   }
   const std::vector<std::string> outer = order;
@@ -239,6 +257,19 @@ Compute WithMagnitudes(const Compute& compute, StatementId contraction) {
   result.tensors.push_back(std::move(tensor));
   result.statements.insert(result.statements.begin() + contraction + 1, std::move(magnitude));
   return result;
+}
+
+Result<LoopNest> PlainLoops(const Compute& compute) {
+  ScheduleTree tree = OriginalTree(compute);
+  for (const ScheduleStep& step : PlainSchedule(compute).steps) {
+    Status applied;
+    if (const auto* split = std::get_if<SplitStep>(&step)) applied = Apply(tree, *split);
+    if (const auto* reorder = std::get_if<ReorderStep>(&step)) applied = Apply(tree, *reorder);
+    if (const auto* tasks = std::get_if<ParallelizeStep>(&step)) applied = Apply(tree, *tasks);
+    if (const auto* vector = std::get_if<VectorizeStep>(&step)) applied = Apply(tree, *vector);
+    TUNEC_RETURN_IF_ERROR(applied);
+  }
+  return GenerateLoops(tree);
 }
 
 Schedule PlainSchedule(const Compute& compute) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ir/compute.h"
+#include "ir/loop_nest.h"
 #include "schedule/step.h"
 
 namespace tunec {
@@ -17,7 +18,7 @@ Compute PromoteToFloat64(const Compute& compute);
 /// The compute with row-major tensors of its own types.
 Compute WithoutLayouts(const Compute& compute);
 
-/// Lays the tensors of the statement with the most instances out so that one of its parallel
+/// Lays the tensors of the statement with the most instances out so that one of its independent
 /// iterators is contiguous in all of them. Only the speed of a plain schedule depends on it.
 /// Requires: no layouts.
 Compute WithContiguousIterator(const Compute& compute);
@@ -34,8 +35,12 @@ inline constexpr const char* kMagnitudeTensor = "contraction.magnitude";
 Compute WithMagnitudes(const Compute& compute, StatementId contraction);
 
 /// A plain schedule that any Compute admits: each statement in its own loops, vectors along the
-/// parallel iterator whose accesses are most nearly contiguous, tasks over its other outermost
-/// parallel iterators. Each element is accumulated in the order of the iterators as written.
+/// iterator whose accesses are most nearly contiguous, tasks over two others; both only where each
+/// value of the iterator writes elements of its own and reads none of the others'. Each element is
+/// accumulated in the order of the iterators as written.
 Schedule PlainSchedule(const Compute& compute);
+/// The loops of that schedule. It is legal by construction, so no dependences are computed, which
+/// would take longer than the evaluation; a test holds it against them.
+Result<LoopNest> PlainLoops(const Compute& compute);
 
 }  // namespace tunec
