@@ -137,14 +137,14 @@ std::string InstanceText(const Statement& statement, const isl::Point& point, un
   return fmt::format("{}({})", statement.name, text);
 }
 
-// A violated instance of the dependence in words.
+// The first violated instance of the dependence in words.
 std::string Check::Describe(const isl::Set& violating, const Dependence& dependence) const {
   const isl::Map& from = times_[dependence.from];
   const isl::Map& to = times_[dependence.to];
   isl_map* pairs = isl_map_apply_range(from.copy(), isl_set_translation(violating.copy()));
   pairs = isl_map_apply_range(pairs, isl_map_reverse(to.copy()));
   pairs = isl_map_intersect(pairs, dependence.instances.copy());
-  const isl::Point point(isl_set_sample_point(isl_map_wrap(pairs)));
+  const isl::Point point(isl_set_sample_point(isl_set_lexmin(isl_map_wrap(pairs))));
   if (!point.ok() || isl_point_is_void(point.get()) != isl_bool_false) return "all";
   const Statement& source = tree_.statements[dependence.from];
   const Statement& sink = tree_.statements[dependence.to];

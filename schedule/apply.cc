@@ -77,6 +77,7 @@ Status ScheduleCopy(ScheduleTree& tree, const std::string& statement, const Pack
     if (axis.part == PackStep::Part::kQuotient) {
       TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{loop, {axis.factor}}));
       loop += ".0";
+      TUNEC_RETURN_IF_ERROR(Apply(tree, IsolateStep{loop}));
     } else if (axis.part == PackStep::Part::kRemainder) {
       loop += ".1";
     }
@@ -88,6 +89,7 @@ Status ScheduleCopy(ScheduleTree& tree, const std::string& statement, const Pack
   TUNEC_ASSIGN(const VarId last, LoopNamed(tree, innermost));
   if (tree.loops[last].extent > kLongestVectorLoop) {
     TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{innermost, {kLongestVectorLoop}}));
+    TUNEC_RETURN_IF_ERROR(Apply(tree, IsolateStep{innermost + ".0"}));
     if (order.loops.size() == 1) order.loops.front() = innermost + ".0";
     innermost += ".1";
   }

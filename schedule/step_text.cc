@@ -12,6 +12,9 @@
 namespace tunec {
 namespace {
 
+// Dimensions and unroll factors are int; nothing sensible comes near this.
+constexpr int64_t kLargestSmall = 1 << 20;
+
 constexpr std::string_view kScopeNames[] = {"global",   "packed", "shared",
                                             "register", "tile",   "fragment"};
 
@@ -69,7 +72,8 @@ class Words {
   bool AtEnd() const { return next_ == words_.size(); }
   size_t Left() const { return words_.size() - next_; }
   Result<std::string> Word(std::string_view what) {
-    if (AtEnd()) return FailAt(where_, ErrorCode::kParse, "expected {} at the end of the line", what);
+    if (AtEnd())
+      return FailAt(where_, ErrorCode::kParse, "expected {} at the end of the line", what);
     return words_[next_++];
   }
   Result<int64_t> Number(std::string_view what) {
@@ -105,7 +109,8 @@ Result<ScheduleStep> ParsePack(Words& words) {
     PackStep::Axis axis;
     TUNEC_ASSIGN(const int64_t dimension,
                  words.ParseNumber(std::string_view(word).substr(0, mark), "a dimension"));
-    axis.dimension = static_cast<int>(std::min<int64_t>(dimension, 1 << 20));
+    if (dimension > kLargestSmall) return words.Unexpected("a dimension", word);
+    axis.dimension = static_cast<int>(dimension);
     if (mark != std::string::npos) {
       axis.part = word[mark] == '/' ? PackStep::Part::kQuotient : PackStep::Part::kRemainder;
       TUNEC_ASSIGN(axis.factor,
@@ -162,7 +167,8 @@ Result<ScheduleStep> ParseUnroll(Words& words) {
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
   if (!words.AtEnd()) {
     TUNEC_ASSIGN(const int64_t factor, words.Number("a factor"));
-    step.factor = static_cast<int>(std::min<int64_t>(factor, 1 << 20));
+    if (factor > kLargestSmall) return words.Unexpected("a factor", std::to_string(factor));
+    step.factor = static_cast<int>(factor);
   }
   return step;
 }

@@ -1,0 +1,266 @@
+// Dependences and what they forbid. Illegal orders are refused with the dependence named; forced
+// through, they give wrong answers, which shows that the check is needed.
+#include "polyhedral/legality.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "polyhedral/schedule_tree.h"
+#include "tests/polyhedral/programs.h"
+
+namespace tunec::test {
+namespace {
+
+using testing::HasSubstr;
+
+Status Check(const ScheduleTree& tree, ReductionOrder order = ReductionOrder::kAny) {
+  // The dependences of the original statements; trees here are not staged by steps.
+  const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
+  const Status quick = dependences.Check(tree, order);
+  const Status exact = dependences.CheckExactly(tree, order);
+  EXPECT_EQ(quick.has_value(), exact.has_value());
+  return quick;
+}
+
+std::string Message(const Status& status) {
+  if (status) return "legal";
+  EXPECT_EQ(status.error().code, ErrorCode::kIllegalSchedule);
+  return status.error().message;
+}
+
+// Exchanges two loops of a chain.
+void Exchange(ScheduleTree& tree, std::string_view a, std::string_view b) {
+  TreeNode* first = FindLoopNode(tree.root, *tree.FindLoop(a));
+  TreeNode* second = FindLoopNode(tree.root, *tree.FindLoop(b));
+  std::swap(first->loop, second->loop);
+}
+
+void SetKind(ScheduleTree& tree, std::string_view loop, LoopKind kind) {
+  tree.loops[*tree.FindLoop(loop)].kind = kind;
+}
+
+// A loop that runs the other way.
+void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
+  const VarId loop = *tree.FindLoop(name);
+  const IndexExpr last(tree.loops[loop].extent - 1);
+  tree.forward[statement].at(loop) = last - tree.forward[statement].at(loop);
+  for (IndexExpr& iterator : tree.inverse[statement]) {
+    iterator = Substitute(iterator, [&](VarId v) {
+      return v == loop ? last - IndexExpr::Var(v) : IndexExpr::Var(v);
+    });
+  }
+}
+
+// Refused by the check, and wrong when forced through it.
+void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string_view message) {
+  EXPECT_EQ(Message(Check(tree)), message);
+  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree))) << "the refusal is merely conservative";
+}
+
+TEST(Dependences, OfAMatmul) {
+  const Compute compute = MustParse(kMatmul);
+  const ScheduleTree tree = OriginalTree(compute);
+  const auto text = Dependences::Of(tree.tensors, tree.statements).Print();
+  ASSERT_TRUE(text);
+  // init -> every addition, addition -> later additions, every addition -> output
+  EXPECT_THAT(*text, HasSubstr("acc: { S0[i0, i1] -> S1[i0' = i0, i1' = i1, i2]"));
+  EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S1[i0' = i0, i1' = i1, i2']"));
+  EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S2[i0' = i0, i1' = i1]"));
+}
+
+TEST(Dependences, AreValueBased) {
+  // Y reads what b wrote, not what it overwrote.
+  const Compute compute = MustParse(kOverwritten);
+  const ScheduleTree tree = OriginalTree(compute);
+  const auto text = Dependences::Of(tree.tensors, tree.statements).Print();
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("S1[i0] -> S2[i0' = i0]"));
+  EXPECT_THAT(*text, testing::Not(HasSubstr("S0[i0] -> S2")));
+}
+
+TEST(Legality, OriginalOrderIsLegal) {
+  for (const std::string_view text : {kMatmul, kPaddedConv, kSoftmax, kSeidel, kOverwritten, kScan,
+                                      kScatter, kInPlace, kRunningSum}) {
+    const Compute compute = MustParse(text);
+    const ScheduleTree tree = OriginalTree(compute);
+    EXPECT_EQ(Message(Check(tree)), "legal") << text;
+    EXPECT_EQ(Message(Check(tree, ReductionOrder::kAsWritten)), "legal") << text;
+    EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree))) << text;
+  }
+}
+
+TEST(Legality, ReductionsMayBeReorderedUnlessAsWritten) {
+  for (const auto& [text, outer, inner] :
+       {std::tuple{kMatmul, "acc.j", "acc.k"}, std::tuple{kPaddedConv, "Y.ic", "Y.kh"}}) {
+    const Compute compute = MustParse(text);
+    ScheduleTree tree = OriginalTree(compute);
+    Exchange(tree, outer, inner);
+    EXPECT_EQ(Message(Check(tree)), "legal");
+    EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree)));
+  }
+  ScheduleTree tree = OriginalTree(MustParse(kPaddedConv));
+  Exchange(tree, "Y.ic", "Y.kh");
+  EXPECT_THAT(Message(Check(tree, ReductionOrder::kAsWritten)),
+              HasSubstr("order of accesses of Y: the flow dependence Y("));
+}
+
+TEST(Legality, ParallelReductionIsRefused) {
+  ScheduleTree tree = OriginalTree(MustParse(kRunningSum));
+  SetKind(tree, "Y.k", LoopKind::kParallel);
+  EXPECT_EQ(Message(Check(tree)),
+            "parallel loop Y.k carries accesses of Y: the flow dependence Y(k=0) -> Y(k=1) is "
+            "violated");
+}
+
+TEST(Legality, VectorReductionIsAllowedWhereTheOrderIsFree) {
+  ScheduleTree tree = OriginalTree(MustParse(kRunningSum));
+  SetKind(tree, "Y.k", LoopKind::kVector);
+  EXPECT_EQ(Message(Check(tree)), "legal");
+  EXPECT_THAT(Message(Check(tree, ReductionOrder::kAsWritten)),
+              HasSubstr("vector loop Y.k carries accesses of Y"));
+}
+
+TEST(Legality, RecurrenceKeepsItsOrder) {
+  const Compute compute = MustParse(kScan);
+  ScheduleTree tree = OriginalTree(compute);
+  Reverse(tree, "Y.i", 0);
+  ExpectIllegal(compute, tree,
+                "order of accesses of Y: the flow dependence Y(i=0) -> Y(i=1) is violated");
+  tree = OriginalTree(compute);
+  SetKind(tree, "Y.i", LoopKind::kVector);
+  EXPECT_EQ(Message(Check(tree)),
+            "vector loop Y.i carries accesses of Y: the flow dependence Y(i=0) -> Y(i=1) is "
+            "violated");
+  SetKind(tree, "Y.i", LoopKind::kParallel);
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("parallel loop Y.i carries accesses of Y"));
+}
+
+TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
+  const Compute compute = MustParse(kSelfReading);
+  ScheduleTree tree = OriginalTree(compute);
+  EXPECT_EQ(Message(Check(tree)), "legal");
+  Reverse(tree, "Y.i", 1);
+  ExpectIllegal(compute, tree,
+                "order of accesses of Y: the flow dependence Y(i=0, k=0) -> Y(i=1, k=0) is "
+                "violated");
+}
+
+TEST(Legality, GaussSeidelForbidsExchangeAfterReversal) {
+  const Compute compute = MustParse(kSeidel);
+  ScheduleTree tree = OriginalTree(compute);
+  Exchange(tree, "A.t", "A.i");
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of A: the "));
+  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree)));
+  tree = OriginalTree(compute);
+  SetKind(tree, "A.t", LoopKind::kParallel);
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("parallel loop A.t carries accesses of A"));
+  tree = OriginalTree(compute);
+  SetKind(tree, "A.i", LoopKind::kVector);
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("vector loop A.i carries accesses of A"));
+}
+
+TEST(Legality, ProducersStayBeforeConsumers) {
+  const Compute compute = MustParse(kSoftmax);
+  ScheduleTree tree = OriginalTree(compute);
+  std::swap(tree.root.children[2], tree.root.children[3]);  // e and the initialisation of s
+  EXPECT_EQ(Message(Check(tree)), "legal");
+  std::swap(tree.root.children[1], tree.root.children[3]);  // m and e
+  ExpectIllegal(compute, tree,
+                "order of accesses of m: the flow dependence m(i=0, j=0) -> e(i=0, j=0) is "
+                "violated");
+}
+
+TEST(Legality, StorageReuseKeepsItsOrder) {
+  const Compute compute = MustParse(kReused);
+  ScheduleTree tree = OriginalTree(compute);
+  std::swap(tree.root.children[1], tree.root.children[2]);  // the second use of t comes too early
+  ExpectIllegal(compute, tree,
+                "order of accesses of t: the storage dependence Y(i=0) -> b(i=0) is violated");
+}
+
+TEST(Legality, AliasesShareTheirDependences) {
+  const Compute compute = MustParse(kInPlace);
+  ScheduleTree tree = OriginalTree(compute);
+  std::swap(tree.root.children[1], tree.root.children[2]);  // u overwrites t before Y reads it
+  const std::string message = Message(Check(tree));
+  EXPECT_EQ(message, "order of accesses of t: the storage dependence Y(i=0) -> u(i=0) is violated");
+  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree)));
+}
+
+TEST(Legality, ScatteredWritesHideNothing) {
+  // Each instance may write any element: two of them must keep their order.
+  const Compute compute = MustParse(kScatter);
+  ScheduleTree tree = OriginalTree(compute);
+  Reverse(tree, "Y.i", 1);
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of Y"));
+}
+
+// Moves the last phase into the innermost loop of the one before.
+void MoveInto(ScheduleTree& tree, std::string_view loop, StatementId moved, IndexExpr value) {
+  const VarId target = *tree.FindLoop(loop);
+  TreeNode* node = FindLoopNode(tree.root, target);
+  TreeNode sequence{.kind = TreeNode::Kind::kSequence};
+  sequence.children.push_back(std::move(node->children[0]));
+  sequence.children.push_back(std::move(tree.root.children.back()));
+  node->children[0] = std::move(sequence);
+  tree.root.children.pop_back();
+  tree.forward[moved][target] = std::move(value);
+}
+
+TEST(Legality, ConsumerWaitsForEveryAdditionNotOnlyTheLast) {
+  // k runs backwards, so addition k=8 comes first; the output right after it is too early,
+  // though it reads what the original order added last.
+  const Compute compute = MustParse(kRunningSum);
+  ScheduleTree tree = OriginalTree(compute);
+  Reverse(tree, "Y.k", 1);
+  MoveInto(tree, "Y.k", 2, IndexExpr(0));
+  ExpectIllegal(compute, tree,
+                "order of accesses of Y: the flow dependence Y(k=0) -> Z() is violated");
+}
+
+TEST(Legality, EveryInstanceMustRun) {
+  const Compute compute = MustParse(kRunningSum);
+  ScheduleTree tree = OriginalTree(compute);
+  MoveInto(tree, "Y.k", 2, IndexExpr(9));  // k has iterations 0 to 8
+  ExpectIllegal(compute, tree, "not every instance of Z would run: loop Y.k has only 9 iterations");
+}
+
+TEST(Legality, LoopsMustGiveBackTheIterators) {
+  const Compute compute = MustParse(kOverwritten);
+  ScheduleTree tree = OriginalTree(compute);
+  const VarId loop = *tree.FindLoop("Y.i");
+  tree.inverse[2][0] = IndexExpr::FloorDiv(IndexExpr::Var(loop), 2) * 2;
+  ExpectIllegal(compute, tree,
+                "not every instance of Y would run: the loops do not give back iterator i");
+}
+
+// Wraps the body of a loop in storage of its own for a tensor.
+void StageAt(ScheduleTree& tree, std::string_view loop, std::string_view tensor) {
+  TreeNode* node = FindLoopNode(tree.root, *tree.FindLoop(loop));
+  TreeNode alloc{.kind = TreeNode::Kind::kAlloc, .tensor = *tree.FindTensor(tensor)};
+  alloc.children = std::move(node->children);
+  node->children.clear();
+  node->children.push_back(std::move(alloc));
+}
+
+TEST(Legality, StagedValuesStayWithinOneRun) {
+  ScheduleTree tree = OriginalTree(MustParse(kRunningSum));
+  StageAt(tree, "Y.k", "Y");
+  EXPECT_EQ(Message(Check(tree)), "stage of Y: statement Y.init outside it uses it");
+  tree = OriginalTree(MustParse(kSeidelRow));
+  StageAt(tree, "A.t", "A");
+  EXPECT_EQ(Message(Check(tree)),
+            "a value passes between runs of the stage of A: the flow dependence A(t=0, i=0) -> "
+            "A(t=1, i=0) is violated");
+}
+
+TEST(Legality, QuotaBoundsIsl) {
+  // Seven divided dimensions: far more than the quota, or decided quickly; never long.
+  const Status status = Check(OriginalTree(MustParse(kDivided)));
+  EXPECT_TRUE(status || status.error().code == ErrorCode::kResourceLimit);
+}
+
+TEST(Legality, IslIsItsOwn) { EXPECT_THAT(IslVersion(), HasSubstr("isl-")); }
+
+}  // namespace
+}  // namespace tunec::test

@@ -1,0 +1,46 @@
+#include "tests/polyhedral/programs.h"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/interpret.h"
+#include "support/check.h"
+
+namespace tunec::test {
+
+Compute MustParse(std::string_view text) {
+  Result<Compute> compute = ParseCompute(text, "test.compute");
+  TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());
+  const Status valid = Verify(*compute);
+  TUNEC_CHECK(valid.has_value(), "{}", valid.error().Format());
+  return std::move(*compute);
+}
+
+bool Agrees(const Compute& compute, const LoopNest& nest) {
+  std::mt19937_64 random(5);
+  std::vector<Array> arguments;
+  for (const Tensor& tensor : compute.tensors) {
+    if (tensor.role != TensorRole::kInput) continue;
+    Array array(tensor.type, tensor.shape);
+    for (int64_t i = 0; i < array.size(); ++i) {
+      const int64_t limit = tensor.range ? tensor.range->hi + 1 : 64;
+      array.SetDouble(i, static_cast<double>(random() % static_cast<uint64_t>(limit)));
+    }
+    arguments.push_back(std::move(array));
+  }
+  const auto wanted = Interpret(compute, arguments, Precision::kFloat64);
+  TUNEC_CHECK(wanted.has_value(), "{}", wanted.error().message);
+  const auto found = Interpret(nest, arguments, Precision::kFloat64);
+  if (!found) return false;
+  for (size_t o = 0; o < wanted->size(); ++o) {
+    for (int64_t i = 0; i < (*wanted)[o].size(); ++i) {
+      const double difference = std::abs((*wanted)[o].GetDouble(i) - (*found)[o].GetDouble(i));
+      if (!(difference <= 1e-9)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace tunec::test

@@ -1,0 +1,91 @@
+// The printed loops of a few schedules. Each file of golden/ holds a Compute, a schedule and
+// the expected tree and loops, in sections that begin with a line `== name`. With TUNEC_BLESS=1 the
+// expectations are rewritten.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::map<std::string, std::string> ReadSections(const fs::path& path) {
+  std::map<std::string, std::string> sections;
+  std::ifstream file(path);
+  std::string name;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("== ")) {
+      name = line.substr(3);
+    } else {
+      sections[name] += line + "\n";
+    }
+  }
+  return sections;
+}
+
+void WriteSections(const fs::path& path, std::map<std::string, std::string> sections) {
+  std::ofstream file(path);
+  file << sections[""];
+  for (const char* name : {"compute", "schedule", "result"}) {
+    file << "== " << name << "\n" << sections[name];
+  }
+}
+
+std::string ResultOf(const std::string& compute_text, const std::string& schedule_text) {
+  const Compute compute = MustParse(compute_text);
+  const auto schedule = ParseSchedule(schedule_text, "golden");
+  if (!schedule) return schedule.error().message + "\n";
+  const auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAny);
+  if (!kernel) return kernel.error().message + "\n";
+  std::string text;
+  for (const LoopNest& prepack : kernel->prepack) text += Print(prepack);
+  return text + Print(kernel->nest);
+}
+
+std::vector<fs::path> Files() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(TUNEC_TEST_DATA) / "schedule/golden")) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+class Golden : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Golden, PrintsTheExpectedLoops) {
+  std::map<std::string, std::string> sections = ReadSections(GetParam());
+  const std::string result = ResultOf(sections["compute"], sections["schedule"]);
+  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
+    sections["result"] = result;
+    WriteSections(GetParam(), sections);
+    return;
+  }
+  EXPECT_EQ(result, sections["result"]);
+}
+
+TEST_P(Golden, TextsRoundTripAndAgree) {
+  std::map<std::string, std::string> sections = ReadSections(GetParam());
+  const auto schedule = ParseSchedule(sections["schedule"], "golden");
+  ASSERT_TRUE(schedule) << schedule.error().Format();
+  EXPECT_EQ(*ParseSchedule(Print(*schedule), "again"), *schedule);
+  const Compute compute = MustParse(sections["compute"]);
+  const auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAny);
+  if (!kernel) return;
+  EXPECT_TRUE(*ParseLoopNest(Print(kernel->nest), "again") == kernel->nest);
+  EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(Files()),
+                         [](const auto& info) { return info.param.stem().string(); });
+
+}  // namespace
+}  // namespace tunec::test

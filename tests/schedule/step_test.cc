@@ -1,0 +1,351 @@
+// Each step: it fires, with results equal to the interpreter's on sizes that nothing divides;
+// it refuses what makes no sense, with a message.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/schedule/harness.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// What the step makes of the program's loops, as text; the error where it refuses.
+std::string NestText(std::string_view program, std::string_view steps) {
+  const auto kernel =
+      ApplySchedule(MustParse(program), MustParseSteps(steps), ReductionOrder::kAny);
+  return kernel ? Print(kernel->nest) : kernel.error().message;
+}
+
+struct Example {
+  std::string_view name;
+  std::string_view program;
+  std::string_view steps;
+};
+
+void PrintTo(const Example& example, std::ostream* out) { *out << example.name; }
+
+class StepFires : public testing::TestWithParam<Example> {};
+
+TEST_P(StepFires, AndKeepsTheResult) {
+  const Compute compute = MustParse(GetParam().program);
+  const Schedule schedule = MustParseSteps(GetParam().steps);
+  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  const auto before = OriginalLoops(compute);
+  const auto after = ApplySchedule(compute, schedule, ReductionOrder::kAny);
+  ASSERT_TRUE(before && after);
+  EXPECT_NE(Print(*before), Print(after->nest)) << "the steps changed nothing";
+}
+
+constexpr std::string_view kScatteredSum = R"(compute scattered_sum {
+  input X: f32[5, 7, 9]
+  output Y: f32[5]
+  workspace t: f32[5, 7, 9]
+  t[i: 5, j: 7, k: 9]:
+    t[i, j, k] = X[i, j, k] * 0.5
+  Y[i: 5, j: 7 reduction, k: 9 reduction]:
+    Y[i] sum= t[i, j, k]
+}
+)";
+
+constexpr std::string_view kInlinedGather = R"(compute inlined_gather {
+  input T: f32[11, 5]
+  input I: i64[13] range [0, 10]
+  input J: i64[13] range [0, 12]
+  output Y: f32[13, 5]
+  workspace g: f32[13, 5]
+  g[i: 13, j: 5]:
+    g[i, j] = T[@(I[i]), j]
+  Y[i: 13, j: 5]:
+    Y[i, j] = g[@(J[i]), j] * 2.0
+}
+)";
+
+constexpr std::string_view kUnitDimension = R"(compute unit_dimension {
+  input X: f32[1, 13]
+  output Y: f32[1, 13]
+  workspace t: f32[1, 13]
+  t[n: 1, i: 13]:
+    t[0, i] = exp(X[0, i])
+  Y[n: 1, i: 13]:
+    Y[n, i] = t[n, i] + 1.0
+}
+)";
+
+constexpr Example kExamples[] = {
+    {"split", kMatmul, "split acc.i 4"},
+    {"split_levels", kMatmul, "split acc.i 2 5\nsplit acc.k 3 2 2"},
+    {"split_by_one", kMatmul, "split acc.i 1\nsplit acc.j 100"},
+    {"split_again", kMatmul, "split acc.i 6\nsplit acc.i.1 4"},
+    {"split_conditions", kConv3x3, "split acc.oh 2\nsplit acc.ow 4\nsplit acc.ic 2"},
+    {"reorder", kMatmul, "reorder acc.k acc.j acc.i"},
+    {"reorder_some", kConv3x3, "reorder acc.kw acc.oh"},
+    {"fuse", kMatmul, "fuse acc.i acc.j as both"},
+    {"fuse_then_split", kMatmul, "fuse acc.i acc.j as both\nsplit both 7\nisolate both.0"},
+    {"split_then_fuse", kMatmul,
+     "split acc.i 5\nsplit acc.j 4\nreorder acc.i.0 acc.j.0 acc.i.1\n"
+     "fuse acc.i.0 acc.j.0 as tile\nparallelize tile"},
+    {"isolate", kMatmul, "split acc.i 5\nisolate acc.i.0"},
+    {"isolate_both", kConv3x3, "isolate acc.oh\nisolate acc.ow"},
+    {"isolate_tasks", kMatmul,
+     "split acc.i 5\nsplit acc.j 4\nreorder acc.i.0 acc.j.0 acc.i.1\n"
+     "isolate acc.i.0\nisolate acc.j.0\n"
+     "parallelize acc.i.0\nparallelize acc.j.0"},
+    {"unroll", kMatmul, "unroll acc.k 4"},
+    {"unroll_all", kConv3x3, "unroll acc.kw"},
+    {"vectorize", kMatmul, "split C.j 8\nvectorize C.j.1"},
+    {"vectorize_reduction", kSumLast, "split Y.j 8\nvectorize Y.j.1"},
+    {"parallelize", kMatmul, "parallelize acc.i\nparallelize acc.j\nparallelize C.i"},
+    {"compute_at_consumer", kMatmul, "compute_at C acc.i"},
+    {"compute_at_init", kMatmul, "compute_at acc.init acc.j"},
+    {"compute_at_both", kMatmul, "compute_at acc.init acc.j\ncompute_at C acc.j"},
+    {"compute_at_producer", kBroadcastChain, "compute_at t Y.j"},
+    {"compute_at_tile", kMatmul,
+     "split acc.i 5\nsplit acc.j 4\nreorder acc.i.0 acc.j.0 acc.k acc.i.1 acc.j.1\n"
+     "compute_at acc.init acc.j.0\ncompute_at C acc.j.0"},
+    {"compute_at_spares_reductions", kMatmul, "reorder acc.k acc.i acc.j\ncompute_at C acc.k"},
+    {"compute_at_rows", kSoftmax,
+     "compute_at e m.i\ncompute_at s m.i\ncompute_at Y m.i\n"
+     "compute_at s.init m.i\ncompute_at m.init m.i"},
+    {"stage_scalar", kMatmul,
+     "compute_at acc.init acc.j\ncompute_at C acc.j\n"
+     "stage acc register acc.j"},
+    {"stage_tile", kMatmul,
+     "split acc.i 5\nsplit acc.j 4\nreorder acc.i.0 acc.j.0 acc.k acc.i.1 acc.j.1\n"
+     "compute_at acc.init acc.j.0\ncompute_at C acc.j.0\nstage acc packed acc.j.0"},
+    {"stage_row", kSoftmax,
+     "compute_at e m.i\ncompute_at s m.i\ncompute_at Y m.i\n"
+     "compute_at s.init m.i\ncompute_at m.init m.i\n"
+     "stage e packed m.i\nstage m register m.i\nstage s register m.i\n"
+     "parallelize m.i"},
+    {"stage_then_split", kMatmul,
+     "compute_at acc.init acc.j\ncompute_at C acc.j\n"
+     "stage acc register acc.j\nsplit acc.j 4\nsplit acc.i 5"},
+    {"pack_input", kMatmul, "pack B 1/8 0 1%8"},
+    {"pack_remainder_first", kMatmul, "pack B 1%8 0 1/8"},
+    {"pack_weight", kWeightMatmul, "pack B 0/16 1 0%16"},
+    {"pack_transposed", kTransposedMatmul, "pack A 1 0"},
+    {"pack_guarded", kStridedConv, "pack X 0 2 3 1"},
+    {"pack_two", kMatmul, "pack A 1 0\npack B 1 0"},
+    {"reduce_split_inner", kSumLast, "reduce_split Y j 8 inner"},
+    {"reduce_split_outer", kSumLast, "reduce_split Y j 8 outer"},
+    {"reduce_split_domain", kConv3x3, "reduce_split acc ic 2 inner"},
+    {"reduce_split_twice", kSumLast, "reduce_split Y j 16 inner\nreduce_split Y.part jo 2 outer"},
+    {"inline", kBroadcastChain, "inline t"},
+    {"inline_into_reduction", kScatteredSum, "inline t"},
+    {"inline_gather", kInlinedGather, "inline g"},
+    {"inline_unit_dimension", kUnitDimension, "inline t"},
+    {"inline_guard", kPointwiseConv, "inline sum"},
+    {"non_temporal", kMatmul, "non_temporal C"},
+};
+INSTANTIATE_TEST_SUITE_P(Steps, StepFires, testing::ValuesIn(kExamples),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+struct Refusal {
+  std::string_view name;
+  std::string_view program;
+  std::string_view steps;
+  std::string_view message;
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
+
+class StepRefuses : public testing::TestWithParam<Refusal> {};
+
+TEST_P(StepRefuses, WithMessage) {
+  const auto kernel = ApplySchedule(MustParse(GetParam().program), MustParseSteps(GetParam().steps),
+                                    ReductionOrder::kAny);
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(kernel.error().message, GetParam().message);
+}
+
+constexpr std::string_view kTwoWriters = R"(compute two_writers {
+  input X: f32[9]
+  output Y: f32[9]
+  workspace t: f32[9]
+  a[i: 9]:
+    t[i] = X[i]
+  b[i: 4]:
+    t[i] = X[i] * 2.0
+  Y[i: 9]:
+    Y[i] = t[i]
+}
+)";
+
+constexpr std::string_view kOverwritten = R"(compute overwritten {
+  input X: f32[9]
+  output Y: f32[9]
+  workspace u: f32[9]
+  workspace t: f32[9]
+  u[i: 9]:
+    u[i] = X[i]
+  t[i: 9]:
+    t[i] = u[i] + 1.0
+  again[i: 9]:
+    u[i] = X[i] * 3.0
+  Y[i: 9]:
+    Y[i] = t[i] + u[i]
+}
+)";
+
+constexpr std::string_view kRecurrence = R"(compute recurrence {
+  input X: f32[9]
+  output Y: f32[9]
+  workspace t: f32[9]
+  t[i: 9 sequential]:
+    t[i] = (t[i - 1] where (i - 1 >= 0) else 0.0) + X[i]
+  Y[i: 9]:
+    Y[i] = t[i]
+}
+)";
+
+constexpr std::string_view kLoadedIndex = R"(compute loaded_index {
+  input T: f32[11]
+  input I: i64[13] range [0, 10]
+  output Y: f32[13]
+  workspace k: i64[13] range [0, 10]
+  k[i: 13]:
+    k[i] = I[i]
+  Y[i: 13]:
+    Y[i] = T[@(k[i])]
+}
+)";
+
+constexpr std::string_view kDiagonalSum = R"(compute diagonal_sum {
+  input X: f32[5, 5, 9]
+  output Y: f32[9]
+  Y[i: 5, j: 5, k: 9 reduction]:
+    Y[i + j] sum= X[i, j, k]
+}
+)";
+
+constexpr Refusal kRefusals[] = {
+    {"split_unknown", kMatmul, "split acc.z 4",
+     "there is no loop acc.z; there are acc.init.i acc.init.j acc.i acc.j acc.k C.i C.j"},
+    {"split_gone", kMatmul, "split acc.i 4\nsplit acc.i 2",
+     "there is no loop acc.i; there are acc.init.i acc.init.j acc.i.0 acc.i.1 acc.j acc.k C.i C.j"},
+    {"split_zero", kMatmul, "split acc.i 0", "split acc.i: factor 0 of a loop of 37 iterations"},
+    {"split_huge", kMatmul, "split acc.i 1000000 1000000 1000000",
+     "split acc.i: factor 1000000 of a loop of 37 iterations"},
+    {"split_vector", kMatmul, "vectorize C.j\nsplit C.j 4",
+     "split: loop C.j is vector, parallel or unrolled already"},
+    {"split_taken_name", kMatmul, "fuse C.i C.j as acc.k.0\nsplit acc.k 4",
+     "split acc.k: there is a loop acc.k.0 already"},
+    {"reorder_twice", kMatmul, "reorder acc.i acc.i", "reorder: loop acc.i is named twice"},
+    {"reorder_two_chains", kMatmul, "reorder acc.i C.j",
+     "reorder acc.i C.j: the loops are not one chain"},
+    {"reorder_across_a_sequence", kMatmul, "compute_at C acc.i\nreorder acc.j acc.i",
+     "reorder acc.j acc.i: the loops are not one chain"},
+    {"reorder_tasks", kMatmul, "parallelize acc.i\nreorder acc.j acc.i",
+     "reorder: loop acc.i is vector, parallel or unrolled already"},
+    {"fuse_apart", kMatmul, "fuse acc.i acc.k as x", "fuse: acc.k is not directly inside acc.i"},
+    {"fuse_itself", kMatmul, "fuse acc.i acc.i as x", "fuse: acc.i is not directly inside acc.i"},
+    {"fuse_taken_name", kMatmul, "fuse acc.i acc.j as C.i", "fuse: there is a loop C.i already"},
+    {"fuse_no_name", kMatmul, "fuse acc.i acc.j as 7+", "fuse: '7+' is no name for a loop"},
+    {"vectorize_outer", kMatmul, "vectorize acc.i",
+     "vectorize acc.i: it must be the innermost loop of one statement"},
+    {"vectorize_twice", kMatmul, "vectorize C.j\nvectorize C.j", "loop C.j is not serial any more"},
+    {"unroll_vector", kMatmul, "vectorize C.j\nunroll C.j 4",
+     "unroll C.j: it is not serial any more"},
+    {"unroll_too_much", kMatmul, "unroll acc.k 5000",
+     "unroll acc.k: 5000 copies, at most 4096 are sensible"},
+    {"parallelize_inner", kMatmul, "parallelize acc.j",
+     "parallelize acc.j: only the outermost loops of a phase can be tasks"},
+    {"compute_at_unknown", kMatmul, "compute_at D acc.i", "compute_at: there is no statement D"},
+    {"compute_at_inside", kMatmul, "compute_at acc acc.i",
+     "compute_at acc: it is inside acc.i already"},
+    {"compute_at_unrelated", kLayerNorm, "compute_at Y t.j",
+     "compute_at Y: no tensor relates it to a statement inside t.j"},
+    {"compute_at_vector", kMatmul, "vectorize acc.k\ncompute_at C acc.k",
+     "compute_at C: loop acc.k is vector or not the innermost of its tasks"},
+    {"compute_at_between_tasks", kMatmul,
+     "parallelize acc.i\nparallelize acc.j\ncompute_at C acc.i",
+     "compute_at C: loop acc.i is vector or not the innermost of its tasks"},
+    {"compute_at_staged", kMatmul,
+     "compute_at acc.init acc.j\nstage acc register acc.j\n"
+     "compute_at C acc.j",
+     "compute_at C: it uses acc, which is staged already"},
+    {"stage_argument", kMatmul, "stage A packed acc.i", "stage: A is not a workspace tensor"},
+    {"stage_unused", kMatmul, "stage acc packed C.k",
+     "there is no loop C.k; there are acc.init.i acc.init.j acc.i acc.j acc.k C.i C.j"},
+    {"stage_elsewhere", kSoftmax, "stage s packed m.i", "stage s: nothing in the loop uses it"},
+    {"stage_twice", kMatmul,
+     "compute_at acc.init acc.j\ncompute_at C acc.j\n"
+     "stage acc register acc.j\nstage acc register acc.i",
+     "stage: acc is not a workspace tensor"},
+    {"pack_unknown", kMatmul, "pack Z 0", "pack: there is no tensor Z"},
+    {"pack_output", kMatmul, "pack C 1 0", "pack C: only arguments that are read can be packed"},
+    {"pack_dimension", kMatmul, "pack A 0 2", "pack A: it has no dimension 2"},
+    {"pack_half", kMatmul, "pack A 0/4 1",
+     "pack A: each dimension must appear once, or as quotient and remainder by one factor"},
+    {"pack_twice", kMatmul, "pack A 1 0\npack A 1 0", "pack A: it is packed already"},
+    {"reduce_split_unknown", kMatmul, "reduce_split C i 4 inner",
+     "reduce_split C: it is not a reorderable reduction of one value"},
+    {"reduce_split_written", kMatmul, "reduce_split acc i 4 inner",
+     "reduce_split acc: i is not reduced over"},
+    {"reduce_split_no_iterator", kMatmul, "reduce_split acc z 4 inner",
+     "reduce_split acc: no iterator z to split by 4"},
+    {"reduce_split_zero", kMatmul, "reduce_split acc k 0 inner",
+     "reduce_split acc: no iterator k to split by 0"},
+    {"reduce_split_tuple", kArgMax, "reduce_split S k 4 inner",
+     "reduce_split S: it is not a reorderable reduction of one value"},
+    {"reduce_split_again", kSumAll, "reduce_split Y j 4 inner\nreduce_split Y jp 2 inner",
+     "reduce_split Y: there is Y.part already"},
+    {"reduce_split_diagonal", kDiagonalSum, "reduce_split Y k 4 inner",
+     "reduce_split Y: its write index is more than different iterators"},
+    {"inline_reduction", kMatmul, "inline acc",
+     "inline acc: it is not a statement that defines a workspace tensor pointwise"},
+    {"inline_output", kMatmul, "inline C",
+     "inline C: it is not a statement that defines a workspace tensor pointwise"},
+    {"inline_two_writers", kTwoWriters, "inline a", "inline a: statement b writes its tensor too"},
+    {"inline_overwritten", kOverwritten, "inline t",
+     "inline t: statement again overwrites u, which it reads"},
+    {"inline_recurrence", kRecurrence, "inline t",
+     "inline t: it is not a statement that defines a workspace tensor pointwise"},
+    {"inline_guarded", kCausal, "inline acc",
+     "inline acc: it is not a statement that defines a workspace tensor pointwise"},
+    {"inline_index", kLoadedIndex, "inline k", "inline k: statement Y takes an index from it"},
+    {"non_temporal_unknown", kMatmul, "non_temporal D", "non_temporal: there is no statement D"},
+};
+INSTANTIATE_TEST_SUITE_P(Steps, StepRefuses, testing::ValuesIn(kRefusals),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Steps, MustNotFireWhereTheyAreNotNamed) {
+  const std::string text = NestText(kMatmul, "split acc.i 4");
+  EXPECT_THAT(text, HasSubstr("acc_i_1"));
+  EXPECT_THAT(text, Not(HasSubstr("C_i_1")));
+}
+
+TEST(Steps, ComputeStepsComeFirst) {
+  Schedule schedule = MustParseSteps("split acc.i 4");
+  schedule.steps.emplace_back(PackStep{"B", {{.dimension = 1}, {.dimension = 0}}});
+  const auto kernel = ApplySchedule(MustParse(kMatmul), schedule, ReductionOrder::kAny);
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().message,
+            "'pack B 1 0' rewrites statements and must come before the loop steps");
+}
+
+TEST(Steps, PackedWeightsArePackedOnce) {
+  const auto kernel = ApplySchedule(MustParse(kWeightMatmul), MustParseSteps("pack B 0/16 1 0%16"),
+                                    ReductionOrder::kAny);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  ASSERT_EQ(kernel->prepack.size(), 1U);
+  EXPECT_EQ(kernel->prepack[0].name, "B.pack");
+  EXPECT_EQ(kernel->nest.phases.size(), 3U);  // init, product, output: no copy
+}
+
+TEST(Steps, AsWrittenKeepsTheOrderOfSums) {
+  EXPECT_THAT(Outcome(kSumLast, "reduce_split Y j 8 inner", ReductionOrder::kAsWritten),
+              HasSubstr("reduce_split Y: a sum of f32 must be accumulated as written"));
+  EXPECT_THAT(Outcome(kMaxMiddle, "reduce_split acc i 4 inner", ReductionOrder::kAsWritten), "");
+  EXPECT_THAT(Outcome(kMatmul, "reorder acc.k acc.i acc.j", ReductionOrder::kAsWritten), "");
+  EXPECT_THAT(
+      Outcome(kMatmul, "split acc.k 4\nreorder acc.k.1 acc.k.0", ReductionOrder::kAsWritten),
+      HasSubstr("order of accesses of acc"));
+}
+
+}  // namespace
+}  // namespace tunec::test

@@ -1,0 +1,90 @@
+// The text language: every step round-trips; malformed lines are refused at their place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedule/step.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr std::string_view kEveryStep = R"(lower direct
+pack w0 1/32 0 1%32
+reduce_split s r0 64 inner
+reduce_split s.part r1 4 outer
+inline t
+split acc.i 2 14
+reorder acc.k acc.i acc.j
+fuse acc.n acc.i.0 as task
+isolate acc.i.0
+unroll acc.k 4
+unroll acc.kw
+vectorize acc.j.1
+parallelize task
+compute_at y acc.j.0
+stage acc register acc.j.0
+stage row packed acc.j.0
+non_temporal y
+)";
+
+TEST(StepText, EveryStepRoundTrips) {
+  const auto schedule = ParseSchedule(kEveryStep, "a.sched");
+  ASSERT_TRUE(schedule) << schedule.error().Format();
+  EXPECT_EQ(schedule->steps.size(), 16U);
+  EXPECT_EQ(Print(*schedule), kEveryStep);
+  EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
+}
+
+TEST(StepText, CommentsAndBlanksAreSkipped) {
+  const auto schedule =
+      ParseSchedule("# a matmul\n\n lower  direct # x\n\tunroll  a.k   4\r\n", "a");
+  ASSERT_TRUE(schedule) << schedule.error().Format();
+  EXPECT_EQ(Print(*schedule), "lower direct\nunroll a.k 4\n");
+}
+
+TEST(StepText, EqualityIsByValue) {
+  const auto a = ParseSchedule("lower direct\nsplit a.i 4", "a");
+  const auto b = ParseSchedule("lower direct\nsplit a.i 8", "a");
+  const auto c = ParseSchedule("lower winograd\nsplit a.i 4", "a");
+  EXPECT_NE(*a, *b);
+  EXPECT_NE(*a, *c);
+}
+
+struct Malformed {
+  std::string_view text;
+  std::string_view message;
+};
+
+class StepTextRefuses : public testing::TestWithParam<Malformed> {};
+
+TEST_P(StepTextRefuses, WithMessage) {
+  const auto schedule = ParseSchedule(GetParam().text, "a.sched");
+  ASSERT_FALSE(schedule);
+  EXPECT_EQ(schedule.error().code, ErrorCode::kParse);
+  EXPECT_EQ(schedule.error().Format(), GetParam().message);
+}
+
+constexpr Malformed kMalformed[] = {
+    {"", "a.sched:1:1: error: expected 'lower NAME'"},
+    {"split a.i 4", "a.sched:1:1: error: expected 'lower NAME' first, found 'split'"},
+    {"lower", "a.sched:1:1: error: expected the name of a lowering at the end of the line"},
+    {"lower d\nspilt a.i 4", "a.sched:2:1: error: expected a step, found 'spilt'"},
+    {"lower d\nsplit a.i", "a.sched:2:1: error: expected a factor at the end of the line"},
+    {"lower d\nsplit a.i four", "a.sched:2:1: error: expected a factor, found 'four'"},
+    {"lower d\nsplit a.i -4", "a.sched:2:1: error: expected a factor, found '-4'"},
+    {"lower d\nsplit a.i 9999999999999999999",
+     "a.sched:2:1: error: expected a factor, found '9999999999999999999'"},
+    {"lower d\n\nfuse a b c d", "a.sched:3:1: error: expected 'as', found 'c'"},
+    {"lower d\nunroll a 4 5", "a.sched:2:1: error: expected the end of the line, found '5'"},
+    {"lower d\nunroll a 9999999", "a.sched:2:1: error: expected a factor, found '9999999'"},
+    {"lower d\nstage t somewhere a.i", "a.sched:2:1: error: expected a scope, found 'somewhere'"},
+    {"lower d\nreduce_split s r 4 middle",
+     "a.sched:2:1: error: expected inner or outer, found 'middle'"},
+    {"lower d\npack w 1/0", "a.sched:2:1: error: expected a positive factor, found '1/0'"},
+    {"lower d\npack w x", "a.sched:2:1: error: expected a dimension, found 'x'"},
+    {"lower d\nsplit a.i 4\ninline t",
+     "a.sched:3:1: error: 'inline t' rewrites statements and must come before the loop steps"},
+};
+INSTANTIATE_TEST_SUITE_P(Texts, StepTextRefuses, testing::ValuesIn(kMalformed));
+
+}  // namespace
+}  // namespace tunec::test
