@@ -241,11 +241,6 @@ Status CheckStages(const ScheduleTree& tree) {
 
 }  // namespace
 
-bool Dependences::AreOf(const std::vector<Tensor>& tensors,
-                        const std::vector<Statement>& statements) const {
-  return impl_->tensors == tensors && impl_->statements == statements;
-}
-
 Status Dependences::CheckStorages(const ScheduleTree& tree, ReductionOrder order,
                                   const std::vector<bool>& proven) const {
   if (std::ranges::find(proven, false) == proven.end()) return {};

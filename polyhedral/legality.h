@@ -26,9 +26,6 @@ class Dependences {
   Dependences& operator=(Dependences&&) noexcept;
   ~Dependences();
 
-  /// Whether these are the dependences of such statements, staging and names of loops apart.
-  bool AreOf(const std::vector<Tensor>& tensors, const std::vector<Statement>& statements) const;
-
   /// ok, or kIllegalSchedule naming the violated dependence:
   ///   - every instance of every statement runs, once;
   ///   - every dependence runs forward in the tree's order (those of a reduction on its own

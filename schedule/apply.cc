@@ -154,21 +154,26 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
 
 }  // namespace
 
-Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
-                                      ReductionOrder order) {
+Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
+                                    ReductionOrder order) {
   TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, order));
-  ScheduledKernel kernel;
-  TUNEC_ASSIGN(kernel.prepack, TakePrepacks(rewritten, schedule, order));
+  TUNEC_ASSIGN(std::vector<LoopNest> prepack, TakePrepacks(rewritten, schedule, order));
   ScheduleTree tree = OriginalTree(rewritten);
-  const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
+  Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   for (const Statement& statement : rewritten.statements) {
     if (const PackStep* pack = PackOf(schedule, statement.name)) {
       TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
     }
   }
   for (const ScheduleStep& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
-  TUNEC_ASSIGN(kernel.nest, CheckedLoops(tree, dependences, order));
-  return kernel;
+  return ScheduleDraft{std::move(tree), std::move(dependences), std::move(prepack)};
+}
+
+Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
+                                      ReductionOrder order) {
+  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, order));
+  TUNEC_ASSIGN(LoopNest nest, CheckedLoops(draft.tree, draft.dependences, order));
+  return ScheduledKernel{std::move(nest), std::move(draft.prepack)};
 }
 
 Result<LoopNest> OriginalLoops(const Compute& compute) {

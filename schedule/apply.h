@@ -6,6 +6,7 @@
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
 #include "polyhedral/legality.h"
+#include "polyhedral/schedule_tree.h"
 #include "schedule/step.h"
 
 namespace tunec {
@@ -23,6 +24,18 @@ struct ScheduledKernel {
 /// kResourceLimit when isl gives up.
 Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
                                       ReductionOrder order);
+
+/// The steps applied, nothing proven of the tree yet. Owns an isl context: one thread at a time.
+struct ScheduleDraft {
+  ScheduleTree tree;
+  Dependences dependences;  // of the tree's statements
+  std::vector<LoopNest> prepack;
+};
+
+/// What ApplySchedule makes before it asks for legality: for showing loops between steps, and
+/// for tests that force illegal ones through. Errors: those of the steps, and a prepack's.
+Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
+                                    ReductionOrder order);
 
 /// The loops before any step, for `tunec show` and as the slowest of all schedules.
 Result<LoopNest> OriginalLoops(const Compute& compute);

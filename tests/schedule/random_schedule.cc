@@ -1,0 +1,160 @@
+#include "tests/schedule/random_schedule.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "polyhedral/schedule_tree.h"
+#include "schedule/compute_steps.h"
+#include "schedule/tree_steps.h"
+
+namespace tunec::test {
+namespace {
+
+class Generator {
+ public:
+  Generator(const Compute& compute, std::mt19937& random) : compute_(compute), random_(random) {}
+
+  Schedule Run(int length) {
+    schedule_.lowering = "direct";
+    const int rewrites = Below(3) == 0 ? 1 + Below(2) : 0;
+    for (int i = 0; i < rewrites; ++i) AddComputeStep();
+    tree_ = OriginalTree(compute_);
+    for (int i = 0; i < length; ++i) AddTreeStep();
+    return std::move(schedule_);
+  }
+
+ private:
+  int Below(size_t n) { return static_cast<int>(random_() % std::max<size_t>(n, 1)); }
+  template <class T>
+  const T& Any(const std::vector<T>& all) {
+    return all[static_cast<size_t>(Below(all.size()))];
+  }
+
+  // Only steps that the Compute takes are kept, so that the rest of the schedule has a meaning.
+  template <class T>
+  void Rewrite(T step) {
+    if (auto result = Apply(compute_, step)) {
+      compute_ = std::move(*result);
+      schedule_.steps.emplace_back(std::move(step));
+    }
+  }
+
+  void AddComputeStep() {
+    const Statement& statement = Any(compute_.statements);
+    switch (Below(3)) {
+      case 0:
+        return Rewrite(InlineStep{statement.name});
+      case 1:
+        if (statement.iterators.empty()) return;
+        return Rewrite(ReduceSplitStep{
+            statement.name, Any(statement.iterators).name, 1 + Below(6),
+            Below(2) == 0 ? ReduceSplitStep::Keep::kInner : ReduceSplitStep::Keep::kOuter});
+      default:
+        return Rewrite(RandomPack(Any(compute_.tensors)));
+    }
+  }
+
+  PackStep RandomPack(const Tensor& tensor) {
+    PackStep pack{.tensor = tensor.name};
+    for (size_t d = 0; d < tensor.shape.size(); ++d) {
+      const auto dimension = static_cast<int>(d);
+      if (Below(2) == 0) {
+        pack.axes.push_back({.dimension = dimension});
+        continue;
+      }
+      const int64_t factor = 1 + Below(5);
+      pack.axes.push_back({dimension, PackStep::Part::kQuotient, factor});
+      pack.axes.push_back({dimension, PackStep::Part::kRemainder, factor});
+    }
+    std::ranges::shuffle(pack.axes, random_);
+    return pack;
+  }
+
+  static void Collect(const TreeNode& node, std::vector<const TreeNode*>& loops) {
+    if (node.kind == TreeNode::Kind::kLoop) loops.push_back(&node);
+    for (const TreeNode& child : node.children) Collect(child, loops);
+  }
+
+  const std::string& Name(const TreeNode* loop) const { return tree_.loops[loop->loop].name; }
+
+  // The chain of loops that are each directly inside the one before.
+  static std::vector<const TreeNode*> Chain(const TreeNode* loop) {
+    std::vector<const TreeNode*> chain = {loop};
+    while (chain.back()->children[0].kind == TreeNode::Kind::kLoop) {
+      chain.push_back(&chain.back()->children[0]);
+    }
+    return chain;
+  }
+
+  void AddTreeStep() {
+    std::vector<const TreeNode*> loops;
+    Collect(tree_.root, loops);
+    if (loops.empty()) return;
+    const ScheduleStep step = RandomStep(Any(loops));
+    // ApplySchedule shapes the loops of copies itself.
+    if (Print(step).find(".pack") != std::string::npos) return;
+    // A step that fails may leave the tree half changed.
+    ScheduleTree changed = tree_;
+    const Status applied = std::visit(
+        [&](const auto& s) -> Status {
+          if constexpr (requires { Apply(changed, s); }) return Apply(changed, s);
+          return {};
+        },
+        step);
+    if (!applied) return;
+    tree_ = std::move(changed);
+    schedule_.steps.push_back(step);
+  }
+
+  ScheduleStep RandomStep(const TreeNode* loop) {
+    const std::vector<const TreeNode*> chain = Chain(loop);
+    const std::string& statement = Any(tree_.statements).name;
+    switch (Below(12)) {
+      case 0:
+        return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]),
+                        "f" + std::to_string(schedule_.steps.size())};
+      case 1:
+        return IsolateStep{Name(loop)};
+      case 2:
+        return UnrollStep{Name(loop), Below(3)};
+      case 3:
+        return VectorizeStep{Name(chain.back())};
+      case 4:
+        return ParallelizeStep{Name(loop)};
+      case 5:
+      case 6:
+      case 7:
+        return ComputeAtStep{statement, Name(loop)};
+      case 8:
+        return StageStep{Any(tree_.tensors).name, Scope::kPacked, Name(loop)};
+      case 9:
+        return Reorder(chain);
+      default: {
+        SplitStep split{.loop = Name(loop)};
+        for (int i = Below(2); i >= 0; --i) split.factors.push_back(1 + Below(6));
+        return split;
+      }
+    }
+  }
+
+  ReorderStep Reorder(std::vector<const TreeNode*> chain) {
+    std::ranges::shuffle(chain, random_);
+    chain.resize(std::max<size_t>(1, chain.size() - static_cast<size_t>(Below(2))));
+    ReorderStep reorder;
+    for (const TreeNode* loop : chain) reorder.loops.push_back(Name(loop));
+    return reorder;
+  }
+
+  Compute compute_;
+  std::mt19937& random_;
+  ScheduleTree tree_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule RandomSchedule(const Compute& compute, int length, std::mt19937& random) {
+  return Generator(compute, random).Run(length);
+}
+
+}  // namespace tunec::test

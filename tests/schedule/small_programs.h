@@ -1,0 +1,162 @@
+// Computes small enough to interpret thousands of schedules of them.
+#pragma once
+
+#include <string_view>
+
+namespace tunec::test {
+
+inline constexpr std::string_view kSmallPrograms[] = {
+    R"(compute matmul {
+  input A: f32[5, 4]
+  input B: f32[4, 7]
+  output C: f32[5, 7]
+  workspace acc: f32[5, 7]
+  acc[i: 5, j: 7, k: 4 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 5, j: 7]:
+    C[i, j] = max(acc[i, j], 0.0)
+}
+)",
+    R"(compute weight_matmul {
+  input A: f32[3, 5]
+  weight B: f32[7, 5] constant
+  output C: f32[3, 7]
+  workspace acc: f32[3, 7]
+  workspace t: f32[3, 7]
+  acc[i: 3, j: 7, k: 5 reduction]:
+    acc[i, j] sum= A[i, k] * B[j, k]
+  t[i: 3, j: 7]:
+    t[i, j] = acc[i, j] + 1.0
+  C[i: 3, j: 7]:
+    C[i, j] = max(t[i, j], 0.0)
+}
+)",
+    R"(compute convolution {
+  input X: f32[2, 5, 6]
+  weight W: f32[3, 2, 3, 3] constant
+  output Y: f32[3, 5, 6]
+  workspace acc: f32[3, 5, 6]
+  acc[m: 3, h: 5, w: 6, c: 2 reduction, r: 3 reduction, s: 3 reduction] where h + r - 1 >= 0, 5 - h - r >= 0, w + s - 1 >= 0, 6 - w - s >= 0:
+    acc[m, h, w] sum= X[c, h + r - 1, w + s - 1] * W[m, c, r, s]
+  Y[m: 3, h: 5, w: 6]:
+    Y[m, h, w] = acc[m, h, w] * 0.5
+}
+)",
+    R"(compute pool {
+  input X: f32[3, 9]
+  output Y: f32[3, 5]
+  workspace acc: f32[3, 5]
+  acc[c: 3, o: 5, r: 3 reduction]:
+    acc[c, o] max= (X[c, 2*o + r - 1] where (2*o + r - 1 >= 0, 9 - 2*o - r >= 0) else -inf)
+  Y[c: 3, o: 5]:
+    Y[c, o] = acc[c, o]
+}
+)",
+    R"(compute softmax {
+  input X: f32[3, 7]
+  output Y: f32[3, 7]
+  workspace m: f32[3]
+  workspace e: f32[3, 7]
+  workspace s: f32[3]
+  m[i: 3, j: 7 reduction]:
+    m[i] max= X[i, j]
+  e[i: 3, j: 7]:
+    e[i, j] = exp(X[i, j] - m[i])
+  s[i: 3, j: 7 reduction]:
+    s[i] sum= e[i, j]
+  Y[i: 3, j: 7]:
+    Y[i, j] = e[i, j] / s[i]
+}
+)",
+    R"(compute one_row {
+  input X: f32[1, 7]
+  output Y: f32[1, 7]
+  workspace m: f32[1]
+  m[i: 1, j: 7 reduction]:
+    m[i] sum= X[i, j]
+  Y[i: 1, j: 7]:
+    Y[i, j] = X[i, j] - m[i]
+}
+)",
+    R"(compute smooth {
+  input X: f32[5, 9]
+  output Y: f32[5, 9]
+  workspace t: f32[5, 9]
+  t[i: 5, j: 9]:
+    t[i, j] = X[i, j] * 0.5
+  Y[i: 5, j: 9]:
+    Y[i, j] = (t[i, j - 1] where (j - 1 >= 0) else 0.0) + t[i, j] + (t[i, j + 1] where (7 - j >= 0) else 0.0)
+}
+)",
+    R"(compute seidel {
+  input X: f32[9]
+  output A: f32[9]
+  A.copy[i: 9]:
+    A[i] = X[i]
+  A[t: 4 sequential, i: 7 sequential]:
+    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
+}
+)",
+    R"(compute scan {
+  input X: f32[3, 9]
+  output Y: f32[3, 9]
+  workspace t: f32[3, 9]
+  t[b: 3, i: 9 sequential]:
+    t[b, i] = (t[b, i - 1] where (i - 1 >= 0) else 0.0) + X[b, i]
+  Y[b: 3, i: 9]:
+    Y[b, i] = t[b, i] * 2.0
+}
+)",
+    R"(compute causal {
+  input A: f32[5, 3]
+  output C: f32[5, 5]
+  workspace acc: f32[5, 5]
+  acc[i: 5, j: 5, k: 3 reduction] where i - j >= 0:
+    acc[i, j] sum= A[i, k] * A[j, k]
+  C[i: 5, j: 5]:
+    C[i, j] = (acc[i, j] where (i - j >= 0) else 0.0)
+}
+)",
+    R"(compute grouped {
+  input X: f32[6, 5]
+  weight W: f32[4, 3] constant
+  output Y: f32[4, 5]
+  workspace acc: f32[4, 5]
+  acc[g: 2, m: 2, p: 5, c: 3 reduction]:
+    acc[2*g + m, p] sum= X[3*g + c, p] * W[2*g + m, c]
+  Y[m: 4, p: 5]:
+    Y[m, p] = acc[m, p]
+}
+)",
+    R"(compute gather_transpose {
+  input T: f32[6, 4]
+  input I: i64[7] range [0, 5]
+  output Y: f32[4, 7]
+  workspace g: f32[7, 4]
+  g[i: 7, j: 4]:
+    g[i, j] = T[@(I[i]), j]
+  Y[j: 4, i: 7]:
+    Y[j, i] = g[i, j] + 1.0
+}
+)",
+    R"(compute argmax {
+  input X: f32[3, 8]
+  output V: f32[3]
+  output P: i64[3] range [0, 7]
+  S[i: 3, k: 8 reduction]:
+    (V[i], P[i]) argmax= (X[i, k], index_i64(k))
+}
+)",
+    R"(compute blocked {
+  input X: f32[5, 7] layout [5, 2, 4] (i, j) -> [i, floor(j/4), j mod 4]
+  output Y: f32[5, 7] layout [5, 2, 4] (i, j) -> [i, floor(j/4), j mod 4]
+  workspace t: f32[5, 7]
+  t[i: 5, j: 7]:
+    t[i, j] = X[i, j] + index_f32(j)
+  Y[i: 5, j: 7]:
+    Y[i, j] = t[i, 6 - j]
+}
+)",
+};
+
+}  // namespace tunec::test
