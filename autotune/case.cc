@@ -135,8 +135,7 @@ Result<std::filesystem::path> WriteCase(const std::filesystem::path& folder, con
     return Fail(ErrorCode::kIo, "cannot make folder '{}': {}", folder.string(), problem.message());
   }
   const std::string text = Print(failing);
-  const std::filesystem::path path =
-      folder / fmt::format("case-{}.txt", StableHash(text).substr(0, 12));
+  std::filesystem::path path = folder / fmt::format("case-{}.txt", StableHash(text).substr(0, 12));
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(path, text));
   return path;
 }

@@ -35,7 +35,7 @@ Result<std::string> FindWorker() {
     const std::filesystem::path above = folder.parent_path();
     for (const std::filesystem::path& place :
          {folder, above / "bin", above / "libexec" / "tunec", above.parent_path() / "bin"}) {
-      const std::string path = (place / kName).string();
+      std::string path = (place / kName).string();
       if (access(path.c_str(), X_OK) == 0) return path;
       sought.push_back(path);
     }

@@ -40,14 +40,14 @@ void PromoteAll(std::vector<Expr>& exprs) {
   for (Expr& expr : exprs) expr = Promote(expr);
 }
 
-const Expr& StripCasts(const Expr& expr) {
+Expr StripCasts(const Expr& expr) {
   return expr.kind() == ExprKind::kCast ? StripCasts(expr.operands()[0]) : expr;
 }
 
 bool IsContraction(const Statement& statement) {
   if (!statement.reducer || statement.reducer->name != "sum") return false;
   if (statement.values.size() != 1 || !IsFloat(statement.values[0].type())) return false;
-  const Expr& body = StripCasts(statement.values[0]);
+  const Expr body = StripCasts(statement.values[0]);
   return body.Is(ScalarOp::kMul) && body.operands()[0] != body.operands()[1];
 }
 
@@ -167,7 +167,7 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
   }
   std::string innermost = loop_of(*vector);
   if (statement.iterators[*vector].extent > kLongestVectorLoop) {
-    steps.push_back(SplitStep{innermost, {kLongestVectorLoop}});
+    steps.emplace_back(SplitStep{innermost, {kLongestVectorLoop}});
     // Outermost, so that what the vectors read stays in the caches for all the others.
     order.insert(order.begin(), innermost + ".0");
     innermost += ".1";
@@ -178,12 +178,12 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
     if (std::ranges::find(independent, id) == independent.end()) order.push_back(loop_of(id));
   }
   order.push_back(innermost);
-  if (order.size() > 1) steps.push_back(ReorderStep{order});
+  if (order.size() > 1) steps.emplace_back(ReorderStep{order});
   constexpr size_t kTaskLoops = 2;
   for (size_t i = 0; i < std::min(outer.size(), kTaskLoops); ++i) {
-    steps.push_back(ParallelizeStep{outer[i]});
+    steps.emplace_back(ParallelizeStep{outer[i]});
   }
-  steps.push_back(VectorizeStep{innermost});
+  steps.emplace_back(VectorizeStep{innermost});
 }
 
 }  // namespace

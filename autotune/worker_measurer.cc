@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,42 +43,15 @@ class WorkerMeasurer : public Measurer {
 
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
                  std::optional<double> best_seconds, const OnMeasured& on_measured) override {
-    std::deque<size_t> together;
-    for (size_t i = 0; i < candidates.size(); ++i) together.push_back(i);
-    std::deque<size_t> alone;
-    int idle_deaths = 0;
-    while (!together.empty() || !alone.empty()) {
-      std::vector<size_t> ids(together.begin(), together.end());
-      if (ids.empty()) ids = {alone.front()};
-      MeasureRequest request{.best_seconds = best_seconds};
-      for (const size_t id : ids) request.candidates.push_back(candidates[id]);
-      std::set<size_t> finished;
-      const auto report = [&](size_t position, const Measurement& measurement) -> Status {
-        if (position >= ids.size() || !finished.insert(ids[position]).second) {
-          return Fail(ErrorCode::kInternal, "the worker answered for candidate {} unasked",
-                      position);
-        }
-        return on_measured(ids[position], measurement);
-      };
+    Open open;
+    for (size_t i = 0; i < candidates.size(); ++i) open.together.push_back(i);
+    for (int idle_deaths = 0; idle_deaths < 3;) {
+      if (open.together.empty() && open.alone.empty()) return {};
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
-      TUNEC_ASSIGN(const Outcome outcome, Exchange(request, report));
-      if (outcome == Outcome::kDone && finished.size() < ids.size()) {
-        return Fail(ErrorCode::kInternal, "the worker left candidates unanswered");
-      }
-      if (outcome != Outcome::kDone) {
-        TUNEC_ASSIGN(const bool blamed, Blame(outcome, ids, report, alone));
-        idle_deaths = blamed ? 0 : idle_deaths + 1;
-        if (idle_deaths > 2) {
-          return Fail(ErrorCode::kInternal, "the worker died between candidates: {}", ending_.text);
-        }
-      }
-      const auto settled = [&](size_t id) { return finished.contains(id); };
-      std::erase_if(alone, settled);
-      std::erase_if(together, [&](size_t id) {
-        return settled(id) || std::ranges::find(alone, id) != alone.end();
-      });
+      TUNEC_ASSIGN(const bool progress, Round(candidates, best_seconds, on_measured, open));
+      idle_deaths = progress ? 0 : idle_deaths + 1;
     }
-    return {};
+    return Fail(ErrorCode::kInternal, "the worker died between candidates: {}", ending_.text);
   }
 
   Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
@@ -92,6 +64,43 @@ class WorkerMeasurer : public Measurer {
   }
 
  private:
+  // The candidates without a result.
+  struct Open {
+    std::vector<size_t> together;  // to be sent in one request
+    std::vector<size_t> alone;     // suspects, to be sent one by one afterwards
+  };
+
+  // One request for candidates that are open, and what its end means for them. False when the
+  // worker died with nothing in flight.
+  Result<bool> Round(std::span<const CandidateRequest> candidates,
+                     std::optional<double> best_seconds, const OnMeasured& on_measured,
+                     Open& open) {
+    const std::vector<size_t> ids =
+        open.together.empty() ? std::vector<size_t>{open.alone.front()} : open.together;
+    MeasureRequest request{.best_seconds = best_seconds};
+    for (const size_t id : ids) request.candidates.push_back(candidates[id]);
+    std::set<size_t> finished;
+    const auto report = [&](size_t position, const Measurement& measurement) -> Status {
+      if (position >= ids.size() || !finished.insert(ids[position]).second) {
+        return Fail(ErrorCode::kInternal, "the worker answered for candidate {} unasked", position);
+      }
+      return on_measured(ids[position], measurement);
+    };
+    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, report));
+    if (outcome == Outcome::kDone && finished.size() < ids.size()) {
+      return Fail(ErrorCode::kInternal, "the worker left candidates unanswered");
+    }
+    bool progress = true;
+    if (outcome != Outcome::kDone) {
+      TUNEC_ASSIGN(progress, Blame(outcome, ids, report, open.alone));
+    }
+    std::erase_if(open.alone, [&](size_t id) { return finished.contains(id); });
+    std::erase_if(open.together, [&](size_t id) {
+      return finished.contains(id) || std::ranges::find(open.alone, id) != open.alone.end();
+    });
+    return progress;
+  }
+
   // Has a worker that knows the workload.
   Status Prepare(const Workload& workload) {
     std::string wanted = Encode(PrepareRequest{workload});
@@ -180,7 +189,7 @@ class WorkerMeasurer : public Measurer {
   // Gives the candidates that ended the worker their result, or marks them to be repeated alone.
   // False when no candidate was in flight.
   Result<bool> Blame(Outcome outcome, const std::vector<size_t>& ids, const OnMeasured& report,
-                     std::deque<size_t>& alone) {
+                     std::vector<size_t>& alone) {
     if (outcome == Outcome::kOverdue) {
       if (!overdue_) return false;
       Measurement timed_out{.status = TrialStatus::kTimedOut};
