@@ -1,7 +1,6 @@
 #include "polyhedral/instances.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "polyhedral/isl_handles.h"
 #include "polyhedral/relations.h"
@@ -16,24 +15,20 @@ struct Claim {
   std::string failure;
 };
 
-// The numerator and divisor of an atom read as floor(numerator / divisor).
-std::pair<IndexExpr, int64_t> AsQuotient(const IndexAtom& atom) {
-  if (atom.kind == IndexAtom::Kind::kFloorDiv) return {*atom.numerator, atom.divisor};
-  return {IndexExpr::Var(atom.id), 1};
-}
-
 // Whether the value is floor(n/d) mod m with m <= extent, as a split's inner loops have. The
-// normal form floor(n/d) - m*floor(n/(d*m)) hides it from intervals.
+// normal form, floor(n/d) - m*floor(n/(d*m)) with whole multiples taken out, hides it from
+// intervals.
 bool IsRemainderWithin(const IndexExpr& value, int64_t extent) {
-  if (value.terms().size() != 2 || value.constant() != 0 || value.UsesLoaded()) return false;
-  const bool first = value.terms()[0].coefficient == 1;
-  const IndexTerm& fine = value.terms()[first ? 0 : 1];
-  const IndexTerm& coarse = value.terms()[first ? 1 : 0];
-  const int64_t modulus = -coarse.coefficient;
-  if (fine.coefficient != 1 || modulus < 1 || modulus > extent) return false;
-  const auto [fine_of, fine_by] = AsQuotient(fine.atom);
-  const auto [coarse_of, coarse_by] = AsQuotient(coarse.atom);
-  return fine_of == coarse_of && coarse_by == fine_by * modulus;
+  return std::ranges::any_of(value.terms(), [&](const IndexTerm& term) {
+    const int64_t modulus = -term.coefficient;
+    if (term.atom.kind != IndexAtom::Kind::kFloorDiv || modulus < 1 || modulus > extent ||
+        term.atom.divisor % modulus != 0) {
+      return false;
+    }
+    const IndexExpr& numerator = *term.atom.numerator;
+    const IndexExpr coarse = IndexExpr::FloorDiv(numerator, term.atom.divisor);
+    return value + coarse * modulus == IndexExpr::FloorDiv(numerator, term.atom.divisor / modulus);
+  });
 }
 
 Status Expect(const ScheduleTree& tree, StatementId id, const Claim& claim, isl_ctx* ctx) {

@@ -125,8 +125,11 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
     parts.push_back(part);
     value += IndexExpr::Var(part) * stride;
     for (const StatementId s : statements) {
-      IndexExpr quotient = IndexExpr::FloorDiv(tree.forward[s].at(loop), stride);
-      if (level > 0) quotient = IndexExpr::Mod(quotient, extents[level]);
+      const IndexExpr& whole = tree.forward[s].at(loop);
+      IndexExpr quotient = IndexExpr::FloorDiv(whole, stride);
+      if (level > 0) {
+        quotient -= IndexExpr::FloorDiv(whole, stride * extents[level]) * extents[level];
+      }
       tree.forward[s][part] = std::move(quotient);
     }
   }
