@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "jit/emit_state.h"
@@ -16,6 +17,25 @@ Status EmitCopy(EmitState& state, const Loop& loop, const LinearIndex& value) {
   return EmitBody(state, loop.body);
 }
 
+/// LLVM schedules within a block and likes to gather loads of neighbouring addresses: over several
+/// copies of a register tile's step that costs registers it does not have. So would keeping what
+/// one copy loaded for the next: a convolution's windows overlap.
+void StartBlock(EmitState& state) {
+  state.loads.clear();
+  const IrBlock next = state.builder.NewBlock("copy");
+  state.builder.Branch(next);
+  state.builder.SetBlock(next);
+}
+
+/// Whether a copy of the body is itself many copies: a whole step of a register tile.
+bool HoldsUnrolled(const Body& body) {
+  return std::ranges::any_of(body, [](const NestNode& node) {
+    if (const auto* choice = std::get_if<If>(&node.value)) return HoldsUnrolled(choice->body);
+    const auto* loop = std::get_if<Loop>(&node.value);
+    return loop != nullptr && (loop->kind == LoopKind::kUnrolled || HoldsUnrolled(loop->body));
+  });
+}
+
 /// Constant iterations; where the real bounds are narrower each copy stands under a condition.
 Status EmitUnrolled(EmitState& state, const Loop& loop) {
   const LinearIndex lower = GreatestOf(state, loop.lower);
@@ -24,6 +44,7 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
   const Interval to = state.index.Bounds(upper);
   constexpr int64_t kMostCopies = 4096;
   if (to.hi - from.lo > kMostCopies) return std::unexpected(Unbounded(state, loop));
+  const bool separate = HoldsUnrolled(loop.body);
   for (int64_t i = from.lo; i < to.hi; ++i) {
     LinearIndex value;
     value.constant = i;
@@ -35,6 +56,7 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
     if (a.kind == Condition::Kind::kNever || b.kind == Condition::Kind::kNever) continue;
     IrValue condition = a.value;
     if (b.value != nullptr) condition = condition == nullptr ? b.value : state.builder.And(condition, b.value);
+    if (separate && i > from.lo) StartBlock(state);
     if (condition == nullptr) {
       TUNEC_RETURN_IF_ERROR(EmitCopy(state, loop, value));
     } else {
@@ -47,14 +69,6 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
 LinearIndex Plus(LinearIndex index, int64_t constant) {
   index.constant += constant;
   return index;
-}
-
-/// LLVM schedules within a block and likes to gather loads of neighbouring addresses: over several
-/// copies of a register tile's step that costs registers it does not have.
-void StartBlock(EmitState& state) {
-  const IrBlock next = state.builder.NewBlock("copy");
-  state.builder.Branch(next);
-  state.builder.SetBlock(next);
 }
 
 /// A loop of `unroll` copies, then one of single iterations for what is left.
