@@ -14,7 +14,6 @@
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -85,14 +84,21 @@ std::optional<StatementId> FindReduction(const Compute& compute) {
   return found;
 }
 
-bool IsPackable(const Compute& compute, const Read& read) {
+// Whether a copy of the operand in another order can have the column's dimension split: the
+// column must be a dimension by itself.
+bool IsPackable(const Compute& compute, const Read& read, VarId column) {
   const Tensor& tensor = compute.tensors[read.tensor];
   if (read.guard || (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight)) {
     return false;
   }
-  return std::ranges::all_of(read.index, [](const IndexExpr& index) {
-    return index.AsVar().has_value() || index.IsConstant();
-  });
+  int dimensions = 0;
+  for (const IndexExpr& index : read.index) {
+    if (index.UsesLoaded()) return false;
+    if (!index.Uses(column)) continue;
+    if (index.AsVar() != column) return false;
+    ++dimensions;
+  }
+  return dimensions == 1;
 }
 
 // How well an output iterator serves as vector lanes.
@@ -109,12 +115,12 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
     if (!UsesIterator(read.index, iterator)) continue;
     const bool natural =
         StorageStride(compute, reduction, read.tensor, read.index, iterator) == 1;
-    if (compute.tensors[read.tensor].constant && IsPackable(compute, read)) {
+    if (compute.tensors[read.tensor].constant && IsPackable(compute, read, iterator)) {
       score += 3;
     } else if (natural) {
       score += 3;
     } else {
-      score -= IsPackable(compute, read) ? 1 : 4;
+      score -= IsPackable(compute, read, iterator) ? 1 : 4;
     }
   }
   return score;
@@ -198,45 +204,62 @@ std::vector<VarId> ReductionOrderOf(const TilePlan& plan) {
   return order;
 }
 
-// The storage order of the packed operand: column tiles, then what the tile's loops walk.
+// How deep in the tile's loops an operand's dimension moves: -1 outside the reduction.
+int DepthOf(const IndexExpr& index, const std::vector<VarId>& reductions) {
+  int depth = -1;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    if (index.Uses(reductions[i])) depth = static_cast<int>(i);
+  }
+  return depth;
+}
+
+// The storage order of the packed operand: what the reduction leaves alone, column tiles, then
+// what the tile's loops walk, outermost first, and the columns of a tile.
+PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
+  const std::vector<VarId> reductions = ReductionOrderOf(plan);
+  PackStep pack{.tensor = plan.compute->tensors[read.tensor].name};
+  std::vector<std::pair<int, int>> by_depth;
+  int column = 0;
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    const auto dimension = static_cast<int>(d);
+    if (read.index[d].Uses(plan.column)) {
+      column = dimension;
+    } else {
+      by_depth.emplace_back(DepthOf(read.index[d], reductions), dimension);
+    }
+  }
+  std::ranges::stable_sort(by_depth, {}, &std::pair<int, int>::first);
+  bool has_column = false;
+  for (const auto& [depth, dimension] : by_depth) {
+    if (depth >= 0 && !has_column) {
+      pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
+      has_column = true;
+    }
+    pack.axes.push_back({.dimension = dimension});
+  }
+  if (!has_column) pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
+  pack.axes.push_back({.dimension = column, .part = PackStep::Part::kRemainder});
+  return pack;
+}
+
 void AssignPack(TilePlan& plan) {
   const Compute& compute = *plan.compute;
   for (const Read& read : plan.reduction.reads) {
     if (!UsesIterator(read.index, plan.column)) continue;
-    plan.panel_bytes_per_column =
-        plan.reduction_size * static_cast<int64_t>(SizeOf(compute.tensors[read.tensor].type));
     const Tensor& tensor = compute.tensors[read.tensor];
+    plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(tensor.type));
     const bool natural = StorageStride(compute, plan.reduction, read.tensor, read.index,
                                        plan.column) == 1;
-    if (!IsPackable(compute, read) || plan.pack) continue;
+    if (!IsPackable(compute, read, plan.column)) continue;
+    // What is read once need not be copied first.
     if (!tensor.constant && natural && plan.reduction.reads.size() < 2) continue;
-    std::map<VarId, int> dimension_of;
-    std::vector<PackStep::Axis> axes;
-    PackStep pack{.tensor = tensor.name};
-    for (size_t d = 0; d < read.index.size(); ++d) {
-      const std::optional<VarId> iterator = read.index[d].AsVar();
-      if (!iterator) {
-        pack.axes.push_back({.dimension = static_cast<int>(d)});
-        continue;
-      }
-      if (dimension_of.contains(*iterator)) return;  // a diagonal: not packed
-      dimension_of[*iterator] = static_cast<int>(d);
+    if (plan.pack && !tensor.constant) continue;
+    plan.pack = PackInLoopOrder(plan, read);
+    if (tensor.constant) {
+      plan.pack_is_optional = false;
+      plan.pack_by_default = true;
+      return;
     }
-    const int column = dimension_of.at(plan.column);
-    const std::vector<VarId> reductions = ReductionOrderOf(plan);
-    for (const auto& [iterator, dimension] : dimension_of) {
-      const bool reduced = std::ranges::find(reductions, iterator) != reductions.end();
-      if (!reduced && iterator != plan.column) pack.axes.push_back({.dimension = dimension});
-    }
-    pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
-    for (const VarId iterator : reductions) {
-      if (dimension_of.contains(iterator)) {
-        pack.axes.push_back({.dimension = dimension_of.at(iterator)});
-      }
-    }
-    pack.axes.push_back({.dimension = column, .part = PackStep::Part::kRemainder});
-    plan.pack = std::move(pack);
-    if (tensor.constant) return;
     plan.pack_is_optional = natural;
     // Packing while running pays when many rows share it.
     plan.pack_by_default = !natural || (plan.row && plan.Extent(*plan.row) >= 96);
