@@ -25,7 +25,7 @@ Result<uint64_t> ReadWhole(std::string_view key, const Json& value, uint64_t mos
 Result<std::string> ReadText(std::string_view key, const Json& value) {
   if (!value.is_string()) return Wrong(key, value, "a string");
   auto text = value.get<std::string>();
-  if (text.find('\0') != std::string::npos) return Wrong(key, value, "a string without zero bytes");
+  if (text.contains('\0')) return Wrong(key, value, "a string without zero bytes");
   return text;
 }
 

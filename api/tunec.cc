@@ -152,7 +152,8 @@ template <class Pointer>
 Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
                std::string_view what, std::vector<Pointer>& data) {
   data.clear();
-  if (tensors == nullptr && !specs.empty())
+  if (specs.empty()) return {};
+  if (tensors == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
   for (size_t i = 0; i < specs.size(); ++i) {
     TUNEC_ASSIGN(void* const bytes, CheckedData(tensors[i], specs[i], what));

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kRefreshSeconds = 0.1;
 constexpr size_t kNameWidth = 44;
+constexpr int kOtherColumns = 56;  // what a row needs beside the name
 
 /// Rows and columns of the terminal.
 std::pair<int, int> TerminalSize() {
@@ -87,7 +88,8 @@ void TuningDisplay::Update(const TuneProgress& progress) {
 
 void TuningDisplay::Redraw() {
   const auto [rows, columns] = TerminalSize();
-  std::vector<std::string> lines = TableLines();
+  std::vector<std::string> lines =
+      TableLines(static_cast<size_t>(std::max(columns - kOtherColumns, 12)));
   // A table that scrolls could not be drawn over.
   const auto room = static_cast<size_t>(std::max(rows - 3, 2));
   if (lines.size() > room) lines.resize(room);
@@ -117,7 +119,7 @@ void TuningDisplay::Finish() {
   if (terminal_ && lines_drawn_ > 0) Redraw();
 }
 
-std::vector<std::string> TuningDisplay::TableLines() const {
+std::vector<std::string> TuningDisplay::TableLines(size_t name_width) const {
   TextTable table({{"group"},
                    {"weight", Align::kRight},
                    {"trials", Align::kRight},
@@ -128,7 +130,7 @@ std::vector<std::string> TuningDisplay::TableLines() const {
                    {"state"}});
   for (const size_t index : ByCost(*latest_)) {
     const TaskProgress& task = latest_->tasks[index];
-    table.AddRow({Shorten(LabelOf(index).name, kNameWidth), fmt::format("{:g}", task.weight),
+    table.AddRow({Shorten(LabelOf(index).name, name_width), fmt::format("{:g}", task.weight),
                   fmt::format("{}", task.trials), fmt::format("{}", task.failures),
                   task.best_seconds ? DurationText(*task.best_seconds) : "-", RateText(task),
                   RooflineText(index),
@@ -140,7 +142,7 @@ std::vector<std::string> TuningDisplay::TableLines() const {
 }
 
 std::string TuningDisplay::TaskTable() const {
-  return latest_ ? fmt::format("{}\n", fmt::join(TableLines(), "\n")) : "";
+  return latest_ ? fmt::format("{}\n", fmt::join(TableLines(kNameWidth), "\n")) : "";
 }
 
 }  // namespace tunec

@@ -36,7 +36,7 @@ class TuningDisplay {
  private:
   void Redraw();
   void PrintBatch();
-  std::vector<std::string> TableLines() const;
+  std::vector<std::string> TableLines(size_t name_width) const;
   TaskLabel LabelOf(size_t task) const;
   std::string RooflineText(size_t task) const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <memory>
 
 #include "tools/report_error.h"
 
@@ -33,7 +34,7 @@ void Finish(Invocation& invocation, const Result<int>& exit_code);
 /// long as the command.
 template <class Arguments, class Run>
 CLI::App& AddSubcommand(CLI::App& root, Invocation& invocation, const char* name,
-                        const char* summary, std::shared_ptr<Arguments> arguments, Run run) {
+                        const char* summary, const std::shared_ptr<Arguments>& arguments, Run run) {
   CLI::App* command = root.add_subcommand(name, summary);
   command->final_callback([&invocation, arguments, run] { Finish(invocation, run(*arguments)); });
   return *command;

@@ -52,7 +52,7 @@ class Doctor {
 bool ProcessorHasAmx() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("flags")) return line.find(" amx_tile") != std::string::npos;
+    if (line.starts_with("flags")) return line.contains(" amx_tile");
   }
   return false;
 }
@@ -104,7 +104,7 @@ void Doctor::ExamineVersions() {
   Say("code", CodeGeneratorVersion());
   // libLLVM exports an isl of its own (Polly's, built with IMath), which must not answer.
   const std::string isl = IslVersion();
-  if (isl.find("IMath") != std::string::npos) {
+  if (isl.contains("IMath")) {
     Problem("isl", fmt::format("{} is the one inside libLLVM, expected libisl's", isl));
   } else {
     Say("isl", isl);
