@@ -65,11 +65,11 @@ Result<KernelCode> FromJson(const nlohmann::json& json, std::string_view bytes) 
 Result<KernelCode> FromArtifact(const Artifact& artifact) {
   const nlohmann::json json =
       nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded() || json.value("format", 0) != 1) {
-    return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
-  }
-  // nlohmann's typed access throws on a field of another type.
+  // nlohmann's access throws on a missing field and on one of another type.
   try {
+    if (json.is_discarded() || json.at("format") != 1) {
+      return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
+    }
     return FromJson(json, artifact.object);
   } catch (const nlohmann::json::exception& error) {
     return Fail(ErrorCode::kParse, "an artifact's metadata is damaged: {}", error.what());
@@ -94,8 +94,8 @@ Result<KernelCode> CompileKernel(const Compute& compute, const Schedule& schedul
     TUNEC_CHECK(nest.tensors.size() == 2, "prepack {} has {} tensors", nest.name,
                 nest.tensors.size());
     PrepackCode prepack{.weight = nest.tensors[0].name, .packed = nest.tensors[1].name};
-    prepack.packed_bytes = StorageElements(nest.tensors[1]) *
-                           static_cast<int64_t>(SizeOf(nest.tensors[1].type));
+    prepack.packed_bytes =
+        StorageElements(nest.tensors[1]) * static_cast<int64_t>(SizeOf(nest.tensors[1].type));
     TUNEC_ASSIGN(prepack.object, CompileObject(nest, options.target));
     code.prepacks.push_back(std::move(prepack));
   }
@@ -133,8 +133,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
   for (const RankedSchedule& candidate : ranked) {
     const Compute* compute = FindLowering(task, candidate.schedule.lowering);
     if (compute == nullptr) continue;
-    const std::string key =
-        ArtifactKey(task, candidate.schedule, options.target, options.accuracy);
+    const std::string key = ArtifactKey(task, candidate.schedule, options.target, options.accuracy);
     TUNEC_ASSIGN(std::optional<KernelCode> stored, FindStored(database, key, options));
     if (stored) return BuiltKernel{std::move(*stored), candidate, true};
     Result<KernelCode> code = CompileKernel(*compute, candidate.schedule, options);
@@ -145,12 +144,12 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
       return BuiltKernel{std::move(*code), candidate, false};
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
-    Log(options, fmt::format("{}: a schedule does not apply: {}", task.description,
-                             code.error().message));
+    Log(options,
+        fmt::format("{}: a schedule does not apply: {}", task.description, code.error().message));
     last = code.error();
   }
-  return std::unexpected(last.value_or(
-      MakeError(ErrorCode::kInternal, "{}: no schedule at all", task.description)));
+  return std::unexpected(
+      last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule at all", task.description)));
 }
 
 }  // namespace tunec

@@ -1,0 +1,93 @@
+// A kernel's code as the database keeps it: it reads back, and damage is an error, never a crash.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/kernel_build.h"
+#include "support/random.h"
+
+namespace tunec {
+namespace {
+
+ObjectCode SomeObject(const std::string& bytes) {
+  ObjectCode object;
+  object.bytes = bytes;
+  return object;
+}
+
+KernelCode SomeCode() {
+  KernelCode code;
+  code.object = SomeObject("main");
+  code.arguments = {"x", "w_packed", "y"};
+  code.prepacks.push_back({"w", "w_packed", 4096, SomeObject("pack w")});
+  code.prepacks.push_back({"v", "v_packed", 64, SomeObject("pack v")});
+  code.multiply_adds = 1000;
+  code.vector_multiply_adds = 990;
+  return code;
+}
+
+TEST(ArtifactOfAKernel, ReadsBack) {
+  const KernelCode code = SomeCode();
+  const auto again = FromArtifact(ToArtifact(code));
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(again->object.bytes, code.object.bytes);
+  EXPECT_EQ(again->arguments, code.arguments);
+  EXPECT_EQ(again->multiply_adds, code.multiply_adds);
+  EXPECT_EQ(again->vector_multiply_adds, code.vector_multiply_adds);
+  ASSERT_EQ(again->prepacks.size(), code.prepacks.size());
+  for (size_t i = 0; i < code.prepacks.size(); ++i) {
+    EXPECT_EQ(again->prepacks[i].weight, code.prepacks[i].weight);
+    EXPECT_EQ(again->prepacks[i].packed, code.prepacks[i].packed);
+    EXPECT_EQ(again->prepacks[i].packed_bytes, code.prepacks[i].packed_bytes);
+    EXPECT_EQ(again->prepacks[i].object.bytes, code.prepacks[i].object.bytes);
+  }
+}
+
+TEST(ArtifactOfAKernel, CutShortIsAnError) {
+  const Artifact whole = ToArtifact(SomeCode());
+  for (size_t size = 0; size < whole.object.size(); ++size) {
+    Artifact cut = whole;
+    cut.object.resize(size);
+    EXPECT_FALSE(FromArtifact(cut)) << size;
+  }
+}
+
+TEST(ArtifactOfAKernel, MetadataOfAnotherFormatIsAnError) {
+  const Artifact whole = ToArtifact(SomeCode());
+  std::vector<std::string> texts = {
+      "", "{", "[]", "7", "null", "{}", R"({"format": 2})", R"({"format": "1"})"};
+  const nlohmann::json json = nlohmann::json::parse(whole.metadata);
+  for (const auto& [name, value] : json.items()) {
+    nlohmann::json without = json;
+    without.erase(name);
+    texts.push_back(without.dump());
+    nlohmann::json wrong = json;
+    wrong[name] = value.is_array() ? nlohmann::json("text") : nlohmann::json::array({1});
+    texts.push_back(wrong.dump());
+    if (!value.is_number()) continue;
+    wrong[name] = -1;
+    if (name == "bytes" || name == "format") texts.push_back(wrong.dump());
+  }
+  for (const std::string& text : texts) {
+    Artifact artifact = whole;
+    artifact.metadata = text;
+    const auto code = FromArtifact(artifact);
+    ASSERT_FALSE(code) << text;
+    EXPECT_EQ(code.error().code, ErrorCode::kParse) << text;
+  }
+}
+
+TEST(ArtifactOfAKernel, DamagedBytesDoNotCrash) {
+  const Artifact whole = ToArtifact(SomeCode());
+  Random random(1);
+  for (int round = 0; round < 2000; ++round) {
+    Artifact artifact = whole;
+    std::string& text = random.Below(2) == 0 ? artifact.metadata : artifact.object;
+    text[random.Below(text.size())] = static_cast<char>(random.Next());
+    const auto code = FromArtifact(artifact);
+    EXPECT_TRUE(code || code.error().code == ErrorCode::kParse);
+  }
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,126 @@
+// What Compile promises of the executable it returns, beside its results.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "tests/compiler/models.h"
+#include "tests/runtime/allocation_counter.h"
+
+namespace tunec {
+namespace {
+
+using testing::GraphOf;
+using testing::LoadNetwork;
+using testing::Network;
+using testing::Options;
+using testing::RunOnce;
+using testing::SomeInputs;
+
+constexpr int kCallers = 4;
+constexpr int kRunsEach = 8;
+
+bool SameBytes(const std::vector<Array>& a, const std::vector<Array>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].bytes() != b[i].bytes()) return false;
+    if (std::memcmp(a[i].data(), b[i].data(), a[i].bytes()) != 0) return false;
+  }
+  return true;
+}
+
+// The inputs of one caller, different from those of the others.
+std::vector<Array> Scaled(const std::vector<Array>& inputs, double factor) {
+  std::vector<Array> scaled;
+  for (const Array& input : inputs) {
+    Array array(input.type(), input.shape());
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, factor * input.GetDouble(i));
+    scaled.push_back(std::move(array));
+  }
+  return scaled;
+}
+
+TEST(CompiledExecutable, RunsInSeveralThreadsAtOnceAsInOne) {
+  const auto network = LoadNetwork("unet_48");
+  ASSERT_TRUE(network) << network.error().Format();
+  const auto model = Compile(network->graph, nullptr, Options());
+  ASSERT_TRUE(model) << model.error().Format();
+  const Executable& executable = *model->executable;
+  std::vector<std::vector<Array>> inputs;
+  std::vector<std::vector<Array>> serial;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    inputs.push_back(Scaled(network->inputs, 1.0 + caller));
+    const auto outputs = RunOnce(executable, inputs.back());
+    ASSERT_TRUE(outputs) << outputs.error().Format();
+    serial.push_back(*outputs);
+  }
+  std::vector<int> wrong(kCallers, 0);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int run = 0; run < kRunsEach; ++run) {
+        const auto outputs = RunOnce(executable, inputs[caller]);
+        if (!outputs || !SameBytes(*outputs, serial[caller])) ++wrong[caller];
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, std::vector<int>(kCallers, 0));
+}
+
+TEST(CompiledExecutable, RunAllocatesNothing) {
+  if (!CanCountAllocations()) GTEST_SKIP() << "[SKIP] allocations cannot be counted here";
+  const auto network = LoadNetwork("mixer_48");
+  ASSERT_TRUE(network) << network.error().Format();
+  const auto model = Compile(network->graph, nullptr, Options());
+  ASSERT_TRUE(model) << model.error().Format();
+  const Executable& executable = *model->executable;
+  ASSERT_EQ(executable.Outputs().size(), 1u);
+  Array output(executable.Outputs()[0].type, executable.Outputs()[0].shape);
+  const void* const inputs[] = {network->inputs.at(0).data()};
+  void* const outputs[] = {output.mutable_data()};
+  ASSERT_TRUE(executable.Run(inputs, outputs));
+  const int64_t before = AllocationCount();
+  for (int run = 0; run < kRunsEach; ++run) {
+    if (!executable.Run(inputs, outputs)) break;
+  }
+  EXPECT_EQ(AllocationCount() - before, 0);
+}
+
+TEST(CompiledExecutable, OutlivesItsGraphAndDatabase) {
+  std::shared_ptr<const Executable> executable;
+  std::vector<Array> first;
+  {
+    Database database = testing::InMemory();
+    const Graph graph = GraphOf(testing::kConvRelu);
+    const auto model = Compile(graph, &database, Options());
+    ASSERT_TRUE(model) << model.error().Format();
+    executable = model->executable;
+    first = RunOnce(*executable, SomeInputs(*executable)).value();
+  }
+  EXPECT_TRUE(SameBytes(first, RunOnce(*executable, SomeInputs(*executable)).value()));
+}
+
+TEST(CompiledExecutable, CompilingTwiceGivesTheSameCodeAndResults) {
+  const Graph graph = GraphOf(testing::kConvRelu);
+  const auto a = Compile(graph, nullptr, Options());
+  const auto b = Compile(graph, nullptr, Options());
+  ASSERT_TRUE(a && b);
+  ASSERT_EQ(a->report.kernels.size(), b->report.kernels.size());
+  EXPECT_EQ(a->report.kernels[0].schedule, b->report.kernels[0].schedule);
+  const std::vector<Array> inputs = SomeInputs(*a->executable);
+  EXPECT_TRUE(
+      SameBytes(RunOnce(*a->executable, inputs).value(), RunOnce(*b->executable, inputs).value()));
+}
+
+// The front end lists all that cannot be compiled, not the first.
+TEST(Errors, NameEveryUnsupportedPart) {
+  CompileOptions options = Options();
+  options.disabled_passes = {"no_such_pass"};
+  const auto model = Compile(GraphOf(testing::kConvRelu), nullptr, options);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument) << model.error().Format();
+}
+
+}  // namespace
+}  // namespace tunec

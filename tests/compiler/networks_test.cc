@@ -1,0 +1,141 @@
+// The networks of tests/networks, compiled in every way, against PyTorch's outputs.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <tuple>
+
+#include "graph/passes/pipeline.h"
+#include "jit/detect_cpu.h"
+#include "tests/compiler/models.h"
+#include "tests/networks/load_npz.h"
+
+namespace tunec {
+namespace {
+
+using testing::InMemory;
+using testing::kTolerance;
+using testing::LoadNetwork;
+using testing::Network;
+using testing::Options;
+using testing::RunOnce;
+
+const auto kNetworks = ::testing::Values("resnet18_64", "mobilenet_v2_64", "unet_48", "bert_2x32",
+                                         "gpt_2x32", "mixer_48");
+
+void ExpectPyTorchsOutputs(const Network& network, const Executable& executable) {
+  const auto outputs = RunOnce(executable, network.inputs);
+  ASSERT_TRUE(outputs) << outputs.error().Format();
+  ASSERT_EQ(outputs->size(), network.graph.output_names().size());
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const std::string& name = network.graph.output_names()[i];
+    const double error = RelativeError((*outputs)[i], network.arrays.at(name));
+    fmt::print("{}: relative error {:.2e}\n", name, error);
+    EXPECT_LT(error, kTolerance) << name;
+  }
+}
+
+// One way to compile.
+enum class Way { kOneThread, kTwoThreads, kUnfused, kNaive, kAvx2, kNoPasses };
+
+std::string_view Name(Way way) {
+  switch (way) {
+    case Way::kOneThread:
+      return "one_thread";
+    case Way::kTwoThreads:
+      return "two_threads";
+    case Way::kUnfused:
+      return "unfused";
+    case Way::kNaive:
+      return "naive";
+    case Way::kAvx2:
+      return "avx2";
+    case Way::kNoPasses:
+      return "no_passes";
+  }
+  return "";
+}
+
+Result<CompileOptions> OptionsFor(Way way) {
+  CompileOptions options = Options(way == Way::kOneThread ? 1 : 2);
+  if (way == Way::kUnfused) options.fusion = FusionMode::kUnfused;
+  if (way == Way::kNaive) options.sketches = SketchSet::kNaiveOnly;
+  if (way == Way::kNoPasses) options.disabled_passes = DefaultPipeline();
+  if (way == Way::kAvx2) {
+    TUNEC_ASSIGN(options.target, ParseCpu("native,-avx512f", 2));
+  }
+  return options;
+}
+
+class EveryWay : public ::testing::TestWithParam<std::tuple<const char*, Way>> {};
+
+TEST_P(EveryWay, AgreesWithPyTorch) {
+  const auto network = LoadNetwork(std::get<0>(GetParam()));
+  ASSERT_TRUE(network) << network.error().Format();
+  const auto options = OptionsFor(std::get<1>(GetParam()));
+  ASSERT_TRUE(options) << options.error().Format();
+  const auto model = Compile(network->graph, nullptr, *options);
+  ASSERT_TRUE(model) << model.error().Format();
+  EXPECT_EQ(model->executable->Threads(), options->target.threads);
+  ExpectPyTorchsOutputs(*network, *model->executable);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, EveryWay,
+                         ::testing::Combine(kNetworks,
+                                            ::testing::Values(Way::kOneThread, Way::kTwoThreads,
+                                                              Way::kUnfused, Way::kNaive,
+                                                              Way::kAvx2, Way::kNoPasses)),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}", std::get<0>(info.param),
+                                              Name(std::get<1>(info.param)));
+                         });
+
+class Compiled : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto network = LoadNetwork(GetParam());
+    ASSERT_TRUE(network) << network.error().Format();
+    network_ = *std::move(network);
+  }
+
+  Network network_;
+};
+
+TEST_P(Compiled, TheSecondTimeFindsEveryObject) {
+  Database database = InMemory();
+  const auto first = Compile(network_.graph, &database, Options());
+  ASSERT_TRUE(first) << first.error().Format();
+  EXPECT_GT(first->report.objects_compiled, 0);
+  EXPECT_EQ(first->report.objects_reused, 0);
+  const auto second = Compile(network_.graph, &database, Options());
+  ASSERT_TRUE(second) << second.error().Format();
+  EXPECT_EQ(second->report.objects_compiled, 0);
+  EXPECT_EQ(second->report.objects_reused, first->report.objects_compiled);
+  ExpectPyTorchsOutputs(network_, *second->executable);
+}
+
+// Nothing is left out: depthwise convolutions, first layers, heads.
+TEST_P(Compiled, MultiplyAddsAreVector) {
+  const auto model = Compile(network_.graph, nullptr, Options());
+  ASSERT_TRUE(model) << model.error().Format();
+  int64_t all = 0;
+  int64_t vector = 0;
+  for (const KernelReport& kernel : model->report.kernels) {
+    all += kernel.multiply_adds;
+    vector += kernel.vector_multiply_adds;
+    if (kernel.vector_multiply_adds < kernel.multiply_adds) {
+      fmt::print("{} of {} multiply-adds are scalar: {}\n",
+                 kernel.multiply_adds - kernel.vector_multiply_adds, kernel.multiply_adds,
+                 kernel.name);
+    }
+  }
+  ASSERT_GT(all, 0);
+  fmt::print("{:.2f} % of {} multiply-adds are vector\n",
+             100.0 * static_cast<double>(vector) / static_cast<double>(all), all);
+  EXPECT_GE(static_cast<double>(vector), 0.95 * static_cast<double>(all));
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Compiled, kNetworks,
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tunec

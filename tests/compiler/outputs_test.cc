@@ -1,0 +1,144 @@
+// Graphs whose outputs are not simply what the last kernel wrote.
+#include <gtest/gtest.h>
+
+#include "tests/compiler/models.h"
+#include "tests/networks/load_npz.h"
+
+namespace tunec {
+namespace {
+
+using testing::ErrorAgainstReference;
+using testing::GraphOf;
+using testing::kTolerance;
+using testing::Options;
+
+struct OutputCase {
+  const char* name;
+  const char* text;
+};
+
+class Outputs : public ::testing::TestWithParam<OutputCase> {};
+
+TEST_P(Outputs, AgreeWithTheReference) {
+  const Graph graph = GraphOf(GetParam().text);
+  for (const FusionMode fusion : {FusionMode::kFused, FusionMode::kUnfused}) {
+    CompileOptions options = Options();
+    options.fusion = fusion;
+    const auto model = Compile(graph, nullptr, options);
+    ASSERT_TRUE(model) << model.error().Format();
+    const Executable& executable = *model->executable;
+    ASSERT_EQ(executable.Outputs().size(), graph.outputs().size());
+    for (size_t i = 0; i < graph.outputs().size(); ++i) {
+      EXPECT_EQ(executable.Outputs()[i].name, graph.output_names()[i]);
+    }
+    const auto error = ErrorAgainstReference(graph, executable);
+    ASSERT_TRUE(error) << error.error().Format();
+    EXPECT_LT(*error, kTolerance);
+  }
+}
+
+const OutputCase kCases[] = {
+    {"AnInput", R"(graph g {
+      input x: f32[3, 5]
+      output y = x
+    })"},
+    {"AnInputAmongOthers", R"(graph g {
+      input x: f32[3, 5]
+      input z: f32[3, 5]
+      s = add(x, z)
+      output first = z
+      output second = s
+      output third = x
+    })"},
+    {"AConstant", R"(graph g {
+      input x: f32[2]
+      constant c: f32[3] = [1.0, -2.5, 4.0]
+      constant n: i64[] = 7
+      output y = c
+      output k = n
+      output z = x
+    })"},
+    {"AConstantThatIsComputed", R"(graph g {
+      input x: f32[2]
+      constant c: f32[2] = [1.0, -2.5]
+      d = mul(c, c)
+      s = add(x, d)
+      output y = d
+      output z = s
+    })"},
+    {"TheSameValueTwice", R"(graph g {
+      input x: f32[7, 9]
+      r = relu(x)
+      output y = r
+      output z = r
+    })"},
+    {"TheSameInputTwice", R"(graph g {
+      input x: f32[7, 9]
+      output y = x
+      output z = x
+    })"},
+    {"UsedLater", R"(graph g {
+      input x: f32[11, 13]
+      weight w: f32[13, 13]
+      a = matmul(x, w)
+      r = relu(a)
+      b = matmul(r, w)
+      output hidden = r
+      output y = b
+      output again = r
+    })"},
+    {"UsedInsideAFusionGroup", R"(graph g {
+      input x: f32[1, 4, 9, 9]
+      weight w: f32[6, 4, 3, 3]
+      c = conv(x, w) {pads=[1, 1, 1, 1]}
+      r = relu(c)
+      s = add(r, c)
+      output conv = c
+      output y = s
+    })"},
+    {"OfABlockedLayout", R"(graph g {
+      input x: f32[1, 16, 10, 10]
+      weight w: f32[32, 16, 3, 3]
+      weight v: f32[32, 32, 3, 3]
+      c = conv(x, w) {pads=[1, 1, 1, 1]}
+      d = conv(c, v) {pads=[1, 1, 1, 1]}
+      output first = c
+      output second = d
+    })"},
+    {"ATransposeOfAnInput", R"(graph g {
+      input x: f32[5, 7]
+      t = transpose(x) {perm=[1, 0]}
+      u = transpose(t) {perm=[1, 0]}
+      output y = t
+      output same = u
+    })"},
+    {"AReshapeOfAnInput", R"(graph g {
+      input x: f32[6, 4]
+      r = reshape(x) {shape=[3, 8]}
+      output y = r
+    })"},
+    {"OfOtherTypes", R"(graph g {
+      input x: f32[3, 5]
+      constant zero: f32[] = 0.0
+      m = ge(x, zero)
+      i = cast(x) {to="i64"}
+      output mask = m
+      output whole = i
+    })"},
+    {"AScalar", R"(graph g {
+      input x: f32[3, 5]
+      s = reduce_sum(x) {axes=[0, 1], keepdims=0}
+      output y = s
+    })"},
+    {"WithoutElements", R"(graph g {
+      input x: f32[0, 5]
+      r = relu(x)
+      output y = r
+    })"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Outputs, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tunec

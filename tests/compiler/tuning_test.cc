@@ -1,0 +1,158 @@
+// Compile with trials: what is measured, kept, found again and shared.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/compiler/models.h"
+
+namespace tunec {
+namespace {
+
+using testing::ErrorAgainstReference;
+using testing::GraphOf;
+using ::testing::HasSubstr;
+using testing::InMemory;
+using ::testing::IsEmpty;
+using testing::kConvRelu;
+using testing::kTolerance;
+using testing::Options;
+
+constexpr int kTrials = 12;
+
+// kConvRelu's group under other names, then another group. Its result is an output here too,
+// so that both models store it alike.
+constexpr std::string_view kConvReluPool = R"(graph other {
+  input image: f32[1, 5, 13, 11]
+  weight filter: f32[7, 5, 3, 3]
+  weight offset: f32[7]
+  conv_1 = conv(image, filter, offset) {pads=[1, 1, 1, 1]}
+  rectified = relu(conv_1)
+  pooled = max_pool(rectified) {kernel=[2, 2], strides=[2, 2]}
+  output features = rectified
+  output result = pooled
+})";
+
+CompileOptions Tuned(int trials = kTrials) {
+  CompileOptions options = Options(1);
+  options.trials = trials;
+  return options;
+}
+
+void ExpectRight(const Graph& graph, const CompiledModel& model) {
+  const auto error = ErrorAgainstReference(graph, *model.executable);
+  ASSERT_TRUE(error) << error.error().Format();
+  EXPECT_LT(*error, kTolerance);
+}
+
+TEST(Tuning, ThenNothingIsMeasuredAgain) {
+  const Graph graph = GraphOf(kConvRelu);
+  Database database = InMemory();
+  const auto first = Compile(graph, &database, Tuned());
+  ASSERT_TRUE(first) << first.error().Format();
+  EXPECT_GT(first->report.tuning.progress.measured, 0);
+  EXPECT_LE(first->report.tuning.progress.measured, kTrials);
+  EXPECT_EQ(database.Stats()->trials, first->report.tuning.progress.measured);
+  ASSERT_EQ(first->report.kernels.size(), 1u);
+  EXPECT_EQ(first->report.kernels[0].sketch_source, "tuned");
+  ExpectRight(graph, *first);
+
+  const auto second = Compile(graph, &database, Tuned());
+  ASSERT_TRUE(second) << second.error().Format();
+  EXPECT_EQ(second->report.tuning.progress.measured, 0);
+  EXPECT_EQ(second->report.objects_compiled, 0);
+  EXPECT_EQ(second->report.kernels[0].schedule, first->report.kernels[0].schedule);
+  ExpectRight(graph, *second);
+}
+
+TEST(Tuning, ALargerBudgetMeasuresOnlyTheRest) {
+  const Graph graph = GraphOf(kConvRelu);
+  Database database = InMemory();
+  ASSERT_TRUE(Compile(graph, &database, Tuned(4)));
+  EXPECT_LE(database.Stats()->trials, 4);
+  const auto more = Compile(graph, &database, Tuned(9));
+  ASSERT_TRUE(more) << more.error().Format();
+  EXPECT_LE(more->report.tuning.progress.measured, 5);
+  EXPECT_EQ(database.Stats()->trials, more->report.tuning.progress.trials);
+}
+
+TEST(Tuning, AnotherModelFindsTheGroupItShares) {
+  Database database = InMemory();
+  const auto first = Compile(GraphOf(kConvRelu), &database, Tuned());
+  ASSERT_TRUE(first) << first.error().Format();
+  const Graph other = GraphOf(kConvReluPool);
+  const auto second = Compile(other, &database, Tuned(0));
+  ASSERT_TRUE(second) << second.error().Format();
+  ASSERT_EQ(second->report.kernels.size(), 2u);
+  EXPECT_EQ(second->report.kernels[0].workload, first->report.kernels[0].workload);
+  EXPECT_EQ(second->report.kernels[0].sketch_source, "tuned");
+  EXPECT_EQ(second->report.kernels[0].schedule, first->report.kernels[0].schedule);
+  EXPECT_EQ(second->report.kernels[1].sketch_source, "analytic");
+  EXPECT_EQ(second->report.objects_reused, 1);
+  ExpectRight(other, *second);
+
+  // What the first model's groups recorded counts for this one's budget.
+  const auto trials = static_cast<int>(first->report.tuning.progress.trials);
+  const auto third = Compile(other, &database, Tuned(trials));
+  ASSERT_TRUE(third) << third.error().Format();
+  EXPECT_EQ(third->report.tuning.progress.measured, 0);
+}
+
+TEST(Tuning, HoldsForItsOwnThreadsAccuracyAndCpu) {
+  const Graph graph = GraphOf(kConvRelu);
+  Database database = InMemory();
+  ASSERT_TRUE(Compile(graph, &database, Tuned(4)));
+  CompileOptions two_threads = Options(2);
+  CompileOptions exact = Options(1);
+  exact.accuracy.mode = AccuracyMode::kExact;
+  for (const CompileOptions& options : {two_threads, exact}) {
+    const auto model = Compile(graph, &database, options);
+    ASSERT_TRUE(model) << model.error().Format();
+    EXPECT_EQ(model->report.kernels[0].sketch_source, "analytic");
+    EXPECT_EQ(model->report.objects_reused, 0);
+    ExpectRight(graph, *model);
+  }
+}
+
+TEST(Tuning, CancelledKeepsWhatWasMeasured) {
+  const Graph graph = GraphOf(kConvRelu);
+  Database database = InMemory();
+  int64_t measured = 0;
+  CompileOptions options = Tuned(100000);
+  options.on_progress = [&](const TuneProgress& progress) { measured = progress.measured; };
+  options.cancelled = [&] { return measured >= 3; };
+  const auto model = Compile(graph, &database, options);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kCancelled) << model.error().Format();
+  EXPECT_GE(measured, 3);
+  EXPECT_EQ(database.Stats()->trials, measured);
+  EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
+}
+
+TEST(Tuning, CancelledBeforeAnythingIsCancelled) {
+  Database database = InMemory();
+  CompileOptions options = Tuned();
+  options.cancelled = [] { return true; };
+  const auto tuning = Compile(GraphOf(kConvRelu), &database, options);
+  ASSERT_FALSE(tuning);
+  EXPECT_EQ(tuning.error().code, ErrorCode::kCancelled);
+  options.trials = 0;
+  const auto compiling = Compile(GraphOf(kConvRelu), nullptr, options);
+  ASSERT_FALSE(compiling);
+  EXPECT_EQ(compiling.error().code, ErrorCode::kCancelled);
+}
+
+TEST(Tuning, TrialsNeedADatabaseAndAWorker) {
+  const auto homeless = Compile(GraphOf(kConvRelu), nullptr, Tuned());
+  ASSERT_FALSE(homeless);
+  EXPECT_EQ(homeless.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(homeless.error().message, HasSubstr("database"));
+
+  Database database = InMemory();
+  CompileOptions options = Tuned();
+  options.worker_path = "/nowhere/tunec-worker";
+  const auto workerless = Compile(GraphOf(kConvRelu), &database, options);
+  ASSERT_FALSE(workerless);
+  EXPECT_THAT(workerless.error().message, HasSubstr("/nowhere/tunec-worker"));
+}
+
+}  // namespace
+}  // namespace tunec

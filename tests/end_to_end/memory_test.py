@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What one tunec process remembers for the next, and what damage to that memory does.
+
+    memory_test.py --tunec PROGRAM [unittest's arguments]
+"""
+import random
+import re
+
+import tunec_process
+from tunec_process import CHAIN, NETWORKS, PRODUCT, TunecTest
+
+TRIALS = 6
+
+
+class Memory(TunecTest):
+    def setUp(self):
+        super().setUp()
+        self.product = self.file("product.graph", PRODUCT)
+
+    def tune(self):
+        """Tunes the product; its trials."""
+        self.assertRegex(self.compile(self.product, "--trials", TRIALS), r"\n[1-9]\d* new trials")
+        return self.query("select count(*) from trials")[0][0]
+
+    def test_another_model_finds_the_group_it_shares(self):
+        trials = self.tune()
+        chain = self.file("chain.graph", CHAIN)
+        second = self.compile(chain, "--trials", trials)
+        self.assertIn("\n0 new trials", second)
+        self.assertIn("1 objects compiled, 1 reused", second)
+        self.assertIn("0 objects compiled, 2 reused", self.compile(chain, "--trials", trials))
+        self.verify(chain)
+
+    def test_a_network_tunes_and_stays_right(self):
+        model = NETWORKS / "mixer_48.graph"
+        arrays = model.with_suffix(".npz")
+        first = self.compile(model, "--trials", 16)
+        measured = int(re.search(r"\n(\d+) new trials", first).group(1))
+        self.assertGreater(measured, 0)
+        self.assertIn("\n0 new trials", self.compile(model, "--trials", measured))
+        self.assertIn("ok", self.verify(model, "--inputs", arrays, "--expected", arrays))
+        self.assert_sound()
+
+    def test_damaged_objects_are_compiled_again(self):
+        trials = self.tune()
+        damages = ("object = zeroblob(10)", "object = substr(object, 1, length(object) / 2)",
+                   "metadata = '[]'", "metadata = '{}'", "metadata = '{\"format\": 1}'", "metadata = ''")
+        for damage in damages:
+            with self.subTest(damage):
+                self.query("update artifacts set " + damage)
+                self.assertIn("1 objects compiled, 0 reused", self.compile(self.product, "--trials", trials))
+                self.assertIn("0 objects compiled, 1 reused", self.compile(self.product, "--trials", trials))
+                self.verify(self.product)
+
+    def test_damaged_trials_are_passed_over(self):
+        self.tune()
+        for damage in ("schedule = 'rubbish ' || id", "schedule = 'lower nowhere' || char(10) || id",
+                       "status = 99"):
+            with self.subTest(damage):
+                self.query("update trials set " + damage)
+                self.compile(self.product)
+                self.verify(self.product)
+
+    def test_a_damaged_file_is_an_error_at_most(self):
+        self.tune()
+        self.query("pragma wal_checkpoint(truncate)")
+        whole = self.db.read_bytes()
+        chance = random.Random(1)
+        for _ in range(12):
+            damaged = bytearray(whole)
+            start = chance.randrange(0, len(whole) - 4096)
+            damaged[start:start + 4096] = chance.randbytes(4096)
+            self.db.write_bytes(damaged)
+            for arguments in (("db", "check"), ("db", "list"), (self.product, "--random-weights", 7)):
+                done = self.tunec(*arguments, "--db", self.db)
+                self.assertIn(done.returncode, (0, 2), f"{arguments} at {start}: {done.stderr}{done.stdout}")
+                self.assertEqual(done.returncode == 2, "error: " in done.stderr, done.stderr)
+
+    def test_a_newer_database_is_left_alone(self):
+        self.tune()
+        self.query("pragma user_version = 999")
+        self.query("pragma wal_checkpoint(truncate)")
+        before = self.db.read_bytes()
+        for arguments in ((self.product, "--random-weights", 7), ("db", "stats"), ("db", "check")):
+            self.bad(2, "999", *arguments, "--db", self.db)
+        self.assertEqual(self.db.read_bytes(), before)
+
+
+if __name__ == "__main__":
+    tunec_process.main()

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""tunec at a terminal: a table that is drawn over, and Ctrl-C, which reaches the worker too.
+
+    terminal_test.py --tunec PROGRAM [unittest's arguments]
+"""
+import os
+import pty
+import select
+import time
+
+import tunec_process
+from tunec_process import PRODUCT, TunecTest
+
+INTERRUPT = b"\x03"
+
+
+class Terminal(TunecTest):
+    def start(self, *arguments):
+        """Runs tunec in a session of its own with a terminal: its process id and the other end."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execve(tunec_process.TUNEC, [tunec_process.TUNEC, *map(str, arguments)], self.environment)
+        self.addCleanup(os.close, terminal)
+        return pid, terminal
+
+    def read(self, terminal, enough=lambda text: False, seconds=120):
+        """What appears until `enough` of it says so, or the program ends."""
+        text, deadline = "", time.monotonic() + seconds
+        while not enough(text):
+            self.assertLess(time.monotonic(), deadline, text)
+            if not select.select([terminal], [], [], 1)[0]:
+                continue
+            try:
+                text += os.read(terminal, 65536).decode(errors="replace")
+            except OSError:  # the program is gone
+                break
+        return text
+
+    def tuning(self, trials):
+        graph = self.file("product.graph", PRODUCT)
+        return self.start(graph, "--random-weights", 7, "--threads", 1, "--trials", trials, "--db", self.db)
+
+    def test_the_table_is_drawn_over(self):
+        pid, terminal = self.tuning(16)
+        text = self.read(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, text)
+        self.assertIn("\x1b[", text)
+        self.assertIn("matmul", text)
+        self.assertRegex(text, r"trials \d+/16")
+        self.assertIn("new trials", text.rsplit("\x1b[J", 1)[-1], "the summary is below the table")
+
+    def test_ctrl_c_keeps_what_was_measured(self):
+        pid, terminal = self.tuning(100000)
+        text = self.read(terminal, lambda text: "trials " in text)
+        os.write(terminal, INTERRUPT)
+        text += self.read(terminal, seconds=60)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130, text)
+        self.assertRegex(text, r"interrupted: \d+ new trials kept")
+        self.assert_sound()
+        # A worker that died of the same Ctrl-C must not count against its candidate (4: crashed).
+        self.assertGreater(self.query("select count(*) from trials")[0][0], 0)
+        self.assertEqual(self.query("select message from trials where status = 4"), [])
+
+
+if __name__ == "__main__":
+    tunec_process.main()
