@@ -31,9 +31,7 @@ Status Dependences::Impl::Append(const Storage& storage, DependenceKind kind, is
   isl_union_flow_free(flow);
   isl_map_list* list = all.ok() ? isl_union_map_get_map_list(all.get()) : nullptr;
   if (list == nullptr) {
-    return Fail(ErrorCode::kResourceLimit,
-                "the dependences of tensor {} need more than isl's quota of operations",
-                tensors[storage.home].name);
+    return isl::Failure(context.get(), "the dependences of tensor " + tensors[storage.home].name);
   }
   for (int i = 0; i < isl_map_list_n_map(list); ++i) {
     isl::Map map(isl_map_coalesce(isl_map_list_get_map(list, i)));
@@ -46,7 +44,8 @@ Status Dependences::Impl::Append(const Storage& storage, DependenceKind kind, is
   return {};
 }
 
-// Statement instances in their original order: statement by statement.
+// Statement instances in their original order: statement by statement. The additions of a
+// reduction have one time, which spares isl their order; WithinReductions has it.
 isl::UnionMap Dependences::Impl::OriginalOrder() const {
   size_t length = 1;
   for (const Statement& statement : statements) {
@@ -57,7 +56,9 @@ isl::UnionMap Dependences::Impl::OriginalOrder() const {
     const auto id = static_cast<StatementId>(s);
     std::vector<IndexExpr> time = {IndexExpr(id)};
     for (size_t i = 0; i < statements[s].iterators.size(); ++i) {
-      time.push_back(IndexExpr::Var(static_cast<VarId>(i)));
+      if (!IsReorderable(tensors, statements[s])) {
+        time.push_back(IndexExpr::Var(static_cast<VarId>(i)));
+      }
     }
     time.resize(length, IndexExpr(0));
     const std::string text = TimeText(id, statements[s], time);
@@ -77,6 +78,22 @@ isl::UnionMap Dependences::Impl::Relations(const Storage& storage,
         isl_union_map_union(all.take(), isl_union_map_read_from_str(context.get(), text.c_str())));
   }
   return all;
+}
+
+// Every addition to an element depends on all that come before it.
+void Dependences::Impl::WithinReductions(const Storage& storage,
+                                         std::vector<Dependence>& into) const {
+  for (const Access& access : storage.accesses) {
+    const Statement& statement = statements[access.statement];
+    if (!access.writes || !IsReorderable(tensors, statement)) continue;
+    const std::string text = AccessText(statement, storage, access);
+    isl::Map element(isl_map_read_from_str(context.get(), text.c_str()));
+    isl::Map pairs(isl_map_apply_range(element.copy(), isl_map_reverse(element.copy())));
+    isl_map* before = isl_map_lex_lt(isl_space_domain(isl_map_get_space(pairs.get())));
+    isl::Map instances(isl_map_intersect(pairs.take(), before));
+    into.push_back({storage.home, DependenceKind::kFlow, access.statement, access.statement,
+                    std::move(instances)});
+  }
 }
 
 Status Dependences::Impl::Compute(size_t position) {
@@ -99,10 +116,9 @@ Status Dependences::Impl::Compute(size_t position) {
   };
   TUNEC_RETURN_IF_ERROR(add(DependenceKind::kFlow, reads, adding));
   TUNEC_RETURN_IF_ERROR(add(DependenceKind::kReuse, writes, touching));
+  WithinReductions(storage, found);
   if (isl_ctx_last_error(context.get()) == isl_error_quota) {
-    return Fail(ErrorCode::kResourceLimit,
-                "the dependences of tensor {} need more than isl's quota of operations",
-                tensors[storage.home].name);
+    return isl::Failure(context.get(), "the dependences of tensor " + tensors[storage.home].name);
   }
   computed[position] = std::move(found);
   return {};

@@ -41,6 +41,7 @@ struct Dependences::Impl {
   Status Compute(size_t storage);
   isl::UnionMap OriginalOrder() const;
   isl::UnionMap Relations(const Storage& storage, bool (*wanted)(const Access&)) const;
+  void WithinReductions(const Storage& storage, std::vector<Dependence>& into) const;
   Status Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
                 std::vector<Dependence>& into) const;
 };

@@ -45,7 +45,7 @@ Status Expect(const ScheduleTree& tree, StatementId id, const Claim& claim, isl_
   const isl_bool empty = failing.ok() ? isl_set_is_empty(failing.get()) : isl_bool_error;
   if (empty == isl_bool_true) return {};
   if (empty == isl_bool_error) {
-    return Fail(ErrorCode::kResourceLimit, "legality needs more than isl's quota of operations");
+    return isl::Failure(ctx, "legality");
   }
   return Fail(ErrorCode::kIllegalSchedule, "not every instance of {} would run: {}", statement.name,
               claim.failure);

@@ -9,12 +9,16 @@
 #include <isl/options.h>
 #include <isl/point.h>
 #include <isl/set.h>
+#include <isl/space.h>
 #include <isl/union_map.h>
 #include <isl/union_set.h>
 #include <isl/val.h>
 #include <isl/version.h>
 
+#include <string_view>
 #include <utility>
+
+#include "support/error.h"
 
 namespace tunec::isl {
 
@@ -57,5 +61,15 @@ using Point = Handle<isl_point, isl_point_copy, isl_point_free>;
 using Set = Handle<isl_set, isl_set_copy, isl_set_free>;
 using UnionMap = Handle<isl_union_map, isl_union_map_copy, isl_union_map_free>;
 using UnionSet = Handle<isl_union_set, isl_union_set_copy, isl_union_set_free>;
+
+/// Why isl gave no answer: its quota of operations, which an input can exhaust, or a misuse of it
+/// by us.
+inline std::unexpected<Error> Failure(isl_ctx* ctx, std::string_view what) {
+  if (isl_ctx_last_error(ctx) == isl_error_quota) {
+    return Fail(ErrorCode::kResourceLimit, "isl's quota of operations is too small for {}", what);
+  }
+  const char* message = isl_ctx_last_error_msg(ctx);
+  return Fail(ErrorCode::kInternal, "isl fails at {}: {}", what, message ? message : "no answer");
+}
 
 }  // namespace tunec::isl

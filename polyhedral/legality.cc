@@ -157,7 +157,7 @@ Status Check::ExpectNone(const isl::Set& violating, const Dependence& dependence
   const isl_bool empty = violating.ok() ? isl_set_is_empty(violating.get()) : isl_bool_error;
   if (empty == isl_bool_true) return {};
   if (empty == isl_bool_error) {
-    return Fail(ErrorCode::kResourceLimit, "legality needs more than isl's quota of operations");
+    return isl::Failure(ctx_, "legality");
   }
   return Fail(ErrorCode::kIllegalSchedule, "{} of {}: the {} dependence {} is violated", what,
               tensors_[dependence.tensor].name,
