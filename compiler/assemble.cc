@@ -15,8 +15,7 @@ namespace tunec {
 namespace {
 
 int64_t StorageBytes(const Value& value) {
-  const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(),
-                      .layout = value.layout};
+  const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
   return StorageElements(tensor) * static_cast<int64_t>(SizeOf(value.type.type));
 }
 
@@ -43,7 +42,7 @@ class Assembler {
   const std::vector<GroupKernel>& groups_;
   const CompileOptions& options_;
   ExecutablePlan plan_;
-  std::map<ValueId, ValueRef> place_;         // values that steps read or write
+  std::map<ValueId, ValueRef> place_;  // values that steps read or write
   std::map<ValueId, int32_t> constants_;
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
   std::map<const ObjectCode*, Kernel> kernels_;
@@ -141,8 +140,8 @@ Result<ValueRef> Assembler::PackedWeight(const PrepackCode& prepack, ValueId wei
   }
   const int32_t source = ConstantIndex(weight);
   const auto index = static_cast<int32_t>(plan_.constants.size());
-  plan_.constants.push_back({.name = plan_.constants[source].name + ".packed",
-                             .bytes = prepack.packed_bytes});
+  plan_.constants.push_back(
+      {.name = plan_.constants[source].name + ".packed", .bytes = prepack.packed_bytes});
   Step step{.name = plan_.constants[index].name};
   TUNEC_ASSIGN(step.kernel, Load(prepack.object));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
@@ -163,8 +162,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
   for (const std::string& argument : group.code->arguments) {
     const auto prepack = std::ranges::find(group.code->prepacks, argument, &PrepackCode::packed);
     if (prepack != group.code->prepacks.end()) {
-      TUNEC_ASSIGN(const ValueRef packed,
-                   PackedWeight(*prepack, value_of.at(prepack->weight)));
+      TUNEC_ASSIGN(const ValueRef packed, PackedWeight(*prepack, value_of.at(prepack->weight)));
       step.arguments.push_back(packed);
       continue;
     }

@@ -51,13 +51,24 @@ Tasks CollectTasks(const FrontReport& front) {
   return tasks;
 }
 
-TunerOptions MakeTunerOptions(const CompileOptions& options) {
+// A ceiling of the machine that somebody measured and kept; 0: nobody did.
+double Ceiling(const Database* database, const Target& target, const std::string& name) {
+  if (database == nullptr) return 0;
+  const auto fact = database->GetMachineFact(Print(target), name);
+  return fact && *fact ? (*fact)->value : 0;
+}
+
+TunerOptions MakeTunerOptions(const Database* database, const CompileOptions& options) {
   return {.trials = options.trials,
           .seed = options.seed,
           .target = options.target,
           .accuracy = options.accuracy,
           .sketches = options.sketches,
           .worker_path = options.worker_path,
+          .peak_flops = Ceiling(database, options.target, "peak_flops"),
+          .bytes_per_second = Ceiling(database, options.target, "dram_bytes_per_second"),
+          .failure_folder = options.failure_folder,
+          .tool_version = TUNEC_VERSION,
           .on_progress = options.on_progress,
           .cancelled = options.cancelled};
 }
@@ -78,8 +89,8 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built, std::str
 
 // The kernels of all tasks, compiled or reused.
 Result<std::vector<BuiltKernel>> BuildAll(const Tasks& tasks, Database* database,
-                                          const CompileOptions& options,
-                                          const TunerOptions& tuner, CompileReport& report) {
+                                          const CompileOptions& options, const TunerOptions& tuner,
+                                          CompileReport& report) {
   std::vector<BuiltKernel> kernels;
   for (const TuningTask& task : tasks.unique) {
     if (options.cancelled && options.cancelled()) {
@@ -92,8 +103,7 @@ Result<std::vector<BuiltKernel>> BuildAll(const Tasks& tasks, Database* database
   return kernels;
 }
 
-Result<TuneReport> TuneTasks(Database* database, const Tasks& tasks,
-                             const TunerOptions& tuner) {
+Result<TuneReport> TuneTasks(Database* database, const Tasks& tasks, const TunerOptions& tuner) {
   if (tuner.trials == 0) return TuneReport{};
   if (database == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
@@ -118,7 +128,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   report.nodes_after = static_cast<int>(front.graph.nodes().size());
 
   const Tasks tasks = CollectTasks(front);
-  const TunerOptions tuner = MakeTunerOptions(options);
+  const TunerOptions tuner = MakeTunerOptions(database, options);
   TUNEC_ASSIGN(report.tuning, TuneTasks(database, tasks, tuner));
 
   const Stopwatch compile_time;
@@ -134,8 +144,8 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
     const GroupReport& group = front.groups[g];
     std::string name = NameOfGroup(front.graph, group.group);
     report.kernels.push_back(Describe(tasks.unique[task], kernels[task], name));
-    groups.push_back({group.group, std::move(name), ArgumentNames(group.lowerings[0].compute),
-                      codes[task]});
+    groups.push_back(
+        {group.group, std::move(name), ArgumentNames(group.lowerings[0].compute), codes[task]});
   }
   TUNEC_ASSIGN(ExecutablePlan plan, Assemble(front.graph, groups, options));
   report.launches = static_cast<int>(plan.steps.size());

@@ -37,6 +37,7 @@ struct CompileOptions {
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
   std::string worker_path;           // of tunec-worker; empty: found beside the program or library
+  std::string failure_folder;        // failing candidates are written here as cases; empty: none
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;  // one line, no newline
   std::function<bool()> cancelled;   // polled between candidates; what was measured is kept

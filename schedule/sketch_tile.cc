@@ -25,6 +25,8 @@ namespace {
 
 constexpr int64_t kShortReduction = 7;  // fully unrolled at most
 constexpr int kMaximumRows = 28;
+constexpr int64_t kWorthPacking = 32;     // products for each element that is copied first
+constexpr size_t kColumnsTried = 2;       // different vector dimensions, a sketch each
 
 // The roles that a Compute's iterators play in the sketch.
 struct TilePlan {
@@ -43,6 +45,7 @@ struct TilePlan {
   bool pack_is_optional = false;
   bool pack_by_default = true;
   bool row_has_conditions = false;
+  bool column_has_conditions = false;
   int64_t reduction_size = 1;
   int64_t panel_bytes_per_column = 0;
 
@@ -104,6 +107,8 @@ bool IsPackable(const Compute& compute, const Read& read, VarId column) {
 // How well an output iterator serves as vector lanes.
 int ColumnScore(const Compute& compute, const Statement& reduction, const Statement& final,
                 VarId iterator, int64_t lanes) {
+  int64_t reused = 1;
+  for (const VarId r : ReducedIterators(reduction)) reused *= reduction.iterators[r].extent;
   int score = 0;
   if (reduction.iterators[iterator].extent >= lanes) score += 2;
   if (reduction.iterators[iterator].extent < lanes / 2) score -= 3;
@@ -120,25 +125,27 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
     } else if (natural) {
       score += 3;
     } else {
-      score -= IsPackable(compute, read, iterator) ? 1 : 4;
+      // A copy made while running has to be worth its own time.
+      score -= IsPackable(compute, read, iterator) && reused >= kWorthPacking ? 1 : 4;
     }
   }
   return score;
 }
 
-std::optional<VarId> ChooseColumn(const Compute& compute, const Statement& reduction,
-                                  const Statement& final, int64_t lanes) {
-  std::optional<VarId> best;
-  int best_score = 0;
+// The output iterators that may be vector lanes, the most promising first.
+std::vector<VarId> RankColumns(const Compute& compute, const Statement& reduction,
+                               const Statement& final, int64_t lanes) {
+  std::vector<std::pair<int, VarId>> ranked;
   for (const VarId iterator : WrittenIterators(reduction)) {
     if (reduction.iterators[iterator].extent == 1) continue;
-    const int score = ColumnScore(compute, reduction, final, iterator, lanes);
-    if (!best || score > best_score) {
-      best = iterator;
-      best_score = score;
-    }
+    ranked.emplace_back(-ColumnScore(compute, reduction, final, iterator, lanes), iterator);
   }
-  return best;
+  std::ranges::stable_sort(ranked, {}, &std::pair<int, VarId>::first);
+  std::vector<VarId> columns;
+  for (const auto& [score, iterator] : ranked) {
+    if (columns.size() < kColumnsTried) columns.push_back(iterator);
+  }
+  return columns;
 }
 
 // Outputs other than the column: rows are what the broadcast operand alone knows.
@@ -170,8 +177,11 @@ void AssignReductions(TilePlan& plan) {
   for (const VarId iterator : ReducedIterators(plan.reduction)) {
     const int64_t extent = plan.Extent(iterator);
     plan.reduction_size *= extent;
-    if (plan.row && ConditionedTogether(plan.reduction, *plan.row, iterator)) {
-      plan.row_has_conditions = true;
+    const bool with_row = plan.row && ConditionedTogether(plan.reduction, *plan.row, iterator);
+    const bool with_column = ConditionedTogether(plan.reduction, plan.column, iterator);
+    plan.row_has_conditions |= with_row;
+    plan.column_has_conditions |= with_column;
+    if (with_row || with_column) {
       plan.short_reductions.push_back(iterator);
     } else {
       rest.push_back(iterator);
@@ -266,26 +276,29 @@ void AssignPack(TilePlan& plan) {
   }
 }
 
-std::optional<TilePlan> MakePlan(const NamedCompute& lowering, const Target& target) {
+// One plan for each promising column.
+std::vector<TilePlan> MakePlans(const NamedCompute& lowering, const Target& target) {
   const Compute& compute = lowering.compute;
   const std::optional<StatementId> reduction = FindReduction(compute);
-  if (!reduction) return std::nullopt;
+  if (!reduction) return {};
   TilePlan plan{.lowering = lowering.name, .compute = &compute,
                 .reduction = compute.statements[*reduction]};
   for (size_t s = *reduction + 1; s < compute.statements.size(); ++s) {
     plan.followers.push_back(compute.statements[s].name);
   }
-  if (plan.followers.empty()) return std::nullopt;
+  if (plan.followers.empty()) return {};
   const Tensor& accumulator = compute.tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const Statement& final = compute.statements[FinalStatement(compute)];
-  const std::optional<VarId> column = ChooseColumn(compute, plan.reduction, final, lanes);
-  if (!column) return std::nullopt;
-  plan.column = *column;
-  AssignOutputs(plan);
-  AssignReductions(plan);
-  AssignPack(plan);
-  return plan;
+  std::vector<TilePlan> plans;
+  for (const VarId column : RankColumns(compute, plan.reduction, final, lanes)) {
+    plans.push_back(plan);
+    plans.back().column = column;
+    AssignOutputs(plans.back());
+    AssignReductions(plans.back());
+    AssignPack(plans.back());
+  }
+  return plans;
 }
 
 struct TileSizes {
@@ -391,7 +404,9 @@ class TileWriter {
   }
   void Split() {
     Add(SplitStep{Column(), {choice_.columns}});
-    if (plan_.Extent(plan_.column) % choice_.columns != 0) Add(IsolateStep{Column() + ".0"});
+    if (plan_.Extent(plan_.column) % choice_.columns != 0 || plan_.column_has_conditions) {
+      Add(IsolateStep{Column() + ".0"});
+    }
     if (!plan_.row) return;
     const bool partial = plan_.Extent(*plan_.row) % choice_.rows != 0 || plan_.row_has_conditions;
     if (Blocked()) {
@@ -488,16 +503,9 @@ int64_t DefaultUnroll(const TilePlan& plan) {
   return unrolled >= 3 ? 1 : std::min<int64_t>(4, plan.Extent(*plan.long_reduction));
 }
 
-}  // namespace
-
-void AddTileSketches(const NamedCompute& lowering, const Target& target,
-                     std::vector<Sketch>& sketches) {
-  const std::optional<TilePlan> found = MakePlan(lowering, target);
-  if (!found) return;
-  // The sketch outlives the caller's Compute.
-  const auto compute = std::make_shared<const Compute>(lowering.compute);
-  TilePlan plan = *found;
-  plan.compute = compute.get();
+Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
+                  const Target& target) {
+  plan.compute = compute.get();  // the sketch outlives the caller's
   const Tensor& accumulator = compute->tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
@@ -524,7 +532,18 @@ void AddTileSketches(const NamedCompute& lowering, const Target& target,
     }
     return TileWriter(plan, choice).Write();
   };
-  sketches.push_back(std::move(sketch));
+  return sketch;
+}
+
+}  // namespace
+
+void AddTileSketches(const NamedCompute& lowering, const Target& target,
+                     std::vector<Sketch>& sketches) {
+  const auto compute = std::make_shared<const Compute>(lowering.compute);
+  for (TilePlan& plan : MakePlans(lowering, target)) {
+    sketches.push_back(MakeSketch(std::move(plan), compute, target));
+    if (sketches.size() > 1) sketches.back().name += std::to_string(sketches.size());
+  }
 }
 
 }  // namespace tunec
