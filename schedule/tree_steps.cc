@@ -98,6 +98,19 @@ TreeNode* OutermostOf(ScheduleTree& tree, const std::vector<VarId>& loops) {
   return nullptr;
 }
 
+// The node's loop becomes a chain of loops around its body.
+void ReplaceByChain(TreeNode& node, const std::vector<VarId>& loops) {
+  std::vector<TreeNode> body = std::move(node.children);
+  for (size_t level = loops.size(); level-- > 1;) {
+    TreeNode inner{.kind = TreeNode::Kind::kLoop, .loop = loops[level]};
+    inner.children = std::move(body);
+    body.clear();
+    body.push_back(std::move(inner));
+  }
+  node.loop = loops[0];
+  node.children = std::move(body);
+}
+
 }  // namespace
 
 Status Apply(ScheduleTree& tree, const SplitStep& step) {
@@ -135,15 +148,7 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
   }
   ReplaceInInverse(tree, statements, loop, value);
   for (const StatementId s : statements) tree.forward[s].erase(loop);
-  std::vector<TreeNode> body = std::move(node->children);
-  for (size_t level = parts.size(); level-- > 1;) {
-    TreeNode inner{.kind = TreeNode::Kind::kLoop, .loop = parts[level]};
-    inner.children = std::move(body);
-    body.clear();
-    body.push_back(std::move(inner));
-  }
-  node->loop = parts[0];
-  node->children = std::move(body);
+  ReplaceByChain(*node, parts);
   return {};
 }
 
