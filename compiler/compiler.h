@@ -28,27 +28,27 @@
 namespace tunec {
 
 struct CompileOptions {
-  Target target;                     // ParseCpu's
+  Target target;  // ParseCpu's
   Accuracy accuracy;
-  int trials = 0;                    // of the whole model, recorded ones counted
+  int trials = 0;  // of the whole model, recorded ones counted
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
-  std::string worker_path;           // of tunec-worker; empty: found beside the program or library
-  std::string failure_folder;        // failing candidates are written here as cases; empty: none
+  std::string worker_path;     // of tunec-worker; empty: found beside the program or library
+  std::string failure_folder;  // failing candidates are written here as cases; empty: none
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;  // one line, no newline
-  std::function<bool()> cancelled;   // polled between candidates; what was measured is kept
+  std::function<bool()> cancelled;  // polled between candidates; what was measured is kept
 };
 
 /// What one kernel of the compiled model is, for tables.
 struct KernelReport {
-  std::string name;         // "conv_3 add_3 relu_3": the nodes it computes
-  std::string kind;         // "conv", "matmul", "softmax", ...
-  std::string workload;     // hash of its workload
-  std::string schedule;     // text
+  std::string name;           // "conv_3 add_3 relu_3": the nodes it computes
+  std::string kind;           // "conv", "matmul", "softmax", ...
+  std::string workload;       // hash of its workload
+  std::string schedule;       // text
   std::string sketch_source;  // "tuned" or "analytic"
   double flops = 0;
   double bytes = 0;

@@ -16,12 +16,12 @@ enum class OpKind : uint8_t { kCompute, kData, kShape, kControl, kMemory };
 
 /// How an operator's output elements depend on its inputs' elements; fusion goes by this.
 enum class OpPattern : uint8_t {
-  kElementwise,   // same index after broadcasting
-  kInjective,     // each output element from one input element by an index map
-  kReduction,     // an associative combination over some axes
-  kContraction,   // sums of products: matmul, convolutions
-  kComposite,     // several statements: softmax, layer_norm, ...
-  kOpaque,        // never fused
+  kElementwise,  // same index after broadcasting
+  kInjective,    // each output element from one input element by an index map
+  kReduction,    // an associative combination over some axes
+  kContraction,  // sums of products: matmul, convolutions
+  kComposite,    // several statements: softmax, layer_norm, ...
+  kOpaque,       // never fused
 };
 
 // clang-format off

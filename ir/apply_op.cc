@@ -38,53 +38,95 @@ double Sign(double a) {
 
 double ApplyToFloats(ScalarOp op, double a, double b, double c) {
   switch (op) {
-    case ScalarOp::kAdd: return a + b;
-    case ScalarOp::kSub: return a - b;
-    case ScalarOp::kMul: return a * b;
-    case ScalarOp::kDiv: return a / b;
-    case ScalarOp::kFloorMod: return FloorMod(a, b);
-    case ScalarOp::kTruncMod: return std::fmod(a, b);
-    case ScalarOp::kPow: return std::pow(a, b);
-    case ScalarOp::kMin: return Minimum(a, b);
-    case ScalarOp::kMax: return Maximum(a, b);
-    case ScalarOp::kNeg: return -a;
-    case ScalarOp::kAbs: return std::fabs(a);
-    case ScalarOp::kSign: return Sign(a);
-    case ScalarOp::kExp: return std::exp(a);
-    case ScalarOp::kLog: return std::log(a);
-    case ScalarOp::kSqrt: return std::sqrt(a);
-    case ScalarOp::kRsqrt: return 1 / std::sqrt(a);
-    case ScalarOp::kTanh: return std::tanh(a);
-    case ScalarOp::kErf: return std::erf(a);
-    case ScalarOp::kSin: return std::sin(a);
-    case ScalarOp::kCos: return std::cos(a);
-    case ScalarOp::kTan: return std::tan(a);
-    case ScalarOp::kAsin: return std::asin(a);
-    case ScalarOp::kAcos: return std::acos(a);
-    case ScalarOp::kAtan: return std::atan(a);
-    case ScalarOp::kSinh: return std::sinh(a);
-    case ScalarOp::kCosh: return std::cosh(a);
-    case ScalarOp::kAsinh: return std::asinh(a);
-    case ScalarOp::kAcosh: return std::acosh(a);
-    case ScalarOp::kAtanh: return std::atanh(a);
-    case ScalarOp::kFloor: return std::floor(a);
-    case ScalarOp::kCeil: return std::ceil(a);
-    case ScalarOp::kRound: return std::nearbyint(a);
-    case ScalarOp::kTrunc: return std::trunc(a);
-    case ScalarOp::kFma: return std::fma(a, b, c);
-    default: TUNEC_UNREACHABLE("{} of floats", Name(op));
+    case ScalarOp::kAdd:
+      return a + b;
+    case ScalarOp::kSub:
+      return a - b;
+    case ScalarOp::kMul:
+      return a * b;
+    case ScalarOp::kDiv:
+      return a / b;
+    case ScalarOp::kFloorMod:
+      return FloorMod(a, b);
+    case ScalarOp::kTruncMod:
+      return std::fmod(a, b);
+    case ScalarOp::kPow:
+      return std::pow(a, b);
+    case ScalarOp::kMin:
+      return Minimum(a, b);
+    case ScalarOp::kMax:
+      return Maximum(a, b);
+    case ScalarOp::kNeg:
+      return -a;
+    case ScalarOp::kAbs:
+      return std::fabs(a);
+    case ScalarOp::kSign:
+      return Sign(a);
+    case ScalarOp::kExp:
+      return std::exp(a);
+    case ScalarOp::kLog:
+      return std::log(a);
+    case ScalarOp::kSqrt:
+      return std::sqrt(a);
+    case ScalarOp::kRsqrt:
+      return 1 / std::sqrt(a);
+    case ScalarOp::kTanh:
+      return std::tanh(a);
+    case ScalarOp::kErf:
+      return std::erf(a);
+    case ScalarOp::kSin:
+      return std::sin(a);
+    case ScalarOp::kCos:
+      return std::cos(a);
+    case ScalarOp::kTan:
+      return std::tan(a);
+    case ScalarOp::kAsin:
+      return std::asin(a);
+    case ScalarOp::kAcos:
+      return std::acos(a);
+    case ScalarOp::kAtan:
+      return std::atan(a);
+    case ScalarOp::kSinh:
+      return std::sinh(a);
+    case ScalarOp::kCosh:
+      return std::cosh(a);
+    case ScalarOp::kAsinh:
+      return std::asinh(a);
+    case ScalarOp::kAcosh:
+      return std::acosh(a);
+    case ScalarOp::kAtanh:
+      return std::atanh(a);
+    case ScalarOp::kFloor:
+      return std::floor(a);
+    case ScalarOp::kCeil:
+      return std::ceil(a);
+    case ScalarOp::kRound:
+      return std::nearbyint(a);
+    case ScalarOp::kTrunc:
+      return std::trunc(a);
+    case ScalarOp::kFma:
+      return std::fma(a, b, c);
+    default:
+      TUNEC_UNREACHABLE("{} of floats", Name(op));
   }
 }
 
 bool CompareFloats(ScalarOp op, double a, double b) {
   switch (op) {
-    case ScalarOp::kEq: return a == b;
-    case ScalarOp::kNe: return a != b;
-    case ScalarOp::kLt: return a < b;
-    case ScalarOp::kLe: return a <= b;
-    case ScalarOp::kIsNan: return std::isnan(a);
-    case ScalarOp::kIsInf: return std::isinf(a);
-    default: TUNEC_UNREACHABLE("{} is no comparison", Name(op));
+    case ScalarOp::kEq:
+      return a == b;
+    case ScalarOp::kNe:
+      return a != b;
+    case ScalarOp::kLt:
+      return a < b;
+    case ScalarOp::kLe:
+      return a <= b;
+    case ScalarOp::kIsNan:
+      return std::isnan(a);
+    case ScalarOp::kIsInf:
+      return std::isinf(a);
+    default:
+      TUNEC_UNREACHABLE("{} is no comparison", Name(op));
   }
 }
 
@@ -94,11 +136,16 @@ bool Less(int64_t a, int64_t b, DataType type) {
 
 bool CompareIntegers(ScalarOp op, int64_t a, int64_t b, DataType type) {
   switch (op) {
-    case ScalarOp::kEq: return a == b;
-    case ScalarOp::kNe: return a != b;
-    case ScalarOp::kLt: return Less(a, b, type);
-    case ScalarOp::kLe: return !Less(b, a, type);
-    default: return false;  // isnan, isinf
+    case ScalarOp::kEq:
+      return a == b;
+    case ScalarOp::kNe:
+      return a != b;
+    case ScalarOp::kLt:
+      return Less(a, b, type);
+    case ScalarOp::kLe:
+      return !Less(b, a, type);
+    default:
+      return false;  // isnan, isinf
   }
 }
 
@@ -159,30 +206,48 @@ int64_t SignOf(int64_t a, DataType type) {
 
 int64_t ApplyToIntegers(ScalarOp op, int64_t a, int64_t b, int64_t c, DataType type) {
   switch (op) {
-    case ScalarOp::kAdd: return Add(a, b);
-    case ScalarOp::kSub: return Add(a, Negate(b));
-    case ScalarOp::kMul: return Multiply(a, b);
+    case ScalarOp::kAdd:
+      return Add(a, b);
+    case ScalarOp::kSub:
+      return Add(a, Negate(b));
+    case ScalarOp::kMul:
+      return Multiply(a, b);
     case ScalarOp::kDiv:
     case ScalarOp::kFloorMod:
-    case ScalarOp::kTruncMod: return Divide(op, a, b, type);
-    case ScalarOp::kPow: return Power(a, b, type);
-    case ScalarOp::kMin: return Less(b, a, type) ? b : a;
-    case ScalarOp::kMax: return Less(a, b, type) ? b : a;
-    case ScalarOp::kAnd: return a & b;
-    case ScalarOp::kOr: return a | b;
-    case ScalarOp::kXor: return a ^ b;
+    case ScalarOp::kTruncMod:
+      return Divide(op, a, b, type);
+    case ScalarOp::kPow:
+      return Power(a, b, type);
+    case ScalarOp::kMin:
+      return Less(b, a, type) ? b : a;
+    case ScalarOp::kMax:
+      return Less(a, b, type) ? b : a;
+    case ScalarOp::kAnd:
+      return a & b;
+    case ScalarOp::kOr:
+      return a | b;
+    case ScalarOp::kXor:
+      return a ^ b;
     case ScalarOp::kShl:
-    case ScalarOp::kShr: return Shift(op, a, b, type);
-    case ScalarOp::kNeg: return Negate(a);
-    case ScalarOp::kAbs: return IsSigned(type) && a < 0 ? Negate(a) : a;
-    case ScalarOp::kSign: return SignOf(a, type);
-    case ScalarOp::kNot: return type == DataType::kBool ? (a == 0 ? 1 : 0) : ~a;
+    case ScalarOp::kShr:
+      return Shift(op, a, b, type);
+    case ScalarOp::kNeg:
+      return Negate(a);
+    case ScalarOp::kAbs:
+      return IsSigned(type) && a < 0 ? Negate(a) : a;
+    case ScalarOp::kSign:
+      return SignOf(a, type);
+    case ScalarOp::kNot:
+      return type == DataType::kBool ? (a == 0 ? 1 : 0) : ~a;
     case ScalarOp::kFloor:
     case ScalarOp::kCeil:
     case ScalarOp::kRound:
-    case ScalarOp::kTrunc: return a;
-    case ScalarOp::kFma: return Add(Multiply(a, b), c);
-    default: TUNEC_UNREACHABLE("{} of integers", Name(op));
+    case ScalarOp::kTrunc:
+      return a;
+    case ScalarOp::kFma:
+      return Add(Multiply(a, b), c);
+    default:
+      TUNEC_UNREACHABLE("{} of integers", Name(op));
   }
 }
 
@@ -236,8 +301,7 @@ Scalar ApplyOp(ScalarOp op, DataType type, std::span<const Scalar> x, Precision 
     return Scalar::Integer(CompareIntegers(op, a.integer, b.integer, type) ? 1 : 0);
   }
   if (Divides(op) && b.integer == 0) return Scalar::Invalid();
-  return Scalar::Integer(
-      WrapTo(ApplyToIntegers(op, a.integer, b.integer, c.integer, type), type));
+  return Scalar::Integer(WrapTo(ApplyToIntegers(op, a.integer, b.integer, c.integer, type), type));
 }
 
 }  // namespace tunec

@@ -31,9 +31,13 @@ class Array {
   /// Only for arrays that this object allocated and nobody else reads yet.
   std::byte* mutable_data();
   template <class T>
-  std::span<const T> As() const { return {reinterpret_cast<const T*>(data_), static_cast<size_t>(size_)}; }
+  std::span<const T> As() const {
+    return {reinterpret_cast<const T*>(data_), static_cast<size_t>(size_)};
+  }
   template <class T>
-  std::span<T> MutableAs() { return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(size_)}; }
+  std::span<T> MutableAs() {
+    return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(size_)};
+  }
 
   /// Element i in row-major order converted to double or int64 (slow, for interpreters).
   double GetDouble(int64_t i) const;

@@ -87,8 +87,7 @@ IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logi
   if (tensor.layout.IsRowMajor()) return RowMajorOffset(tensor.shape, logical);
   // Simplified over the logical dimensions first: there the ranges are known.
   const IntervalOf ranges = [&](VarId d) { return Interval{0, tensor.shape[d] - 1}; };
-  const IndexExpr offset =
-      Simplify(RowMajorOffset(tensor.layout.shape, tensor.layout.map), ranges);
+  const IndexExpr offset = Simplify(RowMajorOffset(tensor.layout.shape, tensor.layout.map), ranges);
   return Substitute(offset, std::span<const IndexExpr>(logical));
 }
 
@@ -124,8 +123,8 @@ Work CountWork(const Compute& compute) {
   }
   for (const Tensor& tensor : compute.tensors) {
     if (!IsArgument(tensor.role)) continue;
-    work.bytes += static_cast<double>(StorageElements(tensor)) *
-                  static_cast<double>(SizeOf(tensor.type));
+    work.bytes +=
+        static_cast<double>(StorageElements(tensor)) * static_cast<double>(SizeOf(tensor.type));
   }
   return work;
 }

@@ -44,11 +44,11 @@ struct Tensor {
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;  // logical; empty for a scalar
   TensorRole role = TensorRole::kWorkspace;
-  bool constant = false;         // bytes known when compiling, so packing moves there
+  bool constant = false;  // bytes known when compiling, so packing moves there
   Layout layout;
-  int64_t alignment = 0;         // bytes the base address is known to be a multiple of; 0: element
-  std::optional<TensorId> alias; // shares the storage of that tensor (in-place update)
-  std::optional<Interval> range; // all values lie in it (indices of a gather)
+  int64_t alignment = 0;          // bytes the base address is known to be a multiple of; 0: element
+  std::optional<TensorId> alias;  // shares the storage of that tensor (in-place update)
+  std::optional<Interval> range;  // all values lie in it (indices of a gather)
   bool operator==(const Tensor&) const = default;
 };
 
@@ -105,7 +105,7 @@ enum class IteratorKind : uint8_t { kParallel, kReduction, kSequential };
 
 struct Iterator {
   std::string name;
-  int64_t extent = 0;  // 0 <= iterator < extent
+  int64_t extent = 0;                           // 0 <= iterator < extent
   IteratorKind kind = IteratorKind::kParallel;  // a claim; dependences decide
   bool operator==(const Iterator&) const = default;
 };
@@ -119,7 +119,7 @@ struct Statement {
   std::vector<IndexExpr> domain;  // further conditions, each >= 0
   std::vector<Read> reads;        // a later read's index may use Loaded(earlier slot)
   std::vector<Write> writes;
-  std::vector<Expr> values;       // one per write
+  std::vector<Expr> values;  // one per write
   std::optional<Reducer> reducer;
   bool operator==(const Statement&) const = default;
 

@@ -102,8 +102,8 @@ Scalar ExprProgram::Run(const ExprInputs& inputs) const {
         break;
       case ExprKind::kApply: {
         const size_t first = stack_.size() - static_cast<size_t>(step.slot);
-        const Scalar result = ApplyOp(step.op, step.operand_type,
-                                      std::span(stack_).subspan(first), precision_);
+        const Scalar result =
+            ApplyOp(step.op, step.operand_type, std::span(stack_).subspan(first), precision_);
         stack_.resize(first);
         stack_.push_back(result);
         break;

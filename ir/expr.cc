@@ -187,9 +187,8 @@ Expr Transform(const Expr& expr, const std::function<Expr(const Expr&)>& rewrite
     changed |= &operands.back().node() != &operand.node();
   }
   if (!changed) return rewrite(expr);
-  return rewrite(expr.kind() == ExprKind::kCast
-                     ? Expr::Cast(std::move(operands[0]), expr.type())
-                     : Expr::Apply(expr.node().op, std::move(operands)));
+  return rewrite(expr.kind() == ExprKind::kCast ? Expr::Cast(std::move(operands[0]), expr.type())
+                                                : Expr::Apply(expr.node().op, std::move(operands)));
 }
 
 void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit) {
@@ -197,8 +196,7 @@ void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit) {
   visit(expr);
 }
 
-Expr TransformIndices(const Expr& expr,
-                      const std::function<IndexExpr(const IndexExpr&)>& rewrite) {
+Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const IndexExpr&)>& rewrite) {
   return Transform(expr, [&](const Expr& node) {
     if (node.kind() == ExprKind::kIndex) {
       return Expr::Index(rewrite(node.node().index[0]), node.type());
@@ -222,9 +220,8 @@ namespace {
 std::string PrintConstant(const Expr& expr) {
   if (!IsFloat(expr.type())) return fmt::format("{}{}", expr.node().int_value, Name(expr.type()));
   const double value = expr.node().float_value;
-  std::string text = expr.type() == DataType::kF32
-                         ? fmt::format("{}", static_cast<float>(value))
-                         : fmt::format("{}", value);
+  std::string text = expr.type() == DataType::kF32 ? fmt::format("{}", static_cast<float>(value))
+                                                   : fmt::format("{}", value);
   // A float literal shows that it is one.
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return expr.type() == DataType::kF32 ? text : text + std::string(Name(expr.type()));

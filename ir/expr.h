@@ -31,12 +31,12 @@ class Expr;
 struct ExprNode {
   ExprKind kind = ExprKind::kConstant;
   DataType type = DataType::kF32;
-  ScalarOp op = ScalarOp::kAdd;          // kApply
-  int slot = 0;                          // kRead, kAccumulator, kIncoming
-  double float_value = 0;                // kConstant of a float type
-  int64_t int_value = 0;                 // kConstant of an integer type or bool
-  std::vector<IndexExpr> index;          // kIndex: one; kHolds: any number
-  std::vector<Expr> operands;            // kApply, kCast
+  ScalarOp op = ScalarOp::kAdd;  // kApply
+  int slot = 0;                  // kRead, kAccumulator, kIncoming
+  double float_value = 0;        // kConstant of a float type
+  int64_t int_value = 0;         // kConstant of an integer type or bool
+  std::vector<IndexExpr> index;  // kIndex: one; kHolds: any number
+  std::vector<Expr> operands;    // kApply, kCast
 };
 
 class Expr {
@@ -93,14 +93,16 @@ void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit);
 /// Applies `rewrite` to every index expression within.
 Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const IndexExpr&)>& rewrite);
 /// Replaces read slot s by replacement(s).
-Expr ReplaceReads(const Expr& expr, const std::function<Expr(int slot, DataType type)>& replacement);
+Expr ReplaceReads(const Expr& expr,
+                  const std::function<Expr(int slot, DataType type)>& replacement);
 
 /// Whether rewrites that change results for NaN, infinities or signed zeros are allowed.
 enum class FloatRules { kStrict, kFast };
 /// Applies the rewrite table (simplify.cc) until nothing changes.
 Expr Simplify(const Expr& expr, FloatRules rules);
 
-/// `add(mul(A, B), 1)`-style text: infix for + - * /, calls otherwise; `read_name(slot)` names a read.
+/// `add(mul(A, B), 1)`-style text: infix for + - * /, calls otherwise; `read_name(slot)` names a
+/// read.
 std::string Print(const Expr& expr, const std::function<std::string(VarId)>& variable_name,
                   const std::function<std::string(int)>& read_name);
 

@@ -25,9 +25,7 @@ Interval Sum(Interval a, Interval b) {
   return {Clamp(static_cast<__int128>(a.lo) + b.lo), Clamp(static_cast<__int128>(a.hi) + b.hi)};
 }
 
-Interval Intersect(Interval a, Interval b) {
-  return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
-}
+Interval Intersect(Interval a, Interval b) { return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)}; }
 
 }  // namespace
 
@@ -71,8 +69,7 @@ IndexExpr IndexExpr::operator+(const IndexExpr& other) const {
   size_t i = 0;
   size_t j = 0;
   while (i < terms_.size() || j < other.terms_.size()) {
-    if (j == other.terms_.size() ||
-        (i < terms_.size() && terms_[i].atom < other.terms_[j].atom)) {
+    if (j == other.terms_.size() || (i < terms_.size() && terms_[i].atom < other.terms_[j].atom)) {
       result.terms_.push_back(terms_[i++]);
     } else if (i == terms_.size() || other.terms_[j].atom < terms_[i].atom) {
       result.terms_.push_back(other.terms_[j++]);
@@ -121,8 +118,8 @@ IndexExpr IndexExpr::FloorDiv(const IndexExpr& numerator, int64_t divisor) {
       rest.terms_[0].atom.kind == IndexAtom::Kind::kFloorDiv) {
     // floor((floor(n/d1) + c)/d2) = floor((n + c*d1)/(d1*d2))
     const IndexAtom& inner = rest.terms_[0].atom;
-    return whole + FloorDiv(*inner.numerator + rest.constant_ * inner.divisor,
-                            inner.divisor * divisor);
+    return whole +
+           FloorDiv(*inner.numerator + rest.constant_ * inner.divisor, inner.divisor * divisor);
   }
   IndexExpr division;
   division.terms_.push_back({1,
@@ -231,8 +228,7 @@ Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables, const Inte
     const IndexAtom& atom = term.atom;
     if (atom.kind != IndexAtom::Kind::kFloorDiv || term.coefficient % atom.divisor != 0) continue;
     const int64_t factor = -term.coefficient / atom.divisor;
-    const IndexExpr rest =
-        expr - FromAtom(atom, term.coefficient) - *atom.numerator * factor;
+    const IndexExpr rest = expr - FromAtom(atom, term.coefficient) - *atom.numerator * factor;
     if (rest.terms().size() >= expr.terms().size()) continue;
     const Interval numerator = BoundsOf(*atom.numerator, variables, loaded);
     best = Intersect(best, Sum(BoundsOf(rest, variables, loaded),
@@ -255,8 +251,7 @@ IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
   }
   const Interval bounds = BoundsOf(rest, variables);
   const int64_t low = FloorDivide(bounds.lo, divisor);
-  if (bounds.lo > -kUnbounded && bounds.hi < kUnbounded &&
-      low == FloorDivide(bounds.hi, divisor)) {
+  if (bounds.lo > -kUnbounded && bounds.hi < kUnbounded && low == FloorDivide(bounds.hi, divisor)) {
     return IndexExpr::FloorDiv(divisible, divisor) + low;
   }
   return IndexExpr::FloorDiv(numerator, divisor);
@@ -265,8 +260,7 @@ IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
 // floor((m*r + s)/(m*q)) = floor(r/q) where 0 <= s < m for some m dividing the divisor: drops
 // small terms that can't carry. Tried for every m that is the divisor's common factor with
 // one of the coefficients.
-IndexExpr DropSmallTerms(const IndexExpr& numerator, int64_t divisor,
-                         const IntervalOf& variables) {
+IndexExpr DropSmallTerms(const IndexExpr& numerator, int64_t divisor, const IntervalOf& variables) {
   for (const IndexTerm& pivot : numerator.terms()) {
     const int64_t modulus = std::gcd(pivot.coefficient, divisor);
     if (modulus <= 1) continue;
@@ -297,8 +291,8 @@ IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables) {
       result += FromAtom(term.atom, term.coefficient);
       continue;
     }
-    IndexExpr division = IndexExpr::FloorDiv(Simplify(*term.atom.numerator, variables),
-                                             term.atom.divisor);
+    IndexExpr division =
+        IndexExpr::FloorDiv(Simplify(*term.atom.numerator, variables), term.atom.divisor);
     IndexExpr simplified(division.constant());
     for (const IndexTerm& part : division.terms()) {
       simplified += part.atom.kind == IndexAtom::Kind::kFloorDiv
@@ -323,9 +317,9 @@ IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)
         result += IndexExpr::Loaded(term.atom.id) * term.coefficient;
         break;
       case IndexAtom::Kind::kFloorDiv:
-        result += IndexExpr::FloorDiv(Substitute(*term.atom.numerator, replacement),
-                                      term.atom.divisor) *
-                  term.coefficient;
+        result +=
+            IndexExpr::FloorDiv(Substitute(*term.atom.numerator, replacement), term.atom.divisor) *
+            term.coefficient;
         break;
     }
   }
@@ -351,9 +345,9 @@ IndexExpr RenumberLoaded(const IndexExpr& expr, const std::function<int(int)>& s
         result += IndexExpr::Loaded(slot_of(term.atom.id)) * term.coefficient;
         break;
       case IndexAtom::Kind::kFloorDiv:
-        result += IndexExpr::FloorDiv(RenumberLoaded(*term.atom.numerator, slot_of),
-                                      term.atom.divisor) *
-                  term.coefficient;
+        result +=
+            IndexExpr::FloorDiv(RenumberLoaded(*term.atom.numerator, slot_of), term.atom.divisor) *
+            term.coefficient;
         break;
     }
   }

@@ -26,9 +26,9 @@ class IndexExpr;
 struct IndexAtom {
   enum class Kind : uint8_t { kVariable, kLoaded, kFloorDiv };
   Kind kind = Kind::kVariable;
-  int32_t id = 0;                               // kVariable: the variable; kLoaded: the read's slot
-  std::shared_ptr<const IndexExpr> numerator;   // kFloorDiv
-  int64_t divisor = 1;                          // kFloorDiv, > 1
+  int32_t id = 0;                              // kVariable: the variable; kLoaded: the read's slot
+  std::shared_ptr<const IndexExpr> numerator;  // kFloorDiv
+  int64_t divisor = 1;                         // kFloorDiv, > 1
   std::strong_ordering operator<=>(const IndexAtom& other) const;
   bool operator==(const IndexAtom& other) const { return (*this <=> other) == 0; }
 };
@@ -42,7 +42,8 @@ struct IndexTerm {
 
 class IndexExpr {
  public:
-  IndexExpr(int64_t constant = 0) : constant_(constant) {}  // NOLINT: literals are index expressions
+  IndexExpr(int64_t constant = 0)
+      : constant_(constant) {}  // NOLINT: literals are index expressions
   static IndexExpr Var(VarId variable);
   /// The integer value of read `slot` of the same statement or store.
   static IndexExpr Loaded(int slot);
@@ -92,7 +93,8 @@ inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};
 
 /// An interval that holds every value of `expr`; exact for sums of independent variables
 /// and for `x mod m`. Loaded atoms are unknown unless `loaded` says otherwise.
-Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables, const IntervalOf& loaded = {});
+Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
+                  const IntervalOf& loaded = {});
 
 /// `expr` with floor divisions removed that the intervals decide, as floor((32*a + b)/32) = a
 /// for 0 <= b < 32. The value is the same wherever the variables are within their intervals.

@@ -25,10 +25,7 @@ bool IsSum(const Expr& combine, size_t k) {
 }  // namespace
 
 Access::Access(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index)
-    : storage_(&storage),
-      buffer_(&storage.buffer(tensor)),
-      tensor_(tensor),
-      at_(index.size()) {
+    : storage_(&storage), buffer_(&storage.buffer(tensor)), tensor_(tensor), at_(index.size()) {
   for (const IndexExpr& expr : index) index_.emplace_back(expr);
 }
 
@@ -125,8 +122,7 @@ Status CompiledAssignment::LoadAccumulators(const OldValue& old_value) {
       continue;
     }
     if (!writes_[k].buffer().Written(offsets_[k])) {
-      return Failed(
-          fmt::format("accumulation into {}, which nothing wrote", writes_[k].Element()));
+      return Failed(fmt::format("accumulation into {}, which nothing wrote", writes_[k].Element()));
     }
     accumulators_[k] = writes_[k].buffer().Get(offsets_[k]);
   }

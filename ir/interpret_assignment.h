@@ -41,7 +41,8 @@ class CompiledAssignment {
   CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
                      Contraction contraction, Precision precision);
 
-  /// Errors: an index outside its tensor, a read of what nothing wrote, an integer division by zero.
+  /// Errors: an index outside its tensor, a read of what nothing wrote, an integer division by
+  /// zero.
   Status Run(std::span<const int64_t> variables, const OldValue& old_value);
   /// Where the last Run wrote.
   const std::vector<int64_t>& offsets() const { return offsets_; }

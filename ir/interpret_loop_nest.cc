@@ -14,7 +14,7 @@ struct Step {
   VarId variable = 0;
   std::vector<FlatIndex> lower;  // kLoop
   std::vector<FlatIndex> upper;
-  std::vector<FlatIndex> nonnegative;             // kIf
+  std::vector<FlatIndex> nonnegative;              // kIf
   std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy over its own variables
   Buffer* buffer = nullptr;                        // kAlloc
   std::vector<int64_t> extent;                     // kCopy
@@ -67,8 +67,8 @@ class Compiler {
   Result<Step> Compile(const Store& store) {
     Step step{.kind = Step::Kind::kStore};
     const Assignment assignment{store.reads, store.writes, store.values, store.reducer};
-    step.assignment = std::make_unique<CompiledAssignment>(
-        storage_, assignment, store.statement, nest_.contraction, precision_);
+    step.assignment = std::make_unique<CompiledAssignment>(storage_, assignment, store.statement,
+                                                           nest_.contraction, precision_);
     return step;
   }
 

@@ -9,9 +9,7 @@ std::string ShapeText(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-bool IsGiven(TensorRole role) {
-  return role == TensorRole::kInput || role == TensorRole::kWeight;
-}
+bool IsGiven(TensorRole role) { return role == TensorRole::kInput || role == TensorRole::kWeight; }
 
 Status CheckArgument(const Tensor& tensor, const Array& array) {
   if (array.type() == tensor.type && array.shape() == tensor.shape) return {};

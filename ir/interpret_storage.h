@@ -27,8 +27,8 @@ class Buffer {
                      : Scalar::Integer(static_cast<int64_t>(bits_[i]));
   }
   void Set(int64_t i, const Scalar& value) {
-    bits_[i] = is_float_ ? std::bit_cast<uint64_t>(value.real)
-                         : static_cast<uint64_t>(value.integer);
+    bits_[i] =
+        is_float_ ? std::bit_cast<uint64_t>(value.real) : static_cast<uint64_t>(value.integer);
     written_[i] = epoch_;
   }
   /// Forgets every element, as a fresh allocation does. O(1).

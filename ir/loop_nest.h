@@ -127,7 +127,7 @@ enum class Contraction : uint8_t { kSeparate, kFused };
 
 struct LoopNest {
   std::string name;
-  std::vector<Tensor> tensors;         // arguments are those of role input, output, weight, in order
+  std::vector<Tensor> tensors;  // arguments are those of role input, output, weight, in order
   std::vector<std::string> variables;  // loop variable v is called variables[v]; all different
   std::vector<Phase> phases;
   Contraction contraction = Contraction::kFused;

@@ -64,8 +64,8 @@ std::string Misfit(ScalarOp op, const std::vector<Expr>& operands) {
   }
   for (const Expr& operand : std::span(operands).subspan(first)) {
     if (operand.type() == operands[first].type()) continue;
-    return fmt::format("{} of {} and {}, expected one type", Name(op),
-                       Name(operands[first].type()), Name(operand.type()));
+    return fmt::format("{} of {} and {}, expected one type", Name(op), Name(operands[first].type()),
+                       Name(operand.type()));
   }
   return "";
 }
@@ -160,9 +160,8 @@ Result<Expr> ExprParser::ParseLiteral() {
     // f32 digits are read as f32: rounding twice could differ.
     float narrow = 0;
     const char* end = number.text.data() + number.text.size();
-    const bool single =
-        *type != DataType::kF64 &&
-        std::from_chars(number.text.data(), end, narrow).ec == std::errc();
+    const bool single = *type != DataType::kF64 &&
+                        std::from_chars(number.text.data(), end, narrow).ec == std::errc();
     TUNEC_ASSIGN(const double wide, lexer_.ExpectNumber("a number"));
     literal = Expr::Constant(single ? (negative ? -narrow : narrow) : wide, *type);
   } else {
@@ -258,14 +257,14 @@ Result<Expr> ExprParser::ParseCall() {
   const auto type = ParseDataType(name.text);
   const auto op = ParseScalarOp(name.text);
   if (!type && !op) {
-    return FailAt(lexer_.LocationOf(name), ErrorCode::kParse,
-                  "no operator or type is called {}", name.text);
+    return FailAt(lexer_.LocationOf(name), ErrorCode::kParse, "no operator or type is called {}",
+                  name.text);
   }
   TUNEC_ASSIGN(std::vector<Expr> operands, ParseExprList());
   if (op) return ApplyChecked(*op, std::move(operands), name);
   if (operands.size() == 1) return Expr::Cast(operands[0], *type);
-  return FailAt(lexer_.LocationOf(name), ErrorCode::kParse, "cast to {} has {} operands, expected 1",
-                name.text, operands.size());
+  return FailAt(lexer_.LocationOf(name), ErrorCode::kParse,
+                "cast to {} has {} operands, expected 1", name.text, operands.size());
 }
 
 Result<Expr> ExprParser::ParseWord() {

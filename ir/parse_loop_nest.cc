@@ -250,8 +250,7 @@ class Parser {
     store.non_temporal = lexer_.TryTake("non_temporal");
     TUNEC_RETURN_IF_ERROR(lexer_.Expect(":"));
     const bool braced = lexer_.TryTake("{");
-    TUNEC_ASSIGN(ParsedAssignment assignment,
-                 ParseAssignment(lexer_, nest_.tensors, variables_));
+    TUNEC_ASSIGN(ParsedAssignment assignment, ParseAssignment(lexer_, nest_.tensors, variables_));
     if (braced) TUNEC_RETURN_IF_ERROR(lexer_.Expect("}"));
     if (!lexer_.Peek().starts_line) return lexer_.Expected("the end of the line");
     store.reads = std::move(assignment.reads);

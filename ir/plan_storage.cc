@@ -53,8 +53,8 @@ std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
 int64_t FirstFit(const std::vector<Placed>& placed, const Lifetime& lifetime, int64_t bytes) {
   std::vector<Placed> rivals;
   for (const Placed& other : placed) {
-    const bool together = other.lifetime.first <= lifetime.last &&
-                          lifetime.first <= other.lifetime.last;
+    const bool together =
+        other.lifetime.first <= lifetime.last && lifetime.first <= other.lifetime.last;
     if (together) rivals.push_back(other);
   }
   std::ranges::sort(rivals, {}, &Placed::begin);
@@ -94,8 +94,8 @@ void PlaceScratch(const LoopNest& nest, const Body& body, int64_t top, StoragePl
   for (const NestNode& node : body) {
     int64_t inner_top = top;
     const auto* alloc = std::get_if<Alloc>(&node.value);
-    const bool placed = alloc != nullptr && LiesInMemory(alloc->scope) &&
-                        !nest.tensors[alloc->tensor].alias;
+    const bool placed =
+        alloc != nullptr && LiesInMemory(alloc->scope) && !nest.tensors[alloc->tensor].alias;
     if (placed) {
       plan.offset[alloc->tensor] = top;
       inner_top += AlignedBytes(nest.tensors[alloc->tensor], alloc->stages);

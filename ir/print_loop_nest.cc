@@ -92,14 +92,14 @@ class Printer {
   }
 
   void Write(const Prefetch& prefetch) {
-    Line(fmt::format("prefetch {} level {}{}",
-                     PrintWrite(prefetch.address, nest_.tensors, names_), prefetch.level,
-                     prefetch.for_write ? " write" : ""));
+    Line(fmt::format("prefetch {} level {}{}", PrintWrite(prefetch.address, nest_.tensors, names_),
+                     prefetch.level, prefetch.for_write ? " write" : ""));
   }
 
   void Write(const AsyncCopy& copy) {
     std::string extent;
-    for (const int64_t e : copy.extent) extent += fmt::format("{}{}", extent.empty() ? "" : ", ", e);
+    for (const int64_t e : copy.extent)
+      extent += fmt::format("{}{}", extent.empty() ? "" : ", ", e);
     Line(fmt::format("async_copy {} {} -> {} extent [{}]", copy.token,
                      PrintRead(copy.from, nest_.tensors, names_),
                      PrintWrite(copy.to, nest_.tensors, names_), extent));

@@ -108,8 +108,7 @@ class InlineReads {
 };
 
 std::string PrintReducerLine(const Reducer& reducer) {
-  const TextNames names{
-      .variable = LogicalName, .read = NumberedSlot, .loaded = NumberedSlot};
+  const TextNames names{.variable = LogicalName, .read = NumberedSlot, .loaded = NumberedSlot};
   const auto list = [&](const std::vector<Expr>& exprs) {
     return Join(exprs, [&](const Expr& e) { return PrintExpr(e, names); });
   };
@@ -171,9 +170,9 @@ bool SameRead(const Read& a, const Read& b) {
   if (a.tensor != b.tensor || a.index != b.index || a.guard.has_value() != b.guard.has_value()) {
     return false;
   }
-  return !a.guard || (a.guard->nonnegative == b.guard->nonnegative &&
-                      std::bit_cast<uint64_t>(a.guard->outside) ==
-                          std::bit_cast<uint64_t>(b.guard->outside));
+  return !a.guard ||
+         (a.guard->nonnegative == b.guard->nonnegative &&
+          std::bit_cast<uint64_t>(a.guard->outside) == std::bit_cast<uint64_t>(b.guard->outside));
 }
 
 std::string PrintTensor(const Tensor& tensor, const std::vector<Tensor>& tensors) {

@@ -15,8 +15,7 @@ namespace tunec {
 std::string PrintTensor(const Tensor& tensor, const std::vector<Tensor>& tensors);
 
 /// `A[i, k]`, `A[i - 1] where (i - 1 >= 0) else 0.0`; names.loaded writes gathered indices.
-std::string PrintRead(const Read& read, const std::vector<Tensor>& tensors,
-                      const TextNames& names);
+std::string PrintRead(const Read& read, const std::vector<Tensor>& tensors, const TextNames& names);
 std::string PrintWrite(const Write& write, const std::vector<Tensor>& tensors,
                        const TextNames& names);
 

@@ -69,31 +69,50 @@ double RoundTo(double value, DataType float_type) {
 
 int64_t WrapTo(int64_t value, DataType type) {
   switch (type) {
-    case DataType::kI8: return Wrap<int8_t>(value);
-    case DataType::kI16: return Wrap<int16_t>(value);
-    case DataType::kI32: return Wrap<int32_t>(value);
-    case DataType::kU8: return Wrap<uint8_t>(value);
-    case DataType::kU16: return Wrap<uint16_t>(value);
-    case DataType::kU32: return Wrap<uint32_t>(value);
+    case DataType::kI8:
+      return Wrap<int8_t>(value);
+    case DataType::kI16:
+      return Wrap<int16_t>(value);
+    case DataType::kI32:
+      return Wrap<int32_t>(value);
+    case DataType::kU8:
+      return Wrap<uint8_t>(value);
+    case DataType::kU16:
+      return Wrap<uint16_t>(value);
+    case DataType::kU32:
+      return Wrap<uint32_t>(value);
     case DataType::kI64:
-    case DataType::kU64: return value;
-    case DataType::kBool: return value != 0;
-    default: TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+    case DataType::kU64:
+      return value;
+    case DataType::kBool:
+      return value != 0;
+    default:
+      TUNEC_UNREACHABLE("{} is no integer type", Name(type));
   }
 }
 
 int64_t FloatToInt(double value, DataType type) {
   switch (type) {
-    case DataType::kI8: return Saturate<int8_t>(value);
-    case DataType::kI16: return Saturate<int16_t>(value);
-    case DataType::kI32: return Saturate<int32_t>(value);
-    case DataType::kI64: return Saturate<int64_t>(value);
-    case DataType::kU8: return Saturate<uint8_t>(value);
-    case DataType::kU16: return Saturate<uint16_t>(value);
-    case DataType::kU32: return Saturate<uint32_t>(value);
-    case DataType::kU64: return Saturate<uint64_t>(value);
-    case DataType::kBool: return value != 0;
-    default: TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+    case DataType::kI8:
+      return Saturate<int8_t>(value);
+    case DataType::kI16:
+      return Saturate<int16_t>(value);
+    case DataType::kI32:
+      return Saturate<int32_t>(value);
+    case DataType::kI64:
+      return Saturate<int64_t>(value);
+    case DataType::kU8:
+      return Saturate<uint8_t>(value);
+    case DataType::kU16:
+      return Saturate<uint16_t>(value);
+    case DataType::kU32:
+      return Saturate<uint32_t>(value);
+    case DataType::kU64:
+      return Saturate<uint64_t>(value);
+    case DataType::kBool:
+      return value != 0;
+    default:
+      TUNEC_UNREACHABLE("{} is no integer type", Name(type));
   }
 }
 
@@ -116,45 +135,68 @@ int64_t LargestInt(DataType type) {
 
 double LoadFloat(const std::byte* address, DataType type) {
   switch (type) {
-    case DataType::kF32: return LoadAs<float>(address);
-    case DataType::kF64: return LoadAs<double>(address);
-    case DataType::kF16: return HalfToFloat(LoadAs<uint16_t>(address));
-    case DataType::kBF16: return BFloat16ToFloat(LoadAs<uint16_t>(address));
-    default: TUNEC_UNREACHABLE("{} is no float type", Name(type));
+    case DataType::kF32:
+      return LoadAs<float>(address);
+    case DataType::kF64:
+      return LoadAs<double>(address);
+    case DataType::kF16:
+      return HalfToFloat(LoadAs<uint16_t>(address));
+    case DataType::kBF16:
+      return BFloat16ToFloat(LoadAs<uint16_t>(address));
+    default:
+      TUNEC_UNREACHABLE("{} is no float type", Name(type));
   }
 }
 
 int64_t LoadInt(const std::byte* address, DataType type) {
   switch (type) {
-    case DataType::kI8: return LoadAs<int8_t>(address);
-    case DataType::kI16: return LoadAs<int16_t>(address);
-    case DataType::kI32: return LoadAs<int32_t>(address);
-    case DataType::kU8: return LoadAs<uint8_t>(address);
-    case DataType::kU16: return LoadAs<uint16_t>(address);
-    case DataType::kU32: return LoadAs<uint32_t>(address);
+    case DataType::kI8:
+      return LoadAs<int8_t>(address);
+    case DataType::kI16:
+      return LoadAs<int16_t>(address);
+    case DataType::kI32:
+      return LoadAs<int32_t>(address);
+    case DataType::kU8:
+      return LoadAs<uint8_t>(address);
+    case DataType::kU16:
+      return LoadAs<uint16_t>(address);
+    case DataType::kU32:
+      return LoadAs<uint32_t>(address);
     case DataType::kI64:
-    case DataType::kU64: return LoadAs<int64_t>(address);
-    case DataType::kBool: return LoadAs<uint8_t>(address) != 0;
-    default: TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+    case DataType::kU64:
+      return LoadAs<int64_t>(address);
+    case DataType::kBool:
+      return LoadAs<uint8_t>(address) != 0;
+    default:
+      TUNEC_UNREACHABLE("{} is no integer type", Name(type));
   }
 }
 
 void StoreFloat(std::byte* address, DataType type, double value) {
   switch (type) {
-    case DataType::kF32: return StoreAs(address, static_cast<float>(value));
-    case DataType::kF64: return StoreAs(address, value);
-    case DataType::kF16: return StoreAs(address, FloatToHalf(RoundToOdd(value)));
-    case DataType::kBF16: return StoreAs(address, FloatToBFloat16(RoundToOdd(value)));
-    default: TUNEC_UNREACHABLE("{} is no float type", Name(type));
+    case DataType::kF32:
+      return StoreAs(address, static_cast<float>(value));
+    case DataType::kF64:
+      return StoreAs(address, value);
+    case DataType::kF16:
+      return StoreAs(address, FloatToHalf(RoundToOdd(value)));
+    case DataType::kBF16:
+      return StoreAs(address, FloatToBFloat16(RoundToOdd(value)));
+    default:
+      TUNEC_UNREACHABLE("{} is no float type", Name(type));
   }
 }
 
 void StoreInt(std::byte* address, DataType type, int64_t value) {
   switch (SizeOf(type)) {
-    case 1: return StoreAs(address, static_cast<uint8_t>(WrapTo(value, type)));
-    case 2: return StoreAs(address, static_cast<uint16_t>(value));
-    case 4: return StoreAs(address, static_cast<uint32_t>(value));
-    default: return StoreAs(address, value);
+    case 1:
+      return StoreAs(address, static_cast<uint8_t>(WrapTo(value, type)));
+    case 2:
+      return StoreAs(address, static_cast<uint16_t>(value));
+    case 4:
+      return StoreAs(address, static_cast<uint32_t>(value));
+    default:
+      return StoreAs(address, value);
   }
 }
 

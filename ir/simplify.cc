@@ -159,11 +159,16 @@ std::vector<Rule> MakeRules() {
 
 bool InDomain(Domain domain, DataType type) {
   switch (domain) {
-    case Domain::kAll: return true;
-    case Domain::kFloat: return IsFloat(type);
-    case Domain::kInteger: return IsInteger(type);
-    case Domain::kBool: return type == DataType::kBool;
-    case Domain::kIntegerOrBool: return !IsFloat(type);
+    case Domain::kAll:
+      return true;
+    case Domain::kFloat:
+      return IsFloat(type);
+    case Domain::kInteger:
+      return IsInteger(type);
+    case Domain::kBool:
+      return type == DataType::kBool;
+    case Domain::kIntegerOrBool:
+      return !IsFloat(type);
   }
   return false;
 }
@@ -243,7 +248,8 @@ class Simplifier {
     for (const Expr& operand : expr.operands()) {
       if (!operand.IsConstant()) return std::nullopt;
     }
-    if (expr.kind() == ExprKind::kApply && !IsDefined(expr.node().op, expr.operands().back().type())) {
+    if (expr.kind() == ExprKind::kApply &&
+        !IsDefined(expr.node().op, expr.operands().back().type())) {
       return std::nullopt;
     }
     const Scalar value = EvaluateConstant(expr, Precision::kNative);

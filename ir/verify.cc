@@ -47,8 +47,8 @@ Status VerifyStatement(const Statement& statement, const std::vector<Tensor>& te
   for (const IndexExpr& condition : statement.domain) {
     TUNEC_RETURN_IF_ERROR(VerifyIndex(condition, context, 0));
   }
-  return VerifyAssignment(
-      {statement.reads, statement.writes, statement.values, statement.reducer}, context);
+  return VerifyAssignment({statement.reads, statement.writes, statement.values, statement.reducer},
+                          context);
 }
 
 Status VerifyOutputs(const Compute& compute) {
@@ -77,8 +77,8 @@ Status Verify(const Compute& compute) {
                   statement.name);
     }
     if (auto status = VerifyStatement(statement, compute.tensors); !status) {
-      status.error().message = fmt::format("statement {}: {}", statement.name,
-                                           status.error().message);
+      status.error().message =
+          fmt::format("statement {}: {}", statement.name, status.error().message);
       return status;
     }
   }

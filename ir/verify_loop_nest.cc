@@ -3,17 +3,16 @@
 //   only they are allocated, never inside their own Alloc, with at least one stage.
 //   Variables: names are given and different; a loop binds a variable that no loop around it
 //   binds; every use is inside the loop that binds it.
-//   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless serial.
-//   Parallel loops stand only in an unbroken chain at the top of a part of a phase (each but the
-//   last holds just the next), with constant bounds. A vector loop holds no loop. An unrolled
-//   loop has a constant bound on its iterations, at most kMostUnrolled.
-//   Ifs have a condition, without loaded values.
-//   Register storage: once unrolled loops are unrolled, an index is a constant, but for one
-//   vector variable that occurs only bare in the last dimension.
-//   Stores: as statements in a Compute, over the loop variables in scope.
-//   Prefetches, copies, tiles: tensors, ranks and variables as in a store; a copy has one extent per
-//   dimension, equal types, and doesn't write an input or weight; cache levels are 1 to 3.
-//   Arrive and Wait name the token of a copy. Roles have threads and names.
+//   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
+//   serial. Parallel loops stand only in an unbroken chain at the top of a part of a phase (each
+//   but the last holds just the next), with constant bounds. A vector loop holds no loop. An
+//   unrolled loop has a constant bound on its iterations, at most kMostUnrolled. Ifs have a
+//   condition, without loaded values. Register storage: once unrolled loops are unrolled, an index
+//   is a constant, but for one vector variable that occurs only bare in the last dimension. Stores:
+//   as statements in a Compute, over the loop variables in scope. Prefetches, copies, tiles:
+//   tensors, ranks and variables as in a store; a copy has one extent per dimension, equal types,
+//   and doesn't write an input or weight; cache levels are 1 to 3. Arrive and Wait name the token
+//   of a copy. Roles have threads and names.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -37,9 +36,9 @@ std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args)
 struct Binding {
   LoopKind kind = LoopKind::kSerial;
   Interval interval;
-  bool exact = false;      // takes every value of the interval, whatever the other loops do
+  bool exact = false;  // takes every value of the interval, whatever the other loops do
   int64_t iterations = kUnbounded;  // at most
-  IndexExpr from_lower;    // the variable as lower bound + iteration, for unrolled and vector loops
+  IndexExpr from_lower;  // the variable as lower bound + iteration, for unrolled and vector loops
 };
 
 class Verifier {
@@ -91,8 +90,7 @@ class Verifier {
       if (const auto* loop = std::get_if<Loop>(&node.value)) {
         TUNEC_RETURN_IF_ERROR(Check(*loop, top));
       } else {
-        TUNEC_RETURN_IF_ERROR(
-            std::visit([this](const auto& n) { return Check(n); }, node.value));
+        TUNEC_RETURN_IF_ERROR(std::visit([this](const auto& n) { return Check(n); }, node.value));
       }
     }
     return {};
@@ -153,8 +151,7 @@ class Verifier {
     bool constant = true;
     for (const IndexExpr& bound : loop.lower) {
       constant &= bound.IsConstant();
-      binding.interval.lo =
-          std::max(binding.interval.lo, BoundsOf(bound, context_.intervals).lo);
+      binding.interval.lo = std::max(binding.interval.lo, BoundsOf(bound, context_.intervals).lo);
     }
     for (const IndexExpr& bound : loop.upper) {
       constant &= bound.IsConstant();
@@ -172,9 +169,8 @@ class Verifier {
   IndexExpr FromLowers(const IndexExpr& index) const {
     return Substitute(index, [this](VarId v) {
       const auto found = bindings_.find(v);
-      const bool counted = found != bindings_.end() &&
-                           (found->second.kind == LoopKind::kUnrolled ||
-                            found->second.kind == LoopKind::kVector);
+      const bool counted = found != bindings_.end() && (found->second.kind == LoopKind::kUnrolled ||
+                                                        found->second.kind == LoopKind::kVector);
       return counted ? found->second.from_lower : IndexExpr::Var(v);
     });
   }
@@ -229,8 +225,7 @@ class Verifier {
     }
     const Tensor& tensor = nest_.tensors[alloc.tensor];
     if (tensor.role != TensorRole::kLocal) {
-      return Wrong("alloc of {}, which is no local tensor but {}", tensor.name,
-                   Name(tensor.role));
+      return Wrong("alloc of {}, which is no local tensor but {}", tensor.name, Name(tensor.role));
     }
     if (alloc.stages < 1) return Wrong("alloc of {} with {} stages", tensor.name, alloc.stages);
     if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
@@ -269,8 +264,7 @@ class Verifier {
       unrolled.CollectVars(variables);
       for (const VarId v : variables) {
         const LoopKind kind = bindings_.at(v).kind;
-        const bool lane = kind == LoopKind::kVector && d + 1 == index.size() &&
-                          IsBare(unrolled, v);
+        const bool lane = kind == LoopKind::kVector && d + 1 == index.size() && IsBare(unrolled, v);
         if (lane) lanes.insert(v);
         if (kind == LoopKind::kUnrolled || lane) continue;
         return Wrong("register {} is indexed by {}, which is neither unrolled nor a lane",
@@ -290,8 +284,7 @@ class Verifier {
   IntervalOf IterationIntervals() const {
     return [this](VarId v) {
       const Binding& binding = bindings_.at(v);
-      const bool counted =
-          binding.kind == LoopKind::kUnrolled || binding.kind == LoopKind::kVector;
+      const bool counted = binding.kind == LoopKind::kUnrolled || binding.kind == LoopKind::kVector;
       return counted ? Interval{0, binding.iterations - 1} : binding.interval;
     };
   }
@@ -313,8 +306,7 @@ class Verifier {
     const Tensor& from = nest_.tensors[copy.from.tensor];
     const Tensor& to = nest_.tensors[copy.to.tensor];
     if (copy.extent.size() != from.shape.size() || copy.extent.size() != to.shape.size()) {
-      return Wrong("async_copy of {} to {} has {} extents", from.name, to.name,
-                   copy.extent.size());
+      return Wrong("async_copy of {} to {} has {} extents", from.name, to.name, copy.extent.size());
     }
     if (from.type != to.type || to.role == TensorRole::kInput || to.role == TensorRole::kWeight) {
       return Wrong("async_copy of {} to {}: another type, or not writable", from.name, to.name);

@@ -33,8 +33,9 @@ Status VerifyLayout(const Tensor& tensor) {
       return Wrong("tensor {}: layout index {} uses more than the {} logical dimensions",
                    tensor.name, d, tensor.shape.size());
     }
-    const Interval bounds =
-        BoundsOf(index, [&](VarId v) { return Interval{0, tensor.shape[v] - 1}; });
+    const Interval bounds = BoundsOf(index, [&](VarId v) {
+      return Interval{0, tensor.shape[v] - 1};
+    });
     const bool outside = bounds.hi < 0 || bounds.lo >= layout.shape[d];
     if (outside && ElementCount(tensor.shape) > 0) {
       return Wrong("tensor {}: layout index {} is {} to {}, its extent {}", tensor.name, d,
@@ -91,9 +92,9 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
   const int64_t extent = tensor.shape[d];
   const bool exact = !guarded && IsExact(index, context);
   // Where the interval is only an estimate, all of it must be outside to be certain.
-  const bool wrong = exact ? bounds.lo < 0 || bounds.hi >= extent
-                           : !guarded && context.whole_box &&
-                                 (bounds.hi < 0 || bounds.lo >= extent);
+  const bool wrong = exact
+                         ? bounds.lo < 0 || bounds.hi >= extent
+                         : !guarded && context.whole_box && (bounds.hi < 0 || bounds.lo >= extent);
   if (!wrong || bounds.lo > bounds.hi) return {};
   return Wrong("index {} of {} is {} to {}, its extent {}", d, tensor.name, bounds.lo, bounds.hi,
                extent);
@@ -252,8 +253,8 @@ Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t 
   return {};
 }
 
-Status VerifyAccess(TensorId id, const std::vector<IndexExpr>& index,
-                    const VerifyContext& context, size_t slots, bool guarded) {
+Status VerifyAccess(TensorId id, const std::vector<IndexExpr>& index, const VerifyContext& context,
+                    size_t slots, bool guarded) {
   if (id < 0 || id >= std::ssize(context.tensors)) {
     return Wrong("tensor number {}, there are {}", id, context.tensors.size());
   }

@@ -14,15 +14,24 @@ namespace {
 
 llvm::Type* ElementType(llvm::LLVMContext& context, Element element) {
   switch (element) {
-    case Element::kI1: return llvm::Type::getInt1Ty(context);
-    case Element::kI8: return llvm::Type::getInt8Ty(context);
-    case Element::kI16: return llvm::Type::getInt16Ty(context);
-    case Element::kI32: return llvm::Type::getInt32Ty(context);
-    case Element::kI64: return llvm::Type::getInt64Ty(context);
-    case Element::kF16: return llvm::Type::getHalfTy(context);
-    case Element::kF32: return llvm::Type::getFloatTy(context);
-    case Element::kF64: return llvm::Type::getDoubleTy(context);
-    case Element::kPointer: return llvm::PointerType::get(context, 0);
+    case Element::kI1:
+      return llvm::Type::getInt1Ty(context);
+    case Element::kI8:
+      return llvm::Type::getInt8Ty(context);
+    case Element::kI16:
+      return llvm::Type::getInt16Ty(context);
+    case Element::kI32:
+      return llvm::Type::getInt32Ty(context);
+    case Element::kI64:
+      return llvm::Type::getInt64Ty(context);
+    case Element::kF16:
+      return llvm::Type::getHalfTy(context);
+    case Element::kF32:
+      return llvm::Type::getFloatTy(context);
+    case Element::kF64:
+      return llvm::Type::getDoubleTy(context);
+    case Element::kPointer:
+      return llvm::PointerType::get(context, 0);
   }
   TUNEC_UNREACHABLE("element type");
 }
@@ -43,7 +52,8 @@ int Lanes(llvm::Value* value) {
 
 llvm::Type* WithLanes(llvm::Type* element, llvm::Value* like) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType());
-  return vector == nullptr ? element : llvm::FixedVectorType::get(element, vector->getNumElements());
+  return vector == nullptr ? element
+                           : llvm::FixedVectorType::get(element, vector->getNumElements());
 }
 
 }  // namespace
@@ -102,7 +112,8 @@ IrValue Builder::IntLike(IrValue like, int64_t value) {
 
 IrValue Builder::IntVector(Element element, std::span<const int64_t> values) {
   std::vector<llvm::Constant*> lanes;
-  for (const int64_t value : values) lanes.push_back(llvm::cast<llvm::Constant>(Int(element, value)));
+  for (const int64_t value : values)
+    lanes.push_back(llvm::cast<llvm::Constant>(Int(element, value)));
   return lanes.size() == 1 ? lanes[0] : llvm::ConstantVector::get(lanes);
 }
 
@@ -157,11 +168,21 @@ IrType Builder::TypeOf(IrValue value) {
   if (element->isDoubleTy()) type.element = Element::kF64;
   if (element->isIntegerTy()) {
     switch (element->getIntegerBitWidth()) {
-      case 1: type.element = Element::kI1; break;
-      case 8: type.element = Element::kI8; break;
-      case 16: type.element = Element::kI16; break;
-      case 32: type.element = Element::kI32; break;
-      default: type.element = Element::kI64; break;
+      case 1:
+        type.element = Element::kI1;
+        break;
+      case 8:
+        type.element = Element::kI8;
+        break;
+      case 16:
+        type.element = Element::kI16;
+        break;
+      case 32:
+        type.element = Element::kI32;
+        break;
+      default:
+        type.element = Element::kI64;
+        break;
     }
   }
   return type;
@@ -169,10 +190,10 @@ IrType Builder::TypeOf(IrValue value) {
 
 // --- arithmetic ---
 
-#define TUNEC_BINARY(name, create)                   \
-  IrValue Builder::name(IrValue a, IrValue b) {      \
-    impl_->Match(a, b);                              \
-    return impl_->ir.create(a, b);                   \
+#define TUNEC_BINARY(name, create)              \
+  IrValue Builder::name(IrValue a, IrValue b) { \
+    impl_->Match(a, b);                         \
+    return impl_->ir.create(a, b);              \
   }
 TUNEC_BINARY(Add, CreateAdd)
 TUNEC_BINARY(Sub, CreateSub)
@@ -193,10 +214,10 @@ TUNEC_BINARY(FMul, CreateFMul)
 TUNEC_BINARY(FDiv, CreateFDiv)
 #undef TUNEC_BINARY
 
-#define TUNEC_BINARY_INTRINSIC(name, id)                                     \
-  IrValue Builder::name(IrValue a, IrValue b) {                              \
-    impl_->Match(a, b);                                                      \
-    return impl_->ir.CreateBinaryIntrinsic(llvm::Intrinsic::id, a, b);       \
+#define TUNEC_BINARY_INTRINSIC(name, id)                               \
+  IrValue Builder::name(IrValue a, IrValue b) {                        \
+    impl_->Match(a, b);                                                \
+    return impl_->ir.CreateBinaryIntrinsic(llvm::Intrinsic::id, a, b); \
   }
 TUNEC_BINARY_INTRINSIC(SMin, smin)
 TUNEC_BINARY_INTRINSIC(SMax, smax)
@@ -205,9 +226,9 @@ TUNEC_BINARY_INTRINSIC(UMax, umax)
 TUNEC_BINARY_INTRINSIC(CopySign, copysign)
 #undef TUNEC_BINARY_INTRINSIC
 
-#define TUNEC_UNARY_INTRINSIC(name, id)                                      \
-  IrValue Builder::name(IrValue a) {                                         \
-    return impl_->ir.CreateUnaryIntrinsic(llvm::Intrinsic::id, a);           \
+#define TUNEC_UNARY_INTRINSIC(name, id)                            \
+  IrValue Builder::name(IrValue a) {                               \
+    return impl_->ir.CreateUnaryIntrinsic(llvm::Intrinsic::id, a); \
   }
 TUNEC_UNARY_INTRINSIC(FAbs, fabs)
 TUNEC_UNARY_INTRINSIC(Sqrt, sqrt)
@@ -244,9 +265,9 @@ IrValue Builder::Select(IrValue condition, IrValue yes, IrValue no) {
 
 // --- conversions ---
 
-#define TUNEC_CONVERSION(name, create)                                                        \
-  IrValue Builder::name(IrValue a, Element to) {                                              \
-    return impl_->ir.create(a, WithLanes(ElementType(*impl_->context, to), a));               \
+#define TUNEC_CONVERSION(name, create)                                          \
+  IrValue Builder::name(IrValue a, Element to) {                                \
+    return impl_->ir.create(a, WithLanes(ElementType(*impl_->context, to), a)); \
   }
 TUNEC_CONVERSION(IntTruncate, CreateTrunc)
 TUNEC_CONVERSION(ZeroExtend, CreateZExt)
@@ -281,7 +302,8 @@ IrValue Builder::Extract(IrValue vector, int lane) {
 }
 
 IrValue Builder::Insert(IrValue vector, IrValue scalar, int lane) {
-  return Lanes(vector) == 1 ? scalar : impl_->ir.CreateInsertElement(vector, scalar, uint64_t(lane));
+  return Lanes(vector) == 1 ? scalar
+                            : impl_->ir.CreateInsertElement(vector, scalar, uint64_t(lane));
 }
 
 IrValue Builder::Shuffle(IrValue a, IrValue b, std::span<const int> indices) {

@@ -35,8 +35,25 @@ struct IrType {
 };
 
 /// Signed and unsigned integer, and ordered float comparisons (kFne is true for NaN).
-enum class Compare : uint8_t { kEq, kNe, kSlt, kSle, kSgt, kSge, kUlt, kUle, kUgt, kUge,
-                               kFeq, kFne, kFlt, kFle, kFgt, kFge, kFunordered };
+enum class Compare : uint8_t {
+  kEq,
+  kNe,
+  kSlt,
+  kSle,
+  kSgt,
+  kSge,
+  kUlt,
+  kUle,
+  kUgt,
+  kUge,
+  kFeq,
+  kFne,
+  kFlt,
+  kFle,
+  kFgt,
+  kFge,
+  kFunordered
+};
 
 /// Not thread-safe; one per compilation.
 class Builder {
@@ -66,6 +83,7 @@ class Builder {
    public:
     InsertAtEndOf(Builder& builder, IrBlock block);
     ~InsertAtEndOf();
+
    private:
     Builder& builder_;
     IrBlock saved_block_ = nullptr;

@@ -34,7 +34,7 @@ struct Builder::Impl {
   llvm::IRBuilderBase& ir;
   llvm::Function* function = nullptr;
   std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats;  // of the current block
-  bool elsewhere = false;  // inserting at the end of another block
+  bool elsewhere = false;                // inserting at the end of another block
   std::vector<llvm::AllocaInst*> slots;  // of the current function, to be promoted
 };
 

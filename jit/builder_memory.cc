@@ -13,8 +13,9 @@ namespace tunec::jit {
 std::vector<IrValue> Builder::BeginPhase(const std::string& name) {
   llvm::LLVMContext& context = *impl_->context;
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                       {pointer, pointer, pointer, llvm::Type::getInt64Ty(context)}, false);
+  auto* type =
+      llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                              {pointer, pointer, pointer, llvm::Type::getInt64Ty(context)}, false);
   impl_->function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, *impl_->module);
   impl_->function->setDoesNotThrow();
@@ -103,14 +104,16 @@ void Builder::Store(IrValue value, IrValue pointer, int64_t align, bool non_temp
 
 IrValue Builder::MaskedLoad(IrType type, IrValue pointer, int64_t align, IrValue mask,
                             IrValue otherwise) {
-  return impl_->ir.CreateMaskedLoad(impl_->Type(type), pointer, llvm::Align(align), mask, otherwise);
+  return impl_->ir.CreateMaskedLoad(impl_->Type(type), pointer, llvm::Align(align), mask,
+                                    otherwise);
 }
 void Builder::MaskedStore(IrValue value, IrValue pointer, int64_t align, IrValue mask) {
   impl_->ir.CreateMaskedStore(value, pointer, llvm::Align(align), mask);
 }
 IrValue Builder::Gather(IrType type, IrValue pointers, int64_t align, IrValue mask,
                         IrValue otherwise) {
-  return impl_->ir.CreateMaskedGather(impl_->Type(type), pointers, llvm::Align(align), mask, otherwise);
+  return impl_->ir.CreateMaskedGather(impl_->Type(type), pointers, llvm::Align(align), mask,
+                                      otherwise);
 }
 void Builder::Scatter(IrValue value, IrValue pointers, int64_t align, IrValue mask) {
   impl_->ir.CreateMaskedScatter(value, pointers, llvm::Align(align), mask);

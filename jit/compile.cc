@@ -22,7 +22,8 @@ namespace tunec {
 namespace {
 
 double MillisecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
@@ -45,7 +46,8 @@ Result<std::string> Generate(jit::Builder& builder, llvm::TargetMachine& machine
     llvm::MCContext* context = nullptr;
     failed = machine.addPassesToEmitMC(passes, context, stream, /*DisableVerify=*/true);
   } else {
-    failed = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, true);
+    failed = machine.addPassesToEmitFile(passes, stream, nullptr,
+                                         llvm::CodeGenFileType::AssemblyFile, true);
   }
   if (failed) return Fail(ErrorCode::kInternal, "LLVM cannot write this kind of file");
   passes.run(builder.module());
@@ -105,7 +107,8 @@ Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, Com
 std::string Serialize(const ObjectCode& object) {
   std::string text = fmt::format("tunec-object 1 {} {} {} {}\n", object.workspace_bytes,
                                  object.scratch_bytes, object.phases.size(), object.bytes.size());
-  for (const PhaseSymbol& phase : object.phases) text += fmt::format("{} {}\n", phase.tasks, phase.name);
+  for (const PhaseSymbol& phase : object.phases)
+    text += fmt::format("{} {}\n", phase.tasks, phase.name);
   return text + object.bytes;
 }
 
@@ -125,7 +128,8 @@ std::optional<int64_t> TakeNumber(std::string_view& text, char end) {
   if (!word) return std::nullopt;
   int64_t number = 0;
   const auto [stop, error] = std::from_chars(word->data(), word->data() + word->size(), number);
-  if (error != std::errc() || stop != word->data() + word->size() || number < 0) return std::nullopt;
+  if (error != std::errc() || stop != word->data() + word->size() || number < 0)
+    return std::nullopt;
   return number;
 }
 

@@ -98,7 +98,8 @@ Result<void> AddFeaturesOf(Target& target, const std::string& cpu) {
   const std::unique_ptr<llvm::MCSubtargetInfo> generic(
       found->createMCSubtargetInfo(triple, "x86-64", ""));
   if (!generic->isCPUStringValid(cpu))
-    return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', expected 'native' or an LLVM processor name", cpu);
+    return Fail(ErrorCode::kInvalidArgument,
+                "unknown cpu '{}', expected 'native' or an LLVM processor name", cpu);
   const std::unique_ptr<llvm::MCSubtargetInfo> info(found->createMCSubtargetInfo(triple, cpu, ""));
   for (const std::string_view feature : jit::kFeaturesThatMatter) {
     if (info->checkFeatures("+" + std::string(feature))) target.features.emplace(feature);
@@ -120,8 +121,10 @@ Result<void> ApplyFeature(Target& target, std::string_view part) {
     target.features.insert(name);
     return {};
   }
-  return Fail(ErrorCode::kInvalidArgument,
-              "cpu feature '{}' is none that changes the code, expected for example '-avx512f' or '-amx'", part);
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      "cpu feature '{}' is none that changes the code, expected for example '-avx512f' or '-amx'",
+      part);
 }
 
 }  // namespace
@@ -156,7 +159,8 @@ Result<Target> ParseCpu(std::string_view spec, int threads) {
     TUNEC_RETURN_IF_ERROR(AddFeaturesOf(target, target.cpu));
   }
   for (size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].size() < 2) return Fail(ErrorCode::kInvalidArgument, "empty cpu feature in the list");
+    if (parts[i].size() < 2)
+      return Fail(ErrorCode::kInvalidArgument, "empty cpu feature in the list");
     TUNEC_RETURN_IF_ERROR(ApplyFeature(target, parts[i]));
   }
   ChooseVectors(target);

@@ -18,16 +18,27 @@ struct Place {
 class Reader {
  public:
   Reader(EmitState& state, Place place, Condition guard, double outside)
-      : state_(state), b_(state.builder), place_(std::move(place)), guard_(guard), outside_(outside),
-        tensor_(state.tensor(place_.tensor)), storage_(state.storage[place_.tensor]) {}
+      : state_(state),
+        b_(state.builder),
+        place_(std::move(place)),
+        guard_(guard),
+        outside_(outside),
+        tensor_(state.tensor(place_.tensor)),
+        storage_(state.storage[place_.tensor]) {}
 
   IrValue Read() {
     // What all lanes share does not depend on which of them run, unless possibly none does.
     const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
-    const LoadKey key{state_.Root(place_.tensor), place_.offset.terms, place_.offset.constant,
-                      place_.offset.lane_factor, place_.offset.per_lane, guard_.value,
-                      shared ? nullptr : state_.lanes.mask, outside_, shared ? 1 : state_.lanes.width};
+    const LoadKey key{state_.Root(place_.tensor),
+                      place_.offset.terms,
+                      place_.offset.constant,
+                      place_.offset.lane_factor,
+                      place_.offset.per_lane,
+                      guard_.value,
+                      shared ? nullptr : state_.lanes.mask,
+                      outside_,
+                      shared ? 1 : state_.lanes.width};
     if (const auto it = state_.loads.find(key); it != state_.loads.end()) return it->second;
     const IrValue value = FromMemory(b_, Load(), tensor_.type);
     state_.loads[key] = value;
@@ -49,7 +60,8 @@ class Reader {
   IrValue Load() {
     if (place_.offset.IsUniform()) return LoadShared();
     const IrValue mask = Mask();
-    if (place_.offset.lane_factor == 1 && place_.offset.per_lane == nullptr) return LoadContiguous(mask);
+    if (place_.offset.lane_factor == 1 && place_.offset.per_lane == nullptr)
+      return LoadContiguous(mask);
     if (mask == nullptr && place_.offset.per_lane == nullptr) {
       if (place_.offset.lane_factor == -1) return LoadReversed();
       if (place_.offset.lane_factor == 2) return LoadEverySecond();
@@ -75,8 +87,10 @@ class Reader {
       readable = readable == nullptr ? any : b_.And(readable, any);
     }
     if (readable != nullptr) address = b_.Select(readable, address, SafeAddress());
-    const IrValue value = b_.Load({element(), 1}, address, size(), storage_.invariant && readable == nullptr);
-    return guard_.kind == Condition::Kind::kLanes ? b_.Select(guard_.value, value, Outside()) : value;
+    const IrValue value =
+        b_.Load({element(), 1}, address, size(), storage_.invariant && readable == nullptr);
+    return guard_.kind == Condition::Kind::kLanes ? b_.Select(guard_.value, value, Outside())
+                                                  : value;
   }
 
   int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset, size()); }
@@ -105,7 +119,8 @@ class Reader {
     LinearIndex second = place_.offset;
     second.constant += width - 1;
     const IrType type{element(), width};
-    const IrValue a = b_.Load(type, state_.index.Address(storage_.base, place_.offset, size()), size());
+    const IrValue a =
+        b_.Load(type, state_.index.Address(storage_.base, place_.offset, size()), size());
     const IrValue b = b_.Load(type, state_.index.Address(storage_.base, second, size()), size());
     std::vector<int> lanes(width);
     for (int i = 0; i < width; ++i) lanes[i] = 2 * i < width ? 2 * i : width + 2 * i - (width - 1);
@@ -120,7 +135,8 @@ class Reader {
   }
 
  public:
-  static IrValue LanePointers(EmitState& state, IrValue base, const LinearIndex& offset, int64_t size) {
+  static IrValue LanePointers(EmitState& state, IrValue base, const LinearIndex& offset,
+                              int64_t size) {
     LinearIndex uniform = offset;
     uniform.lane_factor = 0;
     uniform.per_lane = nullptr;
@@ -130,9 +146,11 @@ class Reader {
   }
 
   /// The greatest power of two the address of lane 0 is known to be a multiple of.
-  static int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset, int64_t size) {
+  static int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset,
+                             int64_t size) {
     const TensorStorage& storage = state.storage[tensor];
-    const int64_t base = state.bases_aligned ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
+    const int64_t base =
+        state.bases_aligned ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
     const int64_t multiple = std::gcd(state.index.Multiple(offset) * size, int64_t{64});
     return std::gcd(base, multiple);
   }
@@ -150,8 +168,12 @@ class Reader {
 class Writer {
  public:
   Writer(EmitState& state, Place place, IrValue value, bool non_temporal)
-      : state_(state), b_(state.builder), place_(std::move(place)), non_temporal_(non_temporal),
-        tensor_(state.tensor(place_.tensor)), storage_(state.storage[place_.tensor]),
+      : state_(state),
+        b_(state.builder),
+        place_(std::move(place)),
+        non_temporal_(non_temporal),
+        tensor_(state.tensor(place_.tensor)),
+        storage_(state.storage[place_.tensor]),
         value_(ToMemory(b_, value, tensor_.type)) {}
 
   Status Write() {
@@ -167,7 +189,9 @@ class Writer {
 
  private:
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
-  IrValue Address(const LinearIndex& offset) { return state_.index.Address(storage_.base, offset, size()); }
+  IrValue Address(const LinearIndex& offset) {
+    return state_.index.Address(storage_.base, offset, size());
+  }
 
   /// All lanes write one element: the last lane's value stays.
   Status StoreShared() {
@@ -175,7 +199,9 @@ class Writer {
     const bool varies = b_.LanesOf(value_) > 1;
     if (lanes.mask != nullptr && lanes.active == 0) {
       if (varies)
-        return Fail(ErrorCode::kUnsupported, "lanes of a vector loop write one element of {} under a condition", tensor_.name);
+        return Fail(ErrorCode::kUnsupported,
+                    "lanes of a vector loop write one element of {} under a condition",
+                    tensor_.name);
       return EmitWhen(state_, b_.Any(lanes.mask), [&]() -> Status {
         b_.Store(value_, Address(place_.offset), size());
         return {};
@@ -189,7 +215,8 @@ class Writer {
   void StoreContiguous() {
     const IrValue address = Address(place_.offset);
     int64_t align = Reader::AlignmentOf(state_, place_.tensor, place_.offset, size());
-    if (state_.lanes.mask != nullptr) return b_.MaskedStore(value_, address, align, state_.lanes.mask);
+    if (state_.lanes.mask != nullptr)
+      return b_.MaskedStore(value_, address, align, state_.lanes.mask);
     const int64_t bytes = size() * state_.lanes.width;
     const int64_t multiple = std::gcd(state_.index.Multiple(place_.offset) * size(), int64_t{64});
     if (non_temporal_ && state_.bases_aligned) align = multiple;
@@ -213,7 +240,8 @@ class Writer {
       return;
     }
     const IrValue pointers = Reader::LanePointers(state_, storage_.base, place_.offset, size());
-    b_.Scatter(value_, pointers, size(), lanes.mask == nullptr ? b_.MaskOfFirst(width, width) : lanes.mask);
+    b_.Scatter(value_, pointers, size(),
+               lanes.mask == nullptr ? b_.MaskOfFirst(width, width) : lanes.mask);
   }
 
   EmitState& state_;

@@ -9,14 +9,16 @@
 namespace tunec::jit {
 namespace {
 
-constexpr int64_t kMostUnrolledChunks = 4;    // of a loop that touches no registers
+constexpr int64_t kMostUnrolledChunks = 4;  // of a loop that touches no registers
 constexpr int64_t kMostRegisterChunks = 64;
 constexpr int64_t kMostSlots = 512;
 
 class Analyzer {
  public:
   Analyzer(const LoopNest& nest, const Target& target)
-      : nest_(nest), target_(target), intervals_(nest.variables.size(), kUnknownInterval),
+      : nest_(nest),
+        target_(target),
+        intervals_(nest.variables.size(), kUnknownInterval),
         constant_(nest.variables.size(), false) {
     result_.registers.resize(nest.tensors.size());
   }
@@ -36,7 +38,8 @@ class Analyzer {
     for (const NestNode& node : body) {
       if (const auto* alloc = std::get_if<Alloc>(&node.value)) EnterAlloc(*alloc);
       if (const auto* store = std::get_if<Store>(&node.value)) WalkStore(*store);
-      if (const auto* prefetch = std::get_if<Prefetch>(&node.value)) AddOffset(&prefetch->address, prefetch->address.tensor, prefetch->address.index);
+      if (const auto* prefetch = std::get_if<Prefetch>(&node.value))
+        AddOffset(&prefetch->address, prefetch->address.tensor, prefetch->address.index);
       if (const auto* loop = std::get_if<Loop>(&node.value)) {
         WalkLoop(*loop);
       } else {
@@ -111,7 +114,8 @@ class Analyzer {
     plan.most_iterations = MostIterations(loop);
     int lanes = target_.Lanes(WidestElement(loop.body));
     if (plan.most_iterations < lanes)
-      lanes = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(plan.most_iterations, 1))));
+      lanes = static_cast<int>(
+          std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(plan.most_iterations, 1))));
     plan.lanes = LanesWithinBlocks(loop, lanes);
     const int64_t chunks = CeilDivide(plan.most_iterations, plan.lanes);
     const bool registers = UsesRegisters(loop);

@@ -33,8 +33,8 @@ struct RegisterPlan {
 struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
-  std::vector<RegisterPlan> registers;             // per tensor
-  std::map<const void*, IndexExpr> offsets;        // by address of the Read or Write
+  std::vector<RegisterPlan> registers;       // per tensor
+  std::map<const void*, IndexExpr> offsets;  // by address of the Read or Write
 };
 
 NestAnalysis Analyze(const LoopNest& nest, const Target& target);

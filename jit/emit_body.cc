@@ -12,15 +12,18 @@ Error NotOnCpu(const char* what) {
 Status EmitIf(EmitState& state, const If& branch) {
   const Condition condition = EmitCondition(state, branch.nonnegative);
   switch (condition.kind) {
-    case Condition::Kind::kNever: return {};
-    case Condition::Kind::kAlways: return EmitBody(state, branch.body);
+    case Condition::Kind::kNever:
+      return {};
+    case Condition::Kind::kAlways:
+      return EmitBody(state, branch.body);
     case Condition::Kind::kUniform:
       return EmitWhen(state, condition.value, [&] { return EmitBody(state, branch.body); });
-    case Condition::Kind::kLanes: break;
+    case Condition::Kind::kLanes:
+      break;
   }
   const LaneContext outer = state.lanes;
-  state.lanes.mask = outer.mask == nullptr ? condition.value
-                                           : state.builder.And(outer.mask, condition.value);
+  state.lanes.mask =
+      outer.mask == nullptr ? condition.value : state.builder.And(outer.mask, condition.value);
   state.lanes.active = 0;
   state.lanes.conditional = true;
   const Status status = EmitBody(state, branch.body);
@@ -69,16 +72,20 @@ Status EmitNode(EmitState& state, const NestNode& node) {
   if (const auto* loop = std::get_if<Loop>(&node.value)) return EmitLoop(state, *loop);
   if (const auto* branch = std::get_if<If>(&node.value)) return EmitIf(state, *branch);
   if (const auto* alloc = std::get_if<Alloc>(&node.value)) return EmitAlloc(state, *alloc);
-  if (const auto* prefetch = std::get_if<Prefetch>(&node.value)) return EmitPrefetch(state, *prefetch);
+  if (const auto* prefetch = std::get_if<Prefetch>(&node.value))
+    return EmitPrefetch(state, *prefetch);
   if (const auto* store = std::get_if<Store>(&node.value)) {
     if (++state.stores_emitted > kMostStores)
-      return Fail(ErrorCode::kResourceLimit, "unrolling gives more than {} statement instances", kMostStores);
+      return Fail(ErrorCode::kResourceLimit, "unrolling gives more than {} statement instances",
+                  kMostStores);
     return EmitStore(state, *store);
   }
-  if (std::holds_alternative<AsyncCopy>(node.value)) return std::unexpected(NotOnCpu("an asynchronous copy"));
+  if (std::holds_alternative<AsyncCopy>(node.value))
+    return std::unexpected(NotOnCpu("an asynchronous copy"));
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCpu("warp roles"));
   if (const auto* tile = std::get_if<Tile>(&node.value))
-    return Fail(ErrorCode::kUnsupported, "tile intrinsic {} cannot be emitted for a cpu", tile->intrinsic);
+    return Fail(ErrorCode::kUnsupported, "tile intrinsic {} cannot be emitted for a cpu",
+                tile->intrinsic);
   return std::unexpected(NotOnCpu("a barrier (arrive, wait)"));
 }
 

@@ -38,7 +38,8 @@ IrValue ToFloat(Builder& b, IrValue value, DataType from, DataType to) {
   if (IsInteger(from)) {
     const bool exact = IsHalf(to) && SizeOf(from) >= 4;  // by way of f64, rounded once
     const Element first = exact ? Element::kF64 : wide;
-    const IrValue number = IsSigned(from) ? b.SignedToFloat(value, first) : b.UnsignedToFloat(value, first);
+    const IrValue number =
+        IsSigned(from) ? b.SignedToFloat(value, first) : b.UnsignedToFloat(value, first);
     return RoundToType(b, exact ? NarrowToOdd(b, number) : number, to);
   }
   if (from == DataType::kF64 && to == DataType::kF32) return b.FloatTruncate(value, Element::kF32);
@@ -50,7 +51,8 @@ IrValue ToFloat(Builder& b, IrValue value, DataType from, DataType to) {
 IrValue ToInteger(Builder& b, IrValue value, DataType from, DataType to) {
   const Element element = ComputeElement(to);
   if (from == DataType::kBool) return b.ZeroExtend(value, element);
-  if (IsFloat(from)) return IsSigned(to) ? b.FloatToSigned(value, element) : b.FloatToUnsigned(value, element);
+  if (IsFloat(from))
+    return IsSigned(to) ? b.FloatToSigned(value, element) : b.FloatToUnsigned(value, element);
   if (SizeOf(to) < SizeOf(from)) return b.IntTruncate(value, element);
   if (SizeOf(to) == SizeOf(from)) return value;
   return IsSigned(from) ? b.SignExtend(value, element) : b.ZeroExtend(value, element);
@@ -60,13 +62,26 @@ IrValue ToInteger(Builder& b, IrValue value, DataType from, DataType to) {
 
 Element ComputeElement(DataType type) {
   switch (type) {
-    case DataType::kF32: case DataType::kF16: case DataType::kBF16: return Element::kF32;
-    case DataType::kF64: return Element::kF64;
-    case DataType::kI8: case DataType::kU8: return Element::kI8;
-    case DataType::kI16: case DataType::kU16: return Element::kI16;
-    case DataType::kI32: case DataType::kU32: return Element::kI32;
-    case DataType::kI64: case DataType::kU64: return Element::kI64;
-    case DataType::kBool: return Element::kI1;
+    case DataType::kF32:
+    case DataType::kF16:
+    case DataType::kBF16:
+      return Element::kF32;
+    case DataType::kF64:
+      return Element::kF64;
+    case DataType::kI8:
+    case DataType::kU8:
+      return Element::kI8;
+    case DataType::kI16:
+    case DataType::kU16:
+      return Element::kI16;
+    case DataType::kI32:
+    case DataType::kU32:
+      return Element::kI32;
+    case DataType::kI64:
+    case DataType::kU64:
+      return Element::kI64;
+    case DataType::kBool:
+      return Element::kI1;
   }
   TUNEC_UNREACHABLE("data type {}", static_cast<int>(type));
 }
@@ -79,7 +94,8 @@ Element MemoryElement(DataType type) {
 }
 
 IrValue RoundToType(Builder& b, IrValue value, DataType type) {
-  if (type == DataType::kF16) return b.FloatExtend(b.FloatTruncate(value, Element::kF16), Element::kF32);
+  if (type == DataType::kF16)
+    return b.FloatExtend(b.FloatTruncate(value, Element::kF16), Element::kF32);
   if (type == DataType::kBF16) return b.Bitcast(BFloat16Bits(b, value), Element::kF32);
   return value;
 }
@@ -101,7 +117,8 @@ IrValue FromMemory(Builder& b, IrValue value, DataType type) {
 }
 
 IrValue MemoryConstant(Builder& b, DataType type, double value) {
-  if (type == DataType::kBF16) return b.Int(Element::kI16, FloatToBFloat16(static_cast<float>(value)));
+  if (type == DataType::kBF16)
+    return b.Int(Element::kI16, FloatToBFloat16(static_cast<float>(value)));
   if (IsFloat(type)) return b.Float(MemoryElement(type), value);
   if (type == DataType::kBool) return b.Int(Element::kI8, value != 0);
   return b.Int(MemoryElement(type), Expr::Constant(value, type).node().int_value);

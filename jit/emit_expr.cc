@@ -21,21 +21,30 @@ class ExprEmitter {
 
  private:
   static IrValue Input(const std::vector<IrValue>* from, int slot) {
-    TUNEC_CHECK(from != nullptr && slot >= 0 && slot < static_cast<int>(from->size()), "no input {}", slot);
+    TUNEC_CHECK(from != nullptr && slot >= 0 && slot < static_cast<int>(from->size()),
+                "no input {}", slot);
     return (*from)[slot];
   }
 
   IrValue EmitNew(const Expr& expr) {
     const ExprNode& node = expr.node();
     switch (node.kind) {
-      case ExprKind::kConstant: return EmitConstant(b_, node);
-      case ExprKind::kRead: return Input(inputs_.reads, node.slot);
-      case ExprKind::kAccumulator: return Input(inputs_.accumulators, node.slot);
-      case ExprKind::kIncoming: return Input(inputs_.incoming, node.slot);
-      case ExprKind::kIndex: return IndexValue(node.index[0], node.type);
-      case ExprKind::kHolds: return Holds(node.index);
-      case ExprKind::kCast: return CastValue(expr);
-      case ExprKind::kApply: return Apply(expr);
+      case ExprKind::kConstant:
+        return EmitConstant(b_, node);
+      case ExprKind::kRead:
+        return Input(inputs_.reads, node.slot);
+      case ExprKind::kAccumulator:
+        return Input(inputs_.accumulators, node.slot);
+      case ExprKind::kIncoming:
+        return Input(inputs_.incoming, node.slot);
+      case ExprKind::kIndex:
+        return IndexValue(node.index[0], node.type);
+      case ExprKind::kHolds:
+        return Holds(node.index);
+      case ExprKind::kCast:
+        return CastValue(expr);
+      case ExprKind::kApply:
+        return Apply(expr);
     }
     TUNEC_UNREACHABLE("expression kind {}", static_cast<int>(node.kind));
   }

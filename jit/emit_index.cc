@@ -47,7 +47,9 @@ LinearIndex IndexEmitter::NewValue(IrValue value, Interval interval, int64_t mul
   return index;
 }
 
-void IndexEmitter::Bind(VarId variable, LinearIndex value) { bindings_[variable] = std::move(value); }
+void IndexEmitter::Bind(VarId variable, LinearIndex value) {
+  bindings_[variable] = std::move(value);
+}
 
 const LinearIndex& IndexEmitter::ValueOf(VarId variable) const {
   const auto it = bindings_.find(variable);
@@ -141,11 +143,11 @@ Interval IndexEmitter::Bounds(const LinearIndex& index) const {
 Interval IndexEmitter::Bounds(const IndexExpr& expr, const LinearIndex& value) const {
   const Interval a = Bounds(value);
   if (a.lo == a.hi) return a;
-  const Interval b =
-      BoundsOf(expr, [&](VarId v) { return IntervalOfVar(v); },
-               [&](VarId slot) {
-                 return slot < static_cast<int>(loaded_.size()) ? loaded_[slot].second : kUnknownInterval;
-               });
+  const Interval b = BoundsOf(
+      expr, [&](VarId v) { return IntervalOfVar(v); },
+      [&](VarId slot) {
+        return slot < static_cast<int>(loaded_.size()) ? loaded_[slot].second : kUnknownInterval;
+      });
   return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
 }
 
@@ -195,7 +197,8 @@ LinearIndex IndexEmitter::FloorDivide(const LinearIndex& numerator, int64_t divi
       rest.lane_factor = 0;
     }
   }
-  return Sum(quotient, rest.IsUniform() ? DivideUniform(rest, divisor) : DivideLanes(rest, divisor));
+  return Sum(quotient,
+             rest.IsUniform() ? DivideUniform(rest, divisor) : DivideLanes(rest, divisor));
 }
 
 LinearIndex IndexEmitter::DivideUniform(const LinearIndex& numerator, int64_t divisor) {
@@ -222,7 +225,11 @@ LinearIndex IndexEmitter::DivideUniform(const LinearIndex& numerator, int64_t di
       value = builder_.SDiv(builder_.Sub(value, down), builder_.I64(divisor));
     }
   }
-  values_.push_back({value, {tunec::FloorDivide(bounds.lo, divisor), tunec::FloorDivide(bounds.hi, divisor)}, 1, at});
+  values_.push_back(
+      {value,
+       {tunec::FloorDivide(bounds.lo, divisor), tunec::FloorDivide(bounds.hi, divisor)},
+       1,
+       at});
   LinearIndex quotient;
   quotient.terms.push_back({static_cast<int>(values_.size()) - 1, 1});
   cache[key] = quotient;
@@ -239,15 +246,18 @@ LinearIndex IndexEmitter::DivideLanes(const LinearIndex& numerator, int64_t divi
     quotient.per_lane = builder_.IntVector(Element::kI64, lanes);
     return quotient;
   }
-  const Element element = FitsInt32({bounds.lo - divisor, bounds.hi}) ? Element::kI32 : Element::kI64;
+  const Element element =
+      FitsInt32({bounds.lo - divisor, bounds.hi}) ? Element::kI32 : Element::kI64;
   IrValue value = Vector(numerator, element);
   const IrValue by = builder_.Splat(builder_.Int(element, divisor), lanes_);
   if ((divisor & (divisor - 1)) == 0) {
-    value = builder_.AShr(value, builder_.Int(element, std::countr_zero(static_cast<uint64_t>(divisor))));
+    value = builder_.AShr(value,
+                          builder_.Int(element, std::countr_zero(static_cast<uint64_t>(divisor))));
   } else if (bounds.lo >= 0) {
     value = builder_.UDiv(value, by);
   } else {
-    const IrValue sign = builder_.AShr(value, builder_.Int(element, element == Element::kI32 ? 31 : 63));
+    const IrValue sign =
+        builder_.AShr(value, builder_.Int(element, element == Element::kI32 ? 31 : 63));
     const IrValue down = builder_.And(sign, builder_.Int(element, divisor - 1));
     value = builder_.SDiv(builder_.Sub(value, down), by);
   }
@@ -259,7 +269,8 @@ LinearIndex IndexEmitter::DivideLanes(const LinearIndex& numerator, int64_t divi
 
 int IndexEmitter::DepthOf(const LinearIndex& index) const {
   int deepest = 0;
-  for (const auto& [number, factor] : index.terms) deepest = std::max(deepest, values_[number].depth);
+  for (const auto& [number, factor] : index.terms)
+    deepest = std::max(deepest, values_[number].depth);
   return deepest;
 }
 

@@ -55,12 +55,14 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
     const Condition b = NonNegative(state, below, state.index.Bounds(below));
     if (a.kind == Condition::Kind::kNever || b.kind == Condition::Kind::kNever) continue;
     IrValue condition = a.value;
-    if (b.value != nullptr) condition = condition == nullptr ? b.value : state.builder.And(condition, b.value);
+    if (b.value != nullptr)
+      condition = condition == nullptr ? b.value : state.builder.And(condition, b.value);
     if (separate && i > from.lo) StartBlock(state);
     if (condition == nullptr) {
       TUNEC_RETURN_IF_ERROR(EmitCopy(state, loop, value));
     } else {
-      TUNEC_RETURN_IF_ERROR(EmitWhen(state, condition, [&] { return EmitCopy(state, loop, value); }));
+      TUNEC_RETURN_IF_ERROR(
+          EmitWhen(state, condition, [&] { return EmitCopy(state, loop, value); }));
     }
   }
   return {};
@@ -77,7 +79,9 @@ Status EmitSerial(EmitState& state, const Loop& loop) {
   const LinearIndex extent = ExtentFrom(state, lower, loop.upper);
   const LinearIndex upper = state.index.Sum(lower, extent);
   if (!lower.IsUniform() || !upper.IsUniform())
-    return Fail(ErrorCode::kUnsupported, "loop {} in a vector loop has bounds that differ between lanes", state.nest.variables[loop.var]);
+    return Fail(ErrorCode::kUnsupported,
+                "loop {} in a vector loop has bounds that differ between lanes",
+                state.nest.variables[loop.var]);
   const int64_t unroll = std::max(loop.unroll, 1);
   const auto copies = [&](int64_t count) {
     return [&state, &loop, count](const LinearIndex& first) -> Status {
@@ -92,8 +96,12 @@ Status EmitSerial(EmitState& state, const Loop& loop) {
     const int64_t trips = std::max<int64_t>(extent.constant, 0);
     const int64_t whole = trips / unroll * unroll;
     const int64_t left = trips - whole;
-    if (whole > 0) TUNEC_RETURN_IF_ERROR(EmitCountedLoop(state, lower, Plus(lower, whole), unroll, copies(unroll)));
-    if (left > 0) TUNEC_RETURN_IF_ERROR(EmitCountedLoop(state, Plus(lower, whole), Plus(lower, trips), 1, copies(1)));
+    if (whole > 0)
+      TUNEC_RETURN_IF_ERROR(
+          EmitCountedLoop(state, lower, Plus(lower, whole), unroll, copies(unroll)));
+    if (left > 0)
+      TUNEC_RETURN_IF_ERROR(
+          EmitCountedLoop(state, Plus(lower, whole), Plus(lower, trips), 1, copies(1)));
     return {};
   }
   if (unroll == 1) return EmitCountedLoop(state, lower, upper, 1, copies(1));
@@ -102,8 +110,8 @@ Status EmitSerial(EmitState& state, const Loop& loop) {
   const IrValue length = b.SMax(state.index.Scalar(extent), b.I64(0));
   const Interval trips = state.index.Bounds(extent);
   const IrValue whole = b.Sub(length, b.URem(length, b.I64(unroll)));
-  const LinearIndex middle =
-      state.index.Sum(lower, state.index.NewValue(whole, {0, std::max<int64_t>(trips.hi, 0)}, unroll));
+  const LinearIndex middle = state.index.Sum(
+      lower, state.index.NewValue(whole, {0, std::max<int64_t>(trips.hi, 0)}, unroll));
   TUNEC_RETURN_IF_ERROR(EmitCountedLoop(state, lower, middle, unroll, copies(unroll)));
   return EmitCountedLoop(state, middle, upper, 1, copies(1));
 }
@@ -123,8 +131,10 @@ LinearIndex Extreme(EmitState& state, const std::vector<LinearIndex>& values, bo
     const IrValue b = index.Scalar(other);
     const Interval x = index.Bounds(best);
     const Interval y = index.Bounds(other);
-    best = greatest ? index.NewValue(state.builder.SMax(a, b), {std::max(x.lo, y.lo), std::max(x.hi, y.hi)})
-                    : index.NewValue(state.builder.SMin(a, b), {std::min(x.lo, y.lo), std::min(x.hi, y.hi)});
+    best = greatest ? index.NewValue(state.builder.SMax(a, b),
+                                     {std::max(x.lo, y.lo), std::max(x.hi, y.hi)})
+                    : index.NewValue(state.builder.SMin(a, b),
+                                     {std::min(x.lo, y.lo), std::min(x.hi, y.hi)});
   }
   return best;
 }
@@ -137,7 +147,8 @@ LinearIndex GreatestOf(EmitState& state, const std::vector<IndexExpr>& bounds) {
   return Extreme(state, values, true);
 }
 
-LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower, const std::vector<IndexExpr>& upper) {
+LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower,
+                       const std::vector<IndexExpr>& upper) {
   std::vector<LinearIndex> values;
   for (const IndexExpr& bound : upper)
     values.push_back(state.index.Sum(state.index.Evaluate(bound), lower, -1));
@@ -179,16 +190,22 @@ Status EmitCountedLoop(EmitState& state, const LinearIndex& lower, const LinearI
 
 Status EmitLoop(EmitState& state, const Loop& loop) {
   switch (loop.kind) {
-    case LoopKind::kVector: return EmitVectorLoop(state, loop);
-    case LoopKind::kUnrolled: return EmitUnrolled(state, loop);
+    case LoopKind::kVector:
+      return EmitVectorLoop(state, loop);
+    case LoopKind::kUnrolled:
+      return EmitUnrolled(state, loop);
     case LoopKind::kSerial:
-      return state.analysis.fully_unrolled.at(&loop) ? EmitUnrolled(state, loop) : EmitSerial(state, loop);
-    case LoopKind::kParallel: return EmitSerial(state, loop);  // inside a task it is an ordinary loop
+      return state.analysis.fully_unrolled.at(&loop) ? EmitUnrolled(state, loop)
+                                                     : EmitSerial(state, loop);
+    case LoopKind::kParallel:
+      return EmitSerial(state, loop);  // inside a task it is an ordinary loop
     case LoopKind::kGrid:
     case LoopKind::kBlock:
-    case LoopKind::kWarp: break;
+    case LoopKind::kWarp:
+      break;
   }
-  return Fail(ErrorCode::kUnsupported, "loop {} over GPU threads cannot be emitted for a cpu", state.nest.variables[loop.var]);
+  return Fail(ErrorCode::kUnsupported, "loop {} over GPU threads cannot be emitted for a cpu",
+              state.nest.variables[loop.var]);
 }
 
 }  // namespace tunec::jit

@@ -57,13 +57,16 @@ Status BindStorage(EmitState& state, const Phase& phase, const std::vector<IrVal
       const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
       stack += bytes;
       if (stack > kMostStackBytes)
-        return Fail(ErrorCode::kResourceLimit, "register tensor {} needs {} bytes of stack", tensor.name, bytes);
+        return Fail(ErrorCode::kResourceLimit, "register tensor {} needs {} bytes of stack",
+                    tensor.name, bytes);
       storage.base = b.StackBytes(std::max<int64_t>(bytes, 1));
     } else if (plan.offset[root] >= 0) {
       const bool workspace = tensor.role == TensorRole::kWorkspace;
       storage.base = b.Offset(arguments[workspace ? 1 : 2], b.I64(plan.offset[root]));
     } else {
-      return Fail(ErrorCode::kUnsupported, "tensor {} has no storage: it needs an alloc of packed or register scope", tensor.name);
+      return Fail(ErrorCode::kUnsupported,
+                  "tensor {} has no storage: it needs an alloc of packed or register scope",
+                  tensor.name);
     }
   }
   return {};
@@ -91,9 +94,9 @@ Interval ConstantRange(const Loop& loop) {
 }
 
 struct Chain {
-  std::vector<const Loop*> loops;  // outermost first
-  const NestNode* inside = nullptr;    // the one node in the innermost, or
-  const Body* body = nullptr;      // its body, when that is not one node
+  std::vector<const Loop*> loops;    // outermost first
+  const NestNode* inside = nullptr;  // the one node in the innermost, or
+  const Body* body = nullptr;        // its body, when that is not one node
   int64_t tasks = 1;
 };
 
@@ -104,7 +107,8 @@ Result<Chain> ParallelChain(const NestNode& part) {
     if (loop->kind != LoopKind::kParallel) break;
     for (const auto* bounds : {&loop->lower, &loop->upper})
       for (const IndexExpr& bound : *bounds)
-        if (!bound.IsConstant()) return Fail(ErrorCode::kUnsupported, "a parallel loop has a bound that is not constant");
+        if (!bound.IsConstant())
+          return Fail(ErrorCode::kUnsupported, "a parallel loop has a bound that is not constant");
     chain.loops.push_back(loop);
     const Interval range = ConstantRange(*loop);
     chain.tasks *= std::max<int64_t>(range.hi - range.lo + 1, 0);

@@ -30,53 +30,100 @@ IrValue FloatFloorMod(Builder& b, IrValue x, IrValue y) {
   const IrValue zero = b.Like(rest, 0);
   const IrValue opposite = b.Xor(b.Cmp(Compare::kFlt, rest, zero), b.Cmp(Compare::kFlt, y, zero));
   const IrValue moved = b.Select(opposite, b.FAdd(rest, y), rest);
-  return b.Select(b.Cmp(Compare::kFeq, rest, zero), b.CopySign(zero, b.Splat(y, b.LanesOf(zero))), moved);
+  return b.Select(b.Cmp(Compare::kFeq, rest, zero), b.CopySign(zero, b.Splat(y, b.LanesOf(zero))),
+                  moved);
 }
 
 IrValue FloatOp(Builder& b, ScalarOp op, const std::vector<IrValue>& x) {
   switch (op) {
-    case ScalarOp::kAdd: return b.FAdd(x[0], x[1]);
-    case ScalarOp::kSub: return b.FSub(x[0], x[1]);
-    case ScalarOp::kMul: return b.FMul(x[0], x[1]);
-    case ScalarOp::kDiv: return b.FDiv(x[0], x[1]);
-    case ScalarOp::kFloorMod: return FloatFloorMod(b, x[0], x[1]);
-    case ScalarOp::kTruncMod: return EmitFmod(b, x[0], x[1]);
-    case ScalarOp::kPow: return EmitPow(b, x[0], x[1]);
-    case ScalarOp::kMin: return FloatExtreme(b, x[0], x[1], Compare::kFlt);
-    case ScalarOp::kMax: return FloatExtreme(b, x[0], x[1], Compare::kFgt);
-    case ScalarOp::kEq: return b.Cmp(Compare::kFeq, x[0], x[1]);
-    case ScalarOp::kNe: return b.Cmp(Compare::kFne, x[0], x[1]);
-    case ScalarOp::kLt: return b.Cmp(Compare::kFlt, x[0], x[1]);
-    case ScalarOp::kLe: return b.Cmp(Compare::kFle, x[0], x[1]);
-    case ScalarOp::kNeg: return b.FNeg(x[0]);
-    case ScalarOp::kAbs: return b.FAbs(x[0]);
-    case ScalarOp::kSign: return FloatSign(b, x[0]);
-    case ScalarOp::kExp: return EmitExp(b, x[0]);
-    case ScalarOp::kLog: return EmitLog(b, x[0]);
-    case ScalarOp::kSqrt: return b.Sqrt(x[0]);
-    case ScalarOp::kRsqrt: return b.FDiv(b.Like(x[0], 1), b.Sqrt(x[0]));
-    case ScalarOp::kTanh: return EmitTanh(b, x[0]);
-    case ScalarOp::kErf: return EmitErf(b, x[0]);
-    case ScalarOp::kSin: return EmitSin(b, x[0]);
-    case ScalarOp::kCos: return EmitCos(b, x[0]);
-    case ScalarOp::kTan: return EmitTan(b, x[0]);
-    case ScalarOp::kAsin: return EmitAsin(b, x[0]);
-    case ScalarOp::kAcos: return EmitAcos(b, x[0]);
-    case ScalarOp::kAtan: return EmitAtan(b, x[0]);
-    case ScalarOp::kSinh: return EmitSinh(b, x[0]);
-    case ScalarOp::kCosh: return EmitCosh(b, x[0]);
-    case ScalarOp::kAsinh: return EmitAsinh(b, x[0]);
-    case ScalarOp::kAcosh: return EmitAcosh(b, x[0]);
-    case ScalarOp::kAtanh: return EmitAtanh(b, x[0]);
-    case ScalarOp::kFloor: return b.Floor(x[0]);
-    case ScalarOp::kCeil: return b.Ceil(x[0]);
-    case ScalarOp::kRound: return b.RoundEven(x[0]);
-    case ScalarOp::kTrunc: return b.Truncate(x[0]);
-    case ScalarOp::kIsNan: return b.Cmp(Compare::kFunordered, x[0], x[0]);
-    case ScalarOp::kIsInf: return b.Cmp(Compare::kFeq, b.FAbs(x[0]), b.Like(x[0], kInfinity));
-    case ScalarOp::kFma: return b.Fma(x[0], x[1], x[2]);
-    case ScalarOp::kAnd: case ScalarOp::kOr: case ScalarOp::kXor: case ScalarOp::kShl:
-    case ScalarOp::kShr: case ScalarOp::kNot: case ScalarOp::kSelect: break;
+    case ScalarOp::kAdd:
+      return b.FAdd(x[0], x[1]);
+    case ScalarOp::kSub:
+      return b.FSub(x[0], x[1]);
+    case ScalarOp::kMul:
+      return b.FMul(x[0], x[1]);
+    case ScalarOp::kDiv:
+      return b.FDiv(x[0], x[1]);
+    case ScalarOp::kFloorMod:
+      return FloatFloorMod(b, x[0], x[1]);
+    case ScalarOp::kTruncMod:
+      return EmitFmod(b, x[0], x[1]);
+    case ScalarOp::kPow:
+      return EmitPow(b, x[0], x[1]);
+    case ScalarOp::kMin:
+      return FloatExtreme(b, x[0], x[1], Compare::kFlt);
+    case ScalarOp::kMax:
+      return FloatExtreme(b, x[0], x[1], Compare::kFgt);
+    case ScalarOp::kEq:
+      return b.Cmp(Compare::kFeq, x[0], x[1]);
+    case ScalarOp::kNe:
+      return b.Cmp(Compare::kFne, x[0], x[1]);
+    case ScalarOp::kLt:
+      return b.Cmp(Compare::kFlt, x[0], x[1]);
+    case ScalarOp::kLe:
+      return b.Cmp(Compare::kFle, x[0], x[1]);
+    case ScalarOp::kNeg:
+      return b.FNeg(x[0]);
+    case ScalarOp::kAbs:
+      return b.FAbs(x[0]);
+    case ScalarOp::kSign:
+      return FloatSign(b, x[0]);
+    case ScalarOp::kExp:
+      return EmitExp(b, x[0]);
+    case ScalarOp::kLog:
+      return EmitLog(b, x[0]);
+    case ScalarOp::kSqrt:
+      return b.Sqrt(x[0]);
+    case ScalarOp::kRsqrt:
+      return b.FDiv(b.Like(x[0], 1), b.Sqrt(x[0]));
+    case ScalarOp::kTanh:
+      return EmitTanh(b, x[0]);
+    case ScalarOp::kErf:
+      return EmitErf(b, x[0]);
+    case ScalarOp::kSin:
+      return EmitSin(b, x[0]);
+    case ScalarOp::kCos:
+      return EmitCos(b, x[0]);
+    case ScalarOp::kTan:
+      return EmitTan(b, x[0]);
+    case ScalarOp::kAsin:
+      return EmitAsin(b, x[0]);
+    case ScalarOp::kAcos:
+      return EmitAcos(b, x[0]);
+    case ScalarOp::kAtan:
+      return EmitAtan(b, x[0]);
+    case ScalarOp::kSinh:
+      return EmitSinh(b, x[0]);
+    case ScalarOp::kCosh:
+      return EmitCosh(b, x[0]);
+    case ScalarOp::kAsinh:
+      return EmitAsinh(b, x[0]);
+    case ScalarOp::kAcosh:
+      return EmitAcosh(b, x[0]);
+    case ScalarOp::kAtanh:
+      return EmitAtanh(b, x[0]);
+    case ScalarOp::kFloor:
+      return b.Floor(x[0]);
+    case ScalarOp::kCeil:
+      return b.Ceil(x[0]);
+    case ScalarOp::kRound:
+      return b.RoundEven(x[0]);
+    case ScalarOp::kTrunc:
+      return b.Truncate(x[0]);
+    case ScalarOp::kIsNan:
+      return b.Cmp(Compare::kFunordered, x[0], x[0]);
+    case ScalarOp::kIsInf:
+      return b.Cmp(Compare::kFeq, b.FAbs(x[0]), b.Like(x[0], kInfinity));
+    case ScalarOp::kFma:
+      return b.Fma(x[0], x[1], x[2]);
+    case ScalarOp::kAnd:
+    case ScalarOp::kOr:
+    case ScalarOp::kXor:
+    case ScalarOp::kShl:
+    case ScalarOp::kShr:
+    case ScalarOp::kNot:
+    case ScalarOp::kSelect:
+      break;
   }
   TUNEC_UNREACHABLE("{} of floats", Name(op));
 }
@@ -97,7 +144,8 @@ Division Divide(Builder& b, IrValue x, IrValue y, bool is_signed) {
   const IrValue by_zero = b.Cmp(Compare::kEq, y, zero);
   if (!is_signed) {
     const IrValue safe = b.Select(by_zero, one, y);
-    return {b.Select(by_zero, zero, b.UDiv(x, safe)), b.Select(by_zero, zero, b.URem(x, safe)), by_zero};
+    return {b.Select(by_zero, zero, b.UDiv(x, safe)), b.Select(by_zero, zero, b.URem(x, safe)),
+            by_zero};
   }
   const IrValue negates = b.Cmp(Compare::kEq, y, b.IntLike(y, -1));
   const IrValue safe = b.Select(b.Or(by_zero, negates), one, y);
@@ -137,7 +185,8 @@ IrValue IntegerPow(Builder& b, IrValue base, IrValue exponent, DataType type) {
   IrValue result = one;
   IrValue power = base;
   for (int bit = 0; bit < 8 * static_cast<int>(SizeOf(type)); ++bit) {
-    const IrValue set = b.Cmp(Compare::kNe, b.And(b.LShr(exponent, b.IntLike(exponent, bit)), one), zero);
+    const IrValue set =
+        b.Cmp(Compare::kNe, b.And(b.LShr(exponent, b.IntLike(exponent, bit)), one), zero);
     result = b.Select(set, b.Mul(result, power), result);
     power = b.Mul(power, power);
   }
@@ -145,7 +194,8 @@ IrValue IntegerPow(Builder& b, IrValue base, IrValue exponent, DataType type) {
   const IrValue is_one = b.Cmp(Compare::kEq, base, one);
   const IrValue is_minus_one = b.Cmp(Compare::kEq, base, b.IntLike(base, -1));
   const IrValue odd = b.Cmp(Compare::kNe, b.And(exponent, one), zero);
-  const IrValue reciprocal = b.Select(is_one, one, b.Select(is_minus_one, b.Select(odd, b.IntLike(base, -1), one), zero));
+  const IrValue reciprocal =
+      b.Select(is_one, one, b.Select(is_minus_one, b.Select(odd, b.IntLike(base, -1), one), zero));
   return b.Select(b.Cmp(Compare::kSlt, exponent, zero), reciprocal, result);
 }
 
@@ -160,47 +210,91 @@ IrValue False(Builder& b, IrValue like) { return b.Cmp(Compare::kNe, like, like)
 IrValue IntegerOp(Builder& b, ScalarOp op, DataType type, const std::vector<IrValue>& x) {
   const bool is_signed = IsSigned(type);
   switch (op) {
-    case ScalarOp::kAdd: return b.Add(x[0], x[1]);
-    case ScalarOp::kSub: return b.Sub(x[0], x[1]);
-    case ScalarOp::kMul: return b.Mul(x[0], x[1]);
-    case ScalarOp::kDiv: return Divide(b, x[0], x[1], is_signed).quotient;
-    case ScalarOp::kFloorMod: return IntegerFloorMod(b, x[0], x[1], is_signed);
-    case ScalarOp::kTruncMod: return Divide(b, x[0], x[1], is_signed).remainder;
-    case ScalarOp::kPow: return IntegerPow(b, x[0], x[1], type);
-    case ScalarOp::kMin: return is_signed ? b.SMin(x[0], x[1]) : b.UMin(x[0], x[1]);
-    case ScalarOp::kMax: return is_signed ? b.SMax(x[0], x[1]) : b.UMax(x[0], x[1]);
-    case ScalarOp::kAnd: return b.And(x[0], x[1]);
-    case ScalarOp::kOr: return b.Or(x[0], x[1]);
-    case ScalarOp::kXor: return b.Xor(x[0], x[1]);
+    case ScalarOp::kAdd:
+      return b.Add(x[0], x[1]);
+    case ScalarOp::kSub:
+      return b.Sub(x[0], x[1]);
+    case ScalarOp::kMul:
+      return b.Mul(x[0], x[1]);
+    case ScalarOp::kDiv:
+      return Divide(b, x[0], x[1], is_signed).quotient;
+    case ScalarOp::kFloorMod:
+      return IntegerFloorMod(b, x[0], x[1], is_signed);
+    case ScalarOp::kTruncMod:
+      return Divide(b, x[0], x[1], is_signed).remainder;
+    case ScalarOp::kPow:
+      return IntegerPow(b, x[0], x[1], type);
+    case ScalarOp::kMin:
+      return is_signed ? b.SMin(x[0], x[1]) : b.UMin(x[0], x[1]);
+    case ScalarOp::kMax:
+      return is_signed ? b.SMax(x[0], x[1]) : b.UMax(x[0], x[1]);
+    case ScalarOp::kAnd:
+      return b.And(x[0], x[1]);
+    case ScalarOp::kOr:
+      return b.Or(x[0], x[1]);
+    case ScalarOp::kXor:
+      return b.Xor(x[0], x[1]);
     case ScalarOp::kShl:
-    case ScalarOp::kShr: return Shift(b, op, x[0], x[1], type);
-    case ScalarOp::kEq: return b.Cmp(Compare::kEq, x[0], x[1]);
-    case ScalarOp::kNe: return b.Cmp(Compare::kNe, x[0], x[1]);
-    case ScalarOp::kLt: return b.Cmp(is_signed ? Compare::kSlt : Compare::kUlt, x[0], x[1]);
-    case ScalarOp::kLe: return b.Cmp(is_signed ? Compare::kSle : Compare::kUle, x[0], x[1]);
-    case ScalarOp::kNeg: return b.Sub(b.IntLike(x[0], 0), x[0]);
-    case ScalarOp::kAbs: return is_signed ? b.SMax(x[0], b.Sub(b.IntLike(x[0], 0), x[0])) : x[0];
-    case ScalarOp::kSign: return IntegerSign(b, x[0], is_signed);
-    case ScalarOp::kNot: return b.Not(x[0]);
-    case ScalarOp::kFloor: case ScalarOp::kCeil: case ScalarOp::kRound: case ScalarOp::kTrunc: return x[0];
-    case ScalarOp::kIsNan: case ScalarOp::kIsInf: return False(b, x[0]);
-    case ScalarOp::kFma: return b.Add(b.Mul(x[0], x[1]), x[2]);
-    default: break;
+    case ScalarOp::kShr:
+      return Shift(b, op, x[0], x[1], type);
+    case ScalarOp::kEq:
+      return b.Cmp(Compare::kEq, x[0], x[1]);
+    case ScalarOp::kNe:
+      return b.Cmp(Compare::kNe, x[0], x[1]);
+    case ScalarOp::kLt:
+      return b.Cmp(is_signed ? Compare::kSlt : Compare::kUlt, x[0], x[1]);
+    case ScalarOp::kLe:
+      return b.Cmp(is_signed ? Compare::kSle : Compare::kUle, x[0], x[1]);
+    case ScalarOp::kNeg:
+      return b.Sub(b.IntLike(x[0], 0), x[0]);
+    case ScalarOp::kAbs:
+      return is_signed ? b.SMax(x[0], b.Sub(b.IntLike(x[0], 0), x[0])) : x[0];
+    case ScalarOp::kSign:
+      return IntegerSign(b, x[0], is_signed);
+    case ScalarOp::kNot:
+      return b.Not(x[0]);
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRound:
+    case ScalarOp::kTrunc:
+      return x[0];
+    case ScalarOp::kIsNan:
+    case ScalarOp::kIsInf:
+      return False(b, x[0]);
+    case ScalarOp::kFma:
+      return b.Add(b.Mul(x[0], x[1]), x[2]);
+    default:
+      break;
   }
   TUNEC_UNREACHABLE("{} of integers", Name(op));
 }
 
 IrValue BoolOp(Builder& b, ScalarOp op, const std::vector<IrValue>& x) {
   switch (op) {
-    case ScalarOp::kAnd: case ScalarOp::kMin: case ScalarOp::kMul: return b.And(x[0], x[1]);
-    case ScalarOp::kOr: case ScalarOp::kMax: case ScalarOp::kAdd: return b.Or(x[0], x[1]);
-    case ScalarOp::kXor: case ScalarOp::kNe: return b.Xor(x[0], x[1]);
-    case ScalarOp::kEq: return b.Not(b.Xor(x[0], x[1]));
-    case ScalarOp::kLt: return b.And(b.Not(x[0]), x[1]);
-    case ScalarOp::kLe: return b.Or(b.Not(x[0]), x[1]);
-    case ScalarOp::kNot: return b.Not(x[0]);
-    case ScalarOp::kIsNan: case ScalarOp::kIsInf: return False(b, x[0]);
-    default: break;
+    case ScalarOp::kAnd:
+    case ScalarOp::kMin:
+    case ScalarOp::kMul:
+      return b.And(x[0], x[1]);
+    case ScalarOp::kOr:
+    case ScalarOp::kMax:
+    case ScalarOp::kAdd:
+      return b.Or(x[0], x[1]);
+    case ScalarOp::kXor:
+    case ScalarOp::kNe:
+      return b.Xor(x[0], x[1]);
+    case ScalarOp::kEq:
+      return b.Not(b.Xor(x[0], x[1]));
+    case ScalarOp::kLt:
+      return b.And(b.Not(x[0]), x[1]);
+    case ScalarOp::kLe:
+      return b.Or(b.Not(x[0]), x[1]);
+    case ScalarOp::kNot:
+      return b.Not(x[0]);
+    case ScalarOp::kIsNan:
+    case ScalarOp::kIsInf:
+      return False(b, x[0]);
+    default:
+      break;
   }
   TUNEC_UNREACHABLE("{} of bools", Name(op));
 }

@@ -21,9 +21,16 @@ bool Regroups(const Reducer& reducer) {
     bool simple = combine.kind() == ExprKind::kApply && combine.operands().size() == 2;
     if (simple) {
       switch (combine.node().op) {
-        case ScalarOp::kAdd: case ScalarOp::kMul: case ScalarOp::kMin: case ScalarOp::kMax:
-        case ScalarOp::kAnd: case ScalarOp::kOr: case ScalarOp::kXor: break;
-        default: simple = false;
+        case ScalarOp::kAdd:
+        case ScalarOp::kMul:
+        case ScalarOp::kMin:
+        case ScalarOp::kMax:
+        case ScalarOp::kAnd:
+        case ScalarOp::kOr:
+        case ScalarOp::kXor:
+          break;
+        default:
+          simple = false;
       }
       const Expr& a = combine.operands()[0];
       const Expr& b = combine.operands()[1];
@@ -36,7 +43,8 @@ bool Regroups(const Reducer& reducer) {
   if (reducer.combine.size() != 2) return false;
   const DataType type = reducer.combine[0].type();
   for (const bool last : {false, true})
-    if (reducer.combine == Reducer::ArgMax(type, last).combine || reducer.combine == Reducer::ArgMin(type, last).combine)
+    if (reducer.combine == Reducer::ArgMax(type, last).combine ||
+        reducer.combine == Reducer::ArgMin(type, last).combine)
       return true;
   return false;
 }
@@ -76,7 +84,8 @@ std::vector<IrValue> Identities(EmitState& state, const Store& store, int lanes)
 }
 
 /// Halves vectors of partial results until one lane is left.
-std::vector<IrValue> ReduceLanes(EmitState& state, const Store& store, std::vector<IrValue> partial, int lanes) {
+std::vector<IrValue> ReduceLanes(EmitState& state, const Store& store, std::vector<IrValue> partial,
+                                 int lanes) {
   Builder& b = state.builder;
   for (int width = lanes; width > 1; width /= 2) {
     std::vector<int> low(width / 2);
@@ -130,7 +139,8 @@ Status CombineInOrder(EmitState& state, const Store& store, const std::vector<Ir
     const auto combine = [&] { return CombineIntoTarget(state, store, own); };
     const bool certain = lanes.mask == nullptr || lanes.active > 0;
     const IrValue runs = certain ? nullptr : b.Extract(lanes.mask, lane);
-    TUNEC_RETURN_IF_ERROR(OutsideLanes(state, [&] { return certain ? combine() : EmitWhen(state, runs, combine); }));
+    TUNEC_RETURN_IF_ERROR(
+        OutsideLanes(state, [&] { return certain ? combine() : EmitWhen(state, runs, combine); }));
   }
   return {};
 }
@@ -160,7 +170,8 @@ Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes) {
     std::vector<std::vector<IrValue>> partial;
     for (const std::vector<IrValue>& slots : accumulators.slots) {
       std::vector<IrValue>& values = partial.emplace_back();
-      for (size_t k = 0; k < slots.size(); ++k) values.push_back(b.LoadSlot(slots[k], b.TypeOf(identities[k])));
+      for (size_t k = 0; k < slots.size(); ++k)
+        values.push_back(b.LoadSlot(slots[k], b.TypeOf(identities[k])));
     }
     while (partial.size() > 1) {
       std::vector<std::vector<IrValue>> next;
@@ -170,7 +181,8 @@ Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes) {
       partial = std::move(next);
     }
     state.accumulators.erase(store);
-    TUNEC_RETURN_IF_ERROR(CombineIntoTarget(state, *store, ReduceLanes(state, *store, partial[0], lanes)));
+    TUNEC_RETURN_IF_ERROR(
+        CombineIntoTarget(state, *store, ReduceLanes(state, *store, partial[0], lanes)));
   }
   return {};
 }
@@ -191,7 +203,8 @@ Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector
   if (found == state.accumulators.end()) {
     const std::vector<IrValue> identities = Identities(state, store, lanes);
     for (size_t k = 0; k < vectors.size(); ++k)
-      if (state.lanes.mask != nullptr) vectors[k] = b.Select(state.lanes.mask, vectors[k], identities[k]);
+      if (state.lanes.mask != nullptr)
+        vectors[k] = b.Select(state.lanes.mask, vectors[k], identities[k]);
     const std::vector<IrValue> single = ReduceLanes(state, store, vectors, lanes);
     return OutsideLanes(state, [&] { return CombineIntoTarget(state, store, single); });
   }
@@ -199,11 +212,14 @@ Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector
   const std::vector<IrValue>& slots = copies[state.lanes.copy % copies.size()];
   const std::vector<IrValue> identities = Identities(state, store, lanes);
   std::vector<IrValue> old_values;
-  for (size_t k = 0; k < slots.size(); ++k) old_values.push_back(b.LoadSlot(slots[k], b.TypeOf(identities[k])));
+  for (size_t k = 0; k < slots.size(); ++k)
+    old_values.push_back(b.LoadSlot(slots[k], b.TypeOf(identities[k])));
   const std::vector<IrValue> results = EmitCombine(state, store, old_values, vectors, reads);
   for (size_t k = 0; k < slots.size(); ++k) {
     const IrValue result = b.Splat(results[k], lanes);
-    b.StoreSlot(slots[k], state.lanes.mask == nullptr ? result : b.Select(state.lanes.mask, result, old_values[k]));
+    b.StoreSlot(slots[k], state.lanes.mask == nullptr
+                              ? result
+                              : b.Select(state.lanes.mask, result, old_values[k]));
   }
   return {};
 }

@@ -10,10 +10,10 @@ namespace tunec::jit {
 namespace {
 
 struct SlotPlace {
-  int64_t row = 0;      // slots before this row's first
-  int64_t first = 0;    // element of the last dimension, of lane 0
-  int64_t extent = 1;   // of the last dimension
-  bool shared = true;   // one element for all lanes
+  int64_t row = 0;     // slots before this row's first
+  int64_t first = 0;   // element of the last dimension, of lane 0
+  int64_t extent = 1;  // of the last dimension
+  bool shared = true;  // one element for all lanes
 };
 
 SlotPlace Locate(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index) {
@@ -23,8 +23,8 @@ SlotPlace Locate(EmitState& state, TensorId tensor, const std::vector<IndexExpr>
   int64_t row = 0;
   for (size_t d = 0; d < index.size(); ++d) {
     const LinearIndex at = state.index.Evaluate(index[d]);
-    TUNEC_CHECK(at.terms.empty() && at.per_lane == nullptr, "index {} of register tensor {} is not constant", d,
-                state.tensor(tensor).name);
+    TUNEC_CHECK(at.terms.empty() && at.per_lane == nullptr,
+                "index {} of register tensor {} is not constant", d, state.tensor(tensor).name);
     if (d + 1 < index.size()) {
       row = row * shape[d] + at.constant;
       continue;
@@ -40,7 +40,9 @@ SlotPlace Locate(EmitState& state, TensorId tensor, const std::vector<IndexExpr>
 class Slots {
  public:
   Slots(EmitState& state, TensorId tensor)
-      : state_(state), b_(state.builder), tensor_(tensor),
+      : state_(state),
+        b_(state.builder),
+        tensor_(tensor),
         lanes_(state.analysis.registers[tensor].slot_lanes),
         type_{ComputeElement(state.tensor(tensor).type), lanes_} {}
 
@@ -51,7 +53,8 @@ class Slots {
     const int width = state_.lanes.width;
     if (at == 0 && width == lanes_) return Get(slot);
     IrValue result = nullptr;
-    for (int64_t s = slot; (s - place.row) * lanes_ < std::min(place.first + width, place.extent); ++s) {
+    for (int64_t s = slot; (s - place.row) * lanes_ < std::min(place.first + width, place.extent);
+         ++s) {
       std::vector<int> part(width, -1);
       std::vector<int> blend(width);
       for (int i = 0; i < width; ++i) {
@@ -78,7 +81,8 @@ class Slots {
       Set(slot, all ? value : b_.Select(context.mask, value, Get(slot)));
       return;
     }
-    for (int64_t s = slot; (s - place.row) * lanes_ < std::min(place.first + width, place.extent); ++s)
+    for (int64_t s = slot; (s - place.row) * lanes_ < std::min(place.first + width, place.extent);
+         ++s)
       WritePart(place, s, value);
   }
 
@@ -102,7 +106,8 @@ class Slots {
   void WriteShared(int64_t slot, int at, IrValue value) {
     const LaneContext& context = state_.lanes;
     IrValue keep = nullptr;
-    if (b_.LanesOf(value) > 1) value = b_.Extract(value, (context.active > 0 ? context.active : context.width) - 1);
+    if (b_.LanesOf(value) > 1)
+      value = b_.Extract(value, (context.active > 0 ? context.active : context.width) - 1);
     if (context.mask != nullptr && context.active == 0) keep = b_.Any(context.mask);
     if (keep != nullptr) value = b_.Select(keep, value, b_.Extract(Get(slot), at));
     Set(slot, lanes_ == 1 ? value : b_.Insert(Get(slot), value, at));
@@ -150,7 +155,8 @@ IrValue ReadSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr
   return Slots(state, tensor).Read(Locate(state, tensor, index));
 }
 
-void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index, IrValue value) {
+void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index,
+                IrValue value) {
   Slots(state, tensor).Write(Locate(state, tensor, index), value);
 }
 

@@ -19,15 +19,15 @@
 namespace tunec::jit {
 
 struct TensorStorage {
-  IrValue base = nullptr;   // of a tensor in memory
-  int64_t alignment = 1;    // bytes the base is a multiple of
-  bool invariant = false;   // nothing in the kernel writes it
+  IrValue base = nullptr;            // of a tensor in memory
+  int64_t alignment = 1;             // bytes the base is a multiple of
+  bool invariant = false;            // nothing in the kernel writes it
   std::map<int64_t, IrValue> slots;  // of a register tensor, by slot number
 };
 
 /// The chunk of a vector loop that is being emitted.
 struct LaneContext {
-  int width = 1;             // 1: no vector loop
+  int width = 1;  // 1: no vector loop
   VarId var = -1;
   IrValue mask = nullptr;    // lanes to run; null: all
   int active = 0;            // when the first `active` lanes are those, else 0
@@ -41,13 +41,16 @@ struct LaneAccumulators {
   IrType type;
 };
 
-using LoadKey = std::tuple<TensorId, std::vector<std::pair<int, int64_t>>, int64_t, int64_t, IrValue,
-                           IrValue, IrValue, double, int>;
+using LoadKey = std::tuple<TensorId, std::vector<std::pair<int, int64_t>>, int64_t, int64_t,
+                           IrValue, IrValue, IrValue, double, int>;
 
 struct EmitState {
   EmitState(const LoopNest& nest_in, Builder& builder_in)
-      : nest(nest_in), builder(builder_in), index(builder_in),
-        analysis(Analyze(nest_in, builder_in.target())), storage(nest_in.tensors.size()) {}
+      : nest(nest_in),
+        builder(builder_in),
+        index(builder_in),
+        analysis(Analyze(nest_in, builder_in.target())),
+        storage(nest_in.tensors.size()) {}
 
   const LoopNest& nest;
   Builder& builder;
@@ -58,8 +61,8 @@ struct EmitState {
   std::map<LoadKey, IrValue> loads;  // values read in this block and still valid
   std::map<const Store*, LaneAccumulators> accumulators;
   std::map<std::tuple<DataType, double>, IrValue> safe_addresses;
-  bool bases_aligned = false;   // the version of a part whose non-temporal targets are aligned
-  bool non_temporal = false;    // some store bypassed the caches: a fence is due
+  bool bases_aligned = false;  // the version of a part whose non-temporal targets are aligned
+  bool non_temporal = false;   // some store bypassed the caches: a fence is due
   int64_t stores_emitted = 0;
 
   const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }
@@ -88,7 +91,8 @@ Status EmitVectorLoop(EmitState& state, const Loop& loop);
 LinearIndex GreatestOf(EmitState& state, const std::vector<IndexExpr>& bounds);
 /// The least of the upper bounds, minus `lower`: what they have in common cancels, so that
 /// min(32*t + 32, N) - 32*t is known to be at most 32.
-LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower, const std::vector<IndexExpr>& upper);
+LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower,
+                       const std::vector<IndexExpr>& upper);
 /// for (i = lower; i < upper; i += step) body(i), in a scope of its own.
 Status EmitCountedLoop(EmitState& state, const LinearIndex& lower, const LinearIndex& upper,
                        int64_t step, const std::function<Status(const LinearIndex&)>& body);
@@ -127,7 +131,8 @@ Result<IrValue> EmitRead(EmitState& state, const Read& read);
 Result<IrValue> EmitOldValue(EmitState& state, const Write& write);
 Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_temporal);
 IrValue ReadSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index);
-void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index, IrValue value);
+void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index,
+                IrValue value);
 /// Forgets the values of a register tensor whose life begins.
 void StartSlots(EmitState& state, TensorId tensor);
 

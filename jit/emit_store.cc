@@ -67,7 +67,8 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
       const ExprInputs inputs{&reads, nullptr, nullptr};
       const IrValue a = EmitExpr(state, store.values[k].operands()[0], inputs);
       const IrValue b = EmitExpr(state, store.values[k].operands()[1], inputs);
-      results.push_back(RoundToType(state.builder, state.builder.Fma(a, b, old_values[k]), store.values[k].type()));
+      results.push_back(RoundToType(state.builder, state.builder.Fma(a, b, old_values[k]),
+                                    store.values[k].type()));
     } else {
       const ExprInputs inputs{nullptr, &old_values, &values};
       results.push_back(EmitExpr(state, store.reducer->combine[k], inputs));
@@ -89,9 +90,10 @@ Status EmitStore(EmitState& state, const Store& store) {
   std::vector<IrValue> values;
   for (size_t k = 0; k < store.values.size(); ++k) {
     // A product that is fused into its sum is not needed by itself.
-    const bool unused = fusing && IsPlainSum(*store.reducer, k) && store.values[k].Is(ScalarOp::kMul) &&
-                        IsFloat(store.values[k].type());
-    values.push_back(unused ? nullptr : EmitExpr(state, store.values[k], {&reads, nullptr, nullptr}));
+    const bool unused = fusing && IsPlainSum(*store.reducer, k) &&
+                        store.values[k].Is(ScalarOp::kMul) && IsFloat(store.values[k].type());
+    values.push_back(unused ? nullptr
+                            : EmitExpr(state, store.values[k], {&reads, nullptr, nullptr}));
   }
   if (CombinesLanes(state, store)) return EmitLaneReduction(state, store, values, reads);
   if (store.reducer) {

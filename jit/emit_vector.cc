@@ -15,7 +15,8 @@ class VectorLoop {
 
   Status Emit() {
     if (state_.lanes.width != 1)
-      return Fail(ErrorCode::kUnsupported, "vector loop {} stands inside another", state_.nest.variables[loop_.var]);
+      return Fail(ErrorCode::kUnsupported, "vector loop {} stands inside another",
+                  state_.nest.variables[loop_.var]);
     lower_ = GreatestOf(state_, loop_.lower);
     extent_ = ExtentFrom(state_, lower_, loop_.upper);
     upper_ = state_.index.Sum(lower_, extent_);
@@ -33,16 +34,17 @@ class VectorLoop {
     return index;
   }
 
-
   Status EmitNonEmpty() {
-    const int copies = plan_.unrolled ? static_cast<int>(CeilDivide(length_.hi, plan_.lanes)) : CopiesPerTrip();
+    const int copies =
+        plan_.unrolled ? static_cast<int>(CeilDivide(length_.hi, plan_.lanes)) : CopiesPerTrip();
     BeginLaneReductions(state_, loop_, plan_.lanes, copies);
     TUNEC_RETURN_IF_ERROR(plan_.unrolled ? EmitUnrolledChunks() : EmitChunkLoops(copies));
     return EndLaneReductions(state_, loop_, plan_.lanes);
   }
 
   /// One chunk from `base`. `left`: iterations from base to the end, exact when constant.
-  Status EmitChunk(const LinearIndex& base, const LinearIndex& left, Interval left_bounds, int copy) {
+  Status EmitChunk(const LinearIndex& base, const LinearIndex& left, Interval left_bounds,
+                   int copy) {
     if (left_bounds.hi <= 0) return {};
     LaneContext lanes;
     lanes.width = plan_.lanes;
@@ -56,7 +58,8 @@ class VectorLoop {
       } else {
         LinearIndex inside = Plus(left, -1);  // left - 1 - lane >= 0
         inside.lane_factor = -1;
-        lanes.mask = NonNegative(state_, inside, {left_bounds.lo - plan_.lanes, left_bounds.hi - 1}).value;
+        lanes.mask =
+            NonNegative(state_, inside, {left_bounds.lo - plan_.lanes, left_bounds.hi - 1}).value;
       }
     }
     LinearIndex variable = base;
@@ -74,7 +77,8 @@ class VectorLoop {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       const int64_t done = chunk * plan_.lanes;
       TUNEC_RETURN_IF_ERROR(EmitChunk(Plus(lower_, done), Plus(extent_, -done),
-                                      {length_.lo - done, length_.hi - done}, static_cast<int>(chunk)));
+                                      {length_.lo - done, length_.hi - done},
+                                      static_cast<int>(chunk)));
     }
     return {};
   }
@@ -84,7 +88,8 @@ class VectorLoop {
     for (int copy = 0; copy < copies; ++copy) {
       LinearIndex left;
       left.constant = plan_.lanes;
-      TUNEC_RETURN_IF_ERROR(EmitChunk(Plus(base, int64_t{copy} * plan_.lanes), left, {plan_.lanes, plan_.lanes}, copy));
+      TUNEC_RETURN_IF_ERROR(EmitChunk(Plus(base, int64_t{copy} * plan_.lanes), left,
+                                      {plan_.lanes, plan_.lanes}, copy));
     }
     return {};
   }
@@ -92,12 +97,14 @@ class VectorLoop {
   /// The end of the last whole step from `from`: from + floor((upper - from) / step) * step.
   LinearIndex WholeEnd(const LinearIndex& from, int64_t step) {
     const LinearIndex left = state_.index.Sum(upper_, from, -1);
-    if (left.IsConstant()) return Plus(from, FloorDivide(std::max<int64_t>(left.constant, 0), step) * step);
+    if (left.IsConstant())
+      return Plus(from, FloorDivide(std::max<int64_t>(left.constant, 0), step) * step);
     Builder& b = state_.builder;
     const Interval bounds = state_.index.Bounds(left);
     const IrValue length = b.SMax(state_.index.Scalar(left), b.I64(0));
     const IrValue whole = b.Sub(length, b.URem(length, b.I64(step)));
-    return state_.index.Sum(from, state_.index.NewValue(whole, {0, std::max<int64_t>(bounds.hi, 0)}, step));
+    return state_.index.Sum(
+        from, state_.index.NewValue(whole, {0, std::max<int64_t>(bounds.hi, 0)}, step));
   }
 
   Status EmitChunkLoops(int copies) {
@@ -105,13 +112,14 @@ class VectorLoop {
     LinearIndex at = lower_;
     if (copies > 1) {
       const LinearIndex end = WholeEnd(at, lanes * copies);
-      TUNEC_RETURN_IF_ERROR(EmitCountedLoop(state_, at, end, lanes * copies,
-                                            [&](const LinearIndex& base) { return EmitWhole(base, copies); }));
+      TUNEC_RETURN_IF_ERROR(
+          EmitCountedLoop(state_, at, end, lanes * copies,
+                          [&](const LinearIndex& base) { return EmitWhole(base, copies); }));
       at = end;
     }
     const LinearIndex end = WholeEnd(at, lanes);
-    TUNEC_RETURN_IF_ERROR(
-        EmitCountedLoop(state_, at, end, lanes, [&](const LinearIndex& base) { return EmitWhole(base, 1); }));
+    TUNEC_RETURN_IF_ERROR(EmitCountedLoop(
+        state_, at, end, lanes, [&](const LinearIndex& base) { return EmitWhole(base, 1); }));
     const LinearIndex left = state_.index.Sum(upper_, end, -1);
     if (left.IsConstant()) return EmitChunk(end, left, {left.constant, left.constant}, 0);
     const Interval bounds{0, lanes - 1};
@@ -140,9 +148,18 @@ class VectorLoop {
   static int Cost(const Expr& expr) {
     if (expr.kind() != ExprKind::kApply) return 0;
     switch (expr.node().op) {
-      case ScalarOp::kExp: case ScalarOp::kLog: case ScalarOp::kTanh: case ScalarOp::kErf: return 16;
-      case ScalarOp::kPow: case ScalarOp::kSin: case ScalarOp::kCos: case ScalarOp::kTan: return 60;
-      default: return 1;
+      case ScalarOp::kExp:
+      case ScalarOp::kLog:
+      case ScalarOp::kTanh:
+      case ScalarOp::kErf:
+        return 16;
+      case ScalarOp::kPow:
+      case ScalarOp::kSin:
+      case ScalarOp::kCos:
+      case ScalarOp::kTan:
+        return 60;
+      default:
+        return 1;
     }
   }
 

@@ -49,10 +49,9 @@ Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Target& tar
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
   options.ExceptionModel = llvm::ExceptionHandling::None;
-  std::shared_ptr<llvm::TargetMachine> machine(
-      found->createTargetMachine(triple, target.cpu, FeatureString(target), options,
-                                 llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                 llvm::CodeGenOptLevel::Default));
+  std::shared_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
+      triple, target.cpu, FeatureString(target), options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) return Fail(ErrorCode::kInternal, "no target machine for {}", target.cpu);
   return machine;
 }

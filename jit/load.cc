@@ -44,9 +44,7 @@ class LoadedCode {
       : linker_(std::move(linker)), library_(library) {}
   LoadedCode(const LoadedCode&) = delete;
   LoadedCode& operator=(const LoadedCode&) = delete;
-  ~LoadedCode() {
-    llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library_));
-  }
+  ~LoadedCode() { llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library_)); }
   llvm::orc::JITDylib& library() { return library_; }
 
  private:
@@ -76,7 +74,8 @@ Result<Kernel> LoadKernel(const ObjectCode& object, PerfMap perf_map) {
   TUNEC_ASSIGN(const auto functions, jit::CheckObject(object.bytes));
   static std::atomic<uint64_t> number = 0;
   auto& session = linker->getExecutionSession();
-  auto code = std::make_shared<LoadedCode>(linker, session.createBareJITDylib(fmt::format("kernel{}", number++)));
+  auto code = std::make_shared<LoadedCode>(
+      linker, session.createBareJITDylib(fmt::format("kernel{}", number++)));
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.bytes), "kernel");
   if (auto error = linker->addObjectFile(code->library(), std::move(buffer)))
     return std::unexpected(OrcError("cannot load the kernel", std::move(error)));

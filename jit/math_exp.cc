@@ -10,32 +10,65 @@ constexpr double kInfinity = __builtin_inf();
 constexpr double kLog2e = 1.4426950408889634074;
 
 // (exp(r) - 1 - r) / r^2
-constexpr double kExp32[] = {0.5, 0.166665770245623071, 0.0416665546607567419, 0.00836317324699992527, 0.0013926176335399584};
-constexpr double kExp64[] = {0.5, 0.16666666666666671, 0.0416666666666666698, 0.00833333333332614072, 0.00138888888888837523, 0.000198412698748010728, 0.0000248015873255337786, 2.75572554250096129e-6, 2.75572736608224657e-7, 2.51052066806810602e-8, 2.09146795956177351e-9};
+constexpr double kExp32[] = {0.5, 0.166665770245623071, 0.0416665546607567419,
+                             0.00836317324699992527, 0.0013926176335399584};
+constexpr double kExp64[] = {0.5,
+                             0.16666666666666671,
+                             0.0416666666666666698,
+                             0.00833333333332614072,
+                             0.00138888888888837523,
+                             0.000198412698748010728,
+                             0.0000248015873255337786,
+                             2.75572554250096129e-6,
+                             2.75572736608224657e-7,
+                             2.51052066806810602e-8,
+                             2.09146795956177351e-9};
 // the same for |r| < 0.36, relative to expm1
-constexpr double kExpm1[] = {0.5, 0.166666666666666667, 0.0416666666666666814, 0.00833333333333333432, 0.00138888888888755952, 0.000198412698412609805, 0.0000248015873453489124, 2.75573192531551727e-6, 2.75572541125295716e-7, 2.50520649846468483e-8, 2.09214004314020359e-9, 1.60888025868258617e-10};
+constexpr double kExpm1[] = {0.5,
+                             0.166666666666666667,
+                             0.0416666666666666814,
+                             0.00833333333333333432,
+                             0.00138888888888755952,
+                             0.000198412698412609805,
+                             0.0000248015873453489124,
+                             2.75573192531551727e-6,
+                             2.75572541125295716e-7,
+                             2.50520649846468483e-8,
+                             2.09214004314020359e-9,
+                             1.60888025868258617e-10};
 // tanh(x)/x as a ratio in x^2, |x| <= 9.05
-constexpr double kTanhP[] = {0.999999993301, 0.130822038464, 0.00310192767224, 1.11327431966e-5, -2.01354075392e-8, 5.23332304088e-11, -8.3703969267e-14};
+constexpr double kTanhP[] = {0.999999993301,   0.130822038464,    0.00310192767224,
+                             1.11327431966e-5, -2.01354075392e-8, 5.23332304088e-11,
+                             -8.3703969267e-14};
 constexpr double kTanhQ[] = {1.0, 0.464155308385, 0.0244871309812, 0.000254317151532};
 
 struct ExpConstants {
-  double magic;          // adding it rounds to an integer, kept in the low bits
-  double ln2_high;       // ln 2 in two parts, the product of the first with n exact
+  double magic;     // adding it rounds to an integer, kept in the low bits
+  double ln2_high;  // ln 2 in two parts, the product of the first with n exact
   double ln2_low;
   int mantissa_bits;
-  double greatest;       // above: infinity
-  double least;          // below: zero
+  double greatest;  // above: infinity
+  double least;     // below: zero
   double nearly_denormal;
-  int lift;              // results below 2^-lift are computed 2^lift times greater
+  int lift;  // results below 2^-lift are computed 2^lift times greater
 };
-constexpr ExpConstants kSingle{12582912.0, 0.693145751953125, 1.428606820309417232e-6, 23, 88.72283, -104.0, -86.0, 64};
-constexpr ExpConstants kDouble{6755399441055744.0, 6.93147180369123816490e-01, 1.90821492927058770002e-10, 52, 709.782712893383973096, -746.0, -707.0, 128};
+constexpr ExpConstants kSingle{
+    12582912.0, 0.693145751953125, 1.428606820309417232e-6, 23, 88.72283, -104.0, -86.0, 64};
+constexpr ExpConstants kDouble{6755399441055744.0,
+                               6.93147180369123816490e-01,
+                               1.90821492927058770002e-10,
+                               52,
+                               709.782712893383973096,
+                               -746.0,
+                               -707.0,
+                               128};
 
 }  // namespace
 
 IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients) {
   IrValue sum = b.Like(x, coefficients.back());
-  for (size_t i = coefficients.size() - 1; i-- > 0;) sum = b.Fma(sum, x, b.Like(x, coefficients[i]));
+  for (size_t i = coefficients.size() - 1; i-- > 0;)
+    sum = b.Fma(sum, x, b.Like(x, coefficients[i]));
   return sum;
 }
 

@@ -15,9 +15,14 @@ constexpr double kLn2High = 6.93147180369123816490e-01;
 constexpr double kLn2Low = 1.90821492927058770002e-10;
 
 // (log(1 + f) - f + f^2/2) / f^3
-constexpr double kLog32[] = {0.333333311800300481, -0.24999996957950882, 0.200007157488921017, -0.166678023195012541, 0.142490576456974804, -0.124256873314511061, 0.116854199234867393, -0.114797338466376356, 0.0697161147145117783};
+constexpr double kLog32[] = {0.333333311800300481,  -0.24999996957950882,  0.200007157488921017,
+                             -0.166678023195012541, 0.142490576456974804,  -0.124256873314511061,
+                             0.116854199234867393,  -0.114797338466376356, 0.0697161147145117783};
 // fdlibm: log(1+f) = 2s + s*R(s^2), s = f/(2+f)
-constexpr double kLog64[] = {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01};
+constexpr double kLog64[] = {6.666666666666735130e-01, 3.999999999940941908e-01,
+                             2.857142874366239149e-01, 2.222219843214978396e-01,
+                             1.818357216161805012e-01, 1.531383769920937332e-01,
+                             1.479819860511658591e-01};
 
 struct Split {
   IrValue mantissa;  // minus 1: in [sqrt(1/2) - 1, sqrt(2) - 1)
@@ -40,7 +45,8 @@ Split SplitFloat(Builder& b, IrValue x) {
   const IrValue raw = b.Add(b.Bitcast(lifted, bits), b.IntLike(b.Bitcast(lifted, bits), offset));
   IrValue e = b.Sub(b.LShr(raw, b.IntLike(raw, mantissa_bits)), b.IntLike(raw, bias));
   e = b.Select(small, b.Sub(e, b.IntLike(e, 54)), e);
-  const IrValue m = b.Add(b.And(raw, b.IntLike(raw, (int64_t{1} << mantissa_bits) - 1)), b.IntLike(raw, half_root));
+  const IrValue m = b.Add(b.And(raw, b.IntLike(raw, (int64_t{1} << mantissa_bits) - 1)),
+                          b.IntLike(raw, half_root));
   const IrValue narrow = single ? e : b.IntTruncate(e, Element::kI32);  // AVX2 has no i64 -> f64
   return {b.FSub(b.Bitcast(m, number), b.Like(x, 1)), b.SignedToFloat(narrow, number)};
 }
@@ -82,7 +88,8 @@ IrValue EmitLog1p(Builder& b, IrValue x) {
   const IrValue lost = b.FSub(x, b.FSub(u, b.Like(x, 1)));
   const IrValue log = EmitLog(b, u);
   const IrValue corrected = b.FAdd(log, b.FDiv(lost, u));
-  const IrValue finite = b.And(b.Cmp(Compare::kFgt, u, b.Like(x, 0)), b.Cmp(Compare::kFlt, u, b.Like(x, kInfinity)));
+  const IrValue finite =
+      b.And(b.Cmp(Compare::kFgt, u, b.Like(x, 0)), b.Cmp(Compare::kFlt, u, b.Like(x, kInfinity)));
   const IrValue result = b.Select(finite, corrected, log);
   return b.Select(b.Cmp(Compare::kFlt, b.FAbs(x), b.Like(x, 0x1p-54)), x, result);
 }
@@ -114,7 +121,8 @@ IrValue EmitAtanh(Builder& b, IrValue x) {
     const IrValue size = b.FAbs(y);
     const IrValue ratio = b.FDiv(b.FAdd(size, size), b.FSub(b.Like(y, 1), size));
     const IrValue result = b.FMul(b.Like(y, 0.5), EmitLog1p(b, ratio));
-    return b.CopySign(b.Select(b.Cmp(Compare::kFgt, size, b.Like(y, 1)), b.Like(y, kNan), result), y);
+    return b.CopySign(b.Select(b.Cmp(Compare::kFgt, size, b.Like(y, 1)), b.Like(y, kNan), result),
+                      y);
   });
 }
 
@@ -134,8 +142,9 @@ IrValue PowDouble(Builder& b, IrValue x, IrValue y) {
   const IrValue negative = b.Cmp(Compare::kFlt, b.CopySign(one, x), zero);
   IrValue result = b.Select(b.And(negative, odd), b.FNeg(magnitude), magnitude);
   // A negative finite base with an exponent that is no integer has no real power.
-  const IrValue undefined = b.And(b.And(b.Cmp(Compare::kFlt, x, zero), b.Cmp(Compare::kFgt, x, b.Like(x, -kInfinity))),
-                                  b.Cmp(Compare::kFne, b.Truncate(y), y));
+  const IrValue undefined =
+      b.And(b.And(b.Cmp(Compare::kFlt, x, zero), b.Cmp(Compare::kFgt, x, b.Like(x, -kInfinity))),
+            b.Cmp(Compare::kFne, b.Truncate(y), y));
   result = b.Select(undefined, b.Like(x, kNan), result);
   const IrValue infinite = b.Cmp(Compare::kFeq, b.FAbs(y), b.Like(y, kInfinity));
   result = b.Select(b.And(b.Cmp(Compare::kFeq, size, one), infinite), one, result);
@@ -149,7 +158,8 @@ IrValue EmitPow(Builder& b, IrValue x, IrValue y) {
   x = b.Splat(x, lanes);
   y = b.Splat(y, lanes);
   if (b.TypeOf(x).element == Element::kF64) return PowDouble(b, x, y);
-  const IrValue wide = PowDouble(b, b.FloatExtend(x, Element::kF64), b.FloatExtend(y, Element::kF64));
+  const IrValue wide =
+      PowDouble(b, b.FloatExtend(x, Element::kF64), b.FloatExtend(y, Element::kF64));
   return b.FloatTruncate(wide, Element::kF32);
 }
 

@@ -33,7 +33,8 @@ IrValue EmitFmod(Builder& b, IrValue x, IrValue y) {
   x = b.Splat(x, lanes);
   y = b.Splat(y, lanes);
   if (b.TypeOf(x).element == Element::kF64) return FmodDouble(b, x, y);
-  const IrValue wide = FmodDouble(b, b.FloatExtend(x, Element::kF64), b.FloatExtend(y, Element::kF64));
+  const IrValue wide =
+      FmodDouble(b, b.FloatExtend(x, Element::kF64), b.FloatExtend(y, Element::kF64));
   return b.FloatTruncate(wide, Element::kF32);
 }
 

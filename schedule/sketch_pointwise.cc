@@ -15,7 +15,7 @@ struct PointwisePlan {
   std::string statement;
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
   std::vector<int64_t> extents;
-  bool uniform = false;            // all accesses have the output's offsets, or none
+  bool uniform = false;  // all accesses have the output's offsets, or none
 };
 
 IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId tensor,
@@ -56,7 +56,8 @@ std::optional<PointwisePlan> MakePlan(const NamedCompute& lowering, const Statem
     // A divided iterator or one that the output does not know goes outermost.
     by_stride.emplace_back(stride && *stride != 0 ? std::abs(*stride) : int64_t{1} << 50, iterator);
   }
-  std::ranges::stable_sort(by_stride, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(by_stride,
+                           [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [stride, iterator] : by_stride) {
     plan.order.push_back(statement.iterators[iterator].name);
     plan.extents.push_back(statement.iterators[iterator].extent);
@@ -154,8 +155,8 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
   sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
   sketch.fill = [plans, threads = target.threads](const std::vector<int64_t>& values) {
     Schedule schedule{.lowering = plans[0].lowering};
-    const PointwiseChoice choice{.vector = values[0], .trips = values[1],
-                                 .non_temporal = values[2] != 0};
+    const PointwiseChoice choice{
+        .vector = values[0], .trips = values[1], .non_temporal = values[2] != 0};
     for (const PointwisePlan& plan : plans) {
       PointwiseWriter(plan, choice, threads, schedule).Write();
     }

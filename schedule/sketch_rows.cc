@@ -23,8 +23,8 @@ namespace {
 struct RowStatement {
   std::string name;
   bool reduces = false;
-  std::string along;            // the iterator that walks the row; empty: a scalar per row
-  int64_t length = 1;           // of the row
+  std::string along;   // the iterator that walks the row; empty: a scalar per row
+  int64_t length = 1;  // of the row
   std::vector<std::string> outer_reductions;  // reduced over before the row itself
 };
 
@@ -32,8 +32,8 @@ struct RowPlan {
   std::string lowering;
   const Compute* compute = nullptr;
   std::vector<RowStatement> statements;
-  std::string pivot;                     // the first statement: the others join its row loop
-  std::vector<std::string> row_loops;    // of the pivot, outermost first
+  std::string pivot;                   // the first statement: the others join its row loop
+  std::vector<std::string> row_loops;  // of the pivot, outermost first
   std::vector<int64_t> row_extents;
   std::vector<std::pair<std::string, bool>> staged;  // tensor, and whether it is a row buffer
   bool writes_output_rows = false;
@@ -58,7 +58,8 @@ bool CanSplit(const Statement& statement) {
 bool AddReduction(const Compute& compute, const Statement& statement, RowPlan& plan) {
   const std::optional<VarId> along = ReducedAlong(compute, statement);
   if (!along || !CanSplit(statement)) return false;
-  RowStatement row{.name = statement.name, .reduces = true,
+  RowStatement row{.name = statement.name,
+                   .reduces = true,
                    .along = statement.iterators[*along].name,
                    .length = statement.iterators[*along].extent};
   for (const VarId iterator : ReducedIterators(statement)) {
@@ -84,10 +85,11 @@ bool SetRows(const Statement& pivot, RowPlan& plan) {
 
 void AddPlain(const Compute& compute, const Statement& statement, RowPlan& plan) {
   RowStatement row{.name = statement.name};
-  const auto along = ContiguousIterator(compute, statement, statement.writes[0].tensor,
-                                        statement.writes[0].index);
-  const bool shared = along && std::ranges::find(plan.row_loops, statement.iterators[*along].name) !=
-                                   plan.row_loops.end();
+  const auto along =
+      ContiguousIterator(compute, statement, statement.writes[0].tensor, statement.writes[0].index);
+  const bool shared =
+      along &&
+      std::ranges::find(plan.row_loops, statement.iterators[*along].name) != plan.row_loops.end();
   if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
     row.along = statement.iterators[*along].name;
     row.length = statement.iterators[*along].extent;
@@ -116,7 +118,7 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
 }
 
 struct RowChoice {
-  int64_t vector = 16;   // elements a step of a row handles
+  int64_t vector = 16;  // elements a step of a row handles
   bool non_temporal = false;
 };
 
@@ -193,7 +195,8 @@ class RowWriter {
     Add(VectorizeStep{loop + ".1"});
     const Statement& written =
         plan_.compute->statements[*plan_.compute->FindStatement(statement.name)];
-    const bool output = plan_.compute->tensors[written.writes[0].tensor].role == TensorRole::kOutput;
+    const bool output =
+        plan_.compute->tensors[written.writes[0].tensor].role == TensorRole::kOutput;
     if (output && choice_.non_temporal) Add(NonTemporalStep{name});
   }
 

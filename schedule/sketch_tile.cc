@@ -25,23 +25,23 @@ namespace {
 
 constexpr int64_t kShortReduction = 7;  // fully unrolled at most
 constexpr int kMaximumRows = 28;
-constexpr int64_t kWorthPacking = 32;     // products for each element that is copied first
-constexpr size_t kColumnsTried = 2;       // different vector dimensions, a sketch each
+constexpr int64_t kWorthPacking = 32;  // products for each element that is copied first
+constexpr size_t kColumnsTried = 2;    // different vector dimensions, a sketch each
 
 // The roles that a Compute's iterators play in the sketch.
 struct TilePlan {
   std::string lowering;
   const Compute* compute = nullptr;
   Statement reduction;
-  std::vector<std::string> followers;       // statements after the reduction
+  std::vector<std::string> followers;  // statements after the reduction
   VarId column = 0;
   std::optional<VarId> row;
-  std::vector<VarId> shared;                // outputs that both operands know: batches, groups
-  std::vector<VarId> outer_rows;            // further outputs of the broadcast operand
+  std::vector<VarId> shared;      // outputs that both operands know: batches, groups
+  std::vector<VarId> outer_rows;  // further outputs of the broadcast operand
   std::vector<VarId> outer_reductions;
   std::optional<VarId> long_reduction;
-  std::vector<VarId> short_reductions;      // unrolled
-  std::optional<PackStep> pack;             // of the operand along the columns; NR is filled in
+  std::vector<VarId> short_reductions;  // unrolled
+  std::optional<PackStep> pack;         // of the operand along the columns; NR is filled in
   bool pack_is_optional = false;
   bool pack_by_default = true;
   bool row_has_conditions = false;
@@ -118,8 +118,7 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
   if (contiguous && MatchingIterator(reduction, final, *contiguous) == iterator) score += 2;
   for (const Read& read : reduction.reads) {
     if (!UsesIterator(read.index, iterator)) continue;
-    const bool natural =
-        StorageStride(compute, reduction, read.tensor, read.index, iterator) == 1;
+    const bool natural = StorageStride(compute, reduction, read.tensor, read.index, iterator) == 1;
     if (compute.tensors[read.tensor].constant && IsPackable(compute, read, iterator)) {
       score += 3;
     } else if (natural) {
@@ -165,8 +164,8 @@ void AssignOutputs(TilePlan& plan) {
   }
   for (size_t i = plan.outer_rows.size(); i-- > 0;) {
     const VarId iterator = plan.outer_rows[i];
-    const bool better = !plan.row || (plan.Extent(*plan.row) < 4 &&
-                                      plan.Extent(iterator) > plan.Extent(*plan.row));
+    const bool better =
+        !plan.row || (plan.Extent(*plan.row) < 4 && plan.Extent(iterator) > plan.Extent(*plan.row));
     if (better) plan.row = iterator;
   }
   if (plan.row) std::erase(plan.outer_rows, *plan.row);
@@ -198,8 +197,7 @@ void AssignReductions(TilePlan& plan) {
     if (plan.long_reduction == iterator) continue;
     const bool last = iterator == rest.back();
     const bool free = !OccursIn(plan.reduction.domain, iterator);
-    if (last && free && plan.short_reductions.empty() &&
-        plan.Extent(iterator) <= kShortReduction) {
+    if (last && free && plan.short_reductions.empty() && plan.Extent(iterator) <= kShortReduction) {
       plan.short_reductions.push_back(iterator);
     } else {
       plan.outer_reductions.push_back(iterator);
@@ -258,8 +256,8 @@ void AssignPack(TilePlan& plan) {
     if (!UsesIterator(read.index, plan.column)) continue;
     const Tensor& tensor = compute.tensors[read.tensor];
     plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(tensor.type));
-    const bool natural = StorageStride(compute, plan.reduction, read.tensor, read.index,
-                                       plan.column) == 1;
+    const bool natural =
+        StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
     if (!IsPackable(compute, read, plan.column)) continue;
     // What is read once need not be copied first.
     if (!tensor.constant && natural && plan.reduction.reads.size() < 2) continue;
@@ -281,8 +279,8 @@ std::vector<TilePlan> MakePlans(const NamedCompute& lowering, const Target& targ
   const Compute& compute = lowering.compute;
   const std::optional<StatementId> reduction = FindReduction(compute);
   if (!reduction) return {};
-  TilePlan plan{.lowering = lowering.name, .compute = &compute,
-                .reduction = compute.statements[*reduction]};
+  TilePlan plan{
+      .lowering = lowering.name, .compute = &compute, .reduction = compute.statements[*reduction]};
   for (size_t s = *reduction + 1; s < compute.statements.size(); ++s) {
     plan.followers.push_back(compute.statements[s].name);
   }
@@ -325,7 +323,8 @@ TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
     for (int64_t mr = 1; mr <= std::min<int64_t>(rows, kMaximumRows); ++mr) {
       if (mr * vectors > AccumulatorRegisters(target)) break;
       const auto v = static_cast<double>(vectors);
-      const double column_tiles = std::ceil(static_cast<double>(columns) / (v * static_cast<double>(lanes)));
+      const double column_tiles =
+          std::ceil(static_cast<double>(columns) / (v * static_cast<double>(lanes)));
       const double full = static_cast<double>(rows / mr) * TileCost(static_cast<double>(mr), v);
       const double rest = rows % mr > 0 ? TileCost(static_cast<double>(rows % mr), v) : 0;
       const double cost = column_tiles * (full + rest);
@@ -444,8 +443,7 @@ class TileWriter {
     for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) StageFollower(plan_.followers[i]);
   }
   void StageFollower(const std::string& follower) {
-    const Statement& statement =
-        plan_.compute->statements[*plan_.compute->FindStatement(follower)];
+    const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(follower)];
     for (const tunec::Write& write : statement.writes) {
       const Tensor& tensor = plan_.compute->tensors[write.tensor];
       if (tensor.role == TensorRole::kWorkspace) {
@@ -512,8 +510,10 @@ Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
   const int64_t registers = AccumulatorRegisters(target);
   const int64_t panels_bytes = plan.panel_bytes_per_column * plan.Extent(plan.column);
   Sketch sketch{.name = "tile"};
-  sketch.knobs.push_back(MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows));
-  sketch.knobs.push_back(MakeKnob("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns));
+  sketch.knobs.push_back(
+      MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows));
+  sketch.knobs.push_back(
+      MakeKnob("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns));
   sketch.knobs.push_back(MakeKnob("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)));
   sketch.knobs.push_back(MakeKnob("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)));
   sketch.knobs.push_back(
@@ -522,8 +522,11 @@ Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
                              ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
                              : MakeKnob("pack", {plan.pack ? 1 : 0}, 1));
   sketch.fill = [plan, compute, registers, lanes](const std::vector<int64_t>& values) {
-    TileChoice choice{.rows = values[0], .columns = values[1], .block = values[2],
-                      .unroll = values[3], .columns_outside = values[4] != 0,
+    TileChoice choice{.rows = values[0],
+                      .columns = values[1],
+                      .block = values[2],
+                      .unroll = values[3],
+                      .columns_outside = values[4] != 0,
                       .pack = values[5] != 0};
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);

@@ -60,7 +60,8 @@ struct InlineStep {
 
 /// `split acc.i 2 14`: loop acc.i becomes acc.i.0, acc.i.1 (2 iterations), acc.i.2 (14).
 /// Factors need not divide.
-///   before: for i < 100          after: for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 + ...
+///   before: for i < 100          after: for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 +
+///   ...
 struct SplitStep {
   std::string loop;
   std::vector<int64_t> factors;
@@ -132,9 +133,9 @@ struct NonTemporalStep {
   bool operator==(const NonTemporalStep&) const = default;
 };
 
-using ScheduleStep = std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep, FuseStep,
-                          IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
-                          StageStep, NonTemporalStep>;
+using ScheduleStep = std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep,
+                                  FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep,
+                                  ComputeAtStep, StageStep, NonTemporalStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

@@ -13,9 +13,9 @@ namespace tunec {
 
 }  // namespace tunec
 
-#define TUNEC_CHECK(condition, ...)                                                   \
-  do {                                                                                \
-    if (!(condition)) [[unlikely]]                                                    \
+#define TUNEC_CHECK(condition, ...)                                                     \
+  do {                                                                                  \
+    if (!(condition)) [[unlikely]]                                                      \
       ::tunec::CheckFailed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
   } while (false)
 

@@ -73,16 +73,16 @@ std::unexpected<Error> FailAt(SourceLocation where, ErrorCode code,
 #define TUNEC_CONCAT(a, b) TUNEC_CONCAT_(a, b)
 
 /// Returns the error of a Status or Result from the enclosing function.
-#define TUNEC_RETURN_IF_ERROR(expression)                          \
-  do {                                                             \
-    if (auto tunec_status_ = (expression); !tunec_status_)         \
-      return std::unexpected(std::move(tunec_status_).error());    \
+#define TUNEC_RETURN_IF_ERROR(expression)                       \
+  do {                                                          \
+    if (auto tunec_status_ = (expression); !tunec_status_)      \
+      return std::unexpected(std::move(tunec_status_).error()); \
   } while (false)
 
 /// TUNEC_ASSIGN(auto x, F()); declares x from a Result, or returns its error.
 #define TUNEC_ASSIGN(declaration, expression) \
   TUNEC_ASSIGN_(TUNEC_CONCAT(tunec_result_, __LINE__), declaration, expression)
-#define TUNEC_ASSIGN_(result, declaration, expression)               \
-  auto result = (expression);                                        \
-  if (!result) return std::unexpected(std::move(result).error());    \
+#define TUNEC_ASSIGN_(result, declaration, expression)            \
+  auto result = (expression);                                     \
+  if (!result) return std::unexpected(std::move(result).error()); \
   declaration = std::move(*result)

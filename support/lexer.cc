@@ -25,7 +25,8 @@ size_t NameLength(std::string_view text) {
   return n;
 }
 
-// Digits, then a fraction or an exponent only when digits follow: "0 .. 4" and "0..4" hold integers.
+// Digits, then a fraction or an exponent only when digits follow: "0 .. 4" and "0..4" hold
+// integers.
 size_t NumberLength(std::string_view text, bool& is_float) {
   const auto digit_at = [&](size_t i) { return i < text.size() && IsDigit(text[i]); };
   size_t n = 0;
@@ -127,8 +128,8 @@ class Tokenizer {
   }
 
   static size_t PunctuationLength(std::string_view rest) {
-    constexpr std::array<std::string_view, 8> kPairs = {"->", "..", ">=", "<=",
-                                                        "==", "!=", "&&", "||"};
+    constexpr std::array<std::string_view, 8> kPairs = {
+        "->", "..", ">=", "<=", "==", "!=", "&&", "||"};
     for (const std::string_view pair : kPairs) {
       if (rest.starts_with(pair)) return 2;
     }

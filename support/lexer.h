@@ -22,8 +22,8 @@ enum class TokenKind : uint8_t { kIdentifier, kInteger, kFloat, kString, kPunctu
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;       // as written; into the lexer's copy of the input
-  std::string value;           // kString: unescaped
+  std::string_view text;  // as written; into the lexer's copy of the input
+  std::string value;      // kString: unescaped
   int line = 1;
   int column = 1;
   bool starts_line = false;    // the first token of its line, for line-oriented grammars

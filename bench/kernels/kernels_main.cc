@@ -74,7 +74,8 @@ double Peak512() {
       "vzeroupper\n"
       : "+r"(rounds)
       : "m"(a), "m"(b)
-      : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm14", "xmm15");
+      : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+        "xmm10", "xmm11", "xmm14", "xmm15");
   return static_cast<double>(kBurstRounds) * 12 * 32 / (Now() - start) / 1e9;
 }
 
@@ -117,7 +118,8 @@ double Peak256() {
       "vzeroupper\n"
       : "+r"(rounds)
       : "m"(a), "m"(b)
-      : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm14", "xmm15");
+      : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+        "xmm10", "xmm11", "xmm14", "xmm15");
   return static_cast<double>(kBurstRounds) * 12 * 16 / (Now() - start) / 1e9;
 }
 
@@ -146,7 +148,8 @@ void Run(const KernelBench& bench, const Target& target) {
   const double before = Now();
   if (object) object = CompileObject(*nest, target);
   const double compile_seconds = Now() - before;
-  const auto kernel = object ? LoadKernel(*object, PerfMap::kOn) : Result<Kernel>(std::unexpected(object.error()));
+  const auto kernel =
+      object ? LoadKernel(*object, PerfMap::kOn) : Result<Kernel>(std::unexpected(object.error()));
   if (!kernel) {
     fmt::print("{}: {}\n", bench.name, kernel.error().Format());
     return;
@@ -182,9 +185,11 @@ void Run(const KernelBench& bench, const Target& target) {
   std::ranges::sort(microseconds);
   std::ranges::sort(percent);
   const double median = microseconds[kRepetitions / 2];
-  fmt::print("{:28} {:9.1f} us [{:.1f}, {:.1f}]", bench.name, median, microseconds[kRepetitions / 4], microseconds[3 * kRepetitions / 4]);
+  fmt::print("{:28} {:9.1f} us [{:.1f}, {:.1f}]", bench.name, median,
+             microseconds[kRepetitions / 4], microseconds[3 * kRepetitions / 4]);
   if (bench.unit == WorkUnit::kFlops) {
-    fmt::print("  {:5.1f} % of peak [{:.1f}, {:.1f}]  {:.1f} GFLOP/s", percent[kRepetitions / 2], percent[kRepetitions / 4], percent[3 * kRepetitions / 4], bench.work / median / 1e3);
+    fmt::print("  {:5.1f} % of peak [{:.1f}, {:.1f}]  {:.1f} GFLOP/s", percent[kRepetitions / 2],
+               percent[kRepetitions / 4], percent[3 * kRepetitions / 4], bench.work / median / 1e3);
   } else {
     fmt::print("  {:.3f} ns an element", median * 1e3 / bench.work);
   }

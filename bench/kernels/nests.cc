@@ -67,7 +67,8 @@ nest gemm {
     parallel for jt in 0 .. $PANELS {
       for kb in 0 .. $KBLOCKS {
         for it in 0 .. $TILES {
-)" + GemmTile("$MR*it", mr) + "}\n" + rest + R"(
+)" + GemmTile("$MR*it", mr) +
+                     "}\n" + rest + R"(
       }
     }
   }
@@ -190,19 +191,26 @@ std::vector<KernelBench> KernelBenches(int vector_bits) {
   if (vector_bits == 512) {
     for (const auto& [mr, nr] : {std::pair{14, 32}, {12, 32}, {8, 48}, {7, 64}, {6, 64}})
       if (nr != 48)
-        benches.push_back({fmt::format("gemm 512 {}x{}", mr, nr), GemmNest(512, 512, 512, mr, nr, 512, 4), cube});
+        benches.push_back(
+            {fmt::format("gemm 512 {}x{}", mr, nr), GemmNest(512, 512, 512, mr, nr, 512, 4), cube});
     benches.push_back({"gemm 512 14x32 kc256", GemmNest(512, 512, 512, 14, 32, 256, 4), cube});
-    benches.push_back({"gemm 504 14x32", GemmNest(504, 512, 512, 14, 32, 512, 4), 2.0 * 504 * 512 * 512});
-    benches.push_back({"conv 3x3 64-64 56^2 14x32", ConvNest(56, 56, 64, 64, 14, 32), 2.0 * 56 * 56 * 64 * 64 * 9});
-    benches.push_back({"conv 3x3 64-64 56^2 7x64", ConvNest(56, 56, 64, 64, 7, 64), 2.0 * 56 * 56 * 64 * 64 * 9});
+    benches.push_back(
+        {"gemm 504 14x32", GemmNest(504, 512, 512, 14, 32, 512, 4), 2.0 * 504 * 512 * 512});
+    benches.push_back({"conv 3x3 64-64 56^2 14x32", ConvNest(56, 56, 64, 64, 14, 32),
+                       2.0 * 56 * 56 * 64 * 64 * 9});
+    benches.push_back(
+        {"conv 3x3 64-64 56^2 7x64", ConvNest(56, 56, 64, 64, 7, 64), 2.0 * 56 * 56 * 64 * 64 * 9});
   }
   benches.push_back({"gemm 512 6x16", GemmNest(512, 512, 512, 6, 16, 512, 4), cube});
   benches.push_back({"gemm 512 4x16", GemmNest(512, 512, 512, 4, 16, 512, 4), cube});
   benches.push_back({"softmax 64x1024", SoftmaxNest(64, 1024), 64.0 * 1024, WorkUnit::kElements});
   for (const char* function : {"exp", "tanh", "erf", "log", "sin", "sqrt"})
-    benches.push_back({fmt::format("map {} 4096", function), MapNest(4096, fmt::format("{}(A[i])", function)), 4096, WorkUnit::kElements});
+    benches.push_back({fmt::format("map {} 4096", function),
+                       MapNest(4096, fmt::format("{}(A[i])", function)), 4096,
+                       WorkUnit::kElements});
   benches.push_back({"map copy 4096", MapNest(4096, "A[i]"), 4096, WorkUnit::kElements});
-  benches.push_back({"map gelu 4096", MapNest(4096, "A[i] * 0.5 * (1.0 + erf(A[i] * 0.70710678))"), 4096, WorkUnit::kElements});
+  benches.push_back({"map gelu 4096", MapNest(4096, "A[i] * 0.5 * (1.0 + erf(A[i] * 0.70710678))"),
+                     4096, WorkUnit::kElements});
   return benches;
 }
 

@@ -63,6 +63,18 @@ TEST(Tuning, ThenNothingIsMeasuredAgain) {
   ExpectRight(graph, *second);
 }
 
+TEST(Tuning, EveryTrialSaysWhatMeasuredIt) {
+  Database database = InMemory();
+  ASSERT_TRUE(Compile(GraphOf(kConvRelu), &database, Tuned(3)));
+  const auto tasks = database.ListTrials({});
+  ASSERT_TRUE(tasks) << tasks.error().Format();
+  ASSERT_EQ(tasks->size(), 1u);
+  EXPECT_FALSE(tasks->front().trials.empty());
+  for (const TrialRecord& trial : tasks->front().trials) {
+    EXPECT_THAT(trial.tool_version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+  }
+}
+
 TEST(Tuning, ALargerBudgetMeasuresOnlyTheRest) {
   const Graph graph = GraphOf(kConvRelu);
   Database database = InMemory();

@@ -5,6 +5,7 @@
 """
 import random
 import re
+import subprocess
 
 import tunec_process
 from tunec_process import CHAIN, NETWORKS, PRODUCT, TunecTest
@@ -30,6 +31,26 @@ class Memory(TunecTest):
         self.assertIn("1 objects compiled, 1 reused", second)
         self.assertIn("0 objects compiled, 2 reused", self.compile(chain, "--trials", trials))
         self.verify(chain)
+
+    def test_an_export_carries_what_was_tuned(self):
+        trials = self.tune()
+        self.good("db", "export", "all.jsonl", "--db", self.db)
+        self.db = self.dir / "other.db"
+        self.good("db", "import", "all.jsonl", "--db", self.db)
+        second = self.compile(self.product, "--trials", trials)
+        self.assertIn("\n0 new trials", second)
+        self.assertIn("1 objects compiled", second)
+
+    def test_two_processes_tune_at_once(self):
+        command = [tunec_process.TUNEC, self.product, "--random-weights", "7", "--threads", "1", "--trials", "8",
+                   "--db", self.db]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 env=self.environment) for _ in range(2)]
+        for process in both:
+            out, _ = process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 0, out)
+        self.assert_sound()
+        self.assertIn("\n0 new trials", self.compile(self.product, "--trials", 8))
 
     def test_a_network_tunes_and_stays_right(self):
         model = NETWORKS / "mixer_48.graph"

@@ -43,8 +43,8 @@ TEST(ComputeText, KeepsOddNames) {
 
 TEST(ComputeText, KeepsCustomReducers) {
   Compute compute = MustParse(test::kMatmul);
-  compute.statements[0].reducer->finalise = {
-      Expr::Accumulator(0, DataType::kF32) / Expr::Constant(29.0, DataType::kF32)};
+  compute.statements[0].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
+                                             Expr::Constant(29.0, DataType::kF32)};
   compute.statements[0].reducer->reorderable = false;
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }

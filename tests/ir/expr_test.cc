@@ -31,9 +31,8 @@ Result<Expr> Parse(std::string_view text, DataType type) {
   if (!lexer) return std::unexpected(lexer.error());
   std::vector<Tensor> tensors(3);
   for (Tensor& tensor : tensors) tensor.type = type;
-  ExprParser parser(*lexer, tensors, [](const std::string& name) -> std::optional<VarId> {
-    return name[0] - 'i';
-  });
+  ExprParser parser(*lexer, tensors,
+                    [](const std::string& name) -> std::optional<VarId> { return name[0] - 'i'; });
   for (TensorId t = 0; t < 3; ++t) parser.AddRead({t, {}, std::nullopt});
   TUNEC_ASSIGN(Expr expr, parser.ParseExpr());
   if (!lexer->AtEnd()) return lexer->Expected("the end");
@@ -83,8 +82,8 @@ RC_GTEST_PROP(Expr, StrictSimplifyKeepsBools, (uint64_t seed)) {
 
 RC_GTEST_PROP(Expr, ParsingItsTextGivesIt, (uint64_t seed)) {
   Random random(seed);
-  const DataType types[] = {kF32, DataType::kF64, DataType::kF16, DataType::kBF16, kI32,
-                            DataType::kI64, DataType::kU8};
+  const DataType types[] = {kF32, DataType::kF64, DataType::kF16, DataType::kBF16,
+                            kI32, DataType::kI64, DataType::kU8};
   const DataType type = types[random.Below(7)];
   const Expr expr = test::RandomExpr(random, type, 4);
   const std::string text = PrintExpr(expr, kNames);
@@ -97,9 +96,9 @@ RC_GTEST_PROP(Expr, ParsingItsTextGivesIt, (uint64_t seed)) {
 RC_GTEST_PROP(Expr, LiteralsRoundTrip, (uint64_t bits)) {
   const float narrow = std::bit_cast<float>(static_cast<uint32_t>(bits));
   const double wide = std::bit_cast<double>(bits);
-  for (const Expr& literal : {Expr::Constant(double{narrow}, kF32),
-                              Expr::Constant(wide, DataType::kF64),
-                              Expr::Constant(double{narrow}, DataType::kBF16)}) {
+  for (const Expr& literal :
+       {Expr::Constant(double{narrow}, kF32), Expr::Constant(wide, DataType::kF64),
+        Expr::Constant(double{narrow}, DataType::kBF16)}) {
     const auto parsed = Parse(PrintExpr(literal, kNames), kF32);
     RC_ASSERT(parsed.has_value());
     // NaNs keep their sign but not their payload.
@@ -193,8 +192,8 @@ TEST(Evaluate, IntegersWrapAndDivideWithoutTraps) {
 
 TEST(Evaluate, SelectForgivesTheSideNotTaken) {
   const Expr zero = Expr::Constant(0, kI32);
-  const Expr safe = Expr::Select(Expr::Apply(ScalarOp::kEq, {Y(kI32), zero}), zero,
-                                 X(kI32) / Y(kI32));
+  const Expr safe =
+      Expr::Select(Expr::Apply(ScalarOp::kEq, {Y(kI32), zero}), zero, X(kI32) / Y(kI32));
   const Scalar reads[] = {Scalar::Integer(5), Scalar::Integer(0)};
   const Scalar value = ExprProgram(safe, Precision::kNative).Run({.reads = reads});
   EXPECT_FALSE(value.invalid);

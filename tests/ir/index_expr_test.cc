@@ -130,7 +130,8 @@ TEST(IndexExpr, RefusesWithAPlace) {
   EXPECT_EQ(error("i + x"), "index:1:5: error: no variable is called x here");
   EXPECT_EQ(error("i mod 0"), "index:1:7: error: divisor 0, expected a positive one");
   EXPECT_EQ(error("floor(i)"), "index:1:8: error: expected '/', found ')'");
-  EXPECT_EQ(error("i +"), "index:1:4: error: expected an index expression, found the end of the text");
+  EXPECT_EQ(error("i +"),
+            "index:1:4: error: expected an index expression, found the end of the text");
   EXPECT_EQ(error("@3"), "index:1:1: error: @3 is not a read above");
   EXPECT_EQ(error("99999999999999999"),
             "index:1:1: error: 99999999999999999 is too large for an index");

@@ -20,7 +20,7 @@ Array RandomArray(DataType type, std::vector<int64_t> shape, uint64_t seed) {
 }
 
 std::vector<Array> RunText(std::string_view text, const std::vector<Array>& arguments,
-                       Precision precision = Precision::kNative) {
+                           Precision precision = Precision::kNative) {
   const auto compute = ParseCompute(text, "c.txt");
   if (!compute) {
     ADD_FAILURE() << compute.error().Format();
@@ -72,8 +72,7 @@ TEST(InterpretCompute, ReadsOutsideGuardsAreTheirValue) {
         for (int64_t c = 0; c < 4; ++c) {
           const int64_t row = o + r - 1;
           const bool inside = row >= 0 && row < 9;
-          sum += (inside ? x.As<float>()[row * 4 + c] : 0.0f) *
-                 w.As<float>()[(r * 4 + c) * 5 + f];
+          sum += (inside ? x.As<float>()[row * 4 + c] : 0.0f) * w.As<float>()[(r * 4 + c) * 5 + f];
         }
       }
       ASSERT_EQ(y[0].As<float>()[o * 5 + f], sum);
@@ -101,8 +100,7 @@ TEST(InterpretCompute, GathersByValue) {
   const auto y = RunText(test::kGather, {x, index});
   EXPECT_EQ(y[0].GetDouble(5 * 3 + 2), 2 * x.GetDouble(15 * 3 + 2));
   index.SetInt(4, 20);
-  EXPECT_EQ(ErrorOf(test::kGather, {x, index}),
-            "S: read of X[20, 0] is outside its shape [20, 3]");
+  EXPECT_EQ(ErrorOf(test::kGather, {x, index}), "S: read of X[20, 0] is outside its shape [20, 3]");
 }
 
 TEST(InterpretCompute, LayoutsDoNotChangeValues) {
@@ -129,7 +127,8 @@ TEST(InterpretCompute, AnEmptyReductionIsTheIdentity) {
     output C: f32[3]
     S[i: 3, k: 0 reduction]:
       C[i] max= A[i, k]
-  })", {Array(DataType::kF32, {3, 0})});
+  })",
+                         {Array(DataType::kF32, {3, 0})});
   EXPECT_EQ(c[0].GetDouble(2), -INFINITY);
 }
 
@@ -149,17 +148,23 @@ TEST(InterpretCompute, ReportsReadsOfNothing) {
       T[i] = 1.0
     U[i: 4]:
       C[i] = T[i]
-  })", {}), "U: read of T[3], which nothing wrote");
+  })",
+                    {}),
+            "U: read of T[3], which nothing wrote");
   EXPECT_EQ(ErrorOf(R"(compute c {
     output C: f32[4]
     S[i: 4] where 2 - i >= 0:
       C[i] = 1.0
-  })", {}), "nothing wrote the output C[3]");
+  })",
+                    {}),
+            "nothing wrote the output C[3]");
   EXPECT_EQ(ErrorOf(R"(compute c {
     output C: i32[4]
     S[i: 4]:
       C[i] = 1i32 / index_i32(i)
-  })", {}), "S: integer division by zero");
+  })",
+                    {}),
+            "S: integer division by zero");
 }
 
 TEST(InterpretCompute, UpdatesInPlaceThroughAnAlias) {
@@ -168,7 +173,8 @@ TEST(InterpretCompute, UpdatesInPlaceThroughAnAlias) {
     output C: f32[4] alias A
     S[i: 4] where i - 2 >= 0:
       C[i] = C[i] + 1.0
-  })", {RandomArray(DataType::kF32, {4}, 9)});
+  })",
+                         {RandomArray(DataType::kF32, {4}, 9)});
   const Array a = RandomArray(DataType::kF32, {4}, 9);
   EXPECT_EQ(c[0].GetDouble(0), a.GetDouble(0));
   EXPECT_EQ(c[0].GetDouble(3), static_cast<float>(a.GetDouble(3) + 1));

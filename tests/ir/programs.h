@@ -86,8 +86,8 @@ inline constexpr std::string_view kMixed = R"(compute mixed {
 )";
 
 inline constexpr std::pair<std::string_view, std::string_view> kComputes[] = {
-    {"matmul", kMatmul}, {"blocked", kBlocked},   {"convolution", kConvolution},
-    {"argmax", kArgMax}, {"gather", kGather},     {"triangle", kTriangle},
+    {"matmul", kMatmul},   {"blocked", kBlocked}, {"convolution", kConvolution},
+    {"argmax", kArgMax},   {"gather", kGather},   {"triangle", kTriangle},
     {"welford", kWelford}, {"mixed", kMixed}};
 
 }  // namespace tunec::test

@@ -16,11 +16,16 @@ IndexExpr RandomIndex(Random& random, int variables, int depth) {
   const IndexExpr a = RandomIndex(random, variables, depth - 1);
   const auto divisor = static_cast<int64_t>(1 + random.Below(9));
   switch (random.Below(5)) {
-    case 0: return a + RandomIndex(random, variables, depth - 1);
-    case 1: return a - RandomIndex(random, variables, depth - 1);
-    case 2: return a * (static_cast<int64_t>(random.Below(17)) - 8);
-    case 3: return IndexExpr::FloorDiv(a, divisor);
-    default: return IndexExpr::Mod(a, divisor);
+    case 0:
+      return a + RandomIndex(random, variables, depth - 1);
+    case 1:
+      return a - RandomIndex(random, variables, depth - 1);
+    case 2:
+      return a * (static_cast<int64_t>(random.Below(17)) - 8);
+    case 3:
+      return IndexExpr::FloorDiv(a, divisor);
+    default:
+      return IndexExpr::Mod(a, divisor);
   }
 }
 
@@ -57,8 +62,8 @@ Expr RandomExpr(Random& random, DataType type, int depth) {
   }
   while (true) {
     const auto op = static_cast<ScalarOp>(random.Below(static_cast<int>(ScalarOp::kFma) + 1));
-    const bool fits = IsDefined(op, type) && ResultOf(op) == ResultType::kSame &&
-                      op != ScalarOp::kSelect;
+    const bool fits =
+        IsDefined(op, type) && ResultOf(op) == ResultType::kSame && op != ScalarOp::kSelect;
     if (!fits) continue;
     std::vector<Expr> operands;
     for (int i = 0; i < Arity(op); ++i) operands.push_back(RandomExpr(random, type, depth - 1));

@@ -30,7 +30,9 @@ TEST(VerifyCompute, Tensors) {
             "tensor A: its shape has no element count");
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].alignment = 48; }),
             "tensor A: alignment 48, expected a power of two");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].range = Interval{2, 1}; }),
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.tensors[0].range = Interval{2, 1};
+            }),
             "tensor A: range [2, 1] is empty");
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].alias = 9; }),
             "tensor A: alias of tensor number 9, there are 4");
@@ -99,13 +101,13 @@ TEST(VerifyCompute, Writes) {
 TEST(VerifyCompute, Values) {
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].values.clear(); }),
             "statement T: 0 values for 1 writes");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Constant(1, DataType::kI64); }),
-            "statement T: values 0 is i64, but C is f32");
+  EXPECT_EQ(
+      Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Constant(1, DataType::kI64); }),
+      "statement T: values 0 is i64, but C is f32");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Read(1, DataType::kF32); }),
             "statement T: slot 1 of 1 in an expression");
   EXPECT_EQ(Matmul([](Compute& c) {
-              c.statements[1].values[0] =
-                  Expr::Cast(Expr::Read(0, DataType::kF64), DataType::kF32);
+              c.statements[1].values[0] = Expr::Cast(Expr::Read(0, DataType::kF64), DataType::kF32);
             }),
             "statement T: slot 0 is used as f64, its tensor acc is f32");
   EXPECT_EQ(Matmul([](Compute& c) {
@@ -113,10 +115,9 @@ TEST(VerifyCompute, Values) {
               c.statements[1].values[0] = Expr::Apply(ScalarOp::kXor, {x, x});
             }),
             "statement T: xor of f32 means nothing");
-  EXPECT_EQ(Matmul([](Compute& c) {
-              c.statements[1].values[0] = Expr::Accumulator(0, DataType::kF32);
-            }),
-            "statement T: an accumulator outside combine and finalise");
+  EXPECT_EQ(
+      Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Accumulator(0, DataType::kF32); }),
+      "statement T: an accumulator outside combine and finalise");
 }
 
 TEST(VerifyCompute, Reducers) {
@@ -133,10 +134,9 @@ TEST(VerifyCompute, Reducers) {
             "statement S: an incoming value outside combine");
   EXPECT_EQ(reducer([](Reducer& r) { r.combine[0] = Expr::Accumulator(1, DataType::kF32); }),
             "statement S: slot 1 of 1 in an expression");
-  EXPECT_EQ(reducer([](Reducer& r) {
-              r.combine[0] = Expr::Index(IndexExpr::Var(0), DataType::kF32);
-            }),
-            "statement S: a reducer uses variables");
+  EXPECT_EQ(
+      reducer([](Reducer& r) { r.combine[0] = Expr::Index(IndexExpr::Var(0), DataType::kF32); }),
+      "statement S: a reducer uses variables");
 }
 
 // The body of a nest with an input A, an output C and a local t, each f32[16].
@@ -168,10 +168,11 @@ TEST(VerifyLoopNest, Variables) {
   EXPECT_EQ(Nest("for i in 0 .. 4 {\n for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}",
                  [](LoopNest& n) { std::get<Loop>(First<Loop>(n).body[0].value).var = 0; }),
             "phase p: loop i: a loop around it binds the variable too");
-  EXPECT_EQ(Nest(kLoop, [](LoopNest& n) {
-              n.variables.push_back("j");
-              First<Loop>(n).upper = {IndexExpr::Var(1)};
-            }),
+  EXPECT_EQ(Nest(kLoop,
+                 [](LoopNest& n) {
+                   n.variables.push_back("j");
+                   First<Loop>(n).upper = {IndexExpr::Var(1)};
+                 }),
             "phase p: loop i: variable 1 is not in scope");
 }
 

@@ -41,7 +41,8 @@ nest mm {
 
 int Count(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);
-  return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
+  return static_cast<int>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
 }
 
 /// The assembly from the label of the loop with the most FMAs to its backward jump.
@@ -156,8 +157,9 @@ TEST(Load, SeveralThreadsCompileAndLoad) {
     threads.emplace_back([&] {
       for (int i = 0; i < 5; ++i) {
         const auto actual = RunCompiled(nest, DetectCpu(1), arguments);
-        right += actual && std::equal((*actual)[0].As<float>().begin(), (*actual)[0].As<float>().end(),
-                                      (*expected)[0].As<float>().begin());
+        right +=
+            actual && std::equal((*actual)[0].As<float>().begin(), (*actual)[0].As<float>().end(),
+                                 (*expected)[0].As<float>().begin());
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -173,7 +175,8 @@ TEST(Cpu, Specifications) {
   const auto narrow = ParseCpu("native,-avx512f", 1);
   ASSERT_TRUE(narrow.has_value());
   EXPECT_EQ(narrow->vector_bits, 256);
-  for (const std::string& feature : narrow->features) EXPECT_FALSE(feature.starts_with("avx512")) << feature;
+  for (const std::string& feature : narrow->features)
+    EXPECT_FALSE(feature.starts_with("avx512")) << feature;
   const auto server = ParseCpu("sapphirerapids", 1);
   ASSERT_TRUE(server.has_value());
   EXPECT_TRUE(server->Has("amx-bf16"));

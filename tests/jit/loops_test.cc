@@ -311,7 +311,8 @@ nest reduce {
       vector for j in 0 .. 333 { arg: (V[i], I[i]) argmax= (A[i, j], index_i64(j)) }
     }
   }
-})", 1e-4);
+})",
+                      1e-4);
 }
 
 TEST(Access, PrefetchesChangeNothing) {
@@ -379,7 +380,8 @@ nest exact separate {
 }
 
 void ExpectRefused(const std::string& node, const std::string& message) {
-  const LoopNest nest = Parse("nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  phase main {\n" + node + "\n  }\n}");
+  const LoopNest nest = Parse(
+      "nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  phase main {\n" + node + "\n  }\n}");
   const auto object = CompileObject(nest, DetectCpu(1));
   ASSERT_FALSE(object.has_value());
   EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
@@ -387,8 +389,10 @@ void ExpectRefused(const std::string& node, const std::string& message) {
 }
 
 TEST(Errors, WhatACpuHasNot) {
-  ExpectRefused("grid for b in 0 .. 8 {\ns: C[b] = 1.0\n}", "loop b over GPU threads cannot be emitted for a cpu");
-  ExpectRefused("block for b in 0 .. 8 {\ns: C[b] = 1.0\n}", "loop b over GPU threads cannot be emitted for a cpu");
+  ExpectRefused("grid for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
+                "loop b over GPU threads cannot be emitted for a cpu");
+  ExpectRefused("block for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
+                "loop b over GPU threads cannot be emitted for a cpu");
 }
 
 TEST(Errors, TooMuchUnrolling) {

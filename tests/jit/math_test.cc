@@ -15,15 +15,20 @@ using LongFunction = long double (*)(long double);
 
 /// Values of every exponent and both signs, special values, and a dense sweep of [-30, 30].
 std::vector<double> Samples(DataType type) {
-  std::vector<double> samples{0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, INFINITY, -INFINITY, NAN, 88.72284f, 88.7229f, -87.4, -103.9, -104.1, 709.78, 709.79, -745.1, -745.2, 1e308, 5e-324};
+  std::vector<double> samples{0.0,      -0.0,      1.0,    -1.0,      0.5,      -0.5,  2.0,
+                              INFINITY, -INFINITY, NAN,    88.72284f, 88.7229f, -87.4, -103.9,
+                              -104.1,   709.78,    709.79, -745.1,    -745.2,   1e308, 5e-324};
   Random random(7);
   const bool single = type == DataType::kF32;
   for (int i = 0; i < 40000; ++i) {
     const uint64_t bits = random.Next();
-    samples.push_back(single ? std::bit_cast<float>(static_cast<uint32_t>(bits)) : std::bit_cast<double>(bits));
+    samples.push_back(single ? std::bit_cast<float>(static_cast<uint32_t>(bits))
+                             : std::bit_cast<double>(bits));
   }
-  for (int i = 0; i < 40000; ++i) samples.push_back(60.0 * static_cast<double>(random.Next() >> 11) * 0x1p-53 - 30);
-  for (int i = 0; i < 20000; ++i) samples.push_back(4.0 * static_cast<double>(random.Next() >> 11) * 0x1p-53 - 2);
+  for (int i = 0; i < 40000; ++i)
+    samples.push_back(60.0 * static_cast<double>(random.Next() >> 11) * 0x1p-53 - 30);
+  for (int i = 0; i < 20000; ++i)
+    samples.push_back(4.0 * static_cast<double>(random.Next() >> 11) * 0x1p-53 - 2);
   return samples;
 }
 
@@ -60,7 +65,8 @@ nest math {{
   input A: {1}[{0}]
   output B: {1}[{0}]
   phase main {{ vector for i in 0 .. {0} {{ s: B[i] = {2}(A[i]) }} }}
-}})", samples.size(), type_name, c.name));
+}})",
+                                          samples.size(), type_name, c.name));
   Array input(type, {static_cast<int64_t>(samples.size())});
   for (size_t i = 0; i < samples.size(); ++i) input.SetDouble(i, samples[i]);
   const auto output = RunCompiled(nest, target, {input});
@@ -78,8 +84,10 @@ nest math {{
     const double error = UlpError(y, c.function(x), single);
     worst = std::max(worst, error);
     if (error > (single ? c.ulp32 : c.ulp64) && shown++ < 4)
-      ADD_FAILURE() << c.name << " " << type_name << "(" << fmt::format("{}", x) << ") = " << fmt::format("{}", y)
-                    << ", expected " << fmt::format("{}", static_cast<double>(c.function(x))) << ", " << error << " ulp";
+      ADD_FAILURE() << c.name << " " << type_name << "(" << fmt::format("{}", x)
+                    << ") = " << fmt::format("{}", y) << ", expected "
+                    << fmt::format("{}", static_cast<double>(c.function(x))) << ", " << error
+                    << " ulp";
   }
   return worst;
 }
@@ -90,24 +98,31 @@ TEST_P(Accuracy, WithinBound) {
   for (const Target& target : Targets())
     for (const char* type : {"f32", "f64"}) {
       const double worst = Worst(GetParam(), type, target);
-      fmt::print("  {} {} at {} bits: {:.3f} ulp\n", GetParam().name, type, target.vector_bits, worst);
+      fmt::print("  {} {} at {} bits: {:.3f} ulp\n", GetParam().name, type, target.vector_bits,
+                 worst);
     }
 }
 
 long double Rsqrt(long double x) { return 1 / std::sqrt(x); }
 
-INSTANTIATE_TEST_SUITE_P(Math, Accuracy, ::testing::Values(
-    Case{"exp", std::exp, 2, 2}, Case{"log", std::log, 3, 2}, Case{"tanh", std::tanh, 5, 4},
-    Case{"erf", std::erf, 5.5, 4}, Case{"sqrt", std::sqrt, 0.51, 0.51}, Case{"rsqrt", Rsqrt, 2, 2},
-    Case{"sin", std::sin, 1, 4096, 1e6}, Case{"cos", std::cos, 1, 4096, 1e6},
-    Case{"asin", std::asin, 1, 8}, Case{"acos", std::acos, 1, 8}, Case{"atan", std::atan, 1, 4},
-    Case{"sinh", std::sinh, 1, 8}, Case{"cosh", std::cosh, 1, 4}, Case{"asinh", std::asinh, 1, 8},
-    Case{"acosh", std::acosh, 1, 8}, Case{"atanh", std::atanh, 1, 8}),
+INSTANTIATE_TEST_SUITE_P(
+    Math, Accuracy,
+    ::testing::Values(Case{"exp", std::exp, 2, 2}, Case{"log", std::log, 3, 2},
+                      Case{"tanh", std::tanh, 5, 4}, Case{"erf", std::erf, 5.5, 4},
+                      Case{"sqrt", std::sqrt, 0.51, 0.51}, Case{"rsqrt", Rsqrt, 2, 2},
+                      Case{"sin", std::sin, 1, 4096, 1e6}, Case{"cos", std::cos, 1, 4096, 1e6},
+                      Case{"asin", std::asin, 1, 8}, Case{"acos", std::acos, 1, 8},
+                      Case{"atan", std::atan, 1, 4}, Case{"sinh", std::sinh, 1, 8},
+                      Case{"cosh", std::cosh, 1, 4}, Case{"asinh", std::asinh, 1, 8},
+                      Case{"acosh", std::acosh, 1, 8}, Case{"atanh", std::atanh, 1, 8}),
     [](const auto& info) { return std::string(info.param.name); });
 
 /// Every pair of some telling values.
-void CheckPairs(const char* name, const char* type_name, double (*function)(double, double), double tolerance) {
-  const std::vector<double> values{0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 7.25, -7.25, 100, 1e10, -1e10, 1e-10, 2.5, INFINITY, -INFINITY, NAN, 33.3, -5.5, 1e30, 1e-30};
+void CheckPairs(const char* name, const char* type_name, double (*function)(double, double),
+                double tolerance) {
+  const std::vector<double> values{0.0, -0.0,     1,         -1,    2,    -2,   3,     -3,
+                                   0.5, -0.5,     7.25,      -7.25, 100,  1e10, -1e10, 1e-10,
+                                   2.5, INFINITY, -INFINITY, NAN,   33.3, -5.5, 1e30,  1e-30};
   const DataType type = *ParseDataType(type_name);
   const int64_t n = static_cast<int64_t>(values.size());
   const LoopNest nest = Parse(fmt::format(R"(
@@ -117,7 +132,8 @@ nest pairs {{
   phase main {{
     for i in 0 .. {0} {{ vector for j in 0 .. {0} {{ s: B[i, j] = {2}(A[i], A[j]) }} }}
   }}
-}})", n, type_name, name));
+}})",
+                                          n, type_name, name));
   Array input(type, {n});
   for (int64_t i = 0; i < n; ++i) input.SetDouble(i, values[i]);
   for (const Target& target : Targets()) {
@@ -131,8 +147,11 @@ nest pairs {{
         if (type == DataType::kF32) expected = static_cast<float>(expected);
         const double actual = (*output)[0].GetDouble(i * n + j);
         if (actual == expected || (std::isnan(actual) && std::isnan(expected))) continue;
-        if (std::isfinite(expected) && std::fabs(actual - expected) <= tolerance * std::fabs(expected)) continue;
-        ADD_FAILURE() << name << " " << type_name << "(" << x << ", " << y << ") = " << actual << ", expected " << expected;
+        if (std::isfinite(expected) &&
+            std::fabs(actual - expected) <= tolerance * std::fabs(expected))
+          continue;
+        ADD_FAILURE() << name << " " << type_name << "(" << x << ", " << y << ") = " << actual
+                      << ", expected " << expected;
       }
   }
 }

@@ -21,7 +21,8 @@ namespace {
 template <class Visit>
 void ForEachElement(const Tensor& tensor, Visit visit) {
   std::vector<IndexExpr> logical;
-  for (size_t d = 0; d < tensor.shape.size(); ++d) logical.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  for (size_t d = 0; d < tensor.shape.size(); ++d)
+    logical.push_back(IndexExpr::Var(static_cast<VarId>(d)));
   const IndexExpr offset = StorageOffset(tensor, logical);
   int64_t size = 1;
   for (const int64_t extent : tensor.shape) size *= extent;
@@ -44,7 +45,8 @@ class Buffer {
     const int64_t page = getpagesize();
     const int64_t used = CeilDivide(std::max<int64_t>(bytes, 1), alignment) * alignment;
     mapped_ = (CeilDivide(used + 64, page) + 1) * page;
-    memory_ = static_cast<std::byte*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory_ = static_cast<std::byte*>(
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     TUNEC_CHECK(memory_ != MAP_FAILED, "cannot map {} bytes", mapped_);
     std::memset(memory_, 0xab, mapped_ - page);
     TUNEC_CHECK(mprotect(memory_ + mapped_ - page, page, PROT_NONE) == 0, "cannot protect a page");
@@ -71,13 +73,15 @@ class Buffer {
   std::byte* end_ = nullptr;
 };
 
-void ExpectClose(const Array& actual, const Array& expected, double tolerance, const std::string& what) {
+void ExpectClose(const Array& actual, const Array& expected, double tolerance,
+                 const std::string& what) {
   ASSERT_EQ(actual.size(), expected.size());
   int shown = 0;
   for (int64_t i = 0; i < actual.size() && shown < 5; ++i) {
     if (!IsFloat(actual.type())) {
       if (actual.GetInt(i) == expected.GetInt(i)) continue;
-      ADD_FAILURE() << what << "[" << i << "] is " << actual.GetInt(i) << ", expected " << expected.GetInt(i);
+      ADD_FAILURE() << what << "[" << i << "] is " << actual.GetInt(i) << ", expected "
+                    << expected.GetInt(i);
       ++shown;
       continue;
     }
@@ -126,7 +130,8 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
       Interval range{0, tensor.type == DataType::kBool ? 1 : 20};
       if (IsSigned(tensor.type)) range.lo = -20;
       if (tensor.range) range = *tensor.range;
-      array.SetInt(i, range.lo + static_cast<int64_t>(random.Below(static_cast<uint64_t>(range.hi - range.lo + 1))));
+      array.SetInt(i, range.lo + static_cast<int64_t>(
+                                     random.Below(static_cast<uint64_t>(range.hi - range.lo + 1))));
     }
     arguments.push_back(std::move(array));
   }
@@ -144,7 +149,8 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
     const Tensor& tensor = nest.tensors[id];
     const size_t size = SizeOf(tensor.type);
     const int64_t alignment = std::max<int64_t>(tensor.alignment, static_cast<int64_t>(size));
-    buffers.push_back(std::make_unique<Buffer>(StorageElements(tensor) * static_cast<int64_t>(size), alignment));
+    buffers.push_back(
+        std::make_unique<Buffer>(StorageElements(tensor) * static_cast<int64_t>(size), alignment));
     addresses.push_back(buffers.back()->data());
     if (tensor.role == TensorRole::kOutput) continue;
     const Array& array = arguments.at(next++);
@@ -161,7 +167,8 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
   const std::vector<TensorId> order = Arguments(nest);
   for (size_t a = 0; a < order.size(); ++a) {
     const Tensor& tensor = nest.tensors[order[a]];
-    if (!buffers[a]->Intact()) return Fail(ErrorCode::kWrongResult, "bytes around {} were written", tensor.name);
+    if (!buffers[a]->Intact())
+      return Fail(ErrorCode::kWrongResult, "bytes around {} were written", tensor.name);
     if (tensor.role != TensorRole::kOutput) continue;
     Array array(tensor.type, tensor.shape);
     const size_t size = SizeOf(tensor.type);
@@ -186,7 +193,8 @@ void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t see
     ASSERT_TRUE(actual.has_value()) << actual.error().Format();
     ASSERT_EQ(actual->size(), expected->size());
     for (size_t i = 0; i < actual->size(); ++i)
-      ExpectClose((*actual)[i], (*expected)[i], tolerance, std::to_string(target.vector_bits) + " bits, output " + std::to_string(i));
+      ExpectClose((*actual)[i], (*expected)[i], tolerance,
+                  std::to_string(target.vector_bits) + " bits, output " + std::to_string(i));
   }
 }
 

@@ -10,9 +10,10 @@
 namespace tunec::jit_test {
 namespace {
 
-constexpr DataType kTypes[] = {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kI8,
-                               DataType::kI16, DataType::kI32, DataType::kI64, DataType::kU8, DataType::kU16,
-                               DataType::kU32, DataType::kU64, DataType::kBool};
+constexpr DataType kTypes[] = {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16,
+                               DataType::kI8,  DataType::kI16, DataType::kI32, DataType::kI64,
+                               DataType::kU8,  DataType::kU16, DataType::kU32, DataType::kU64,
+                               DataType::kBool};
 
 #define TUNEC_OP(id, name, arity, result) ScalarOp::id,
 constexpr ScalarOp kOps[] = {TUNEC_SCALAR_OPS(TUNEC_OP)};
@@ -21,20 +22,28 @@ constexpr ScalarOp kOps[] = {TUNEC_SCALAR_OPS(TUNEC_OP)};
 /// Relative error allowed: what one rounding to the type may move a result by.
 double Tolerance(DataType type) {
   switch (type) {
-    case DataType::kF64: return 1e-12;
-    case DataType::kF16: return 2e-3;
-    case DataType::kBF16: return 1.6e-2;
-    default: return 1e-6;
+    case DataType::kF64:
+      return 1e-12;
+    case DataType::kF16:
+      return 2e-3;
+    case DataType::kBF16:
+      return 1.6e-2;
+    default:
+      return 1e-6;
   }
 }
 
 std::string Program(ScalarOp op, DataType type) {
   const std::string result(ResultOf(op) == ResultType::kBool ? "bool" : Name(type));
   std::string operands = "A[i]";
-  if (op == ScalarOp::kSelect) operands = "M[i], A[i], B[i]";
-  else if (Arity(op) == 2) operands = "A[i], B[i]";
-  else if (Arity(op) == 3) operands = "A[i], B[i], C[i]";
-  const bool divides = op == ScalarOp::kDiv || op == ScalarOp::kFloorMod || op == ScalarOp::kTruncMod;
+  if (op == ScalarOp::kSelect)
+    operands = "M[i], A[i], B[i]";
+  else if (Arity(op) == 2)
+    operands = "A[i], B[i]";
+  else if (Arity(op) == 3)
+    operands = "A[i], B[i], C[i]";
+  const bool divides =
+      op == ScalarOp::kDiv || op == ScalarOp::kFloorMod || op == ScalarOp::kTruncMod;
   const std::string range = IsInteger(type) ? (divides ? " range [1, 7]" : " range [0, 9]") : "";
   return fmt::format(R"(
 nest op {{
@@ -52,7 +61,8 @@ nest op {{
       s: S[i] = {3}({4})
     }}
   }}
-}})", Name(type), result, range, Name(op), operands);
+}})",
+                     Name(type), result, range, Name(op), operands);
 }
 
 TEST(Types, EveryOperatorOfEveryType) {
@@ -83,7 +93,9 @@ nest convert {{
       s: S[i] = {1}(A[i])
     }}
   }}
-}})", Name(from), Name(to)), 0);
+}})",
+                                      Name(from), Name(to)),
+                          0);
       if (HasFailure()) return;
     }
 }
@@ -113,7 +125,8 @@ nest saturate {
     ASSERT_TRUE(actual.has_value()) << actual.error().Format();
     for (int output = 0; output < 3; ++output)
       for (int i = 0; i < 8; ++i)
-        EXPECT_EQ((*actual)[output].GetInt(i), (*expected)[output].GetInt(i)) << output << " of " << values[i];
+        EXPECT_EQ((*actual)[output].GetInt(i), (*expected)[output].GetInt(i))
+            << output << " of " << values[i];
   }
 }
 
@@ -181,7 +194,9 @@ nest narrow {{
       }}
     }}
   }}
-}})", type), 0);
+}})",
+                                    type),
+                        0);
   }
 }
 
