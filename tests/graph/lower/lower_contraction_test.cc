@@ -80,7 +80,7 @@ TEST(LowerConv, OneAndThreeAxes) {
 TEST(LowerConv, PointwiseIsFlat) {
   CheckConv({{2, 5, 4, 3}, {6, 5, 1, 1}, {}, {}, {}, 1, true});
   SampleGraph g("pointwise");
-  const ValueId y = g(Op::kConv, {g.Input({1, 5, 4, 3}), g.Weight({6, 5, 1, 1})});
+  const ValueId y = g(Op::kConv, {g.Input({2, 5, 4, 3}), g.Weight({6, 5, 1, 1})});
   const Graph graph = std::move(g).Build({y});
   const auto groups = Fuse(graph, FusionMode::kFused);
   const auto lowerings = Lower(graph, groups->at(0));
@@ -90,6 +90,17 @@ TEST(LowerConv, PointwiseIsFlat) {
   EXPECT_EQ(lowerings->at(1).name, "direct");
   const Statement& acc = lowerings->at(0).compute.statements[0];
   EXPECT_EQ(acc.IteratorNames(), (std::vector<std::string>{"n", "m", "p", "ic"}));
+  // The accumulator has a dimension for each output iterator: schedules rely on it.
+  for (const IndexExpr& index : acc.writes[0].index) EXPECT_TRUE(index.AsVar());
+}
+TEST(LowerConv, UnitIteratorsAreDropped) {
+  SampleGraph g("one_image");
+  const ValueId y = g(Op::kConv, {g.Input({1, 5, 4, 3}), g.Weight({6, 5, 1, 1})});
+  const Graph graph = std::move(g).Build({y});
+  const auto lowerings = Lower(graph, Fuse(graph, FusionMode::kFused)->at(0));
+  ASSERT_TRUE(lowerings);
+  const Statement& acc = lowerings->at(0).compute.statements[0];
+  EXPECT_EQ(acc.IteratorNames(), (std::vector<std::string>{"m", "p", "ic"}));
 }
 TEST(LowerConv, WindowsWithoutInput) {
   // The first and last outputs see only padding.

@@ -1,0 +1,50 @@
+// The roles that a Compute's iterators play in a register tile (sketch_tile.cc).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/compute.h"
+#include "ir/target.h"
+#include "schedule/sketch.h"
+#include "schedule/step.h"
+
+namespace tunec {
+
+// The roles that a Compute's iterators play in the sketch.
+struct TilePlan {
+  std::string lowering;
+  const Compute* compute = nullptr;
+  Statement reduction;
+  std::vector<std::string> followers;  // statements after the reduction
+  VarId column = 0;
+  std::optional<VarId> row;
+  std::vector<VarId> shared;      // outputs that both operands know: batches, groups
+  std::vector<VarId> outer_rows;  // further outputs of the broadcast operand
+  std::vector<VarId> outer_reductions;
+  std::optional<VarId> long_reduction;
+  std::vector<VarId> short_reductions;  // unrolled
+  std::optional<PackStep> pack;         // of the operand along the columns; NR is filled in
+  bool pack_is_optional = false;
+  bool pack_by_default = true;
+  bool row_has_conditions = false;
+  bool column_has_conditions = false;
+  int64_t reduction_size = 1;
+  int64_t panel_bytes_per_column = 0;
+
+  int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
+  std::string Loop(VarId iterator) const {
+    return reduction.name + "." + reduction.iterators[iterator].name;
+  }
+};
+
+/// The loops of the reduction, outermost first.
+std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
+
+/// One plan for each promising column, the best first; none when the Compute is not one reduction
+/// with statements after it. The plans point into `lowering`.
+std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target);
+
+}  // namespace tunec

@@ -1,0 +1,21 @@
+// Writes the schedule of a register tile for given numbers (sketch_tile.cc).
+#pragma once
+
+#include "schedule/step.h"
+#include "schedule/tile_plan.h"
+
+namespace tunec {
+
+// The values of the knobs, by name.
+struct TileChoice {
+  int64_t rows = 1;
+  int64_t columns = 16;
+  int64_t block = 1;  // row tiles in a block
+  int64_t unroll = 1;
+  bool columns_outside = false;
+  bool pack = true;
+};
+
+Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);
+
+}  // namespace tunec
