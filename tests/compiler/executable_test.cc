@@ -1,4 +1,5 @@
-// What Compile promises of the executable it returns, beside its results.
+// What Compile promises of the executable it returns, beside its results, and of its errors.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,6 +12,7 @@ namespace tunec {
 namespace {
 
 using testing::GraphOf;
+using ::testing::HasSubstr;
 using testing::LoadNetwork;
 using testing::Network;
 using testing::Options;
@@ -113,13 +115,54 @@ TEST(CompiledExecutable, CompilingTwiceGivesTheSameCodeAndResults) {
       SameBytes(RunOnce(*a->executable, inputs).value(), RunOnce(*b->executable, inputs).value()));
 }
 
-// The front end lists all that cannot be compiled, not the first.
-TEST(Errors, NameEveryUnsupportedPart) {
+TEST(Errors, ListEveryNodeThatCannotBeCompiled) {
+  const Graph graph = GraphOf(R"(graph g {
+    input c: bool[]
+    input x: f32[3]
+    first = if(c, x) graph then {
+      input x: f32[3]
+      r = relu(x)
+      output r
+    } graph else {
+      input x: f32[3]
+      output x
+    }
+    s = relu(first)
+    second = if(c, s) graph then {
+      input x: f32[3]
+      output x
+    } graph else {
+      input x: f32[3]
+      n = neg(x)
+      output n
+    }
+    output second
+  })");
+  const auto model = Compile(graph, nullptr, Options());
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(model.error().message, HasSubstr("'first'"));
+  EXPECT_THAT(model.error().message, HasSubstr("'second'"));
+}
+
+TEST(Errors, ADimensionWithoutASize) {
+  const auto model = Compile(GraphOf(R"(graph g {
+    input x: f32[n, 3]
+    r = relu(x)
+    output y = r
+  })"),
+                             nullptr, Options());
+  ASSERT_FALSE(model);
+  EXPECT_THAT(model.error().message, HasSubstr("'x'"));
+}
+
+TEST(Errors, AnUnknownPass) {
   CompileOptions options = Options();
   options.disabled_passes = {"no_such_pass"};
   const auto model = Compile(GraphOf(testing::kConvRelu), nullptr, options);
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument) << model.error().Format();
+  EXPECT_THAT(model.error().message, HasSubstr("no_such_pass"));
 }
 
 }  // namespace

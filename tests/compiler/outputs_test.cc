@@ -1,6 +1,8 @@
 // Graphs whose outputs are not simply what the last kernel wrote.
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "tests/compiler/models.h"
 #include "tests/networks/load_npz.h"
 
@@ -16,6 +18,9 @@ struct OutputCase {
   const char* name;
   const char* text;
 };
+
+// For GoogleTest, which would print addresses.
+void PrintTo(const OutputCase& test, std::ostream* out) { *out << test.name; }
 
 class Outputs : public ::testing::TestWithParam<OutputCase> {};
 
