@@ -14,7 +14,6 @@ namespace {
 using testing::GraphOf;
 using ::testing::HasSubstr;
 using testing::LoadNetwork;
-using testing::Network;
 using testing::Options;
 using testing::RunOnce;
 using testing::SomeInputs;
