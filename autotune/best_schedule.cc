@@ -13,7 +13,8 @@ Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, cons
   if (database != nullptr) {
     const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
     TUNEC_ASSIGN(const std::optional<TrialRecord> best, database->Best(key));
-    if (best) {
+    // Records come from all sketches: who wants only the naive one has no use for them.
+    if (best && options.sketches == SketchSet::kAll) {
       // A record of another version of the language, or damaged: a miss.
       Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
       if (schedule && FindLowering(task, schedule->lowering) != nullptr) {

@@ -87,6 +87,11 @@ void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
       ->expected(1)
       ->take_all();
   command.add_flag("--naive", arguments.naive, "use only the naive schedules");
+  command
+      .add_option(
+          "--failures", arguments.failure_folder,
+          "write each failing candidate here as a case that tunec-worker --repeat runs again")
+      ->type_name("FOLDER");
   command.add_flag("--perf-map", arguments.perf_map, "name the kernels for perf");
 }
 
@@ -101,6 +106,7 @@ Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
   options.seed = arguments.seed;
   options.disabled_passes = arguments.disabled_passes;
   options.sketches = arguments.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
+  options.failure_folder = arguments.failure_folder;
   options.perf_map = arguments.perf_map ? PerfMap::kOn : PerfMap::kOff;
   options.cancelled = Interrupted;
   options.on_log = [](const std::string& line) { fmt::print(stderr, "note: {}\n", line); };
@@ -126,6 +132,29 @@ Result<Session> OpenSession(const CompileArguments& arguments) {
   TUNEC_ASSIGN(std::unique_ptr<Database> database, OpenDatabase(arguments));
   TUNEC_ASSIGN(Graph graph, ReadModel(arguments.model));
   return Session{std::move(graph), std::move(options), std::move(database)};
+}
+
+namespace {
+
+// Inputs are made and checked before anything is compiled: their sizes have to be known.
+Status RequireFixedInputs(const Graph& graph) {
+  for (const ValueId input : graph.inputs()) {
+    const Value& value = graph.value(input);
+    if (!value.type.IsFixed()) {
+      return Fail(ErrorCode::kUnsupported,
+                  "input {} of {} has a dimension that is not fixed, wanted numbers", value.name,
+                  graph.name());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Session> OpenRunnable(const CompileArguments& arguments) {
+  TUNEC_ASSIGN(Session session, OpenSession(arguments));
+  TUNEC_RETURN_IF_ERROR(RequireFixedInputs(session.graph));
+  return session;
 }
 
 }  // namespace tunec

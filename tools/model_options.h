@@ -49,6 +49,7 @@ struct CompileArguments {
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
   bool naive = false;
+  std::string failure_folder;  // empty: failing candidates are not written out
   bool perf_map = false;
 };
 void AddCompileArguments(CLI::App& command, CompileArguments& arguments);
@@ -64,5 +65,7 @@ struct Session {
 };
 /// Reads the model and opens the database. Options that are wrong are found first.
 Result<Session> OpenSession(const CompileArguments& arguments);
+/// The same for a model that is to be run: every dimension of its inputs must be a number.
+Result<Session> OpenRunnable(const CompileArguments& arguments);
 
 }  // namespace tunec

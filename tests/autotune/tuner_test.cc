@@ -304,6 +304,11 @@ TEST_F(TunerTest, RankedSchedulesBeginWithTheRecordAndEndWithTheNaive) {
   const auto without = RankSchedules(nullptr, tasks_[0], options_);
   ASSERT_TRUE(without);
   EXPECT_FALSE(without->front().seconds);
+  options_.sketches = SketchSet::kNaiveOnly;
+  const auto naive = RankSchedules(database_.get(), tasks_[0], options_);
+  ASSERT_TRUE(naive);
+  EXPECT_EQ(naive->size(), 1u);
+  EXPECT_EQ(Print(naive->front().schedule), "lower direct\n");
 }
 
 TEST_F(TunerTest, TheBestScheduleIsLegal) {

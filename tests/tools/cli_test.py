@@ -88,6 +88,12 @@ class Cli(unittest.TestCase):
             self.bad(2, "shape", "show", path, "--shape", shape)
         self.assertIn("f32[5x3]", self.good("show", path, "--shape", "x=5x3"))
 
+    def test_named_dimensions_are_shown_but_not_run(self):
+        path = self.file("named.graph", "graph g {\n  input x: f32[batch, 3]\n  y = relu(x)\n  output y = y\n}\n")
+        self.assertIn("batch", self.good("show", path))
+        for command in ([], ["run"], ["bench"], ["verify"]):
+            self.bad(2, "input x of g has a dimension that is not fixed", *command, path)
+
     def test_options(self):
         path = self.file("g.graph", GRAPH)
         self.bad(2, "--trials", path, "--trials", "many")

@@ -124,7 +124,7 @@ void PrintText(const BenchResult& result) {
 
 Result<int> Bench(const BenchArguments& arguments) {
   CatchInterrupts();
-  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
   TUNEC_ASSIGN(const BenchResult result, Measure(arguments, session));
   if (arguments.json) {
     PrintJson(arguments, session, result);

@@ -92,7 +92,7 @@ Status PrintTimes(const Graph& graph, const CompiledModel& model,
 
 Result<int> RunCompile(const CompileArguments& arguments, double started) {
   CatchInterrupts();
-  TUNEC_ASSIGN(Session session, OpenSession(arguments));
+  TUNEC_ASSIGN(Session session, OpenRunnable(arguments));
   const std::optional<Roofline> roofline = FindRoofline(session);
   CompileOptions options = session.options;
   TuningDisplay display([&] { return LabelsOfTasks(session.graph, session.options); }, roofline);

@@ -36,7 +36,7 @@ Status WriteOutputs(const std::string& path, const std::vector<TensorSpec>& spec
 
 Result<int> Run(const RunArguments& arguments) {
   CatchInterrupts();
-  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
   TUNEC_ASSIGN(const std::vector<Array> inputs,
                MakeInputs(session.graph, arguments.inputs, arguments.input_seed));
   TUNEC_ASSIGN(const CompiledModel model,

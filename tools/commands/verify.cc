@@ -74,7 +74,7 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
   CatchInterrupts();
   if (arguments.skip_reference && arguments.expected.empty() && arguments.test_data.empty())
     return Fail(ErrorCode::kInvalidArgument, "--skip-reference needs --expected or --test-data");
-  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
   TUNEC_ASSIGN(const Case given, ReadCase(arguments, session.graph));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
