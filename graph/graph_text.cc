@@ -2,6 +2,7 @@
 #include "graph/graph_text.h"
 
 #include "graph/graph_text_names.h"
+#include "ir/layout_text.h"
 #include "ir/print_expr.h"
 #include "support/file.h"
 

@@ -4,6 +4,7 @@
 #include "graph/graph_text.h"
 #include "graph/graph_text_names.h"
 #include "graph/infer.h"
+#include "ir/layout_text.h"
 
 namespace tunec {
 namespace {

@@ -3,64 +3,14 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "ir/array.h"
+#include "ir/rounding.h"
 #include "support/check.h"
 
 namespace tunec {
-namespace {
-
-double RoundTo(double value, DataType type) {
-  switch (type) {
-    case DataType::kF32:
-      return static_cast<float>(value);
-    case DataType::kF16:
-      return HalfToFloat(FloatToHalf(static_cast<float>(value)));
-    case DataType::kBF16:
-      return BFloat16ToFloat(FloatToBFloat16(static_cast<float>(value)));
-    default:
-      return value;
-  }
-}
-
-// Wraps to the type's width, as arithmetic does.
-int64_t WrapTo(int64_t value, DataType type) {
-  switch (type) {
-    case DataType::kI8:
-      return static_cast<int8_t>(value);
-    case DataType::kI16:
-      return static_cast<int16_t>(value);
-    case DataType::kI32:
-      return static_cast<int32_t>(value);
-    case DataType::kU8:
-      return static_cast<uint8_t>(value);
-    case DataType::kU16:
-      return static_cast<uint16_t>(value);
-    case DataType::kU32:
-      return static_cast<uint32_t>(value);
-    case DataType::kBool:
-      return value != 0;
-    default:
-      return value;
-  }
-}
-
-// Saturating, so that infinities make the extreme values (identities of min and max).
-int64_t IntegerOf(double value) {
-  constexpr double kLimit = 0x1p63;
-  if (std::isnan(value)) return 0;
-  if (value >= kLimit) return std::numeric_limits<int64_t>::max();
-  if (value < -kLimit) return std::numeric_limits<int64_t>::min();
-  return static_cast<int64_t>(value);
-}
-
-}  // namespace
-
 Expr Expr::Constant(double value, DataType type) {
-  if (!IsFloat(type)) return Constant(IntegerOf(value), type);
+  if (!IsFloat(type)) return Constant(FloatToInt(value, type), type);
   ExprNode node{.kind = ExprKind::kConstant, .type = type};
   node.float_value = RoundTo(value, type);
   return Expr(std::make_shared<const ExprNode>(std::move(node)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/layout_text.h"
 #include "ir/print_statement.h"
 
 namespace tunec {
@@ -75,49 +76,6 @@ Status ParseEquation(Lexer& lexer, ExprParser& exprs, ParsedAssignment& into) {
     if (into.reducer) return {};
   }
   return FailAt(lexer.LocationOf(op), ErrorCode::kParse, "no reducer is called {}", name);
-}
-
-Result<std::vector<int64_t>> ParseShape(Lexer& lexer) {
-  std::vector<int64_t> shape;
-  TUNEC_RETURN_IF_ERROR(lexer.Expect("["));
-  if (lexer.TryTake("]")) return shape;
-  do {
-    const Token at = lexer.Peek();
-    TUNEC_ASSIGN(const int64_t extent, lexer.ExpectInteger("a dimension"));
-    if (extent < 0) {
-      return FailAt(lexer.LocationOf(at), ErrorCode::kParse, "dimension {} is negative", extent);
-    }
-    shape.push_back(extent);
-  } while (lexer.TryTake(","));
-  if (!lexer.TryTake("]")) return lexer.Expected("',' or ']'");
-  return shape;
-}
-
-// `layout [37, 2, 8] (i, j) -> [i, floor(j/8), j mod 8]` after its first word.
-Result<Layout> ParseLayout(Lexer& lexer) {
-  Layout layout;
-  TUNEC_ASSIGN(layout.shape, ParseShape(lexer));
-  std::vector<std::string> names;
-  TUNEC_RETURN_IF_ERROR(lexer.Expect("("));
-  while (!lexer.TryTake(")")) {
-    if (!names.empty()) TUNEC_RETURN_IF_ERROR(lexer.Expect(","));
-    TUNEC_ASSIGN(std::string name, lexer.ExpectName("a dimension's name"));
-    names.push_back(std::move(name));
-  }
-  TUNEC_RETURN_IF_ERROR(lexer.Expect("->"));
-  const std::vector<Tensor> no_tensors;
-  ExprParser exprs(lexer, no_tensors, [&](const std::string& name) -> std::optional<VarId> {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<VarId>(found - names.begin());
-  });
-  TUNEC_RETURN_IF_ERROR(lexer.Expect("["));
-  do {
-    TUNEC_ASSIGN(IndexExpr index, exprs.ParseIndex());
-    layout.map.push_back(std::move(index));
-  } while (lexer.TryTake(","));
-  TUNEC_RETURN_IF_ERROR(lexer.Expect("]"));
-  return layout;
 }
 
 Result<Interval> ParseRange(Lexer& lexer) {

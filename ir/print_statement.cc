@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 
+#include "ir/layout_text.h"
+
 namespace tunec {
 namespace {
 
@@ -29,26 +31,6 @@ std::string Integer(int64_t value) { return fmt::format("{}", value); }
 std::string TensorName(TensorId id, const std::vector<Tensor>& tensors) {
   const bool known = id >= 0 && static_cast<size_t>(id) < tensors.size();
   return known ? PrintName(tensors[id].name) : fmt::format("\"?{}\"", id);
-}
-
-std::string LogicalName(VarId dimension) {
-  constexpr std::string_view kNames = "ijklmn";
-  const bool short_name = dimension >= 0 && static_cast<size_t>(dimension) < kNames.size();
-  return short_name ? std::string(1, kNames[dimension]) : fmt::format("d{}", dimension);
-}
-
-std::string PrintLayout(const Layout& layout, size_t rank) {
-  const TextNames names{.variable = LogicalName, .read = {}, .loaded = [](int slot) {
-                          return fmt::format("@{}", slot);
-                        }};
-  std::string variables;
-  for (size_t d = 0; d < rank; ++d) {
-    if (d > 0) variables += ", ";
-    variables += LogicalName(static_cast<VarId>(d));
-  }
-  const auto index = [&](const IndexExpr& e) { return PrintIndex(e, names); };
-  return fmt::format("layout [{}] ({}) -> [{}]", Join(layout.shape, Integer), variables,
-                     Join(layout.map, index));
 }
 
 std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }

@@ -12,10 +12,6 @@ constexpr int64_t kShortReduction = 7;  // fully unrolled at most
 constexpr int64_t kWorthPacking = 32;   // products for each element that is copied first
 constexpr size_t kColumnsTried = 2;     // different vector dimensions, a sketch each
 
-bool OccursIn(const std::vector<IndexExpr>& conditions, VarId iterator) {
-  return UsesIterator(conditions, iterator);
-}
-
 // Whether two iterators occur in one condition of the domain.
 bool ConditionedTogether(const Statement& statement, VarId a, VarId b) {
   return std::ranges::any_of(statement.domain, [&](const IndexExpr& condition) {
@@ -69,7 +65,7 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
   int score = 0;
   if (reduction.iterators[iterator].extent >= lanes) score += 2;
   if (reduction.iterators[iterator].extent < lanes / 2) score -= 3;
-  if (OccursIn(reduction.domain, iterator)) score -= 4;
+  if (UsesIterator(reduction.domain, iterator)) score -= 4;
   const std::optional<VarId> contiguous =
       ContiguousIterator(compute, final, final.writes[0].tensor, final.writes[0].index);
   if (contiguous && MatchingIterator(reduction, final, *contiguous) == iterator) score += 2;
@@ -145,7 +141,7 @@ void AssignReductions(TilePlan& plan) {
   }
   // The longest of the others is the long one; a short last one next to it is unrolled too.
   for (const VarId iterator : rest) {
-    if (OccursIn(plan.reduction.domain, iterator)) continue;
+    if (UsesIterator(plan.reduction.domain, iterator)) continue;
     if (!plan.long_reduction || plan.Extent(iterator) > plan.Extent(*plan.long_reduction)) {
       plan.long_reduction = iterator;
     }
@@ -153,7 +149,7 @@ void AssignReductions(TilePlan& plan) {
   for (const VarId iterator : rest) {
     if (plan.long_reduction == iterator) continue;
     const bool last = iterator == rest.back();
-    const bool free = !OccursIn(plan.reduction.domain, iterator);
+    const bool free = !UsesIterator(plan.reduction.domain, iterator);
     if (last && free && plan.short_reductions.empty() && plan.Extent(iterator) <= kShortReduction) {
       plan.short_reductions.push_back(iterator);
     } else {
