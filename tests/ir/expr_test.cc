@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "ir/evaluate_expr.h"
 #include "ir/parse_expr.h"
@@ -110,6 +111,15 @@ RC_GTEST_PROP(Expr, LiteralsRoundTrip, (uint64_t bits)) {
 
 std::string Simplified(const Expr& expr, FloatRules rules = FloatRules::kStrict) {
   return PrintExpr(Simplify(expr, rules), kNames);
+}
+
+TEST(ExprConstant, IsRoundedOnceAndSaturates) {
+  // Just over the middle of two halves: by way of a float it would be the middle, and go down.
+  const double over_the_middle = 1.0 + 0x1p-11 + 0x1p-40;
+  EXPECT_TRUE(Expr::Constant(over_the_middle, DataType::kF16).IsConstant(1.0 + 0x1p-10));
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(Expr::Constant(infinity, DataType::kI32).IsConstant(2147483647.0));
+  EXPECT_TRUE(Expr::Constant(-infinity, DataType::kI8).IsConstant(-128.0));
 }
 
 TEST(Simplify, SpecialValuesDecideWhatIsStrict) {
