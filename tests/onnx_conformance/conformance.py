@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Runs the test cases of the onnx wheel through compiled code and counts how they end.
+
+A case passes when every output of every data set has the expected type, shape and numbers:
+integers and booleans exactly, floats within the case's own rtol and atol (onnx gives 1e-3 and
+1e-7), rtol being at least the spacing of the output's type (for bf16, 2^-7). It is unsupported when
+compiling it fails with TUNEC_UNSUPPORTED, and wrong in every other event: another error, a wrong
+number, a crash, no end within the time limit.
+
+An input whose value decides shapes (Reshape's `shape` given as an input of the model) is bound to
+its value when compiling, which the compiler's option `constants` is for, and only when the compiler
+says that it needs that value; the count of such cases is printed.
+"""
+import argparse
+import collections
+import multiprocessing
+import multiprocessing.connection
+import os
+import re
+import sys
+import tempfile
+import time
+import warnings
+
+import ml_dtypes
+import numpy as np
+
+import cases
+from library import UNSUPPORTED, Failure, Library
+
+# How one case ended: `status` of passed, unsupported, wrong; `bound`: inputs bound to constants.
+Outcome = collections.namedtuple("Outcome", "status detail bound")
+
+
+# -- one case ------------------------------------------------------------------------------------
+
+
+def differences(got, want, case):
+    """What is wrong with an output, or None."""
+    want = np.asarray(want)
+    if got.dtype != want.dtype:
+        return f"type {got.dtype}, wanted {want.dtype}"
+    if got.shape != want.shape:
+        return f"shape {got.shape}, wanted {want.shape}"
+    if got.dtype.kind in "iub":
+        bad = got != want
+        got, want = got.astype(object), want.astype(object)
+    else:
+        rtol = max(case.rtol, float(ml_dtypes.finfo(want.dtype).eps))
+        got, want = got.astype(np.float64), want.astype(np.float64)
+        bad = ~np.isclose(got, want, rtol=rtol, atol=case.atol, equal_nan=True)
+    if not bad.any():
+        return None
+    first = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"{int(bad.sum())} of {bad.size} wrong, at {list(first)} {got[first]}, wanted {want[first]}"
+
+
+def open_shapes(case):
+    """Sizes for the inputs whose dimensions the model leaves open, from the first data set."""
+    shapes = {}
+    for value in case.model.graph.input:
+        given = case.data_sets[0].inputs.get(value.name)
+        kind = value.type.tensor_type
+        is_open = not kind.HasField("shape") or any(
+            not dim.HasField("dim_value") for dim in kind.shape.dim)
+        if given is not None and is_open:
+            shapes[value.name] = list(np.shape(given))
+    return shapes
+
+
+def ancestors(graph, names):
+    """The values among what `names` are computed from."""
+    makers = {output: node for node in graph.node for output in node.output}
+    found, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name and name not in found:
+            found.add(name)
+            waiting += makers[name].input if name in makers else []
+    return found
+
+
+def needed_constants(case, message):
+    """The inputs that the compiler says it has to know: those that the values it names depend on."""
+    named = re.findall(r"input \d+ \('([^']*)'\) is computed at run time", message)
+    known = ancestors(case.model.graph, named)
+    return {name: array for name, array in case.data_sets[0].inputs.items() if name in known}
+
+
+def compile_case(library, case, folder):
+    """The executable, and the inputs that were bound."""
+    path = os.path.join(folder, "case.onnx")
+    with open(path, "wb") as file:
+        file.write(case.model.SerializeToString())
+    options = {"db": None, "trials": 0, "threads": 2, "shapes": open_shapes(case)}
+    return library.compile(path, options), {}
+
+
+def run_case(library, case, folder):
+    try:
+        executable, bound = compile_case(library, case, folder)
+    except Failure as failure:
+        status = "unsupported" if failure.status == UNSUPPORTED else "wrong"
+        return Outcome(status, failure.message.replace(os.path.join(folder, ""), ""), [])
+    with executable:
+        for number, data in enumerate(case.data_sets):
+            if any(np.any(data.inputs[name] != array) for name, array in bound.items()):
+                return Outcome("wrong", f"data set {number} has other constants", list(bound))
+            try:
+                outputs = executable.run(data.inputs)
+            except Failure as failure:
+                return Outcome("wrong", "run: " + failure.message, list(bound))
+            for name, want in data.outputs.items():
+                if name and (problem := differences(outputs[name], want, case)):
+                    return Outcome("wrong", f"output '{name}': {problem}", list(bound))
+    return Outcome("passed", "", list(bound))
+
+
+# -- the worker processes ------------------------------------------------------------------------
+
+
+def serve(pipe, library_path, all_cases):
+    """Runs the cases whose numbers arrive, until None does."""
+    warnings.simplefilter("ignore")
+    library = Library(library_path)
+    with tempfile.TemporaryDirectory() as folder:
+        while (number := pipe.recv()) is not None:
+            try:
+                pipe.send(run_case(library, all_cases[number], folder))
+            except Exception as error:  # the harness's own: shown, and counted as wrong
+                pipe.send(Outcome("wrong", f"{type(error).__name__}: {error}", []))
+
+
+class Worker:
+    """A process that runs cases. One that dies or hangs is replaced."""
+
+    def __init__(self, library_path, all_cases):
+        self.arguments = library_path, all_cases
+        self.start()
+
+    def start(self):
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=serve, args=(theirs, *self.arguments))
+        self.process.start()
+        theirs.close()
+        self.number = None
+
+    def begin(self, number):
+        self.number, self.since = number, time.monotonic()
+        self.pipe.send(number)
+
+    def outcome(self, limit):
+        """The outcome of the case that runs, or None while there is none."""
+        if self.pipe.poll():
+            try:
+                return self.pipe.recv()
+            except EOFError:
+                self.process.join()
+                code = self.process.exitcode
+                self.start()
+                return Outcome("wrong", f"the process died with exit code {code}", [])
+        if time.monotonic() - self.since > limit:
+            self.process.kill()
+            self.process.join()
+            self.start()
+            return Outcome("wrong", f"no end within {limit} s", [])
+        return None
+
+    def stop(self):
+        self.pipe.send(None)
+        self.process.join()
+
+
+def run_all(library_path, all_cases, count, limit):
+    """Outcomes in the order of the cases."""
+    outcomes = [None] * len(all_cases)
+    waiting = collections.deque(range(len(all_cases)))
+    workers = [Worker(library_path, all_cases) for _ in range(max(1, min(count, len(all_cases))))]
+    for worker in workers:
+        if waiting:
+            worker.begin(waiting.popleft())
+    while any(worker.number is not None for worker in workers):
+        busy = [worker for worker in workers if worker.number is not None]
+        multiprocessing.connection.wait([worker.pipe for worker in busy], timeout=1)
+        for worker in busy:
+            number = worker.number
+            outcome = worker.outcome(limit)
+            if outcome is not None:
+                outcomes[number] = outcome
+                worker.number = None
+                if waiting:
+                    worker.begin(waiting.popleft())
+    for worker in workers:
+        worker.stop()
+    return outcomes
+
+
+# -- the report ----------------------------------------------------------------------------------
+
+
+def operator(case):
+    """What a case is a case of: its only operator, or the one that its name says."""
+    kinds = {node.op_type for node in case.model.graph.node}
+    return kinds.pop() if len(kinds) == 1 else re.sub(r"^test_", "", case.name)
+
+
+def reported_operators(case, detail):
+    """The operators that the compiler's error lists, else the case's own."""
+    return sorted(set(re.findall(r"(?:^|; |: )([A-Z]\w+) '", detail))) or [operator(case)]
+
+
+def report(all_cases, outcomes, left_out, wanted):
+    ended = collections.defaultdict(list)
+    for case, outcome in zip(all_cases, outcomes):
+        ended[outcome.status].append((case, outcome))
+    if wanted:
+        for case, outcome in ended[wanted]:
+            print(f"{case.name}: {outcome.detail}")
+    groups = collections.Counter(name for case, outcome in ended["unsupported"]
+                                 for name in reported_operators(case, outcome.detail))
+    for name, number in sorted(groups.items(), key=lambda item: (-item[1], item[0])):
+        print(f"  unsupported {number:4} {name}")
+    for reason, number in sorted(left_out.items()):
+        print(f"  out of scope {number:4} {reason}")
+    bound = sum(bool(outcome.bound) for _, outcome in ended["passed"])
+    if bound:
+        print(f"  {bound} of those that passed have inputs bound to constants")
+    if all_cases:
+        print(f"  {100 * len(ended['passed']) / len(all_cases):.1f} % of those in scope passed")
+    for status in ("passed", "unsupported", "wrong"):
+        print(f"{len(ended[status])} {status}")
+    print(f"{sum(left_out.values())} out of scope")
+    return 1 if ended["wrong"] else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", default="build/lib/libtunec.so", help="libtunec.so")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only cases of such a name")
+    parser.add_argument("--list", choices=("passed", "unsupported", "wrong"), help="each, with why")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes")
+    parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="of one case")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of the cases' own arithmetic
+
+    selected, left_out = [], collections.Counter()
+    for kind in cases.KINDS:
+        for case in cases.load(kind):
+            if not re.search(options.filter, case.name):
+                continue
+            reason = cases.out_of_scope(case.model) or cases.training_reason(case)
+            if reason:
+                left_out[reason] += 1
+            else:
+                selected.append(case)
+    outcomes = run_all(os.path.abspath(options.library), selected, options.jobs, options.limit)
+    return report(selected, outcomes, left_out, options.list)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
