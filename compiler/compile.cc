@@ -149,6 +149,8 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   }
   TUNEC_ASSIGN(ExecutablePlan plan, Assemble(front.graph, groups, options));
   report.launches = static_cast<int>(plan.steps.size());
+  for (const Step& step : plan.steps)
+    report.phases += std::max(1, static_cast<int>(step.kernel.phases.size()));
   report.arena_bytes = plan.arena_bytes;
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan)));
   model.executable = std::make_shared<const Executable>(std::move(executable));

@@ -66,7 +66,8 @@ struct CompileReport {
   double compile_ms = 0;
   int nodes_before = 0;
   int nodes_after = 0;
-  int launches = 0;
+  int launches = 0;  // kernels and copies of a run
+  int phases = 0;    // of all launches: each ends with a barrier
   int64_t arena_bytes = 0;
 };
 
@@ -88,7 +89,8 @@ struct GroupReport {
 };
 struct FrontReport {
   Graph graph;
-  std::vector<GroupReport> groups;
+  std::vector<GroupReport> groups;  // as in `fusion`, with their lowerings
+  FusionPlan fusion;
   std::vector<PassRecord> passes;  // that ran
 };
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);

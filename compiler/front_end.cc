@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graph/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "support/check.h"
 
@@ -103,8 +104,8 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, pipeline));
   report.graph = std::move(simplified.graph);
   report.passes = std::move(simplified.records);
-  TUNEC_ASSIGN(const std::vector<FusionGroup> groups, Fuse(report.graph, options.fusion));
-  TUNEC_ASSIGN(report.groups, LowerAll(report.graph, groups));
+  TUNEC_ASSIGN(report.fusion, PlanFusion(report.graph, options.fusion));
+  TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion.groups));
   return report;
 }
 

@@ -9,6 +9,7 @@
 #include <queue>
 #include <set>
 
+#include "graph/fuse_cost.h"
 #include "graph/fuse_rules.h"
 
 namespace tunec {
@@ -39,10 +40,22 @@ class Planner {
   FusionPlan Run(FusionMode mode) {
     for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
       if (live_[n]) VisitOperands(n, mode);
-    return {.groups = Groups(), .edges = std::move(edges_)};
+    FusionPlan plan{.groups = Groups(), .edges = std::move(edges_)};
+    SetGroupsOfEdges(plan);
+    return plan;
   }
 
  private:
+  void SetGroupsOfEdges(FusionPlan& plan) const {
+    std::vector<int32_t> group_of(live_.size(), -1);
+    for (size_t g = 0; g < plan.groups.size(); ++g)
+      for (const NodeId node : plan.groups[g].nodes) group_of[node.index] = static_cast<int32_t>(g);
+    for (FusionEdge& edge : plan.edges) {
+      edge.from = group_of[graph_.value(edge.value).producer.index];
+      edge.into = group_of[edge.consumer.index];
+    }
+  }
+
   int32_t GroupOf(int32_t node) {
     while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
     return node;
@@ -80,7 +93,10 @@ class Planner {
     for (const ValueId value : operands) {
       const FusionReason reason =
           mode == FusionMode::kUnfused ? FusionReason::kUnfusedMode : Decide(value, node);
-      edges_.push_back({value, NodeId{node}, reason});
+      edges_.push_back({.value = value,
+                        .consumer = NodeId{node},
+                        .reason = reason,
+                        .cost = CostOfFusing(graph_, value, LiveUsers(value).size())});
       if (IsFused(reason)) Join(GroupOf(graph_.value(value).producer.index), GroupOf(node));
     }
   }
@@ -211,6 +227,22 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<FusionEdge> FusionPlan::EdgesWithin(size_t group) const {
+  const auto id = static_cast<int32_t>(group);
+  std::vector<FusionEdge> within;
+  for (const FusionEdge& edge : edges)
+    if (edge.from == id && edge.into == id) within.push_back(edge);
+  return within;
+}
+
+std::vector<FusionEdge> FusionPlan::Borders(size_t group) const {
+  const auto id = static_cast<int32_t>(group);
+  std::vector<FusionEdge> borders;
+  for (const FusionEdge& edge : edges)
+    if ((edge.from == id) != (edge.into == id)) borders.push_back(edge);
+  return borders;
+}
 
 Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode) {
   for (const Node& node : graph.nodes())

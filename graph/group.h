@@ -2,7 +2,9 @@
 // alternative Computes for it, among which a schedule chooses by name.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -19,8 +21,66 @@ struct FusionGroup {
 /// Whether nodes are grouped, or every node is a kernel of its own (the unfused baseline).
 enum class FusionMode { kFused, kUnfused };
 
+/// Why the producer and the consumer of a value are, or are not, in one group.
+enum class FusionReason : uint8_t {
+  // Fused:
+  kElementwiseChain,  // elementwise into elementwise
+  kEpilogue,          // elementwise after a contraction, in its loops
+  kRenamedOutput,     // transpose or reshape of what a kernel writes: its store is moved
+  kRowEpilogue,       // elementwise after a reduction, over the same rows
+  kPrologue,          // cheap elementwise work before a reduction
+  kSameRows,          // a reduction over the rows that another one already walks
+  kIndexMap,          // data movement becomes the consumer's index map
+  kSameGroup,         // another value already joined the two
+  // Not fused:
+  kUnfusedMode,         // every node alone
+  kOpaque,              // control, memory, or an operator never fused
+  kTwoContractions,     // one contraction in a group
+  kContractionOperand,  // a contraction reads stored values: they would be computed repeatedly
+  kNotAffine,           // the contraction's reads would no longer be affine
+  kOtherUsers,          // the value is needed elsewhere, and would be stored anyway
+  kOtherShape,          // the consumer's loops do not match
+  kOtherRows,           // the reductions are over different rows
+  kWindows,             // each element is read by many windows
+  kTooLarge,            // too many nodes or operands in one kernel
+  kCycle,               // the groups would wait for each other
+};
+
+/// The reason as a phrase.
+std::string_view Describe(FusionReason reason);
+bool IsFused(FusionReason reason);
+
+/// What fusing along an edge changes; fuse_cost.h says how it is weighed.
+struct FusionCost {
+  int64_t bytes_saved = 0;       // neither written nor read again
+  int64_t operations_added = 0;  // done more than once
+  int launches_saved = 0;
+  bool operator==(const FusionCost&) const = default;
+};
+
+/// A value that leads from one computing node to another, and the decision about it.
+struct FusionEdge {
+  ValueId value;    // made by one node,
+  NodeId consumer;  // read by this one
+  FusionReason reason = FusionReason::kOpaque;
+  FusionCost cost;    // what fusing it saves, or would save
+  int32_t from = -1;  // the value's group, and the consumer's: the same, or two with a border
+  int32_t into = -1;  // between them; -1 is no group
+};
+
+/// The groups, and for each edge why it is inside a group or a border between two.
+struct FusionPlan {
+  std::vector<FusionGroup> groups;  // in an order that respects data flow
+  std::vector<FusionEdge> edges;    // between computing nodes, by consumer in graph order
+
+  /// Why a group is one group: the edges between its nodes. None when it is one node.
+  std::vector<FusionEdge> EdgesWithin(size_t group) const;
+  /// Where a group ends and why: the edges into and out of it.
+  std::vector<FusionEdge> Borders(size_t group) const;
+};
+
 /// Partitions the computing nodes into groups, in an order that respects data flow. Groups
-/// never form cycles.
+/// never form cycles. PlanFusion (fuse.h) gives the reasons as well.
 Result<std::vector<FusionGroup>> Fuse(const Graph& graph, FusionMode mode);
 
 /// One way to compute a group. The Compute's arguments are the group's inputs in order (role

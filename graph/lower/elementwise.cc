@@ -120,18 +120,18 @@ std::optional<ScalarOp> ScalarOf(const Node& node) {
     TUNEC_SAME(kAbs)
     TUNEC_SAME(kSign)
     TUNEC_SAME(kNot)
-            TUNEC_SAME(kExp) TUNEC_SAME(kLog) TUNEC_SAME(kSqrt) TUNEC_SAME(kRsqrt) TUNEC_SAME(kTanh)
-                TUNEC_SAME(kErf) TUNEC_SAME(kSin) TUNEC_SAME(kCos) TUNEC_SAME(kTan)
-                    TUNEC_SAME(kAsin) TUNEC_SAME(kAcos) TUNEC_SAME(kAtan) TUNEC_SAME(kSinh)
-                        TUNEC_SAME(kCosh) TUNEC_SAME(kAsinh) TUNEC_SAME(kAcosh) TUNEC_SAME(kAtanh)
-                            TUNEC_SAME(kFloor) TUNEC_SAME(kCeil) TUNEC_SAME(kRound) TUNEC_SAME(kAdd)
-                                TUNEC_SAME(kSub) TUNEC_SAME(kMul) TUNEC_SAME(kDiv) TUNEC_SAME(kMin)
-                                    TUNEC_SAME(kMax) TUNEC_SAME(kAnd) TUNEC_SAME(kOr)
-                                        TUNEC_SAME(kXor) TUNEC_SAME(kShl) TUNEC_SAME(kShr)
-                                            TUNEC_SAME(kEq) TUNEC_SAME(kNe) TUNEC_SAME(kLt)
-                                                TUNEC_SAME(kLe)
+    TUNEC_SAME(kExp)
+            TUNEC_SAME(kLog) TUNEC_SAME(kSqrt) TUNEC_SAME(kRsqrt) TUNEC_SAME(kTanh) TUNEC_SAME(kErf)
+                TUNEC_SAME(kSin) TUNEC_SAME(kCos) TUNEC_SAME(kTan) TUNEC_SAME(kAsin)
+                    TUNEC_SAME(kAcos) TUNEC_SAME(kAtan) TUNEC_SAME(kSinh) TUNEC_SAME(kCosh)
+                        TUNEC_SAME(kAsinh) TUNEC_SAME(kAcosh) TUNEC_SAME(kAtanh) TUNEC_SAME(kFloor)
+                            TUNEC_SAME(kCeil) TUNEC_SAME(kRound) TUNEC_SAME(kAdd) TUNEC_SAME(kSub)
+                                TUNEC_SAME(kMul) TUNEC_SAME(kDiv) TUNEC_SAME(kMin) TUNEC_SAME(kMax)
+                                    TUNEC_SAME(kAnd) TUNEC_SAME(kOr) TUNEC_SAME(kXor)
+                                        TUNEC_SAME(kShl) TUNEC_SAME(kShr) TUNEC_SAME(kEq)
+                                            TUNEC_SAME(kNe) TUNEC_SAME(kLt) TUNEC_SAME(kLe)
 #undef TUNEC_SAME
-                                                    case Op::kMod : return node.Int("fmod") != 0
+                                                case Op::kMod : return node.Int("fmod") != 0
         ? ScalarOp::kTruncMod
         : ScalarOp::kFloorMod;
     default:

@@ -90,10 +90,12 @@ void PrintJson(const BenchArguments& arguments, const Session& session, const Be
                {"accuracy", Print(session.options.accuracy)},
                {"threads", result.model.executable->Threads()},
                {"launches", result.model.report.launches},
+               {"phases", result.model.report.phases},
                {"latency", TimingJson(result.timing)}};
   if (result.unfused) {
     json["unfused"] = TimingJson(result.unfused_timing);
     json["unfused"]["launches"] = result.unfused->report.launches;
+    json["unfused"]["phases"] = result.unfused->report.phases;
     json["unfused"]["max_relative_error"] = result.unfused_error;
   }
   for (const KernelTiming& timing : result.kernels) json["kernels"].push_back(KernelJson(timing));

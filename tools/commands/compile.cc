@@ -56,9 +56,9 @@ int ReportInterruption(const TuningDisplay& display) {
 void PrintSummary(const CompileReport& report, const CompileOptions& options) {
   std::set<std::string> workloads;
   for (const KernelReport& kernel : report.kernels) workloads.insert(kernel.workload);
-  fmt::print("{} nodes, {} after the passes, {} kernels ({} distinct), {} launches\n",
+  fmt::print("{} nodes, {} after the passes, {} kernels ({} distinct), {} launches of {} phases\n",
              report.nodes_before, report.nodes_after, report.kernels.size(), workloads.size(),
-             report.launches);
+             report.launches, report.phases);
   if (options.trials > 0) {
     const TuneProgress& tuning = report.tuning.progress;
     fmt::print("{} new trials, {} of {} recorded", tuning.measured, tuning.trials, options.trials);

@@ -117,6 +117,30 @@ TEST(Fuse, EveryReasonHasItsText) {
   EXPECT_EQ(Describe(FusionReason::kCycle), "not fused: the groups would wait for each other");
 }
 
+// Every edge is inside one group, or a border that both of its groups know.
+TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
+  SampleGraph g("g");
+  const ValueId m = g(Op::kMatmul, {g.Input({4, 4}), g.Weight({4, 4})});
+  const ValueId r = g(Op::kRelu, {m});
+  const Graph graph = std::move(g).Build({g(Op::kMatmul, {r, g.Weight({4, 2})})});
+  const auto plan = PlanFusion(graph, FusionMode::kFused);
+  ASSERT_EQ(plan->groups.size(), 2U);
+  const std::vector<FusionEdge> within = plan->EdgesWithin(0);
+  ASSERT_EQ(within.size(), 1U);
+  EXPECT_EQ(within[0].value, m);
+  EXPECT_EQ(within[0].reason, FusionReason::kEpilogue);
+  EXPECT_EQ(within[0].cost.bytes_saved, 2 * 4 * 4 * 4);
+  EXPECT_TRUE(plan->EdgesWithin(1).empty());
+  for (const size_t group : {0, 1}) {
+    const std::vector<FusionEdge> borders = plan->Borders(group);
+    ASSERT_EQ(borders.size(), 1U);
+    EXPECT_EQ(borders[0].value, r);
+    EXPECT_EQ(borders[0].reason, FusionReason::kTwoContractions);
+    EXPECT_EQ(borders[0].from, 0);
+    EXPECT_EQ(borders[0].into, 1);
+  }
+}
+
 // Through the whole pipeline: channels-last values, flat and direct convolutions, depthwise,
 // transposed convolution, concatenation and pooling.
 TEST(Fuse, SmallNetworkAfterThePipeline) {
