@@ -29,6 +29,8 @@ class History {
   std::optional<double> Best() const { return best_; }
   /// How many were added since one was at least 1 % faster than all before.
   int Stale() const { return stale_; }
+  /// Counts anew: the space has changed, what was in vain in the old one says nothing.
+  void ForgetStaleness() { stale_ = 0; }
   /// The correct candidates of the space, the fastest first; of equal ones the smaller text.
   std::vector<Tried> Ranked() const;
   /// Whether the sketch has been tried and its best is over four times slower than the best of

@@ -1,6 +1,7 @@
 #include "autotune/search_space.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 #include <map>
 
 #include "support/check.h"
+#include "support/hash.h"
 
 namespace tunec {
 namespace {
@@ -60,6 +62,22 @@ int64_t SearchSpace::Size() const {
     size += own;
   }
   return size;
+}
+
+int64_t SearchSpace::Fingerprint() const {
+  std::string text;
+  for (int s = 0; s < Searched(); ++s) {
+    text += names_[s];
+    for (const Knob& knob : sketches_[s].knobs) {
+      text += fmt::format(" {}={}", knob.name, fmt::join(knob.choices, ","));
+    }
+    text += fmt::format("\n{}\n", Print(sketches_[s].Fill(sketches_[s].InitialDecisions())));
+  }
+  constexpr size_t kDigits = 15;  // hexadecimal: they fit, with their sign
+  const std::string digits = StableHash(text).substr(0, kDigits);
+  int64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+  return std::max<int64_t>(number, 1);
 }
 
 Candidate SearchSpace::At(int sketch, Decisions decisions) const {

@@ -29,6 +29,9 @@ class SearchSpace {
   int Searched() const { return Naive() == 0 ? 1 : Naive(); }
   /// How many decisions the searched sketches have together (saturating).
   int64_t Size() const;
+  /// A number > 0 that tells this space from others: of the sketches, their knobs and choices.
+  /// A search that converged is taken up again when it changes.
+  int64_t Fingerprint() const;
 
   Candidate At(int sketch, Decisions decisions) const;
   Candidate Initial(int sketch) const;

@@ -41,23 +41,31 @@ TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options)
   progress.flops = key_.workload.flops;
 }
 
-Status TaskSearch::Load(const Database& database) {
+Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {
   TUNEC_ASSIGN(records_, database.Trials(key_));
-  TUNEC_ASSIGN(progress.converged, database.IsConverged(key_));
   TUNEC_ASSIGN(progress.trials, database.CountTrials(key_));
   for (const TrialRecord& record : records_) {
     history_.Add({std::nullopt, record.schedule, record.status, record.median_seconds});
   }
   progress.best_seconds = history_.Best();
+  TUNEC_ASSIGN(const int64_t converged, database.ConvergedSpace(key_));
+  if (converged == 0) return {};
+  EnsureSpace(sketches);
+  progress.converged = converged == space_->Fingerprint();
+  if (!progress.converged) history_.ForgetStaleness();
   return {};
+}
+
+Status TaskSearch::RecordConverged(Database& database) {
+  progress.converged = true;
+  return database.SetConverged(key_, space_->Fingerprint());
 }
 
 Workload TaskSearch::MakeWorkload() const {
   return {task_.lowerings, options_.target, options_.accuracy, options_.seed};
 }
 
-void TaskSearch::EnsureSpace(
-    const std::function<std::vector<Sketch>(const TuningTask&)>& sketches) {
+void TaskSearch::EnsureSpace(const SketchSource& sketches) {
   if (space_) return;
   space_.emplace(sketches(task_));
   history_ = {};

@@ -12,6 +12,7 @@
 #include "autotune/search_space.h"
 #include "autotune/task.h"
 #include "autotune/task_scheduler.h"
+#include "autotune/tune_with.h"
 #include "autotune/tuner.h"
 #include "db/database.h"
 #include "support/error.h"
@@ -22,8 +23,11 @@ class TaskSearch {
  public:
   TaskSearch(TuningTask task, const TunerOptions& options);
 
-  /// Reads what the database knows. Cheap: no sketch is made for a task that is not searched.
-  Status Load(const Database& database);
+  /// Reads what the database knows. Makes the space of a task that has converged, to see whether it
+  /// was this one.
+  Status Load(const Database& database, const SketchSource& sketches);
+  /// More trials would not help: to be known tomorrow too. Requires: EnsureSpace.
+  Status RecordConverged(Database& database);
 
   const TuningTask& task() const { return task_; }
   const TuningKey& key() const { return key_; }
@@ -31,7 +35,7 @@ class TaskSearch {
   Workload MakeWorkload() const;
 
   /// Makes the space, when there is none yet.
-  void EnsureSpace(const std::function<std::vector<Sketch>(const TuningTask&)>& sketches);
+  void EnsureSpace(const SketchSource& sketches);
 
   /// Requires: EnsureSpace. At most `count` candidates the database has no trial of. `spent`: the
   /// part of the whole budget that is used up; beyond kDescendFrom the strategy is coordinate

@@ -6,12 +6,14 @@
 
 namespace tunec {
 
+/// The sketches of a task, the naive one last.
+using SketchSource = std::function<std::vector<Sketch>(const TuningTask&)>;
+
 /// What Tune stands on.
 struct TuningParts {
   /// Called at most once, and only when there is something to measure.
   std::function<Result<std::unique_ptr<Measurer>>()> make_measurer;
-  /// The sketches of a task, the naive one last.
-  std::function<std::vector<Sketch>(const TuningTask&)> sketches;
+  SketchSource sketches;
 };
 
 Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& tasks,

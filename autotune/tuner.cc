@@ -73,7 +73,7 @@ Status Tuning::Load(const std::vector<TuningTask>& tasks) {
     } else {
       searches_.push_back(std::make_unique<TaskSearch>(tasks[i], options_));
       known = searches_.back().get();
-      TUNEC_RETURN_IF_ERROR(known->Load(database_));
+      TUNEC_RETURN_IF_ERROR(known->Load(database_, parts_.sketches));
     }
     known->positions.push_back(i);
   }
@@ -208,8 +208,7 @@ Status Tuning::Search() {
     TaskSearch& search = *searches_[share->task];
     TUNEC_ASSIGN(const bool any, RunBatch(search, share->trials));
     if (!any || search.Saturated()) {
-      search.progress.converged = true;
-      TUNEC_RETURN_IF_ERROR(database_.SetConverged(search.key()));
+      TUNEC_RETURN_IF_ERROR(search.RecordConverged(database_));
     }
     Announce(nullptr, nullptr);
   }

@@ -19,6 +19,17 @@ int64_t StorageBytes(const Value& value) {
   return StorageElements(tensor) * static_cast<int64_t>(SizeOf(value.type.type));
 }
 
+// What the names of a kernel's arguments stand for.
+std::map<std::string, ValueId> ValueOfArguments(const GroupKernel& group) {
+  std::map<std::string, ValueId> value_of;
+  std::vector<ValueId> values = group.group.inputs;
+  values.insert(values.end(), group.group.outputs.begin(), group.group.outputs.end());
+  TUNEC_CHECK(values.size() == group.argument_names.size(), "group {} has {} values, {} arguments",
+              group.name, values.size(), group.argument_names.size());
+  for (size_t i = 0; i < values.size(); ++i) value_of[group.argument_names[i]] = values[i];
+  return value_of;
+}
+
 class Assembler {
  public:
   Assembler(const Graph& graph, const std::vector<GroupKernel>& groups,
@@ -31,6 +42,7 @@ class Assembler {
   void AddInterface();
   void PlaceValues();
   void PlanArena();
+  std::vector<ValueId> InPlaceInputs(const GroupKernel& group, ValueId output) const;
   Status AddStep(const GroupKernel& group);
   void AddOutputCopies();
   Result<ValueRef> PackedWeight(const PrepackCode& prepack, ValueId weight);
@@ -73,6 +85,21 @@ void Assembler::PlaceValues() {
   PlanArena();
 }
 
+// The inputs of a step whose storage one of its outputs may take over, as far as the kernel is
+// concerned. An input that is passed twice would be read under its other name.
+std::vector<ValueId> Assembler::InPlaceInputs(const GroupKernel& group, ValueId output) const {
+  const auto value_of = ValueOfArguments(group);
+  std::vector<ValueId> inputs;
+  for (const auto& [from, to] : group.code->in_place) {
+    const auto input = value_of.find(from);
+    const auto written = value_of.find(to);
+    if (input == value_of.end() || written == value_of.end()) continue;
+    const bool once = std::ranges::count(group.group.inputs, input->second) == 1;
+    if (once && written->second == output) inputs.push_back(input->second);
+  }
+  return inputs;
+}
+
 void Assembler::PlanArena() {
   std::map<ValueId, size_t> index;
   std::vector<ValueId> values;
@@ -95,6 +122,17 @@ void Assembler::PlanArena() {
   for (const ValueId output : graph_.outputs()) {
     const auto found = index.find(output);
     if (found != index.end()) planned[found->second].last_use = static_cast<int>(groups_.size());
+  }
+  for (const GroupKernel& group : groups_) {
+    for (const ValueId output : group.group.outputs) {
+      const auto taker = index.find(output);
+      if (taker == index.end()) continue;
+      for (const ValueId input : InPlaceInputs(group, output)) {
+        const auto taken = index.find(input);
+        if (taken == index.end()) continue;
+        planned[taker->second].in_place_of.push_back(static_cast<int>(taken->second));
+      }
+    }
   }
   const MemoryPlan memory = PlanMemory(planned);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -151,12 +189,7 @@ Result<ValueRef> Assembler::PackedWeight(const PrepackCode& prepack, ValueId wei
 }
 
 Status Assembler::AddStep(const GroupKernel& group) {
-  std::map<std::string, ValueId> value_of;
-  std::vector<ValueId> values = group.group.inputs;
-  values.insert(values.end(), group.group.outputs.begin(), group.group.outputs.end());
-  TUNEC_CHECK(values.size() == group.argument_names.size(), "group {} has {} values, {} arguments",
-              group.name, values.size(), group.argument_names.size());
-  for (size_t i = 0; i < values.size(); ++i) value_of[group.argument_names[i]] = values[i];
+  const std::map<std::string, ValueId> value_of = ValueOfArguments(group);
   Step step{.name = group.name};
   TUNEC_ASSIGN(step.kernel, Load(group.code->object));
   for (const std::string& argument : group.code->arguments) {

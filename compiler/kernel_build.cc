@@ -8,15 +8,22 @@
 #include <utility>
 
 #include "autotune/keys.h"
+#include "ir/in_place.h"
 #include "schedule/apply.h"
 #include "support/check.h"
 
 namespace tunec {
+namespace {
+
+constexpr int kFormat = 2;  // of an artifact's metadata
+
+}  // namespace
 
 Artifact ToArtifact(const KernelCode& code) {
   const std::string main = Serialize(code.object);
-  nlohmann::json json = {{"format", 1},
+  nlohmann::json json = {{"format", kFormat},
                          {"arguments", code.arguments},
+                         {"in_place", code.in_place},
                          {"bytes", main.size()},
                          {"multiply_adds", code.multiply_adds},
                          {"vector_multiply_adds", code.vector_multiply_adds},
@@ -48,6 +55,7 @@ Result<KernelCode> FromJson(const nlohmann::json& json, std::string_view bytes) 
   KernelCode code;
   TUNEC_ASSIGN(code.object, TakeObject(bytes, json.at("bytes").get<size_t>()));
   code.arguments = json.at("arguments").get<std::vector<std::string>>();
+  code.in_place = json.at("in_place").get<std::vector<std::pair<std::string, std::string>>>();
   code.multiply_adds = json.at("multiply_adds").get<int64_t>();
   code.vector_multiply_adds = json.at("vector_multiply_adds").get<int64_t>();
   for (const nlohmann::json& item : json.at("prepacks")) {
@@ -67,7 +75,7 @@ Result<KernelCode> FromArtifact(const Artifact& artifact) {
       nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
   // nlohmann's access throws on a missing field and on one of another type.
   try {
-    if (json.is_discarded() || json.at("format") != 1) {
+    if (json.is_discarded() || json.at("format") != kFormat) {
       return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
     }
     return FromJson(json, artifact.object);
@@ -86,6 +94,10 @@ Result<KernelCode> CompileKernel(const Compute& compute, const Schedule& schedul
   TUNEC_ASSIGN(code.object, CompileObject(kernel.nest, options.target));
   for (const TensorId id : Arguments(kernel.nest)) {
     code.arguments.push_back(kernel.nest.tensors[id].name);
+  }
+  for (const InPlacePair& pair : FindInPlacePairs(kernel.nest)) {
+    code.in_place.emplace_back(kernel.nest.tensors[pair.input].name,
+                               kernel.nest.tensors[pair.output].name);
   }
   const MultiplyAdds work = CountMultiplyAdds(kernel.nest);
   code.multiply_adds = static_cast<int64_t>(work.total);

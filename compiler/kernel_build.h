@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "autotune/tuner.h"
@@ -26,6 +27,8 @@ struct KernelCode {
   ObjectCode object;
   std::vector<std::string> arguments;  // names, in the order of the kernel's arguments
   std::vector<PrepackCode> prepacks;
+  /// Arguments (an input, an output) that may be one storage.
+  std::vector<std::pair<std::string, std::string>> in_place;
   int64_t multiply_adds = 0;
   int64_t vector_multiply_adds = 0;
 };

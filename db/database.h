@@ -59,10 +59,12 @@ class Database {
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
   /// The record of this very schedule.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
-  /// Remembers that the search of `key` stopped because more trials would not help.
-  Status SetConverged(const TuningKey& key);
+  /// Remembers that the search of `key` stopped because more trials in that search space would not
+  /// help. `space` is the caller's number of the space, > 0; a later call replaces it.
+  Status SetConverged(const TuningKey& key, int64_t space);
   Status ClearConverged(const TuningKey& key);
-  Result<bool> IsConverged(const TuningKey& key) const;
+  /// The space in which the search converged last; 0: it has not.
+  Result<int64_t> ConvergedSpace(const TuningKey& key) const;
 
   // --- Questions over many keys (queries.cc), in the order of kind, workload text, target.
 

@@ -74,7 +74,7 @@ Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
     }
     previous = &key.workload;
     TUNEC_RETURN_IF_ERROR(visit(TaskLine{++task_id, workload_id, targets.at(key.target), key.policy,
-                                         key.schedule_version, task.converged ? 1 : 0}));
+                                         key.schedule_version, task.converged}));
     TUNEC_RETURN_IF_ERROR(VisitTrials(connection, task.id, task_id, visit));
   }
   return {};
@@ -128,9 +128,10 @@ Status LineTaker::TakeLine(const TaskLine& line) {
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
   const int64_t task = EnsureTask(connection_, workload, target, line.policy,
                                   static_cast<int>(line.schedule_version));
-  if (line.converged != 0) {
-    Query(connection_, "UPDATE tasks SET converged = 1 WHERE id = ?", task).Run();
-  }
+  // Of two spaces the greater number: in any order of merging the same one stays.
+  Query(connection_, "UPDATE tasks SET converged = max(converged, ?) WHERE id = ?", line.converged,
+        task)
+      .Run();
   tasks_[line.id] = task;
   return {};
 }

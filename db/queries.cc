@@ -22,7 +22,7 @@ TaskSummary Summarise(DatabaseConnection& connection, TaskRow task) {
   summary.trials = query.Integer(0);
   summary.ok = query.Integer(1);
   summary.best = BestTrial(connection, task.id);
-  summary.converged = task.converged;
+  summary.converged = task.converged != 0;
   summary.latest_at = query.Integer(2);
   return summary;
 }
@@ -120,7 +120,7 @@ Result<DatabaseStats> Database::Stats() const {
   return connection_->Read([&]() -> Result<DatabaseStats> {
     Query query(*connection_,
                 "SELECT (SELECT count(*) FROM workloads), (SELECT count(*) FROM tasks), "
-                "(SELECT count(*) FROM tasks WHERE converged), (SELECT count(*) FROM trials), "
+                "(SELECT count(*) FROM tasks WHERE converged != 0), (SELECT count(*) FROM trials), "
                 "(SELECT count(*) FROM trials WHERE status = 1), (SELECT count(*) FROM artifacts), "
                 "(SELECT ifnull(sum(length(object)), 0) FROM artifacts)");
     query.Step();

@@ -5,6 +5,7 @@
 #include "db/database.h"
 #include "db/rows.h"
 #include "db/validate.h"
+#include "support/check.h"
 
 namespace tunec {
 
@@ -89,11 +90,12 @@ Result<std::optional<TrialRecord>> Database::Find(const TuningKey& key,
   });
 }
 
-Status Database::SetConverged(const TuningKey& key) {
+Status Database::SetConverged(const TuningKey& key, int64_t space) {
   TUNEC_RETURN_IF_ERROR(Validate(key));
+  TUNEC_CHECK(space > 0, "search space {}", space);
   return connection_->Write([&]() -> Status {
     const int64_t task = EnsureTask(*connection_, key);
-    Query(*connection_, "UPDATE tasks SET converged = 1 WHERE id = ?", task).Run();
+    Query(*connection_, "UPDATE tasks SET converged = ? WHERE id = ?", space, task).Run();
     return {};
   });
 }
@@ -106,12 +108,12 @@ Status Database::ClearConverged(const TuningKey& key) {
   });
 }
 
-Result<bool> Database::IsConverged(const TuningKey& key) const {
-  return connection_->Read([&]() -> Result<bool> {
+Result<int64_t> Database::ConvergedSpace(const TuningKey& key) const {
+  return connection_->Read([&]() -> Result<int64_t> {
     const std::optional<int64_t> task = FindTask(*connection_, key);
-    if (!task) return false;
+    if (!task) return 0;
     Query query(*connection_, "SELECT converged FROM tasks WHERE id = ?", *task);
-    return query.Step() && query.Integer(0) != 0;
+    return query.Step() ? query.Integer(0) : 0;
   });
 }
 

@@ -13,7 +13,7 @@ namespace tunec {
 struct TaskRow {
   int64_t id = 0;
   TuningKey key;
-  bool converged = false;
+  int64_t converged = 0;  // the search space's number
 };
 
 /// In the order of kind, workload text, target, policy, schedule version.

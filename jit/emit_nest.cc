@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/in_place.h"
 #include "ir/visit_loop_nest.h"
 #include "jit/emit_state.h"
 
@@ -33,19 +34,27 @@ std::set<TensorId> WrittenRoots(const EmitState& state) {
   return written;
 }
 
+/// Memory that may change while the kernel runs: what stores write, and inputs whose place an
+/// output may take.
+std::set<TensorId> ChangingRoots(const EmitState& state) {
+  std::set<TensorId> changing = WrittenRoots(state);
+  for (const InPlacePair& pair : FindInPlacePairs(state.nest)) changing.insert(pair.input);
+  return changing;
+}
+
 /// Base addresses, in the function's first block.
 Status BindStorage(EmitState& state, const Phase& phase, const std::vector<IrValue>& arguments) {
   Builder& b = state.builder;
   const StoragePlan plan = PlanStorage(state.nest);
   const std::vector<TensorId> order = Arguments(state.nest);
-  const std::set<TensorId> written = WrittenRoots(state);
+  const std::set<TensorId> changing = ChangingRoots(state);
   int64_t stack = 0;
   for (const TensorId id : TensorsOf(phase.body)) {
     const TensorId root = state.Root(id);
     const Tensor& tensor = state.tensor(root);
     TensorStorage& storage = state.storage[id];
     storage = TensorStorage{};
-    storage.invariant = !written.contains(root);
+    storage.invariant = !changing.contains(root);
     if (state.InSlots(id)) continue;
     const auto argument = std::ranges::find(order, root);
     storage.alignment = 64;

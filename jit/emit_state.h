@@ -21,7 +21,7 @@ namespace tunec::jit {
 struct TensorStorage {
   IrValue base = nullptr;            // of a tensor in memory
   int64_t alignment = 1;             // bytes the base is a multiple of
-  bool invariant = false;            // nothing in the kernel writes it
+  bool invariant = false;            // nothing writes it while the kernel runs
   std::map<int64_t, IrValue> slots;  // of a register tensor, by slot number
 };
 

@@ -16,6 +16,7 @@
 namespace tunec {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::MatmulRelu;
 using testing::Parsed;
 using testing::SoftmaxRows;
@@ -122,10 +123,19 @@ class TunerTest : public ::testing::Test {
     naive.fill = [](const std::vector<int64_t>&) { return Schedule{.lowering = "direct"}; };
     return {main, other, naive};
   }
-  TuneReport Tuned(ScriptedMeasurer& measurer) {
+  static std::vector<Sketch> SketchesAndOneMore(const TuningTask& task) {
+    std::vector<Sketch> sketches = Sketches(task);
+    Sketch added{.name = "added", .knobs = {{"factor", {3, 5}, 0}}};
+    added.fill = [](const std::vector<int64_t>& v) {
+      return Schedule{"direct", {UnrollStep{"acc.i", static_cast<int>(v[0])}}};
+    };
+    sketches.insert(sketches.begin() + 1, added);
+    return sketches;
+  }
+  TuneReport Tuned(ScriptedMeasurer& measurer, const SketchSource& sketches = Sketches) {
     const TuningParts parts{
         [&]() -> Result<std::unique_ptr<Measurer>> { return std::make_unique<Borrowed>(measurer); },
-        Sketches};
+        sketches};
     Result<TuneReport> report = TuneWith(*database_, tasks_, options_, parts);
     if (!report) ADD_FAILURE() << report.error().Format();
     return report ? *report : TuneReport{};
@@ -236,8 +246,19 @@ TEST_F(TunerTest, AnExhaustedSpaceIsConverged) {
   EXPECT_GT(report.progress.measured, 67);
   EXPECT_EQ(std::ranges::count(measurer.order, "lower direct\n"), 0);
   EXPECT_TRUE(report.progress.tasks[0].converged);
-  EXPECT_TRUE(*database_->IsConverged(MakeTuningKey(tasks_[0], options_.target, {})));
+  EXPECT_GT(*database_->ConvergedSpace(MakeTuningKey(tasks_[0], options_.target, {})), 0);
   EXPECT_EQ(Tuned(measurer).progress.measured, 0);
+}
+
+TEST_F(TunerTest, ASketchAddedLaterIsTriedOnConvergedTasks) {
+  options_.trials = 1000;
+  ScriptedMeasurer measurer;
+  Tuned(measurer);
+  measurer.order.clear();
+  const TuneReport report = Tuned(measurer, SketchesAndOneMore);
+  EXPECT_EQ(report.progress.measured, 2 * 2);  // two tasks, the two choices of the new sketch
+  for (const std::string& schedule : measurer.order) EXPECT_THAT(schedule, HasSubstr("acc.i"));
+  EXPECT_EQ(Tuned(measurer, SketchesAndOneMore).progress.measured, 0);
 }
 
 TEST_F(TunerTest, FallsThroughTheSketchesToTheNaiveOne) {

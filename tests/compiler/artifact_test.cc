@@ -19,6 +19,7 @@ KernelCode SomeCode() {
   KernelCode code;
   code.object = SomeObject("main");
   code.arguments = {"x", "w_packed", "y"};
+  code.in_place = {{"x", "y"}};
   code.prepacks.push_back({"w", "w_packed", 4096, SomeObject("pack w")});
   code.prepacks.push_back({"v", "v_packed", 64, SomeObject("pack v")});
   code.multiply_adds = 1000;
@@ -32,6 +33,7 @@ TEST(ArtifactOfAKernel, ReadsBack) {
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(again->object.bytes, code.object.bytes);
   EXPECT_EQ(again->arguments, code.arguments);
+  EXPECT_EQ(again->in_place, code.in_place);
   EXPECT_EQ(again->multiply_adds, code.multiply_adds);
   EXPECT_EQ(again->vector_multiply_adds, code.vector_multiply_adds);
   ASSERT_EQ(again->prepacks.size(), code.prepacks.size());
@@ -55,7 +57,7 @@ TEST(ArtifactOfAKernel, CutShortIsAnError) {
 TEST(ArtifactOfAKernel, MetadataOfAnotherFormatIsAnError) {
   const Artifact whole = ToArtifact(SomeCode());
   std::vector<std::string> texts = {
-      "", "{", "[]", "7", "null", "{}", R"({"format": 2})", R"({"format": "1"})"};
+      "", "{", "[]", "7", "null", "{}", R"({"format": 1})", R"({"format": "1"})"};
   const nlohmann::json json = nlohmann::json::parse(whole.metadata);
   for (const auto& [name, value] : json.items()) {
     nlohmann::json without = json;

@@ -88,6 +88,32 @@ TEST(CompiledExecutable, RunAllocatesNothing) {
   EXPECT_EQ(AllocationCount() - before, 0);
 }
 
+// b = x*v + a is written where a was, for nobody reads a afterwards: one buffer is enough. When a
+// is wanted later, it has to stay.
+TEST(CompiledExecutable, AResidualSumTakesThePlaceOfItsOperand) {
+  constexpr int64_t kBuffer = 64 * 64 * 4;
+  const std::string_view begin = R"(graph residual {
+  input x: f32[64, 64]
+  weight u: f32[64, 64]
+  weight v: f32[64, 64]
+  weight w: f32[64, 64]
+  a = matmul(x, u)
+  xv = matmul(x, v)
+  b = add(xv, a)
+  y = matmul(b, w)
+)";
+  for (const bool later : {false, true}) {
+    const Graph graph = GraphOf(
+        std::string(begin) + (later ? "  z = add(y, a)\n  output z = z\n}" : "  output y = y\n}"));
+    const auto model = Compile(graph, nullptr, Options());
+    ASSERT_TRUE(model) << model.error().Format();
+    EXPECT_EQ(model->report.arena_bytes, later ? 2 * kBuffer : kBuffer);
+    const auto error = testing::ErrorAgainstReference(graph, *model->executable);
+    ASSERT_TRUE(error) << error.error().Format();
+    EXPECT_LE(*error, testing::kTolerance);
+  }
+}
+
 TEST(CompiledExecutable, OutlivesItsGraphAndDatabase) {
   std::shared_ptr<const Executable> executable;
   std::vector<Array> first;

@@ -14,7 +14,7 @@
 
 namespace tunec::testing {
 
-/// What the issue asks of every f32 result: the largest difference over the largest magnitude.
+/// What every f32 result has to keep to: the largest difference over the largest magnitude.
 inline constexpr double kTolerance = 1e-4;
 
 /// A network of tests/networks with its inputs and PyTorch's outputs by name.

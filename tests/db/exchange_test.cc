@@ -28,7 +28,7 @@ void Fill(Database& database, int salt) {
       ASSERT_TRUE(database.RecordTrial(key, trial).has_value());
     }
     if (task == salt) {
-      ASSERT_TRUE(database.SetConverged(key).has_value());
+      ASSERT_TRUE(database.SetConverged(key, 3).has_value());
     }
   }
   ASSERT_TRUE(database.SetMachineFact("cpu", {"peak", 1e11 + salt, "fma", 10}).has_value());

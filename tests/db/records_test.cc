@@ -44,7 +44,7 @@ TEST(Records, UnknownKeyHasNothing) {
   EXPECT_EQ(database.CountTrials(SampleKey()), 0);
   EXPECT_EQ(database.Trials(SampleKey())->size(), 0u);
   EXPECT_EQ(database.Best(SampleKey()).value(), std::nullopt);
-  EXPECT_EQ(database.IsConverged(SampleKey()), false);
+  EXPECT_EQ(database.ConvergedSpace(SampleKey()), 0);
 }
 
 TEST(Records, EachPartOfTheKeySeparates) {
@@ -126,11 +126,11 @@ TEST(Records, WrongResultOutweighsTimeAndTimeOutweighsAccident) {
 
 TEST(Records, ConvergedIsRememberedAndForgotten) {
   Database database = OpenForTest();
-  ASSERT_TRUE(database.SetConverged(SampleKey()).has_value());
-  EXPECT_EQ(database.IsConverged(SampleKey()), true);
-  EXPECT_EQ(database.IsConverged(SampleKey(1)), false);
+  ASSERT_TRUE(database.SetConverged(SampleKey(), 7).has_value());
+  EXPECT_EQ(database.ConvergedSpace(SampleKey()), 7);
+  EXPECT_EQ(database.ConvergedSpace(SampleKey(1)), 0);
   ASSERT_TRUE(database.ClearConverged(SampleKey()).has_value());
-  EXPECT_EQ(database.IsConverged(SampleKey()), false);
+  EXPECT_EQ(database.ConvergedSpace(SampleKey()), 0);
 }
 
 TEST(Records, UndatedTrialIsDatedNow) {
@@ -190,7 +190,7 @@ TEST(Records, ListFiltersAndOrders) {
     ASSERT_TRUE(database.RecordTrial(key, OkTrial(2, 1)).has_value());
     ASSERT_TRUE(database.RecordTrial(key, FailedTrial(3, TrialStatus::kIllegal)).has_value());
   }
-  ASSERT_TRUE(database.SetConverged(conv).has_value());
+  ASSERT_TRUE(database.SetConverged(conv, 1).has_value());
 
   const auto all = database.List({});
   ASSERT_EQ(all->size(), 3u);
@@ -237,7 +237,7 @@ TEST(Records, StatsCount) {
   ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 2)).has_value());
   const TrialRecord failed = FailedTrial(2, TrialStatus::kCrashed);
   ASSERT_TRUE(database.RecordTrial(SampleKey(), failed).has_value());
-  ASSERT_TRUE(database.SetConverged(SampleKey(1)).has_value());
+  ASSERT_TRUE(database.SetConverged(SampleKey(1), 1).has_value());
   ASSERT_TRUE(database.PutArtifact("key", {"12345", "{}", 0}).has_value());
 
   const auto stats = database.Stats();

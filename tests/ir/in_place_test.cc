@@ -1,0 +1,132 @@
+// Which outputs may take the place of which inputs, read off small nests.
+#include "ir/in_place.h"
+
+#include <gtest/gtest.h>
+
+namespace tunec {
+namespace {
+
+std::vector<std::string> PairsOf(std::string_view text) {
+  const auto nest = ParseLoopNest(text, "test");
+  if (!nest) {
+    ADD_FAILURE() << nest.error().Format();
+    return {};
+  }
+  EXPECT_TRUE(Verify(*nest));
+  std::vector<std::string> pairs;
+  for (const InPlacePair& pair : FindInPlacePairs(*nest)) {
+    pairs.push_back(nest->tensors[pair.input].name + "->" + nest->tensors[pair.output].name);
+  }
+  return pairs;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(InPlace, ElementByElement) {
+  EXPECT_EQ(PairsOf(R"(nest add {
+  input A: f32[4, 8]
+  input B: f32[8]
+  input D: f32[32]
+  output C: f32[4, 8]
+  phase main {
+    parallel for i in 0 .. 4 {
+      vector for j in 0 .. 8 {
+        S: C[i, j] = (A[i, j] + B[j]) * D[8*i + j]
+      }
+    }
+  }
+})"),
+            (Names{"A->C", "D->C"}));
+}
+
+TEST(InPlace, AnotherPlaceIsRead) {
+  EXPECT_EQ(PairsOf(R"(nest reverse {
+  input A: f32[8]
+  output C: f32[8]
+  phase main {
+    for i in 0 .. 8 {
+      S: C[i] = A[-i + 7] + A[i]
+    }
+  }
+})"),
+            Names{});
+}
+
+TEST(InPlace, ReadAgainBySomethingElse) {
+  EXPECT_EQ(PairsOf(R"(nest twice {
+  input A: f32[8]
+  output C: f32[8]
+  output D: f32[8]
+  phase main {
+    for i in 0 .. 8 {
+      S: C[i] = A[i] * 2.0
+    }
+  }
+  phase second {
+    for i in 0 .. 8 {
+      T: D[i] = A[i] * 3.0
+    }
+  }
+})"),
+            Names{});
+}
+
+// The output is its own accumulator: its initial value would destroy what is added at the end.
+TEST(InPlace, AccumulatedInTheOutput) {
+  EXPECT_EQ(PairsOf(R"(nest sum {
+  input X: f32[4, 8]
+  input R: f32[4]
+  output C: f32[4]
+  phase main {
+    parallel for i in 0 .. 4 {
+      I: C[i] = 0.0
+      for k in 0 .. 8 {
+        S: C[i] sum= X[i, k]
+      }
+      T: C[i] = C[i] + R[i]
+    }
+  }
+})"),
+            Names{});
+}
+
+TEST(InPlace, AccumulatedInRegistersAndAddedAtTheEnd) {
+  EXPECT_EQ(PairsOf(R"(nest sum {
+  input X: f32[4, 8]
+  input R: f32[4]
+  output C: f32[4]
+  local acc: f32[]
+  phase main {
+    parallel for i in 0 .. 4 {
+      alloc acc: register {
+        I: acc[] = 0.0
+        for k in 0 .. 8 {
+          S: acc[] sum= X[i, k]
+        }
+        T: C[i] = acc[] + R[i]
+      }
+    }
+  }
+})"),
+            Names{"R->C"});
+}
+
+TEST(InPlace, OtherSizesOrLayoutsDoNot) {
+  EXPECT_EQ(PairsOf(R"(nest cast {
+  input A: f32[4, 4]
+  input B: f64[4, 4]
+  input T: f32[4, 4] layout [4, 4] (i, j) -> [j, i]
+  output C: f32[4, 4]
+  phase main {
+    for i in 0 .. 4 {
+      for j in 0 .. 4 {
+        S: C[i, j] = A[i, j] + f32(B[i, j]) + T[i, j]
+      }
+    }
+  }
+})"),
+            Names{"A->C"});
+}
+
+}  // namespace
+}  // namespace tunec
