@@ -1,7 +1,9 @@
 // One scalar expression for each elementwise operator. Activations are written so that no
 // intermediate overflows where the result is finite.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "graph/lower/lower_node.h"
 
@@ -110,34 +112,30 @@ Expr Activation(const Node& node, const Expr& x) {
   }
 }
 
+// The operators that are one scalar operator of the same name.
+constexpr std::pair<Op, ScalarOp> kSameName[] = {
+    {Op::kNeg, ScalarOp::kNeg},     {Op::kAbs, ScalarOp::kAbs},     {Op::kSign, ScalarOp::kSign},
+    {Op::kNot, ScalarOp::kNot},     {Op::kExp, ScalarOp::kExp},     {Op::kLog, ScalarOp::kLog},
+    {Op::kSqrt, ScalarOp::kSqrt},   {Op::kRsqrt, ScalarOp::kRsqrt}, {Op::kTanh, ScalarOp::kTanh},
+    {Op::kErf, ScalarOp::kErf},     {Op::kSin, ScalarOp::kSin},     {Op::kCos, ScalarOp::kCos},
+    {Op::kTan, ScalarOp::kTan},     {Op::kAsin, ScalarOp::kAsin},   {Op::kAcos, ScalarOp::kAcos},
+    {Op::kAtan, ScalarOp::kAtan},   {Op::kSinh, ScalarOp::kSinh},   {Op::kCosh, ScalarOp::kCosh},
+    {Op::kAsinh, ScalarOp::kAsinh}, {Op::kAcosh, ScalarOp::kAcosh}, {Op::kAtanh, ScalarOp::kAtanh},
+    {Op::kFloor, ScalarOp::kFloor}, {Op::kCeil, ScalarOp::kCeil},   {Op::kRound, ScalarOp::kRound},
+    {Op::kAdd, ScalarOp::kAdd},     {Op::kSub, ScalarOp::kSub},     {Op::kMul, ScalarOp::kMul},
+    {Op::kDiv, ScalarOp::kDiv},     {Op::kMin, ScalarOp::kMin},     {Op::kMax, ScalarOp::kMax},
+    {Op::kAnd, ScalarOp::kAnd},     {Op::kOr, ScalarOp::kOr},       {Op::kXor, ScalarOp::kXor},
+    {Op::kShl, ScalarOp::kShl},     {Op::kShr, ScalarOp::kShr},     {Op::kEq, ScalarOp::kEq},
+    {Op::kNe, ScalarOp::kNe},       {Op::kLt, ScalarOp::kLt},       {Op::kLe, ScalarOp::kLe},
+};
+
 // The operators that are one scalar operator.
 std::optional<ScalarOp> ScalarOf(const Node& node) {
-  switch (node.op) {
-#define TUNEC_SAME(name) \
-  case Op::name:         \
-    return ScalarOp::name;
-    TUNEC_SAME(kNeg)
-    TUNEC_SAME(kAbs)
-    TUNEC_SAME(kSign)
-    TUNEC_SAME(kNot)
-    TUNEC_SAME(kExp)
-    TUNEC_SAME(kLog)
-            TUNEC_SAME(kSqrt) TUNEC_SAME(kRsqrt) TUNEC_SAME(kTanh) TUNEC_SAME(kErf) TUNEC_SAME(kSin)
-                TUNEC_SAME(kCos) TUNEC_SAME(kTan) TUNEC_SAME(kAsin) TUNEC_SAME(kAcos)
-                    TUNEC_SAME(kAtan) TUNEC_SAME(kSinh) TUNEC_SAME(kCosh) TUNEC_SAME(kAsinh)
-                        TUNEC_SAME(kAcosh) TUNEC_SAME(kAtanh) TUNEC_SAME(kFloor) TUNEC_SAME(kCeil)
-                            TUNEC_SAME(kRound) TUNEC_SAME(kAdd) TUNEC_SAME(kSub) TUNEC_SAME(kMul)
-                                TUNEC_SAME(kDiv) TUNEC_SAME(kMin) TUNEC_SAME(kMax) TUNEC_SAME(kAnd)
-                                    TUNEC_SAME(kOr) TUNEC_SAME(kXor) TUNEC_SAME(kShl)
-                                        TUNEC_SAME(kShr) TUNEC_SAME(kEq) TUNEC_SAME(kNe)
-                                            TUNEC_SAME(kLt) TUNEC_SAME(kLe)
-#undef TUNEC_SAME
-                                                case Op::kMod : return node.Int("fmod") != 0
-        ? ScalarOp::kTruncMod
-        : ScalarOp::kFloorMod;
-    default:
-      return {};
+  if (node.op == Op::kMod) {
+    return node.Int("fmod") != 0 ? ScalarOp::kTruncMod : ScalarOp::kFloorMod;
   }
+  const auto* same = std::ranges::find(kSameName, node.op, &std::pair<Op, ScalarOp>::first);
+  return same == std::end(kSameName) ? std::nullopt : std::optional(same->second);
 }
 
 // Operators without meaning for integers, or that leave them as they are.
