@@ -101,9 +101,8 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
     default:
       for (const int64_t v : x) sum += wide(v);
       if (op == Op::kReduceMean && !x.empty())
-        return type == DataType::kU64
-                   ? static_cast<int64_t>(sum / x.size())
-                   : static_cast<int64_t>(sum) / static_cast<int64_t>(x.size());
+        return type == DataType::kU64 ? static_cast<int64_t>(sum / x.size())
+                                      : static_cast<int64_t>(sum) / static_cast<int64_t>(x.size());
       return static_cast<int64_t>(sum);
   }
 }

@@ -83,12 +83,12 @@ bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
 Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& plan,
                                         const std::vector<FusionGroup>& groups,
                                         std::span<const Array> inputs) {
-  return RunGroups(graph, groups, inputs,
-                   [&](size_t, const std::vector<Lowering>& lowerings,
-                       std::span<const Array> arguments) {
-                     const size_t choice = std::min(plan.lowering, lowerings.size() - 1);
-                     return InterpretLowering(lowerings[choice].compute, arguments);
-                   });
+  return RunGroups(
+      graph, groups, inputs,
+      [&](size_t, const std::vector<Lowering>& lowerings, std::span<const Array> arguments) {
+        const size_t choice = std::min(plan.lowering, lowerings.size() - 1);
+        return InterpretLowering(lowerings[choice].compute, arguments);
+      });
 }
 
 }  // namespace
@@ -112,12 +112,11 @@ CheckPlan DrawPlan(uint64_t seed, Values values, bool code) {
 }
 
 std::string Print(const CheckPlan& plan) {
-  return fmt::format("# check passes={} rules={} fusion={} lowering={} values={} seed={} code={}",
-                     fmt::join(plan.passes, ","),
-                     plan.rules == FloatRules::kStrict ? "strict" : "fast",
-                     plan.fusion == FusionMode::kFused ? "fused" : "unfused", plan.lowering,
-                     plan.values == Values::kOrdinary ? "ordinary" : "special", plan.seed,
-                     plan.code ? 1 : 0);
+  return fmt::format(
+      "# check passes={} rules={} fusion={} lowering={} values={} seed={} code={}",
+      fmt::join(plan.passes, ","), plan.rules == FloatRules::kStrict ? "strict" : "fast",
+      plan.fusion == FusionMode::kFused ? "fused" : "unfused", plan.lowering,
+      plan.values == Values::kOrdinary ? "ordinary" : "special", plan.seed, plan.code ? 1 : 0);
 }
 
 Result<CheckPlan> ParsePlan(std::string_view text) {

@@ -1,5 +1,6 @@
-// One check: a graph goes through passes, fusion and lowering, and what comes out is executed, by the
-// interpreter and perhaps as machine code, and compared with the reference execution of the graph as it was.
+// One check: a graph goes through passes, fusion and lowering, and what comes out is executed, by
+// the interpreter and perhaps as machine code, and compared with the reference execution of the
+// graph as it was.
 #pragma once
 
 #include <cstdint>

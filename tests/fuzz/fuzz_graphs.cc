@@ -1,7 +1,8 @@
-// fuzz_graphs: random graphs through every pass, fusion, lowering and machine code against the reference.
+// fuzz_graphs: random graphs through every pass, fusion, lowering and machine code against the
+// reference.
 //
-// The checks run in a forked child, so that a graph that crashes or hangs is one wrong result, not the end. What fails is
-// made smaller in further children, then printed and written to a file.
+// The checks run in a forked child, so that a graph that crashes or hangs is one wrong result, not
+// the end. What fails is made smaller in further children, then printed and written to a file.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -214,8 +215,9 @@ class Fuzzer {
 }  // namespace tunec::fuzz
 
 int main(int argc, char** argv) {
-  CLI::App app("random graphs through passes, fusion, lowering and machine code, against the "
-               "reference execution");
+  CLI::App app(
+      "random graphs through passes, fusion, lowering and machine code, against the "
+      "reference execution");
   tunec::fuzz::Options options;
   app.add_option("graphs", options.graphs, "how many; 0: until the time is up");
   app.add_option("--seed", options.seed, "of the first graph; each next has the next");

@@ -29,8 +29,7 @@ bool BroadcastsTo(const Ints& from, const Ints& to) {
 
 }  // namespace
 
-GraphGenerator::GraphGenerator(uint64_t seed)
-    : random_(Random::Mix(seed)), builder_("random") {
+GraphGenerator::GraphGenerator(uint64_t seed) : random_(Random::Mix(seed)), builder_("random") {
   constexpr DataType kOthers[] = {DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kI8,
                                   DataType::kI16, DataType::kI32, DataType::kI64,  DataType::kU8,
                                   DataType::kU16, DataType::kU32, DataType::kU64,  DataType::kBool,
@@ -81,8 +80,8 @@ DataType GraphGenerator::TypeIn(Domain domain) {
 }
 
 Ints GraphGenerator::Shape(int64_t least_rank, int64_t most_rank) {
-  const int64_t rank = std::clamp(OneOf<int64_t>({0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5}),
-                                  least_rank, most_rank);
+  const int64_t rank =
+      std::clamp(OneOf<int64_t>({0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5}), least_rank, most_rank);
   Ints shape;
   int64_t elements = 1;
   for (int64_t d = 0; d < rank; ++d) {

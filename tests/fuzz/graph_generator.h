@@ -1,6 +1,6 @@
-// Random graphs. One seed makes one graph. Every operator of TUNEC_OPS has a recipe, or a reason why
-// it has none; a test compares. A recipe draws operands from what the graph has so far, or makes new leaves, and
-// draws attributes; what the type inference refuses is drawn again.
+// Random graphs. One seed makes one graph. Every operator of TUNEC_OPS has a recipe, or a reason
+// why it has none; a test compares. A recipe draws operands from what the graph has so far, or
+// makes new leaves, and draws attributes; what the type inference refuses is drawn again.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,8 @@ struct Recipe {
 /// One per operator.
 std::span<const Recipe> Recipes();
 
-/// Several nodes as people and exporters write them: what the passes look for. Empty: what was drawn does not fit.
+/// Several nodes as people and exporters write them: what the passes look for. Empty: what was
+/// drawn does not fit.
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 

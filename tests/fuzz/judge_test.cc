@@ -43,7 +43,8 @@ std::vector<Array> Changed(const std::vector<Array>& outputs, int64_t element, d
 }
 
 TEST(OutputJudge, AllowsRoundingsOnly) {
-  const Judged c = Make("graph g {\n input x: f32[3]\n y = exp(x)\n output y\n }", {Of({0.3, 1, 2})});
+  const Judged c =
+      Make("graph g {\n input x: f32[3]\n y = exp(x)\n output y\n }", {Of({0.3, 1, 2})});
   EXPECT_EQ(c.Problem(c.expected), "");
   EXPECT_EQ(c.Problem(Changed(c.expected, 1, std::exp(1.0) * (1 + 1e-7))), "");
   EXPECT_NE(c.Problem(Changed(c.expected, 1, std::exp(1.0) * (1 + 1e-5))), "");
@@ -54,8 +55,7 @@ TEST(OutputJudge, ExactOperationsHaveOneAnswer) {
   const Judged c = Make("graph g {\n input x: f32[3]\n y = add(x, x)\n z = lt(y, x)\n output z\n }",
                         {Of({0.25, -1, 0})});
   EXPECT_EQ(c.Problem(c.expected), "");
-  for (int64_t i = 0; i < 3; ++i)
-    EXPECT_NE(c.Problem(Changed(c.expected, i, i == 1 ? 0 : 1)), "");
+  for (int64_t i = 0; i < 3; ++i) EXPECT_NE(c.Problem(Changed(c.expected, i, i == 1 ? 0 : 1)), "");
 }
 
 TEST(OutputJudge, ThresholdsNextToARoundingAreOpen) {
@@ -78,8 +78,8 @@ TEST(OutputJudge, CancellationWidensTheTolerance) {
 }
 
 TEST(OutputJudge, SpecialValuesMustAgree) {
-  const Judged c = Make("graph g {\n input x: f32[3]\n y = neg(x)\n output y\n }",
-                        {Of({NAN, INFINITY, 1})});
+  const Judged c =
+      Make("graph g {\n input x: f32[3]\n y = neg(x)\n output y\n }", {Of({NAN, INFINITY, 1})});
   EXPECT_EQ(c.Problem(c.expected), "");
   EXPECT_NE(c.Problem(Changed(c.expected, 0, 0)), "");
   EXPECT_NE(c.Problem(Changed(c.expected, 1, INFINITY)), "");

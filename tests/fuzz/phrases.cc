@@ -51,8 +51,8 @@ Made GeluByErf(GraphGenerator& g) {
 Made GeluByTanh(GraphGenerator& g) {
   const ValueId x = FloatOperand(g);
   Chain n(g, g.TypeOf(x));
-  const Made cube = g.Chance(50) ? n(Op::kPow, {x, n.Number(3)})
-                                 : n(Op::kMul, {x, n(Op::kMul, {x, x})});
+  const Made cube =
+      g.Chance(50) ? n(Op::kPow, {x, n.Number(3)}) : n(Op::kMul, {x, n(Op::kMul, {x, x})});
   const Made inner = n(Op::kAdd, {x, n(Op::kMul, {cube, n.Number(0.044715)})});
   const Made tanh = n(Op::kTanh, {n(Op::kMul, {inner, n.Number(0.7978845608028654)})});
   return n(Op::kMul, {n(Op::kMul, {n.Number(0.5), x}), n(Op::kAdd, {tanh, n.Number(1)})});
@@ -72,8 +72,8 @@ Made LayerNormByMeans(GraphGenerator& g) {
   const int64_t size = g.ShapeOf(x)[last];
   const Made mean = n(Op::kReduceMean, {x}, Axes({last}));
   const Made centred = g.Chance(85) ? n(Op::kSub, {x, mean}) : Made(x);  // rms_norm
-  const Made square = g.Chance(50) ? n(Op::kMul, {centred, centred})
-                                   : n(Op::kPow, {centred, n.Number(2)});
+  const Made square =
+      g.Chance(50) ? n(Op::kMul, {centred, centred}) : n(Op::kPow, {centred, n.Number(2)});
   const Made variance = n(Op::kReduceMean, {square}, Axes({last}));
   const Made deviation = n(Op::kSqrt, {n(Op::kAdd, {variance, n.Number(1e-3)})});
   const Made normal = n(Op::kDiv, {centred, deviation});
@@ -85,8 +85,7 @@ Made SoftmaxByExp(GraphGenerator& g) {
   const ValueId x = FloatOperand(g, 1);
   Chain n(g, g.TypeOf(x));
   const Attributes axes = Axes({g.Chance(70) ? Last(g, x) : g.Below(Last(g, x) + 1)});
-  const Made shifted =
-      g.Chance(70) ? n(Op::kSub, {x, n(Op::kReduceMax, {x}, axes)}) : Made(x);
+  const Made shifted = g.Chance(70) ? n(Op::kSub, {x, n(Op::kReduceMax, {x}, axes)}) : Made(x);
   const Made e = n(Op::kExp, {shifted});
   return n(Op::kDiv, {e, n(Op::kReduceSum, {e}, axes)});
 }
@@ -128,7 +127,8 @@ Made InverseFunctions(GraphGenerator& g) {
     case 3:
       return n(Op::kReciprocal, {n(Op::kSqrt, {n(Op::kAbs, {x})})});
     case 4:
-      return n(Op::kDiv, {n.Number(1), n(Op::kAdd, {n(Op::kExp, {n(Op::kNeg, {x})}), n.Number(1)})});
+      return n(Op::kDiv,
+               {n.Number(1), n(Op::kAdd, {n(Op::kExp, {n(Op::kNeg, {x})}), n.Number(1)})});
     default:
       return n(Op::kLog, {n(Op::kAdd, {n(Op::kExp, {x}), n.Number(1)})});
   }
@@ -170,9 +170,8 @@ Made ReshapedTwice(GraphGenerator& g) {
   const Ints shape = g.ShapeOf(x);
   const Made flat = g.Try(Op::kReshape, {x}, {{"shape", Ints{ElementCount(shape)}}});
   if (!flat) return {};
-  const Made work = g.Chance(50) && Contains(Domain::kNumber, g.TypeOf(x))
-                        ? g.Try(Op::kNeg, {*flat})
-                        : flat;
+  const Made work =
+      g.Chance(50) && Contains(Domain::kNumber, g.TypeOf(x)) ? g.Try(Op::kNeg, {*flat}) : flat;
   return g.Try(Op::kReshape, {work.value_or(*flat)}, {{"shape", shape}});
 }
 
@@ -203,7 +202,8 @@ Made ConvWithNorm(GraphGenerator& g) {
   const int64_t filters = g.Between(1, 6);
   std::vector<ValueId> inputs = {x, g.Parameter(type, {filters, channels, 3, 3})};
   if (g.Chance(50)) inputs.push_back(g.Parameter(type, {filters}));
-  Made y = g.Try(Op::kConv, inputs, {{"pads", Ints(4, g.Below(2))}, {"strides", Ints(2, g.Between(1, 2))}});
+  Made y = g.Try(Op::kConv, inputs,
+                 {{"pads", Ints(4, g.Below(2))}, {"strides", Ints(2, g.Between(1, 2))}});
   if (!y) return {};
   if (g.Chance(80)) {
     const auto vector = [&] { return g.Parameter(type, {filters}); };
@@ -222,7 +222,8 @@ Made LinearLayer(GraphGenerator& g) {
   if (g.Chance(50)) {
     y = g.Try(Op::kMatmul, {x, g.Parameter(type, {columns, depth})}, {{"transpose_b", int64_t{1}}});
   } else {
-    const Made turned = g.Try(Op::kTranspose, {g.Parameter(type, {columns, depth})}, {{"perm", Ints{1, 0}}});
+    const Made turned =
+        g.Try(Op::kTranspose, {g.Parameter(type, {columns, depth})}, {{"perm", Ints{1, 0}}});
     if (turned) y = g.Try(Op::kMatmul, {x, *turned});
   }
   if (y && g.Chance(70)) y = g.Try(Op::kAdd, {*y, g.Parameter(type, {columns})});
@@ -253,7 +254,8 @@ Made Attention(GraphGenerator& g) {
   if (scores && g.Chance(80))
     scores = g.Chance(50) ? g.Try(Op::kMul, {*scores, g.Scalar(type, 0.5)})
                           : g.Try(Op::kDiv, {*scores, g.Scalar(type, 2)});
-  if (scores && g.Chance(50)) scores = g.Try(Op::kAdd, {*scores, g.Parameter(type, {tokens, tokens})});
+  if (scores && g.Chance(50))
+    scores = g.Try(Op::kAdd, {*scores, g.Parameter(type, {tokens, tokens})});
   if (scores) scores = g.Try(Op::kSoftmax, {*scores}, {{"axis", int64_t{3}}});
   const Made mixed = scores ? g.Try(Op::kMatmul, {*scores, *v}) : Made();
   if (!mixed) return {};
@@ -292,9 +294,9 @@ Made MeanBySum(GraphGenerator& g) {
 }
 
 constexpr Phrase kPhrases[] = {
-    GeluByErf,       GeluByTanh,    SiluBySigmoid,    LayerNormByMeans, SoftmaxByExp,
-    NeutralElement,  NeutralElement, InverseFunctions, ConstantChain,   CastThereAndBack,
-    TransposedTwice, ReshapedTwice, SlicedAndJoined,  ConvWithNorm,     LinearLayer,
+    GeluByErf,       GeluByTanh,       SiluBySigmoid,       LayerNormByMeans, SoftmaxByExp,
+    NeutralElement,  NeutralElement,   InverseFunctions,    ConstantChain,    CastThereAndBack,
+    TransposedTwice, ReshapedTwice,    SlicedAndJoined,     ConvWithNorm,     LinearLayer,
     Attention,       ParallelProducts, CommonSubexpression, MeanBySum,
 };
 

@@ -15,7 +15,7 @@ double SpecialFloat(DataType type, Random& random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double largest = type == DataType::kF16 ? 65504 : 0x1.fep127;
   const double smallest = type == DataType::kF16 ? 0x1p-24 : 0x1p-133;
-  const std::array<double, 10> values = {std::nan(""), kInfinity, -kInfinity, 0.0,      -0.0,
+  const std::array<double, 10> values = {std::nan(""), kInfinity, -kInfinity, 0.0,       -0.0,
                                          largest,      -largest,  smallest,   -smallest, 1.0};
   return values[random.Below(values.size())];
 }
@@ -90,7 +90,8 @@ Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int
   low = std::max(low, SmallestInt(type));
   if (type != DataType::kU64) high = std::min(high, LargestInt(type));
   for (int64_t i = 0; i < array.size(); ++i)
-    array.SetInt(i, low + static_cast<int64_t>(random.Below(static_cast<uint64_t>(high - low) + 1)));
+    array.SetInt(i,
+                 low + static_cast<int64_t>(random.Below(static_cast<uint64_t>(high - low) + 1)));
   return array;
 }
 

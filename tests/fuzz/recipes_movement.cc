@@ -53,8 +53,8 @@ ValueId Indices(GraphGenerator& g, const Ints& shape, int64_t size) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   if (g.Chance(25)) {
     const ValueId some = g.OfType(type, shape);
-    if (const Made index =
-            g.Try(Op::kMod, {some, g.Scalar(type, static_cast<double>(size))}, {{"fmod", int64_t{0}}}))
+    if (const Made index = g.Try(Op::kMod, {some, g.Scalar(type, static_cast<double>(size))},
+                                 {{"fmod", int64_t{0}}}))
       return *index;
   }
   const bool negative = IsSigned(type) && g.Chance(30);
@@ -114,21 +114,22 @@ Made DrawPad(GraphGenerator& g, Op op) {
   const char* mode = g.OneOf({"constant", "constant", "reflect", "edge", "wrap"});
   Ints pads(2 * shape.size());
   for (size_t a = 0; a < shape.size(); ++a) {
-    const int64_t most = std::string_view(mode) == "constant" ? 3 : std::max<int64_t>(shape[a] - 1, 0);
+    const int64_t most =
+        std::string_view(mode) == "constant" ? 3 : std::max<int64_t>(shape[a] - 1, 0);
     const int64_t least = g.Chance(20) ? -1 : 0;
     if (g.Chance(60)) pads[a] = g.Between(least, std::min<int64_t>(most, 3));
     if (g.Chance(60)) pads[a + shape.size()] = g.Between(least, std::min<int64_t>(most, 3));
   }
-  return g.Try(op, {x},
-               {{"pads", pads},
-                {"mode", std::string(mode)},
-                {"value", g.OneOf({0.0, 0.0, 1.0, 2.0})}});
+  return g.Try(
+      op, {x},
+      {{"pads", pads}, {"mode", std::string(mode)}, {"value", g.OneOf({0.0, 0.0, 1.0, 2.0})}});
 }
 
 Made DrawTile(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(Domain::kAny);
   Ints repeats;
-  for (size_t a = 0; a < g.ShapeOf(x).size(); ++a) repeats.push_back(g.Chance(60) ? 1 : g.Between(1, 3));
+  for (size_t a = 0; a < g.ShapeOf(x).size(); ++a)
+    repeats.push_back(g.Chance(60) ? 1 : g.Between(1, 3));
   return g.Try(op, {x}, {{"repeats", repeats}});
 }
 
@@ -161,9 +162,8 @@ Made DrawResize(GraphGenerator& g, Op op) {
       op, {x},
       {{"shape", shape},
        {"mode", std::string(mode)},
-       {"coordinate",
-        std::string(g.OneOf({"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                             "align_corners", "asymmetric"}))},
+       {"coordinate", std::string(g.OneOf({"half_pixel", "half_pixel_symmetric",
+                                           "pytorch_half_pixel", "align_corners", "asymmetric"}))},
        {"nearest_mode",
         std::string(g.OneOf({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))},
        {"exclude_outside", g.Below(2)}});

@@ -67,7 +67,8 @@ Result<std::vector<Array>> RunScheduled(const ScheduledKernel& kernel, const Com
   return CompileAndRun(kernel.nest, ArgumentsOf(kernel.nest, by_name), ThisMachine(), Pool());
 }
 
-// Decisions that make an illegal schedule are drawn again; the last sketch, the naive one, is always legal.
+// Decisions that make an illegal schedule are drawn again; the last sketch, the naive one, is
+// always legal.
 Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
                                        std::span<const Array> arguments, Random& random) {
   const std::vector<NamedCompute> named = Named(lowerings);

@@ -15,8 +15,8 @@ namespace tunec::fuzz {
 Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
                                        std::span<const Array> inputs);
 
-/// Group by group. One group runs under random decisions of a random sketch (where they are legal), the others under
-/// their analytic schedules.
+/// Group by group. One group runs under random decisions of a random sketch (where they are legal),
+/// the others under their analytic schedules.
 Result<std::vector<Array>> RunRandomSchedules(const Graph& graph,
                                               const std::vector<FusionGroup>& groups,
                                               std::span<const Array> inputs, uint64_t seed);

@@ -19,7 +19,8 @@ using RunGroup = std::function<Result<std::vector<Array>>(
 Result<std::vector<Array>> RunGroups(const Graph& graph, const std::vector<FusionGroup>& groups,
                                      std::span<const Array> inputs, const RunGroup& run);
 
-/// By the interpreter; the Compute is verified first. Errors of either are kInternal and show its text.
+/// By the interpreter; the Compute is verified first. Errors of either are kInternal and show its
+/// text.
 Result<std::vector<Array>> InterpretLowering(const Compute& compute,
                                              std::span<const Array> arguments);
 

@@ -99,8 +99,8 @@ class Reduction {
       return input ? std::optional(*input) : std::nullopt;
     }
     Random random(StreamSeed(1, value.name));
-    return builder.AddConstant(value.name, RandomElements(value.type.type, value.type.Shape(),
-                                                          Values::kOrdinary, random));
+    return builder.AddConstant(
+        value.name, RandomElements(value.type.type, value.type.Shape(), Values::kOrdinary, random));
   }
 
   const Graph& graph_;
@@ -116,8 +116,7 @@ class Shrinker {
       : best_(std::move(failing)), fails_(fails), tries_(tries) {}
 
   Case Run() {
-    while (tries_ > 0 &&
-           (FewerOutputs() || EarlierOutputs() || FewerPasses() || FewerNodes())) {
+    while (tries_ > 0 && (FewerOutputs() || EarlierOutputs() || FewerPasses() || FewerNodes())) {
     }
     return std::move(best_);
   }

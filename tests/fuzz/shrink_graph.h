@@ -15,8 +15,8 @@ struct Case {
 /// Whether a case still fails.
 using Fails = std::function<bool(const Case&)>;
 
-/// Leaves out outputs, passes and nodes (a node gives way to one of its operands or to a leaf) as long as the case fails.
-/// Calls `fails` at most `most_tries` times.
+/// Leaves out outputs, passes and nodes (a node gives way to one of its operands or to a leaf) as
+/// long as the case fails. Calls `fails` at most `most_tries` times.
 Case Shrink(Case failing, const Fails& fails, int most_tries = 400);
 
 }  // namespace tunec::fuzz

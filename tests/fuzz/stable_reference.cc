@@ -165,21 +165,21 @@ class Sample {
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()))
           operands[i] = Disturbed(operands[i], graph_.value(node.inputs[i]).type.type);
-    TUNEC_ASSIGN(std::vector<Array> results,
-                 RunNode(node, operands, types, Precision::kFloat64));
-    if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
+    TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
+    if (IsUncertain(node, operands, freedom))
       for (size_t i = 0; i < results.size(); ++i)
-        if (IsFloat(types[i].type)) Fill(results[i], std::nan(""));
+        if (IsFloat(types[i].type)) Fill(results[i], random_.Below(2) == 0 ? std::nan("") : 1);
     for (size_t i = 0; i < results.size(); ++i)
       if (IsFloat(types[i].type)) Round(results[i], types[i].type, freedom, exact, operands, node);
     return results;
   }
 
   // Whether what happens inside the operator may overflow in the type it is computed in, or
-  // depends on whether padding is multiplied.
+  // depends on whether padding and neighbours of no weight are multiplied.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
-    const bool pads = node.op == Op::kConv || node.op == Op::kConvTranspose;
+    const bool pads =
+        node.op == Op::kConv || node.op == Op::kConvTranspose || node.op == Op::kResize;
     for (size_t o = 0; o < operands.size(); ++o) {
       if (!IsFloat(operands[o].type())) continue;
       const DataType type = graph_.value(node.inputs[o]).type.type;
@@ -215,17 +215,21 @@ class Sample {
     double scale = 0;  // of what cancels within a composite operator
     if (freedom == Freedom::kSum && !exact && PatternOf(node.op) == OpPattern::kComposite)
       for (int64_t i = 0; i < result.size(); ++i)
-        if (std::isfinite(result.GetDouble(i))) scale = std::max(scale, std::abs(result.GetDouble(i)));
+        if (std::isfinite(result.GetDouble(i)))
+          scale = std::max(scale, std::abs(result.GetDouble(i)));
     for (int64_t i = 0; i < result.size(); ++i) {
       double y = result.GetDouble(i);
       if (y == 0 && freedom != Freedom::kNone && freedom != Freedom::kArithmetic &&
           random_.Below(2) == 0)
         y = -y;
       if (std::isfinite(y)) {
-        if (freedom == Freedom::kArithmetic && !IsRepresentable(y, type)) y += 2 * unit * Noise() * std::abs(y);
+        if (freedom == Freedom::kArithmetic && !IsRepresentable(y, type))
+          y += 2 * unit * Noise() * std::abs(y);
         if (freedom == Freedom::kFunction && y != 0 && std::abs(y) != 1)
-          y += 12 * unit * Noise() * std::max(std::abs(y), std::min(1.0, LargestAt(operands, i, result.size())));
-        if (freedom == Freedom::kSum && !exact) y += 4 * unit * Noise() * std::max(std::abs(y), scale);
+          y += 12 * unit * Noise() *
+               std::max(std::abs(y), InnerScale(node.op, operands, i, result.size()));
+        if (freedom == Freedom::kSum && !exact)
+          y += 4 * unit * Noise() * std::max(std::abs(y), scale);
       }
       result.SetDouble(i, rounds ? RoundTo(y, type) : y);
     }
@@ -234,6 +238,24 @@ class Sample {
   // For f64 what f32 holds: results that fill all 53 bits were rounded.
   static bool IsRepresentable(double y, DataType type) {
     return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
+  }
+
+  // Of what an activation adds and subtracts on the way to a smaller result.
+  static double InnerScale(Op op, std::span<const Array> operands, int64_t i, int64_t size) {
+    switch (op) {
+      case Op::kElu:
+      case Op::kSelu:
+      case Op::kCelu:
+      case Op::kGelu:
+      case Op::kMish:
+      case Op::kSinh:
+      case Op::kAsinh:
+      case Op::kAtanh:
+      case Op::kSoftplus:
+        return 1;
+      default:
+        return std::min(1.0, LargestAt(operands, i, size));
+    }
   }
 
   static double LargestAt(std::span<const Array> operands, int64_t i, int64_t size) {
@@ -249,7 +271,8 @@ class Sample {
   double strength_;
 };
 
-/// The samples of one element, and whether a result lies among them, or half their spread beside them.
+/// The samples of one element, and whether a result lies among them, or half their spread beside
+/// them.
 class Among {
  public:
   explicit Among(double expected) { Add(expected); }
@@ -269,7 +292,8 @@ class Among {
     if (std::isnan(actual)) return nan_;
     if (std::isinf(actual)) return actual > 0 ? plus_ : minus_;
     if (low_ > high_) return false;
-    const double margin = (high_ - low_) / 2 + relative * std::max(std::abs(low_), std::abs(high_)) + least;
+    const double margin =
+        (high_ - low_) / 2 + relative * std::max(std::abs(low_), std::abs(high_)) + least;
     return actual >= low_ - margin && actual <= high_ + margin;
   }
 
@@ -281,8 +305,7 @@ class Among {
 
 bool SameOrClose(double actual, double expected, double relative) {
   if (actual == expected || (std::isnan(actual) && std::isnan(expected))) return true;
-  return std::isfinite(expected) &&
-         std::abs(actual - expected) <= relative * std::abs(expected);
+  return std::isfinite(expected) && std::abs(actual - expected) <= relative * std::abs(expected);
 }
 
 double SmallestOf(DataType type) { return type == DataType::kF16 ? 0x1p-24 : 0x1p-133; }

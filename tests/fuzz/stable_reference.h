@@ -1,10 +1,11 @@
-// What the outputs of a graph may be. The native reference execution gives one answer; compiled programs may
-// round at other places, reassociate sums, compute functions to their documented errors, and leave the sign of a zero
-// maximum open. Instead of one tolerance for all graphs, the graph's own conditioning is measured: it is executed
-// many times in float64 with such freedoms taken at random (discrete stochastic arithmetic: Vignes 1993). Where the
-// samples of an element agree, a result must agree with them; where a threshold, a cancellation or an overflow makes
-// them differ, it must lie among them. Operations that are exact for their operands are not disturbed, so that
-// comparisons, roundings and index arithmetic on numbers of few bits have one answer.
+// What the outputs of a graph may be. The native reference execution gives one answer; compiled
+// programs may round at other places, reassociate sums, compute functions to their documented
+// errors, and leave the sign of a zero maximum open. Instead of one tolerance for all graphs, the
+// graph's own conditioning is measured: it is executed many times in float64 with such freedoms
+// taken at random (discrete stochastic arithmetic: Vignes 1993). Where the samples of an element
+// agree, a result must agree with them; where a threshold, a cancellation or an overflow makes them
+// differ, it must lie among them. Operations that are exact for their operands are not disturbed,
+// so that comparisons, roundings and index arithmetic on numbers of few bits have one answer.
 #pragma once
 
 #include <cstdint>
