@@ -38,7 +38,9 @@ TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options)
   key_ = MakeTuningKey(task_, options.target, options.accuracy);
   arithmetic_seconds_ = key_.workload.flops / PeakFlops(options);
   traffic_seconds_ = key_.workload.bytes / BytesPerSecond(options);
+  progress.description = task_.description;
   progress.flops = key_.workload.flops;
+  progress.bytes = key_.workload.bytes;
 }
 
 Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {

@@ -20,8 +20,10 @@ namespace tunec {
 
 /// One task at a glance.
 struct TaskProgress {
+  std::string description;  // the task's
   double weight = 1;
   double flops = 0;                    // useful operations of one run
+  double bytes = 0;                    // its compulsory traffic
   int64_t trials = 0;                  // recorded, failures and earlier runs included
   int64_t measured = 0;                // of these, by this call of Tune
   int64_t failures = 0;                // of these, by this call of Tune: not ok

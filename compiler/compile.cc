@@ -73,10 +73,10 @@ TunerOptions MakeTunerOptions(const Database* database, const CompileOptions& op
           .cancelled = options.cancelled};
 }
 
-KernelReport Describe(const TuningTask& task, const BuiltKernel& built, std::string name) {
+/// What the kernels of a task's groups have in common: everything but their names.
+KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
   const Work work = CountWork(task.lowerings[0].compute);
-  return {.name = std::move(name),
-          .kind = task.kind,
+  return {.kind = task.kind,
           .workload = StableHash(WorkloadText(task)),
           .schedule = Print(built.schedule.schedule),
           .sketch_source = built.schedule.seconds ? "tuned" : "analytic",
@@ -135,15 +135,18 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   TUNEC_ASSIGN(const std::vector<BuiltKernel> kernels,
                BuildAll(tasks, database, options, tuner, report));
   std::vector<std::shared_ptr<const KernelCode>> codes;
-  for (const BuiltKernel& kernel : kernels) {
-    codes.push_back(std::make_shared<const KernelCode>(kernel.code));
+  std::vector<KernelReport> of_task;
+  for (size_t t = 0; t < kernels.size(); ++t) {
+    codes.push_back(std::make_shared<const KernelCode>(kernels[t].code));
+    of_task.push_back(Describe(tasks.unique[t], kernels[t]));
   }
   std::vector<GroupKernel> groups;
   for (size_t g = 0; g < front.groups.size(); ++g) {
     const size_t task = tasks.of_group[g];
     const GroupReport& group = front.groups[g];
     std::string name = NameOfGroup(front.graph, group.group);
-    report.kernels.push_back(Describe(tasks.unique[task], kernels[task], name));
+    report.kernels.push_back(of_task[task]);
+    report.kernels.back().name = name;
     groups.push_back(
         {group.group, std::move(name), ArgumentNames(group.lowerings[0].compute), codes[task]});
   }

@@ -58,10 +58,15 @@ Result<Graph> GraphParser::Parse() {
   TUNEC_ASSIGN(std::string name, lexer_.ExpectName("the graph's name"));
   builder_ = GraphBuilder(std::move(name));
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("{"));
+  SourceLocation end = lexer_.Here();
   while (!lexer_.TryTake("}")) {
     if (!lexer_.Peek().starts_line) return lexer_.Expected("a new line");
     TUNEC_RETURN_IF_ERROR(ParseLine());
+    end = lexer_.Here();
   }
+  if (builder_.graph().outputs().empty())
+    return FailAt(end, ErrorCode::kParse, "graph {} has no output, wanted at least one",
+                  builder_.graph().name());
   return std::move(builder_).Build();
 }
 

@@ -81,6 +81,12 @@ std::string QuantityText(double value) {
   return text;
 }
 
+std::string CountText(int64_t count, std::string_view singular, std::string_view plural) {
+  if (count == 1) return fmt::format("1 {}", singular);
+  if (!plural.empty()) return fmt::format("{} {}", count, plural);
+  return fmt::format("{} {}s", count, singular);
+}
+
 std::string BytesText(double bytes) {
   static constexpr std::array kUnits = {Unit{1 << 30, "GiB"}, Unit{1 << 20, "MiB"},
                                         Unit{1 << 10, "KiB"}, Unit{1, "B"}};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tunec {
@@ -33,6 +34,8 @@ class TextTable {
 std::string DurationText(double seconds);
 /// "180 G": three digits and a prefix, for units of a second.
 std::string QuantityText(double value);
+/// "1 kernel", "3 kernels"; without `plural`, an s is appended.
+std::string CountText(int64_t count, std::string_view singular, std::string_view plural = "");
 /// "12.5 MiB"
 std::string BytesText(double bytes);
 /// At most `width` characters; a longer text ends in "...".

@@ -58,18 +58,13 @@ std::string ProgressLine(const TuneProgress& progress) {
                      progress.elapsed_seconds, left ? fmt::format("{:.0f} s", *left) : "-");
 }
 
-TuningDisplay::TuningDisplay(LabelTasks label, std::optional<Roofline> roofline)
-    : label_tasks_(std::move(label)), roofline_(roofline), terminal_(isatty(STDOUT_FILENO) != 0) {}
+TuningDisplay::TuningDisplay(std::optional<Roofline> roofline)
+    : roofline_(roofline), terminal_(isatty(STDOUT_FILENO) != 0) {}
 
-TaskLabel TuningDisplay::LabelOf(size_t task) const {
-  return task < labels_.size() ? labels_[task] : TaskLabel{fmt::format("group {}", task), 0};
-}
-
-std::string TuningDisplay::RooflineText(size_t task) const {
-  const TaskProgress& of = latest_->tasks[task];
-  if (!of.best_seconds || !roofline_) return "-";
-  const double least = roofline_->SecondsFor(of.flops, LabelOf(task).bytes);
-  return fmt::format("{:.0f} %", 100 * least / *of.best_seconds);
+std::string TuningDisplay::RooflineText(const TaskProgress& task) const {
+  if (!task.best_seconds || !roofline_) return "-";
+  const double least = roofline_->SecondsFor(task.flops, task.bytes);
+  return fmt::format("{:.0f} %", 100 * least / *task.best_seconds);
 }
 
 void TuningDisplay::Update(const TuneProgress& progress) {
@@ -78,7 +73,6 @@ void TuningDisplay::Update(const TuneProgress& progress) {
   latest_ = progress;
   latest_->latest = nullptr;  // it lives only during this call
   if (progress.measured == 0) return;
-  if (label_tasks_) labels_ = std::exchange(label_tasks_, nullptr)();
   if (terminal_) {
     if (batch_ended || progress.elapsed_seconds - drawn_at_ >= kRefreshSeconds) Redraw();
   } else if (batch_ended && progress.measured > printed_measured_) {
@@ -108,9 +102,9 @@ void TuningDisplay::Redraw() {
 void TuningDisplay::PrintBatch() {
   const TaskProgress& task = latest_->tasks.at(batch_task_);
   fmt::print("{}  |  {}: weight {:g}  trials {}  best {}  GFLOP/s {}  roofline {}\n",
-             ProgressLine(*latest_), LabelOf(batch_task_).name, task.weight, task.trials,
+             ProgressLine(*latest_), task.description, task.weight, task.trials,
              task.best_seconds ? DurationText(*task.best_seconds) : "-", RateText(task),
-             RooflineText(batch_task_));
+             RooflineText(task));
   std::fflush(stdout);
   printed_measured_ = latest_->measured;
 }
@@ -130,10 +124,10 @@ std::vector<std::string> TuningDisplay::TableLines(size_t name_width) const {
                    {"state"}});
   for (const size_t index : ByCost(*latest_)) {
     const TaskProgress& task = latest_->tasks[index];
-    table.AddRow({Shorten(LabelOf(index).name, name_width), fmt::format("{:g}", task.weight),
+    table.AddRow({Shorten(task.description, name_width), fmt::format("{:g}", task.weight),
                   fmt::format("{}", task.trials), fmt::format("{}", task.failures),
                   task.best_seconds ? DurationText(*task.best_seconds) : "-", RateText(task),
-                  RooflineText(index),
+                  RooflineText(task),
                   !task.problem.empty() ? task.problem
                   : task.converged      ? "converged"
                                         : ""});

@@ -1,8 +1,6 @@
 // Shows tuning as it goes: a table that refreshes on a terminal, a line per batch elsewhere.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,17 +10,10 @@
 
 namespace tunec {
 
-struct TaskLabel {
-  std::string name;
-  double bytes = 0;  // compulsory traffic of one run
-};
-/// What the tasks are, in their order; asked for once, when there is something to show.
-using LabelTasks = std::function<std::vector<TaskLabel>()>;
-
 /// Not thread-safe. Writes to standard output.
 class TuningDisplay {
  public:
-  TuningDisplay(LabelTasks label, std::optional<Roofline> roofline);
+  explicit TuningDisplay(std::optional<Roofline> roofline);
 
   void Update(const TuneProgress& progress);
   /// Leaves the last state on the terminal. Nothing when nothing was shown.
@@ -37,11 +28,8 @@ class TuningDisplay {
   void Redraw();
   void PrintBatch();
   std::vector<std::string> TableLines(size_t name_width) const;
-  TaskLabel LabelOf(size_t task) const;
-  std::string RooflineText(size_t task) const;
+  std::string RooflineText(const TaskProgress& task) const;
 
-  LabelTasks label_tasks_;  // empty once asked
-  std::vector<TaskLabel> labels_;
   std::optional<Roofline> roofline_;
   std::optional<TuneProgress> latest_;
   bool terminal_;

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <set>
 
-#include "compiler/front_end.h"
 #include "tools/commands/commands.h"
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
@@ -13,20 +12,6 @@
 
 namespace tunec {
 namespace {
-
-/// The distinct groups in order of first appearance, as the tuner numbers its tasks.
-std::vector<TaskLabel> LabelsOfTasks(const Graph& graph, const CompileOptions& options) {
-  std::vector<TaskLabel> labels;
-  const auto front = RunFrontEnd(graph, options);
-  if (!front) return labels;  // Compile reports it
-  std::set<std::string> seen;
-  for (const GroupReport& group : front->groups) {
-    const Compute& compute = group.lowerings[0].compute;
-    if (seen.insert(Print(compute)).second)
-      labels.push_back({DescribeGroup(front->graph, group.group), CountWork(compute).bytes});
-  }
-  return labels;
-}
 
 /// Needed for the column of a report only, so its failure is a note.
 std::optional<Roofline> FindRoofline(Session& session) {
@@ -47,8 +32,8 @@ std::optional<Roofline> FindRoofline(Session& session) {
 /// What an interrupted tuning leaves.
 int ReportInterruption(const TuningDisplay& display) {
   if (const auto& latest = display.Latest())
-    fmt::print("{}interrupted: {} new trials kept, {}/{} in all\n", display.TaskTable(),
-               latest->measured, latest->trials, latest->budget);
+    fmt::print("{}interrupted: {} kept, {}/{} in all\n", display.TaskTable(),
+               CountText(latest->measured, "new trial"), latest->trials, latest->budget);
   fmt::print(stderr, "error: interrupted\n");
   return kExitInterrupted;
 }
@@ -56,12 +41,14 @@ int ReportInterruption(const TuningDisplay& display) {
 void PrintSummary(const CompileReport& report, const CompileOptions& options) {
   std::set<std::string> workloads;
   for (const KernelReport& kernel : report.kernels) workloads.insert(kernel.workload);
-  fmt::print("{} nodes, {} after the passes, {} kernels ({} distinct), {} launches of {} phases\n",
-             report.nodes_before, report.nodes_after, report.kernels.size(), workloads.size(),
-             report.launches, report.phases);
+  fmt::print("{}, {} after the passes, {} ({} distinct), {} of {}\n",
+             CountText(report.nodes_before, "node"), report.nodes_after,
+             CountText(std::ssize(report.kernels), "kernel"), workloads.size(),
+             CountText(report.launches, "launch", "launches"), CountText(report.phases, "phase"));
   if (options.trials > 0) {
     const TuneProgress& tuning = report.tuning.progress;
-    fmt::print("{} new trials, {} of {} recorded", tuning.measured, tuning.trials, options.trials);
+    fmt::print("{}, {} of {} recorded", CountText(tuning.measured, "new trial"), tuning.trials,
+               options.trials);
     if (tuning.measured > 0)
       fmt::print("; {:.0f} ms each (compile {:.0f}, check {:.0f}, measure {:.0f})",
                  1e3 * tuning.elapsed_seconds / static_cast<double>(tuning.measured),
@@ -70,7 +57,7 @@ void PrintSummary(const CompileReport& report, const CompileOptions& options) {
                  1e3 * tuning.measure_seconds / static_cast<double>(tuning.measured));
     fmt::print("\n");
   }
-  fmt::print("{} objects compiled, {} reused; arena {}\n", report.objects_compiled,
+  fmt::print("{} compiled, {} reused; arena {}\n", CountText(report.objects_compiled, "object"),
              report.objects_reused, BytesText(static_cast<double>(report.arena_bytes)));
 }
 
@@ -95,7 +82,7 @@ Result<int> RunCompile(const CompileArguments& arguments, double started) {
   TUNEC_ASSIGN(Session session, OpenRunnable(arguments));
   const std::optional<Roofline> roofline = FindRoofline(session);
   CompileOptions options = session.options;
-  TuningDisplay display([&] { return LabelsOfTasks(session.graph, session.options); }, roofline);
+  TuningDisplay display(roofline);
   options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
   const auto model = Compile(session.graph, session.database.get(), options);
   display.Finish();

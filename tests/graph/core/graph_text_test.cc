@@ -124,6 +124,8 @@ TEST(GraphText, RefusesWithAPlace) {
       "g.graph:2:10: error: weight w of shape [1000000000, 4000] is larger than 34359738368 bytes");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[-1]\n}"),
             "g.graph:2:9: error: input x has a dimension of -1, wanted at least 0");
+  EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = relu(x)\n}"),
+            "g.graph:4:1: error: graph g has no output, wanted at least one");
   EXPECT_NE(ErrorOf("graph g {\n  input x: f32[2]"), "no error");
   EXPECT_NE(ErrorOf("graph g {\n}\ngraph"), "no error");
   EXPECT_NE(ErrorOf(""), "no error");
