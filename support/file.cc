@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -46,14 +47,20 @@ Result<size_t> SizeOfFile(int fd, const std::filesystem::path& path) {
   return static_cast<size_t>(status.st_size);
 }
 
-bool WriteAll(int fd, std::string_view bytes) {
+bool WriteAll(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
+    bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return true;
+}
+
+bool WriteParts(int fd, std::span<const FilePart> parts) {
+  return std::ranges::all_of(parts, [&](const FilePart& part) {
+    return ::lseek(fd, part.offset, SEEK_SET) == part.offset && WriteAll(fd, part.bytes);
+  });
 }
 
 }  // namespace
@@ -78,10 +85,15 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes) {
+  const FilePart whole{.offset = 0, .bytes = std::as_bytes(std::span(bytes))};
+  return WriteFileAtomically(path, std::span(&whole, 1));
+}
+
+Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts) {
   std::string aside = path.string() + ".aside.XXXXXX";
   Descriptor file(::mkostemp(aside.data(), O_CLOEXEC));
   if (file.get() < 0) return FailedTo("create a file beside", path);
-  const bool ok = WriteAll(file.get(), bytes) && ::fchmod(file.get(), 0644) == 0 &&
+  const bool ok = WriteParts(file.get(), parts) && ::fchmod(file.get(), 0644) == 0 &&
                   ::fsync(file.get()) == 0 && file.Close() &&
                   ::rename(aside.c_str(), path.c_str()) == 0;
   if (ok) return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -18,6 +19,14 @@ Result<std::string> ReadFile(const std::filesystem::path& path);
 /// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes
 /// or the new ones, never some of each. Errors: kIo; the aside file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// Bytes and where in a file they stand.
+struct FilePart {
+  int64_t offset = 0;
+  std::span<const std::byte> bytes;
+};
+/// The same from parts in order of their places, which do not overlap; zeros lie between them.
+Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts);
 
 /// A file mapped for reading, shared with other processes. The mapping lives as long as the
 /// last pointer to this object: hand it to Array as the owner of the bytes. Thread-safe.

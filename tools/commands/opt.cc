@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "graph/graph_text.h"
+#include "graph/onnx/export.h"
 #include "graph/passes/pipeline.h"
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
@@ -14,6 +15,7 @@ struct OptArguments {
   std::vector<std::string> passes;
   std::vector<std::string> disabled;
   std::string output;
+  std::string onnx;
   bool changes = false;
   bool fast_math = false;
   bool list = false;
@@ -40,11 +42,10 @@ Result<int> Optimise(const OptArguments& arguments) {
     };
   TUNEC_ASSIGN(const Graph graph, ReadModel(arguments.model));
   TUNEC_ASSIGN(const PipelineResult result, RunPipeline(graph, options));
-  if (arguments.output.empty()) {
-    fmt::print("{}", Print(result.graph));
-  } else {
+  if (!arguments.output.empty())
     TUNEC_RETURN_IF_ERROR(WriteGraphFile(result.graph, arguments.output));
-  }
+  if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(ExportOnnx(result.graph, arguments.onnx));
+  if (arguments.output.empty() && arguments.onnx.empty()) fmt::print("{}", Print(result.graph));
   return kExitOk;
 }
 
@@ -69,6 +70,7 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
       .add_option("-o,--output", arguments->output,
                   "a .graph to write, its weights beside it (default: print the text)")
       ->type_name("FILE");
+  command.add_option("--onnx", arguments->onnx, "an .onnx to write")->type_name("FILE");
   command.add_flag("--fast-math", arguments->fast_math,
                    "allow rewrites that change results for NaN, infinities and signed zeros");
   command.add_flag("--changes", arguments->changes, "the graph after each pass that changed it");

@@ -1,9 +1,12 @@
 // `tunec show MODEL`: the graph, its groups, their loops and their code.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "autotune/tuner.h"
 #include "compiler/front_end.h"
+#include "graph/onnx/export.h"
 #include "jit/compile.h"
 #include "schedule/apply.h"
 #include "support/file.h"
@@ -22,6 +25,7 @@ struct ShowArguments {
   bool multiply_adds = false;
   std::string compute, nest, schedule, llvm, assembly;  // a group each
   std::string schedule_file;
+  std::string onnx;
 };
 
 /// A group by its number, or by the name of one of its nodes.
@@ -38,6 +42,14 @@ Result<const GroupReport*> FindGroup(const FrontReport& front, const std::string
   return Fail(ErrorCode::kInvalidArgument,
               "no group '{}', expected a number below {} or a node's name", wanted,
               front.groups.size());
+}
+
+/// A workload's own name is empty, so that equal groups have equal text; here one group is meant.
+/// The name becomes part of symbols of the assembly.
+std::string SymbolOf(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
 }
 
 /// One group with its schedule.
@@ -99,6 +111,7 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   TUNEC_ASSIGN(scheduled.kernel, ApplySchedule(*scheduled.compute, scheduled.schedule,
                                                ReductionOrderFor(options.accuracy)));
   scheduled.kernel.nest.contraction = ContractionFor(options.accuracy);
+  scheduled.kernel.nest.name = SymbolOf(NameOfGroup(front_.graph, group.group));
   return scheduled;
 }
 
@@ -111,7 +124,8 @@ Status Shower::ShowCompute(const std::string& name) const {
 
 Status Shower::ShowNest(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
-  TUNEC_ASSIGN(const LoopNest before, OriginalLoops(*scheduled.compute));
+  TUNEC_ASSIGN(LoopNest before, OriginalLoops(*scheduled.compute));
+  before.name = scheduled.kernel.nest.name;
   fmt::print("# before scheduling\n{}\n# schedule\n{}\n# after scheduling\n{}", Print(before),
              Print(scheduled.schedule), Print(scheduled.kernel.nest));
   for (const LoopNest& prepack : scheduled.kernel.prepack)
@@ -187,10 +201,19 @@ Status ShowAll(const ShowArguments& arguments, const Session& session, FrontRepo
   return arguments.multiply_adds ? shower.ShowMultiplyAdds() : Status();
 }
 
+Status WriteOnnx(const ShowArguments& arguments, const Session& session) {
+  PipelineOptions pipeline;
+  const auto& disabled = session.options.disabled_passes;
+  pipeline.disabled.insert(disabled.begin(), disabled.end());
+  TUNEC_ASSIGN(const PipelineResult result, RunPipeline(session.graph, pipeline));
+  return ExportOnnx(result.graph, arguments.onnx);
+}
+
 Result<int> Show(const ShowArguments& arguments) {
   TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
   if (!WantsGroups(arguments) && !arguments.optimised) {
-    fmt::print("{}", PrintGraphTable(session.graph));
+    if (arguments.onnx.empty()) fmt::print("{}", PrintGraphTable(session.graph));
     return kExitOk;
   }
   TUNEC_ASSIGN(FrontReport front, RunFrontEnd(session.graph, session.options));
@@ -219,6 +242,8 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
   command
       .add_option("--schedule-file", arguments->schedule_file,
                   "the schedule to apply instead of the best known")
+      ->type_name("FILE");
+  command.add_option("--onnx", arguments->onnx, "write the graph after the passes as ONNX")
       ->type_name("FILE");
   command.add_flag("--multiply-adds", arguments->multiply_adds,
                    "how many multiply-adds are vector operations");

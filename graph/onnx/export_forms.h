@@ -1,0 +1,95 @@
+// The table of operators' ONNX forms: for each operator a function that writes one node of the
+// graph as one or several ONNX nodes. Internal to graph/onnx.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/onnx/model.h"
+#include "support/error.h"
+
+namespace tunec::onnx_export {
+
+using onnx_import::OnnxAttributes;
+using onnx_import::OnnxNode;
+
+/// Makes names that nothing else in the model has.
+class UniqueNames {
+ public:
+  std::string Make(std::string_view wanted);
+
+ private:
+  std::map<std::string, int, std::less<>> taken_;  // and the last number appended
+};
+
+struct ExportForm;
+
+/// What a form sees of the node it writes, and the means to write. Values are ONNX names.
+class FormContext {
+ public:
+  /// `inputs`: the names of the node's operands, empty where omitted.
+  FormContext(const Graph& graph, const Node& node, const ExportForm& form,
+              std::vector<std::string> inputs, UniqueNames& names)
+      : graph_(graph), node_(node), form_(form), inputs_(std::move(inputs)), names_(names) {}
+
+  const Node& node() const { return node_; }
+  const ExportForm& form() const { return form_; }
+  bool HasInput(size_t i) const { return i < inputs_.size() && !inputs_[i].empty(); }
+  const std::string& input(size_t i) const { return inputs_[i]; }
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const ValueType& InputType(size_t i) const { return graph_.value(node_.inputs[i]).type; }
+  const ValueType& OutputType() const { return graph_.value(node_.outputs[0]).type; }
+  DataType type() const { return InputType(0).type; }
+  const Array* ConstantInput(size_t i) const { return graph_.ConstantOf(node_.inputs[i]); }
+  /// All sizes of an operand; kUnsupported when one is a parameter.
+  Result<std::vector<int64_t>> InputShape(size_t i) const;
+
+  /// Adds a node with one output and returns the output's name.
+  std::string Emit(std::string_view op_type, std::vector<std::string> inputs,
+                   OnnxAttributes attributes = {});
+  /// Initializers. A scalar of a float type is rounded to it, of an integer type truncated.
+  std::string Constant(Array array);
+  std::string Scalar(double value, DataType type);
+  std::string Ints(const std::vector<int64_t>& values);  // a list of i64
+  /// `x` as `type`; `x` itself when it has it.
+  std::string Cast(const std::string& x, DataType from, DataType to);
+
+  std::vector<OnnxNode> TakeNodes() { return std::move(nodes_); }
+  std::vector<std::pair<std::string, Array>> TakeInitializers() { return std::move(constants_); }
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  const ExportForm& form_;
+  std::vector<std::string> inputs_;
+  UniqueNames& names_;
+  std::vector<OnnxNode> nodes_;
+  std::vector<std::pair<std::string, Array>> constants_;
+};
+
+struct ExportForm {
+  Op op = Op::kIdentity;
+  /// Writes the node; returns the name that its value has. Null: nothing stands for the node.
+  Result<std::string> (*write)(FormContext& node) = nullptr;
+  std::string_view onnx_name = "";  // for functions that serve several operators
+};
+
+/// Null when the operator has no ONNX form.
+const ExportForm* FindForm(Op op);
+
+/// One ONNX node of the form's name on the node's operands, with all of its attributes.
+Result<std::string> WriteSame(FormContext& node);
+/// The same without attributes.
+Result<std::string> WriteBare(FormContext& node);
+
+// The parts of the table, one per source file.
+std::span<const ExportForm> ElementwiseForms();
+std::span<const ExportForm> ContractionForms();
+std::span<const ExportForm> ReductionForms();
+std::span<const ExportForm> NormForms();
+std::span<const ExportForm> MovementForms();
+
+}  // namespace tunec::onnx_export
