@@ -1,6 +1,8 @@
 // The printer of .graph, and graphs in files.
 #include "graph/graph_text.h"
 
+#include <cmath>
+
 #include "graph/graph_text_names.h"
 #include "ir/layout_text.h"
 #include "ir/print_expr.h"
@@ -48,7 +50,8 @@ std::string PrintAttributes(const Attributes& attributes) {
 /// The shortest digits that give back the element.
 std::string PrintElement(const Array& array, int64_t i) {
   if (!IsFloat(array.type())) return fmt::format("{}", array.GetInt(i));
-  if (array.type() != DataType::kF32) return PrintDouble(array.GetDouble(i));
+  const double value = array.GetDouble(i);
+  if (array.type() != DataType::kF32 || std::isnan(value)) return PrintDouble(value);
   std::string text = fmt::format("{}", array.As<float>()[i]);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }

@@ -18,14 +18,14 @@ class Access {
   Access(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index);
   /// The offset in the buffer. Errors: an index outside the tensor or its storage.
   Result<int64_t> Locate(std::span<const int64_t> variables, std::span<const int64_t> loaded);
-  Buffer& buffer() const { return *buffer_; }
+  ElementBuffer& buffer() const { return *buffer_; }
   /// The element of the last Locate, for messages.
   std::string Element() const;
   TensorId tensor() const { return tensor_; }
 
  private:
   const Storage* storage_;
-  Buffer* buffer_;
+  ElementBuffer* buffer_;
   TensorId tensor_;
   std::vector<FlatIndex> index_;
   std::vector<int64_t> at_;

@@ -16,7 +16,7 @@ struct Step {
   std::vector<FlatIndex> upper;
   std::vector<FlatIndex> nonnegative;              // kIf
   std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy over its own variables
-  Buffer* buffer = nullptr;                        // kAlloc
+  ElementBuffer* buffer = nullptr;                 // kAlloc
   std::vector<int64_t> extent;                     // kCopy
   std::vector<Step> body;
 };

@@ -56,7 +56,7 @@ Result<Storage> Storage::Create(const std::vector<Tensor>& tensors,
       return Fail(ErrorCode::kInvalidArgument, "tensor {} is too large", tensors[home].name);
     }
     if (!buffer) {
-      buffer = std::make_shared<Buffer>(tensors[home].type, StorageElements(tensors[home]));
+      buffer = std::make_shared<ElementBuffer>(tensors[home].type, StorageElements(tensors[home]));
     }
     storage.buffers_[t] = buffer;
     auto& map = storage.maps_.emplace_back();

@@ -16,9 +16,9 @@ namespace tunec {
 
 /// Elements of one type. Reading one that was not written since the last Clear is an error
 /// that the caller reports.
-class Buffer {
+class ElementBuffer {
  public:
-  Buffer(DataType type, int64_t elements)
+  ElementBuffer(DataType type, int64_t elements)
       : is_float_(IsFloat(type)), bits_(elements), written_(elements, 0) {}
 
   bool Written(int64_t i) const { return written_[i] == epoch_; }
@@ -68,7 +68,7 @@ class Storage {
   static Result<Storage> Create(const std::vector<Tensor>& tensors,
                                 std::span<const Array> arguments, Precision precision);
 
-  Buffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
+  ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
   /// The offset of an element, and -1 where the layout leaves its storage.
   int64_t Offset(TensorId tensor, std::span<const int64_t> logical) const;
@@ -80,7 +80,7 @@ class Storage {
   void Load(TensorId tensor, const Array& array);
 
   const std::vector<Tensor>* tensors_ = nullptr;
-  std::vector<std::shared_ptr<Buffer>> buffers_;
+  std::vector<std::shared_ptr<ElementBuffer>> buffers_;
   std::vector<std::vector<FlatIndex>> maps_;  // of the layouts
   Precision precision_ = Precision::kNative;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "support/lexer.h"
@@ -221,6 +222,7 @@ std::string PrintExpr(const Expr& expr, const TextNames& names) {
 }
 
 std::string PrintDouble(double value) {
+  if (std::isnan(value)) return "nan";  // with no sign, which reading could not keep
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;

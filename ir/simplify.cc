@@ -278,6 +278,10 @@ class Simplifier {
     if (inner.kind() != ExprKind::kCast) return expr;
     const Expr& source = inner.operands()[0];
     if (!IsLossless(source.type(), inner.type())) return expr;
+    // Floats outside an integer type saturate, integers wrap.
+    const bool through_float = IsInteger(source.type()) && IsFloat(inner.type());
+    if (through_float && IsInteger(expr.type()) && !IsLossless(source.type(), expr.type()))
+      return expr;
     return Expr::Cast(source, expr.type());
   }
 

@@ -1,5 +1,7 @@
 // Softmax and the normalisations. Statistics are one value per row: they are stored, and the
 // divisions and roots that depend on the row alone are computed once for it.
+#include <algorithm>
+
 #include "graph/lower/axes.h"
 #include "graph/lower/lower_node.h"
 
@@ -145,6 +147,7 @@ Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const int64_t groups = node.Int("groups");
   const int64_t size = x.shape[1] / groups;
+  const int64_t divisor = std::max<int64_t>(size, 1);  // without channels nothing is computed
   std::vector<int64_t> split = x.shape;
   split[1] = size;
   split.insert(split.begin() + 1, groups);
@@ -160,8 +163,8 @@ Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
   const Lazy merged = context.Define(
       x.type, x.shape, standard.cost, [=](StatementBuilder& builder, const Index& index) {
         Index parts = index;
-        parts[1] = IndexExpr::Mod(index[1], size);
-        parts.insert(parts.begin() + 1, IndexExpr::FloorDiv(index[1], size));
+        parts[1] = IndexExpr::Mod(index[1], divisor);
+        parts.insert(parts.begin() + 1, IndexExpr::FloorDiv(index[1], divisor));
         return standard.At(builder, parts);
       });
   return Affine(context, node, merged, OfChannel);

@@ -26,13 +26,20 @@ Expr Before(Op op, const Expr& x) {
 }
 
 Expr After(Op op, const Expr& x, int64_t count) {
-  if (op == Op::kReduceL2) return Unary(ScalarOp::kSqrt, x);
+  if (op == Op::kReduceL2) {
+    const DataType root = IsFloat(x.type()) ? x.type() : DataType::kF64;
+    return Expr::Cast(Unary(ScalarOp::kSqrt, Expr::Cast(x, root)), x.type());
+  }
   if (op == Op::kReduceMean) return x / Expr::Constant(count, x.type());
   return x;
 }
 
-// Maxima keep their type; sums of small integers wrap only at the end.
+// Maxima keep their type; sums of integers wrap only at the end, but those that are divided or
+// whose root is taken must not have wrapped.
 DataType AccumulatorFor(Op op, DataType type) {
+  if (op == Op::kReduceMean && IsInteger(type))
+    return type == DataType::kU64 ? type : DataType::kI64;
+  if (op == Op::kReduceL2 && IsInteger(type)) return DataType::kU64;
   const bool extremum = op == Op::kReduceMax || op == Op::kReduceMin;
   return extremum ? ComputeType(type) : AccumulatorType(type);
 }

@@ -1,5 +1,9 @@
 #include "graph/passes/copy_node.h"
 
+#include <fmt/ranges.h>
+
+#include "support/hash.h"
+
 namespace tunec {
 
 Result<std::vector<ValueId>> CopyNode(const Graph& graph, const Node& node,
@@ -31,8 +35,13 @@ bool SameStructure(const Graph& a, const Graph& b) {
 
 ValueId AddDerivedConstant(GraphBuilder& builder, const std::string& name, Array array) {
   constexpr int64_t kMostInText = 16;
-  const bool in_text = array.size() <= kMostInText;
-  return builder.AddConstant(name, std::move(array), in_text ? "" : name);
+  if (array.size() <= kMostInText) return builder.AddConstant(name, std::move(array));
+  // Names of values change hands while passes run, and equal names must mean equal bytes.
+  const std::string_view bytes(reinterpret_cast<const char*>(array.data()), array.bytes());
+  const std::string hash = StableHash(bytes).substr(0, 8);
+  std::string key =
+      fmt::format("{}.{}.{}.{}", name, Name(array.type()), fmt::join(array.shape(), "x"), hash);
+  return builder.AddConstant(name, std::move(array), std::move(key));
 }
 
 }  // namespace tunec

@@ -18,6 +18,11 @@ Planes PlanesOf(const Array& x) {
 struct Moments {
   double mean = 0, variance = 0;
 };
+double MeanSquare(std::span<const double> x) {
+  double sum = 0;
+  for (const double v : x) sum += v * v;
+  return sum / static_cast<double>(x.size());
+}
 Moments MomentsOf(std::span<const double> x) {
   Moments moments;
   for (const double v : x) moments.mean += v;
@@ -128,13 +133,12 @@ Outputs RunAxisNorm(const RunContext& context) {
   if (context.Given(2)) bias = BroadcastTo(context.input(2), input.shape());
   for (int64_t start = 0; start < input.size(); start += size) {
     const std::span<double> line(&x[start], static_cast<size_t>(size));
-    Moments moments = MomentsOf(line);
     // rms_norm divides by the root of the mean square, the variance about 0.
-    if (!centred) moments = {0, moments.variance + moments.mean * moments.mean};
+    const Moments moments = centred ? MomentsOf(line) : Moments{0, MeanSquare(line)};
     const double deviation = std::sqrt(moments.variance + context.node.Float("epsilon"));
     for (int64_t i = 0; i < size; ++i)
-      line[i] = (line[i] - moments.mean) / deviation * scale[start + i] +
-                (bias.empty() ? 0 : bias[start + i]);
+      line[i] = (line[i] - moments.mean) / deviation * scale[start + i];
+    for (int64_t i = 0; i < size && !bias.empty(); ++i) line[i] += bias[start + i];
   }
   return StoreAll(context, x);
 }

@@ -8,10 +8,11 @@ namespace tunec::reference {
 namespace {
 
 /// The largest of the values; NaN if one is. Of none: the smallest value of the type.
-double MaxOf(std::span<const double> x, std::span<const int64_t> window, double smallest) {
-  double best = smallest;
+template <class T>
+T MaxOf(std::span<const T> x, std::span<const int64_t> window, T smallest) {
+  T best = smallest;
   for (const int64_t i : window)
-    if (i >= 0 && (x[i] > best || std::isnan(x[i]))) best = x[i];
+    if (i >= 0 && (x[i] > best || x[i] != x[i])) best = x[i];
   return best;
 }
 
@@ -27,33 +28,51 @@ double AverageOf(std::span<const double> x, std::span<const int64_t> window,
   return sum / static_cast<double>(count);
 }
 
-}  // namespace
-
-Outputs RunPool(const RunContext& context) {
-  const Node& node = context.node;
+/// Calls combine(a plane's elements, the window's places in it) for every place. T: double or
+/// int64_t.
+template <class T, class F>
+std::vector<Array> PoolOver(const RunContext& context, const F& combine) {
   const Array& input = context.input(0);
   Array result = context.MakeOutput();
   const WindowTable table =
-      MakeWindowTable(node, std::span(input.shape()).subspan(2),
-                      std::span(result.shape()).subspan(2), node.Ints("kernel"));
-  const bool average = node.op == Op::kAveragePool;
-  const int64_t padding_weight = average ? node.Int("count_include_pad") : 0;
-  const double smallest = IsFloat(input.type())
-                              ? -std::numeric_limits<double>::infinity()
-                              : IntToDouble(SmallestInt(input.type()), input.type());
+      MakeWindowTable(context.node, std::span(input.shape()).subspan(2),
+                      std::span(result.shape()).subspan(2), context.node.Ints("kernel"));
   const int64_t planes = input.shape()[0] * input.shape()[1];
   const int64_t size = Product(input.shape(), 2, input.shape().size());
   ParallelFor(planes, table.places * table.taps, [&](int64_t begin, int64_t end) {
-    std::vector<double> x(static_cast<size_t>(size)), y(static_cast<size_t>(table.places));
+    std::vector<T> x(static_cast<size_t>(size)), y(static_cast<size_t>(table.places));
     for (int64_t plane = begin; plane < end; ++plane) {
       Load(input, plane * size, 1, size, x.data());
-      for (int64_t p = 0; p < table.places; ++p)
-        y[p] =
-            average ? AverageOf(x, table.At(p), padding_weight) : MaxOf(x, table.At(p), smallest);
+      for (int64_t p = 0; p < table.places; ++p) y[p] = combine(std::span<const T>(x), table.At(p));
       Store(y.data(), plane * table.places, table.places, result);
     }
   });
-  return std::vector<Array>{std::move(result)};
+  return {std::move(result)};
+}
+
+}  // namespace
+
+Outputs RunPool(const RunContext& context) {
+  const DataType type = context.input(0).type();
+  if (context.node.op == Op::kAveragePool) {
+    const int64_t padding_weight = context.node.Int("count_include_pad");
+    return PoolOver<double>(
+        context, [=](auto x, auto window) { return AverageOf(x, window, padding_weight); });
+  }
+  if (IsFloat(type)) {
+    const double smallest = -std::numeric_limits<double>::infinity();
+    return PoolOver<double>(context,
+                            [=](auto x, auto window) { return MaxOf(x, window, smallest); });
+  }
+  // Carried in 64 bits; u64 by its bits.
+  const int64_t smallest = SmallestInt(type);
+  if (type != DataType::kU64)
+    return PoolOver<int64_t>(context,
+                             [=](auto x, auto window) { return MaxOf(x, window, smallest); });
+  return PoolOver<int64_t>(context, [=](std::span<const int64_t> x, auto window) {
+    const std::span unsigned_x(reinterpret_cast<const uint64_t*>(x.data()), x.size());
+    return static_cast<int64_t>(MaxOf(unsigned_x, window, uint64_t{0}));
+  });
 }
 
 }  // namespace tunec::reference

@@ -30,21 +30,20 @@ std::vector<int64_t> OtherAxes(size_t rank, const std::vector<int64_t>& axes) {
   return others;
 }
 
-/// max + log(sum(exp(x - max))), which neither over- nor underflows.
-double LogSumExp(std::span<const double> x) {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (const double v : x) largest = std::max(largest, v);
-  if (std::isinf(largest)) return largest;
-  double sum = 0;
-  for (const double v : x) sum += std::exp(v - largest);
-  return largest + std::log(sum);
-}
-
 double Extreme(std::span<const double> x, double sign) {
   double best = -std::numeric_limits<double>::infinity();
   for (const double v : x)
     if (sign * v > best || std::isnan(v)) best = sign * v;
   return sign * best;
+}
+
+/// max + log(sum(exp(x - max))), which neither over- nor underflows.
+double LogSumExp(std::span<const double> x) {
+  const double largest = Extreme(x, 1);
+  if (!std::isfinite(largest)) return largest;
+  double sum = 0;
+  for (const double v : x) sum += std::exp(v - largest);
+  return largest + std::log(sum);
 }
 
 double ReduceFloats(Op op, std::span<const double> x) {
@@ -102,7 +101,8 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
     default:
       for (const int64_t v : x) sum += wide(v);
       if (op == Op::kReduceMean && !x.empty())
-        return static_cast<int64_t>(sum) / static_cast<int64_t>(x.size());
+        return type == DataType::kU64 ? static_cast<int64_t>(sum / x.size())
+                                      : static_cast<int64_t>(sum) / static_cast<int64_t>(x.size());
       return static_cast<int64_t>(sum);
   }
 }

@@ -175,7 +175,7 @@ std::function<double(double)> FloatFunction(const Node& node) {
       return [=](double x) { return Clamp(alpha * x + beta, 0, 1); };
     }
     case Op::kThresholdedRelu:
-      return [=](double x) { return x > alpha || std::isnan(x) ? x : 0.0; };
+      return [=](double x) { return x > alpha ? x : 0.0; };  // NaN exceeds nothing
     case Op::kClip: {
       const double lo = node.Float("min"), hi = node.Float("max");
       return [=](double x) { return x < lo ? std::min(lo, hi) : x > hi ? hi : x; };

@@ -1,0 +1,194 @@
+#include "tests/fuzz/check_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "graph/graph_text.h"
+#include "graph/passes/pipeline.h"
+#include "graph/reference.h"
+#include "support/random.h"
+#include "tests/fuzz/run_code.h"
+#include "tests/fuzz/run_groups.h"
+#include "tests/fuzz/stable_reference.h"
+
+namespace tunec::fuzz {
+namespace {
+
+CheckResult Refused(const Error& error) { return {Outcome::kRefused, error.message}; }
+CheckResult Wrong(std::string_view stage, const std::string& reason) {
+  return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
+}
+
+// An error that a user may see for a well-formed graph, or a bug.
+CheckResult Judge(std::string_view stage, const Error& error) {
+  const bool refuses =
+      error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
+  return refuses ? Refused(error) : Wrong(stage, error.Format());
+}
+
+/// Constants that passes named as weights.
+class WeightsOf : public WeightSource {
+ public:
+  explicit WeightsOf(const Graph& graph) : graph_(graph) {}
+  Result<Array> Load(const WeightRequest& request) const override {
+    for (const Node& node : graph_.nodes())
+      if (node.op == Op::kConstant && node.weight_name == request.name) return node.constant;
+    return Fail(ErrorCode::kNotFound, "no weight is called {}", request.name);
+  }
+
+ private:
+  const Graph& graph_;
+};
+
+std::string TextProblem(const Graph& graph) {
+  const std::string text = Print(graph);
+  const auto parsed = ParseGraph(text, "printed", WeightsOf(graph));
+  if (!parsed) return parsed.error().Format();
+  const std::string again = Print(*parsed);
+  if (again == text) return "";
+  return fmt::format("its text reads back as another graph:\n{}\nbut\n{}", text, again);
+}
+
+/// Passes may only be fast and loose about NaN and infinities where there are none.
+bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
+  std::map<ValueId, Array> values;
+  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
+  for (const Node& node : graph.nodes()) {
+    if (node.op == Op::kInput) continue;
+    if (node.op == Op::kConstant) {
+      values[node.outputs[0]] = node.constant;
+    } else {
+      std::vector<Array> operands;
+      for (const ValueId input : node.inputs)
+        operands.push_back(input.valid() ? values[input] : Array());
+      std::vector<ValueType> types;
+      for (const ValueId output : node.outputs) types.push_back(graph.value(output).type);
+      const auto results = RunNode(node, operands, types);
+      if (!results) return false;
+      for (size_t i = 0; i < results->size(); ++i) values[node.outputs[i]] = (*results)[i];
+    }
+    for (const ValueId output : node.outputs)
+      for (int64_t i = 0; i < values[output].size(); ++i)
+        if (!std::isfinite(values[output].GetDouble(i))) return false;
+  }
+  return true;
+}
+
+Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& plan,
+                                        const std::vector<FusionGroup>& groups,
+                                        std::span<const Array> inputs) {
+  return RunGroups(
+      graph, groups, inputs,
+      [&](size_t, const std::vector<Lowering>& lowerings, std::span<const Array> arguments) {
+        const size_t choice = std::min(plan.lowering, lowerings.size() - 1);
+        return InterpretLowering(lowerings[choice].compute, arguments);
+      });
+}
+
+}  // namespace
+
+CheckPlan DrawPlan(uint64_t seed, Values values, bool code) {
+  Random random(StreamSeed(seed, "plan"));
+  CheckPlan plan{.passes = DefaultPipeline(), .values = values, .seed = seed, .code = code};
+  const uint64_t kind = random.Below(4);
+  const auto any_pass = [&] {
+    return std::string(AllPasses()[random.Below(AllPasses().size())].name);
+  };
+  if (kind == 2) plan.passes = {any_pass()};
+  if (kind == 3) {
+    plan.passes.clear();
+    for (uint64_t i = random.Below(6) + 1; i > 0; --i) plan.passes.push_back(any_pass());
+  }
+  if (random.Below(8) == 0) plan.rules = FloatRules::kFast;
+  if (random.Below(5) == 0) plan.fusion = FusionMode::kUnfused;
+  plan.lowering = random.Below(2);
+  return plan;
+}
+
+std::string Print(const CheckPlan& plan) {
+  return fmt::format(
+      "# check passes={} rules={} fusion={} lowering={} values={} seed={} code={}",
+      fmt::join(plan.passes, ","), plan.rules == FloatRules::kStrict ? "strict" : "fast",
+      plan.fusion == FusionMode::kFused ? "fused" : "unfused", plan.lowering,
+      plan.values == Values::kOrdinary ? "ordinary" : "special", plan.seed, plan.code ? 1 : 0);
+}
+
+Result<CheckPlan> ParsePlan(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::string word;
+  words >> word >> word;  // "# check"
+  if (word != "check") return Fail(ErrorCode::kParse, "no line of checks: '{}'", text);
+  CheckPlan plan;
+  while (words >> word) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) return Fail(ErrorCode::kParse, "'{}' is no setting", word);
+    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+    if (key == "passes") {
+      std::istringstream names(value);
+      for (std::string name; std::getline(names, name, ',');) plan.passes.push_back(name);
+    } else if (key == "rules") {
+      plan.rules = value == "fast" ? FloatRules::kFast : FloatRules::kStrict;
+    } else if (key == "fusion") {
+      plan.fusion = value == "fused" ? FusionMode::kFused : FusionMode::kUnfused;
+    } else if (key == "values") {
+      plan.values = value == "special" ? Values::kSpecial : Values::kOrdinary;
+    } else {
+      uint64_t number = 0;
+      std::from_chars(value.data(), value.data() + value.size(), number);
+      if (key == "lowering") plan.lowering = number;
+      if (key == "seed") plan.seed = number;
+      if (key == "code") plan.code = number != 0;
+    }
+  }
+  return plan;
+}
+
+CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
+  if (Status status = Verify(graph); !status) return Wrong("graph", status.error().Format());
+  if (const std::string problem = TextProblem(graph); !problem.empty())
+    return Wrong("text", problem);
+  const std::vector<Array> inputs = RandomInputs(graph, plan.values, plan.seed);
+  auto expected = RunReference(graph, inputs);
+  if (!expected) return Judge("reference", expected.error());
+  if (plan.rules == FloatRules::kFast && !IsFinite(graph, inputs)) return {};
+  OutputJudge judge(graph, inputs, *std::move(expected));
+
+  PipelineOptions options;
+  options.names = plan.passes;
+  options.pass.rules = plan.rules;
+  const auto optimised = RunPipeline(graph, options);
+  if (!optimised) return Judge("passes", optimised.error());
+  const Graph& after = optimised->graph;
+  if (const std::string problem = TextProblem(after); !problem.empty())
+    return Wrong("text after passes", problem);
+  const auto plain = RunReference(after, inputs);
+  if (!plain) return Wrong("reference after passes", plain.error().Format());
+  if (const std::string problem = judge.Judge(*plain); !problem.empty())
+    return Wrong("passes", problem);
+
+  const auto groups = Fuse(after, plan.fusion);
+  if (!groups) return Judge("fusion", groups.error());
+  const auto interpreted = InterpretAll(after, plan, *groups, inputs);
+  if (!interpreted) return Judge("interpreter", interpreted.error());
+  if (const std::string problem = judge.Judge(*interpreted); !problem.empty())
+    return Wrong("interpreter", problem);
+  if (!plan.code) return {};
+
+  const auto compiled = RunCompiled(graph, plan.fusion, inputs);
+  if (!compiled) return Judge("machine code", compiled.error());
+  if (const std::string problem = judge.Judge(*compiled); !problem.empty())
+    return Wrong("machine code", problem);
+  const auto scheduled = RunRandomSchedules(after, *groups, inputs, plan.seed);
+  if (!scheduled) return Judge("random schedule", scheduled.error());
+  if (const std::string problem = judge.Judge(*scheduled); !problem.empty())
+    return Wrong("random schedule", problem);
+  return {};
+}
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,48 @@
+// One check: a graph goes through passes, fusion and lowering, and what comes out is executed, by
+// the interpreter and perhaps as machine code, and compared with the reference execution of the
+// graph as it was.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/group.h"
+#include "ir/expr.h"
+#include "tests/fuzz/random_values.h"
+
+namespace tunec::fuzz {
+
+/// What is done to a graph. Drawn from a seed, and written above a `.graph` text as one comment.
+struct CheckPlan {
+  std::vector<std::string> passes;
+  FloatRules rules = FloatRules::kStrict;
+  FusionMode fusion = FusionMode::kFused;
+  size_t lowering = 0;  // the last where a group has fewer
+  Values values = Values::kOrdinary;
+  uint64_t seed = 1;  // of the inputs, and of the random schedule
+  bool code = false;  // machine code too
+  bool operator==(const CheckPlan&) const = default;
+};
+
+/// Half of them the default pipeline, the others a single pass or some passes in any order.
+CheckPlan DrawPlan(uint64_t seed, Values values, bool code);
+/// `# check passes=a,b rules=strict fusion=fused lowering=0 values=ordinary seed=1 code=0`
+std::string Print(const CheckPlan& plan);
+Result<CheckPlan> ParsePlan(std::string_view text);
+
+enum class Outcome : uint8_t {
+  kEqual,
+  kRefused,  // an error value says that the combination is not supported
+  kWrong,
+};
+struct CheckResult {
+  Outcome outcome = Outcome::kEqual;
+  std::string reason;  // of a refusal: without names; of a wrong result: what differs
+};
+
+CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);
+
+}  // namespace tunec::fuzz

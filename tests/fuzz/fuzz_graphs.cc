@@ -1,0 +1,230 @@
+// fuzz_graphs: random graphs through every pass, fusion, lowering and machine code against the
+// reference.
+//
+// The checks run in a forked child, so that a graph that crashes or hangs is one wrong result, not
+// the end. What fails is made smaller in further children, then printed and written to a file.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "tests/fuzz/check_graph.h"
+#include "tests/fuzz/graph_generator.h"
+#include "tests/fuzz/shrink_graph.h"
+
+namespace tunec::fuzz {
+namespace {
+
+constexpr unsigned kSecondsPerCase = 60;
+constexpr uint64_t kCasesPerChild = 500;
+
+struct Options {
+  uint64_t graphs = 0;
+  uint64_t seed = 1;
+  std::optional<uint64_t> code;
+  double seconds = 0;  // 0: no limit
+  std::string folder = "build/fuzz";
+};
+
+Case MakeCase(uint64_t seed, bool code) {
+  GraphGenerator generator(seed);
+  const Values values = generator.values();
+  return {std::move(generator).Make(), DrawPlan(seed, values, code)};
+}
+
+/// Runs `body` in a child that writes lines to `line`. False when the child crashed or hung.
+bool InChild(const std::function<void(FILE*)>& body,
+             const std::function<void(const std::string&)>& line) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    FILE* out = fdopen(ends[1], "w");
+    body(out);
+    std::fclose(out);
+    _exit(0);
+  }
+  close(ends[1]);
+  FILE* in = fdopen(ends[0], "r");
+  char* text = nullptr;
+  size_t capacity = 0;
+  while (getline(&text, &capacity, in) > 0) {
+    std::string read = text;
+    if (read.back() == '\n') read.pop_back();
+    line(read);
+  }
+  std::free(text);
+  std::fclose(in);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// One line: reasons may have several.
+std::string OneLine(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = '\x1f';
+  return text;
+}
+
+/// The check in a child of its own.
+CheckResult CheckApart(const Case& failing) {
+  CheckResult result{Outcome::kWrong, ""};
+  const bool ended = InChild(
+      [&](FILE* out) {
+        alarm(kSecondsPerCase);
+        const CheckResult checked = CheckGraph(failing.graph, failing.plan);
+        fmt::print(out, "{} {}\n", static_cast<int>(checked.outcome), OneLine(checked.reason));
+      },
+      [&](const std::string& line) {
+        result = {static_cast<Outcome>(line[0] - '0'), line.substr(2)};
+      });
+  if (!ended) return {Outcome::kWrong, "crashed or hung"};
+  for (char& c : result.reason)
+    if (c == '\x1f') c = '\n';
+  return result;
+}
+
+/// Which of the stages went wrong: what a smaller case must still show.
+std::string StageOf(const std::string& reason) { return reason.substr(0, reason.find(':')); }
+
+class Fuzzer {
+ public:
+  explicit Fuzzer(Options options) : options_(std::move(options)) {
+    if (options_.code.value_or(1) == 0 || options_.graphs == 0) return;
+    const uint64_t code = options_.code.value_or(std::max<uint64_t>(options_.graphs / 20, 1));
+    code_every_ = std::max<uint64_t>(options_.graphs / code, 1);
+  }
+
+  int Run() {
+    uint64_t next = 0;
+    while (!IsDone(next)) next = RunChild(next);
+    for (const auto& [reason, count] : refusals_) fmt::print("refused {:6}: {}\n", count, reason);
+    fmt::print("seeds {} to {}, {} through machine code\n", options_.seed, options_.seed + next - 1,
+               with_code_);
+    fmt::print("{} equal\n{} refused\n{} wrong\n", equal_, refused_, wrong_);
+    return wrong_ == 0 ? 0 : 1;
+  }
+
+ private:
+  bool IsDone(uint64_t next) const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    if (options_.seconds > 0 && passed.count() >= options_.seconds) return true;
+    return options_.graphs > 0 && next >= options_.graphs;
+  }
+
+  // Machine code comes after every so many graphs; of an open number, after every 50th.
+  bool WithCode(uint64_t number) const {
+    if (options_.graphs == 0) return number % 50 == 49;
+    return code_every_ > 0 && number % code_every_ == 0;
+  }
+
+  // The number of the next case.
+  uint64_t RunChild(uint64_t first) {
+    uint64_t begun = first, ended = first;
+    const bool orderly = InChild(
+        [&](FILE* out) {
+          for (uint64_t n = first; n < first + kCasesPerChild && !IsDone(n); ++n) {
+            fmt::print(out, "begin\n");
+            std::fflush(out);
+            alarm(kSecondsPerCase);
+            const Case drawn = MakeCase(options_.seed + n, WithCode(n));
+            const CheckResult result = CheckGraph(drawn.graph, drawn.plan);
+            fmt::print(out, "{} {}\n", static_cast<int>(result.outcome), OneLine(result.reason));
+          }
+        },
+        [&](const std::string& line) {
+          if (line == "begin") {
+            begun += 1;
+          } else {
+            Record(ended, static_cast<Outcome>(line[0] - '0'), line.substr(2));
+            ended += 1;
+          }
+        });
+    if (orderly) return ended;
+    if (ended < begun) Record(ended, Outcome::kWrong, "crashed or hung");
+    return std::max(begun, first + 1);
+  }
+
+  void Record(uint64_t number, Outcome outcome, const std::string& reason) {
+    with_code_ += WithCode(number) ? 1 : 0;
+    if (outcome == Outcome::kEqual) ++equal_;
+    if (outcome == Outcome::kRefused) {
+      ++refused_;
+      ++refusals_[Group(reason)];
+    }
+    if (outcome == Outcome::kWrong) {
+      ++wrong_;
+      Report(options_.seed + number, WithCode(number), reason);
+    }
+  }
+
+  // The refusal without names and numbers, so that equal causes are counted together.
+  static std::string Group(const std::string& reason) {
+    std::string group;
+    bool quoted = false;
+    for (const char c : reason) {
+      if (c == '\'') quoted = !quoted;
+      const bool digit = c >= '0' && c <= '9';
+      if (!quoted && !(digit && group.ends_with('#'))) group += digit ? '#' : c;
+    }
+    return group;
+  }
+
+  void Report(uint64_t seed, bool code, const std::string& reason) {
+    fmt::print("wrong: seed {}{}: {}\n", seed, code ? " with --code 1" : "", FirstLine(reason));
+    std::fflush(stdout);
+    if (++reported_ > 40) return;  // enough to work on
+    const std::string stage = StageOf(reason);
+    const Case small = Shrink(MakeCase(seed, code), [&](const Case& candidate) {
+      const CheckResult result = CheckApart(candidate);
+      return result.outcome == Outcome::kWrong && StageOf(result.reason) == stage;
+    });
+    const std::string text = fmt::format("{}\n# seed {}: {}\n{}", Print(small.plan), seed,
+                                         FirstLine(CheckApart(small).reason), Print(small.graph));
+    std::filesystem::create_directories(options_.folder);
+    const std::string file = fmt::format("{}/seed_{}.graph", options_.folder, seed);
+    std::ofstream(file) << text;
+    fmt::print("{}written to {}\n", text, file);
+    std::fflush(stdout);
+  }
+
+  static std::string FirstLine(const std::string& text) {
+    return text.substr(0, text.find_first_of("\n\x1f"));
+  }
+
+  Options options_;
+  uint64_t code_every_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  uint64_t equal_ = 0, refused_ = 0, wrong_ = 0, with_code_ = 0;
+  int reported_ = 0;
+  std::map<std::string, int> refusals_;
+};
+
+}  // namespace
+}  // namespace tunec::fuzz
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "random graphs through passes, fusion, lowering and machine code, against the "
+      "reference execution");
+  tunec::fuzz::Options options;
+  app.add_option("graphs", options.graphs, "how many; 0: until the time is up");
+  app.add_option("--seed", options.seed, "of the first graph; each next has the next");
+  app.add_option("--code", options.code, "how many go through machine code too (default: a 20th)");
+  app.add_option("--seconds", options.seconds, "stop after this time");
+  app.add_option("--out", options.folder, "folder for what fails (default build/fuzz)");
+  CLI11_PARSE(app, argc, argv);
+  if (options.graphs == 0 && options.seconds == 0) options.seconds = 10;
+  return tunec::fuzz::Fuzzer(options).Run();
+}

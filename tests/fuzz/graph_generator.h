@@ -1,0 +1,118 @@
+// Random graphs. One seed makes one graph. Every operator of TUNEC_OPS has a recipe, or a reason
+// why it has none; a test compares. A recipe draws operands from what the graph has so far, or
+// makes new leaves, and draws attributes; what the type inference refuses is drawn again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/op_table.h"
+#include "support/random.h"
+#include "tests/fuzz/random_values.h"
+
+namespace tunec::fuzz {
+
+using Ints = std::vector<int64_t>;
+/// Empty: what was drawn does not fit.
+using Made = std::optional<ValueId>;
+
+class GraphGenerator {
+ public:
+  explicit GraphGenerator(uint64_t seed);
+
+  /// 3 to 25 nodes beside the leaves.
+  Graph Make() &&;
+  Values values() const { return special_values_; }
+
+  // What recipes draw with.
+  int64_t Below(int64_t bound) { return static_cast<int64_t>(random_.Below(bound)); }
+  int64_t Between(int64_t low, int64_t high) { return low + Below(high - low + 1); }
+  bool Chance(int percent) { return Below(100) < percent; }
+  template <class T>
+  T OneOf(std::initializer_list<T> choices) {
+    return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
+  }
+  Random& random() { return random_; }
+  DataType TypeIn(Domain domain);
+  Ints Shape(int64_t least_rank, int64_t most_rank);
+
+  /// A value that the graph has, or a new leaf, of a type in the domain.
+  ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 5);
+  /// Of exactly this type, broadcasting with `shape` both ways.
+  ValueId Partner(DataType type, const Ints& shape);
+  /// Of exactly this type, broadcasting to `shape`.
+  ValueId BroadcastingTo(DataType type, const Ints& shape);
+  ValueId OfType(DataType type, const Ints& shape);  // a known value or a leaf
+  ValueId Leaf(DataType type, Ints shape);           // a new input or constant
+  ValueId Constant(Array array);
+  ValueId Scalar(DataType type, double value);
+  ValueId Parameter(DataType type, Ints shape);  // mostly a constant
+  ValueId Positive(DataType type, Ints shape);   // a constant of positive elements
+
+  DataType TypeOf(ValueId value) const { return builder_.TypeOf(value).type; }
+  Ints ShapeOf(ValueId value) const { return builder_.TypeOf(value).Shape(); }
+
+  /// Adds the node when inference accepts it and the result is small.
+  Made Try(Op op, std::vector<ValueId> inputs, Attributes attributes = {});
+  /// Makes a value available to later nodes without it being a node's last result.
+  void Keep(ValueId value) { known_.push_back(value); }
+
+ private:
+  void Step();
+  std::vector<ValueId> ChooseOutputs();
+  ValueId Recent();
+
+  Random random_;
+  GraphBuilder builder_;
+  std::vector<ValueId> known_;
+  DataType main_type_ = DataType::kF32;
+  Values special_values_ = Values::kOrdinary;
+  int nodes_ = 0;
+  int leaves_ = 0;
+};
+
+struct Recipe {
+  Op op = Op::kIdentity;
+  Made (*draw)(GraphGenerator&, Op) = nullptr;
+  std::string_view left_out;  // why there is no `draw`
+};
+
+/// One per operator.
+std::span<const Recipe> Recipes();
+
+/// Several nodes as people and exporters write them: what the passes look for. Empty: what was
+/// drawn does not fit.
+using Phrase = Made (*)(GraphGenerator&);
+std::span<const Phrase> Phrases();
+
+// The recipes, by family (recipes_*.cc).
+Made DrawUnary(GraphGenerator& g, Op op);
+Made DrawBinary(GraphGenerator& g, Op op);
+Made DrawWhere(GraphGenerator& g, Op op);
+Made DrawMatmul(GraphGenerator& g, Op op);
+Made DrawConv(GraphGenerator& g, Op op);
+Made DrawPool(GraphGenerator& g, Op op);
+Made DrawReduction(GraphGenerator& g, Op op);
+Made DrawArgReduction(GraphGenerator& g, Op op);
+Made DrawCumSum(GraphGenerator& g, Op op);
+Made DrawChannelNorm(GraphGenerator& g, Op op);
+Made DrawAxisNorm(GraphGenerator& g, Op op);
+Made DrawLrn(GraphGenerator& g, Op op);
+Made DrawSoftmax(GraphGenerator& g, Op op);
+Made DrawTranspose(GraphGenerator& g, Op op);
+Made DrawReshape(GraphGenerator& g, Op op);
+Made DrawExpand(GraphGenerator& g, Op op);
+Made DrawSlice(GraphGenerator& g, Op op);
+Made DrawConcat(GraphGenerator& g, Op op);
+Made DrawPad(GraphGenerator& g, Op op);
+Made DrawTile(GraphGenerator& g, Op op);
+Made DrawGather(GraphGenerator& g, Op op);
+Made DrawResize(GraphGenerator& g, Op op);
+Made DrawRange(GraphGenerator& g, Op op);
+Made DrawOneHot(GraphGenerator& g, Op op);
+
+}  // namespace tunec::fuzz

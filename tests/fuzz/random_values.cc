@@ -1,0 +1,112 @@
+#include "tests/fuzz/random_values.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "ir/rounding.h"
+
+namespace tunec::fuzz {
+namespace {
+
+double SpecialFloat(DataType type, Random& random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double largest = type == DataType::kF16 ? 65504 : 0x1.fep127;
+  const double smallest = type == DataType::kF16 ? 0x1p-24 : 0x1p-133;
+  const std::array<double, 10> values = {std::nan(""), kInfinity, -kInfinity, 0.0,       -0.0,
+                                         largest,      -largest,  smallest,   -smallest, 1.0};
+  return values[random.Below(values.size())];
+}
+
+// Quarters between -4 and 4.
+double FewBits(Random& random) { return (static_cast<double>(random.Below(33)) - 16) / 4; }
+
+void FillFloats(Array& array, Values values, Random& random) {
+  const uint64_t kind = random.Below(10);
+  const bool special = values == Values::kSpecial && random.Below(3) == 0;
+  for (int64_t i = 0; i < array.size(); ++i) {
+    double value = FewBits(random);
+    if (kind >= 6) value = 4 * static_cast<double>(random.Unit()) - 2;
+    if (kind == 9) value = 0.5 + static_cast<double>(random.Unit());
+    if (special && random.Below(4) == 0) value = SpecialFloat(array.type(), random);
+    array.SetDouble(i, RoundTo(value, array.type()));
+  }
+}
+
+void FillIntegers(Array& array, Values values, Random& random) {
+  const DataType type = array.type();
+  const bool wide = random.Below(8) == 0;
+  const bool special = values == Values::kSpecial && random.Below(3) == 0;
+  for (int64_t i = 0; i < array.size(); ++i) {
+    int64_t value = static_cast<int64_t>(random.Below(9)) - (IsSigned(type) ? 4 : 0);
+    if (wide) value = static_cast<int64_t>(random.Next());
+    if (special && random.Below(4) == 0)
+      value = random.Below(2) == 0 ? SmallestInt(type) : LargestInt(type);
+    array.SetInt(i, WrapTo(value, type));
+  }
+}
+
+struct Bounds {
+  int64_t low = std::numeric_limits<int64_t>::min();
+  int64_t high = std::numeric_limits<int64_t>::max();
+};
+
+// Where the value indexes something directly: what all its readers allow.
+std::optional<Bounds> IndexBounds(const Graph& graph, ValueId value,
+                                  const std::vector<NodeId>& users) {
+  std::optional<Bounds> bounds;
+  for (const NodeId user : users) {
+    const Node& node = graph.node(user);
+    if (node.op != Op::kGather && node.op != Op::kGatherElements) continue;
+    if (node.inputs[1] != value) continue;
+    const int64_t size = graph.value(node.inputs[0]).type.Shape()[node.Int("axis")];
+    if (!bounds) bounds.emplace();
+    bounds->low = std::max(bounds->low, -size);
+    bounds->high = std::min(bounds->high, size - 1);
+  }
+  return bounds;
+}
+
+}  // namespace
+
+Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random) {
+  Array array(type, std::move(shape));
+  if (IsFloat(type)) {
+    FillFloats(array, values, random);
+  } else if (type == DataType::kBool) {
+    for (int64_t i = 0; i < array.size(); ++i)
+      array.SetInt(i, static_cast<int64_t>(random.Below(2)));
+  } else {
+    FillIntegers(array, values, random);
+  }
+  return array;
+}
+
+Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
+                     Random& random) {
+  Array array(type, std::move(shape));
+  low = std::max(low, SmallestInt(type));
+  if (type != DataType::kU64) high = std::min(high, LargestInt(type));
+  for (int64_t i = 0; i < array.size(); ++i)
+    array.SetInt(i,
+                 low + static_cast<int64_t>(random.Below(static_cast<uint64_t>(high - low) + 1)));
+  return array;
+}
+
+std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed) {
+  const std::vector<std::vector<NodeId>> users = graph.Users();
+  std::vector<Array> inputs;
+  for (const ValueId id : graph.inputs()) {
+    const Value& value = graph.value(id);
+    Random random(StreamSeed(seed, value.name));
+    const std::optional<Bounds> bounds = IndexBounds(graph, id, users[id.index]);
+    inputs.push_back(bounds ? RandomIntegers(value.type.type, value.type.Shape(), bounds->low,
+                                             bounds->high, random)
+                            : RandomElements(value.type.type, value.type.Shape(), values, random));
+  }
+  return inputs;
+}
+
+}  // namespace tunec::fuzz

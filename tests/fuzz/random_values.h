@@ -1,0 +1,27 @@
+// Elements for leaves of random graphs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ir/array.h"
+#include "support/random.h"
+
+namespace tunec::fuzz {
+
+/// kOrdinary: mostly numbers of few bits, on which float arithmetic is exact, so that comparisons
+/// and roundings have one right answer. kSpecial: NaN, infinities, signed zeros, the ends of the
+/// type's range among them.
+enum class Values : uint8_t { kOrdinary, kSpecial };
+
+Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random);
+/// Integers in [low, high].
+Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
+                     Random& random);
+
+/// One array per graph input, a function of the seed and the input's name alone. Inputs that index
+/// something are inside what they index.
+std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed);
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,91 @@
+// Matrix products, convolutions, pooling.
+#include <algorithm>
+
+#include "tests/fuzz/graph_generator.h"
+
+namespace tunec::fuzz {
+namespace {
+
+constexpr int64_t kMostMultiplyAdds = 40000;
+
+// The windows of conv, conv_transpose and pooling.
+struct DrawnWindow {
+  Ints kernel;
+  Attributes attributes;
+};
+
+DrawnWindow Window(GraphGenerator& g, const Ints& input, bool transposed) {
+  DrawnWindow window;
+  const size_t axes = input.size() - 2;
+  Ints strides, pads(2 * axes), dilations, extra;
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t size = input[a + 2];
+    window.kernel.push_back(g.Between(1, std::max<int64_t>(1, std::min<int64_t>(size, 3))));
+    dilations.push_back(g.Chance(80) ? 1 : 2);
+    strides.push_back(g.Chance(70) ? 1 : g.Between(1, 3));
+    extra.push_back(strides[a] > 1 && g.Chance(30) ? 1 : 0);
+    const int64_t most = std::min<int64_t>(window.kernel[a] - 1, 2);
+    if (g.Chance(50)) pads[a] = g.Between(0, most);
+    if (g.Chance(50)) pads[a + axes] = g.Between(0, most);
+  }
+  window.attributes = {{"strides", strides}, {"pads", pads}, {"dilations", dilations}};
+  if (transposed) window.attributes["output_padding"] = extra;
+  return window;
+}
+
+int64_t DivisorOf(GraphGenerator& g, int64_t number) {
+  const int64_t divisor = g.Between(1, std::max<int64_t>(number, 1));
+  return number % divisor == 0 ? divisor : 1;
+}
+
+}  // namespace
+
+Made DrawMatmul(GraphGenerator& g, Op op) {
+  const ValueId a = g.Operand(Domain::kNumber, 1, 4);
+  const Ints shape = g.ShapeOf(a);
+  const bool transpose_a = shape.size() > 1 && g.Chance(20);
+  const bool transpose_b = g.Chance(30);
+  const int64_t depth = transpose_a ? shape[shape.size() - 2] : shape.back();
+  const int64_t columns = g.OneOf<int64_t>({1, 2, 3, 4, 5, 7, 8, 13});
+  Ints other = transpose_b ? Ints{columns, depth} : Ints{depth, columns};
+  if (g.Chance(10) && !transpose_b) other = {depth};
+  if (shape.size() > 2 && other.size() == 2 && g.Chance(60)) {
+    Ints batch(shape.begin() + g.Between(0, std::ssize(shape) - 2), shape.end() - 2);
+    for (int64_t& size : batch)
+      if (g.Chance(20)) size = 1;
+    other.insert(other.begin(), batch.begin(), batch.end());
+  }
+  if (ElementCount(shape) * columns > kMostMultiplyAdds) return {};
+  const ValueId b = g.Parameter(g.TypeOf(a), other);
+  return g.Try(op, {a, b},
+               {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
+}
+
+Made DrawConv(GraphGenerator& g, Op op) {
+  const ValueId x = g.Operand(g.Chance(90) ? Domain::kFloat : Domain::kNumber, 3, 5);
+  const DataType type = g.TypeOf(x);
+  const Ints shape = g.ShapeOf(x);
+  const bool transposed = op == Op::kConvTranspose;
+  DrawnWindow window = Window(g, shape, transposed);
+  const int64_t channels = shape[1];
+  const int64_t group = g.Chance(60) ? 1 : DivisorOf(g, channels);
+  const int64_t per_group = g.OneOf<int64_t>({1, 2, 3, 4, 5, 8});
+  const int64_t filters = per_group * group;
+  Ints weight = transposed ? Ints{channels, per_group} : Ints{filters, channels / group};
+  weight.insert(weight.end(), window.kernel.begin(), window.kernel.end());
+  if (ElementCount(shape) * ElementCount(weight) > 4 * kMostMultiplyAdds) return {};
+  std::vector<ValueId> inputs = {x, g.Parameter(type, weight)};
+  if (g.Chance(50)) inputs.push_back(g.Parameter(type, {filters}));
+  window.attributes["group"] = group;
+  return g.Try(op, std::move(inputs), std::move(window.attributes));
+}
+
+Made DrawPool(GraphGenerator& g, Op op) {
+  const ValueId x = g.Operand(SpecOf(op).domain, 3, 5);
+  DrawnWindow window = Window(g, g.ShapeOf(x), false);
+  window.attributes["kernel"] = window.kernel;
+  if (op == Op::kAveragePool) window.attributes["count_include_pad"] = g.Below(2);
+  return g.Try(op, {x}, std::move(window.attributes));
+}
+
+}  // namespace tunec::fuzz

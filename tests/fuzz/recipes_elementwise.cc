@@ -1,0 +1,80 @@
+#include "tests/fuzz/graph_generator.h"
+
+namespace tunec::fuzz {
+namespace {
+
+Attributes UnaryAttributes(GraphGenerator& g, Op op) {
+  Attributes attributes;
+  if (g.Chance(40) && op != Op::kCast) return attributes;  // the defaults
+  switch (op) {
+    case Op::kIsInf:
+      attributes["detect_negative"] = g.Below(2);
+      attributes["detect_positive"] = g.Below(2);
+      break;
+    case Op::kGelu:
+      attributes["approximate"] = std::string("tanh");
+      break;
+    case Op::kElu:
+    case Op::kSelu:
+    case Op::kCelu:
+    case Op::kLeakyRelu:
+    case Op::kThresholdedRelu:
+      attributes["alpha"] = g.OneOf({0.5, 0.25, 1.0, 1.5, 0.1});
+      break;
+    case Op::kHardSigmoid:
+      attributes["alpha"] = g.OneOf({0.5, 0.25, 1.0});
+      attributes["beta"] = g.OneOf({0.5, 0.0, 0.25});
+      break;
+    case Op::kClip:
+      attributes["min"] = static_cast<double>(g.Between(-3, 1));
+      if (g.Chance(70)) attributes["max"] = static_cast<double>(g.Between(1, 6));
+      break;
+    case Op::kCast:
+      attributes["to"] = std::string(Name(g.TypeIn(g.Chance(50) ? Domain::kFloat : Domain::kAny)));
+      break;
+    default:
+      break;
+  }
+  return attributes;
+}
+
+bool NeedsNonzeroDivisor(Op op, DataType type) {
+  return (op == Op::kDiv || op == Op::kMod) && !IsFloat(type);
+}
+
+// Dividing integers by zero is an error, wherever it happens.
+ValueId Divisor(GraphGenerator& g, DataType type, const Ints& shape) {
+  const ValueId some = g.BroadcastingTo(type, shape);
+  if (g.Chance(50))
+    if (const Made bounded = g.Try(Op::kMax, {some, g.Scalar(type, 1)})) return *bounded;
+  return g.Constant(RandomIntegers(type, g.ShapeOf(some), 1, 5, g.random()));
+}
+
+}  // namespace
+
+Made DrawUnary(GraphGenerator& g, Op op) {
+  const ValueId x = g.Operand(SpecOf(op).domain);
+  return g.Try(op, {x}, UnaryAttributes(g, op));
+}
+
+Made DrawBinary(GraphGenerator& g, Op op) {
+  const ValueId x = g.Operand(SpecOf(op).domain);
+  const DataType type = g.TypeOf(x);
+  const Ints shape = g.ShapeOf(x);
+  Attributes attributes;
+  if (op == Op::kMod) attributes["fmod"] = g.Below(2);
+  if (NeedsNonzeroDivisor(op, type)) return g.Try(op, {x, Divisor(g, type, shape)}, attributes);
+  if (op == Op::kPrelu) return g.Try(op, {x, g.BroadcastingTo(type, shape)});
+  const ValueId y = g.Partner(type, shape);
+  return g.Chance(50) ? g.Try(op, {x, y}, attributes) : g.Try(op, {y, x}, attributes);
+}
+
+Made DrawWhere(GraphGenerator& g, Op op) {
+  const ValueId yes = g.Operand(Domain::kAny);
+  const DataType type = g.TypeOf(yes);
+  const ValueId no = g.Partner(type, g.ShapeOf(yes));
+  const ValueId condition = g.Partner(DataType::kBool, g.ShapeOf(yes));
+  return g.Chance(50) ? g.Try(op, {condition, yes, no}) : g.Try(op, {condition, no, yes});
+}
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,130 @@
+#include "tests/fuzz/run_code.h"
+
+#include <cstring>
+#include <map>
+
+#include "autotune/run_kernel.h"
+#include "compiler/compiler.h"
+#include "jit/detect_cpu.h"
+#include "runtime/thread_pool.h"
+#include "schedule/apply.h"
+#include "schedule/sketch.h"
+#include "support/random.h"
+#include "tests/fuzz/run_groups.h"
+
+namespace tunec::fuzz {
+namespace {
+
+// Two, so that phases have barriers and tasks are shared out.
+constexpr int kThreads = 2;
+
+const Target& ThisMachine() {
+  static const Target target = DetectCpu(kThreads);
+  return target;
+}
+
+ThreadPool& Pool() {
+  static ThreadPool pool(kThreads);
+  return pool;
+}
+
+std::vector<NamedCompute> Named(const std::vector<Lowering>& lowerings) {
+  std::vector<NamedCompute> named;
+  for (const Lowering& lowering : lowerings) named.push_back({lowering.name, lowering.compute});
+  return named;
+}
+
+Decisions RandomDecisions(const Sketch& sketch, Random& random) {
+  Decisions decisions;
+  for (const Knob& knob : sketch.knobs)
+    decisions.push_back(static_cast<int>(random.Below(knob.choices.size())));
+  return decisions;
+}
+
+// The arguments of a nest: the Compute's by name, and packed weights, which earlier nests made.
+std::vector<Array> ArgumentsOf(const LoopNest& nest, const std::map<std::string, Array>& by_name) {
+  std::vector<Array> arguments;
+  for (const TensorId id : Arguments(nest))
+    if (nest.tensors[id].role != TensorRole::kOutput)
+      arguments.push_back(by_name.at(nest.tensors[id].name));
+  return arguments;
+}
+
+Result<std::vector<Array>> RunScheduled(const ScheduledKernel& kernel, const Compute& compute,
+                                        std::span<const Array> arguments) {
+  std::map<std::string, Array> by_name;
+  size_t next = 0;
+  for (const Tensor& tensor : compute.tensors)
+    if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight)
+      by_name[tensor.name] = arguments[next++];
+  for (const LoopNest& nest : kernel.prepack) {
+    TUNEC_ASSIGN(const std::vector<Array> packed,
+                 CompileAndRun(nest, ArgumentsOf(nest, by_name), ThisMachine(), Pool()));
+    for (const TensorId id : Arguments(nest))
+      if (nest.tensors[id].role == TensorRole::kOutput)
+        by_name[nest.tensors[id].name] = packed.front();
+  }
+  return CompileAndRun(kernel.nest, ArgumentsOf(kernel.nest, by_name), ThisMachine(), Pool());
+}
+
+// Decisions that make an illegal schedule are drawn again; the last sketch, the naive one, is
+// always legal.
+Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
+                                       std::span<const Array> arguments, Random& random) {
+  const std::vector<NamedCompute> named = Named(lowerings);
+  const std::vector<Sketch> sketches = SketchesFor(named, ThisMachine());
+  constexpr int kTries = 4;
+  for (int tries = 0; tries <= kTries; ++tries) {
+    const Sketch& sketch =
+        tries < kTries ? sketches[random.Below(sketches.size())] : sketches.back();
+    const Schedule schedule = sketch.Fill(RandomDecisions(sketch, random));
+    for (const NamedCompute& lowering : named) {
+      if (lowering.name != schedule.lowering) continue;
+      const auto kernel = ApplySchedule(lowering.compute, schedule, ReductionOrder::kAny);
+      if (kernel) return RunScheduled(*kernel, lowering.compute, arguments);
+      const ErrorCode code = kernel.error().code;
+      if (code != ErrorCode::kIllegalSchedule && code != ErrorCode::kInvalidArgument &&
+          code != ErrorCode::kResourceLimit)
+        return std::unexpected(kernel.error());
+    }
+  }
+  return Fail(ErrorCode::kInternal, "the naive schedule does not apply");
+}
+
+}  // namespace
+
+Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
+                                       std::span<const Array> inputs) {
+  CompileOptions options;
+  options.target = ThisMachine();
+  options.fusion = fusion;
+  TUNEC_ASSIGN(const CompiledModel model, Compile(graph, nullptr, options));
+  std::vector<const void*> sources;
+  for (const Array& input : inputs) sources.push_back(input.data());
+  std::vector<Array> outputs;
+  std::vector<void*> targets;
+  for (const TensorSpec& spec : model.executable->Outputs()) {
+    outputs.emplace_back(spec.type, spec.shape);
+    // NaN: what nobody writes shows.
+    if (outputs.back().bytes() > 0)
+      std::memset(outputs.back().mutable_data(), 0xff, outputs.back().bytes());
+  }
+  for (Array& output : outputs) targets.push_back(output.mutable_data());
+  TUNEC_RETURN_IF_ERROR(model.executable->Run(sources, targets));
+  return outputs;
+}
+
+Result<std::vector<Array>> RunRandomSchedules(const Graph& graph,
+                                              const std::vector<FusionGroup>& groups,
+                                              std::span<const Array> inputs, uint64_t seed) {
+  Random random(StreamSeed(seed, "schedule"));
+  const size_t chosen = groups.empty() ? 0 : random.Below(groups.size());
+  return RunGroups(graph, groups, inputs,
+                   [&](size_t group, const std::vector<Lowering>& lowerings,
+                       std::span<const Array> arguments) -> Result<std::vector<Array>> {
+                     if (group == chosen) return RunRandomly(lowerings, arguments, random);
+                     return InterpretLowering(lowerings.front().compute, arguments);
+                   });
+}
+
+}  // namespace tunec::fuzz

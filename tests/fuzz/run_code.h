@@ -1,0 +1,24 @@
+// Graphs as machine code.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/group.h"
+#include "ir/array.h"
+
+namespace tunec::fuzz {
+
+/// Compiled whole, with analytic schedules, and run once by the runtime.
+Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
+                                       std::span<const Array> inputs);
+
+/// Group by group. One group runs under random decisions of a random sketch (where they are legal),
+/// the others under their analytic schedules.
+Result<std::vector<Array>> RunRandomSchedules(const Graph& graph,
+                                              const std::vector<FusionGroup>& groups,
+                                              std::span<const Array> inputs, uint64_t seed);
+
+}  // namespace tunec::fuzz

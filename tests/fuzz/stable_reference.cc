@@ -1,0 +1,372 @@
+#include "tests/fuzz/stable_reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/reference.h"
+#include "ir/rounding.h"
+#include "support/random.h"
+
+namespace tunec::fuzz {
+namespace {
+
+constexpr size_t kFirstSamples = 12;
+constexpr size_t kMostSamples = 120;
+
+double UnitOf(DataType type) {
+  switch (type) {
+    case DataType::kF16:
+      return 0x1p-11;
+    case DataType::kBF16:
+      return 0x1p-8;
+    case DataType::kF64:
+      return 0x1p-53;
+    default:
+      return 0x1p-24;
+  }
+}
+
+/// How an operator's result may differ from its definition.
+enum class Freedom : uint8_t {
+  kNone,        // elements moved or selected
+  kZeroSign,    // selected, but of two zeros either
+  kArithmetic,  // rounded once, unless the result is exact
+  kFunction,    // to a documented error
+  kSum,         // in any order
+};
+
+Freedom FreedomOf(const Node& node) {
+  switch (node.op) {
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kRelu:
+    case Op::kClip:
+    case Op::kReduceMax:
+    case Op::kReduceMin:
+    case Op::kMaxPool:
+    case Op::kSign:
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
+    case Op::kMod:
+    case Op::kThresholdedRelu:
+      return Freedom::kZeroSign;
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kDiv:
+    case Op::kSqrt:
+    case Op::kReciprocal:
+    case Op::kCast:
+    case Op::kPrelu:
+    case Op::kLeakyRelu:
+    case Op::kHardSigmoid:
+    case Op::kNeg:
+    case Op::kAbs:
+      return Freedom::kArithmetic;
+    case Op::kResize:
+      return node.String("mode") == "nearest" ? Freedom::kNone : Freedom::kSum;
+    case Op::kBatchNorm:
+    case Op::kCumSum:
+      return Freedom::kSum;
+    default:
+      break;
+  }
+  switch (PatternOf(node.op)) {
+    case OpPattern::kElementwise:
+      return node.op == Op::kIdentity || node.op == Op::kWhere ? Freedom::kNone
+                                                               : Freedom::kFunction;
+    case OpPattern::kInjective:
+    case OpPattern::kOpaque:
+      return Freedom::kNone;
+    default:
+      return Freedom::kSum;
+  }
+}
+
+/// The largest power of two that all finite elements are multiples of, and their largest magnitude.
+struct Grid {
+  double quantum = std::numeric_limits<double>::infinity();
+  double largest = 0;
+};
+Grid GridOf(const Array& array) {
+  Grid grid;
+  for (int64_t i = 0; i < array.size(); ++i) {
+    const double x = std::abs(array.GetDouble(i));
+    if (x == 0 || !std::isfinite(x)) continue;
+    int exponent = 0;
+    auto mantissa = static_cast<int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
+    grid.quantum = std::min(grid.quantum,
+                            std::ldexp(static_cast<double>(mantissa & -mantissa), exponent - 53));
+    grid.largest = std::max(grid.largest, x);
+  }
+  return grid;
+}
+
+/// Whether every sum of products over these operands is exact in the type, in any order.
+bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type) {
+  if (node.op != Op::kMatmul && node.op != Op::kConv && node.op != Op::kConvTranspose &&
+      node.op != Op::kReduceSum && node.op != Op::kReduceL1 && node.op != Op::kReduceSumSquare &&
+      node.op != Op::kCumSum)
+    return false;
+  double quantum = 1, largest = 1;
+  int64_t terms = 1;
+  for (const Array& input : inputs) {
+    const Grid grid = GridOf(input);
+    if (grid.largest == 0) continue;
+    quantum *= std::min(grid.quantum, 1.0);
+    largest *= std::max(grid.largest, 1.0);
+    terms = std::max(terms, input.size());
+    if (node.op == Op::kReduceSumSquare) {
+      quantum *= std::min(grid.quantum, 1.0);
+      largest *= std::max(grid.largest, 1.0);
+    }
+  }
+  return static_cast<double>(terms) * largest <= quantum / UnitOf(type);
+}
+
+/// One execution with random freedoms.
+class Sample {
+ public:
+  Sample(const Graph& graph, uint64_t seed, double strength)
+      : graph_(graph), random_(seed), strength_(strength) {}
+
+  Result<std::vector<Array>> Run(std::span<const Array> inputs) {
+    std::vector<Array> values(graph_.values().size());
+    for (size_t i = 0; i < inputs.size(); ++i) values[graph_.inputs()[i].index] = inputs[i];
+    for (const Node& node : graph_.nodes()) {
+      if (node.op == Op::kInput) continue;
+      if (node.op == Op::kConstant) {
+        values[node.outputs[0].index] = node.constant;
+        continue;
+      }
+      TUNEC_ASSIGN(std::vector<Array> results, RunOne(node, values));
+      for (size_t i = 0; i < results.size(); ++i)
+        values[node.outputs[i].index] = std::move(results[i]);
+    }
+    std::vector<Array> outputs;
+    for (const ValueId output : graph_.outputs()) outputs.push_back(values[output.index]);
+    return outputs;
+  }
+
+ private:
+  Result<std::vector<Array>> RunOne(const Node& node, const std::vector<Array>& values) {
+    std::vector<Array> operands;
+    for (const ValueId input : node.inputs)
+      operands.push_back(input.valid() ? values[input.index] : Array(DataType::kU8, {0}));
+    std::vector<ValueType> types;
+    for (const ValueId output : node.outputs) types.push_back(graph_.value(output).type);
+    const Freedom freedom = FreedomOf(node);
+    const bool exact = freedom == Freedom::kSum && SumsAreExact(node, operands, types[0].type);
+    if (freedom == Freedom::kSum && !exact)
+      for (size_t i = 0; i < operands.size(); ++i)
+        if (IsFloat(operands[i].type()))
+          operands[i] = Disturbed(operands[i], graph_.value(node.inputs[i]).type.type);
+    TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
+    if (IsUncertain(node, operands, freedom))
+      for (size_t i = 0; i < results.size(); ++i)
+        if (IsFloat(types[i].type)) Fill(results[i], random_.Below(2) == 0 ? std::nan("") : 1);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (IsFloat(types[i].type)) Round(results[i], types[i].type, freedom, exact, operands, node);
+    return results;
+  }
+
+  // Whether what happens inside the operator may overflow in the type it is computed in, or
+  // depends on whether padding and neighbours of no weight are multiplied.
+  bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
+    if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
+    const bool pads =
+        node.op == Op::kConv || node.op == Op::kConvTranspose || node.op == Op::kResize;
+    for (size_t o = 0; o < operands.size(); ++o) {
+      if (!IsFloat(operands[o].type())) continue;
+      const DataType type = graph_.value(node.inputs[o]).type.type;
+      const double most = type == DataType::kF64 ? 1e100 : 1e12;
+      for (int64_t i = 0; i < operands[o].size(); ++i) {
+        const double x = std::abs(operands[o].GetDouble(i));
+        if (std::isfinite(x) ? x > most : pads) return true;
+      }
+    }
+    return false;
+  }
+
+  static void Fill(Array& array, double value) {
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, value);
+  }
+
+  double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
+
+  // Each use of an operand on its own: as if its products were rounded.
+  Array Disturbed(const Array& array, DataType type) {
+    Array result(DataType::kF64, array.shape());
+    for (int64_t i = 0; i < array.size(); ++i) {
+      const double x = array.GetDouble(i);
+      result.SetDouble(i, x * (1 + 2 * UnitOf(type) * Noise()));
+    }
+    return result;
+  }
+
+  void Round(Array& result, DataType type, Freedom freedom, bool exact,
+             std::span<const Array> operands, const Node& node) {
+    const bool rounds = node.op == Op::kCast || random_.Below(2) == 0;
+    const double unit = UnitOf(type);
+    double scale = 0;  // of what cancels within a composite operator
+    if (freedom == Freedom::kSum && !exact && PatternOf(node.op) == OpPattern::kComposite)
+      for (int64_t i = 0; i < result.size(); ++i)
+        if (std::isfinite(result.GetDouble(i)))
+          scale = std::max(scale, std::abs(result.GetDouble(i)));
+    for (int64_t i = 0; i < result.size(); ++i) {
+      double y = result.GetDouble(i);
+      if (y == 0 && freedom != Freedom::kNone && freedom != Freedom::kArithmetic &&
+          random_.Below(2) == 0)
+        y = -y;
+      if (std::isfinite(y)) {
+        if (freedom == Freedom::kArithmetic && !IsRepresentable(y, type))
+          y += 2 * unit * Noise() * std::abs(y);
+        if (freedom == Freedom::kFunction && y != 0 && std::abs(y) != 1)
+          y += 12 * unit * Noise() *
+               std::max(std::abs(y), InnerScale(node.op, operands, i, result.size()));
+        if (freedom == Freedom::kSum && !exact)
+          y += 4 * unit * Noise() * std::max(std::abs(y), scale);
+      }
+      result.SetDouble(i, rounds ? RoundTo(y, type) : y);
+    }
+  }
+
+  // For f64 what f32 holds: results that fill all 53 bits were rounded.
+  static bool IsRepresentable(double y, DataType type) {
+    return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
+  }
+
+  // Of what an activation adds and subtracts on the way to a smaller result.
+  static double InnerScale(Op op, std::span<const Array> operands, int64_t i, int64_t size) {
+    switch (op) {
+      case Op::kElu:
+      case Op::kSelu:
+      case Op::kCelu:
+      case Op::kGelu:
+      case Op::kMish:
+      case Op::kSinh:
+      case Op::kAsinh:
+      case Op::kAtanh:
+      case Op::kSoftplus:
+        return 1;
+      default:
+        return std::min(1.0, LargestAt(operands, i, size));
+    }
+  }
+
+  static double LargestAt(std::span<const Array> operands, int64_t i, int64_t size) {
+    double largest = 0;
+    for (const Array& operand : operands)
+      if (IsFloat(operand.type()))
+        largest = std::max(largest, operand.size() == size ? std::abs(operand.GetDouble(i)) : 1.0);
+    return largest;
+  }
+
+  const Graph& graph_;
+  Random random_;
+  double strength_;
+};
+
+/// The samples of one element, and whether a result lies among them, or half their spread beside
+/// them.
+class Among {
+ public:
+  explicit Among(double expected) { Add(expected); }
+  void Add(double sample) {
+    if (std::isnan(sample)) {
+      nan_ = true;
+    } else if (std::isinf(sample)) {
+      (sample > 0 ? plus_ : minus_) = true;
+    } else {
+      low_ = std::min(low_, sample);
+      high_ = std::max(high_, sample);
+    }
+  }
+  bool Allows(double actual, double relative, double least) const {
+    // Next to an overflow or a domain's end nothing is certain.
+    if (nan_ + plus_ + minus_ + (low_ <= high_) > 1) return true;
+    if (std::isnan(actual)) return nan_;
+    if (std::isinf(actual)) return actual > 0 ? plus_ : minus_;
+    if (low_ > high_) return false;
+    const double margin =
+        (high_ - low_) / 2 + relative * std::max(std::abs(low_), std::abs(high_)) + least;
+    return actual >= low_ - margin && actual <= high_ + margin;
+  }
+
+ private:
+  bool nan_ = false, plus_ = false, minus_ = false;
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+bool SameOrClose(double actual, double expected, double relative) {
+  if (actual == expected || (std::isnan(actual) && std::isnan(expected))) return true;
+  return std::isfinite(expected) && std::abs(actual - expected) <= relative * std::abs(expected);
+}
+
+double SmallestOf(DataType type) { return type == DataType::kF16 ? 0x1p-24 : 0x1p-133; }
+
+}  // namespace
+
+double CloseEnough(DataType type) { return 4 * UnitOf(type); }
+
+OutputJudge::OutputJudge(const Graph& graph, std::span<const Array> inputs,
+                         std::vector<Array> expected)
+    : graph_(graph), inputs_(inputs.begin(), inputs.end()), expected_(std::move(expected)) {}
+
+std::string OutputJudge::Judge(std::span<const Array> outputs) {
+  if (outputs.size() != expected_.size())
+    return fmt::format("{} outputs, wanted {}", outputs.size(), expected_.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (std::string problem = JudgeOutput(i, outputs[i]); !problem.empty()) return problem;
+  return "";
+}
+
+void OutputJudge::DrawSamples(size_t count) {
+  while (samples_.size() < count) {
+    // The later ones are stronger: whether a threshold is near takes more than a unit to see.
+    const double strength = samples_.size() < kFirstSamples ? 1 : 4;
+    auto sample = Sample(graph_, next_seed_++, strength).Run(inputs_);
+    samples_.push_back(sample ? *std::move(sample) : expected_);
+  }
+}
+
+std::string OutputJudge::JudgeOutput(size_t output, const Array& actual) {
+  const Array& expected = expected_[output];
+  const std::string& name = graph_.output_names()[output];
+  if (actual.shape() != expected.shape() || actual.type() != expected.type())
+    return fmt::format("output {} has another type or shape", name);
+  const bool is_float = IsFloat(expected.type());
+  const double relative = is_float ? CloseEnough(expected.type()) : 0;
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    if (is_float ? SameOrClose(actual.GetDouble(i), expected.GetDouble(i), relative)
+                 : actual.GetInt(i) == expected.GetInt(i))
+      continue;
+    bool allowed = false;
+    for (const size_t count : {kFirstSamples, kMostSamples}) {
+      DrawSamples(count);
+      if (is_float) {
+        Among among(expected.GetDouble(i));
+        for (const auto& sample : samples_) among.Add(sample[output].GetDouble(i));
+        allowed = among.Allows(actual.GetDouble(i), relative, 4 * SmallestOf(expected.type()));
+      } else {
+        for (const auto& sample : samples_)
+          allowed |= sample[output].GetInt(i) != expected.GetInt(i);
+      }
+      if (allowed) break;
+    }
+    if (!allowed && is_float)
+      return fmt::format("output {}[{}] is {}, wanted {}", name, i, actual.GetDouble(i),
+                         expected.GetDouble(i));
+    if (!allowed)
+      return fmt::format("output {}[{}] is {}, wanted {}", name, i, actual.GetInt(i),
+                         expected.GetInt(i));
+  }
+  return "";
+}
+
+}  // namespace tunec::fuzz
