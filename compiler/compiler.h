@@ -33,6 +33,7 @@ struct CompileOptions {
   int trials = 0;  // of the whole model, recorded ones counted
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
+  std::optional<ImageOrder> image_order;  // of every image; none: by cost
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
@@ -99,9 +100,6 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 /// random under `random_weights`).
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Of ONNX inputs: the .npy file with the input's value. Such an input is a constant, and no
-  /// input of what is compiled.
-  std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
 };
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);

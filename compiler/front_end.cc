@@ -100,6 +100,8 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
   FrontReport report;
   PipelineOptions pipeline;
+  pipeline.pass.vector_lanes = options.target.Lanes(sizeof(float));
+  pipeline.pass.image_order = options.image_order;
   pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, pipeline));
   report.graph = std::move(simplified.graph);

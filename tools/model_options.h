@@ -22,8 +22,7 @@ CLI::Validator Silently(const CLI::Validator& validator);
 /// MODEL and how it is read.
 struct ModelArguments {
   std::string path;
-  std::vector<std::string> shapes;     // name=1x3x224x224
-  std::vector<std::string> constants;  // name=file.npy
+  std::vector<std::string> shapes;  // name=1x3x224x224
   std::optional<uint64_t> random_weights;
 };
 void AddModelArguments(CLI::App& command, ModelArguments& arguments);

@@ -1,19 +1,27 @@
 #include "graph/passes/choose_layouts.h"
 
+#include <algorithm>
+#include <array>
+#include <numeric>
+
 #include "graph/passes/copy_node.h"
+#include "graph/passes/layout_cost.h"
 
 namespace tunec {
 namespace {
 
-// Reads and writes neighbouring positions of all channels.
-bool IsSpatial(const Graph& graph, const Node& node) {
+constexpr int kMostSweeps = 4;
+constexpr double kGain = 0.999;  // of the cost: a change below it is not worth another order
+
+// Reads and writes neighbouring positions of all channels: the operators that orders are for.
+bool IsSpatial(const Node& node) {
   switch (node.op) {
     case Op::kConv:
     case Op::kConvTranspose:
     case Op::kMaxPool:
     case Op::kAveragePool:
     case Op::kLrn:
-      return graph.value(node.inputs[0]).type.dims.size() == 4;
+      return true;
     default:
       return false;
   }
@@ -32,62 +40,159 @@ bool PassesOrder(const Node& node) {
   }
 }
 
-bool IsCandidate(const Graph& graph, ValueId value) {
+// Inputs, outputs and constants keep the order that their users know; one channel or one position
+// is all orders at once.
+bool MayBeReordered(const Graph& graph, ValueId value) {
   const ValueType& type = graph.value(value).type;
-  if (type.dims.size() != 4 || !type.IsFixed() || graph.IsOutput(value)) return false;
-  const Node& producer = graph.producer(value);
-  if (producer.op == Op::kInput || producer.op == Op::kConstant) return false;
+  if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
+  if (KindOf(graph.producer(value).op) == OpKind::kData) return false;
   const std::vector<int64_t> shape = type.Shape();
-  return shape[1] > 1 && shape[2] * shape[3] > 1;
+  const int64_t positions =
+      std::accumulate(shape.begin() + 2, shape.end(), int64_t{1}, std::multiplies<>());
+  return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-Layout ChannelsLast(const std::vector<int64_t>& shape) {
-  Layout layout;
-  layout.shape = {shape[0], shape[2], shape[3], shape[1]};
-  for (const VarId dimension : {0, 2, 3, 1}) layout.map.push_back(IndexExpr::Var(dimension));
-  return layout;
-}
+// Values of one order: those that elementwise operators and copies stand between.
+class Units {
+ public:
+  explicit Units(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+    std::vector<bool> spatial(parent_.size());
+    for (const Node& node : graph.nodes()) Join(node);
+    for (const Node& node : graph.nodes()) {
+      if (!IsSpatial(node)) continue;
+      for (const ValueId output : node.outputs) spatial[Root(output)] = true;
+      if (node.inputs[0].valid()) spatial[Root(node.inputs[0])] = true;
+    }
+    for (size_t v = 0; v < parent_.size(); ++v) {
+      const ValueId value{static_cast<int32_t>(v)};
+      open_.push_back(MayBeReordered(graph, value) && spatial[Root(value)]);
+    }
+  }
 
-std::vector<bool> ChannelsLastValues(const Graph& graph) {
-  std::vector<bool> chosen(graph.values().size());
-  for (const Node& node : graph.nodes()) {
-    bool carries = IsSpatial(graph, node);
-    if (!carries && PassesOrder(node))
-      for (const ValueId input : node.inputs) carries |= input.valid() && chosen[input.index];
-    for (const ValueId output : node.outputs)
-      if (carries && IsCandidate(graph, output)) chosen[output.index] = true;
+  /// The unit of a value whose order is open; -1 for the others.
+  int32_t UnitOf(ValueId value) { return value.valid() && open_[value.index] ? Root(value) : -1; }
+  /// The nodes that make or read values of each unit, in order.
+  std::vector<std::vector<const Node*>> NodesOfUnits() {
+    std::vector<std::vector<const Node*>> nodes(parent_.size());
+    const auto add = [&](const Node& node, ValueId value) {
+      const int32_t unit = UnitOf(value);
+      if (unit < 0) return;
+      if (nodes[unit].empty() || nodes[unit].back() != &node) nodes[unit].push_back(&node);
+    };
+    for (const Node& node : graph_.nodes()) {
+      for (const ValueId input : node.inputs) add(node, input);
+      for (const ValueId output : node.outputs) add(node, output);
+    }
+    return nodes;
   }
-  // Backwards: what only elementwise operators stand between and a convolution.
-  for (size_t n = graph.nodes().size(); n-- > 0;) {
-    const Node& node = graph.nodes()[n];
-    bool wanted = IsSpatial(graph, node);
-    if (PassesOrder(node))
-      for (const ValueId output : node.outputs) wanted |= chosen[output.index];
-    if (!wanted) continue;
-    for (const ValueId input : node.inputs)
-      if (input.valid() && IsCandidate(graph, input) && PassesOrder(graph.producer(input)))
-        chosen[input.index] = true;
+
+ private:
+  void Join(const Node& node) {
+    if (!PassesOrder(node)) return;
+    for (const ValueId output : node.outputs) {
+      if (!MayBeReordered(graph_, output)) continue;
+      for (const ValueId input : node.inputs) {
+        if (!input.valid() || !MayBeReordered(graph_, input)) continue;
+        if (graph_.value(input).type.dims.size() != graph_.value(output).type.dims.size()) continue;
+        parent_[Root(input)] = Root(output);
+      }
+    }
   }
-  return chosen;
-}
+  int32_t Root(ValueId value) {
+    int32_t v = value.index;
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+
+  const Graph& graph_;
+  std::vector<int32_t> parent_;
+  std::vector<bool> open_;
+};
+
+// Each unit in turn takes the order that costs the nodes around it least, until none changes.
+class OrderSearch {
+ public:
+  OrderSearch(const Graph& graph, const PassOptions& options)
+      : graph_(graph),
+        lanes_(options.vector_lanes),
+        units_(graph),
+        nodes_(units_.NodesOfUnits()),
+        order_(graph.values().size(), options.image_order.value_or(ImageOrder::kChannelsLast)) {
+    if (!options.image_order) Search();
+  }
+
+  ImageOrder OrderOf(ValueId value) {
+    const int32_t unit = units_.UnitOf(value);
+    return unit < 0 ? ImageOrder::kChannelsFirst : order_[unit];
+  }
+
+ private:
+  void Search() {
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+      bool changed = false;
+      for (size_t unit = 0; unit < nodes_.size(); ++unit) {
+        if (!nodes_[unit].empty()) changed |= Improve(unit);
+      }
+      if (!changed) return;
+    }
+  }
+
+  // Of equal costs the order that stands, then the plainer one.
+  bool Improve(size_t unit) {
+    const ImageOrder before = order_[unit];
+    ImageOrder best = before;
+    double least = CostAround(unit) * kGain;
+    for (const ImageOrder order :
+         {ImageOrder::kChannelsFirst, ImageOrder::kChannelsLast, ImageOrder::kBlocked}) {
+      order_[unit] = order;
+      const double cost = order == before ? least : CostAround(unit);
+      if (cost >= least) continue;
+      least = cost;
+      best = order;
+    }
+    order_[unit] = best;
+    return best != before;
+  }
+
+  double CostAround(size_t unit) {
+    double cost = 0;
+    for (const Node* node : nodes_[unit]) {
+      NodeOrders orders;
+      for (const ValueId input : node->inputs) orders.inputs.push_back(OrderOf(input));
+      for (const ValueId output : node->outputs) orders.outputs.push_back(OrderOf(output));
+      cost += LayoutCost(graph_, *node, orders, lanes_);
+    }
+    return cost;
+  }
+
+  const Graph& graph_;
+  int64_t lanes_;
+  Units units_;
+  std::vector<std::vector<const Node*>> nodes_;
+  std::vector<ImageOrder> order_;  // by unit
+};
 
 }  // namespace
 
-Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions&) {
-  const std::vector<bool> chosen = ChannelsLastValues(graph);
-  return Rebuild(
-      graph,
-      [&](const Node& node, const std::vector<ValueId>& inputs,
-          GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-        bool any = false;
-        for (const ValueId output : node.outputs) any |= chosen[output.index];
-        if (!any) return std::vector<ValueId>{};
-        TUNEC_ASSIGN(const std::vector<ValueId> outputs, CopyNode(graph, node, inputs, builder));
-        for (size_t i = 0; i < outputs.size(); ++i)
-          if (chosen[node.outputs[i].index])
-            builder.SetLayout(outputs[i], ChannelsLast(builder.TypeOf(outputs[i]).Shape()));
-        return outputs;
-      });
+Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options) {
+  OrderSearch orders(graph, options);
+  const auto is_plain = [&](ValueId value) {
+    return orders.OrderOf(value) == ImageOrder::kChannelsFirst;
+  };
+  return Rebuild(graph,
+                 [&](const Node& node, const std::vector<ValueId>& inputs,
+                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+                   if (std::ranges::all_of(node.outputs, is_plain)) return std::vector<ValueId>{};
+                   TUNEC_ASSIGN(const std::vector<ValueId> outputs,
+                                CopyNode(graph, node, inputs, builder));
+                   for (size_t i = 0; i < outputs.size(); ++i) {
+                     const ImageOrder order = orders.OrderOf(node.outputs[i]);
+                     const std::vector<int64_t> shape = builder.TypeOf(outputs[i]).Shape();
+                     builder.SetLayout(outputs[i], MakeLayout(order, shape, options.vector_lanes));
+                   }
+                   return outputs;
+                 });
 }
 
 }  // namespace tunec

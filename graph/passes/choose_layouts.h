@@ -4,11 +4,13 @@
 
 namespace tunec {
 
-/// Stores values of rank 4 around two-dimensional convolutions and pools channels-last
-/// ({N, H, W, C}): what such an operator makes or reads, and what elementwise operators,
-/// concatenations, pads and resizes make of channels-last values. Graph inputs, constants and
-/// graph outputs keep their order, as do values with one channel or one position. Operators
-/// stay logical: only Value::layout changes.
+/// Stores images (rank 3 and more, around convolutions and pools) in the order that costs least
+/// (layout_cost.h): channels first, channels last, or in blocks of channels. Values that only
+/// elementwise operators, concatenations, pads, slices and resizes stand between have one order;
+/// each such set takes in turn the order that is cheapest for the nodes around it, until none
+/// changes. It starts from channels last. Graph inputs, constants and graph outputs keep their
+/// order, as do values with one channel or one position. Operators stay logical: only
+/// Value::layout changes.
 /// Requires: verified. Ensures: the same nodes. O(nodes).
 Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options);
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "graph/graph.h"
+#include "graph/passes/image_order.h"
 #include "ir/expr.h"
 
 namespace tunec {
@@ -15,6 +17,10 @@ struct PassOptions {
   FloatRules rules = FloatRules::kStrict;
   /// A folded constant may be this much larger than what it was computed from.
   int64_t fold_growth_bytes = int64_t{1} << 20;
+  /// f32 lanes of the target's vectors: what choices of layouts are weighed with.
+  int64_t vector_lanes = 16;
+  /// Stores every image so; none: by cost.
+  std::optional<ImageOrder> image_order;
 };
 
 }  // namespace tunec

@@ -22,7 +22,7 @@ constexpr NamedPass kPasses[] = {
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
-    {"choose_layouts", "stores images channels-last around convolutions", ChooseLayouts},
+    {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
 };
 
 const NamedPass* FindPass(std::string_view name) {

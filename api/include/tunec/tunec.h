@@ -115,9 +115,7 @@ typedef struct tunec_callbacks {
  *   "db"              the tuning database; absent: the user's; "" or null: none is kept
  *   "seed"            of the search
  *   "shapes"          {"input": [1, 3, 224, 224]} for dimensions the model leaves open
- *   "constants"       {"shape": "shape.npy"}: inputs bound to the values in files. They are no
- * inputs of the executable; what shapes depend on has to be known when compiling "random_weights"
- * a seed: the weights of a .graph are random
+ *   "random_weights"  a seed: the weights of a .graph are random
  *
  * On success *out is a new executable, otherwise null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,

@@ -185,29 +185,6 @@ TEST(Canonicalize, SignedZeroDecides) {
   EXPECT_EQ(Count(Optimised(graph, fast), Op::kAdd), 0);
 }
 
-TEST(ChooseLayouts, AroundConvolutionsOnly) {
-  SampleGraph g("image");
-  ValueId x = g.Input({1, 3, 8, 8});
-  x = g(Op::kRelu, {g(Op::kConv, {x, g.Weight({4, 3, 3, 3})})});
-  const ValueId pooled = g(Op::kMaxPool, {x}, {{"kernel", Ints{2, 2}}, {"strides", Ints{2, 2}}});
-  const ValueId both = g(Op::kConcat, {pooled, pooled}, {{"axis", int64_t{1}}});
-  const ValueId flat = g(Op::kReshape, {both}, {{"shape", Ints{1, 72}}});
-  const ValueId y = g(Op::kMatmul, {flat, g.Weight({72, 5})});
-  const Graph before = std::move(g).Build({y});
-  const Graph after = Optimised(before);
-  int channels_last = 0;
-  for (const Value& value : after.values()) {
-    const Op op = after.node(value.producer).op;
-    if (value.layout.IsRowMajor()) continue;
-    ++channels_last;
-    EXPECT_EQ(value.layout.shape.back(), value.type.Shape()[1]);
-    EXPECT_NE(op, Op::kInput);
-    EXPECT_NE(op, Op::kConstant);
-  }
-  EXPECT_EQ(channels_last, 4);  // conv, relu, pool, concat
-  ExpectSameAsReference(after);
-}
-
 TEST(Pipeline, PassesCanBeSwitchedOffAndUnknownOnesAreErrors) {
   SampleGraph g("pair");
   const Graph graph =
