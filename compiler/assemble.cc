@@ -7,28 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/plan_arena.h"
 #include "jit/load.h"
-#include "runtime/memory_plan.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
-
-int64_t StorageBytes(const Value& value) {
-  const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
-  return StorageElements(tensor) * static_cast<int64_t>(SizeOf(value.type.type));
-}
-
-// What the names of a kernel's arguments stand for.
-std::map<std::string, ValueId> ValueOfArguments(const GroupKernel& group) {
-  std::map<std::string, ValueId> value_of;
-  std::vector<ValueId> values = group.group.inputs;
-  values.insert(values.end(), group.group.outputs.begin(), group.group.outputs.end());
-  TUNEC_CHECK(values.size() == group.argument_names.size(), "group {} has {} values, {} arguments",
-              group.name, values.size(), group.argument_names.size());
-  for (size_t i = 0; i < values.size(); ++i) value_of[group.argument_names[i]] = values[i];
-  return value_of;
-}
 
 class Assembler {
  public:
@@ -41,8 +25,6 @@ class Assembler {
  private:
   void AddInterface();
   void PlaceValues();
-  void PlanArena();
-  std::vector<ValueId> InPlaceInputs(const GroupKernel& group, ValueId output) const;
   Status AddStep(const GroupKernel& group);
   void AddOutputCopies();
   Result<ValueRef> PackedWeight(const PrepackCode& prepack, ValueId weight);
@@ -72,73 +54,18 @@ void Assembler::AddInterface() {
   }
 }
 
-// Values that kernels write: straight into the caller's buffer where they are a row-major
-// output, else into the arena.
+// Values that kernels write: straight into the caller's buffer, or into the arena.
 void Assembler::PlaceValues() {
-  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-    const ValueId output = graph_.outputs()[i];
-    const bool made = KindOf(graph_.producer(output).op) != OpKind::kData;
-    if (made && graph_.value(output).layout.IsRowMajor()) {
-      place_.emplace(output, ValueRef::Output(static_cast<int32_t>(i)));
-    }
-  }
-  PlanArena();
-}
-
-// The inputs of a step whose storage one of its outputs may take over, as far as the kernel is
-// concerned. An input that is passed twice would be read under its other name.
-std::vector<ValueId> Assembler::InPlaceInputs(const GroupKernel& group, ValueId output) const {
-  const auto value_of = ValueOfArguments(group);
-  std::vector<ValueId> inputs;
-  for (const auto& [from, to] : group.code->in_place) {
-    const auto input = value_of.find(from);
-    const auto written = value_of.find(to);
-    if (input == value_of.end() || written == value_of.end()) continue;
-    const bool once = std::ranges::count(group.group.inputs, input->second) == 1;
-    if (once && written->second == output) inputs.push_back(input->second);
-  }
-  return inputs;
-}
-
-void Assembler::PlanArena() {
-  std::map<ValueId, size_t> index;
-  std::vector<ValueId> values;
-  std::vector<PlannedValue> planned;
-  for (size_t step = 0; step < groups_.size(); ++step) {
-    for (const ValueId output : groups_[step].group.outputs) {
-      if (place_.contains(output)) continue;
-      index[output] = values.size();
-      values.push_back(output);
-      planned.push_back({.bytes = StorageBytes(graph_.value(output)),
-                         .first_use = static_cast<int>(step),
-                         .last_use = static_cast<int>(step)});
-    }
-    for (const ValueId input : groups_[step].group.inputs) {
-      const auto found = index.find(input);
-      if (found != index.end()) planned[found->second].last_use = static_cast<int>(step);
-    }
-  }
-  // Copied to the caller's buffer after the last kernel.
-  for (const ValueId output : graph_.outputs()) {
-    const auto found = index.find(output);
-    if (found != index.end()) planned[found->second].last_use = static_cast<int>(groups_.size());
-  }
-  for (const GroupKernel& group : groups_) {
-    for (const ValueId output : group.group.outputs) {
-      const auto taker = index.find(output);
-      if (taker == index.end()) continue;
-      for (const ValueId input : InPlaceInputs(group, output)) {
-        const auto taken = index.find(input);
-        if (taken == index.end()) continue;
-        planned[taker->second].in_place_of.push_back(static_cast<int>(taken->second));
-      }
-    }
-  }
-  const MemoryPlan memory = PlanMemory(planned);
-  for (size_t i = 0; i < values.size(); ++i) {
-    place_[values[i]] = ValueRef::Arena(memory.offset[i]);
-  }
-  plan_.arena_bytes = memory.total_bytes;
+  for (const auto& [value, output] : DirectOutputs(graph_))
+    place_[value] = ValueRef::Output(output);
+  std::vector<ArenaStep> steps;
+  for (const GroupKernel& group : groups_)
+    steps.push_back(
+        {.group = &group.group,
+         .in_place = InPlaceValues(group.group, group.argument_names, group.code->in_place)});
+  const ArenaPlan arena = PlanArena(graph_, steps);
+  for (const auto& [value, offset] : arena.offset) place_[value] = ValueRef::Arena(offset);
+  plan_.arena_bytes = arena.bytes;
 }
 
 int32_t Assembler::ConstantIndex(ValueId value) {
@@ -189,7 +116,8 @@ Result<ValueRef> Assembler::PackedWeight(const PrepackCode& prepack, ValueId wei
 }
 
 Status Assembler::AddStep(const GroupKernel& group) {
-  const std::map<std::string, ValueId> value_of = ValueOfArguments(group);
+  const std::map<std::string, ValueId> value_of =
+      ValueOfArguments(group.group, group.argument_names);
   Step step{.name = group.name};
   TUNEC_ASSIGN(step.kernel, Load(group.code->object));
   for (const std::string& argument : group.code->arguments) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <utility>
 
 #include "compiler/assemble.h"
 #include "compiler/compiler.h"
 #include "compiler/front_end.h"
 #include "compiler/kernel_build.h"
+#include "compiler/tasks.h"
 #include "support/check.h"
 #include "support/hash.h"
 
@@ -25,31 +25,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-// Groups of equal canonical text are one task: tuned once, compiled once.
-struct Tasks {
-  std::vector<TuningTask> unique;
-  std::vector<size_t> of_group;
-};
-
-Tasks CollectTasks(const FrontReport& front) {
-  Tasks tasks;
-  std::map<std::string, size_t> by_text;
-  for (const GroupReport& group : front.groups) {
-    const std::string text = Print(group.lowerings[0].compute);
-    const auto [found, inserted] = by_text.emplace(text, tasks.unique.size());
-    if (inserted) {
-      tasks.unique.push_back({.kind = KindOfGroup(front.graph, group.group),
-                              .description = DescribeGroup(front.graph, group.group),
-                              .lowerings = group.lowerings,
-                              .weight = 1});
-    } else {
-      tasks.unique[found->second].weight += 1;
-    }
-    tasks.of_group.push_back(found->second);
-  }
-  return tasks;
-}
 
 // A ceiling of the machine that somebody measured and kept; 0: nobody did.
 double Ceiling(const Database* database, const Target& target, const std::string& name) {

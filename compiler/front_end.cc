@@ -98,14 +98,19 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
 }  // namespace
 
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
-  FrontReport report;
   PipelineOptions pipeline;
   pipeline.pass.vector_lanes = options.target.Lanes(sizeof(float));
   pipeline.pass.image_order = options.image_order;
   pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, pipeline));
-  report.graph = std::move(simplified.graph);
+  TUNEC_ASSIGN(FrontReport report, FuseAndLower(simplified.graph, options));
   report.passes = std::move(simplified.records);
+  return report;
+}
+
+Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options) {
+  FrontReport report;
+  report.graph = graph;
   TUNEC_ASSIGN(report.fusion, PlanFusion(report.graph, options.fusion));
   TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion.groups));
   return report;

@@ -16,6 +16,9 @@ std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
 /// Operators and shapes: "conv+add+relu 1x64x56x56".
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
+/// RunFrontEnd without the passes: `graph` as it is.
+Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options);
+
 /// The canonical names of a lowering's arguments: the group's inputs, then its outputs.
 std::vector<std::string> ArgumentNames(const Compute& compute);
 

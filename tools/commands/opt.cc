@@ -4,7 +4,9 @@
 #include "graph/graph_text.h"
 #include "graph/onnx/export.h"
 #include "graph/passes/pipeline.h"
+#include "jit/detect_cpu.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/opt_count.h"
 #include "tools/model_options.h"
 
 namespace tunec {
@@ -19,12 +21,23 @@ struct OptArguments {
   bool changes = false;
   bool fast_math = false;
   bool list = false;
+  bool count = false;
+  bool json = false;
+  std::string cpu = "native";
+  int threads = 0;
 };
 
 int ListPasses() {
   for (const NamedPass& pass : AllPasses()) fmt::print("{:22} {}\n", pass.name, pass.summary);
   fmt::print("\nin order: {}\n", fmt::join(DefaultPipeline(), ","));
   return kExitOk;
+}
+
+Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& graph,
+                                   const PipelineOptions& pipeline) {
+  CountArguments count{.json = arguments.json, .compile = {}};
+  TUNEC_ASSIGN(count.compile.target, ParseCpu(arguments.cpu, arguments.threads));
+  return PrintCounts(graph, pipeline, count);
 }
 
 Result<int> Optimise(const OptArguments& arguments) {
@@ -41,11 +54,13 @@ Result<int> Optimise(const OptArguments& arguments) {
                  record.nodes_after, Print(after));
     };
   TUNEC_ASSIGN(const Graph graph, ReadModel(arguments.model));
-  TUNEC_ASSIGN(const PipelineResult result, RunPipeline(graph, options));
+  TUNEC_ASSIGN(const PipelineResult result, arguments.count ? CountPasses(arguments, graph, options)
+                                                            : RunPipeline(graph, options));
   if (!arguments.output.empty())
     TUNEC_RETURN_IF_ERROR(WriteGraphFile(result.graph, arguments.output));
   if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(ExportOnnx(result.graph, arguments.onnx));
-  if (arguments.output.empty() && arguments.onnx.empty()) fmt::print("{}", Print(result.graph));
+  const bool shown = arguments.count || !arguments.output.empty() || !arguments.onnx.empty();
+  if (!shown) fmt::print("{}", Print(result.graph));
   return kExitOk;
 }
 
@@ -75,6 +90,16 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
                    "allow rewrites that change results for NaN, infinities and signed zeros");
   command.add_flag("--changes", arguments->changes, "the graph after each pass that changed it");
   command.add_flag("--list", arguments->list, "name the passes");
+  CLI::Option* count =
+      command.add_flag("--count", arguments->count,
+                       "nodes and bytes moved after each pass; groups, phases and peak memory");
+  command.add_flag("--json", arguments->json, "the counts as JSON")->needs(count);
+  command
+      .add_option("--cpu", arguments->cpu, "whose schedules' phases are counted (default native)")
+      ->type_name("NAME");
+  command.add_option("--threads", arguments->threads, "the same (default: one per core)")
+      ->type_name("N")
+      ->check(Silently(CLI::Range(0, 1024)));
 }
 
 }  // namespace tunec

@@ -1,0 +1,18 @@
+// The tuning tasks of a model: groups of equal canonical text are one, tuned and compiled once.
+#pragma once
+
+#include <vector>
+
+#include "autotune/task.h"
+#include "compiler/compiler.h"
+
+namespace tunec {
+
+struct Tasks {
+  std::vector<TuningTask> unique;  // in order of first appearance
+  std::vector<size_t> of_group;    // each group's task
+};
+
+Tasks CollectTasks(const FrontReport& front);
+
+}  // namespace tunec
