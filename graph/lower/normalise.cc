@@ -110,12 +110,14 @@ Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node) {
         });
   }
   const Lazy exponential = context.Materialise(Exponential(context, shifted));
-  const Lazy sum = SumOver(context, exponential, axes, /*squared=*/false);
-  return context.Define(x.type, x.shape, kReadCost + 1 + kDivisionCost,
-                        [=](StatementBuilder& builder, const Index& index) {
-                          return exponential.At(builder, index) /
-                                 sum.At(builder, axes.KeptIndex(index));
-                        });
+  // The sum is at least 1 (of the maximum itself) and finite: its inverse loses nothing but the
+  // rounding of a division, which would cost each element as much as its exponential.
+  const Lazy inverse = PerRow(context, SumOver(context, exponential, axes, /*squared=*/false),
+                              [](const Expr& s) { return Expr::Constant(1, s.type()) / s; });
+  return context.Define(
+      x.type, x.shape, kReadCost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return exponential.At(builder, index) * inverse.At(builder, axes.KeptIndex(index));
+      });
 }
 
 Result<Lazy> LowerLayerNorm(LowerContext& context, const Node& node) {
