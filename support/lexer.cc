@@ -128,8 +128,8 @@ class Tokenizer {
   }
 
   static size_t PunctuationLength(std::string_view rest) {
-    constexpr std::array<std::string_view, 8> kPairs = {
-        "->", "..", ">=", "<=", "==", "!=", "&&", "||"};
+    constexpr std::array<std::string_view, 9> kPairs = {
+        "->", "=>", "..", ">=", "<=", "==", "!=", "&&", "||"};
     for (const std::string_view pair : kPairs) {
       if (rest.starts_with(pair)) return 2;
     }

@@ -4,7 +4,7 @@
 //   identifier   [A-Za-z_$][A-Za-z0-9_$]*, with inner dots when a letter follows: conv1.weight
 //   integer      123           float   1.5  2e-3  (no sign: '-' is punctuation)
 //   string       "..." with \" \\ \n \t and \xHH
-//   punctuation  -> .. >= <= == != && || and every other single character
+//   punctuation  -> => .. >= <= == != && || and every other single character
 // Comments run from # or // to the end of the line.
 #pragma once
 

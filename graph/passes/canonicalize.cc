@@ -1,11 +1,12 @@
 #include "graph/passes/canonicalize.h"
 
+#include "graph/passes/rewrite.h"
+#include "graph/rules/builtin_rules.h"
+
 namespace tunec {
 
 Result<Graph> Canonicalize(const Graph& graph, const PassOptions& options) {
-  std::vector<RewriteRule> rules(AlgebraRules().begin(), AlgebraRules().end());
-  rules.insert(rules.end(), MovementRules().begin(), MovementRules().end());
-  return ApplyRules(graph, rules, options);
+  return ApplyRules(graph, CanonicalRules(), options);
 }
 
 }  // namespace tunec

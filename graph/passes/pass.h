@@ -3,18 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "graph/graph.h"
 #include "graph/passes/image_order.h"
+#include "graph/rules/rule.h"
 #include "ir/expr.h"
 
 namespace tunec {
 
 struct PassOptions {
-  /// kFast allows rewrites that change results for NaN, infinities or signed zeros, and
-  /// reassociation of constants.
+  /// kFast allows rewrites that change results for NaN, infinities or signed zeros, and sums of
+  /// floats in another order.
   FloatRules rules = FloatRules::kStrict;
+  /// Rules of the user's own, for apply_rules; null: none.
+  std::shared_ptr<const RuleSet> user_rules;
+  /// Called when a rule fires, with the node that it replaces.
+  std::function<void(const Rule& rule, const Node& node)> on_rule;
   /// A folded constant may be this much larger than what it was computed from.
   int64_t fold_growth_bytes = int64_t{1} << 20;
   /// f32 lanes of the target's vectors: what choices of layouts are weighed with.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "graph/passes/apply_user_rules.h"
 #include "graph/passes/canonicalize.h"
 #include "graph/passes/choose_layouts.h"
 #include "graph/passes/copy_node.h"
@@ -19,6 +20,7 @@ constexpr NamedPass kPasses[] = {
     {"eliminate_dead_nodes", "drops what no output depends on", EliminateDeadNodes},
     {"fold_constants", "computes what depends on constants alone", FoldConstants},
     {"merge_common_nodes", "keeps one of equal computations", MergeCommonNodes},
+    {"apply_rules", "applies the rules of --rules", ApplyUserRules},
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
@@ -44,11 +46,14 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "fold_constants",
       "merge_common_nodes",
+      // The user's rules see the model as it was written and, below, as its operators are.
+      "apply_rules",
       "canonicalize",
       "recognize_patterns",
       "fold_batch_norm",
       // What folding and recognition leave: reshaped parameters, constants of constants.
       "fold_constants",
+      "apply_rules",
       "canonicalize",
       "merge_common_nodes",
       "eliminate_dead_nodes",

@@ -1,72 +1,165 @@
 #include "graph/passes/rewrite.h"
 
 #include "graph/passes/eliminate_dead_nodes.h"
+#include "graph/rules/instantiate.h"
+#include "graph/rules/match_rule.h"
 
 namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 64;
+// Rules may add nodes, but not without end.
+constexpr size_t kMostGrowth = 8;
+constexpr size_t kSmallGraph = 1000;
 
 bool IsLeaf(const Node& node) { return node.op == Op::kInput || node.op == Op::kConstant; }
 
-std::vector<int> CountUses(const Graph& graph) {
-  std::vector<int> uses(graph.values().size());
-  for (const Node& node : graph.nodes())
-    for (const ValueId input : node.inputs)
-      if (input.valid()) ++uses[input.index];
-  for (const ValueId output : graph.outputs()) ++uses[output.index];
-  return uses;
+struct Match {
+  const Rule* rule = nullptr;
+  ReplacementPlan plan;
+};
+
+// One pass over a graph. `uses` and `is_output` are of the values of the graph being built: a
+// copied value has the users that it had before, less those that rules took away since.
+class Sweep {
+ public:
+  Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)
+      : before_(before), rules_(rules), options_(options) {
+    before_uses_.resize(before.values().size());
+    before_output_.resize(before.values().size());
+    for (const Node& node : before.nodes())
+      for (const ValueId input : node.inputs)
+        if (input.valid()) ++before_uses_[input.index];
+    for (const ValueId output : before.outputs()) {
+      ++before_uses_[output.index];
+      before_output_[output.index] = true;
+    }
+  }
+
+  /// Whether any rule fires anywhere, without building anything.
+  bool AnyFires() {
+    uses_ = before_uses_;
+    is_output_ = before_output_;
+    for (const Node& node : before_.nodes())
+      if (Find(node, node.inputs, before_)) return true;
+    uses_.clear();
+    is_output_.clear();
+    uniform_ = {};
+    return false;
+  }
+
+  Result<Graph> Run() {
+    uses_.clear();
+    is_output_.clear();
+    uniform_ = {};
+    return Rebuild(before_, [&](const Node& node, const std::vector<ValueId>& inputs,
+                                GraphBuilder& builder) { return Replace(node, inputs, builder); });
+  }
+
+  const Rule* last_fired() const { return last_fired_; }
+
+ private:
+  std::optional<Match> Find(const Node& node, const std::vector<ValueId>& inputs,
+                            const Graph& graph) {
+    if (IsLeaf(node) || node.outputs.size() != 1 || !node.bodies.empty()) return {};
+    const std::span<const int> candidates = rules_.For(node.op);
+    if (candidates.empty()) return {};
+    const MatchSite site{.graph = graph,
+                         .root = {node.op, &node.attributes, inputs},
+                         .root_type = before_.value(node.outputs[0]).type,
+                         .uses = uses_,
+                         .rules = options_.rules,
+                         .uniform = uniform_};
+    for (const int index : candidates) {
+      const Rule& rule = rules_.rules()[index];
+      const std::optional<RuleBindings> bindings = MatchRule(rule, site);
+      if (!bindings) continue;
+      std::optional<ReplacementPlan> plan = PlanReplacement(rule, *bindings, site);
+      if (!plan || (before_output_[node.outputs[0].index] && !MayBeOutput(*plan, graph))) continue;
+      return Match{&rule, *std::move(plan)};
+    }
+    return {};
+  }
+
+  // A graph output is made by a computing node, and is no other output.
+  bool MayBeOutput(const ReplacementPlan& plan, const Graph& graph) const {
+    if (plan.kind == ReplacementPlan::Kind::kConstant) return false;
+    if (plan.kind == ReplacementPlan::Kind::kNode) return true;
+    return !IsLeaf(graph.producer(plan.value)) && !is_output_[plan.value.index];
+  }
+
+  Result<std::vector<ValueId>> Replace(const Node& node, const std::vector<ValueId>& inputs,
+                                       GraphBuilder& builder) {
+    const size_t first = builder.graph().values().size();
+    const std::optional<Match> match = Find(node, inputs, builder.graph());
+    if (!match) {
+      // The copy's values come next.
+      for (const ValueId output : node.outputs) {
+        uses_.push_back(before_uses_[output.index]);
+        is_output_.push_back(before_output_[output.index]);
+      }
+      return std::vector<ValueId>{};
+    }
+    last_fired_ = match->rule;
+    if (options_.on_rule) options_.on_rule(*match->rule, node);
+    TUNEC_ASSIGN(const ValueId value, Build(match->plan, node, builder));
+    const Graph& graph = builder.graph();
+    uses_.resize(graph.values().size());
+    is_output_.resize(graph.values().size());
+    for (size_t v = first; v < uses_.size(); ++v)
+      for (const ValueId input : graph.producer({static_cast<int32_t>(v)}).inputs)
+        if (input.valid()) ++uses_[input.index];
+    const ValueId old = node.outputs[0];
+    uses_[value.index] += before_uses_[old.index];
+    is_output_[value.index] = is_output_[value.index] || before_output_[old.index];
+    for (const ValueId input : inputs) Release(graph, input);
+    return std::vector<ValueId>{value};
+  }
+
+  // One user less; a value without users takes its producer's uses along.
+  void Release(const Graph& graph, ValueId value) {
+    std::vector<ValueId> released = {value};
+    while (!released.empty()) {
+      const ValueId next = released.back();
+      released.pop_back();
+      if (!next.valid() || --uses_[next.index] > 0) continue;
+      const Node& producer = graph.producer(next);
+      if (producer.outputs.size() != 1) continue;
+      released.insert(released.end(), producer.inputs.begin(), producer.inputs.end());
+    }
+  }
+
+  const Graph& before_;
+  const RuleSet& rules_;
+  const PassOptions& options_;
+  std::vector<int> before_uses_;
+  std::vector<bool> before_output_;
+  std::vector<int> uses_;
+  std::vector<bool> is_output_;
+  UniformValues uniform_;
+  const Rule* last_fired_ = nullptr;
+};
+
+std::unexpected<Error> NoEnd(const Rule* rule) {
+  return FailAt(rule->where, ErrorCode::kInvalidArgument,
+                "rule {} goes on changing the graph, wanted rules that come to an end", rule->name);
 }
 
 }  // namespace
 
-bool RewriteSite::MakesOutput() const { return before_.IsOutput(node.outputs[0]); }
-
-const Node* RewriteSite::Producer(size_t input, Op op) const {
-  if (input >= inputs.size() || !inputs[input].valid()) return nullptr;
-  const Node& producer = graph().producer(inputs[input]);
-  return producer.op == op ? &producer : nullptr;
-}
-
-bool RewriteSite::IsOnlyUse(size_t input) const { return uses_[node.inputs[input].index] == 1; }
-
-std::optional<double> RewriteSite::Uniform(size_t input) const {
-  if (input >= inputs.size() || !inputs[input].valid()) return {};
-  const Array* constant = graph().ConstantOf(inputs[input]);
-  if (constant == nullptr || constant->size() == 0) return {};
-  const size_t width = SizeOf(constant->type());
-  const std::byte* first = constant->data();
-  for (int64_t i = 1; i < constant->size(); ++i)
-    if (!std::equal(first, first + width, first + static_cast<size_t>(i) * width)) return {};
-  return constant->GetDouble(0);
-}
-
-Result<Graph> ApplyRules(const Graph& graph, std::span<const RewriteRule> rules,
-                         const PassOptions& options) {
+Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOptions& options) {
   TUNEC_ASSIGN(Graph current, EliminateDeadNodes(graph, options));
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
-    bool changed = false;
-    const std::vector<int> uses = CountUses(current);
-    const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
-                             GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-      std::vector<ValueId> unchanged;
-      if (IsLeaf(node) || node.outputs.size() != 1) return unchanged;
-      const RewriteSite site(current, uses, node, inputs, builder, options.rules);
-      for (const RewriteRule& rule : rules) {
-        TUNEC_ASSIGN(const std::optional<ValueId> value, rule.apply(site));
-        if (!value) continue;
-        // An output of the graph is made by a computing node of its own.
-        if (site.MakesOutput() && IsLeaf(builder.graph().producer(*value))) continue;
-        changed = true;
-        return std::vector<ValueId>{*value};
-      }
-      return unchanged;
-    };
-    TUNEC_ASSIGN(Graph next, Rebuild(current, replace));
-    if (!changed) return current;
+  const size_t most_nodes = kMostGrowth * current.nodes().size() + kSmallGraph;
+  const Rule* last_fired = nullptr;
+  for (int i = 0; i < kMostSweeps; ++i) {
+    Sweep sweep(current, rules, options);
+    if (!sweep.AnyFires()) return current;
+    TUNEC_ASSIGN(const Graph next, sweep.Run());
+    last_fired = sweep.last_fired();
+    if (next.nodes().size() > most_nodes) return NoEnd(last_fired);
     TUNEC_ASSIGN(current, EliminateDeadNodes(next, options));
   }
-  return current;
+  return NoEnd(last_fired);
 }
 
 }  // namespace tunec

@@ -1,0 +1,26 @@
+// What is known about the numbers in a value without running anything: the proofs that rules
+// which are wrong for NaN, infinities or signed zeros ask for.
+#pragma once
+
+#include <limits>
+
+#include "graph/rules/match_site.h"
+
+namespace tunec {
+
+/// Every element is a NaN, if `nan`, or lies in [low, high]; -0.0 only if `negative_zero`.
+struct ValueRange {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool nan = true;
+  bool negative_zero = true;
+
+  bool IsFinite() const;
+  bool ContainsZero() const { return low <= 0 && high >= 0; }
+};
+
+/// From constants, integer types and operators of bounded results, a few operators deep. Graph
+/// inputs of float types may hold anything.
+ValueRange RangeOf(const MatchSite& site, ValueId value);
+
+}  // namespace tunec
