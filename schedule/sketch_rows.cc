@@ -5,7 +5,8 @@
 // results in registers, which are combined at the row's end. What one statement leaves for the
 // next stays in registers (scalars) or in a row buffer of the thread.
 //
-//   parallel: rows
+//   parallel: blocks of rows
+//     rows of the block
 //     registers: part[V] = identity
 //     for each V elements: part[v] = combine(part[v], x[...])
 //     m = combine of part
@@ -119,6 +120,7 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
 
 struct RowChoice {
   int64_t vector = 16;  // elements a step of a row handles
+  int64_t rows = 1;     // of a task: what rows have in common is computed once for them
   bool non_temporal = false;
 };
 
@@ -134,7 +136,7 @@ class RowWriter {
                             ReduceSplitStep::Keep::kInner});
       }
     }
-    row_loop_ = plan_.pivot + ".part." + plan_.row_loops.back();
+    Block();
     Join();
     Stage();
     for (const RowStatement& statement : plan_.statements) Vectorize(statement);
@@ -149,6 +151,18 @@ class RowWriter {
   }
   int64_t VectorFor(const RowStatement& statement) const {
     return std::min(choice_.vector, statement.length);
+  }
+
+  // The parallel loops, of which the last counts blocks of rows, and the loop over a block's rows.
+  void Block() {
+    for (const std::string& loop : plan_.row_loops) {
+      parallel_.push_back(plan_.pivot + ".part." + loop);
+    }
+    row_loop_ = parallel_.back();
+    if (choice_.rows == 1) return;
+    Add(SplitStep{row_loop_, {choice_.rows}});
+    parallel_.back() = row_loop_ + ".0";
+    row_loop_ += ".1";
   }
 
   // Everything joins the row loop of the pivot's partial reduction.
@@ -201,16 +215,32 @@ class RowWriter {
   }
 
   void Parallelize() {
-    for (const std::string& loop : plan_.row_loops) {
-      Add(ParallelizeStep{plan_.pivot + ".part." + loop});
-    }
+    for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
   }
 
   const RowPlan& plan_;
   RowChoice choice_;
+  std::vector<std::string> parallel_;
   std::string row_loop_;
   Schedule schedule_;
 };
+
+// Blocks of rows large enough to pay for the start of a task, and enough of them for all threads.
+Knob RowsKnob(const RowPlan& plan, const Target& target) {
+  constexpr int64_t kElements = 4096;
+  int64_t length = 1;
+  for (const RowStatement& statement : plan.statements) length = std::max(length, statement.length);
+  int64_t rows = 1;
+  for (const int64_t extent : plan.row_extents) rows *= extent;
+  Knob knob{.name = "rows", .choices = {1}};
+  for (int64_t block = 2; block <= 64 && block <= plan.row_extents.back(); block *= 2) {
+    if (block * length <= kElements && rows / block >= 8 * target.threads) {
+      knob.initial = static_cast<int>(knob.choices.size());
+    }
+    knob.choices.push_back(block);
+  }
+  return knob;
+}
 
 }  // namespace
 
@@ -227,8 +257,10 @@ void AddRowSketches(const NamedCompute& lowering, const Target& target,
   // Streaming stores pay when the outputs do not fit the caches anyway.
   const bool large = CountWork(*compute).bytes > static_cast<double>(target.l3_bytes);
   sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
+  sketch.knobs.push_back(RowsKnob(plan, target));
   sketch.fill = [plan, compute](const std::vector<int64_t>& values) {
-    return RowWriter(plan, {.vector = values[0], .non_temporal = values[1] != 0}).Write();
+    const RowChoice choice{.vector = values[0], .rows = values[2], .non_temporal = values[1] != 0};
+    return RowWriter(plan, choice).Write();
   };
   sketches.push_back(std::move(sketch));
 }
