@@ -77,6 +77,21 @@ Status ReadSeed(ApiOptions& options, std::string_view key, const Json& value) {
   return {};
 }
 
+Status ReadRules(ApiOptions& options, std::string_view key, const Json& value) {
+  if (!value.is_array()) return Wrong(key, value, "a list of paths");
+  for (const Json& path : value) {
+    TUNEC_ASSIGN(std::string text, ReadText(key, path));
+    options.rules.push_back(std::move(text));
+  }
+  return {};
+}
+
+Status ReadFastMath(ApiOptions& options, std::string_view key, const Json& value) {
+  if (!value.is_boolean()) return Wrong(key, value, "true or false");
+  options.fast_math = value.get<bool>();
+  return {};
+}
+
 Status ReadShapes(ApiOptions& options, std::string_view key, const Json& value) {
   constexpr std::string_view kWanted = "an object of lists of sizes, {\"input\": [1, 3]}";
   if (!value.is_object()) return Wrong(key, value, kWanted);
@@ -110,6 +125,8 @@ constexpr std::array kKeys = {
     Key{"cpu", ReadCpu},
     Key{"db", ReadDatabase},
     Key{"seed", ReadSeed},
+    Key{"rules", ReadRules},
+    Key{"fast_math", ReadFastMath},
     Key{"shapes", ReadShapes},
     Key{"random_weights", ReadRandomWeights},
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "autotune/accuracy.h"
 #include "compiler/compiler.h"
@@ -29,6 +30,8 @@ struct ApiOptions {
   std::string cpu = "native";
   DatabaseChoice database;
   uint64_t seed = 0;
+  std::vector<std::string> rules;  // files
+  bool fast_math = false;
   ModelOptions model;
 };
 

@@ -9,6 +9,7 @@
 #include "api/dlpack.h"
 #include "api/options.h"
 #include "compiler/compiler.h"
+#include "graph/rules/parse_rules.h"
 #include "jit/detect_cpu.h"
 
 using tunec::ErrorCode;
@@ -115,6 +116,9 @@ Result<std::shared_ptr<const Executable>> CompileFile(const std::string& path,
   compile.accuracy = options.accuracy;
   compile.trials = options.trials;
   compile.seed = options.seed;
+  compile.float_rules = options.fast_math ? FloatRules::kFast : FloatRules::kStrict;
+  TUNEC_ASSIGN(RuleSet rules, ReadRuleFiles(options.rules));
+  compile.user_rules = std::make_shared<const RuleSet>(std::move(rules));
   if (callbacks != nullptr) SetCallbacks(*callbacks, compile);
   TUNEC_ASSIGN(const Graph graph, LoadModel(path, options.model));
   TUNEC_ASSIGN(const std::unique_ptr<Database> database,

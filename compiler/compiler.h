@@ -33,7 +33,9 @@ struct CompileOptions {
   int trials = 0;  // of the whole model, recorded ones counted
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
-  std::optional<ImageOrder> image_order;  // of every image; none: by cost
+  std::shared_ptr<const RuleSet> user_rules;     // graph rewrites (docs/rules.md); or null
+  FloatRules float_rules = FloatRules::kStrict;  // kFast: --fast-math
+  std::optional<ImageOrder> image_order;         // of every image; none: by cost
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
@@ -94,6 +96,7 @@ struct FrontReport {
   FusionPlan fusion;
   std::vector<PassRecord> passes;  // that ran
 };
+PipelineOptions PassesOf(const CompileOptions& options);
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);
 
 /// Reads a model file by its ending (.onnx, .graph; weights from the .safetensors beside it, or

@@ -97,12 +97,18 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
 
 }  // namespace
 
-Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
+PipelineOptions PassesOf(const CompileOptions& options) {
   PipelineOptions pipeline;
   pipeline.pass.vector_lanes = options.target.Lanes(sizeof(float));
   pipeline.pass.image_order = options.image_order;
+  pipeline.pass.rules = options.float_rules;
+  pipeline.pass.user_rules = options.user_rules;
   pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
-  TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, pipeline));
+  return pipeline;
+}
+
+Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
+  TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, PassesOf(options)));
   TUNEC_ASSIGN(FrontReport report, FuseAndLower(simplified.graph, options));
   report.passes = std::move(simplified.records);
   return report;

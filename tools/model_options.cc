@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/onnx/import.h"
+#include "graph/rules/parse_rules.h"
 #include "jit/detect_cpu.h"
 #include "tools/interrupt.h"
 
@@ -42,6 +43,23 @@ Result<Graph> ReadModel(const ModelArguments& arguments) {
                   text);
   }
   return LoadModel(arguments.path, options);
+}
+
+void AddRewriteArguments(CLI::App& command, RewriteArguments& arguments) {
+  command
+      .add_option("--rules", arguments.rules,
+                  "a file of graph rewrites, pattern => replacement; may be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+  command.add_flag("--fast-math", arguments.fast_math,
+                   "allow rewrites that change results for NaN, infinities and signed zeros");
+}
+
+Result<std::shared_ptr<const RuleSet>> ReadRules(const RewriteArguments& arguments) {
+  if (arguments.rules.empty()) return nullptr;
+  TUNEC_ASSIGN(RuleSet rules, ReadRuleFiles(arguments.rules));
+  return std::make_shared<const RuleSet>(std::move(rules));
 }
 
 void AddDatabaseArguments(CLI::App& command, DatabaseArguments& arguments) {
@@ -86,6 +104,7 @@ void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
       ->type_name("NAME")
       ->expected(1)
       ->take_all();
+  AddRewriteArguments(command, arguments.rewrites);
   command.add_flag("--naive", arguments.naive, "use only the naive schedules");
   command
       .add_option(
@@ -105,6 +124,8 @@ Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
   options.trials = static_cast<int>(arguments.trials);
   options.seed = arguments.seed;
   options.disabled_passes = arguments.disabled_passes;
+  TUNEC_ASSIGN(options.user_rules, ReadRules(arguments.rewrites));
+  options.float_rules = arguments.rewrites.float_rules();
   options.sketches = arguments.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.failure_folder = arguments.failure_folder;
   options.perf_map = arguments.perf_map ? PerfMap::kOn : PerfMap::kOff;

@@ -28,6 +28,17 @@ struct ModelArguments {
 void AddModelArguments(CLI::App& command, ModelArguments& arguments);
 Result<Graph> ReadModel(const ModelArguments& arguments);
 
+/// --rules FILE, --fast-math: what may be done to the graph.
+struct RewriteArguments {
+  std::vector<std::string> rules;
+  bool fast_math = false;
+
+  FloatRules float_rules() const { return fast_math ? FloatRules::kFast : FloatRules::kStrict; }
+};
+void AddRewriteArguments(CLI::App& command, RewriteArguments& arguments);
+/// The rules of the files; null without any.
+Result<std::shared_ptr<const RuleSet>> ReadRules(const RewriteArguments& arguments);
+
 /// --db FILE, --no-db.
 struct DatabaseArguments {
   std::string path;
@@ -48,6 +59,7 @@ struct CompileArguments {
   std::string cpu = "native";
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
+  RewriteArguments rewrites;
   bool naive = false;
   std::string failure_folder;  // empty: failing candidates are not written out
   bool perf_map = false;

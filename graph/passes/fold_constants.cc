@@ -28,6 +28,34 @@ bool MayFold(const Graph& graph, const Node& node, const PassOptions& options) {
   return made <= options.fold_growth_bytes;
 }
 
+// How much larger the graph's constants may become.
+class GrowthBudget {
+ public:
+  GrowthBudget(const Graph& graph, const PassOptions& options)
+      : graph_(graph), users_(graph.Users()) {
+    int64_t constants = 0;
+    for (const Node& node : graph.nodes()) constants += static_cast<int64_t>(node.constant.bytes());
+    left_ = options.fold_growth_bytes +
+            static_cast<int64_t>(options.fold_growth_factor * static_cast<double>(constants));
+  }
+
+  bool Take(const Node& node) {
+    int64_t growth = 0;
+    for (const ValueId output : node.outputs) growth += BytesOf(graph_.value(output).type);
+    for (const ValueId input : node.inputs)
+      if (input.valid() && users_[input.index].size() == 1)
+        growth -= BytesOf(graph_.value(input).type);
+    if (growth > left_) return false;
+    left_ -= growth;
+    return true;
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<std::vector<NodeId>> users_;
+  int64_t left_ = 0;
+};
+
 // The operands' arrays; nothing unless all are constants.
 std::optional<std::vector<Array>> ConstantOperands(const Graph& graph,
                                                    const std::vector<ValueId>& inputs) {
@@ -44,13 +72,14 @@ std::optional<std::vector<Array>> ConstantOperands(const Graph& graph,
 
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,
                             const NodeEvaluator& evaluate) {
+  GrowthBudget budget(graph, options);
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>& inputs,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    std::vector<ValueId> constants;
                    if (!MayFold(graph, node, options)) return constants;
                    const auto operands = ConstantOperands(builder.graph(), inputs);
-                   if (!operands) return constants;
+                   if (!operands || !budget.Take(node)) return constants;
                    std::vector<ValueType> types;
                    for (const ValueId output : node.outputs)
                      types.push_back(graph.value(output).type);

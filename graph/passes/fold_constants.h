@@ -12,7 +12,9 @@ using NodeEvaluator = std::function<Result<std::vector<Array>>(
 
 /// Replaces every node whose inputs are all constants by constants. Nodes whose results are
 /// larger than their operands by more than PassOptions::fold_growth_bytes are left, as are
-/// those that make a graph output, and those that the evaluator refuses.
+/// those with which the graph's constants would outgrow fold_growth_factor, those that make a
+/// graph output, and those that the evaluator refuses. Operands that something else reads stay,
+/// and count as growth.
 /// Requires: verified. Ensures: no foldable node left; the operands may be dead. O(nodes) and
 /// the evaluations.
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,

@@ -22,8 +22,10 @@ struct PassOptions {
   std::shared_ptr<const RuleSet> user_rules;
   /// Called when a rule fires, with the node that it replaces.
   std::function<void(const Rule& rule, const Node& node)> on_rule;
-  /// A folded constant may be this much larger than what it was computed from.
+  /// A folded constant may be this much larger than what it was computed from; all of them
+  /// together may be larger by this and by the factor times the constants that were there.
   int64_t fold_growth_bytes = int64_t{1} << 20;
+  double fold_growth_factor = 0.5;
   /// f32 lanes of the target's vectors: what choices of layouts are weighed with.
   int64_t vector_lanes = 16;
   /// Stores every image so; none: by cost.

@@ -10,6 +10,7 @@
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/fold_batch_norm.h"
 #include "graph/passes/fold_constants.h"
+#include "graph/passes/fold_linear.h"
 #include "graph/passes/merge_common_nodes.h"
 #include "graph/passes/recognize_patterns.h"
 
@@ -24,6 +25,7 @@ constexpr NamedPass kPasses[] = {
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
+    {"fold_linear", "folds constants around matrix products into their weights", FoldLinear},
     {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
 };
 
@@ -51,6 +53,7 @@ std::vector<std::string> DefaultPipeline() {
       "canonicalize",
       "recognize_patterns",
       "fold_batch_norm",
+      "fold_linear",
       // What folding and recognition leave: reshaped parameters, constants of constants.
       "fold_constants",
       "apply_rules",

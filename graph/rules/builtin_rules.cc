@@ -31,6 +31,11 @@ const RuleSet& CanonicalRules() {
   return rules;
 }
 
+const RuleSet& FoldRules() {
+  static const RuleSet rules = Parsed({"folds.rules"});
+  return rules;
+}
+
 const RuleSet& PatternRules() {
   static const RuleSet rules = Parsed({"patterns.rules"});
   return rules;

@@ -10,4 +10,7 @@ const RuleSet& CanonicalRules();
 /// Operators written as primitives: patterns.rules.
 const RuleSet& PatternRules();
 
+/// What constants do around linear layers, into their weights: folds.rules.
+const RuleSet& FoldRules();
+
 }  // namespace tunec

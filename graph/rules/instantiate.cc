@@ -142,7 +142,7 @@ class Planner {
   }
 
   // With its type and complete attributes; a constant if it can be computed now.
-  static std::optional<Plan> Typed(Plan node) {
+  std::optional<Plan> Typed(Plan node) const {
     std::vector<const ValueType*> operands;
     for (const Plan& operand : node.operands) {
       const bool omitted = operand.kind == Plan::Kind::kExisting && !operand.value.valid();
@@ -159,7 +159,13 @@ class Planner {
     return node;
   }
 
-  static std::optional<Array> Fold(const Plan& node) {
+  // Whether the constant goes once the match is replaced, so that a result of its size is no
+  // growth of the model.
+  bool IsFreed(const Plan& operand) const {
+    return !operand.value.valid() || site_.uses[operand.value.index] == 1;
+  }
+
+  std::optional<Array> Fold(const Plan& node) const {
     if (!node.type.IsFixed() || node.operands.empty()) return {};
     const int64_t count = ElementCount(node.type.Shape());
     if (count < 0) return {};
@@ -168,7 +174,7 @@ class Planner {
     for (const Plan& operand : node.operands) {
       if (operand.constant.data() == nullptr) return {};
       arrays.push_back(operand.constant);
-      bytes = std::max(bytes, operand.constant.bytes());
+      if (IsFreed(operand)) bytes = std::max(bytes, operand.constant.bytes());
     }
     if (static_cast<size_t>(count) * SizeOf(node.type.type) > bytes) return {};
     const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};

@@ -35,9 +35,9 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// A sign at the beginning of a line, outside of brackets, belongs to the next rule.
+// A minus at the beginning of a line, outside of brackets, belongs to the next rule.
 bool RuleExprParser::TakeSign(std::string_view sign) {
-  if (lexer_.Peek().starts_line && depth_ == 0) return false;
+  if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);
 }
 

@@ -261,6 +261,13 @@ RuleValue IsConstant(const MatchSite& site, Arguments in) {
 RuleValue IsComputed(const MatchSite& site, Arguments in) {
   return Truth(KindOf(site.NodeOf(in[0].value).op) != OpKind::kData);
 }
+RuleValue IsUniform(const MatchSite& site, Arguments in) {
+  return Truth(site.Uniform(in[0].value).has_value());
+}
+RuleValue Uses(const MatchSite& site, Arguments in) {
+  if (in[0].value == kRootValue) return kUndefined;
+  return Attribute(int64_t{site.uses[in[0].value.index]});
+}
 RuleValue UniformValue(const MatchSite& site, Arguments in) {
   const auto value = site.Uniform(in[0].value);
   if (!value) return kUndefined;
@@ -357,6 +364,8 @@ constexpr RuleFunction kFunctions[] = {
     {"integer", "v", IsIntegerValue},
     {"constant", "v", IsConstant},
     {"computed", "v", IsComputed},
+    {"uniform", "v", IsUniform},
+    {"uses", "v", Uses},
     {"value", "v", UniformValue},
     {"same_shape", "vv", SameShape},
     {"like", "vv", Like},

@@ -32,7 +32,7 @@ bool Fits(AttributeKind literal, AttributeKind wanted) {
 }  // namespace
 
 bool RuleTermParser::TakeSign(std::string_view sign) {
-  if (lexer_.Peek().starts_line && depth_ == 0) return false;
+  if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);
 }
 

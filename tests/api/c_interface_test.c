@@ -120,6 +120,9 @@ static void test_errors(void) {
   refuse(tiny, "{", TUNEC_PARSE_ERROR, "JSON");
   refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
   refuse(tiny, "{\"db\": \"/proc/version\"}", TUNEC_IO_ERROR, "/proc/version");
+  refuse(tiny, "{\"rules\": [\"/nowhere.rules\"]}", TUNEC_NOT_FOUND, "/nowhere.rules");
+  refuse(tiny, "{\"rules\": \"a.rules\"}", TUNEC_INVALID_ARGUMENT, "list of paths");
+  refuse(tiny, "{\"fast_math\": 1}", TUNEC_INVALID_ARGUMENT, "true or false");
   refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
@@ -127,6 +130,7 @@ static void test_errors(void) {
   CHECK(tunec_compile(tiny,
                       "{\"target\":\"cpu\",\"threads\":1,\"trials\":0,\"accuracy\":\"f32\","
                       "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
+                      "\"rules\":[],\"fast_math\":true,"
                       "\"random_weights\":1}",
                       &model) == TUNEC_OK);
   tunec_release(model);

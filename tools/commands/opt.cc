@@ -19,7 +19,7 @@ struct OptArguments {
   std::string output;
   std::string onnx;
   bool changes = false;
-  bool fast_math = false;
+  RewriteArguments rewrites;
   bool list = false;
   bool count = false;
   bool json = false;
@@ -47,12 +47,17 @@ Result<int> Optimise(const OptArguments& arguments) {
   PipelineOptions options;
   if (!arguments.passes.empty()) options.names = arguments.passes;
   options.disabled.insert(arguments.disabled.begin(), arguments.disabled.end());
-  if (arguments.fast_math) options.pass.rules = FloatRules::kFast;
-  if (arguments.changes)
+  options.pass.rules = arguments.rewrites.float_rules();
+  TUNEC_ASSIGN(options.pass.user_rules, ReadRules(arguments.rewrites));
+  if (arguments.changes) {
+    options.pass.on_rule = [](const Rule& rule, const Node& node) {
+      fmt::print(stderr, "# rule {} at {}\n", rule.name, node.name);
+    };
     options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {
       fmt::print(stderr, "# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before,
                  record.nodes_after, Print(after));
     };
+  }
   TUNEC_ASSIGN(const Graph graph, ReadModel(arguments.model));
   TUNEC_ASSIGN(const PipelineResult result, arguments.count ? CountPasses(arguments, graph, options)
                                                             : RunPipeline(graph, options));
@@ -86,9 +91,9 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
                   "a .graph to write, its weights beside it (default: print the text)")
       ->type_name("FILE");
   command.add_option("--onnx", arguments->onnx, "an .onnx to write")->type_name("FILE");
-  command.add_flag("--fast-math", arguments->fast_math,
-                   "allow rewrites that change results for NaN, infinities and signed zeros");
-  command.add_flag("--changes", arguments->changes, "the graph after each pass that changed it");
+  AddRewriteArguments(command, arguments->rewrites);
+  command.add_flag("--changes", arguments->changes,
+                   "the rules that fire, the graph after each pass that changed it");
   command.add_flag("--list", arguments->list, "name the passes");
   CLI::Option* count =
       command.add_flag("--count", arguments->count,

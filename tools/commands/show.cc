@@ -202,10 +202,7 @@ Status ShowAll(const ShowArguments& arguments, const Session& session, FrontRepo
 }
 
 Status WriteOnnx(const ShowArguments& arguments, const Session& session) {
-  PipelineOptions pipeline;
-  const auto& disabled = session.options.disabled_passes;
-  pipeline.disabled.insert(disabled.begin(), disabled.end());
-  TUNEC_ASSIGN(const PipelineResult result, RunPipeline(session.graph, pipeline));
+  TUNEC_ASSIGN(const PipelineResult result, RunPipeline(session.graph, PassesOf(session.options)));
   return ExportOnnx(result.graph, arguments.onnx);
 }
 

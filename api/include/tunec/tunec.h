@@ -114,6 +114,8 @@ typedef struct tunec_callbacks {
  *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s
  *   "db"              the tuning database; absent: the user's; "" or null: none is kept
  *   "seed"            of the search
+ *   "rules"           ["FILE", ..]: graph rewrites of your own (docs/rules.md)
+ *   "fast_math"       true: rewrites may change NaNs, infinities and signed zeros
  *   "shapes"          {"input": [1, 3, 224, 224]} for dimensions the model leaves open
  *   "random_weights"  a seed: the weights of a .graph are random
  *

@@ -185,6 +185,29 @@ TEST(Canonicalize, SignedZeroDecides) {
   EXPECT_EQ(Count(Optimised(graph, fast), Op::kAdd), 0);
 }
 
+// Expansions of 1 MiB each would fit one by one.
+TEST(FoldConstants, AllTogetherAreBounded) {
+  SampleGraph g("expansions");
+  ValueId sum = g.Input({512, 512});
+  for (int i = 0; i < 8; ++i) {
+    const ValueId spread = g(Op::kExpand, {g.Scalar(i)}, {{"shape", Ints{512, 512}}});
+    sum = g(Op::kSub, {sum, g(Op::kExp, {spread})});
+  }
+  const Graph before = std::move(g).Build({sum});
+  PipelineOptions options;
+  options.names = {"fold_constants", "eliminate_dead_nodes"};
+  options.pass.fold_growth_bytes = 2 << 20;
+  const auto bytes = [](const Graph& graph) {
+    size_t total = 0;
+    for (const Node& node : graph.nodes()) total += node.constant.bytes();
+    return total;
+  };
+  const Graph after = Optimised(before, options);
+  EXPECT_GT(bytes(after), size_t{1} << 20);
+  EXPECT_LE(bytes(after), size_t{3} << 20);
+  ExpectSameNumbers(before, after, 1e-5);
+}
+
 TEST(Pipeline, PassesCanBeSwitchedOffAndUnknownOnesAreErrors) {
   SampleGraph g("pair");
   const Graph graph =
