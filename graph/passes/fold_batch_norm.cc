@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "graph/passes/copy_node.h"
+#include "graph/passes/eliminate_dead_nodes.h"
 
 namespace tunec {
 namespace {
@@ -125,18 +126,19 @@ Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
 
 }  // namespace
 
-Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions&) {
+Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options) {
   const auto users = graph.Users();
-  return Rebuild(graph,
-                 [&](const Node& node, const std::vector<ValueId>& inputs,
-                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-                   if (node.op != Op::kBatchNorm) return std::vector<ValueId>{};
-                   const auto affine = AffineOf(builder.graph(), node, inputs);
-                   if (!affine) return std::vector<ValueId>{};
-                   const Node* conv = FoldableConv(graph, node, users, builder.graph(), inputs[0]);
-                   if (conv != nullptr) return FoldInto(*conv, *affine, node.name, builder);
-                   return AsScaleAndShift(node, inputs[0], *affine, builder);
-                 });
+  const auto fold = [&](const Node& node, const std::vector<ValueId>& inputs,
+                        GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+    if (node.op != Op::kBatchNorm) return std::vector<ValueId>{};
+    const auto affine = AffineOf(builder.graph(), node, inputs);
+    if (!affine) return std::vector<ValueId>{};
+    const Node* conv = FoldableConv(graph, node, users, builder.graph(), inputs[0]);
+    if (conv != nullptr) return FoldInto(*conv, *affine, node.name, builder);
+    return AsScaleAndShift(node, inputs[0], *affine, builder);
+  };
+  TUNEC_ASSIGN(const Graph folded, Rebuild(graph, fold));
+  return EliminateDeadNodes(folded, options);
 }
 
 }  // namespace tunec
