@@ -30,7 +30,9 @@ Expr After(Op op, const Expr& x, int64_t count) {
     const DataType root = IsFloat(x.type()) ? x.type() : DataType::kF64;
     return Expr::Cast(Unary(ScalarOp::kSqrt, Expr::Cast(x, root)), x.type());
   }
-  if (op == Op::kReduceMean) return x / Expr::Constant(count, x.type());
+  // The mean of no floats is NaN; of no integers it is the empty sum, for dividing would trap.
+  if (op == Op::kReduceMean && (count > 0 || IsFloat(x.type())))
+    return x / Expr::Constant(count, x.type());
   return x;
 }
 

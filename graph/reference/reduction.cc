@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/reference/run.h"
+#include "ir/rounding.h"
 #include "support/check.h"
 
 namespace tunec::reference {
@@ -84,9 +85,9 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
   uint64_t sum = op == Op::kReduceProd ? 1 : 0;
   switch (op) {
     case Op::kReduceMax:
-      return x.empty() ? 0 : *std::ranges::max_element(x, less);
+      return x.empty() ? SmallestInt(type) : *std::ranges::max_element(x, less);
     case Op::kReduceMin:
-      return x.empty() ? 0 : *std::ranges::min_element(x, less);
+      return x.empty() ? LargestInt(type) : *std::ranges::min_element(x, less);
     case Op::kReduceProd:
       for (const int64_t v : x) sum *= wide(v);
       return static_cast<int64_t>(sum);

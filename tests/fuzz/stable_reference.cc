@@ -29,6 +29,11 @@ double UnitOf(DataType type) {
   }
 }
 
+double LargestOf(DataType type) {
+  if (type == DataType::kF64) return std::numeric_limits<double>::max();
+  return type == DataType::kF16 ? 65504 : 0x1.fep127;
+}
+
 /// How an operator's result may differ from its definition.
 enum class Freedom : uint8_t {
   kNone,        // elements moved or selected
@@ -211,28 +216,69 @@ class Sample {
   void Round(Array& result, DataType type, Freedom freedom, bool exact,
              std::span<const Array> operands, const Node& node) {
     const bool rounds = node.op == Op::kCast || random_.Below(2) == 0;
-    const double unit = UnitOf(type);
     double scale = 0;  // of what cancels within a composite operator
     if (freedom == Freedom::kSum && !exact && PatternOf(node.op) == OpPattern::kComposite)
       for (int64_t i = 0; i < result.size(); ++i)
         if (std::isfinite(result.GetDouble(i)))
           scale = std::max(scale, std::abs(result.GetDouble(i)));
+    const bool overflows = MayOverflow(node.op) && AreFinite(operands);
     for (int64_t i = 0; i < result.size(); ++i) {
       double y = result.GetDouble(i);
       if (y == 0 && freedom != Freedom::kNone && freedom != Freedom::kArithmetic &&
           random_.Below(2) == 0)
         y = -y;
       if (std::isfinite(y)) {
-        if (freedom == Freedom::kArithmetic && !IsRepresentable(y, type))
-          y += 2 * unit * Noise() * std::abs(y);
-        if (freedom == Freedom::kFunction && y != 0 && std::abs(y) != 1)
-          y += 12 * unit * Noise() *
-               std::max(std::abs(y), InnerScale(node.op, operands, i, result.size()));
-        if (freedom == Freedom::kSum && !exact)
-          y += 4 * unit * Noise() * std::max(std::abs(y), scale);
+        y += NoiseOf(y, i, freedom, exact, scale, type, operands, node, result.size());
+      } else if (std::isinf(y) && overflows && random_.Below(2) == 0) {
+        y = std::copysign(LargestOf(type), y);
       }
       result.SetDouble(i, rounds ? RoundTo(y, type) : y);
     }
+  }
+
+  // What is added to a finite result.
+  double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double scale, DataType type,
+                 std::span<const Array> operands, const Node& node, int64_t size) {
+    const double unit = UnitOf(type);
+    switch (freedom) {
+      case Freedom::kArithmetic:
+        return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
+      case Freedom::kFunction: {
+        if (y == 0 || std::abs(y) == 1) return 0;
+        const double inner = 12 * unit * InnerScale(node.op, operands, i, size);
+        // What is smaller than the rounding of its parts may come out as nothing.
+        if (std::abs(y) < inner && random_.Below(2) == 0) return -y;
+        return Noise() * std::max(12 * unit * std::abs(y), inner);
+      }
+      case Freedom::kSum:
+        return exact ? 0 : 4 * unit * Noise() * std::max(std::abs(y), scale);
+      default:
+        return 0;
+    }
+  }
+
+  // Operators without a pole: an infinite result of finite operands is an overflow, which an
+  // equal formula may not have.
+  static bool MayOverflow(Op op) {
+    switch (op) {
+      case Op::kDiv:
+      case Op::kReciprocal:
+      case Op::kRsqrt:
+      case Op::kLog:
+      case Op::kAtanh:
+      case Op::kPow:
+      case Op::kTan:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  static bool AreFinite(std::span<const Array> operands) {
+    for (const Array& operand : operands)
+      for (int64_t i = 0; i < operand.size() && IsFloat(operand.type()); ++i)
+        if (!std::isfinite(operand.GetDouble(i))) return false;
+    return true;
   }
 
   // For f64 what f32 holds: results that fill all 53 bits were rounded.
