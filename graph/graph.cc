@@ -58,18 +58,16 @@ const Array* Graph::ConstantOf(ValueId id) const {
 }
 
 std::vector<std::vector<NodeId>> Graph::Users() const {
-  std::vector<std::vector<NodeId>> users(values_.size());
-  for (size_t i = 0; i < nodes_.size(); ++i)
-    for (const ValueId input : nodes_[i].inputs)
+  std::vector<std::vector<NodeId>> users(values().size());
+  for (size_t i = 0; i < nodes().size(); ++i)
+    for (const ValueId input : nodes()[i].inputs)
       if (input.valid()) users[input.index].push_back({static_cast<int32_t>(i)});
   return users;
 }
 
-bool Graph::IsOutput(ValueId id) const { return std::ranges::find(outputs_, id) != outputs_.end(); }
-
 std::optional<ValueId> Graph::FindValue(std::string_view value_name) const {
-  for (size_t i = 0; i < values_.size(); ++i)
-    if (values_[i].name == value_name) return ValueId{static_cast<int32_t>(i)};
+  for (size_t i = 0; i < values().size(); ++i)
+    if (values()[i].name == value_name) return ValueId{static_cast<int32_t>(i)};
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -91,33 +92,41 @@ struct Node {
   bool Has(std::string_view attribute) const;  // given explicitly
 };
 
+/// Copies share what they hold: a pass that finds nothing to do returns its argument.
 class Graph {
  public:
-  const std::string& name() const { return name_; }
-  const std::vector<Node>& nodes() const { return nodes_; }
-  const std::vector<Value>& values() const { return values_; }
-  const std::vector<ValueId>& inputs() const { return inputs_; }
-  const std::vector<ValueId>& outputs() const { return outputs_; }
-  const std::vector<std::string>& output_names() const { return output_names_; }
+  const std::string& name() const { return data_->name; }
+  const std::vector<Node>& nodes() const { return data_->nodes; }
+  const std::vector<Value>& values() const { return data_->values; }
+  const std::vector<ValueId>& inputs() const { return data_->inputs; }
+  const std::vector<ValueId>& outputs() const { return data_->outputs; }
+  const std::vector<std::string>& output_names() const { return data_->output_names; }
 
-  const Node& node(NodeId id) const { return nodes_[id.index]; }
-  const Value& value(ValueId id) const { return values_[id.index]; }
+  const Node& node(NodeId id) const { return data_->nodes[id.index]; }
+  const Value& value(ValueId id) const { return data_->values[id.index]; }
   const Node& producer(ValueId id) const { return node(value(id).producer); }
   /// The constant behind the value, or null.
   const Array* ConstantOf(ValueId id) const;
   /// Per value: the nodes that read it, in order, once per use.
   std::vector<std::vector<NodeId>> Users() const;
-  bool IsOutput(ValueId id) const;
+  bool IsOutput(ValueId id) const { return data_->is_output[id.index]; }
   std::optional<ValueId> FindValue(std::string_view value_name) const;
+  /// Whether one is a copy of the other.
+  bool IsSameObject(const Graph& other) const { return data_ == other.data_; }
 
  private:
   friend class GraphBuilder;
-  std::string name_;
-  std::vector<Node> nodes_;
-  std::vector<Value> values_;
-  std::vector<ValueId> inputs_;
-  std::vector<ValueId> outputs_;
-  std::vector<std::string> output_names_;
+  struct Data {
+    std::string name;
+    std::vector<Node> nodes;
+    std::vector<Value> values;
+    std::vector<bool> is_output;  // of the values
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> outputs;
+    std::vector<std::string> output_names;
+  };
+  // Only a builder writes to it, and only before anybody else has it.
+  std::shared_ptr<Data> data_ = std::make_shared<Data>();
 };
 
 /// Builds a Graph node by node; each node's output types are inferred as it is added, and an
@@ -140,20 +149,34 @@ class GraphBuilder {
                                           std::vector<std::shared_ptr<const Graph>> bodies,
                                           Attributes attributes = {}, std::string name = "",
                                           SourceLocation where = {});
+  /// Adds `node` of the graph `from` with these operands, its values called and stored as there. Types are inferred
+  /// again only where an operand's differs. Not for inputs and constants.
+  Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
+                                        std::vector<ValueId> inputs);
   /// A constant whose text form states the distribution of its random values (`init`).
   ValueId AddWeight(std::string name, Array array, std::string weight_name, std::string init);
   void AddOutput(ValueId value, std::string name = "");  // name: default the value's
   void SetLayout(ValueId value, Layout layout);
   void RenameValue(ValueId value, std::string name);
 
-  const Graph& graph() const { return graph_; }  // as built so far
+  /// As built so far; to be looked at, not to be copied before Build.
+  const Graph& graph() const { return graph_; }
+  /// Makes room for about as much as another graph has.
+  void ReserveLike(const Graph& other);
   const ValueType& TypeOf(ValueId value) const { return graph_.value(value).type; }
   Graph Build() &&;
 
  private:
-  using Names = std::map<std::string, int, std::less<>>;  // and the last number appended
+  struct HashName {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  // And the last number appended. Never iterated over.
+  using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
   static std::string UniqueName(Names& names, std::string_view wanted);
+  Graph::Data& data() { return *graph_.data_; }
   std::vector<ValueId> Append(Node node, std::vector<ValueType> types);
+  std::vector<ValueId> AppendNamed(Node node, std::vector<Value> values);
   Graph graph_;
   Names value_names_;
   Names node_names_;

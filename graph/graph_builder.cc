@@ -18,7 +18,7 @@ Error Locate(Error error, const std::string& node_name, const SourceLocation& wh
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(std::string graph_name) { graph_.name_ = std::move(graph_name); }
+GraphBuilder::GraphBuilder(std::string graph_name) { data().name = std::move(graph_name); }
 
 Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   if (name.empty()) return Fail(ErrorCode::kInvalidArgument, "an input has no name");
@@ -32,7 +32,7 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
     return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
   Node node{.op = Op::kInput, .name = name};
   const ValueId value = Append(std::move(node), {std::move(type)})[0];
-  graph_.inputs_.push_back(value);
+  data().inputs.push_back(value);
   return value;
 }
 
@@ -47,7 +47,7 @@ ValueId GraphBuilder::AddConstant(std::string name, Array array, std::string wei
 ValueId GraphBuilder::AddWeight(std::string name, Array array, std::string weight_name,
                                 std::string init) {
   const ValueId value = AddConstant(std::move(name), std::move(array), std::move(weight_name));
-  if (!init.empty()) graph_.nodes_.back().attributes["init"] = std::move(init);
+  if (!init.empty()) data().nodes.back().attributes["init"] = std::move(init);
   return value;
 }
 
@@ -65,7 +65,7 @@ Result<std::vector<ValueId>> GraphBuilder::AddControl(
   while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
   std::vector<const ValueType*> operands;
   for (const ValueId input : inputs) {
-    TUNEC_CHECK(input.index < static_cast<int32_t>(graph_.values_.size()),
+    TUNEC_CHECK(input.index < static_cast<int32_t>(data().values.size()),
                 "node {}: value {} is of another graph", name, input.index);
     operands.push_back(input.valid() ? &graph_.value(input).type : nullptr);
   }
@@ -90,37 +90,81 @@ Result<ValueId> GraphBuilder::Add(Op op, std::vector<ValueId> inputs, Attributes
 }
 
 std::vector<ValueId> GraphBuilder::Append(Node node, std::vector<ValueType> types) {
-  const NodeId id{static_cast<int32_t>(graph_.nodes_.size())};
-  for (size_t i = 0; i < types.size(); ++i) {
+  std::vector<Value> values;
+  for (size_t i = 0; i < types.size(); ++i)
     // A node's only value is called like the node; several values are numbered.
-    const std::string name = types.size() == 1 ? node.name : fmt::format("{}_{}", node.name, i);
-    node.outputs.push_back({static_cast<int32_t>(graph_.values_.size())});
-    graph_.values_.push_back({.name = UniqueName(value_names_, name),
-                              .type = std::move(types[i]),
-                              .layout = {},
-                              .producer = id,
-                              .output = static_cast<int>(i)});
+    values.push_back({.name = types.size() == 1 ? node.name : fmt::format("{}_{}", node.name, i),
+                      .type = std::move(types[i])});
+  return AppendNamed(std::move(node), std::move(values));
+}
+
+std::vector<ValueId> GraphBuilder::AppendNamed(Node node, std::vector<Value> values) {
+  const NodeId id{static_cast<int32_t>(data().nodes.size())};
+  node.outputs.clear();
+  for (size_t i = 0; i < values.size(); ++i) {
+    node.outputs.push_back({static_cast<int32_t>(data().values.size())});
+    values[i].name = UniqueName(value_names_, values[i].name);
+    values[i].producer = id;
+    values[i].output = static_cast<int>(i);
+    data().values.push_back(std::move(values[i]));
+    data().is_output.push_back(false);
   }
   node.name = UniqueName(node_names_, node.name);
-  graph_.nodes_.push_back(std::move(node));
-  return graph_.nodes_.back().outputs;
+  data().nodes.push_back(std::move(node));
+  return data().nodes.back().outputs;
+}
+
+Result<std::vector<ValueId>> GraphBuilder::CopyNode(const Graph& from, const Node& node,
+                                                    std::vector<ValueId> inputs) {
+  while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
+  bool same_types = inputs.size() == node.inputs.size();
+  for (size_t i = 0; i < inputs.size() && same_types; ++i)
+    same_types = inputs[i].valid() == node.inputs[i].valid() &&
+                 (!inputs[i].valid() || TypeOf(inputs[i]) == from.value(node.inputs[i]).type);
+  std::vector<Value> values;
+  for (const ValueId output : node.outputs) values.push_back(from.value(output));
+  Node copy{.op = node.op,
+            .name = node.name,
+            .inputs = std::move(inputs),
+            .attributes = node.attributes,
+            .bodies = node.bodies,
+            .where = node.where};
+  if (!same_types) {
+    std::vector<const ValueType*> operands;
+    for (const ValueId input : copy.inputs)
+      operands.push_back(input.valid() ? &TypeOf(input) : nullptr);
+    auto types = Infer(copy.op, operands, copy.attributes, copy.bodies);
+    if (!types) return std::unexpected(Locate(std::move(types).error(), node.name, node.where));
+    TUNEC_CHECK(types->size() == values.size(), "node {} copied with {} outputs, had {}", node.name,
+                types->size(), values.size());
+    for (size_t i = 0; i < values.size(); ++i) values[i].type = std::move((*types)[i]);
+  }
+  return AppendNamed(std::move(copy), std::move(values));
+}
+
+void GraphBuilder::ReserveLike(const Graph& other) {
+  data().nodes.reserve(other.nodes().size());
+  data().values.reserve(other.values().size());
+  node_names_.reserve(other.nodes().size());
+  value_names_.reserve(other.values().size());
 }
 
 void GraphBuilder::AddOutput(ValueId value, std::string name) {
-  graph_.outputs_.push_back(value);
-  graph_.output_names_.push_back(name.empty() ? graph_.value(value).name : std::move(name));
+  data().outputs.push_back(value);
+  data().is_output[value.index] = true;
+  data().output_names.push_back(name.empty() ? graph_.value(value).name : std::move(name));
 }
 
 void GraphBuilder::SetLayout(ValueId value, Layout layout) {
-  graph_.values_[value.index].layout = std::move(layout);
+  data().values[value.index].layout = std::move(layout);
 }
 
 void GraphBuilder::RenameValue(ValueId value, std::string name) {
-  Value& renamed = graph_.values_[value.index];
+  Value& renamed = data().values[value.index];
   if (renamed.name == name) return;
   value_names_.erase(renamed.name);
   renamed.name = UniqueName(value_names_, name);
-  Node& node = graph_.nodes_[renamed.producer.index];
+  Node& node = data().nodes[renamed.producer.index];
   if (node.op != Op::kInput && node.op != Op::kConstant) return;
   node_names_.erase(node.name);  // inputs and constants are called like their values
   node.name = UniqueName(node_names_, renamed.name);

@@ -4,35 +4,34 @@
 namespace tunec {
 namespace {
 
-/// Copies inputs, constants and computing nodes as they are, names included where still free.
+/// Copies inputs and constants, names included where still free.
+Result<ValueId> CopyLeaf(const Graph& graph, const Node& node, GraphBuilder& builder) {
+  const Value& value = graph.value(node.outputs[0]);
+  ValueId copy;
+  if (node.op == Op::kInput) {
+    TUNEC_ASSIGN(copy, builder.AddInput(value.name, value.type));
+  } else {
+    const std::string init = node.Has("init") ? node.String("init") : "";
+    copy = builder.AddWeight(node.name, node.constant, node.weight_name, init);
+  }
+  if (!value.layout.IsRowMajor()) builder.SetLayout(copy, value.layout);
+  builder.RenameValue(copy, value.name);
+  return copy;
+}
+
 Result<std::vector<ValueId>> Copy(const Graph& graph, const Node& node,
                                   const std::vector<ValueId>& inputs, GraphBuilder& builder) {
-  std::vector<ValueId> outputs;
-  if (node.op == Op::kInput) {
-    const Value& value = graph.value(node.outputs[0]);
-    TUNEC_ASSIGN(const ValueId copy, builder.AddInput(value.name, value.type));
-    outputs.push_back(copy);
-  } else if (node.op == Op::kConstant) {
-    const std::string init = node.Has("init") ? node.String("init") : "";
-    outputs.push_back(builder.AddWeight(node.name, node.constant, node.weight_name, init));
-  } else {
-    TUNEC_ASSIGN(outputs, builder.AddControl(node.op, inputs, node.bodies, node.attributes,
-                                             node.name, node.where));
-  }
-  TUNEC_CHECK(outputs.size() == node.outputs.size(), "node {} copied with {} outputs, had {}",
-              node.name, outputs.size(), node.outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Value& value = graph.value(node.outputs[i]);
-    if (!value.layout.IsRowMajor()) builder.SetLayout(outputs[i], value.layout);
-    builder.RenameValue(outputs[i], value.name);
-  }
-  return outputs;
+  if (node.op != Op::kInput && node.op != Op::kConstant)
+    return builder.CopyNode(graph, node, inputs);
+  TUNEC_ASSIGN(const ValueId leaf, CopyLeaf(graph, node, builder));
+  return std::vector<ValueId>{leaf};
 }
 
 }  // namespace
 
 Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace) {
   GraphBuilder builder(graph.name());
+  builder.ReserveLike(graph);
   std::vector<ValueId> new_value(graph.values().size());
   for (const Node& node : graph.nodes()) {
     std::vector<ValueId> inputs;

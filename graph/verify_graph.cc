@@ -10,7 +10,8 @@
 //   7. A layout has one expression per storage dimension, over the value's dimensions, which
 //      are integers, and stays within the storage.
 //   8. Nested graphs are valid themselves.
-#include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "graph/infer.h"
 
@@ -42,7 +43,9 @@ Status VerifyEdges(const Graph& graph, size_t i, size_t& values_seen) {
 }
 
 Status VerifyNames(const Graph& graph) {
-  std::set<std::string_view> values, nodes, outputs;
+  std::unordered_set<std::string_view> values, nodes, outputs;
+  values.reserve(graph.values().size());
+  nodes.reserve(graph.nodes().size());
   for (const Value& value : graph.values())
     if (value.name.empty() || !values.insert(value.name).second)
       return Broken("value name \"{}\" is empty or taken", value.name);

@@ -4,7 +4,6 @@
 #include <array>
 #include <numeric>
 
-#include "graph/passes/copy_node.h"
 #include "graph/passes/layout_cost.h"
 
 namespace tunec {
@@ -180,12 +179,15 @@ Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options) {
   const auto is_plain = [&](ValueId value) {
     return orders.OrderOf(value) == ImageOrder::kChannelsFirst;
   };
+  bool any = false;
+  for (int32_t v = 0; v < std::ssize(graph.values()); ++v) any |= !is_plain({v});
+  if (!any) return graph;
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>& inputs,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    if (std::ranges::all_of(node.outputs, is_plain)) return std::vector<ValueId>{};
                    TUNEC_ASSIGN(const std::vector<ValueId> outputs,
-                                CopyNode(graph, node, inputs, builder));
+                                builder.CopyNode(graph, node, inputs));
                    for (size_t i = 0; i < outputs.size(); ++i) {
                      const ImageOrder order = orders.OrderOf(node.outputs[i]);
                      const std::vector<int64_t> shape = builder.TypeOf(outputs[i]).Shape();

@@ -6,20 +6,8 @@
 
 namespace tunec {
 
-Result<std::vector<ValueId>> CopyNode(const Graph& graph, const Node& node,
-                                      const std::vector<ValueId>& inputs, GraphBuilder& builder) {
-  TUNEC_ASSIGN(
-      std::vector<ValueId> outputs,
-      builder.AddControl(node.op, inputs, node.bodies, node.attributes, node.name, node.where));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Value& value = graph.value(node.outputs[i]);
-    if (!value.layout.IsRowMajor()) builder.SetLayout(outputs[i], value.layout);
-    builder.RenameValue(outputs[i], value.name);
-  }
-  return outputs;
-}
-
 bool SameStructure(const Graph& a, const Graph& b) {
+  if (a.IsSameObject(b)) return true;
   if (a.nodes().size() != b.nodes().size() || a.values().size() != b.values().size()) return false;
   if (a.outputs() != b.outputs()) return false;
   for (size_t n = 0; n < a.nodes().size(); ++n) {

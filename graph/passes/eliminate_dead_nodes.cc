@@ -1,5 +1,7 @@
 #include "graph/passes/eliminate_dead_nodes.h"
 
+#include <algorithm>
+
 namespace tunec {
 
 Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions&) {
@@ -12,6 +14,7 @@ Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions&) {
     for (const ValueId input : node.inputs)
       if (input.valid()) live[graph.value(input).producer.index] = true;
   }
+  if (std::ranges::find(live, false) == live.end()) return graph;
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>&,
                      GraphBuilder&) -> Result<std::vector<ValueId>> {

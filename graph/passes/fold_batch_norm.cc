@@ -1,5 +1,6 @@
 #include "graph/passes/fold_batch_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/passes/copy_node.h"
@@ -127,10 +128,12 @@ Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
 }  // namespace
 
 Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options) {
+  const auto is_batch_norm = [](const Node& node) { return node.op == Op::kBatchNorm; };
+  if (std::ranges::none_of(graph.nodes(), is_batch_norm)) return EliminateDeadNodes(graph, options);
   const auto users = graph.Users();
   const auto fold = [&](const Node& node, const std::vector<ValueId>& inputs,
                         GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-    if (node.op != Op::kBatchNorm) return std::vector<ValueId>{};
+    if (!is_batch_norm(node)) return std::vector<ValueId>{};
     const auto affine = AffineOf(builder.graph(), node, inputs);
     if (!affine) return std::vector<ValueId>{};
     const Node* conv = FoldableConv(graph, node, users, builder.graph(), inputs[0]);

@@ -1,5 +1,7 @@
 #include "graph/passes/fold_constants.h"
 
+#include <algorithm>
+
 #include "graph/passes/copy_node.h"
 #include "graph/reference.h"
 
@@ -68,16 +70,32 @@ std::optional<std::vector<Array>> ConstantOperands(const Graph& graph,
   return arrays;
 }
 
+// Per node: whether it may fold, given that what it depends on does.
+std::vector<bool> FoldableNodes(const Graph& graph, const PassOptions& options) {
+  std::vector<bool> foldable(graph.nodes().size());
+  for (size_t n = 0; n < foldable.size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    foldable[n] = MayFold(graph, node, options) &&
+                  std::ranges::all_of(node.inputs, [&](ValueId input) {
+                    return !input.valid() || graph.ConstantOf(input) != nullptr ||
+                           foldable[graph.value(input).producer.index];
+                  });
+  }
+  return foldable;
+}
+
 }  // namespace
 
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,
                             const NodeEvaluator& evaluate) {
+  const std::vector<bool> foldable = FoldableNodes(graph, options);
+  if (std::ranges::find(foldable, true) == foldable.end()) return graph;
   GrowthBudget budget(graph, options);
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>& inputs,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    std::vector<ValueId> constants;
-                   if (!MayFold(graph, node, options)) return constants;
+                   if (!foldable[&node - graph.nodes().data()]) return constants;
                    const auto operands = ConstantOperands(builder.graph(), inputs);
                    if (!operands || !budget.Take(node)) return constants;
                    std::vector<ValueType> types;

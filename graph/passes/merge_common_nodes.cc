@@ -2,7 +2,8 @@
 
 #include <fmt/ranges.h>
 
-#include <map>
+#include <algorithm>
+#include <unordered_map>
 
 #include "support/hash.h"
 
@@ -48,30 +49,55 @@ std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueI
   return key;
 }
 
+// Per node: the earlier one that computes the same, or itself.
+std::vector<int32_t> SameNodes(const Graph& graph) {
+  std::unordered_map<std::string, int32_t> seen;
+  seen.reserve(graph.nodes().size());
+  std::vector<int32_t> same(graph.nodes().size());
+  for (int32_t n = 0; n < std::ssize(same); ++n) {
+    const Node& node = graph.nodes()[n];
+    same[n] = n;
+    std::vector<ValueId> inputs;  // what stands for them
+    for (const ValueId input : node.inputs) {
+      if (!input.valid()) {
+        inputs.push_back(input);
+        continue;
+      }
+      const Value& value = graph.value(input);
+      inputs.push_back(graph.nodes()[same[value.producer.index]].outputs[value.output]);
+    }
+    std::string key = KeyOf(graph, node, inputs);
+    if (key.empty()) continue;
+    const auto [known, fresh] = seen.emplace(std::move(key), n);
+    // Two outputs of the graph stay two values: each has storage of its own.
+    const bool is_output = std::ranges::any_of(
+        node.outputs, [&](ValueId output) { return graph.IsOutput(output); });
+    if (!fresh && !is_output) same[n] = known->second;
+  }
+  return same;
+}
+
 }  // namespace
 
 Result<Graph> MergeCommonNodes(const Graph& graph, const PassOptions&) {
-  // The values, in the graph being built, of the nodes seen so far.
-  std::map<std::string, std::vector<ValueId>> seen;
-  std::vector<bool> is_output(graph.values().size());
-  for (const ValueId output : graph.outputs()) is_output[output.index] = true;
+  const std::vector<int32_t> same = SameNodes(graph);
+  bool any = false;
+  for (int32_t n = 0; n < std::ssize(same); ++n) any |= same[n] != n;
+  if (!any) return graph;
+  std::vector<ValueId> first(same.size());  // per node kept: the first of its values' copies
   return Rebuild(graph,
-                 [&](const Node& node, const std::vector<ValueId>& inputs,
+                 [&](const Node& node, const std::vector<ValueId>&,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-                   const std::string key = KeyOf(graph, node, inputs);
-                   if (key.empty()) return std::vector<ValueId>{};
-                   if (const auto known = seen.find(key); known != seen.end()) {
-                     // Two outputs of the graph stay two values: each has storage of its own.
-                     for (const ValueId output : node.outputs)
-                       if (is_output[output.index]) return std::vector<ValueId>{};
-                     return known->second;
+                   const auto n = static_cast<int32_t>(&node - graph.nodes().data());
+                   std::vector<ValueId> values;
+                   if (same[n] == n) {
+                     // The copy's values follow those that are there.
+                     first[n] = {static_cast<int32_t>(builder.graph().values().size())};
+                     return values;
                    }
-                   // The copy's values follow those that are there.
-                   const auto first = static_cast<int32_t>(builder.graph().values().size());
-                   std::vector<ValueId>& values = seen[key];
-                   for (size_t i = 0; i < node.outputs.size(); ++i)
-                     values.push_back({first + static_cast<int32_t>(i)});
-                   return std::vector<ValueId>{};
+                   for (int32_t i = 0; i < std::ssize(node.outputs); ++i)
+                     values.push_back({first[same[n]].index + i});
+                   return values;
                  });
 }
 

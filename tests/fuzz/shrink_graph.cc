@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "graph/passes/copy_node.h"
 #include "graph/reference.h"
 #include "support/random.h"
 
@@ -79,7 +78,7 @@ class Reduction {
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs)
       inputs.push_back(input.valid() ? made[input.index] : ValueId{});
-    const auto copies = CopyNode(graph_, node, inputs, builder);
+    const auto copies = builder.CopyNode(graph_, node, inputs);
     if (!copies) return false;
     for (size_t i = 0; i < copies->size(); ++i) made[node.outputs[i].index] = (*copies)[i];
     return true;
