@@ -34,6 +34,7 @@ class Planner {
     for (int32_t n = 0; n < static_cast<int32_t>(count); ++n) {
       members_[n] = {n};
       if (live_[n]) traits_[n] = TraitsOf(graph, graph.nodes()[n]);
+      if (live_[n]) AddUses(n);
     }
   }
 
@@ -74,12 +75,16 @@ class Planner {
     return live;
   }
 
-  std::vector<NodeId> LiveUsers(ValueId value) const {
-    std::vector<NodeId> users;
-    for (const NodeId user : users_[value.index])
-      if (live_[user.index] && std::ranges::find(users, user) == users.end()) users.push_back(user);
-    return users;
+  void AddUses(int32_t node) {
+    for (const ValueId input : graph_.nodes()[node].inputs) {
+      if (!input.valid()) continue;
+      std::vector<NodeId>& users = live_users_[input.index];
+      if (users.empty() || users.back() != NodeId{node}) users.push_back({node});
+    }
   }
+
+  // Each once, in graph order.
+  const std::vector<NodeId>& LiveUsers(ValueId value) const { return live_users_[value.index]; }
 
   // The latest operand first: of two contractions that an addition joins, the one before it
   // takes it, and the other's result is read.
@@ -105,7 +110,7 @@ class Planner {
     const int32_t from = GroupOf(graph_.value(value).producer.index);
     const int32_t into = GroupOf(node);
     if (from == into) return FusionReason::kSameGroup;
-    const std::vector<NodeId> users = LiveUsers(value);
+    const std::vector<NodeId>& users = LiveUsers(value);
     const FusionReason reason = Judge(graph_, {.value = value,
                                                .producer = traits_[from],
                                                .consumer = graph_.nodes()[node],
@@ -220,6 +225,8 @@ class Planner {
   const Graph& graph_;
   const std::vector<std::vector<NodeId>> users_;
   std::vector<bool> live_;
+  std::vector<std::vector<NodeId>> live_users_ =
+      std::vector<std::vector<NodeId>>(graph_.values().size());
   std::vector<int32_t> parent_;
   std::vector<std::vector<int32_t>> members_;  // of groups, in graph order
   std::vector<GroupTraits> traits_;            // of groups

@@ -59,11 +59,12 @@ bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::k
 // and reductions over the same rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
-  return std::ranges::all_of(q.users, [&](NodeId id) {
-    const Node& user = graph.node(id);
-    if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);
-    return q.producer.rows.has_value() && RowsOf(graph, user) == q.producer.rows;
-  });
+  constexpr size_t kMostUsers = 64;  // more than a kernel takes; not all are looked at for each
+  return q.users.size() <= kMostUsers && std::ranges::all_of(q.users, [&](NodeId id) {
+           const Node& user = graph.node(id);
+           if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);
+           return q.producer.rows.has_value() && RowsOf(graph, user) == q.producer.rows;
+         });
 }
 
 // A value per row, used at every element of the row: x - mean.

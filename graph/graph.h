@@ -149,8 +149,8 @@ class GraphBuilder {
                                           std::vector<std::shared_ptr<const Graph>> bodies,
                                           Attributes attributes = {}, std::string name = "",
                                           SourceLocation where = {});
-  /// Adds `node` of the graph `from` with these operands, its values called and stored as there. Types are inferred
-  /// again only where an operand's differs. Not for inputs and constants.
+  /// Adds `node` of the graph `from` with these operands, its values called and stored as there.
+  /// Types are inferred again only where an operand's differs. Not for inputs and constants.
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
   /// A constant whose text form states the distribution of its random values (`init`).

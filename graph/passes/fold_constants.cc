@@ -75,11 +75,11 @@ std::vector<bool> FoldableNodes(const Graph& graph, const PassOptions& options) 
   std::vector<bool> foldable(graph.nodes().size());
   for (size_t n = 0; n < foldable.size(); ++n) {
     const Node& node = graph.nodes()[n];
-    foldable[n] = MayFold(graph, node, options) &&
-                  std::ranges::all_of(node.inputs, [&](ValueId input) {
-                    return !input.valid() || graph.ConstantOf(input) != nullptr ||
-                           foldable[graph.value(input).producer.index];
-                  });
+    foldable[n] =
+        MayFold(graph, node, options) && std::ranges::all_of(node.inputs, [&](ValueId input) {
+          return !input.valid() || graph.ConstantOf(input) != nullptr ||
+                 foldable[graph.value(input).producer.index];
+        });
   }
   return foldable;
 }

@@ -70,8 +70,8 @@ std::vector<int32_t> SameNodes(const Graph& graph) {
     if (key.empty()) continue;
     const auto [known, fresh] = seen.emplace(std::move(key), n);
     // Two outputs of the graph stay two values: each has storage of its own.
-    const bool is_output = std::ranges::any_of(
-        node.outputs, [&](ValueId output) { return graph.IsOutput(output); });
+    const bool is_output =
+        std::ranges::any_of(node.outputs, [&](ValueId output) { return graph.IsOutput(output); });
     if (!fresh && !is_output) same[n] = known->second;
   }
   return same;

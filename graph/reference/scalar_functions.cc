@@ -98,12 +98,16 @@ double (*PlainFunction(Op op))(double) {
   }
 }
 
+int64_t UnsignedPower(int64_t base, int64_t exponent) {
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (auto rest = static_cast<uint64_t>(exponent); rest > 0; rest >>= 1, square *= square)
+    if ((rest & 1) != 0) result *= square;
+  return static_cast<int64_t>(result);
+}
+
 int64_t Power(int64_t base, int64_t exponent) {
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 != 0 ? -1 : 1) : 0;
-  uint64_t result = 1, square = static_cast<uint64_t>(base);
-  for (; exponent > 0; exponent >>= 1, square *= square)
-    if ((exponent & 1) != 0) result *= square;
-  return static_cast<int64_t>(result);
+  return UnsignedPower(base, exponent);
 }
 
 /// Division towards zero; by zero: 0, which no caller may rely on. T: int64_t or uint64_t.
@@ -258,7 +262,7 @@ std::function<int64_t(int64_t, int64_t)> IntFunction2(const Node& node, DataType
     case Op::kMul:
       return [=](int64_t a, int64_t b) { return static_cast<int64_t>(wide(a) * wide(b)); };
     case Op::kPow:
-      return Power;
+      return IsSigned(type) ? Power : UnsignedPower;
     case Op::kAnd:
       return [](int64_t a, int64_t b) { return a & b; };
     case Op::kOr:

@@ -137,7 +137,7 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
 class Sample {
  public:
   Sample(const Graph& graph, uint64_t seed, double strength)
-      : graph_(graph), random_(seed), strength_(strength) {}
+      : graph_(graph), users_(graph.Users()), random_(seed), strength_(strength) {}
 
   Result<std::vector<Array>> Run(std::span<const Array> inputs) {
     std::vector<Array> values(graph_.values().size());
@@ -165,34 +165,43 @@ class Sample {
     std::vector<ValueType> types;
     for (const ValueId output : node.outputs) types.push_back(graph_.value(output).type);
     const Freedom freedom = FreedomOf(node);
-    const bool exact = freedom == Freedom::kSum && SumsAreExact(node, operands, types[0].type);
+    const bool exact = freedom == Freedom::kSum && !IsScaledLater(node) &&
+                       SumsAreExact(node, operands, types[0].type);
     if (freedom == Freedom::kSum && !exact)
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()))
           operands[i] = Disturbed(operands[i], graph_.value(node.inputs[i]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
-    if (IsUncertain(node, operands, freedom))
+    if (IsUncertain(node, operands, freedom)) {
+      constexpr double kAny[] = {std::numeric_limits<double>::quiet_NaN(), 0, 1, -1};
       for (size_t i = 0; i < results.size(); ++i)
-        if (IsFloat(types[i].type)) Fill(results[i], random_.Below(2) == 0 ? std::nan("") : 1);
+        if (IsFloat(types[i].type)) Fill(results[i], kAny[random_.Below(4)]);
+    }
     for (size_t i = 0; i < results.size(); ++i)
       if (IsFloat(types[i].type)) Round(results[i], types[i].type, freedom, exact, operands, node);
     return results;
   }
 
-  // Whether what happens inside the operator may overflow in the type it is computed in, or
-  // depends on whether padding and neighbours of no weight are multiplied.
+  // Whether what happens inside the operator may overflow in the type it is computed in, depends on
+  // whether padding and neighbours of no weight are multiplied, or is beyond the range of
+  // functions.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
     const bool pads =
         node.op == Op::kConv || node.op == Op::kConvTranspose || node.op == Op::kResize;
+    const bool periodic = node.op == Op::kSin || node.op == Op::kCos || node.op == Op::kTan;
     for (size_t o = 0; o < operands.size(); ++o) {
       if (!IsFloat(operands[o].type())) continue;
       const DataType type = graph_.value(node.inputs[o]).type.type;
-      const double most = type == DataType::kF64 ? 1e100 : 1e12;
+      const double most = periodic ? 0x1p28 : type == DataType::kF64 ? 1e100 : 1e12;
+      double up = 0, down = 0;  // the sums of logarithms, for products
       for (int64_t i = 0; i < operands[o].size(); ++i) {
         const double x = std::abs(operands[o].GetDouble(i));
         if (std::isfinite(x) ? x > most : pads) return true;
+        if (x > 0 && std::isfinite(x)) (x > 1 ? up : down) += std::abs(std::log2(x));
       }
+      const double range = type == DataType::kF64 ? 1000 : type == DataType::kF16 ? 14 : 120;
+      if (node.op == Op::kReduceProd && std::max(up, down) > range) return true;
     }
     return false;
   }
@@ -202,6 +211,23 @@ class Sample {
   }
 
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
+
+  // Passes fold what follows a sum of products into its factors, which are rounded then.
+  bool IsScaledLater(const Node& node) const {
+    if (PatternOf(node.op) != OpPattern::kContraction) return false;
+    return std::ranges::any_of(users_[node.outputs[0].index], [&](NodeId user) {
+      switch (graph_.node(user).op) {
+        case Op::kBatchNorm:
+        case Op::kMul:
+        case Op::kDiv:
+        case Op::kAdd:
+        case Op::kSub:
+          return true;
+        default:
+          return false;
+      }
+    });
+  }
 
   // Each use of an operand on its own: as if its products were rounded.
   Array Disturbed(const Array& array, DataType type) {
@@ -217,7 +243,8 @@ class Sample {
              std::span<const Array> operands, const Node& node) {
     const bool rounds = node.op == Op::kCast || random_.Below(2) == 0;
     double scale = 0;  // of what cancels within a composite operator
-    if (freedom == Freedom::kSum && !exact && PatternOf(node.op) == OpPattern::kComposite)
+    if (freedom == Freedom::kSum && !exact &&
+        (PatternOf(node.op) == OpPattern::kComposite || node.op == Op::kResize))
       for (int64_t i = 0; i < result.size(); ++i)
         if (std::isfinite(result.GetDouble(i)))
           scale = std::max(scale, std::abs(result.GetDouble(i)));
@@ -244,17 +271,32 @@ class Sample {
       case Freedom::kArithmetic:
         return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
       case Freedom::kFunction: {
-        if (y == 0 || std::abs(y) == 1) return 0;
+        if (y == 0 || (std::abs(y) == 1 && IsSimple(operands, i, size))) return 0;
         const double inner = 12 * unit * InnerScale(node.op, operands, i, size);
-        // What is smaller than the rounding of its parts may come out as nothing.
-        if (std::abs(y) < inner && random_.Below(2) == 0) return -y;
-        return Noise() * std::max(12 * unit * std::abs(y), inner);
+        return OrNothing(y, Noise() * std::max(12 * unit * std::abs(y), inner), inner);
       }
       case Freedom::kSum:
-        return exact ? 0 : 4 * unit * Noise() * std::max(std::abs(y), scale);
+        return exact ? 0
+                     : OrNothing(y, 4 * unit * Noise() * std::max(std::abs(y), scale),
+                                 4 * unit * scale);
       default:
         return 0;
     }
+  }
+
+  // What is smaller than the rounding of its parts may come out as nothing.
+  double OrNothing(double y, double noise, double rounding) {
+    return std::abs(y) < rounding && random_.Below(2) == 0 ? -y : noise;
+  }
+
+  // Functions have known values at 0, 1 and -1.
+  static bool IsSimple(std::span<const Array> operands, int64_t i, int64_t size) {
+    for (const Array& operand : operands) {
+      if (operand.size() != size) return true;
+      const double x = operand.GetDouble(i);
+      if (x != 0 && std::abs(x) != 1 && std::isfinite(x)) return false;
+    }
+    return true;
   }
 
   // Operators without a pole: an infinite result of finite operands is an overflow, which an
@@ -313,6 +355,7 @@ class Sample {
   }
 
   const Graph& graph_;
+  std::vector<std::vector<NodeId>> users_;
   Random random_;
   double strength_;
 };
