@@ -6,7 +6,7 @@
 namespace tunec::jit {
 namespace {
 
-// erf(x)/x in x^2, |x| <= 3.93
+// erf(x)/x in x^2, |x| <= 3.93; beyond it is 1
 constexpr double kErfP[] = {1.12837914646,  0.19065841427,     0.0527725272763,
                             0.003773958304, 0.000284635523093, 2.04229659942e-6};
 constexpr double kErfQ[] = {
@@ -29,12 +29,11 @@ constexpr double kErfc64[] = {
     -6.15092336087350067e-8,  -3.05484589687202005e-8,   4.45790544148130559e-9};
 
 IrValue ErfSingle(Builder& b, IrValue x) {
-  const IrValue most = b.Like(x, 3.93);
-  const IrValue least = b.Like(x, -3.93);
-  IrValue y = b.Select(b.Cmp(Compare::kFlt, most, x), most, x);
-  y = b.Select(b.Cmp(Compare::kFgt, least, y), least, y);
-  const IrValue z = b.FMul(y, y);
-  return b.FDiv(b.FMul(y, Polynomial(b, z, kErfP)), Polynomial(b, z, kErfQ));
+  const IrValue z = b.FMul(x, x);
+  const IrValue near = b.FDiv(b.FMul(x, Polynomial(b, z, kErfP)), Polynomial(b, z, kErfQ));
+  // Exactly, so that 1 + erf(x) vanishes as it should.
+  const IrValue is_far = b.Cmp(Compare::kFlt, b.Like(x, 3.92), b.FAbs(x));
+  return b.Select(is_far, b.CopySign(b.Like(x, 1), x), near);
 }
 
 IrValue ErfDouble(Builder& b, IrValue x) {

@@ -68,7 +68,6 @@ Freedom FreedomOf(const Node& node) {
     case Op::kCast:
     case Op::kPrelu:
     case Op::kLeakyRelu:
-    case Op::kHardSigmoid:
     case Op::kNeg:
     case Op::kAbs:
       return Freedom::kArithmetic;
@@ -171,6 +170,10 @@ class Sample {
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()))
           operands[i] = Disturbed(operands[i], graph_.value(node.inputs[i]).type.type);
+    if (IsDiscontinuous(node, types[0].type))
+      for (size_t i = 0; i < operands.size(); ++i)
+        if (IsFloat(operands[i].type()) && random_.Below(2) == 0)
+          operands[i] = Rounded(operands[i], graph_.value(node.inputs[i]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
     if (IsUncertain(node, operands, freedom)) {
       constexpr double kAny[] = {std::numeric_limits<double>::quiet_NaN(), 0, 1, -1};
@@ -229,6 +232,27 @@ class Sample {
     });
   }
 
+  // Steps may be met exactly by numbers that were rounded, and never by those that were not.
+  static bool IsDiscontinuous(const Node& node, DataType result) {
+    switch (node.op) {
+      case Op::kFloor:
+      case Op::kCeil:
+      case Op::kRound:
+      case Op::kSign:
+      case Op::kMod:
+        return true;
+      default:
+        return !IsFloat(result);
+    }
+  }
+
+  static Array Rounded(const Array& array, DataType type) {
+    Array result(DataType::kF64, array.shape());
+    for (int64_t i = 0; i < array.size(); ++i)
+      result.SetDouble(i, RoundTo(array.GetDouble(i), type));
+    return result;
+  }
+
   // Each use of an operand on its own: as if its products were rounded.
   Array Disturbed(const Array& array, DataType type) {
     Array result(DataType::kF64, array.shape());
@@ -271,6 +295,9 @@ class Sample {
       case Freedom::kArithmetic:
         return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
       case Freedom::kFunction: {
+        // Next to a pole.
+        if (node.op == Op::kTan && std::abs(y) * unit > 0.005)
+          return random_.Below(2) == 0 ? LargestOf(type) : -LargestOf(type);
         if (y == 0 || (std::abs(y) == 1 && IsSimple(operands, i, size))) return 0;
         const double inner = 12 * unit * InnerScale(node.op, operands, i, size);
         return OrNothing(y, Noise() * std::max(12 * unit * std::abs(y), inner), inner);
@@ -336,6 +363,8 @@ class Sample {
       case Op::kCelu:
       case Op::kGelu:
       case Op::kMish:
+      case Op::kHardSigmoid:
+      case Op::kHardSwish:
       case Op::kSinh:
       case Op::kAsinh:
       case Op::kAtanh:
