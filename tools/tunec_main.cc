@@ -44,6 +44,7 @@ int Main(int argc, char** argv) {
   AddVerifyCommand(root, invocation);
   AddShowCommand(root, invocation);
   AddOptCommand(root, invocation);
+  AddScheduleCommand(root, invocation);
   AddDbCommand(root, invocation);
   AddDoctorCommand(root, invocation);
   const int exit_code = ParseAndRun(root, invocation, argc, argv);

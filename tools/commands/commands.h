@@ -24,6 +24,7 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation);
 void AddVerifyCommand(CLI::App& root, Invocation& invocation);
 void AddShowCommand(CLI::App& root, Invocation& invocation);
 void AddOptCommand(CLI::App& root, Invocation& invocation);
+void AddScheduleCommand(CLI::App& root, Invocation& invocation);
 void AddDbCommand(CLI::App& root, Invocation& invocation);
 void AddDoctorCommand(CLI::App& root, Invocation& invocation);
 

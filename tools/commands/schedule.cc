@@ -1,0 +1,280 @@
+// `tunec schedule FILE.compute`: loops by hand, step by step.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "autotune/keys.h"
+#include "autotune/measure.h"
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "support/file.h"
+#include "tools/commands/commands.h"
+#include "tools/model_options.h"
+#include "tools/roofline.h"
+#include "tools/schedule_steps.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+constexpr const char* kLowering = "direct";  // a .compute is its only form
+
+struct ScheduleArguments {
+  std::string compute;
+  std::vector<std::string> steps;
+  std::string cpu = "native";
+  int threads = 0;
+  std::string accuracy = "f32";
+  uint64_t seed = 0;
+  int rounds = 9;
+  bool last = false;
+  bool assembly = false;
+  bool run = false;
+  bool time = false;
+};
+
+struct Request {
+  Compute compute;
+  std::vector<SchedulePrefix> prefixes;
+  Target target;
+  Accuracy accuracy;
+};
+
+Result<Schedule> ReadSchedule(const std::string& path) {
+  TUNEC_ASSIGN(const std::string text, ReadFile(path));
+  TUNEC_ASSIGN(Schedule schedule, ParseSchedule(text, path));
+  schedule.lowering = kLowering;
+  return schedule;
+}
+
+// Of one file every step, of several files all steps together, a row for each.
+Result<std::vector<SchedulePrefix>> ReadPrefixes(const Compute& compute,
+                                                 const std::vector<std::string>& files,
+                                                 ReductionOrder order) {
+  Schedule none{.lowering = kLowering};
+  if (files.empty()) return SchedulePrefixes(compute, none, order);
+  if (files.size() == 1) {
+    TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(files[0]));
+    return SchedulePrefixes(compute, schedule, order);
+  }
+  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, order));
+  for (const std::string& file : files) {
+    TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(file));
+    const std::string label = std::filesystem::path(file).stem();
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, order));
+    prefixes.push_back(std::move(prefix));
+  }
+  return prefixes;
+}
+
+Result<Request> ReadRequest(const ScheduleArguments& arguments) {
+  Request request;
+  TUNEC_ASSIGN(request.accuracy, ParseAccuracy(arguments.accuracy));
+  TUNEC_ASSIGN(request.target, ParseCpu(arguments.cpu, arguments.threads));
+  TUNEC_ASSIGN(const std::string text, ReadFile(arguments.compute));
+  TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
+  TUNEC_RETURN_IF_ERROR(Verify(request.compute));
+  TUNEC_ASSIGN(request.prefixes,
+               ReadPrefixes(request.compute, arguments.steps, ReductionOrderFor(request.accuracy)));
+  return request;
+}
+
+void PrintLoops(const SchedulePrefix& prefix, size_t number, const std::string& before) {
+  fmt::print("# {}\n", prefix.label);
+  if (prefix.refusal) fmt::print("# not allowed so far: {}\n", prefix.refusal->message);
+  const std::string loops = Print(prefix.loops);
+  if (number > 0 && loops == before) {
+    fmt::print("# the loops are as before\n\n");
+    return;
+  }
+  for (const LoopNest& nest : prefix.prepack) {
+    fmt::print("# once, when the constants are known:\n{}", Print(nest));
+  }
+  fmt::print("{}\n", loops);
+}
+
+void PrintAll(const std::vector<SchedulePrefix>& prefixes, bool last_only) {
+  std::string before;
+  for (size_t i = 0; i < prefixes.size(); ++i) {
+    if (!last_only || i + 1 == prefixes.size()) PrintLoops(prefixes[i], i, before);
+    before = Print(prefixes[i].loops);
+  }
+}
+
+// Each allowed prefix that makes other loops than the one before; the last one in any case.
+std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bool all) {
+  std::vector<size_t> chosen;
+  std::string before;
+  for (size_t i = 0; i < prefixes.size(); ++i) {
+    if (prefixes[i].refusal) continue;
+    const std::string loops = Print(prefixes[i].loops);
+    const bool is_last = i + 1 == prefixes.size();
+    if (is_last || (all && loops != before)) chosen.push_back(i);
+    before = loops;
+  }
+  return chosen;
+}
+
+struct Ran {
+  size_t prefix = 0;
+  Measurement checked;
+  std::vector<double> samples;  // seconds, taken in turns with the others
+};
+
+class Runner {
+ public:
+  Runner(const Request& request, const ScheduleArguments& arguments)
+      : request_(request), arguments_(arguments), pool_(request.target.threads) {}
+
+  Result<std::vector<Ran>> Run() {
+    const std::vector<SchedulePrefix>& prefixes = request_.prefixes;
+    Workload workload{.lowerings = {{kLowering, request_.compute}},
+                      .target = request_.target,
+                      .accuracy = request_.accuracy,
+                      .seed = arguments_.seed};
+    TUNEC_ASSIGN(Workbench bench, Workbench::Make(std::move(workload), pool_));
+    std::vector<Ran> ran;
+    for (const size_t i : WorthRunning(prefixes, arguments_.time)) {
+      const CandidateRequest candidate{Print(prefixes[i].schedule)};
+      ran.push_back({i, bench.Measure(bench.Compile(candidate), std::nullopt, Once()), {}});
+    }
+    if (arguments_.time) Time(bench, ran);
+    return ran;
+  }
+
+ private:
+  // A run so long (seconds) is timed once: nobody wants to wait for nine of them.
+  static constexpr double kLongRun = 0.5;
+  static TimingPolicy Once() {
+    return {.budget_seconds = 0, .least_samples = 1, .most_samples = 1};
+  }
+
+  void Time(Workbench& bench, std::vector<Ran>& ran) {
+    std::vector<CompiledCandidate> candidates;
+    std::vector<Ran*> timed;
+    for (Ran& one : ran) {
+      if (one.checked.status != TrialStatus::kOk) continue;
+      one.samples = one.checked.samples;
+      if (Median(one.samples) > kLongRun) continue;
+      candidates.push_back(bench.Compile({Print(request_.prefixes[one.prefix].schedule)}));
+      timed.push_back(&one);
+    }
+    const auto again = bench.Retime(std::move(candidates), arguments_.rounds);
+    for (size_t i = 0; i < timed.size(); ++i) timed[i]->samples = again[i].samples;
+  }
+
+  const Request& request_;
+  const ScheduleArguments& arguments_;
+  ThreadPool pool_;
+};
+
+std::string Checked(const Measurement& checked) {
+  if (checked.status != TrialStatus::kOk) {
+    return fmt::format("{}: {}", TrialStatusName(checked.status), checked.message);
+  }
+  return checked.accuracy_error ? fmt::format("ok, e = {:.2g}", *checked.accuracy_error) : "ok";
+}
+
+// The ceiling is measured before and after the kernels; the greater of both counts.
+void PrintTable(const std::vector<SchedulePrefix>& prefixes, const std::vector<Ran>& ran,
+                const Compute& compute, double peak_flops) {
+  const double flops = CountWork(compute).flops;
+  TextTable table({{"after"},
+                   {"result"},
+                   {"median", Align::kRight},
+                   {"least", Align::kRight},
+                   {"most", Align::kRight},
+                   {"FLOP/s", Align::kRight},
+                   {"% of peak", Align::kRight}});
+  for (const Ran& one : ran) {
+    std::vector<std::string> row = {prefixes[one.prefix].label, Checked(one.checked)};
+    if (!one.samples.empty()) {
+      const double median = Median(one.samples);
+      row.push_back(DurationText(median));
+      row.push_back(DurationText(std::ranges::min(one.samples)));
+      row.push_back(DurationText(std::ranges::max(one.samples)));
+      row.push_back(QuantityText(flops / median));
+      row.push_back(peak_flops > 0 ? fmt::format("{:.1f}", 100 * flops / median / peak_flops) : "");
+    }
+    row.resize(7);
+    table.AddRow(std::move(row));
+  }
+  fmt::print("{}", table.Print());
+}
+
+double PeakNow(const Target& target) {
+  const auto roofline = MeasureRoofline(target);
+  return roofline ? roofline->peak_flops : 0;
+}
+
+Result<int> RunAndReport(const Request& request, const ScheduleArguments& arguments) {
+  const std::vector<SchedulePrefix>& prefixes = request.prefixes;
+  double peak = arguments.time ? PeakNow(request.target) : 0;
+  TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
+  if (arguments.time) {
+    peak = std::max(peak, PeakNow(request.target));
+    fmt::print("{} of {}; FMA peak {}FLOP/s\n", CountText(request.target.threads, "thread"),
+               request.target.cpu, QuantityText(peak));
+    PrintTable(prefixes, ran, request.compute, peak);
+  } else {
+    for (const Ran& one : ran) fmt::print("result: {}\n", Checked(one.checked));
+  }
+  const bool right = std::ranges::all_of(
+      ran, [](const Ran& one) { return one.checked.status == TrialStatus::kOk; });
+  return right ? kExitOk : kExitFailure;
+}
+
+Result<int> ShowSchedule(const ScheduleArguments& arguments) {
+  TUNEC_ASSIGN(const Request request, ReadRequest(arguments));
+  const std::vector<SchedulePrefix>& prefixes = request.prefixes;
+  if (!arguments.time || arguments.last) PrintAll(prefixes, arguments.last);
+  std::fflush(stdout);
+  if (const auto& refusal = prefixes.back().refusal) {
+    return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", refusal->message);
+  }
+  if (arguments.assembly) {
+    TUNEC_ASSIGN(const std::string text, EmitAssembly(prefixes.back().loops, request.target));
+    fmt::print("{}", text);
+  }
+  if (!arguments.run && !arguments.time) return kExitOk;
+  return RunAndReport(request, arguments);
+}
+
+}  // namespace
+
+void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
+  const auto arguments = std::make_shared<ScheduleArguments>();
+  CLI::App& command =
+      AddSubcommand(root, invocation, "schedule",
+                    "loops by hand: what each step of a schedule makes of a computation", arguments,
+                    ShowSchedule);
+  command.add_option("FILE", arguments->compute, "a .compute text")
+      ->required()
+      ->check(Silently(CLI::ExistingFile));
+  command
+      .add_option("--steps", arguments->steps,
+                  "a schedule; of several, each as a whole (default: none)")
+      ->type_name("FILE.sched")
+      ->expected(1)
+      ->take_all()
+      ->check(Silently(CLI::ExistingFile));
+  command.add_flag("--last", arguments->last, "show the loops after the last step only");
+  command.add_flag("--assembly", arguments->assembly, "show the machine code after the last step");
+  command.add_flag("--run", arguments->run,
+                   "run the last loops on random arguments and check the results");
+  command.add_flag("--time", arguments->time,
+                   "run, check and time the loops after each step that is allowed, in turns");
+  command.add_option("--rounds", arguments->rounds, "samples of each (default 9)")
+      ->type_name("N")
+      ->check(Silently(CLI::Range(1, 1000)));
+  command.add_option("--threads", arguments->threads, "threads of a run (default: one per core)")
+      ->type_name("N")
+      ->check(Silently(CLI::Range(0, 1024)));
+  command.add_option("--cpu", arguments->cpu, "native (default) or a processor's name")
+      ->type_name("NAME");
+  command.add_option("--accuracy", arguments->accuracy, "exact, f32 (default), or a bound")
+      ->type_name("CONTRACT");
+  command.add_option("--seed", arguments->seed, "of the arguments (default 0)")->type_name("N");
+}
+
+}  // namespace tunec

@@ -1,0 +1,40 @@
+#include "tools/schedule_steps.h"
+
+#include <utility>
+
+#include "polyhedral/schedule_tree.h"
+
+namespace tunec {
+
+Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
+                                     std::string label, ReductionOrder order) {
+  SchedulePrefix prefix{.schedule = schedule, .label = std::move(label)};
+  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, order));
+  TUNEC_ASSIGN(prefix.loops, GenerateLoops(draft.tree));
+  const Status legal = draft.dependences.Check(draft.tree, order);
+  if (!legal) prefix.refusal = legal.error();
+  prefix.prepack = std::move(draft.prepack);
+  return prefix;
+}
+
+Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
+                                                     const Schedule& schedule,
+                                                     ReductionOrder order) {
+  std::vector<SchedulePrefix> prefixes;
+  for (size_t count = 0; count <= schedule.steps.size(); ++count) {
+    Schedule first = schedule;
+    first.steps.resize(count);
+    std::string label =
+        count == 0 ? "as written" : fmt::format("{}: {}", count, Print(first.steps.back()));
+    Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, order);
+    if (!prefix) {
+      Error error = prefix.error();
+      if (count > 0) error.message = fmt::format("step {}: {}", label, error.message);
+      return std::unexpected(std::move(error));
+    }
+    prefixes.push_back(std::move(*prefix));
+  }
+  return prefixes;
+}
+
+}  // namespace tunec
