@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/op_table.h"
 #include "support/hash.h"
 
 namespace tunec {
@@ -35,6 +36,12 @@ std::string ConstantKey(const Array& array) {
                      StableHash(bytes));
 }
 
+// An attribute that says what its absence would.
+bool IsDefault(Op op, std::string_view name, const Attribute& value) {
+  const AttributeSpec* spec = FindAttribute(op, name);
+  return spec != nullptr && spec->absence == Absence::kDefault && spec->default_value == value;
+}
+
 // Empty: never merged.
 std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueId>& inputs) {
   const OpKind kind = KindOf(node.op);
@@ -45,7 +52,8 @@ std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueI
     return node.constant.bytes() <= kMostBytes ? ConstantKey(node.constant) : "";
   std::string key(Name(node.op));
   for (const ValueId input : inputs) key += fmt::format(" {}", input.index);
-  for (const auto& [name, attribute] : node.attributes) key += " " + name + "=" + Text(attribute);
+  for (const auto& [name, attribute] : node.attributes)
+    if (!IsDefault(node.op, name, attribute)) key += " " + name + "=" + Text(attribute);
   return key;
 }
 

@@ -189,6 +189,29 @@ TEST(ApplyRules, FastMathIsACondition) {
             "constant a_constant: f32[4] = [1.0, 1.0, 1.0, 1.0]\nz = neg(a_constant)\n");
 }
 
+// The examples of docs/rules.md.
+TEST(ApplyRules, DocumentedExamples) {
+  EXPECT_EQ(Lines("relu(x) => leaky_relu(x){alpha=0.1}",
+                  std::string(kInputs) + "  z = relu(x)\n  output z\n"),
+            "z = leaky_relu(x) {alpha=0.1}\n");
+  EXPECT_EQ(Lines("quick_gelu: x * sigmoid(x * ~1.702) => gelu(x)",
+                  std::string(kInputs) +
+                      "  constant c: f32[] = 1.70203\n  a = mul(c, x)\n  b = sigmoid(a)\n"
+                      "  z = mul(b, x)\n  output z\n"),
+            "z = gelu(x)\n");
+  const std::string matvec =
+      "matvec: matmul(x, w) => reduce_sum(x * reshape(w){shape=[dim(w, 0)]})"
+      "{axes=[rank(x) - 1], keepdims=1}\n"
+      "  where rank(w) == 2 and dim(w, 1) == 1 and out.transpose_a == 0 and out.transpose_b == 0\n";
+  EXPECT_EQ(
+      Lines(matvec, "  input x: f32[2, 4]\n  input w: f32[4, 1]\n  z = matmul(x, w)\n  output z\n"),
+      "reshape = reshape(w) {shape=[4]}\nmul = mul(x, reshape)\n"
+      "z = reduce_sum(mul) {axes=[1]}\n");
+  EXPECT_EQ(
+      Lines(matvec, "  input x: f32[2, 4]\n  input w: f32[4, 2]\n  z = matmul(x, w)\n  output z\n"),
+      "z = matmul(x, w)\n");
+}
+
 TEST(ApplyRules, RulesWithoutEndAreErrors) {
   const std::string body = std::string(kInputs) + "  z = add(x, y)\n  w = neg(z)\n  output w\n";
   EXPECT_EQ(Lines("# comment\nswap: a + b => b + a", body),
