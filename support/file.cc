@@ -57,6 +57,27 @@ bool WriteAll(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
+// Where a new file may be renamed to. A symbolic link stays one, and the file it leads to is
+// replaced; /dev/stdout and its like must not be.
+Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as the system's own limit
+  fs::path place = path;
+  std::error_code failure;
+  bool is_open_file = false;  // of a process: it would go on writing to what was replaced
+  for (int i = 0; fs::is_symlink(place, failure) && i < kMostLinks; ++i) {
+    is_open_file = is_open_file || place.native().starts_with("/proc/");
+    const fs::path target = fs::read_symlink(place, failure);
+    place = place.parent_path() / target;  // an absolute target stands alone
+  }
+  const fs::file_status status = fs::symlink_status(place, failure);
+  const bool fits =
+      status.type() == fs::file_type::not_found || (fs::is_regular_file(status) && !is_open_file);
+  if (fits) return place;
+  if (fs::is_directory(status)) return Fail(ErrorCode::kIo, "{} is a folder", path.string());
+  return Fail(ErrorCode::kIo, "{} is not a regular file, so it can't be replaced", path.string());
+}
+
 bool WriteParts(int fd, std::span<const FilePart> parts) {
   return std::ranges::all_of(parts, [&](const FilePart& part) {
     return ::lseek(fd, part.offset, SEEK_SET) == part.offset && WriteAll(fd, part.bytes);
@@ -89,7 +110,8 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view b
   return WriteFileAtomically(path, std::span(&whole, 1));
 }
 
-Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts) {
+Status WriteFileAtomically(const std::filesystem::path& given, std::span<const FilePart> parts) {
+  TUNEC_ASSIGN(const std::filesystem::path path, ReplaceablePath(given));
   std::string aside = path.string() + ".aside.XXXXXX";
   Descriptor file(::mkostemp(aside.data(), O_CLOEXEC));
   if (file.get() < 0) return FailedTo("create a file beside", path);

@@ -17,7 +17,8 @@ namespace tunec {
 Result<std::string> ReadFile(const std::filesystem::path& path);
 
 /// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes
-/// or the new ones, never some of each. Errors: kIo; the aside file is removed.
+/// or the new ones, never some of each. A symbolic link stays, its target is replaced. Errors: kIo,
+/// also for a device or pipe; the aside file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes and where in a file they stand.

@@ -1,28 +1,16 @@
-// How far outputs are from what they should be.
+// How far the outputs of a model are from what they should be.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "graph/compare_arrays.h"
 #include "ir/array.h"
 #include "runtime/tensor_spec.h"
 
 namespace tunec {
 
-/// Outputs of a float32 model may differ from a reference by this much of the largest magnitude.
-inline constexpr double kOutputTolerance = 1e-4;
-
-struct OutputError {
-  std::string name;
-  double absolute = 0;   // the greatest difference; infinite where only one is not a number
-  double magnitude = 0;  // the greatest finite magnitude of the reference
-  double Relative() const;
-  bool IsWithin(double tolerance) const { return Relative() <= tolerance; }
-};
-
-/// Equal infinities and two NaN at the same place are no error. Requires: equal shapes.
-OutputError CompareOutput(const std::string& name, const Array& actual, const Array& expected);
 /// One for each spec.
 std::vector<OutputError> CompareOutputs(std::span<const TensorSpec> specs,
                                         std::span<const Array> actual,

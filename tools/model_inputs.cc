@@ -2,55 +2,9 @@
 
 #include <algorithm>
 
-#include "support/random.h"
-
+#include "graph/random_inputs.h"
 namespace tunec {
 namespace {
-
-/// Operators whose output elements are their first input's, possibly converted.
-bool PassesValuesOn(Op op) {
-  switch (op) {
-    case Op::kIdentity:
-    case Op::kCast:
-    case Op::kReshape:
-    case Op::kTranspose:
-    case Op::kExpand:
-    case Op::kSlice:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// The size of the smallest axis that the value indexes; 0 when it indexes none.
-int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
-                   ValueId value) {
-  int64_t bound = 0;
-  const auto lower = [&](int64_t size) {
-    if (size > 0 && (bound == 0 || size < bound)) bound = size;
-  };
-  for (const NodeId user : users[value.index]) {
-    const Node& node = graph.node(user);
-    if (PassesValuesOn(node.op) && node.inputs[0] == value)
-      lower(IndexBound(graph, users, node.outputs[0]));
-    const bool gathers = node.op == Op::kGather || node.op == Op::kGatherElements;
-    if (gathers && node.inputs[1] == value)
-      lower(graph.value(node.inputs[0]).type.dims[node.Int("axis")].size());
-    if (node.op == Op::kOneHot && node.inputs[0] == value) lower(node.Int("depth"));
-  }
-  return bound;
-}
-
-Array RandomArray(const TensorSpec& spec, uint64_t bound, Random random) {
-  Array array(spec.type, spec.shape);
-  if (IsFloat(spec.type)) {
-    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, 2.0 * random.Unit() - 1.0);
-  } else {
-    for (int64_t i = 0; i < array.size(); ++i)
-      array.SetInt(i, static_cast<int64_t>(random.Below(bound)));
-  }
-  return array;
-}
 
 TensorSpec SpecOf(const Graph& graph, ValueId value, const std::string& name) {
   return {name, graph.value(value).type.type, graph.value(value).type.Shape()};
@@ -70,18 +24,6 @@ std::vector<TensorSpec> OutputSpecs(const Graph& graph) {
   for (size_t i = 0; i < graph.outputs().size(); ++i)
     specs.push_back(SpecOf(graph, graph.outputs()[i], graph.output_names()[i]));
   return specs;
-}
-
-std::vector<Array> RandomInputs(const Graph& graph, uint64_t seed) {
-  const std::vector<std::vector<NodeId>> users = graph.Users();
-  const std::vector<TensorSpec> specs = InputSpecs(graph);
-  std::vector<Array> inputs;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const int64_t bound = IndexBound(graph, users, graph.inputs()[i]);
-    inputs.push_back(RandomArray(specs[i], bound > 0 ? static_cast<uint64_t>(bound) : 2,
-                                 Random(StreamSeed(seed, specs[i].name))));
-  }
-  return inputs;
 }
 
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,

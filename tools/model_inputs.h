@@ -7,17 +7,13 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/random_inputs.h"
 #include "ir/array.h"
 #include "runtime/executable.h"
 #include "runtime/npz.h"
 #include "support/error.h"
 
 namespace tunec {
-
-/// Seeded inputs for `graph`, one per input: floats uniform in [-1, 1), booleans even; integers
-/// below the smallest axis that they, or views and casts of them, index in a gather, else 0 or 1.
-/// An input's values depend on its name, not on the others.
-std::vector<Array> RandomInputs(const Graph& graph, uint64_t seed);
 
 /// The specs' arrays among `arrays`, by name. kInvalidArgument when one is missing or has another
 /// type or shape; `file` begins the message.

@@ -59,6 +59,39 @@ class Cli(unittest.TestCase):
         self.assertNotRegex(text, r"^[A-Z][a-z]|\.$")
         return done
 
+    # --- files that show and opt write
+
+    def test_the_optimised_graph_as_onnx(self):
+        graph = self.file("p.graph", GRAPH)
+        self.assertEqual(self.good("show", graph, "--no-db", "--onnx", "show.onnx"), "")
+        self.assertEqual(self.good("opt", graph, "--onnx", "opt.onnx"), "")
+        self.assertEqual((self.dir / "show.onnx").read_bytes(), (self.dir / "opt.onnx").read_bytes())
+        self.assertIn("ok", self.good("verify", "show.onnx", "--no-db"))
+        self.bad(2, "nowhere", "show", graph, "--no-db", "--onnx", "nowhere/out.onnx")
+
+    def test_a_drawing_needs_graphviz(self):
+        graph = self.file("p.graph", GRAPH)
+        (self.dir / "empty").mkdir()
+        self.environment["PATH"] = str(self.dir / "empty")
+        self.bad(2, "install the package graphviz", "show", graph, "--no-db", "--svg", "p.svg")
+        dot = self.dir / "empty" / "dot"  # stands in for Graphviz: copies its input to its output
+        dot.write_text('#!/bin/sh\n[ "$1" = -Tsvg ] && [ "$2" = -o ] && exec /bin/cp "$4" "$3"\n')
+        dot.chmod(0o755)
+        self.good("show", graph, "--no-db", "--svg", "p.svg")
+        self.assertIn("digraph", (self.dir / "p.svg").read_text())
+        dot.write_text("#!/bin/sh\nexit 1\n")
+        self.bad(2, "dot failed", "show", graph, "--no-db", "--svg", "q.svg")
+        self.assertEqual(sorted(path.name for path in self.dir.iterdir()), ["empty", "p.graph", "p.svg"])
+
+    def test_a_device_is_not_replaced(self):
+        self.bad(2, "not a regular file", "opt", self.file("p.graph", GRAPH), "--onnx", "/dev/null")
+
+    def test_passes_are_verified(self):
+        graph = self.file("p.graph", GRAPH)
+        self.assertIn("no gradients yet", self.good("verify", graph, "--no-db", "--pipeline"))
+        self.bad(2, "no pass is called 'nothing'", "verify", graph, "--no-db", "--pass", "nothing")
+        self.bad(2, "--random-inputs is 0", "verify", graph, "--no-db", "--pipeline", "--random-inputs", 0)
+
     # --- the user's mistakes
 
     def test_missing_file(self):

@@ -11,7 +11,10 @@
 #include "schedule/apply.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/draw_graph.h"
+#include "tools/commands/show_fusion.h"
 #include "tools/commands/show_graph.h"
+#include "tools/commands/show_structure.h"
 #include "tools/model_options.h"
 #include "tools/text_table.h"
 
@@ -20,9 +23,12 @@ namespace {
 
 struct ShowArguments {
   CompileArguments compile;
-  bool optimised = false;
+  bool optimised = false;  // tables are of the graph after the passes
   bool groups = false;
   bool multiply_adds = false;
+  bool dependencies = false, counts = false, residuals = false;  // of the graph
+  bool fusion = false, candidates = false;
+  std::string svg, dot;                                 // files
   std::string compute, nest, schedule, llvm, assembly;  // a group each
   std::string schedule_file;
   std::string onnx;
@@ -71,6 +77,8 @@ class Shower {
   Status ShowAssembly(const std::string& group) const;
   Status ShowMultiplyAdds() const;
   void ShowGroups() const { fmt::print("{}", PrintGroups(front_)); }
+  void ShowFusion() const;
+  Status Draw() const;
 
  private:
   Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
@@ -179,12 +187,41 @@ Status Shower::ShowMultiplyAdds() const {
   return {};
 }
 
+void Shower::ShowFusion() const {
+  if (arguments_.fusion) fmt::print("{}", PrintFusion(front_.graph, front_.fusion));
+  if (arguments_.candidates) fmt::print("{}", PrintFusionCandidates(front_.graph, front_.fusion));
+}
+
+Status Shower::Draw() const {
+  if ((arguments_.svg + arguments_.dot).empty()) return {};
+  const std::string text = DrawDot(session_.graph, front_.graph, front_.fusion);
+  if (arguments_.dot == "-") fmt::print("{}", text);
+  if (!arguments_.dot.empty() && arguments_.dot != "-")
+    TUNEC_RETURN_IF_ERROR(WriteFileAtomically(arguments_.dot, text));
+  return arguments_.svg.empty() ? Status() : WriteSvg(text, arguments_.svg);
+}
+
+/// The tables of a graph that were asked for: the listing where none was.
+void ShowGraph(const ShowArguments& arguments, const Graph& graph) {
+  const bool listed = !arguments.dependencies && !arguments.counts && !arguments.residuals;
+  if (listed) fmt::print("{}", PrintGraphTable(graph));
+  if (arguments.dependencies) fmt::print("{}", PrintDependencies(graph));
+  if (arguments.counts) fmt::print("{}", PrintOperatorCounts(graph));
+  if (arguments.residuals) fmt::print("{}", PrintResiduals(graph));
+}
+
+/// Whether a table of the graph was asked for by name.
+bool WantsGraph(const ShowArguments& arguments) {
+  return arguments.optimised || arguments.dependencies || arguments.counts || arguments.residuals;
+}
+
 /// Whether anything was asked for that needs the front end.
 bool WantsGroups(const ShowArguments& arguments) {
   const bool of_group = !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
                           arguments.assembly)
                              .empty();
-  return of_group || arguments.groups || arguments.multiply_adds;
+  return of_group || arguments.groups || arguments.multiply_adds || arguments.fusion ||
+         arguments.candidates || !(arguments.svg + arguments.dot).empty();
 }
 
 Status ShowAll(const ShowArguments& arguments, const Session& session, FrontReport front) {
@@ -193,6 +230,8 @@ Status ShowAll(const ShowArguments& arguments, const Session& session, FrontRepo
                         Status (Shower::*function)(const std::string&)
                             const) { return group.empty() ? Status() : (shower.*function)(group); };
   if (arguments.groups) shower.ShowGroups();
+  shower.ShowFusion();
+  TUNEC_RETURN_IF_ERROR(shower.Draw());
   TUNEC_RETURN_IF_ERROR(show(arguments.compute, &Shower::ShowCompute));
   TUNEC_RETURN_IF_ERROR(show(arguments.schedule, &Shower::ShowSchedule));
   TUNEC_RETURN_IF_ERROR(show(arguments.nest, &Shower::ShowNest));
@@ -209,12 +248,13 @@ Status WriteOnnx(const ShowArguments& arguments, const Session& session) {
 Result<int> Show(const ShowArguments& arguments) {
   TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
   if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
-  if (!WantsGroups(arguments) && !arguments.optimised) {
-    if (arguments.onnx.empty()) fmt::print("{}", PrintGraphTable(session.graph));
-    return kExitOk;
-  }
+  const bool wants_groups = WantsGroups(arguments);
+  const bool by_default = !wants_groups && arguments.onnx.empty();
+  if (!arguments.optimised && (WantsGraph(arguments) || by_default))
+    ShowGraph(arguments, session.graph);
+  if (!wants_groups && !arguments.optimised) return kExitOk;
   TUNEC_ASSIGN(FrontReport front, RunFrontEnd(session.graph, session.options));
-  if (arguments.optimised) fmt::print("{}", PrintGraphTable(front.graph));
+  if (arguments.optimised) ShowGraph(arguments, front.graph);
   TUNEC_RETURN_IF_ERROR(ShowAll(arguments, session, std::move(front)));
   return kExitOk;
 }
@@ -230,6 +270,20 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
     command.add_option(name, group, help)->type_name("GROUP");
   };
   command.add_flag("--optimised", arguments->optimised, "the graph after the passes");
+  command.add_flag("--dependencies", arguments->dependencies,
+                   "what each node depends on, and what uses it");
+  command.add_flag("--counts", arguments->counts, "how many nodes of each kind and operator");
+  command.add_flag("--residuals", arguments->residuals, "residual (skip) connections");
+  command.add_flag("--fusion", arguments->fusion,
+                   "why each group is one group, and why it ends where it does");
+  command.add_flag("--fusion-candidates", arguments->candidates,
+                   "each value between two nodes, and whether they were fused");
+  command
+      .add_option("--svg", arguments->svg,
+                  "draw the graph before and after the passes, coloured by group (needs Graphviz)")
+      ->type_name("FILE");
+  command.add_option("--dot", arguments->dot, "the same as text for Graphviz; -: print it")
+      ->type_name("FILE");
   command.add_flag("--groups", arguments->groups, "the fusion groups");
   add_group_option("--compute", arguments->compute, "the statements of a group's lowerings");
   add_group_option("--schedule", arguments->schedule, "the best known schedule of a group");

@@ -23,6 +23,10 @@ std::string Opcode(const Node& node) {
   return std::string(kKindNames[static_cast<size_t>(KindOf(node.op))]);
 }
 
+}  // namespace
+
+std::string_view KindName(OpKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
 std::string TypeText(const ValueType& type) {
   std::string dims;
   for (const Dim& dim : type.dims) {
@@ -31,6 +35,8 @@ std::string TypeText(const ValueType& type) {
   }
   return fmt::format("{}[{}]", Name(type.type), dims);
 }
+
+namespace {
 
 struct AttributeText {
   std::string operator()(int64_t value) const { return fmt::format("{}", value); }
@@ -59,7 +65,8 @@ std::string Results(const Graph& graph, const Node& node) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-/// "compute 12, data 5, shape 1 (18 nodes)"
+}  // namespace
+
 std::string CountsByKind(const Graph& graph) {
   std::array<int, kKindNames.size()> counts = {};
   for (const Node& node : graph.nodes()) counts[static_cast<size_t>(KindOf(node.op))] += 1;
@@ -68,8 +75,6 @@ std::string CountsByKind(const Graph& graph) {
     parts.push_back(fmt::format("{} {}", kKindNames[kind], counts[kind]));
   return fmt::format("{} nodes: {}\n", graph.nodes().size(), fmt::join(parts, ", "));
 }
-
-}  // namespace
 
 std::string PrintGraphTable(const Graph& graph) {
   TextTable table({{"opcode"}, {"name"}, {"target"}, {"args"}, {"type"}});

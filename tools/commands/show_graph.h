@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "compiler/compiler.h"
 #include "graph/graph.h"
@@ -10,6 +11,12 @@ namespace tunec {
 
 /// A row per node: opcode, name, target, arguments, type; then the counts by kind.
 std::string PrintGraphTable(const Graph& graph);
+
+/// "12 nodes: compute 6, data 5, ..."
+std::string CountsByKind(const Graph& graph);
+std::string_view KindName(OpKind kind);
+/// "f32[4x8]"
+std::string TypeText(const ValueType& type);
 
 /// A row per group: number, kind, what it computes, its lowerings.
 std::string PrintGroups(const FrontReport& front);

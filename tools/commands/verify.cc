@@ -2,8 +2,10 @@
 #include <CLI/CLI.hpp>
 
 #include "graph/onnx/tensor_file.h"
+#include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/verify_passes.h"
 #include "tools/compare_outputs.h"
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
@@ -21,6 +23,9 @@ struct VerifyArguments {
   uint64_t input_seed = 0;
   double tolerance = kOutputTolerance;
   bool skip_reference = false;
+  std::vector<std::string> passes;
+  bool pipeline = false;
+  int random_inputs = 3;
 };
 
 /// What the model is run on, and what should come out where that is known.
@@ -70,8 +75,25 @@ void AddErrors(TextTable& table, const std::string& against, double tolerance,
                   fmt::format("{:g}", tolerance), error.IsWithin(tolerance) ? "ok" : "wrong"});
 }
 
+/// The given inputs, if any were, and random ones.
+Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
+  TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile));
+  std::vector<InputSet> inputs;
+  if (!(arguments.inputs + arguments.expected + arguments.test_data).empty()) {
+    TUNEC_ASSIGN(Case given, ReadCase(arguments, session.graph));
+    inputs.push_back(std::move(given.inputs));
+  }
+  for (int i = 0; i < arguments.random_inputs; ++i)
+    inputs.push_back(RandomInputs(session.graph, arguments.input_seed + static_cast<uint64_t>(i)));
+  if (inputs.empty())
+    return Fail(ErrorCode::kInvalidArgument, "no inputs to verify on: --random-inputs is 0");
+  const std::vector<std::string> names = arguments.pipeline ? DefaultPipeline() : arguments.passes;
+  return PrintPassAnswers(session.graph, names, inputs, arguments.tolerance);
+}
+
 Result<int> VerifyModel(const VerifyArguments& arguments) {
   CatchInterrupts();
+  if (arguments.pipeline || !arguments.passes.empty()) return VerifyGraphPasses(arguments);
   if (arguments.skip_reference && arguments.expected.empty() && arguments.test_data.empty())
     return Fail(ErrorCode::kInvalidArgument, "--skip-reference needs --expected or --test-data");
   TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
@@ -138,6 +160,21 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
                   "error relative to the largest magnitude (default 1e-4)")
       ->type_name("E")
       ->check(Silently(CLI::NonNegativeNumber));
+  CLI::Option* pass =
+      command
+          .add_option("--pass", arguments->passes,
+                      "verify this graph pass instead: numerics, gradients, lint, parameters; "
+                      "several run in order")
+          ->type_name("NAME")
+          ->expected(1)
+          ->take_all();
+  command.add_flag("--pipeline", arguments->pipeline, "verify each pass of the default pipeline")
+      ->excludes(pass);
+  command
+      .add_option("--random-inputs", arguments->random_inputs,
+                  "how many random inputs passes are verified on, beside those given (default 3)")
+      ->type_name("N")
+      ->check(Silently(CLI::Range(0, 10000)));
   command.add_flag("--skip-reference", arguments->skip_reference,
                    "compare with the expected outputs only");
 }

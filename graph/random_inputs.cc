@@ -1,0 +1,67 @@
+#include "graph/random_inputs.h"
+
+#include "support/random.h"
+
+namespace tunec {
+namespace {
+
+/// Operators whose output elements are their first input's, possibly converted.
+bool PassesValuesOn(Op op) {
+  switch (op) {
+    case Op::kIdentity:
+    case Op::kCast:
+    case Op::kReshape:
+    case Op::kTranspose:
+    case Op::kExpand:
+    case Op::kSlice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The size of the smallest axis that the value indexes; 0 when it indexes none.
+int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
+                   ValueId value) {
+  int64_t bound = 0;
+  const auto lower = [&](int64_t size) {
+    if (size > 0 && (bound == 0 || size < bound)) bound = size;
+  };
+  for (const NodeId user : users[value.index]) {
+    const Node& node = graph.node(user);
+    if (PassesValuesOn(node.op) && node.inputs[0] == value)
+      lower(IndexBound(graph, users, node.outputs[0]));
+    const bool gathers = node.op == Op::kGather || node.op == Op::kGatherElements;
+    if (gathers && node.inputs[1] == value)
+      lower(graph.value(node.inputs[0]).type.dims[node.Int("axis")].size());
+    if (node.op == Op::kOneHot && node.inputs[0] == value) lower(node.Int("depth"));
+  }
+  return bound;
+}
+
+Array RandomArray(const ValueType& type, uint64_t bound, Random random) {
+  Array array(type.type, type.Shape());
+  if (IsFloat(type.type)) {
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, 2.0 * random.Unit() - 1.0);
+  } else {
+    for (int64_t i = 0; i < array.size(); ++i)
+      array.SetInt(i, static_cast<int64_t>(random.Below(bound)));
+  }
+  return array;
+}
+
+}  // namespace
+
+std::vector<Array> RandomInputs(const Graph& graph, uint64_t seed) {
+  const std::vector<std::vector<NodeId>> users = graph.Users();
+  std::vector<Array> inputs;
+  for (const ValueId input : graph.inputs()) {
+    const Value& value = graph.value(input);
+    const int64_t bound = IndexBound(graph, users, input);
+    inputs.push_back(RandomArray(value.type, bound > 0 ? static_cast<uint64_t>(bound) : 2,
+                                 Random(StreamSeed(seed, value.name))));
+  }
+  return inputs;
+}
+
+}  // namespace tunec

@@ -1,0 +1,52 @@
+#include "tools/commands/verify_passes.h"
+
+#include <fmt/format.h>
+
+#include "tools/report_error.h"
+#include "tools/text_table.h"
+
+namespace tunec {
+namespace {
+
+std::string Change(int64_t before, int64_t after) {
+  return before == after ? fmt::format("{}", after) : fmt::format("{} -> {}", before, after);
+}
+
+std::string Numerics(const PassAnswers& answers) {
+  if (!answers.lint.empty()) return "not run";
+  const std::string on = CountText(answers.inputs, "input set");
+  if (answers.error == 0) return "equal on " + on;
+  return fmt::format("{:.2g} at {} on {}", answers.error, answers.worst_output, on);
+}
+
+}  // namespace
+
+Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
+                             const std::vector<InputSet>& inputs, double tolerance) {
+  TUNEC_ASSIGN(const std::vector<PassAnswers> all, VerifyPasses(graph, names, inputs));
+  TextTable table({{"pass"},
+                   {"nodes", Align::kRight},
+                   {"numerics (max error)"},
+                   {"gradients"},
+                   {"lint"},
+                   {"parameters", Align::kRight},
+                   {"verdict"}});
+  bool right = true;
+  for (const PassAnswers& answers : all) {
+    const bool ok = answers.IsRight(tolerance);
+    right = right && ok;
+    table.AddRow(
+        {answers.pass, Change(answers.nodes_before, answers.nodes_after), Numerics(answers),
+         std::string(kNoGradients), answers.lint.empty() ? "ok" : answers.lint,
+         Change(answers.parameters_before, answers.parameters_after), ok ? "ok" : "wrong"});
+  }
+  fmt::print("{}", table.Print());
+  if (right) return kExitOk;
+  fmt::print(stderr,
+             "error: a pass breaks the graph or changes outputs by more than {:g} of their "
+             "largest magnitude\n",
+             tolerance);
+  return kExitFailure;
+}
+
+}  // namespace tunec

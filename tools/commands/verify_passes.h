@@ -1,0 +1,16 @@
+// `tunec verify --pass NAME`, `--pipeline`: the four answers about graph passes on a model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/passes/verify_pass.h"
+
+namespace tunec {
+
+/// Prints a row per pass: numerics, gradients, lint, parameters. Returns the exit code.
+Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
+                             const std::vector<InputSet>& inputs, double tolerance);
+
+}  // namespace tunec
