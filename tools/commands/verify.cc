@@ -1,6 +1,7 @@
 // `tunec verify MODEL`: outputs against the reference execution and against expected ones.
 #include <CLI/CLI.hpp>
 
+#include "compiler/front_end.h"
 #include "graph/onnx/tensor_file.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
@@ -88,7 +89,8 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
   if (inputs.empty())
     return Fail(ErrorCode::kInvalidArgument, "no inputs to verify on: --random-inputs is 0");
   const std::vector<std::string> names = arguments.pipeline ? DefaultPipeline() : arguments.passes;
-  return PrintPassAnswers(session.graph, names, inputs, arguments.tolerance);
+  return PrintPassAnswers(session.graph, names, inputs, PassesOf(session.options).pass,
+                          arguments.tolerance);
 }
 
 Result<int> VerifyModel(const VerifyArguments& arguments) {

@@ -22,8 +22,9 @@ std::string Numerics(const PassAnswers& answers) {
 }  // namespace
 
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
-                             const std::vector<InputSet>& inputs, double tolerance) {
-  TUNEC_ASSIGN(const std::vector<PassAnswers> all, VerifyPasses(graph, names, inputs));
+                             const std::vector<InputSet>& inputs, const PassOptions& options,
+                             double tolerance) {
+  TUNEC_ASSIGN(const std::vector<PassAnswers> all, VerifyPasses(graph, names, inputs, options));
   TextTable table({{"pass"},
                    {"nodes", Align::kRight},
                    {"numerics (max error)"},

@@ -11,6 +11,7 @@ namespace tunec {
 
 /// Prints a row per pass: numerics, gradients, lint, parameters. Returns the exit code.
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
-                             const std::vector<InputSet>& inputs, double tolerance);
+                             const std::vector<InputSet>& inputs, const PassOptions& options,
+                             double tolerance);
 
 }  // namespace tunec
