@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/rounding.h"
+
 namespace tunec {
 namespace {
 
@@ -12,19 +14,6 @@ constexpr int kDeepest = 8;
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
 ValueRange Between(double low, double high) { return {low, high, false, false}; }
-
-double GreatestOf(DataType type) {
-  switch (type) {
-    case DataType::kF16:
-      return 65504;
-    case DataType::kBF16:
-      return 0x1.fep127;
-    case DataType::kF32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
 
 ValueRange RangeOfType(DataType type) {
   if (IsFloat(type)) return {};
@@ -78,9 +67,9 @@ class RangeFinder {
     const NodeView node = site_.NodeOf(value);
     if (node.inputs.empty() || !node.inputs[0].valid()) return {};
     ValueRange range = OfNode(node, depth + 1);
-    // What is above the greatest number rounds to infinity.
-    if (range.high > GreatestOf(type)) range.high = kInfinity;
-    if (range.low < -GreatestOf(type)) range.low = -kInfinity;
+    // Rounding keeps the order, so what is rounded lies within the rounded bounds.
+    range.low = RoundTo(range.low, type);
+    range.high = RoundTo(range.high, type);
     return range;
   }
 
@@ -96,9 +85,10 @@ class RangeFinder {
       case Op::kExpand:
       case Op::kSlice:
       case Op::kTile:
+        return x;
       case Op::kReduceMax:
       case Op::kReduceMin:
-        return x;
+        return HasElements(node.inputs[0]) ? x : ValueRange();
       case Op::kCast:
         return OfCast(x);
       case Op::kRelu:
@@ -154,6 +144,12 @@ class RangeFinder {
       default:
         return {};
     }
+  }
+
+  // The extreme of nothing is infinite.
+  bool HasElements(ValueId value) const {
+    const ValueType& type = site_.TypeOf(value);
+    return type.IsFixed() && ElementCount(type.Shape()) > 0;
   }
 
   static ValueRange OfCast(const ValueRange& x) {

@@ -189,6 +189,18 @@ TEST(ApplyRules, FastMathIsACondition) {
             "constant a_constant: f32[4] = [1.0, 1.0, 1.0, 1.0]\nz = neg(a_constant)\n");
 }
 
+// The bounds are numbers of the type: 1.1 in bf16 is 1.1015625.
+TEST(ApplyRules, BoundsAreRounded) {
+  const auto clipped = [](const std::string& most) {
+    return "  input b: bool[4]\n  constant c: bf16[] = 0.1\n  x = cast(b) {to=\"bf16\"}\n"
+           "  s = sigmoid(x)\n  a = add(s, c)\n  z = clip(a) {min=0.0, max=" +
+           most + "}\n  y = neg(z)\n  output y\n";
+  };
+  const std::string rule = "clip(x){min=l, max=m} => x where low(x) >= l and high(x) <= m";
+  EXPECT_TRUE(Lines(rule, clipped("1.1")).contains("clip"));
+  EXPECT_FALSE(Lines(rule, clipped("1.1015625")).contains("clip"));
+}
+
 // The examples of docs/rules.md.
 TEST(ApplyRules, DocumentedExamples) {
   EXPECT_EQ(Lines("relu(x) => leaky_relu(x){alpha=0.1}",
