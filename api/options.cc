@@ -107,6 +107,15 @@ Status ReadShapes(ApiOptions& options, std::string_view key, const Json& value) 
   return {};
 }
 
+Status ReadConstants(ApiOptions& options, std::string_view key, const Json& value) {
+  if (!value.is_object())
+    return Wrong(key, value, "an object of files, {\"input\": \"input.npy\"}");
+  for (const auto& [name, path] : value.items()) {
+    TUNEC_ASSIGN(options.model.constants[name], ReadText(key, path));
+  }
+  return {};
+}
+
 Status ReadRandomWeights(ApiOptions& options, std::string_view key, const Json& value) {
   TUNEC_ASSIGN(options.model.random_weights,
                ReadWhole(key, value, std::numeric_limits<uint64_t>::max()));
@@ -128,6 +137,7 @@ constexpr std::array kKeys = {
     Key{"rules", ReadRules},
     Key{"fast_math", ReadFastMath},
     Key{"shapes", ReadShapes},
+    Key{"constants", ReadConstants},
     Key{"random_weights", ReadRandomWeights},
 };
 

@@ -103,6 +103,9 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 /// random under `random_weights`).
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Of ONNX inputs: the .npy file with the input's value. Such an input is a constant, and no
+  /// input of what is compiled.
+  std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
 };
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);

@@ -1,5 +1,6 @@
 #include "schedule/sketch.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "schedule/sketches.h"
@@ -32,6 +33,14 @@ int64_t Sketch::SpaceSize() const {
 
 namespace {
 
+// An output of no elements: there is nothing to cut into tiles.
+bool HasEmptyLoop(const Compute& compute) {
+  return std::ranges::any_of(compute.statements, [](const Statement& statement) {
+    return std::ranges::any_of(statement.iterators,
+                               [](const Iterator& iterator) { return iterator.extent == 0; });
+  });
+}
+
 Sketch Naive(const std::string& lowering) {
   return {.name = "naive", .fill = [lowering](const std::vector<int64_t>&) {
             return Schedule{.lowering = lowering};
@@ -46,6 +55,7 @@ std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, cons
   std::vector<Sketch> sketches;
   if (set == SketchSet::kAll) {
     for (const NamedCompute& lowering : lowerings) {
+      if (HasEmptyLoop(lowering.compute)) continue;
       AddTileSketches(lowering, target, sketches);
       AddRowSketches(lowering, target, sketches);
       AddPointwiseSketches(lowering, target, sketches);

@@ -28,6 +28,13 @@ void AddModelArguments(CLI::App& command, ModelArguments& arguments) {
       ->expected(1)
       ->take_all();
   command
+      .add_option("--constant", arguments.constants,
+                  "bind an input to the value in a file, name=file.npy; what shapes depend on has "
+                  "to be known when compiling")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all();
+  command
       .add_option("--random-weights", arguments.random_weights,
                   "fill the weights of a .graph from this seed")
       ->type_name("SEED");
@@ -41,6 +48,13 @@ Result<Graph> ReadModel(const ModelArguments& arguments) {
     if (!options.shapes.insert(std::move(shape)).second)
       return Fail(ErrorCode::kInvalidArgument, "--shape {}: the shape of this input is given twice",
                   text);
+  }
+  for (const std::string& text : arguments.constants) {
+    const size_t equals = text.rfind('=');  // names of values may contain '='
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return Fail(ErrorCode::kInvalidArgument, "--constant {}: wanted name=file.npy", text);
+    if (!options.constants.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return Fail(ErrorCode::kInvalidArgument, "--constant {}: this input is bound twice", text);
   }
   return LoadModel(arguments.path, options);
 }

@@ -22,7 +22,8 @@ CLI::Validator Silently(const CLI::Validator& validator);
 /// MODEL and how it is read.
 struct ModelArguments {
   std::string path;
-  std::vector<std::string> shapes;  // name=1x3x224x224
+  std::vector<std::string> shapes;     // name=1x3x224x224
+  std::vector<std::string> constants;  // name=file.npy
   std::optional<uint64_t> random_weights;
 };
 void AddModelArguments(CLI::App& command, ModelArguments& arguments);

@@ -1,5 +1,7 @@
 #include "graph/lower/index_maps.h"
 
+#include <algorithm>
+
 namespace tunec::lower {
 namespace {
 
@@ -42,6 +44,7 @@ std::vector<IndexExpr> ReshapeIndex(const std::vector<IndexExpr>& index,
                                     const std::vector<int64_t>& from,
                                     const std::vector<int64_t>& to) {
   std::vector<IndexExpr> result(to.size(), IndexExpr(0));
+  if (std::ranges::count(from, 0) > 0) return result;  // of no elements every map is one
   size_t i = 0;
   size_t j = 0;
   while (i < from.size() && j < to.size()) {
@@ -52,10 +55,8 @@ std::vector<IndexExpr> ReshapeIndex(const std::vector<IndexExpr>& index,
     while (source_size != target_size) {
       if (source_size < target_size && source.end < from.size()) {
         source_size *= from[source.end++];
-      } else if (target.end < to.size()) {
-        target_size *= to[target.end++];
       } else {
-        return result;  // only for shapes with no elements
+        target_size *= to[target.end++];
       }
     }
     Delinearise(Linearise(index, from, source), to, target, result);

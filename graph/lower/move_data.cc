@@ -95,7 +95,8 @@ Result<Lazy> LowerTile(LowerContext& context, const Node& node) {
   const Lazy& x = context.Input(node, 0);
   return Moved(context, node, x, [shape = x.shape](const Index& index) {
     Index source;
-    for (size_t d = 0; d < index.size(); ++d) source.push_back(IndexExpr::Mod(index[d], shape[d]));
+    for (size_t d = 0; d < index.size(); ++d)
+      source.push_back(shape[d] == 0 ? index[d] : IndexExpr::Mod(index[d], shape[d]));
     return source;
   });
 }

@@ -67,7 +67,7 @@ Coordinate CoordinateOf(const std::string& mode, Rational scale, int64_t input, 
   const bool single = output == 1;
   if (mode == "asymmetric") return Reduced({q, 0, p});
   if (mode == "align_corners")
-    return single ? Coordinate{0, 0, 1} : Reduced({input - 1, 0, output - 1});
+    return single ? Coordinate{0, 0, 1} : Reduced({(input - 1) * q, 0, p * input - q});
   if (mode == "pytorch_half_pixel" && single) return {0, 0, 1};
   int64_t offset = q - p;
   if (mode == "half_pixel_symmetric") offset += input * p - output * q;

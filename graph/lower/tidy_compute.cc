@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 
 namespace tunec::lower {
@@ -35,6 +36,58 @@ void RemoveUnitIterators(Statement& statement) {
   std::erase_if(statement.domain, [](const IndexExpr& condition) {
     return condition.IsConstant() && condition.constant() >= 0;
   });
+}
+
+bool HasNoInstances(const Statement& statement) {
+  return std::ranges::any_of(statement.iterators,
+                             [](const Iterator& it) { return it.extent == 0; });
+}
+
+// Drops what never runs. An output of no elements keeps one statement that writes it.
+void RemoveEmptyStatements(Compute& compute) {
+  std::map<TensorId, int> writers;
+  for (const Statement& statement : compute.statements) {
+    for (const Write& write : statement.writes) ++writers[write.tensor];
+  }
+  std::erase_if(compute.statements, [&](const Statement& statement) {
+    const bool needed = std::ranges::any_of(statement.writes, [&](const Write& write) {
+      return compute.tensors[write.tensor].role == TensorRole::kOutput &&
+             writers[write.tensor] == 1;
+    });
+    if (needed || !HasNoInstances(statement)) return false;
+    for (const Write& write : statement.writes) --writers[write.tensor];
+    return true;
+  });
+}
+
+// A reduction over no elements: its results are the finalised identities.
+void AssignIdentity(Statement& statement) {
+  const auto is_empty = [](const Iterator& it) {
+    return it.kind == IteratorKind::kReduction && it.extent == 0;
+  };
+  if (!statement.reducer || std::ranges::none_of(statement.iterators, is_empty)) return;
+  const Reducer& reducer = *statement.reducer;
+  std::vector<Expr> values = reducer.identity;
+  for (size_t i = 0; i < reducer.finalise.size(); ++i) {
+    values[i] = Transform(reducer.finalise[i], [&](const Expr& e) {
+      return e.kind() == ExprKind::kAccumulator ? reducer.identity[e.node().slot] : e;
+    });
+  }
+  std::vector<IndexExpr> replacement;
+  std::vector<Iterator> kept;
+  for (const Iterator& iterator : statement.iterators) {
+    const bool reduced = iterator.kind == IteratorKind::kReduction;
+    replacement.push_back(reduced ? IndexExpr(0) : IndexExpr::Var(static_cast<VarId>(kept.size())));
+    if (!reduced) kept.push_back(iterator);
+  }
+  for (Write& write : statement.writes) {
+    for (IndexExpr& index : write.index) index = Substitute(index, replacement);
+  }
+  statement.iterators = std::move(kept);
+  statement.domain.clear();
+  statement.reads.clear();
+  statement.values = std::move(values);
+  statement.reducer.reset();
 }
 
 // Calls `visit(statement, index)` for each access to a tensor.
@@ -126,6 +179,8 @@ bool IsPrivate(Compute& compute, TensorId id) {
 
 Compute Tidy(const Compute& compute) {
   Compute result = compute;
+  for (Statement& statement : result.statements) AssignIdentity(statement);
+  RemoveEmptyStatements(result);
   for (Statement& statement : result.statements) RemoveUnitIterators(statement);
   for (size_t s = 0; s < result.statements.size(); ++s) {
     const Statement& statement = result.statements[s];

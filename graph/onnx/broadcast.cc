@@ -7,9 +7,25 @@
 namespace tunec::onnx_import {
 namespace {
 
+/// The right operand. Before opset 7 its axes could be those of the left one from `axis` on.
+Result<Operand> RightOperand(const NodeContext& node) {
+  TUNEC_ASSIGN(const Operand left, node.Input(0));
+  TUNEC_ASSIGN(const Operand right, node.Input(1));
+  if (node.version() >= 7 || !node.HasAttribute("axis")) return right;
+  TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 0, left->rank()));
+  const int64_t behind = left->rank() - axis - right->rank();
+  if (behind < 0) {
+    return Fail(ErrorCode::kInvalidArgument, "the right operand of rank {} does not fit at axis {}",
+                right->rank(), axis);
+  }
+  std::vector<int64_t> shape = right->shape;
+  shape.insert(shape.end(), static_cast<size_t>(behind), 1);
+  return node.Reshape(right, shape);
+}
+
 Result<Operands> Binary(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
-  TUNEC_ASSIGN(const Operand b, node.Input(1));
+  TUNEC_ASSIGN(const Operand b, RightOperand(node));
   return One(node.Emit(op, {a, b}));
 }
 
@@ -34,7 +50,7 @@ Result<Operands> Mean(const NodeContext& node, Op) {
 /// The exponent may be of another type than the base, whose type the result has.
 Result<Operands> Pow(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand base, node.Input(0));
-  TUNEC_ASSIGN(const Operand exponent, node.Input(1));
+  TUNEC_ASSIGN(const Operand exponent, RightOperand(node));
   if (!IsFloat(base->type) && IsFloat(exponent->type)) {
     TUNEC_ASSIGN(const Operand wide, node.Cast(base, exponent->type));
     TUNEC_ASSIGN(const Operand power, node.Emit(op, {wide, exponent}));
@@ -87,18 +103,18 @@ Result<Operands> Where(const NodeContext& node, Op op) {
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({
-    {"Add", 7, Binary, Op::kAdd},       {"And", 7, Binary, Op::kAnd},
+    {"Add", 1, Binary, Op::kAdd},       {"And", 1, Binary, Op::kAnd},
     {"BitShift", 11, BitShift},         {"BitwiseAnd", 18, Binary, Op::kAnd},
     {"BitwiseOr", 18, Binary, Op::kOr}, {"BitwiseXor", 18, Binary, Op::kXor},
-    {"Div", 7, Binary, Op::kDiv},       {"Equal", 7, Binary, Op::kEq},
-    {"Greater", 7, Binary, Op::kGt},    {"GreaterOrEqual", 12, Binary, Op::kGe},
-    {"Less", 7, Binary, Op::kLt},       {"LessOrEqual", 12, Binary, Op::kLe},
+    {"Div", 1, Binary, Op::kDiv},       {"Equal", 1, Binary, Op::kEq},
+    {"Greater", 1, Binary, Op::kGt},    {"GreaterOrEqual", 12, Binary, Op::kGe},
+    {"Less", 1, Binary, Op::kLt},       {"LessOrEqual", 12, Binary, Op::kLe},
     {"Max", 6, Variadic, Op::kMax},     {"Mean", 6, Mean},
     {"Min", 6, Variadic, Op::kMin},     {"Mod", 10, Mod, Op::kMod},
-    {"Mul", 7, Binary, Op::kMul},       {"Or", 7, Binary, Op::kOr},
-    {"PRelu", 7, Prelu, Op::kPrelu},    {"Pow", 7, Pow, Op::kPow},
-    {"Sub", 7, Binary, Op::kSub},       {"Sum", 6, Variadic, Op::kAdd},
-    {"Where", 9, Where, Op::kWhere},    {"Xor", 7, Binary, Op::kXor},
+    {"Mul", 1, Binary, Op::kMul},       {"Or", 1, Binary, Op::kOr},
+    {"PRelu", 1, Prelu, Op::kPrelu},    {"Pow", 1, Pow, Op::kPow},
+    {"Sub", 1, Binary, Op::kSub},       {"Sum", 6, Variadic, Op::kAdd},
+    {"Where", 9, Where, Op::kWhere},    {"Xor", 1, Binary, Op::kXor},
 });
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 
 namespace tunec::onnx_import {
@@ -24,6 +25,8 @@ Result<Operands> Identity(const NodeContext& node, Op) { return One(node.Input(0
 
 Result<Operands> Dropout(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const int64_t is_test, node.Int("is_test", node.version() < 7 ? 0 : 1));
+  if (is_test == 0) return Fail(ErrorCode::kUnsupported, "training mode is not supported");
   if (node.HasInput(2)) {
     TUNEC_ASSIGN(const double training, node.ConstantFloat(2));
     if (training != 0) return Fail(ErrorCode::kUnsupported, "training mode is not supported");
@@ -58,13 +61,13 @@ Result<Operands> BiasGelu(const NodeContext& node, Op) {
   return One(node.Emit(Op::kGelu, {x}, std::move(attributes)));
 }
 
-/// com.microsoft: x * sigmoid(alpha x).
-Result<Operands> QuickGelu(const NodeContext& node, Op) {
-  TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(const double alpha, node.Float("alpha", 1.702));
-  TUNEC_ASSIGN(const Operand scaled, node.Emit(Op::kMul, {x, node.Scalar(alpha, x->type)}));
-  TUNEC_ASSIGN(const Operand gate, node.Emit(Op::kSigmoid, {scaled}));
-  return One(node.Emit(Op::kMul, {x, gate}));
+/// x * sigmoid(alpha x), and for SwiGLU times the second input.
+Result<Operands> Swish(const NodeContext& node, Op) {
+  const bool is_quick_gelu = node.node().op_type == "QuickGelu";
+  TUNEC_ASSIGN(const double alpha, node.Float("alpha", is_quick_gelu ? 1.702 : 1));
+  const Formula x = In(node, 0);
+  const Formula gate = alpha == 1 ? Apply(Op::kSilu, {x}) : x * Apply(Op::kSigmoid, {x * alpha});
+  return Results({node.node().op_type == "SwiGLU" ? gate * In(node, 1) : gate});
 }
 
 /// A bound of Clip: absent and infinite ones do not count.
@@ -151,7 +154,7 @@ constexpr auto kHandlers = std::to_array<Handler>({
     {"Clip", 6, Clip, Op::kClip},
     {"Cos", 7, Unary, Op::kCos},
     {"Cosh", 9, Unary, Op::kCosh},
-    {"Dropout", 7, Dropout},
+    {"Dropout", 1, Dropout},
     {"Elu", 6, Unary, Op::kElu},
     {"Erf", 9, Unary, Op::kErf},
     {"Exp", 6, Unary, Op::kExp},
@@ -169,7 +172,7 @@ constexpr auto kHandlers = std::to_array<Handler>({
     {"Mish", 18, Unary, Op::kMish},
     {"Neg", 6, Unary, Op::kNeg},
     {"Not", 1, Unary, Op::kNot},
-    {"QuickGelu", 1, QuickGelu, Op::kGelu, "com.microsoft"},
+    {"QuickGelu", 1, Swish, Op::kSilu, "com.microsoft"},
     {"Reciprocal", 6, Unary, Op::kReciprocal},
     {"Relu", 6, Unary, Op::kRelu},
     {"Round", 11, Unary, Op::kRound},
@@ -182,6 +185,8 @@ constexpr auto kHandlers = std::to_array<Handler>({
     {"Softplus", 1, Unary, Op::kSoftplus},
     {"Softsign", 1, Unary, Op::kSoftsign},
     {"Sqrt", 6, Unary, Op::kSqrt},
+    {"SwiGLU", 28, Swish, Op::kSilu},
+    {"Swish", 24, Swish, Op::kSilu},
     {"Tan", 7, Unary, Op::kTan},
     {"Tanh", 6, Unary, Op::kTanh},
     {"ThresholdedRelu", 10, Unary, Op::kThresholdedRelu},

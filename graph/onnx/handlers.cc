@@ -15,7 +15,8 @@ Table MakeTable() {
   for (const auto part :
        {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(),
         ConvHandlers(), PoolHandlers(), NormHandlers(), ShapeHandlers(), SliceHandlers(),
-        IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers()}) {
+        IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers(), LossHandlers(),
+        SequenceMixingHandlers()}) {
     for (const Handler& handler : part) {
       const bool is_new =
           table.emplace(std::pair(handler.domain, handler.op_type), &handler).second;

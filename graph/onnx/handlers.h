@@ -36,5 +36,7 @@ std::span<const Handler> IndexHandlers();
 std::span<const Handler> ConstantHandlers();
 std::span<const Handler> ResizeHandlers();
 std::span<const Handler> QuantizeHandlers();
+std::span<const Handler> LossHandlers();
+std::span<const Handler> SequenceMixingHandlers();
 
 }  // namespace tunec::onnx_import

@@ -14,7 +14,8 @@ namespace {
 Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<std::string>& folder,
                      const ImportOptions& options) {
   TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, folder));
-  return onnx_import::Importer(std::move(model), options).Run();
+  TUNEC_ASSIGN(ImportOptions complete, onnx_import::WithShapesOfConstants(options));
+  return onnx_import::Importer(std::move(model), std::move(complete)).Run();
 }
 
 /// Adds the file to an error, and turns exhausted memory, which a small hostile file can cause

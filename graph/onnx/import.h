@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ir/array.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -19,12 +20,15 @@ namespace tunec {
 struct ImportOptions {
   /// By input name: the shape, for inputs whose dimensions the model leaves open.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// By input name: its value, for inputs that are no inputs of the graph but constants. What
+  /// shapes depend on (the `shape` of a Reshape) has to be known while importing.
+  std::map<std::string, Array> constants;
 };
 
 /// Reads `name=1x3x224x224`, the text of the option --shape; `name=` is a scalar.
 Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::string_view text);
 
-/// Imports a model of the default domain's opsets 7 to 23. Ensures: every dimension fixed, shape
+/// Imports a model of the default domain's opsets 1 to 28. Ensures: every dimension fixed, shape
 /// arithmetic resolved into attributes, model-local functions inlined, the graph not yet
 /// simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them all;
 /// open dimensions one error (kInvalidArgument) that lists all such inputs. Weights are copied

@@ -10,8 +10,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-constexpr int64_t kLeastOpset = 7;
-constexpr int64_t kMostOpset = 23;
+constexpr int64_t kLeastOpset = 1;
+constexpr int64_t kMostOpset = 28;
 /// Functions may call functions and double the nodes at each level: both need an end.
 constexpr int kMostCallDepth = 64;
 constexpr int64_t kMostNodes = 4'000'000;
@@ -69,10 +69,10 @@ const Operand* Scope::Find(std::string_view name) const {
   return nullptr;
 }
 
-Importer::Importer(OnnxModel model, const ImportOptions& options)
+Importer::Importer(OnnxModel model, ImportOptions options)
     : model_(std::move(model)),
       emitter_(model_.graph.name.empty() ? "model" : model_.graph.name),
-      options_(options) {}
+      options_(std::move(options)) {}
 
 Result<Graph> Importer::Run() {
   Scope scope;
@@ -114,10 +114,21 @@ Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
       return Fail(ErrorCode::kInvalidArgument, "graph input '{}' has too many elements",
                   input.name);
     }
-    TUNEC_ASSIGN(scope.values[input.name],
-                 emitter_.AddInput(input.name, *input.type, shape->second));
+    TUNEC_ASSIGN(scope.values[input.name], AddInput(input, shape->second));
   }
   return {};
+}
+
+Result<Operand> Importer::AddInput(const OnnxValue& input, const std::vector<int64_t>& shape) {
+  const auto constant = options_.constants.find(input.name);
+  if (constant == options_.constants.end()) {
+    return emitter_.AddInput(input.name, *input.type, shape);
+  }
+  if (constant->second.type() != *input.type) {
+    return Fail(ErrorCode::kInvalidArgument, "the constant for input '{}' is {}, wanted {}",
+                input.name, Name(constant->second.type()), Name(*input.type));
+  }
+  return emitter_.AddConstant(constant->second, input.name);
 }
 
 Status Importer::AddInitializers(OnnxGraph& graph, Scope& scope) {

@@ -28,11 +28,12 @@ struct Scope {
 /// cannot be translated is noted and poisons its outputs, so that all such nodes are reported.
 class Importer {
  public:
-  Importer(OnnxModel model, const ImportOptions& options);
+  Importer(OnnxModel model, ImportOptions options);
   Result<Graph> Run();
 
  private:
   Status AddInputs(const OnnxGraph& graph, Scope& scope);
+  Result<Operand> AddInput(const OnnxValue& input, const std::vector<int64_t>& shape);
   Status AddInitializers(OnnxGraph& graph, Scope& scope);
   Status ImportNodes(const std::vector<OnnxNode>& nodes, Scope& scope, int depth);
   Status ImportNode(const OnnxNode& node, Scope& scope, int depth);
@@ -51,10 +52,14 @@ class Importer {
 
   OnnxModel model_;
   Emitter emitter_;
-  const ImportOptions& options_;
+  const ImportOptions options_;  // shapes of constants included
   std::vector<std::string> unsupported_;
   int64_t imported_nodes_ = 0;
 };
+
+/// The options with the shapes of their constants among the shapes; an error where an input has
+/// another shape there.
+Result<ImportOptions> WithShapesOfConstants(ImportOptions options);
 
 /// The shapes of the graph's inputs that are no initializers, by name. One error lists all
 /// dimensions that neither the model nor the options fix.

@@ -68,9 +68,10 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs,
     if (it == inputs.end()) {
       std::vector<std::string> names;
       for (const OnnxValue* input : inputs) names.push_back("'" + input->name + "'");
-      return Fail(ErrorCode::kInvalidArgument,
-                  "a shape is given for '{}', which is no input; the model's inputs are {}", name,
-                  fmt::join(names, ", "));
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          "a shape or constant is given for '{}', which is no input; the model's inputs are {}",
+          name, fmt::join(names, ", "));
     }
     TUNEC_RETURN_IF_ERROR(Apply(**it, shape, fixed));
   }
@@ -85,6 +86,18 @@ std::string Option(const OnnxValue& input, const std::vector<Dim>& dims) {
 }
 
 }  // namespace
+
+Result<ImportOptions> WithShapesOfConstants(ImportOptions options) {
+  for (const auto& [name, array] : options.constants) {
+    const auto [shape, is_new] = options.shapes.emplace(name, array.shape());
+    if (!is_new && shape->second != array.shape()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "shape {} for input '{}' is not that of its constant, {}",
+                  fmt::join(shape->second, "x"), name, fmt::join(array.shape(), "x"));
+    }
+  }
+  return options;
+}
 
 Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputShapes(
     const OnnxGraph& graph, const ImportOptions& options) {

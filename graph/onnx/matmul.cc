@@ -104,7 +104,7 @@ Result<Operands> MatMulInteger(const NodeContext& node, Op) {
 constexpr auto kHandlers = std::to_array<Handler>({
     {"Einsum", 12, Einsum},
     {"FusedMatMul", 1, FusedMatMul, Op::kMatmul, "com.microsoft"},
-    {"Gemm", 7, Gemm},
+    {"Gemm", 1, Gemm},
     {"MatMul", 1, MatMul},
     {"MatMulInteger", 10, MatMulInteger},
 });

@@ -1,6 +1,7 @@
 // Normalisations and softmax.
 #include <array>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 
 namespace tunec::onnx_import {
@@ -12,7 +13,8 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const int64_t spatial, node.Int("spatial", 1));
   TUNEC_ASSIGN(const int64_t training, node.Int("training_mode", 0));
   if (spatial != 1) return Fail(ErrorCode::kUnsupported, "spatial=0 is not supported");
-  bool trains = training != 0;
+  TUNEC_ASSIGN(const int64_t is_test, node.Int("is_test", node.version() < 7 ? 0 : 1));
+  bool trains = training != 0 || is_test == 0;
   for (size_t i = 1; i < node.num_outputs(); ++i) trains = trains || node.WantsOutput(i);
   if (trains) return Fail(ErrorCode::kUnsupported, "training mode is not supported");
   if (inputs.size() != 5) {
@@ -144,9 +146,28 @@ Result<Operands> Softmax(const NodeContext& node, Op op) {
   return One(node.Reshape(y, x->shape));
 }
 
+/// 1 at the first greatest element of each row, else 0. Rows as for Softmax.
+Result<Operands> Hardmax(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  const bool flattens = node.version() < 13;
+  TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", flattens ? 1 : -1, x->rank()));
+  Formula rows(node, x);
+  const auto at = static_cast<size_t>(axis);
+  if (flattens) {
+    rows = rows.Reshape({Product(x->shape, 0, at), Product(x->shape, at, x->shape.size())});
+  }
+  const int64_t along = flattens ? 1 : axis;
+  const Formula best = Apply(Op::kArgMax, {rows}, {{"axis", along}, {"keepdims", int64_t{1}}});
+  std::vector<int64_t> shape(rows.shape().size(), 1);
+  shape[static_cast<size_t>(along)] = rows.shape()[static_cast<size_t>(along)];
+  const Formula here = Iota(node, 0, shape[static_cast<size_t>(along)]).Reshape(shape);
+  return Results({Equal(best, here).Cast(x->type).Reshape(x->shape)});
+}
+
 constexpr auto kHandlers = std::to_array<Handler>({
-    {"BatchNormalization", 7, BatchNorm, Op::kBatchNorm},
+    {"BatchNormalization", 1, BatchNorm, Op::kBatchNorm},
     {"GroupNormalization", 18, GroupNorm, Op::kGroupNorm},
+    {"Hardmax", 1, Hardmax, Op::kArgMax},
     {"InstanceNormalization", 6, InstanceNorm, Op::kInstanceNorm},
     {"LRN", 1, Lrn, Op::kLrn},
     {"LayerNormalization", 17, LayerNorm, Op::kLayerNorm},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 #include "graph/onnx/window.h"
 
@@ -77,22 +78,34 @@ Result<Operands> AveragePool(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, std::move(attributes)));
 }
 
+Formula PowerOfAbsolute(const Formula& x, int64_t p) {
+  if (p == 2) return x * x;
+  const Formula absolute = Apply(Op::kAbs, {x});
+  if (p == 1) return absolute;
+  return Apply(Op::kPow, {absolute, x.Number(static_cast<double>(p))});
+}
+
+Formula Root(const Formula& x, int64_t p) {
+  if (p == 1) return x;
+  if (p == 2) return Apply(Op::kSqrt, {x});
+  return Apply(Op::kPow, {x, x.Number(1.0 / static_cast<double>(p))});
+}
+
 /// (sum of |x|^p over the window)^(1/p), the sum as an average that counts its padding of zeros.
 Result<Operands> LpPool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
-  if (p != 1 && p != 2) return Fail(ErrorCode::kUnsupported, "p is {}, wanted 1 or 2", p);
+  if (p < 1) return Fail(ErrorCode::kParse, "p is {}, wanted at least 1", p);
   std::vector<int64_t> extra;
   TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
   AddPads(window.pads, extra);
   Attributes attributes = AttributesOf(window);
   attributes.emplace("count_include_pad", int64_t{1});
   const auto volume = static_cast<double>(Product(window.kernel, 0, window.kernel.size()));
-  TUNEC_ASSIGN(const Operand power,
-               p == 1 ? node.Emit(Op::kAbs, {x}) : node.Emit(Op::kMul, {x, x}));
-  TUNEC_ASSIGN(const Operand mean, node.Emit(Op::kAveragePool, {power}, std::move(attributes)));
-  TUNEC_ASSIGN(const Operand sum, node.Emit(Op::kMul, {mean, node.Scalar(volume, x->type)}));
-  return One(p == 1 ? Result<Operand>(sum) : node.Emit(Op::kSqrt, {sum}));
+  const Formula given(node, x);
+  const Formula sum =
+      Apply(Op::kAveragePool, {PowerOfAbsolute(given, p)}, std::move(attributes)) * volume;
+  return Results({Root(sum, p)});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

@@ -148,18 +148,23 @@ Result<Blocks> ReadBlocks(const NodeContext& node) {
   return Blocks{x, x->shape[0], x->shape[1], x->shape[2], x->shape[3], size};
 }
 
-Result<Operands> DepthToSpace(const NodeContext& node, Op) {
-  TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
+/// The order of channels: block by block (DCR), or depth by depth (CRD).
+Result<bool> DepthIsLast(const NodeContext& node) {
   TUNEC_ASSIGN(const std::string mode, node.String("mode", "DCR"));
   if (mode != "DCR" && mode != "CRD") {
     return Fail(ErrorCode::kParse, "mode is '{}', wanted 'DCR' or 'CRD'", mode);
   }
+  return mode == "DCR";
+}
+
+Result<Operands> DepthToSpace(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
+  TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
   if (b.c % (b.size * b.size) != 0) {
     return Fail(ErrorCode::kInvalidArgument, "{} channels, wanted a multiple of {}", b.c,
                 b.size * b.size);
   }
   const int64_t depth = b.c / (b.size * b.size);
-  const bool depth_last = mode == "DCR";
   TUNEC_ASSIGN(const Operand split,
                node.Reshape(b.x, depth_last ? std::vector{b.n, b.size, b.size, depth, b.h, b.w}
                                             : std::vector{b.n, depth, b.size, b.size, b.h, b.w}));
@@ -169,8 +174,10 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
   return One(node.Reshape(moved, {b.n, depth, b.h * b.size, b.w * b.size}));
 }
 
+/// CRD came with opset 28.
 Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
+  TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
   if (b.h % b.size != 0 || b.w % b.size != 0) {
     return Fail(ErrorCode::kInvalidArgument, "image is {}x{}, wanted multiples of {}", b.h, b.w,
                 b.size);
@@ -178,7 +185,9 @@ Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   const int64_t h = b.h / b.size;
   const int64_t w = b.w / b.size;
   TUNEC_ASSIGN(const Operand split, node.Reshape(b.x, {b.n, b.c, h, b.size, w, b.size}));
-  TUNEC_ASSIGN(const Operand moved, node.Transpose(split, {0, 3, 5, 1, 2, 4}));
+  TUNEC_ASSIGN(const Operand moved,
+               node.Transpose(split, depth_last ? std::vector<int64_t>{0, 3, 5, 1, 2, 4}
+                                                : std::vector<int64_t>{0, 1, 3, 5, 2, 4}));
   return One(node.Reshape(moved, {b.n, b.c * b.size * b.size, h, w}));
 }
 

@@ -86,6 +86,26 @@ const OutputCase kCases[] = {
       output second = s
       output third = x
     })"},
+    {"NoElements", R"(graph g {
+      input x: f32[2, 0, 4]
+      input y: f32[3, 4]
+      input a: f32[3, 0]
+      input b: f32[0, 5]
+      r = reshape(x) {shape=[4, 0, 2]}
+      s = mul(x, x)
+      t = reduce_sum(s) {axes=[1]}
+      u = reduce_sum(s) {axes=[2]}
+      v = slice(y) {starts=[0, 2], ends=[3, 2]}
+      w = add(y, y)
+      p = matmul(a, b)
+      output r = r
+      output s = s
+      output t = t
+      output u = u
+      output v = v
+      output w = w
+      output p = p
+    })"},
     {"AConstant", R"(graph g {
       input x: f32[2]
       constant c: f32[3] = [1.0, -2.5, 4.0]

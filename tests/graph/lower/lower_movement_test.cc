@@ -122,6 +122,21 @@ TEST(LowerMovement, Resize) {
 }
 
 // Renaming after a contraction moves the store; before it, the reads.
+TEST(LowerMovement, NoElements) {
+  SampleGraph g("empty");
+  const ValueId x = g.Input({2, 0, 4});
+  const ValueId y = g.Input({3, 4});
+  const ValueId reshaped = g(Op::kReshape, {x}, {{"shape", Ints{4, 0, 2}}});
+  const ValueId squared = g(Op::kMul, {x, x});
+  const ValueId sum = g(Op::kReduceSum, {squared}, {{"axes", Ints{1}}});
+  const ValueId kept = g(Op::kReduceSum, {squared}, {{"axes", Ints{2}}});
+  const ValueId joined =
+      g(Op::kConcat, {g(Op::kReshape, {x}, {{"shape", Ints{0, 4}}}), y}, {{"axis", int64_t{0}}});
+  const ValueId product = g(Op::kMatmul, {g.Input({3, 0}), g.Input({0, 5})});
+  const ValueId tiled = g(Op::kTile, {reshaped}, {{"repeats", Ints{1, 2, 1}}});
+  ExpectSameAsReference(std::move(g).Build({reshaped, sum, kept, joined, product, tiled}), 0);
+}
+
 TEST(LowerMovement, RenamesAroundContractions) {
   SampleGraph g("heads");
   const ValueId x = g.Input({1, 5, 8});

@@ -141,6 +141,7 @@ TEST(OnnxPool, WindowsAndCeilMode) {
   EXPECT_THAT(of("AveragePool", {{"strides", List{4}}, {"count_include_pad", 1}, {"ceil_mode", 1}}),
               ElementsAre(0.5, 4));
   EXPECT_THAT(of("LpPool", {{"p", 1}, {"strides", List{2}}}), ElementsAre(1, 5));
+  EXPECT_NEAR(of("LpPool", {{"p", 3}, {"strides", List{2}}})[1], std::cbrt(8 + 27), 1e-5);
   EXPECT_THAT(ErrorOf({.op = "MaxPool",
                        .attributes = {{"kernel_shape", List{2}}},
                        .operands = {x},
@@ -296,6 +297,14 @@ TEST(OnnxNorm, SoftmaxFlattensBeforeOpset13) {
               ElementsAre(0.5, 0.5, 0.5, 0.5));
   EXPECT_NEAR(Eval({.op = "LogSoftmax", .operands = {x}, .opset = 11}).GetDouble(0), std::log(0.25),
               1e-6);
+}
+
+TEST(OnnxNorm, HardmaxMarksTheFirstGreatest) {
+  const Array x = Floats({1, 2, 2}, {3, 5, 5, 1});
+  EXPECT_THAT(Values(Eval({.op = "Hardmax", .operands = {x}, .opset = 13})),
+              ElementsAre(0, 1, 1, 0));
+  EXPECT_THAT(Values(Eval({.op = "Hardmax", .operands = {x}, .opset = 11})),
+              ElementsAre(0, 1, 0, 0));
 }
 
 }  // namespace

@@ -154,6 +154,22 @@ TEST(OnnxElementwise, BinaryOperatorsBroadcast) {
   EXPECT_THAT(of("LessOrEqual"), ElementsAre(0, 0, 0, 0));
 }
 
+TEST(OnnxElementwise, BeforeOpset7AxesSayWhereOperandsMeet) {
+  const Array x = Counting({2, 3, 2});
+  const auto add = [&](std::vector<Attr> attributes, const Array& y) {
+    return Values(Eval({.op = "Add", .attributes = attributes, .operands = {x, y}, .opset = 6}));
+  };
+  EXPECT_THAT(add({{"broadcast", 1}, {"axis", 1}}, Floats({3}, {10, 20, 30})),
+              ElementsAre(10, 11, 22, 23, 34, 35, 16, 17, 28, 29, 40, 41));
+  EXPECT_THAT(add({{"broadcast", 1}}, Floats({2}, {10, 20})),
+              ElementsAre(10, 21, 12, 23, 14, 25, 16, 27, 18, 29, 20, 31));
+  EXPECT_THAT(ErrorOf({.op = "Add",
+                       .attributes = {{"broadcast", 1}, {"axis", 2}},
+                       .operands = {x, Counting({3, 2})},
+                       .opset = 6}),
+              HasSubstr("does not fit at axis 2"));
+}
+
 TEST(OnnxElementwise, IntegerOperators) {
   const Array a = Ints({3}, {-7, 7, 7});
   const Array b = Ints({3}, {3, -3, 3});

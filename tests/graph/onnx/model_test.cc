@@ -196,11 +196,31 @@ TEST(OnnxModel, NamesAreChecked) {
 }
 
 TEST(OnnxModel, OpsetsOutsideTheRange) {
-  for (const int64_t opset : {6, 24}) {
+  for (const int64_t opset : {0, 29}) {
     Model model(opset);
     model.Input("x", {1}).Node("Relu", {"x"}, {"y"}).Output("y");
-    EXPECT_THAT(MessageOf(model), HasSubstr("wanted 7 to 23"));
+    EXPECT_THAT(MessageOf(model), HasSubstr("wanted 1 to 28"));
   }
+}
+
+TEST(OnnxModel, InputsBoundToConstants) {
+  Model model(17);
+  model.Input("x", {2, 3}).Input("shape", {2}, DataType::kI64);
+  model.Node("Reshape", {"x", "shape"}, {"y"}).Output("y");
+  EXPECT_THAT(MessageOf(model), HasSubstr("input 1 ('shape') is computed at run time"));
+  const auto graph = model.Import({.shapes = {}, .constants = {{"shape", Ints({2}, {3, -1})}}});
+  ASSERT_TRUE(graph) << graph.error().Format();
+  ASSERT_EQ(graph->inputs().size(), 1u);
+  EXPECT_THAT(graph->value(graph->outputs()[0]).type.Shape(), ElementsAre(3, 2));
+
+  const auto message = [&](const std::string& name, const Array& value) {
+    const auto result = model.Import({.shapes = {{"x", {2, 3}}}, .constants = {{name, value}}});
+    return result ? "" : result.error().message;
+  };
+  EXPECT_THAT(message("shape", Counting({2})), HasSubstr("is f32, wanted i64"));
+  EXPECT_THAT(message("shape", Ints({3}, {1, 2, 3})), HasSubstr("does not fit the model's 2"));
+  EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is no input"));
+  EXPECT_THAT(message("x", Counting({6})), HasSubstr("is not that of its constant, 6"));
 }
 
 TEST(OnnxModel, SameWeightsAndOutputsMayBeShared) {

@@ -96,6 +96,11 @@ TEST(OnnxShape, DepthAndSpace) {
                            .attributes = {{"blocksize", 2}},
                            .operands = {Counting({1, 1, 2, 2})}})),
               ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Values(Eval({.op = "SpaceToDepth",
+                           .attributes = {{"blocksize", 2}, {"mode", "CRD"}},
+                           .operands = {Counting({1, 2, 2, 2})},
+                           .opset = 28})),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 TEST(OnnxShape, ShapeAndSize) {

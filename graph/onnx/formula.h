@@ -1,0 +1,79 @@
+// Operands in formulas: handlers that write an operator out in others read as its definition does,
+// `Sum((x - mean) * (x - mean), axes)`. An error sticks: what is computed from it is the same
+// error, which Take returns in the end. Internal to graph/onnx.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/onnx/node_context.h"
+
+namespace tunec::onnx_import {
+
+class Formula {
+ public:
+  Formula(const NodeContext& node, Result<Operand> value)
+      : node_(&node), value_(std::move(value)) {}
+
+  const NodeContext& node() const { return *node_; }
+  const Result<Operand>& value() const { return value_; }
+  Result<Operand> Take() const { return value_; }
+  bool ok() const { return value_.has_value(); }
+  /// Of an error: f32, no dimensions.
+  DataType type() const { return ok() ? (*value_)->type : DataType::kF32; }
+  std::vector<int64_t> shape() const { return ok() ? (*value_)->shape : std::vector<int64_t>(); }
+  int64_t rank() const { return static_cast<int64_t>(shape().size()); }
+
+  /// A constant of this operand's type.
+  Formula Number(double value) const;
+  Formula Cast(DataType type) const;
+  Formula Reshape(std::vector<int64_t> shape) const;
+  /// With an axis of extent 1 before `axis`.
+  Formula Unsqueeze(int64_t axis) const;
+  Formula Transpose(std::vector<int64_t> perm) const;
+  Formula Expand(std::vector<int64_t> shape) const;
+  /// begin, begin + step, ... before end along one axis.
+  Formula Slice(int64_t axis, int64_t begin, int64_t end, int64_t step = 1) const;
+
+ private:
+  const NodeContext* node_;
+  Result<Operand> value_;
+};
+
+/// Any operator of the graph. Operands are cast to nothing: their types must agree.
+Formula Apply(Op op, const std::vector<Formula>& operands, Attributes attributes = {});
+
+Formula operator+(const Formula& a, const Formula& b);
+Formula operator-(const Formula& a, const Formula& b);
+Formula operator*(const Formula& a, const Formula& b);
+Formula operator/(const Formula& a, const Formula& b);
+Formula operator+(const Formula& a, double b);
+Formula operator-(const Formula& a, double b);
+Formula operator-(double a, const Formula& b);
+Formula operator*(const Formula& a, double b);
+Formula operator/(const Formula& a, double b);
+Formula operator-(const Formula& a);
+Formula Min(const Formula& a, const Formula& b);
+Formula Max(const Formula& a, const Formula& b);
+Formula Clamp(const Formula& x, double least, double most);
+Formula Less(const Formula& a, const Formula& b);
+Formula LessOrEqual(const Formula& a, const Formula& b);
+Formula Equal(const Formula& a, const Formula& b);
+Formula And(const Formula& a, const Formula& b);
+Formula Where(const Formula& condition, const Formula& yes, const Formula& no);
+Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keep = false);
+Formula Matmul(const Formula& a, const Formula& b);
+Formula Concat(const std::vector<Formula>& parts, int64_t axis);
+/// Elements of `data` along the axis.
+Formula Gather(const Formula& data, const Formula& indices, int64_t axis = 0);
+
+/// The node's input; an error when it is missing.
+Formula In(const NodeContext& node, size_t index);
+Formula Constant(const NodeContext& node, Array array);
+/// begin, begin + 1, ... below end as i64.
+Formula Iota(const NodeContext& node, int64_t begin, int64_t end);
+
+/// A handler's result from formulas.
+Result<Operands> Results(const std::vector<Formula>& outputs);
+
+}  // namespace tunec::onnx_import
