@@ -240,7 +240,9 @@ std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) cons
 
 void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
   const Node& node = graph_.producer(value);
-  if (node.op == Op::kConcat && !lazy.tensor) return WriteConcatPieces(node, id);
+  // Of no elements there are no pieces, but the output is written all the same.
+  if (node.op == Op::kConcat && !lazy.tensor && Elements(lazy.shape) > 0)
+    return WriteConcatPieces(node, id);
   const auto space = spaces_.find(value);
   StatementBuilder builder = NewStatement();
   const Index index = builder.AddSpace(space == spaces_.end() ? BoxOf(lazy.shape) : space->second);
