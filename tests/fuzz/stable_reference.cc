@@ -279,7 +279,9 @@ class Sample {
           random_.Below(2) == 0)
         y = -y;
       if (std::isfinite(y)) {
-        y += NoiseOf(y, i, freedom, exact, scale, type, operands, node, result.size());
+        const double noise =
+            NoiseOf(y, i, freedom, exact, scale, type, operands, node, result.size());
+        if (noise != 0) y += noise;  // -0 + 0 is another zero
       } else if (std::isinf(y) && overflows && random_.Below(2) == 0) {
         y = std::copysign(LargestOf(type), y);
       }
@@ -302,13 +304,21 @@ class Sample {
         const double inner = 12 * unit * InnerScale(node.op, operands, i, size);
         return OrNothing(y, Noise() * std::max(12 * unit * std::abs(y), inner), inner);
       }
-      case Freedom::kSum:
-        return exact ? 0
-                     : OrNothing(y, 4 * unit * Noise() * std::max(std::abs(y), scale),
-                                 4 * unit * scale);
+      case Freedom::kSum: {
+        if (exact) return 0;
+        // Roundings of a running sum may all go one way.
+        const double terms = TermsOf(operands, size);
+        return OrNothing(y, terms * unit * Noise() * std::max(std::abs(y), scale),
+                         4 * unit * scale);
+      }
       default:
         return 0;
     }
+  }
+
+  static double TermsOf(std::span<const Array> operands, int64_t results) {
+    const int64_t operand = operands.empty() ? 0 : operands[0].size();
+    return std::max(4.0, static_cast<double>(operand) / static_cast<double>(results));
   }
 
   // What is smaller than the rounding of its parts may come out as nothing.
