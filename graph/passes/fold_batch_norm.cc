@@ -5,6 +5,7 @@
 
 #include "graph/passes/copy_node.h"
 #include "graph/passes/eliminate_dead_nodes.h"
+#include "ir/rounding.h"
 
 namespace tunec {
 namespace {
@@ -28,6 +29,10 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
     const double scale = parameters[0]->GetDouble(c) / deviation;
     affine.scale.push_back(scale);
     affine.shift.push_back(parameters[1]->GetDouble(c) - parameters[2]->GetDouble(c) * scale);
+    // An infinite factor would meet an infinite shift where the normalisation has one alone.
+    const DataType type = parameters[0]->type();
+    if (!std::isfinite(RoundTo(scale, type)) || !std::isfinite(RoundTo(affine.shift.back(), type)))
+      return {};
   }
   return affine;
 }
