@@ -77,31 +77,34 @@ std::vector<Tap> ClampedTaps(const Node& node, int64_t out, const Axis& axis) {
   return taps;
 }
 
-/// Replaces axis `a` of x by its resized values.
-std::vector<double> ResizeAxis(const Node& node, const std::vector<double>& x, const Axis& axis,
-                               int64_t outer, int64_t inner) {
-  std::vector<double> y(static_cast<size_t>(outer * axis.to * inner));
+/// Replaces axis `a` of x by its resized values. T: double, or int64_t, whose nearest elements are
+/// copied as they are.
+template <class T>
+std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis& axis,
+                          int64_t outer, int64_t inner) {
+  const bool copies = node.String("mode") == "nearest";
+  std::vector<T> y(static_cast<size_t>(outer * axis.to * inner));
   for (int64_t out = 0; out < axis.to; ++out) {
     const std::vector<Tap> taps = ClampedTaps(node, out, axis);
     for (int64_t o = 0; o < outer; ++o) {
-      double* to = &y[(o * axis.to + out) * inner];
+      T* to = &y[(o * axis.to + out) * inner];
       for (const Tap& tap : taps) {
         if (tap.weight == 0) continue;  // 0 * inf would be NaN
-        const double* from = &x[(o * axis.from + tap.index) * inner];
-        for (int64_t i = 0; i < inner; ++i) to[i] += tap.weight * from[i];
+        const T* from = &x[(o * axis.from + tap.index) * inner];
+        for (int64_t i = 0; i < inner; ++i)
+          to[i] = copies ? from[i] : static_cast<T>(to[i] + tap.weight * from[i]);
       }
     }
   }
   return y;
 }
 
-}  // namespace
-
-Outputs RunResize(const RunContext& context) {
+template <class T>
+std::vector<Array> Resize(const RunContext& context) {
   const Node& node = context.node;
   Array result = context.MakeOutput();
   std::vector<int64_t> shape = context.input(0).shape();
-  std::vector<double> x = LoadAll<double>(context.input(0));
+  std::vector<T> x = LoadAll<T>(context.input(0));
   for (size_t a = 0; a < shape.size() && result.size() > 0; ++a) {
     const Axis axis{shape[a], result.shape()[a], node.Floats("scales")[a]};
     if (axis.from == axis.to && axis.scale == 1) continue;
@@ -109,7 +112,15 @@ Outputs RunResize(const RunContext& context) {
     shape[a] = axis.to;
   }
   Store(x.data(), 0, result.size(), result);
-  return std::vector<Array>{std::move(result)};
+  return {std::move(result)};
+}
+
+}  // namespace
+
+Outputs RunResize(const RunContext& context) {
+  const bool whole = IsInteger(context.input(0).type());
+  if (whole && context.node.String("mode") == "nearest") return Resize<int64_t>(context);
+  return Resize<double>(context);
 }
 
 }  // namespace tunec::reference
