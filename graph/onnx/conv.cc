@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 #include "graph/onnx/window.h"
 
@@ -115,7 +116,52 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   return One(node.Emit(op, WithBias(node, conv.x, conv.w), std::move(attributes)));
 }
 
+/// The filter that puts tap t of every channel's block at place t: [channels * taps, 1, kernel].
+Formula BlockFilter(const NodeContext& node, DataType type, int64_t channels,
+                    const std::vector<int64_t>& kernel) {
+  const int64_t taps = Product(kernel, 0, kernel.size());
+  std::vector<int64_t> shape{channels * taps, 1};
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  Array filter(type, shape);
+  for (int64_t i = 0; i < filter.size(); ++i) {
+    const bool here = i % taps == i / taps % taps;
+    IsFloat(type) ? filter.SetDouble(i, here ? 1 : 0) : filter.SetInt(i, here ? 1 : 0);
+  }
+  return Constant(node, std::move(filter));
+}
+
+/// Blocks added up where they overlap: a transposed convolution with that filter.
+Result<Operands> Col2Im(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const std::vector<int64_t> image, node.ConstantInts(1));
+  TUNEC_ASSIGN(const std::vector<int64_t> block, node.ConstantInts(2));
+  TUNEC_ASSIGN(const Window window, ReadWindow(node, block));
+  const size_t rank = window.rank();
+  const int64_t taps = ElementCount(block);
+  if (x->rank() != 3 || image.size() != rank || rank > 3 || taps < 1 || x->shape[1] % taps != 0) {
+    return Fail(ErrorCode::kInvalidArgument, "input, image_shape and block_shape do not fit");
+  }
+  std::vector<int64_t> shape{x->shape[0], x->shape[1]};
+  std::vector<int64_t> output_padding;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t room = image[i] + window.pads[i] + window.pads[i + rank] - window.Span(i);
+    if (room < 0) return Fail(ErrorCode::kInvalidArgument, "a block is larger than the image");
+    shape.push_back(room / window.strides[i] + 1);
+    output_padding.push_back(room % window.strides[i]);
+  }
+  if (ElementCount(shape) != Product(x->shape, 0, 3)) {
+    return Fail(ErrorCode::kInvalidArgument, "{} blocks do not cover the image", x->shape[2]);
+  }
+  const int64_t channels = x->shape[1] / taps;
+  Attributes attributes = AttributesOf(window, channels);
+  attributes.emplace("output_padding", output_padding);
+  return Results(
+      {Apply(op, {Formula(node, x).Reshape(shape), BlockFilter(node, x->type, channels, block)},
+             std::move(attributes))});
+}
+
 constexpr auto kHandlers = std::to_array<Handler>({
+    {"Col2Im", 18, Col2Im, Op::kConvTranspose},
     {"Conv", 1, Conv, Op::kConv},
     {"ConvInteger", 10, ConvInteger},
     {"ConvTranspose", 1, ConvTranspose, Op::kConvTranspose},

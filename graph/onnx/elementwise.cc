@@ -44,9 +44,8 @@ Result<Operands> Dropout(const NodeContext& node, Op) {
 Result<Operands> Gelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const std::string form, node.String("approximate", "none"));
-  if (form != "none" && form != "tanh") {
-    return Fail(ErrorCode::kParse, "approximate is '{}', wanted 'none' or 'tanh'", form);
-  }
+  const bool known = form == "none" || form == "tanh";
+  if (!known) return Fail(ErrorCode::kParse, "approximate is '{}', wanted 'none' or 'tanh'", form);
   return One(node.Emit(op, {x}, {{"approximate", form}}));
 }
 

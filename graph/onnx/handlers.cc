@@ -16,7 +16,7 @@ Table MakeTable() {
        {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(),
         ConvHandlers(), PoolHandlers(), NormHandlers(), ShapeHandlers(), SliceHandlers(),
         IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers(), LossHandlers(),
-        SequenceMixingHandlers()}) {
+        SequenceMixingHandlers(), SamplingHandlers(), RecurrentHandlers(), SignalHandlers()}) {
     for (const Handler& handler : part) {
       const bool is_new =
           table.emplace(std::pair(handler.domain, handler.op_type), &handler).second;

@@ -1,7 +1,9 @@
 // Operators that look elements up.
+#include <algorithm>
 #include <array>
 
 #include "graph/onnx/handlers.h"
+#include "graph/onnx/positions.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -13,35 +15,111 @@ Result<Operands> Gather(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x, indices}, {{"axis", axis}}));
 }
 
-/// Rows of the last axis of `indices` are positions in the leading axes of x: their row-major
-/// number selects from x with these axes made one.
+/// Rows of the last axis of `indices` are positions in the leading axes of x, behind batch_dims
+/// axes that both have: their row-major number selects from x with these axes made one.
 Result<Operands> GatherNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
   TUNEC_ASSIGN(const int64_t batch, node.Int("batch_dims", 0));
-  if (batch != 0) return Fail(ErrorCode::kUnsupported, "batch_dims is {}, wanted 0", batch);
   const int64_t depth = given->shape.empty() ? 0 : given->shape.back();
-  if (depth < 1 || depth > x->rank()) {
-    return Fail(ErrorCode::kInvalidArgument, "indices have {} positions each, wanted 1 to {}",
-                depth, x->rank());
+  if (batch < 0 || batch >= given->rank() || depth < 1 || batch + depth > x->rank() ||
+      !std::equal(x->shape.begin(), x->shape.begin() + batch, given->shape.begin())) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "indices have {} positions each and batch_dims is {}, wanted positions in the "
+                "input of rank {}",
+                depth, batch, x->rank());
   }
-  const auto axes = static_cast<size_t>(depth);
-  std::vector<int64_t> strides(axes, 1);
-  for (size_t i = axes - 1; i-- > 0;) strides[i] = strides[i + 1] * x->shape[i + 1];
-  const std::vector<int64_t> sizes(x->shape.begin(), x->shape.begin() + depth);
-  TUNEC_ASSIGN(const Operand indices, node.Cast(given, DataType::kI64));
-  TUNEC_ASSIGN(const Operand is_negative,
-               node.Emit(Op::kLt, {indices, node.Scalar(0, DataType::kI64)}));
-  TUNEC_ASSIGN(const Operand wrapped, node.Emit(Op::kAdd, {indices, node.Ints64(sizes)}));
-  TUNEC_ASSIGN(const Operand positions, node.Emit(Op::kWhere, {is_negative, wrapped, indices}));
-  TUNEC_ASSIGN(const Operand scaled, node.Emit(Op::kMul, {positions, node.Ints64(strides)}));
-  TUNEC_ASSIGN(const Operand numbers, node.Emit(Op::kReduceSum, {scaled},
-                                                {{"axes", std::vector<int64_t>{given->rank() - 1}},
-                                                 {"keepdims", int64_t{0}}}));
-  std::vector<int64_t> shape(x->shape.begin() + depth, x->shape.end());
-  shape.insert(shape.begin(), Product(x->shape, 0, axes));
-  TUNEC_ASSIGN(const Operand table, node.Reshape(x, shape));
-  return One(node.Emit(Op::kGather, {table, numbers}, {{"axis", int64_t{0}}}));
+  const auto indexed = static_cast<size_t>(batch + depth);
+  Formula numbers = RowNumbers(Formula(node, given),
+                               {x->shape.begin() + batch, x->shape.begin() + batch + depth});
+  const int64_t batches = Product(x->shape, 0, static_cast<size_t>(batch));
+  if (batch > 0) {
+    std::vector<int64_t> shape(x->shape.begin(), x->shape.begin() + batch);
+    shape.resize(given->shape.size() - 1, 1);
+    const int64_t size = Product(x->shape, static_cast<size_t>(batch), indexed);
+    numbers = numbers + Iota(node, 0, batches).Reshape(shape) * static_cast<double>(size);
+  }
+  std::vector<int64_t> shape(x->shape.begin() + static_cast<std::ptrdiff_t>(indexed),
+                             x->shape.end());
+  shape.insert(shape.begin(), Product(x->shape, 0, indexed));
+  return Results({Gather(Formula(node, x).Reshape(shape), numbers)});
+}
+
+/// Selects by a list of booleans; positions beyond its end do not count.
+Result<Operands> Compress(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Array condition, node.ConstantInput(1));
+  Formula data(node, x);
+  int64_t axis = 0;
+  if (node.HasAttribute("axis")) {
+    TUNEC_ASSIGN(axis, node.Axis("axis", 0, x->rank()));
+  } else {
+    data = data.Reshape({Product(x->shape, 0, x->shape.size())});
+  }
+  const int64_t extent = data.shape()[static_cast<size_t>(axis)];
+  std::vector<int64_t> kept;
+  for (int64_t i = 0; i < std::min(extent, condition.size()); ++i) {
+    if (condition.GetInt(i) != 0) kept.push_back(i);
+  }
+  return Results({Gather(data, Formula(node, node.Ints64(kept)), axis)});
+}
+
+/// The first elements of each sequence in reverse order; the others stay.
+Result<Operands> ReverseSequence(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const int64_t time, node.Axis("time_axis", 0, x->rank()));
+  TUNEC_ASSIGN(const int64_t batch, node.Axis("batch_axis", 1, x->rank()));
+  if (time == batch || x->rank() < 2) {
+    return Fail(ErrorCode::kInvalidArgument, "time and batch are the same axis");
+  }
+  const auto along = [&](int64_t axis) {
+    std::vector<int64_t> shape(x->shape.size(), 1);
+    shape[static_cast<size_t>(axis)] = x->shape[static_cast<size_t>(axis)];
+    return shape;
+  };
+  const Formula lengths = In(node, 1).Cast(DataType::kI64).Reshape(along(batch));
+  const Formula place = Iota(node, 0, x->shape[static_cast<size_t>(time)]).Reshape(along(time));
+  const Formula source = Where(Less(place, lengths), lengths - place - 1, place);
+  return Results(
+      {Apply(Op::kGatherElements, {Formula(node, x), source.Expand(x->shape)}, {{"axis", time}})});
+}
+
+/// ai.onnx.ml: elements of the last axis.
+Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand given, node.Input(1));
+  const int64_t rows = x->rank() < 2 ? 1 : Product(x->shape, 0, x->shape.size() - 1);
+  const Formula indices =
+      Formula(node, given).Reshape({Product(given->shape, 0, given->shape.size())});
+  const Formula picked = Gather(Formula(node, x), indices, x->rank() - 1);
+  return Results({x->rank() < 2 ? picked.Reshape({rows, indices.shape()[0]}) : picked});
+}
+
+/// Shapes are fixed when compiling: what the values decide has none.
+Result<Operands> DependsOnValues(const NodeContext&, Op) {
+  return Fail(ErrorCode::kUnsupported,
+              "the shape of its result depends on the values of its operands");
+}
+
+/// Positions of a constant's elements other than 0, axis by axis.
+Result<Operands> NonZero(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  if (!x->constant) return DependsOnValues(node, op);
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < x->constant->size(); ++i) {
+    const bool is_zero =
+        IsFloat(x->type) ? x->constant->GetDouble(i) == 0 : x->constant->GetInt(i) == 0;
+    if (!is_zero) found.push_back(i);
+  }
+  const auto count = static_cast<int64_t>(found.size());
+  Array positions(DataType::kI64, {x->rank(), count});
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = found[static_cast<size_t>(i)];
+    for (int64_t axis = x->rank(); axis-- > 0; rest /= x->shape[static_cast<size_t>(axis)]) {
+      positions.SetInt(axis * count + i, rest % x->shape[static_cast<size_t>(axis)]);
+    }
+  }
+  return Operands{node.Constant(std::move(positions))};
 }
 
 Result<Operands> OneHot(const NodeContext& node, Op op) {
@@ -62,10 +140,16 @@ Result<Operands> OneHot(const NodeContext& node, Op op) {
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({
+    {"ArrayFeatureExtractor", 1, ArrayFeatureExtractor, Op::kGather, "ai.onnx.ml"},
+    {"Compress", 9, Compress, Op::kGather},
     {"Gather", 1, Gather, Op::kGather},
     {"GatherElements", 11, Gather, Op::kGatherElements},
     {"GatherND", 11, GatherNd},
+    {"NonMaxSuppression", 10, DependsOnValues},
+    {"NonZero", 9, NonZero},
     {"OneHot", 9, OneHot, Op::kOneHot},
+    {"ReverseSequence", 10, ReverseSequence, Op::kGatherElements},
+    {"Unique", 11, DependsOnValues},
 });
 
 }  // namespace

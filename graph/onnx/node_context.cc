@@ -95,6 +95,10 @@ Result<std::vector<int64_t>> NodeContext::Ints(std::string_view name,
                                                std::vector<int64_t> otherwise) const {
   return Get<std::vector<int64_t>>(node_, name, std::move(otherwise), "integers");
 }
+Result<std::vector<std::string>> NodeContext::Strings(std::string_view name,
+                                                      std::vector<std::string> otherwise) const {
+  return Get<std::vector<std::string>>(node_, name, std::move(otherwise), "strings");
+}
 Result<std::vector<double>> NodeContext::Floats(std::string_view name) const {
   if (!HasAttribute(name)) return Fail(ErrorCode::kParse, "attribute '{}' is missing", name);
   return Get<std::vector<double>>(node_, name, {}, "floats");

@@ -45,6 +45,8 @@ class NodeContext {
   Result<double> Float(std::string_view name, double otherwise) const;
   Result<std::string> String(std::string_view name, std::string otherwise) const;
   Result<std::vector<int64_t>> Ints(std::string_view name, std::vector<int64_t> otherwise) const;
+  Result<std::vector<std::string>> Strings(std::string_view name,
+                                           std::vector<std::string> otherwise) const;
   /// These two must be given.
   Result<std::vector<double>> Floats(std::string_view name) const;
   Result<Array> Tensor(std::string_view name) const;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "graph/onnx/handlers.h"
+#include "graph/onnx/resize_matrix.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -78,12 +79,17 @@ Result<Target> UpsampleTarget(const NodeContext& node, const Operand& x) {
   return FromScales(x, ToFloats(scales));
 }
 
-/// Inputs are x, scales at opset 10; x, roi, scales, sizes from 11. `axes` came with 18.
-Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
+Result<std::vector<int64_t>> ResizedAxes(const NodeContext& node, const Operand& x) {
   TUNEC_ASSIGN(std::vector<int64_t> axes, node.Ints("axes", AllAxes(x->rank())));
   for (int64_t& axis : axes) {
     TUNEC_ASSIGN(axis, NormalizeAxis(axis, x->rank()));
   }
+  return axes;
+}
+
+/// Inputs are x, scales at opset 10; x, roi, scales, sizes from 11. `axes` came with 18.
+Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
+  TUNEC_ASSIGN(const std::vector<int64_t> axes, ResizedAxes(node, x));
   TUNEC_ASSIGN(const std::string policy, node.String("keep_aspect_ratio_policy", "stretch"));
   const size_t scales_input = node.version() < 11 ? 1 : 2;
   std::vector<double> given;
@@ -122,6 +128,38 @@ Result<Attributes> Manner(const NodeContext& node, const Target& target) {
                     {"exclude_outside", exclude}};
 }
 
+Result<MatrixResize> ReadMatrixResize(const NodeContext& node, const Operand& x,
+                                      const Target& target, const Attributes& manner) {
+  const auto text = [&](std::string_view name) {
+    return std::get<std::string>(manner.find(name)->second);
+  };
+  MatrixResize resize{
+      .shape = target.shape,
+      .scales = target.scales,
+      .mode = text("mode"),
+      .nearest_mode = text("nearest_mode"),
+      .coordinate = text("coordinate"),
+      .cubic_a = std::get<double>(manner.find("cubic_a")->second),
+      .exclude_outside = std::get<int64_t>(manner.find("exclude_outside")->second) != 0,
+      .roi = {}};
+  TUNEC_ASSIGN(resize.extrapolation, node.Float("extrapolation_value", 0));
+  if (resize.coordinate != "tf_crop_and_resize") return resize;
+  TUNEC_ASSIGN(const std::vector<int64_t> axes, ResizedAxes(node, x));
+  TUNEC_ASSIGN(const Array roi, node.ConstantInput(1));
+  if (roi.size() != 2 * static_cast<int64_t>(axes.size())) {
+    return Fail(ErrorCode::kInvalidArgument, "roi has {} elements for {} axes", roi.size(),
+                axes.size());
+  }
+  resize.roi.assign(x->shape.size(), 0);
+  resize.roi.resize(2 * x->shape.size(), 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    resize.roi[axis] = roi.GetDouble(static_cast<int64_t>(i));
+    resize.roi[axis + x->shape.size()] = roi.GetDouble(static_cast<int64_t>(i + axes.size()));
+  }
+  return resize;
+}
+
 Result<Operands> Resize(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Target target,
@@ -129,11 +167,14 @@ Result<Operands> Resize(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const int64_t antialias, node.Int("antialias", 0));
   const bool shrinks = std::ranges::any_of(target.scales, [](double scale) { return scale < 1; });
   TUNEC_ASSIGN(Attributes attributes, Manner(node, target));
-  if (antialias != 0 && shrinks && std::get<std::string>(attributes.at("mode")) != "nearest") {
-    return Fail(ErrorCode::kUnsupported, "antialias=1 is not supported");
-  }
-  if (std::get<std::string>(attributes.at("coordinate")) == "tf_crop_and_resize") {
-    return Fail(ErrorCode::kUnsupported, "tf_crop_and_resize is not supported");
+  const std::string& mode = std::get<std::string>(attributes.at("mode"));
+  const bool excludes = mode == "cubic" && std::get<int64_t>(attributes.at("exclude_outside")) != 0;
+  const bool crops = std::get<std::string>(attributes.at("coordinate")) == "tf_crop_and_resize";
+  if (crops || excludes || (antialias != 0 && shrinks && mode != "nearest")) {
+    TUNEC_ASSIGN(MatrixResize resize, ReadMatrixResize(node, x, target, attributes));
+    resize.antialias = antialias != 0;
+    TUNEC_ASSIGN(const Formula y, ResizeByMatrices(Formula(node, x), resize));
+    return Results({y});
   }
   if (target.shape == x->shape &&
       std::ranges::all_of(target.scales, [](double scale) { return scale == 1; })) {

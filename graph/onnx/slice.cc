@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 
 namespace tunec::onnx_import {
@@ -156,6 +157,33 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"pads", pads}, {"value", value}, {"mode", mode}}));
 }
 
+/// Cuts or pads the given axes around their middle.
+Result<Operands> CenterCropPad(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(1));
+  TUNEC_ASSIGN(const std::vector<int64_t> axes, node.Ints("axes", AllAxes(x->rank())));
+  if (sizes.size() != axes.size() || ElementCount(sizes) < 0) {
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes for {} axes", sizes.size(), axes.size());
+  }
+  Formula y(node, x);
+  std::vector<int64_t> pads(2 * x->shape.size(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    TUNEC_ASSIGN(const int64_t axis, NormalizeAxis(axes[i], x->rank()));
+    const auto at = static_cast<size_t>(axis);
+    const int64_t more = sizes[i] - x->shape[at];
+    const int64_t before = -more / 2;
+    if (more < 0) y = y.Slice(axis, before, before + sizes[i]);
+    if (more > 0) {
+      pads[at] = more / 2;
+      pads[at + x->shape.size()] = more - more / 2;
+    }
+  }
+  if (std::ranges::any_of(pads, [](int64_t pad) { return pad > 0; })) {
+    y = Apply(Op::kPad, {y}, {{"pads", pads}});
+  }
+  return Results({y});
+}
+
 /// Keeps a triangle of the last two axes: a constant is cut at once, else a mask selects.
 Result<Operands> Trilu(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
@@ -182,6 +210,7 @@ Result<Operands> Trilu(const NodeContext& node, Op) {
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({
+    {"CenterCropPad", 18, CenterCropPad, Op::kPad},
     {"Pad", 2, Pad, Op::kPad},
     {"Slice", 1, Slice, Op::kSlice},
     {"Split", 2, Split, Op::kSlice},

@@ -99,11 +99,14 @@ TEST(OnnxModel, WrongShapeOptions) {
 TEST(OnnxModel, AllUnsupportedNodesAreListed) {
   Model model(17);
   model.Input("x", {4});
-  model.Node("NonZero", {"x"}, {"a"}).Node("Relu", {"a"}, {"b"}).Node("Unique", {"b"}, {"c"});
+  model.Node("StringNormalizer", {"x"}, {"a"})
+      .Node("Relu", {"a"}, {"b"})
+      .Node("ImageDecoder", {"b"}, {"c"});
   model.Node("Foo", {"x"}, {"d"}, {}, "com.acme").Node("Relu", {"x"}, {"y"}).Output("y");
-  EXPECT_THAT(MessageOf(model),
-              AllOf(HasSubstr("3 node(s) are not supported"), HasSubstr("'NonZero_a' (NonZero)"),
-                    HasSubstr("'Unique_c' (Unique)"), HasSubstr("'Foo_d' (com.acme.Foo)")));
+  EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("3 node(s) are not supported"),
+                                      HasSubstr("'StringNormalizer_a' (StringNormalizer)"),
+                                      HasSubstr("'ImageDecoder_c' (ImageDecoder)"),
+                                      HasSubstr("'Foo_d' (com.acme.Foo)")));
 }
 
 TEST(OnnxModel, InitializersMayBeInputsToo) {
