@@ -13,6 +13,7 @@ namespace {
 
 struct Call {
   PhaseFunction function = nullptr;
+  int64_t first = 0;  // task of this wave
   void* const* arguments = nullptr;
   void* workspace = nullptr;
   std::byte* scratch = nullptr;  // of thread 0
@@ -23,7 +24,7 @@ void RunTasks(void* context, int64_t begin, int64_t end, int thread) {
   const Call& call = *static_cast<const Call*>(context);
   std::byte* scratch = call.scratch + call.scratch_stride * thread;
   for (int64_t task = begin; task < end; ++task) {
-    call.function(call.arguments, call.workspace, scratch, task);
+    call.function(call.arguments, call.workspace, scratch, call.first + task);
   }
 }
 
@@ -48,11 +49,16 @@ void KernelRun::Poison() {
 void KernelRun::Run(std::span<void* const> arguments, ThreadPool& pool) {
   std::vector<Call> calls;
   std::vector<ParallelPhase> phases;
-  calls.reserve(kernel_.phases.size());
+  size_t waves = 0;
+  for (const KernelPhase& phase : kernel_.phases) waves += phase.waves;
+  calls.reserve(waves);  // phases hold addresses of its elements
   for (const KernelPhase& phase : kernel_.phases) {
-    calls.push_back(
-        {phase.function, arguments.data(), workspace_.data(), scratch_.data(), scratch_stride_});
-    phases.push_back({RunTasks, &calls.back(), phase.tasks});
+    const int64_t tasks = phase.tasks / phase.waves;
+    for (int64_t first = 0; first < phase.tasks; first += tasks) {
+      calls.push_back({phase.function, first, arguments.data(), workspace_.data(), scratch_.data(),
+                       scratch_stride_});
+      phases.push_back({RunTasks, &calls.back(), tasks});
+    }
   }
   pool.RunPhases(phases);
 }

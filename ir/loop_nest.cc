@@ -13,28 +13,34 @@ int64_t ConstantExtent(const Loop& loop) {
   return std::max<int64_t>(upper - lower, 0);
 }
 
-const Loop* AsParallel(const NestNode& node) {
+const Loop* AsLoop(const NestNode& node, bool (*wanted)(LoopKind)) {
   const auto* loop = std::get_if<Loop>(&node.value);
-  return loop != nullptr && loop->kind == LoopKind::kParallel ? loop : nullptr;
+  return loop != nullptr && wanted(loop->kind) ? loop : nullptr;
 }
 
-int64_t CountTasksOfPart(const NestNode& part) {
-  int64_t tasks = 1;
+// The product of the extents of a part's outermost loops of the wanted kinds.
+int64_t CountOfPart(const NestNode& part, bool (*wanted)(LoopKind)) {
+  int64_t count = 1;
   const NestNode* node = &part;
-  while (const Loop* loop = AsParallel(*node)) {
-    tasks *= ConstantExtent(*loop);
+  while (const Loop* loop = AsLoop(*node, wanted)) {
+    count *= ConstantExtent(*loop);
     if (loop->body.size() != 1) break;
     node = &loop->body.front();
   }
-  return tasks;
+  return count;
 }
 
 }  // namespace
 
 int64_t CountTasks(const Phase& phase) {
   int64_t tasks = 0;
-  for (const NestNode& part : phase.body) tasks += CountTasksOfPart(part);
+  for (const NestNode& part : phase.body) tasks += CountOfPart(part, NumbersTasks);
   return tasks;
+}
+
+int64_t CountWaves(const Phase& phase) {
+  if (phase.body.size() != 1) return 1;
+  return CountOfPart(phase.body[0], [](LoopKind kind) { return kind == LoopKind::kWave; });
 }
 
 std::vector<TensorId> Arguments(const LoopNest& nest) {

@@ -23,6 +23,7 @@ enum class LoopKind : uint8_t {
   kGrid,      // CUDA grid x, y, z in order of nesting
   kBlock,     // CUDA threads
   kWarp,
+  kWave,  // around a phase's parallel loops, bounds constant: one iteration's tasks after another's
 };
 
 enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
@@ -116,7 +117,8 @@ struct NestNode {
 /// A phase's body is a list of parts; each part is a chain of parallel loops around a
 /// serial nest, and is worth the product of their extents in tasks (1 without any). Task t
 /// counts through the parts in order, the innermost parallel loop fastest. Tasks of one
-/// phase may run at the same time in any order.
+/// phase may run at the same time in any order. A phase of one part may have wave loops around
+/// its parallel ones: its tasks then come in waves, with a barrier between two of them.
 struct Phase {
   std::string name;
   Body body;
@@ -133,8 +135,14 @@ struct LoopNest {
   Contraction contraction = Contraction::kFused;
 };
 
-/// Tasks of one phase.
+/// Tasks of one phase, those of all its waves.
 int64_t CountTasks(const Phase& phase);
+/// Its waves, 1 without wave loops. Wave w has the tasks from w * CountTasks / CountWaves on.
+int64_t CountWaves(const Phase& phase);
+/// Whether a loop of this kind is part of the chain at the top of a phase, and numbers its tasks.
+constexpr bool NumbersTasks(LoopKind kind) {
+  return kind == LoopKind::kParallel || kind == LoopKind::kWave;
+}
 
 /// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
 struct StoragePlan {

@@ -5,7 +5,8 @@
 //   binds; every use is inside the loop that binds it.
 //   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
 //   serial. Parallel loops stand only in an unbroken chain at the top of a part of a phase (each
-//   but the last holds just the next), with constant bounds. A vector loop holds no loop. An
+//   but the last holds just the next), with constant bounds; wave loops as that chain's beginning,
+//   in a phase of one part. A vector loop holds no loop. An
 //   unrolled loop has a constant bound on its iterations, at most kMostUnrolled. Ifs have a
 //   condition, without loaded values. Register storage: once unrolled loops are unrolled, an index
 //   is a constant, but for one vector variable that occurs only bare in the last dimension. Stores:
@@ -18,6 +19,7 @@
 #include <set>
 
 #include "ir/loop_nest.h"
+#include "ir/loop_nest_names.h"
 #include "ir/print_expr.h"
 #include "ir/verify_statement.h"
 #include "ir/visit_loop_nest.h"
@@ -73,6 +75,7 @@ class Verifier {
       });
     }
     for (const Phase& phase : nest_.phases) {
+      waves_ = phase.body.size() == 1;
       TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(phase.body, true), "phase " + phase.name));
     }
     return {};
@@ -115,12 +118,15 @@ class Verifier {
   }
 
   Status CheckKind(const Loop& loop, bool top) {
-    if (loop.kind == LoopKind::kParallel) {
+    if (loop.kind == LoopKind::kWave && !(top && waves_)) {
+      return Wrong("a wave loop must be around all else that its phase has");
+    }
+    if (NumbersTasks(loop.kind)) {
       if (!top) return Wrong("a parallel loop must be at the top of a phase, in a chain");
       const auto constant = [](const IndexExpr& e) { return e.IsConstant(); };
       if (!std::ranges::all_of(loop.lower, constant) ||
           !std::ranges::all_of(loop.upper, constant)) {
-        return Wrong("a parallel loop must have constant bounds");
+        return Wrong("a {} loop must have constant bounds", Name(loop.kind));
       }
     }
     if (loop.kind == LoopKind::kVector) {
@@ -190,8 +196,10 @@ class Verifier {
     // A loop that may run no iteration proves nothing about what is inside it.
     context_.whole_box &= binding.exact || OnceAtLeast(loop);
     bindings_.emplace(loop.var, binding);
-    const bool chain = loop.kind == LoopKind::kParallel && loop.body.size() == 1;
+    const bool chain = NumbersTasks(loop.kind) && loop.body.size() == 1;
+    const bool outer_waves = std::exchange(waves_, waves_ && loop.kind == LoopKind::kWave);
     const Status status = CheckBody(loop.body, chain);
+    waves_ = outer_waves;
     bindings_.erase(loop.var);
     context_.whole_box = outer_whole;
     return status;
@@ -356,6 +364,7 @@ class Verifier {
 
   const LoopNest& nest_;
   VerifyContext context_;
+  bool waves_ = false;  // wave loops may stand here
   std::map<VarId, Binding> bindings_;
   std::map<TensorId, Scope> allocated_;
   std::set<int> tokens_;

@@ -105,10 +105,10 @@ Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, Com
 }
 
 std::string Serialize(const ObjectCode& object) {
-  std::string text = fmt::format("tunec-object 1 {} {} {} {}\n", object.workspace_bytes,
+  std::string text = fmt::format("tunec-object 2 {} {} {} {}\n", object.workspace_bytes,
                                  object.scratch_bytes, object.phases.size(), object.bytes.size());
   for (const PhaseSymbol& phase : object.phases)
-    text += fmt::format("{} {}\n", phase.tasks, phase.name);
+    text += fmt::format("{} {} {}\n", phase.tasks, phase.waves, phase.name);
   return text + object.bytes;
 }
 
@@ -137,8 +137,8 @@ std::optional<int64_t> TakeNumber(std::string_view& text, char end) {
 
 Result<ObjectCode> ParseObjectCode(std::string_view text) {
   const auto damaged = [] { return Fail(ErrorCode::kParse, "damaged object code"); };
-  if (!text.starts_with("tunec-object 1 "))
-    return Fail(ErrorCode::kParse, "no object code of version 1");
+  if (!text.starts_with("tunec-object 2 "))
+    return Fail(ErrorCode::kParse, "no object code of version 2");
   text.remove_prefix(15);
   ObjectCode object;
   const auto workspace = TakeNumber(text, ' ');
@@ -150,9 +150,11 @@ Result<ObjectCode> ParseObjectCode(std::string_view text) {
   object.scratch_bytes = *scratch;
   for (int64_t i = 0; i < *phases; ++i) {
     const auto tasks = TakeNumber(text, ' ');
+    const auto waves = TakeNumber(text, ' ');
     const auto name = Take(text, '\n');
-    if (!tasks || !name || name->empty()) return damaged();
-    object.phases.push_back({std::string(*name), *tasks});
+    if (!tasks || !waves || *waves < 1 || *tasks % *waves != 0 || !name || name->empty())
+      return damaged();
+    object.phases.push_back({std::string(*name), *tasks, *waves});
   }
   if (static_cast<int64_t>(text.size()) != *size) return damaged();
   object.bytes = text;

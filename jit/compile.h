@@ -14,13 +14,14 @@
 namespace tunec {
 
 /// Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
-inline constexpr int kCodeGeneratorVersion = 4;
+inline constexpr int kCodeGeneratorVersion = 5;
 /// "tunec-codegen 1, LLVM 22.1.8"
 std::string CodeGeneratorVersion();
 
 struct PhaseSymbol {
   std::string name;
   int64_t tasks = 1;
+  int64_t waves = 1;  // of tasks / waves each, with a barrier between two
   bool operator==(const PhaseSymbol&) const = default;
 };
 
@@ -33,8 +34,8 @@ struct ObjectCode {
   bool operator==(const ObjectCode&) const = default;
 };
 
-/// A line of text, `tunec-object 1 WORKSPACE SCRATCH PHASES BYTES`, a line `TASKS NAME` per phase,
-/// then the bytes.
+/// A line of text, `tunec-object 2 WORKSPACE SCRATCH PHASES BYTES`, a line `TASKS WAVES NAME` per
+/// phase, then the bytes.
 std::string Serialize(const ObjectCode& object);
 /// The inverse; kParse when it is damaged or of another version.
 Result<ObjectCode> ParseObjectCode(std::string_view bytes);

@@ -198,6 +198,7 @@ Status EmitLoop(EmitState& state, const Loop& loop) {
       return state.analysis.fully_unrolled.at(&loop) ? EmitUnrolled(state, loop)
                                                      : EmitSerial(state, loop);
     case LoopKind::kParallel:
+    case LoopKind::kWave:
       return EmitSerial(state, loop);  // inside a task it is an ordinary loop
     case LoopKind::kGrid:
     case LoopKind::kBlock:

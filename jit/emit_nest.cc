@@ -113,7 +113,7 @@ Result<Chain> ParallelChain(const NestNode& part) {
   Chain chain;
   const NestNode* node = &part;
   while (const auto* loop = std::get_if<Loop>(&node->value)) {
-    if (loop->kind != LoopKind::kParallel) break;
+    if (!NumbersTasks(loop->kind)) break;
     for (const auto* bounds : {&loop->lower, &loop->upper})
       for (const IndexExpr& bound : *bounds)
         if (!bound.IsConstant())
@@ -197,6 +197,9 @@ Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {
   return {};
 }
 
+// An empty phase has no waves to tell apart.
+int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountWaves(phase); }
+
 }  // namespace
 
 Result<std::vector<PhaseSymbol>> EmitNest(const LoopNest& nest, Builder& builder) {
@@ -204,7 +207,7 @@ Result<std::vector<PhaseSymbol>> EmitNest(const LoopNest& nest, Builder& builder
   std::vector<PhaseSymbol> symbols;
   for (size_t k = 0; k < nest.phases.size(); ++k) {
     const Phase& phase = nest.phases[k];
-    symbols.push_back({fmt::format("{}_phase{}", nest.name, k), CountTasks(phase)});
+    symbols.push_back({fmt::format("{}_phase{}", nest.name, k), CountTasks(phase), WavesOf(phase)});
     const std::vector<IrValue> arguments = builder.BeginPhase(symbols.back().name);
     state.index.Reset();
     state.loads.clear();

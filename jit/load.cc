@@ -86,7 +86,7 @@ Result<Kernel> LoadKernel(const ObjectCode& object, PerfMap perf_map) {
       return Fail(ErrorCode::kNotFound, "object code has no function '{}': {}", phase.name,
                   llvm::toString(address.takeError()));
     }
-    kernel.phases.push_back({address->toPtr<PhaseFunction>(), phase.tasks});
+    kernel.phases.push_back({address->toPtr<PhaseFunction>(), phase.tasks, phase.waves});
   }
   kernel.workspace_bytes = object.workspace_bytes;
   kernel.scratch_bytes = object.scratch_bytes;

@@ -89,6 +89,10 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
     if (phase.function == nullptr || phase.tasks < 0)
       return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks and {} function", phase.tasks,
                   phase.function == nullptr ? "no" : "a");
+  for (const KernelPhase& phase : step.kernel.phases)
+    if (phase.waves < 1 || phase.tasks % phase.waves != 0)
+      return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks in {} waves", phase.tasks,
+                  phase.waves);
   constexpr int64_t kLimit = int64_t{1} << 56;
   for (const int64_t bytes : {step.kernel.workspace_bytes, step.kernel.scratch_bytes})
     if (bytes < 0 || bytes > kLimit)

@@ -13,9 +13,12 @@ namespace tunec {
 /// scratch: this thread's own. Both are 64-byte aligned. The code imports no symbols.
 using PhaseFunction = void (*)(void* const* args, void* workspace, void* scratch, int64_t task);
 
+/// Tasks 0 to tasks - 1 come in waves of equally many: those of one wave may run in any order and
+/// at the same time, after all those of the wave before.
 struct KernelPhase {
   PhaseFunction function = nullptr;
   int64_t tasks = 1;
+  int64_t waves = 1;
 };
 
 struct Kernel {

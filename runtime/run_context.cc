@@ -53,7 +53,8 @@ void RunContext::Prepare(std::span<const Step> steps, std::span<std::byte* const
   size_t phases = 0;
   for (const Step& step : steps) {
     arguments += step.arguments.size();
-    phases += step.copy_bytes > 0 ? 1 : step.kernel.phases.size();
+    if (step.copy_bytes > 0) ++phases;
+    for (const KernelPhase& phase : step.kernel.phases) phases += phase.waves;
   }
   arguments_.reserve(arguments);
   calls_.reserve(phases);
@@ -85,6 +86,7 @@ void RunContext::AddArguments(const Step& step, std::span<std::byte* const> cons
 
 void RunContext::AddPhases(const Step& step, size_t first_argument) {
   Call call{.function = nullptr,
+            .first = 0,
             .arguments = arguments_.data() + first_argument,
             .workspace = workspace_.data(),
             .scratch = scratch_.data(),
@@ -97,7 +99,10 @@ void RunContext::AddPhases(const Step& step, size_t first_argument) {
   }
   for (const KernelPhase& phase : step.kernel.phases) {
     call.function = phase.function;
-    phases_.push_back({RunTasks, &calls_.emplace_back(call), phase.tasks});
+    const int64_t tasks = phase.tasks / phase.waves;
+    for (call.first = 0; call.first < phase.tasks; call.first += tasks) {
+      phases_.push_back({RunTasks, &calls_.emplace_back(call), tasks});
+    }
   }
 }
 
@@ -138,7 +143,7 @@ void RunContext::RunTasks(void* context, int64_t begin, int64_t end, int thread)
   const Call& call = *static_cast<const Call*>(context);
   std::byte* scratch = call.scratch + call.scratch_stride * thread;
   for (int64_t task = begin; task < end; ++task)
-    call.function(call.arguments, call.workspace, scratch, task);
+    call.function(call.arguments, call.workspace, scratch, call.first + task);
 }
 
 void RunContext::CopyChunks(void* context, int64_t begin, int64_t end, int) {

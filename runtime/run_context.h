@@ -51,6 +51,7 @@ class RunContext {
   // What a ParallelPhase hands to RunTasks or CopyChunks.
   struct Call {
     PhaseFunction function;
+    int64_t first;  // task of this wave
     void* const* arguments;
     void* workspace;
     std::byte* scratch;  // of thread 0

@@ -138,6 +138,19 @@ TEST(LoopNest, CountsTasks) {
     }
   })");
   EXPECT_EQ(CountTasks(parts.phases[0]), 1 + 5);
+  EXPECT_EQ(CountWaves(parts.phases[0]), 1);
+  const LoopNest waves = MustParse(R"(nest n {
+    output C: f32[16]
+    phase p {
+      wave for t in 0 .. 3 {
+        parallel for i in 1 .. 6 {
+          b: C[i + t] = 0.0
+        }
+      }
+    }
+  })");
+  EXPECT_EQ(CountTasks(waves.phases[0]), 3 * 5);
+  EXPECT_EQ(CountWaves(waves.phases[0]), 3);
 }
 
 TEST(LoopNest, PlansStorage) {

@@ -184,6 +184,10 @@ TEST(VerifyLoopNest, Loops) {
             "phase p: loop i: unroll is 0, expected 1, or more on a serial loop");
   EXPECT_EQ(Nest("for i in 0 .. 4 {\n parallel for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}"),
             "phase p: loop j: a parallel loop must be at the top of a phase, in a chain");
+  EXPECT_EQ(Nest("parallel for i in 0 .. 4 {\n wave for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: a wave loop must be around all else that its phase has");
+  EXPECT_EQ(Nest("wave for i in 0 .. 4 {\n s: C[i] = 0.0\n}\n t: C[0] = 0.0"),
+            "phase p: loop i: a wave loop must be around all else that its phase has");
   EXPECT_EQ(Nest("parallel for i in 0 .. 4 {\n s: C[i] = 0.0\n parallel for j in 0 .. 4 {\n"
                  " s: C[j] = 0.0\n}\n}"),
             "phase p: loop j: a parallel loop must be at the top of a phase, in a chain");

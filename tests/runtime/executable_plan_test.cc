@@ -59,6 +59,8 @@ TEST(ExecutablePlan, BadOnesAreRefusedByName) {
       {[](auto& p) { p.steps[1].arguments[1] = ValueRef::Arena(0); }, "a copy onto itself"},
       {[](auto& p) { p.steps[0].kernel.phases[0].function = nullptr; }, "8 tasks and no function"},
       {[](auto& p) { p.steps[0].kernel.phases[0].tasks = -8; }, "-8 tasks"},
+      {[](auto& p) { p.steps[0].kernel.phases[0].waves = 0; }, "8 tasks in 0 waves"},
+      {[](auto& p) { p.steps[0].kernel.phases[0].waves = 3; }, "8 tasks in 3 waves"},
       {[](auto& p) { p.steps[0].kernel.scratch_bytes = -8; }, "wants -8 bytes of its own"},
       {[](auto& p) { p.prologue[0].arguments[0] = ValueRef::Input(0); },
        "step 'pack': the prologue names input 0"},

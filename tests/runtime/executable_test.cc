@@ -188,6 +188,19 @@ TEST(Executable, RefusesWrongBuffers) {
   EXPECT_EQ(RunMessage(executable, {&x}, {&y, &z}), "");
 }
 
+TEST(Executable, WavesRunOneAfterTheOther) {
+  for (const int threads : {1, 2, 4}) {
+    const Executable executable = Make({.outputs = {VectorSpec("y")},
+                                        .steps = {{"waves", WaveKernel(), {ValueRef::Output(0)}}},
+                                        .threads = threads});
+    Vector y{};
+    ASSERT_EQ(RunMessage(executable, {}, {&y}), "");
+    for (int64_t i = 0; i < kLength; ++i) {
+      ASSERT_EQ(y[i], static_cast<float>(i / kTasks + 1)) << "element " << i;
+    }
+  }
+}
+
 TEST(Executable, TensorsOfNoBytesMayBeNull) {
   const TensorSpec empty{"e", DataType::kF32, {0, 5}};
   const Executable executable =

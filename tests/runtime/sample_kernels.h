@@ -60,6 +60,15 @@ inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   Floats(args[0])[task] = kept ? 1 : 0;
 }
 
+/// out[task] = 1 + the mean of what the wave before wrote, in waves of kTasks; argument out.
+inline void WaveTask(void* const* args, void*, void*, int64_t task) {
+  float* out = Floats(args[0]);
+  const int64_t wave = task / kTasks;
+  const float* before = out + (wave - 1) * kTasks;
+  out[task] = wave == 0 ? 1 : 1 + std::accumulate(before, before + kTasks, 0.0f) / kTasks;
+}
+
+inline Kernel WaveKernel() { return {.phases = {{WaveTask, kLength, kLength / kTasks}}}; }
 inline Kernel AddKernel() { return {.phases = {{AddTask, kTasks}}}; }
 inline Kernel CenterKernel() {
   return {.phases = {{SumTask, kTasks}, {CenterTask, kTasks}}, .workspace_bytes = kTasks * 4};
