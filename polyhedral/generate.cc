@@ -35,6 +35,13 @@ struct Context {
   std::vector<const TreeNode*> undivided;          // isolated parallel loops around this place
 };
 
+// Of a loop, over the nest's variables; the greatest lower and the least upper one count.
+struct Bounds {
+  std::vector<IndexExpr> lower;
+  std::vector<IndexExpr> upper;
+  bool empty() const { return lower.empty() && upper.empty(); }
+};
+
 class Generator {
  public:
   explicit Generator(const ScheduleTree& tree) : tree_(tree) {}
@@ -46,11 +53,14 @@ class Generator {
   Body Generate(const TreeNode& node, Context context);
   Body GenerateKind(const TreeNode& node, Context context);
   Body GenerateLoop(const TreeNode& node, Context context);
-  Body GenerateIsolated(const TreeNode& node, const Context& context);
+  Body GenerateParts(const TreeNode& node, const Context& context, const Bounds& bounds);
   Body DivideTasks(const TreeNode& node, Context context);
   std::vector<Interval> Parts(const TreeNode& loop, const Context& context) const;
-  Body GenerateRange(const TreeNode& node, Context context, Interval range,
-                     const std::vector<IndexExpr>& lower, const std::vector<IndexExpr>& upper);
+  void AddImplied(const TreeNode& node, const std::vector<StatementId>& live, Context& context,
+                  Bounds& bounds) const;
+  void AddBounds(VarId loop, const IndexExpr& condition, Context& context, Bounds& bounds) const;
+  void AddPrefetches(StatementId statement, const Context& context, Body& body) const;
+  Body GenerateRange(const TreeNode& node, Context context, Interval range, const Bounds& bounds);
   Body GenerateLeaf(StatementId statement, const Context& context);
   Body OnePart(Body parts);
 
@@ -60,6 +70,8 @@ class Generator {
   void Prove(Context& context, const TreeNode& node) const;
   bool IsBound(const IndexExpr& condition, const Context& context,
                std::optional<VarId> except = {}) const;
+  std::vector<IndexExpr> Shared(const Context& context, const std::vector<StatementId>& statements,
+                                const std::function<bool(const IndexExpr&)>& wanted) const;
   std::vector<IndexExpr> TakeShared(Context& context, const std::vector<StatementId>& statements,
                                     const std::function<bool(const IndexExpr&)>& wanted) const;
   std::vector<StatementId> LiveBelow(const TreeNode& node, const Context& context) const;
@@ -158,9 +170,9 @@ bool Generator::IsBound(const IndexExpr& condition, const Context& context,
   });
 }
 
-// Removes and returns the wanted conditions that all the statements have in common.
-std::vector<IndexExpr> Generator::TakeShared(
-    Context& context, const std::vector<StatementId>& statements,
+// The wanted conditions that all the statements have in common.
+std::vector<IndexExpr> Generator::Shared(
+    const Context& context, const std::vector<StatementId>& statements,
     const std::function<bool(const IndexExpr&)>& wanted) const {
   std::vector<IndexExpr> shared;
   if (statements.empty()) return shared;
@@ -171,6 +183,14 @@ std::vector<IndexExpr> Generator::TakeShared(
     });
     if (everywhere && wanted(condition)) shared.push_back(condition);
   }
+  return shared;
+}
+
+// Removes and returns them.
+std::vector<IndexExpr> Generator::TakeShared(
+    Context& context, const std::vector<StatementId>& statements,
+    const std::function<bool(const IndexExpr&)>& wanted) const {
+  const std::vector<IndexExpr> shared = Shared(context, statements, wanted);
   for (const StatementId s : statements) {
     std::erase_if(context.conditions[s], [&](const IndexExpr& condition) {
       return std::ranges::find(shared, condition) != shared.end();
@@ -185,7 +205,7 @@ Body Generator::Generate(const TreeNode& node, Context context) {
   if (live.empty()) return {};
   // Parallel loops stay an unbroken chain: what concerns them only is tested inside.
   const bool in_chain =
-      node.kind == TreeNode::Kind::kLoop && tree_.loops[node.loop].kind == LoopKind::kParallel;
+      node.kind == TreeNode::Kind::kLoop && NumbersTasks(tree_.loops[node.loop].kind);
   if (in_chain) return GenerateKind(node, std::move(context));
   if (!context.undivided.empty()) return DivideTasks(node, std::move(context));
   std::vector<IndexExpr> conditions;
@@ -244,18 +264,66 @@ std::optional<Interval> Generator::CleanRange(const TreeNode& node, const Contex
   return clean;
 }
 
+IndexExpr Alone(const IndexTerm& term) {
+  if (term.atom.kind == IndexAtom::Kind::kVariable) {
+    return IndexExpr::Var(term.atom.id) * term.coefficient;
+  }
+  TUNEC_CHECK(term.atom.kind == IndexAtom::Kind::kFloorDiv, "a loop is bounded by a loaded value");
+  return IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor) * term.coefficient;
+}
+
 // Constant bounds are in the loop's range already.
 void AddBound(IndexExpr bound, std::vector<IndexExpr>& bounds) {
   if (!bound.IsConstant()) bounds.push_back(std::move(bound));
 }
 
+// A condition on the loop and loops outside it becomes a bound, and narrows the loop's range.
+void Generator::AddBounds(VarId loop, const IndexExpr& condition, Context& context,
+                          Bounds& bounds) const {
+  Interval& range = context.range[loop];
+  const int64_t coefficient = condition.Coefficient(loop);
+  const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
+  const Interval of_rest = BoundsOf(rest, Ranges(context));
+  if (coefficient > 0) {  // loop >= ceil(-rest / coefficient)
+    AddBound(ToNest(-IndexExpr::FloorDiv(rest, coefficient), context), bounds.lower);
+    range.lo = std::max(range.lo, CeilDivide(-of_rest.hi, coefficient));
+  } else {  // loop <= floor(rest / -coefficient)
+    AddBound(ToNest(IndexExpr::FloorDiv(rest, -coefficient) + 1, context), bounds.upper);
+    range.hi = std::min(range.hi, FloorDivide(of_rest.hi, -coefficient));
+  }
+}
+
+// A condition that a loop further in will enforce says something of this one already: what is left
+// of it where the loops further in help most. So the loops over tiles of a skewed domain begin at
+// the first tile that is not empty. The condition itself stays.
+void Generator::AddImplied(const TreeNode& node, const std::vector<StatementId>& live,
+                           Context& context, Bounds& bounds) const {
+  if (live.empty()) return;
+  // Tasks, unrolled iterations and full tiles want constant bounds.
+  const TreeLoop& loop = tree_.loops[node.loop];
+  const bool bends = loop.kind == LoopKind::kSerial && !loop.isolate;
+  const auto later = [&](const IndexExpr& condition) {
+    return condition.Coefficient(node.loop) != 0 && !condition.UsesLoaded() &&
+           !IsBound(condition, context, node.loop);
+  };
+  for (const IndexExpr& condition : Shared(context, live, later)) {
+    IndexExpr implied(condition.constant());
+    for (const IndexTerm& term : condition.terms()) {
+      const IndexExpr alone = Alone(term);
+      implied += IsBound(alone, context, node.loop) ? alone : BoundsOf(alone, Ranges(context)).hi;
+    }
+    const IndexExpr rest = implied - IndexExpr::Var(node.loop) * implied.Coefficient(node.loop);
+    if (rest.Uses(node.loop) || BoundsOf(implied, Ranges(context)).lo >= 0) continue;
+    if (!bends && !rest.IsConstant()) continue;
+    AddBounds(node.loop, implied, context, bounds);
+  }
+}
+
 Body Generator::GenerateLoop(const TreeNode& node, Context context) {
   const VarId loop = node.loop;
   const std::vector<StatementId> live = LiveBelow(node, context);
-  std::vector<IndexExpr> lower;
-  std::vector<IndexExpr> upper;
-  Interval& range = context.range[loop];
-  const bool parallel = tree_.loops[loop].kind == LoopKind::kParallel;
+  Bounds bounds;
+  const bool parallel = NumbersTasks(tree_.loops[loop].kind);
   const auto is_bound = [&](const IndexExpr& condition) {
     const int64_t coefficient = condition.Coefficient(loop);
     const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
@@ -263,45 +331,43 @@ Body Generator::GenerateLoop(const TreeNode& node, Context context) {
            (!parallel || rest.IsConstant());
   };
   for (const IndexExpr& condition : TakeShared(context, live, is_bound)) {
-    const int64_t coefficient = condition.Coefficient(loop);
-    const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
-    const Interval bounds = BoundsOf(rest, Ranges(context));
-    if (coefficient > 0) {  // loop >= ceil(-rest / coefficient)
-      AddBound(ToNest(-IndexExpr::FloorDiv(rest, coefficient), context), lower);
-      range.lo = std::max(range.lo, CeilDivide(-bounds.hi, coefficient));
-    } else {  // loop <= floor(rest / -coefficient)
-      AddBound(ToNest(IndexExpr::FloorDiv(rest, -coefficient) + 1, context), upper);
-      range.hi = std::min(range.hi, FloorDivide(bounds.hi, -coefficient));
-    }
+    AddBounds(loop, condition, context, bounds);
   }
+  AddImplied(node, live, context, bounds);
+  const Interval range = context.range[loop];
   if (range.lo > range.hi) return {};
-  if (tree_.loops[loop].isolate && lower.empty() && upper.empty()) {
-    return GenerateIsolated(node, context);
-  }
-  return GenerateRange(node, context, range, lower, upper);
+  const bool isolated = tree_.loops[loop].isolate && bounds.empty();
+  if (isolated || !tree_.loops[loop].cuts.empty()) return GenerateParts(node, context, bounds);
+  return GenerateRange(node, std::move(context), range, bounds);
 }
 
-// The range of an isolated loop cut where its conditions begin and cease to hold for sure.
+// The range of a loop, cut where its schedule says, and of an isolated one where its conditions
+// begin and cease to hold for sure.
 std::vector<Interval> Generator::Parts(const TreeNode& loop, const Context& context) const {
   const Interval whole = context.range[loop.loop];
-  const std::optional<Interval> clean = CleanRange(loop, context);
-  if (!clean || clean->lo > clean->hi || *clean == whole) return {whole};
-  std::vector<Interval> parts;
-  if (clean->lo > whole.lo) parts.push_back({whole.lo, clean->lo - 1});
-  parts.push_back(*clean);
-  if (clean->hi < whole.hi) parts.push_back({clean->hi + 1, whole.hi});
+  const TreeLoop& tree_loop = tree_.loops[loop.loop];
+  std::set<int64_t> begins(tree_loop.cuts.begin(), tree_loop.cuts.end());
+  const std::optional<Interval> clean =
+      tree_loop.isolate ? CleanRange(loop, context) : std::nullopt;
+  if (clean && clean->lo <= clean->hi) begins.insert({clean->lo, clean->hi + 1});
+  std::vector<Interval> parts = {whole};
+  for (const int64_t begin : begins) {
+    if (begin <= whole.lo || begin > whole.hi) continue;
+    parts.back().hi = begin - 1;
+    parts.push_back({begin, whole.hi});
+  }
   return parts;
 }
 
-Body Generator::GenerateIsolated(const TreeNode& node, const Context& context) {
-  if (tree_.loops[node.loop].kind == LoopKind::kParallel) {
+Body Generator::GenerateParts(const TreeNode& node, const Context& context, const Bounds& bounds) {
+  if (NumbersTasks(tree_.loops[node.loop].kind)) {
     Context inner = context;
     inner.undivided.push_back(&node);
-    return GenerateRange(node, std::move(inner), context.range[node.loop], {}, {});
+    return GenerateRange(node, std::move(inner), context.range[node.loop], bounds);
   }
   Body body;
   for (const Interval& part : Parts(node, context)) {
-    Body loop = GenerateRange(node, context, part, {}, {});
+    Body loop = GenerateRange(node, context, part, bounds);
     std::ranges::move(loop, std::back_inserter(body));
   }
   return body;
@@ -332,11 +398,10 @@ Body Generator::DivideTasks(const TreeNode& node, Context context) {
 }
 
 Body Generator::GenerateRange(const TreeNode& node, Context context, Interval range,
-                              const std::vector<IndexExpr>& lower,
-                              const std::vector<IndexExpr>& upper) {
+                              const Bounds& bounds) {
   const TreeLoop& tree_loop = tree_.loops[node.loop];
   context.range[node.loop] = range;
-  const bool once = range.lo == range.hi && lower.empty() && upper.empty();
+  const bool once = range.lo == range.hi && bounds.empty();
   if (once) {
     context.value[node.loop] = IndexExpr(range.lo);
     return Generate(node.children[0], std::move(context));
@@ -345,8 +410,8 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
   context.value[node.loop] = IndexExpr::Var(variable);
   Loop loop{.var = variable,
             .kind = tree_loop.kind,
-            .lower = lower,
-            .upper = upper,
+            .lower = bounds.lower,
+            .upper = bounds.upper,
             .unroll = tree_loop.unroll};
   loop.lower.insert(loop.lower.begin(), IndexExpr(range.lo));
   loop.upper.insert(loop.upper.begin(), IndexExpr(range.hi + 1));
@@ -356,12 +421,34 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
   return body;
 }
 
+void Generator::AddPrefetches(StatementId id, const Context& context, Body& body) const {
+  const Statement& statement = tree_.statements[id];
+  for (const auto& [loop, forward] : tree_.forward[id]) {
+    for (const LoopPrefetch& prefetch : tree_.loops[loop].prefetches) {
+      const auto add = [&](const auto& access, bool for_write) {
+        if (access.tensor != prefetch.tensor) return;
+        Prefetch ahead{.address = {access.tensor, access.index}, .for_write = for_write};
+        for (IndexExpr& index : ahead.address.index) {
+          index = Substitute(Substitute(index, tree_.inverse[id]), [&](VarId v) {
+            return IndexExpr::Var(v) + (v == loop ? prefetch.distance : 0);
+          });
+          index = ToNest(index, context);
+        }
+        body.push_back(NestNode{std::move(ahead)});
+      };
+      for (const Read& read : statement.reads) add(read, false);
+      for (const Write& write : statement.writes) add(write, true);
+    }
+  }
+}
+
 Body Generator::GenerateLeaf(StatementId id, const Context& context) {
   const StoreSite site{.ranges = Ranges(context),
                        .to_nest = [&](const IndexExpr& i) { return ToNest(i, context); }};
   Store store = MakeStore(tree_.statements[id], tree_.inverse[id], site);
   store.non_temporal = tree_.non_temporal[id];
   Body body;
+  AddPrefetches(id, context, body);
   body.push_back(NestNode{std::move(store)});
   return body;
 }

@@ -88,8 +88,7 @@ void Check::Collect(const TreeNode& node, size_t depth) {
     stages_.push_back({&node, depth, StatementsBelow(node)});
   }
   if (node.kind == TreeNode::Kind::kLoop) {
-    const LoopKind kind = tree_.loops[node.loop].kind;
-    if (kind != LoopKind::kSerial && kind != LoopKind::kUnrolled) {
+    if (RunsTogether(tree_.loops[node.loop].kind)) {
       loops_.push_back({&node, depth, StatementsBelow(node)});
     }
   }
@@ -124,17 +123,48 @@ isl::Set Check::EqualBefore(isl::Set differences, size_t depth) const {
   return isl::Set(set);
 }
 
-// `acc(i=0, k=1)`, from coordinates of a point.
-std::string InstanceText(const Statement& statement, const isl::Point& point, unsigned first) {
-  std::string text;
+// Values of a statement's iterators, from coordinates of a point.
+std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& point,
+                                unsigned first) {
+  std::vector<int64_t> values;
   for (size_t i = 0; i < statement.iterators.size(); ++i) {
     isl_val* value =
         isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(first + i));
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{}={}", statement.iterators[i].name, isl_val_get_num_si(value));
+    values.push_back(isl_val_get_num_si(value));
     isl_val_free(value);
   }
+  return values;
+}
+
+// `acc(i=0, k=1)`
+std::string InstanceText(const Statement& statement, const std::vector<int64_t>& instance) {
+  std::string text;
+  for (size_t i = 0; i < instance.size(); ++i) {
+    text += fmt::format("{}{}={}", i > 0 ? ", " : "", statement.iterators[i].name, instance[i]);
+  }
   return fmt::format("{}({})", statement.name, text);
+}
+
+// ` at distance (t 1, i -1)`: between instances of one statement over its iterators, else over
+// the loops that the two share.
+std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
+                         const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  std::string text;
+  const auto add = [&](const std::string& name, int64_t distance) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, distance);
+  };
+  if (dependence.from == dependence.to) {
+    const std::vector<Iterator>& iterators = tree.statements[dependence.from].iterators;
+    for (size_t i = 0; i < from.size(); ++i) add(iterators[i].name, to[i] - from[i]);
+  } else {
+    for (const VarId loop : LoopsAround(tree.root, dependence.from)) {
+      const auto other = tree.forward[dependence.to].find(loop);
+      if (other == tree.forward[dependence.to].end()) break;
+      add(tree.loops[loop].name,
+          Evaluate(other->second, to) - Evaluate(tree.forward[dependence.from].at(loop), from));
+    }
+  }
+  return text.empty() ? text : fmt::format(" at distance ({})", text);
 }
 
 // The first violated instance of the dependence in words.
@@ -148,8 +178,11 @@ std::string Check::Describe(const isl::Set& violating, const Dependence& depende
   if (!point.ok() || isl_point_is_void(point.get()) != isl_bool_false) return "all";
   const Statement& source = tree_.statements[dependence.from];
   const Statement& sink = tree_.statements[dependence.to];
-  return fmt::format("{} -> {}", InstanceText(source, point, 0),
-                     InstanceText(sink, point, static_cast<unsigned>(source.iterators.size())));
+  const std::vector<int64_t> before = InstanceOf(source, point, 0);
+  const std::vector<int64_t> after =
+      InstanceOf(sink, point, static_cast<unsigned>(source.iterators.size()));
+  return fmt::format("{} -> {}{}", InstanceText(source, before), InstanceText(sink, after),
+                     DistanceText(tree_, dependence, before, after));
 }
 
 Status Check::ExpectNone(const isl::Set& violating, const Dependence& dependence,
@@ -157,7 +190,7 @@ Status Check::ExpectNone(const isl::Set& violating, const Dependence& dependence
   const isl_bool empty = violating.ok() ? isl_set_is_empty(violating.get()) : isl_bool_error;
   if (empty == isl_bool_true) return {};
   if (empty == isl_bool_error) {
-    return isl::Failure(ctx_, "legality");
+    return isl::Failure(ctx_, fmt::format("the {} of {}", what, tensors_[dependence.tensor].name));
   }
   return Fail(ErrorCode::kIllegalSchedule, "{} of {}: the {} dependence {} is violated", what,
               tensors_[dependence.tensor].name,

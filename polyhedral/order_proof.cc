@@ -134,7 +134,7 @@ void OrderProof::Collect(const TreeNode& node, size_t depth) {
   }
   if (node.kind == TreeNode::Kind::kLoop) {
     const LoopKind kind = input_.tree.loops[node.loop].kind;
-    if (kind != LoopKind::kSerial && kind != LoopKind::kUnrolled) {
+    if (RunsTogether(kind)) {
       loops_.push_back(place());
       loops_.back().vector = kind == LoopKind::kVector;
     }

@@ -194,6 +194,8 @@ std::string_view KindName(LoopKind kind) {
       return " block";
     case LoopKind::kWarp:
       return " warp";
+    case LoopKind::kWave:
+      return " wave";
   }
   return "";
 }
@@ -209,9 +211,15 @@ void PrintNode(const ScheduleTree& tree, const TreeNode& node, int indent, std::
   switch (node.kind) {
     case TreeNode::Kind::kLoop: {
       const TreeLoop& loop = tree.loops[node.loop];
-      text += fmt::format("{}for {} < {}{}{}{}\n", space, loop.name, loop.extent,
-                          KindName(loop.kind), loop.isolate ? " isolate" : "",
+      text += fmt::format("{}for {} < {}{}{}{}", space, loop.name, loop.extent, KindName(loop.kind),
+                          loop.isolate ? " isolate" : "",
                           loop.unroll > 1 ? fmt::format(" unroll {}", loop.unroll) : "");
+      for (const int64_t cut : loop.cuts) text += fmt::format(" cut {}", cut);
+      for (const LoopPrefetch& prefetch : loop.prefetches) {
+        text +=
+            fmt::format(" prefetch {} {}", tree.tensors[prefetch.tensor].name, prefetch.distance);
+      }
+      text += "\n";
       break;
     }
     case TreeNode::Kind::kSequence:

@@ -35,6 +35,13 @@ struct TreeNode {
   std::vector<TreeNode> children;
 };
 
+/// Beside each access to the tensor in a loop, ask for the element that the same statement will
+/// touch so many iterations later.
+struct LoopPrefetch {
+  TensorId tensor = 0;
+  int64_t distance = 0;
+};
+
 /// A loop of the tree; its values lie in [0, extent).
 struct TreeLoop {
   std::string name;  // unique: "acc.i", after a split "acc.i.0" and "acc.i.1"
@@ -44,7 +51,15 @@ struct TreeLoop {
   /// Generate the iterations in which no condition can fail apart from the others, so that
   /// full tiles carry no conditions.
   bool isolate = false;
+  /// Values at which a new part of the loop begins, generated apart; ascending.
+  std::vector<int64_t> cuts = {};
+  std::vector<LoopPrefetch> prefetches = {};
 };
+
+/// Whether iterations of such a loop may run at the same time.
+constexpr bool RunsTogether(LoopKind kind) {
+  return kind != LoopKind::kSerial && kind != LoopKind::kUnrolled && kind != LoopKind::kWave;
+}
 
 struct ScheduleTree {
   std::string name;

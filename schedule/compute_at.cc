@@ -326,6 +326,19 @@ Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
 
 }  // namespace
 
+Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step) {
+  const std::optional<StatementId> moved = tree.FindStatement(step.statement);
+  TUNEC_ASSIGN(const VarId target, LoopNamed(tree, step.loop));
+  const std::vector<StatementId> inside = StatementsBelow(*FindLoopNode(tree.root, target));
+  const auto later =
+      std::ranges::find_if(inside, [&](StatementId other) { return moved && other > *moved; });
+  if (later != inside.end()) {
+    return Fail(ErrorCode::kInvalidArgument, "reverse_compute_at {}: {} inside {} comes after it",
+                step.statement, tree.statements[*later].name, step.loop);
+  }
+  return Apply(tree, ComputeAtStep{step.statement, step.loop});
+}
+
 Status Apply(ScheduleTree& tree, const ComputeAtStep& step) {
   const std::optional<StatementId> moved = tree.FindStatement(step.statement);
   if (!moved) {

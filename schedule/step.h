@@ -84,6 +84,50 @@ struct FuseStep {
   bool operator==(const FuseStep&) const = default;
 };
 
+/// `skew A.i A.t 2 as A.x`: a loop runs slanted to another that its statements share.
+///   before: for t < 9 { for i < 50 {     after: for t < 9 { for x in 2*t .. 2*t + 50 { i = x - 2*t
+struct SkewStep {
+  std::string loop;
+  std::string by;
+  int64_t factor = 1;
+  std::string name;
+  bool operator==(const SkewStep&) const = default;
+};
+
+/// `peel acc.i 1 36`: the loop in parts that begin at these values, generated apart.
+///   before: for i < 37 { ...             after: i = 0: ...; for i in 1 .. 36 { ... } i = 36: ...
+struct PeelStep {
+  std::string loop;
+  std::vector<int64_t> points;
+  bool operator==(const PeelStep&) const = default;
+};
+
+/// `distribute acc.i`: a loop around several statements becomes a loop around each.
+///   before: for i { a; b; }              after: for i { a; } for i { b; }
+struct DistributeStep {
+  std::string loop;
+  bool operator==(const DistributeStep&) const = default;
+};
+
+/// `unroll_jam acc.i 4`: groups of four iterations run inside the other loops of the chain,
+/// unrolled.
+///   before: for i < 8 { for k {          after: for i.0 < 2 { for k { i.1 = 0, 1, 2, 3
+struct UnrollJamStep {
+  std::string loop;
+  int64_t factor = 1;
+  bool operator==(const UnrollJamStep&) const = default;
+};
+
+/// `swizzle acc.i.0 acc.j.0 4`: two nested loops in bands of four iterations of the outer one, so
+/// that iterations near in time are near in both.
+///   before: for i < 8 { for j < 9 {      after: for i.0 < 2 { for j < 9 { for i.1 < 4 {
+struct SwizzleStep {
+  std::string outer;
+  std::string inner;
+  int64_t factor = 1;
+  bool operator==(const SwizzleStep&) const = default;
+};
+
 /// `isolate acc.i.0`: iterations whose conditions can't fail are generated apart.
 struct IsolateStep {
   std::string loop;
@@ -109,6 +153,23 @@ struct ParallelizeStep {
   bool operator==(const ParallelizeStep&) const = default;
 };
 
+/// `wavefront A.w`: the tasks of one iteration of the loop run after those of the one before, with
+/// a barrier between; the loops directly inside can be parallel.
+struct WavefrontStep {
+  std::string loop;
+  bool operator==(const WavefrontStep&) const = default;
+};
+
+/// `prefetch B acc.k 8`: beside each access to the tensor inside the loop, what the same statement
+/// will touch eight iterations later is asked for.
+///   before: for k { acc += A[k]*B[k]     after: for k { prefetch B[k + 8]; acc += A[k]*B[k]
+struct PrefetchStep {
+  std::string tensor;
+  std::string loop;
+  int64_t distance = 1;
+  bool operator==(const PrefetchStep&) const = default;
+};
+
 /// `compute_at y acc.j.0`: the statement moves into a loop of another, before it if it is its
 /// producer (or initialisation), else after it; its own loops below are that one's, as far as
 /// the tensor between them relates the iterators, then its remaining iterators.
@@ -116,6 +177,14 @@ struct ComputeAtStep {
   std::string statement;
   std::string loop;
   bool operator==(const ComputeAtStep&) const = default;
+};
+
+/// `reverse_compute_at y acc.j.0`: compute_at for a consumer only. Refused where something inside
+/// the loop comes after the statement.
+struct ReverseComputeAtStep {
+  std::string statement;
+  std::string loop;
+  bool operator==(const ReverseComputeAtStep&) const = default;
 };
 
 /// `stage acc register acc.j.0`: each iteration of the loop has its own storage for the
@@ -133,9 +202,11 @@ struct NonTemporalStep {
   bool operator==(const NonTemporalStep&) const = default;
 };
 
-using ScheduleStep = std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep,
-                                  FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep,
-                                  ComputeAtStep, StageStep, NonTemporalStep>;
+using ScheduleStep =
+    std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep, FuseStep,
+                 IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep, StageStep,
+                 NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep, SwizzleStep,
+                 WavefrontStep, PrefetchStep, ReverseComputeAtStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

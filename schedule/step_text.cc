@@ -60,6 +60,26 @@ struct StepPrinter {
   std::string operator()(const NonTemporalStep& step) const {
     return "non_temporal " + step.statement;
   }
+  std::string operator()(const SkewStep& step) const {
+    return fmt::format("skew {} {} {} as {}", step.loop, step.by, step.factor, step.name);
+  }
+  std::string operator()(const PeelStep& step) const {
+    return fmt::format("peel {} {}", step.loop, fmt::join(step.points, " "));
+  }
+  std::string operator()(const DistributeStep& step) const { return "distribute " + step.loop; }
+  std::string operator()(const UnrollJamStep& step) const {
+    return fmt::format("unroll_jam {} {}", step.loop, step.factor);
+  }
+  std::string operator()(const SwizzleStep& step) const {
+    return fmt::format("swizzle {} {} {}", step.outer, step.inner, step.factor);
+  }
+  std::string operator()(const WavefrontStep& step) const { return "wavefront " + step.loop; }
+  std::string operator()(const PrefetchStep& step) const {
+    return fmt::format("prefetch {} {} {}", step.tensor, step.loop, step.distance);
+  }
+  std::string operator()(const ReverseComputeAtStep& step) const {
+    return fmt::format("reverse_compute_at {} {}", step.statement, step.loop);
+  }
 };
 
 // The words of one line, with what the parsers below expect of them.
@@ -133,13 +153,26 @@ Result<ScheduleStep> ParseReduceSplit(Words& words) {
   return step;
 }
 
+Result<std::vector<int64_t>> ParseNumbers(Words& words, std::string_view what) {
+  std::vector<int64_t> numbers;
+  do {
+    TUNEC_ASSIGN(const int64_t number, words.Number(what));
+    numbers.push_back(number);
+  } while (!words.AtEnd());
+  return numbers;
+}
+
 Result<ScheduleStep> ParseSplit(Words& words) {
   SplitStep step;
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
-  do {
-    TUNEC_ASSIGN(const int64_t factor, words.Number("a factor"));
-    step.factors.push_back(factor);
-  } while (!words.AtEnd());
+  TUNEC_ASSIGN(step.factors, ParseNumbers(words, "a factor"));
+  return step;
+}
+
+Result<ScheduleStep> ParsePeel(Words& words) {
+  PeelStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(step.points, ParseNumbers(words, "an iteration"));
   return step;
 }
 
@@ -152,13 +185,49 @@ Result<ScheduleStep> ParseReorder(Words& words) {
   return step;
 }
 
+Result<std::string> ParseNewName(Words& words) {
+  TUNEC_ASSIGN(const std::string as, words.Word("'as'"));
+  if (as != "as") return words.Unexpected("'as'", as);
+  return words.Word("a name");
+}
+
 Result<ScheduleStep> ParseFuse(Words& words) {
   FuseStep step;
   TUNEC_ASSIGN(step.outer, words.Word("a loop"));
   TUNEC_ASSIGN(step.inner, words.Word("a loop"));
-  TUNEC_ASSIGN(const std::string as, words.Word("'as'"));
-  if (as != "as") return words.Unexpected("'as'", as);
-  TUNEC_ASSIGN(step.name, words.Word("a name"));
+  TUNEC_ASSIGN(step.name, ParseNewName(words));
+  return step;
+}
+
+Result<ScheduleStep> ParseSkew(Words& words) {
+  SkewStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(step.by, words.Word("a loop"));
+  TUNEC_ASSIGN(step.factor, words.Number("a factor"));
+  TUNEC_ASSIGN(step.name, ParseNewName(words));
+  return step;
+}
+
+Result<ScheduleStep> ParseUnrollJam(Words& words) {
+  UnrollJamStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(step.factor, words.Number("a factor"));
+  return step;
+}
+
+Result<ScheduleStep> ParseSwizzle(Words& words) {
+  SwizzleStep step;
+  TUNEC_ASSIGN(step.outer, words.Word("a loop"));
+  TUNEC_ASSIGN(step.inner, words.Word("a loop"));
+  TUNEC_ASSIGN(step.factor, words.Number("a factor"));
+  return step;
+}
+
+Result<ScheduleStep> ParsePrefetch(Words& words) {
+  PrefetchStep step;
+  TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(step.distance, words.Number("a number of iterations"));
   return step;
 }
 
@@ -184,8 +253,10 @@ Result<ScheduleStep> ParseStage(Words& words) {
   return step;
 }
 
-Result<ScheduleStep> ParseComputeAt(Words& words) {
-  ComputeAtStep step;
+// compute_at and its reverse.
+template <class T>
+Result<ScheduleStep> ParseMove(Words& words) {
+  T step;
   TUNEC_ASSIGN(step.statement, words.Word("a statement"));
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
   return step;
@@ -212,8 +283,16 @@ const std::map<std::string_view, StepParser>& StepParsers() {
       {"unroll", ParseUnroll},
       {"vectorize", ParseOneName<VectorizeStep, &VectorizeStep::loop>},
       {"parallelize", ParseOneName<ParallelizeStep, &ParallelizeStep::loop>},
-      {"compute_at", ParseComputeAt},
+      {"compute_at", ParseMove<ComputeAtStep>},
+      {"reverse_compute_at", ParseMove<ReverseComputeAtStep>},
       {"stage", ParseStage},
+      {"skew", ParseSkew},
+      {"peel", ParsePeel},
+      {"distribute", ParseOneName<DistributeStep, &DistributeStep::loop>},
+      {"unroll_jam", ParseUnrollJam},
+      {"swizzle", ParseSwizzle},
+      {"wavefront", ParseOneName<WavefrontStep, &WavefrontStep::loop>},
+      {"prefetch", ParsePrefetch},
       {"non_temporal", ParseOneName<NonTemporalStep, &NonTemporalStep::statement>},
   };
   return parsers;

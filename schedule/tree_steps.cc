@@ -24,8 +24,8 @@ void CollectLoops(const TreeNode& node, std::vector<VarId>& loops) {
   for (const TreeNode& child : node.children) CollectLoops(child, loops);
 }
 
-// The loop that the steps below turn into others is gone from the tree; rewrite what was
-// said in terms of it.
+}  // namespace
+
 void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
                       const IndexExpr& value) {
   for (const StatementId s : statements) {
@@ -35,8 +35,6 @@ void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statem
     }
   }
 }
-
-}  // namespace
 
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name) {
   std::vector<VarId> present;
@@ -50,15 +48,45 @@ Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name) {
               fmt::join(names, " "));
 }
 
-namespace {
-
-// How loops run is said last: a step that makes other loops of this one would lose it.
 Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, name));
-  if (tree.loops[loop].kind == LoopKind::kSerial && tree.loops[loop].unroll == 1) return loop;
+  const TreeLoop& of = tree.loops[loop];
+  if (!of.cuts.empty() || !of.prefetches.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is peeled or prefetches already", step,
+                name);
+  }
+  if (of.kind == LoopKind::kSerial && of.unroll == 1) return loop;
   return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is vector, parallel or unrolled already",
               step, name);
 }
+
+namespace {
+
+// Letters, digits, '_' and '.', with a letter or '_' first: what a nest's variable can be called.
+bool IsLoopName(const std::string& name) {
+  const auto is_letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, [&](char c) {
+    return is_letter(c) || c == '.' || std::isdigit(static_cast<unsigned char>(c));
+  });
+}
+
+}  // namespace
+
+Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::string& name,
+                      int64_t extent) {
+  if (LoopNamed(tree, name)) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: there is a loop {} already", step, name);
+  }
+  if (!IsLoopName(name)) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: '{}' is no name for a loop", step, name);
+  }
+  tree.loops.push_back({.name = name, .extent = extent});
+  return static_cast<VarId>(tree.loops.size() - 1);
+}
+
+namespace {
 
 Status CheckFactors(const SplitStep& step, int64_t extent) {
   if (step.factors.empty()) {
@@ -73,16 +101,6 @@ Status CheckFactors(const SplitStep& step, int64_t extent) {
     }
   }
   return {};
-}
-
-// Letters, digits, '_' and '.', with a letter or '_' first: what a nest's variable can be called.
-bool IsLoopName(const std::string& name) {
-  const auto is_letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-  };
-  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, [&](char c) {
-    return is_letter(c) || c == '.' || std::isdigit(static_cast<unsigned char>(c));
-  });
 }
 
 // The node of the loop around all the others of the list; null when there is none.
@@ -186,19 +204,13 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "fuse: {} is not directly inside {}", step.inner,
                 step.outer);
   }
-  if (LoopNamed(tree, step.name)) {
-    return Fail(ErrorCode::kInvalidArgument, "fuse: there is a loop {} already", step.name);
-  }
-  if (!IsLoopName(step.name)) {
-    return Fail(ErrorCode::kInvalidArgument, "fuse: '{}' is no name for a loop", step.name);
-  }
   if (tree.loops[outer].extent * tree.loops[inner].extent > int64_t{1} << 50) {
     return Fail(ErrorCode::kInvalidArgument, "fuse: {} and {} have too many iterations together",
                 step.outer, step.inner);
   }
   const int64_t inner_extent = tree.loops[inner].extent;
-  const auto fused = static_cast<VarId>(tree.loops.size());
-  tree.loops.push_back({.name = step.name, .extent = tree.loops[outer].extent * inner_extent});
+  TUNEC_ASSIGN(const VarId fused,
+               NewLoop(tree, "fuse", step.name, tree.loops[outer].extent * inner_extent));
   const std::vector<StatementId> statements = StatementsBelow(*node);
   for (const StatementId s : statements) {
     tree.forward[s][fused] = tree.forward[s].at(outer) * inner_extent + tree.forward[s].at(inner);
@@ -216,10 +228,9 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
 
 bool CanHoldMore(const ScheduleTree& tree, VarId loop) {
   const LoopKind kind = tree.loops[loop].kind;
-  if (kind == LoopKind::kParallel) {
+  if (NumbersTasks(kind)) {
     const TreeNode& child = PathToLoop(tree.root, loop).back()->children[0];
-    return child.kind != TreeNode::Kind::kLoop ||
-           tree.loops[child.loop].kind != LoopKind::kParallel;
+    return child.kind != TreeNode::Kind::kLoop || !NumbersTasks(tree.loops[child.loop].kind);
   }
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
 }
@@ -268,17 +279,38 @@ Status Apply(ScheduleTree& tree, const VectorizeStep& step) {
   return SetKind(tree, step.loop, LoopKind::kVector);
 }
 
-Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
-  TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+namespace {
+
+// Whether all loops around this one, up to the root, are of kinds that may stand around it there.
+bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind)) {
   const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
   for (size_t i = 1; i + 1 < path.size(); ++i) {
-    if (path[i]->kind != TreeNode::Kind::kLoop ||
-        tree.loops[path[i]->loop].kind != LoopKind::kParallel) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "parallelize {}: only the outermost loops of a phase can be tasks", step.loop);
+    if (path[i]->kind != TreeNode::Kind::kLoop || !may_be_around(tree.loops[path[i]->loop].kind)) {
+      return false;
     }
   }
+  return true;
+}
+
+}  // namespace
+
+Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
+  TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+  if (!StandsInChain(tree, loop, NumbersTasks)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "parallelize {}: only the outermost loops of a phase can be tasks", step.loop);
+  }
   return SetKind(tree, step.loop, LoopKind::kParallel);
+}
+
+Status Apply(ScheduleTree& tree, const WavefrontStep& step) {
+  TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+  const auto is_wave = [](LoopKind kind) { return kind == LoopKind::kWave; };
+  if (!StandsInChain(tree, loop, is_wave)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "wavefront {}: only the outermost loops of a phase can be waves", step.loop);
+  }
+  return SetKind(tree, step.loop, LoopKind::kWave);
 }
 
 Status Apply(ScheduleTree& tree, const NonTemporalStep& step) {

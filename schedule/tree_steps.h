@@ -17,9 +17,28 @@ Status Apply(ScheduleTree& tree, const ParallelizeStep& step);
 Status Apply(ScheduleTree& tree, const ComputeAtStep& step);
 Status Apply(ScheduleTree& tree, const StageStep& step);
 Status Apply(ScheduleTree& tree, const NonTemporalStep& step);
+Status Apply(ScheduleTree& tree, const SkewStep& step);
+Status Apply(ScheduleTree& tree, const PeelStep& step);
+Status Apply(ScheduleTree& tree, const DistributeStep& step);
+Status Apply(ScheduleTree& tree, const UnrollJamStep& step);
+Status Apply(ScheduleTree& tree, const SwizzleStep& step);
+Status Apply(ScheduleTree& tree, const WavefrontStep& step);
+Status Apply(ScheduleTree& tree, const PrefetchStep& step);
+Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step);
 
 /// The loop of that name that is still in the tree, or an error that lists the loops there are.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);
+
+/// The same for a step that makes other loops of it, which would lose what was said of how it runs.
+Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name);
+
+/// A new loop of that name, which is not yet in the tree. Refuses a name that is taken or is none.
+Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::string& name,
+                      int64_t extent);
+
+/// A loop is gone from the tree: what was said in terms of it is said in terms of others.
+void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
+                      const IndexExpr& value);
 
 /// Whether more than its present body may be put into the loop: it runs its iterations one by
 /// one, or as tasks and is the innermost of these.

@@ -108,7 +108,8 @@ TEST(Legality, ParallelReductionIsRefused) {
   ScheduleTree tree = OriginalTree(MustParse(kRunningSum));
   SetKind(tree, "Y.k", LoopKind::kParallel);
   EXPECT_EQ(Message(Check(tree)),
-            "parallel loop Y.k carries accesses of Y: the flow dependence Y(k=0) -> Y(k=1) is "
+            "parallel loop Y.k carries accesses of Y: the flow dependence Y(k=0) -> Y(k=1) at "
+            "distance (k 1) is "
             "violated");
 }
 
@@ -124,12 +125,14 @@ TEST(Legality, RecurrenceKeepsItsOrder) {
   const Compute compute = MustParse(kScan);
   ScheduleTree tree = OriginalTree(compute);
   Reverse(tree, "Y.i", 0);
-  ExpectIllegal(compute, tree,
-                "order of accesses of Y: the flow dependence Y(i=0) -> Y(i=1) is violated");
+  ExpectIllegal(
+      compute, tree,
+      "order of accesses of Y: the flow dependence Y(i=0) -> Y(i=1) at distance (i 1) is violated");
   tree = OriginalTree(compute);
   SetKind(tree, "Y.i", LoopKind::kVector);
   EXPECT_EQ(Message(Check(tree)),
-            "vector loop Y.i carries accesses of Y: the flow dependence Y(i=0) -> Y(i=1) is "
+            "vector loop Y.i carries accesses of Y: the flow dependence Y(i=0) -> Y(i=1) at "
+            "distance (i 1) is "
             "violated");
   SetKind(tree, "Y.i", LoopKind::kParallel);
   EXPECT_THAT(Message(Check(tree)), HasSubstr("parallel loop Y.i carries accesses of Y"));
@@ -141,7 +144,8 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
   EXPECT_EQ(Message(Check(tree)), "legal");
   Reverse(tree, "Y.i", 1);
   ExpectIllegal(compute, tree,
-                "order of accesses of Y: the flow dependence Y(i=0, k=0) -> Y(i=1, k=0) is "
+                "order of accesses of Y: the flow dependence Y(i=0, k=0) -> Y(i=1, k=0) at "
+                "distance (i 1, k 0) is "
                 "violated");
 }
 
@@ -214,8 +218,9 @@ TEST(Legality, ConsumerWaitsForEveryAdditionNotOnlyTheLast) {
   ScheduleTree tree = OriginalTree(compute);
   Reverse(tree, "Y.k", 1);
   MoveInto(tree, "Y.k", 2, IndexExpr(0));
-  ExpectIllegal(compute, tree,
-                "order of accesses of Y: the flow dependence Y(k=0) -> Z() is violated");
+  ExpectIllegal(
+      compute, tree,
+      "order of accesses of Y: the flow dependence Y(k=0) -> Z() at distance (Y.k -8) is violated");
 }
 
 TEST(Legality, EveryInstanceMustRun) {
@@ -251,7 +256,7 @@ TEST(Legality, StagedValuesStayWithinOneRun) {
   StageAt(tree, "A.t", "A");
   EXPECT_EQ(Message(Check(tree)),
             "a value passes between runs of the stage of A: the flow dependence A(t=0, i=0) -> "
-            "A(t=1, i=0) is violated");
+            "A(t=1, i=0) at distance (t 1, i 0) is violated");
 }
 
 TEST(Legality, QuotaBoundsIsl) {

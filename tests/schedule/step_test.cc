@@ -19,6 +19,16 @@ std::string NestText(std::string_view program, std::string_view steps) {
   return kernel ? Print(kernel->nest) : kernel.error().message;
 }
 
+constexpr std::string_view kSeidel = R"(compute seidel {
+  input X: f32[13]
+  output A: f32[13]
+  start[i: 13]:
+    A[i] = X[i]
+  A[t: 7 sequential, i: 11 sequential]:
+    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
+}
+)";
+
 struct Example {
   std::string_view name;
   std::string_view program;
@@ -139,6 +149,33 @@ constexpr Example kExamples[] = {
     {"inline_unit_dimension", kUnitDimension, "inline t"},
     {"inline_guard", kPointwiseConv, "inline sum"},
     {"non_temporal", kMatmul, "non_temporal C"},
+    {"skew", kSeidel, "skew A.i A.t 1 as A.x"},
+    {"skew_outer_loop", kMatmul, "skew acc.i acc.j 3 as acc.x"},
+    {"skew_tasks", kMatmul, "skew acc.j acc.i 1 as acc.x\nreorder acc.x acc.i\nparallelize acc.x"},
+    {"skew_inside_a_split", kMatmul,
+     "split acc.i 5\nskew acc.i.1 acc.i.0 2 as acc.x\nreorder acc.j acc.x"},
+    {"skew_wavefront", kSeidel,
+     "skew A.i A.t 2 as A.x\nreorder A.x A.t\nwavefront A.x\nparallelize A.t"},
+    {"skew_tiles", kSeidel,
+     "skew A.i A.t 1 as A.x\nsplit A.t 2\nsplit A.x 5\nreorder A.t.0 A.x.0 A.t.1 A.x.1\n"
+     "skew A.x.0 A.t.0 1 as A.w\nreorder A.w A.t.0\nwavefront A.w\nparallelize A.t.0"},
+    {"wavefront_holds_a_consumer", kMatmul, "wavefront acc.i\ncompute_at C acc.i"},
+    {"peel", kMatmul, "peel acc.k 1 28"},
+    {"peel_twice", kConv3x3, "peel acc.oh 1\npeel acc.oh 3\nisolate acc.oh\npeel acc.ow 2"},
+    {"peel_tasks", kMatmul, "parallelize acc.i\npeel acc.i 30"},
+    {"peel_vector", kMatmul, "peel C.j 5\nvectorize C.j"},
+    {"distribute", kMatmul,
+     "compute_at acc.init acc.i\ncompute_at C acc.i\ndistribute acc.i\nparallelize C.i"},
+    {"distribute_inner", kMatmul,
+     "compute_at acc.init acc.j\ncompute_at C acc.j\nparallelize acc.i\ndistribute acc.j"},
+    {"unroll_jam", kMatmul, "unroll_jam acc.i 4"},
+    {"unroll_jam_around_vectors", kMatmul,
+     "reorder acc.k acc.j\nvectorize acc.j\nunroll_jam acc.i 3"},
+    {"swizzle", kMatmul, "swizzle acc.i acc.j 5"},
+    {"prefetch", kMatmul, "prefetch B acc.k 8\nprefetch C C.i 1"},
+    {"prefetch_in_vectors", kMatmul,
+     "pack B 1/8 0 1%8\nreorder acc.k acc.j\nvectorize acc.j\nprefetch B.pack acc.k 2"},
+    {"reverse_compute_at", kMatmul, "reverse_compute_at C acc.j"},
 };
 INSTANTIATE_TEST_SUITE_P(Steps, StepFires, testing::ValuesIn(kExamples),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -308,6 +345,43 @@ constexpr Refusal kRefusals[] = {
     {"inline_guarded", kCausal, "inline acc",
      "inline acc: it is not a statement that defines a workspace tensor pointwise"},
     {"inline_index", kLoadedIndex, "inline k", "inline k: statement Y takes an index from it"},
+    {"skew_by_itself", kMatmul, "skew acc.i acc.i 1 as x", "skew acc.i: 1 times loop acc.i"},
+    {"skew_by_nothing", kMatmul, "skew acc.i acc.j 0 as x", "skew acc.i: 0 times loop acc.j"},
+    {"skew_elsewhere", kMatmul, "skew acc.i C.i 1 as x",
+     "skew acc.i: loop C.i is not around all that is inside it"},
+    {"skew_taken_name", kMatmul, "skew acc.i acc.j 1 as C.i", "skew: there is a loop C.i already"},
+    {"skew_tasks_already", kMatmul, "parallelize acc.i\nskew acc.i acc.j 1 as x",
+     "skew: loop acc.i is vector, parallel or unrolled already"},
+    {"peel_beyond", kMatmul, "peel acc.i 37",
+     "peel acc.i: no part of its 37 iterations begins at 37"},
+    {"peel_at_the_start", kMatmul, "peel acc.i 0",
+     "peel acc.i: no part of its 37 iterations begins at 0"},
+    {"peel_again", kMatmul, "peel acc.i 4\npeel acc.i 4",
+     "peel acc.i: two parts begin at one iteration"},
+    {"split_peeled", kMatmul, "peel acc.i 4\nsplit acc.i 4",
+     "split: loop acc.i is peeled or prefetches already"},
+    {"distribute_one", kMatmul, "distribute acc.i",
+     "distribute acc.i: it holds one thing only, or storage that its body shares"},
+    {"distribute_staged", kMatmul,
+     "compute_at acc.init acc.j\ncompute_at C acc.j\nstage acc register acc.j\ndistribute acc.j",
+     "distribute acc.j: it holds one thing only, or storage that its body shares"},
+    {"unroll_jam_innermost", kMatmul, "unroll_jam acc.k 4",
+     "unroll_jam acc.k: no serial loop is directly inside it"},
+    {"swizzle_apart", kMatmul, "swizzle acc.i acc.k 4",
+     "swizzle: acc.k is not directly inside acc.i"},
+    {"wavefront_inner", kMatmul, "wavefront acc.j",
+     "wavefront acc.j: only the outermost loops of a phase can be waves"},
+    {"wavefront_in_tasks", kMatmul, "parallelize acc.i\nwavefront acc.j",
+     "wavefront acc.j: only the outermost loops of a phase can be waves"},
+    {"prefetch_unknown", kMatmul, "prefetch D acc.k 4", "prefetch: D is no tensor in memory"},
+    {"prefetch_unused", kMatmul, "prefetch C acc.k 4", "prefetch C: nothing in loop acc.k uses it"},
+    {"prefetch_now", kMatmul, "prefetch B acc.k 0", "prefetch B: 0 iterations ahead"},
+    {"prefetch_loaded", kLoadedIndex, "prefetch T Y.i 1",
+     "prefetch T: Y takes its place from a value"},
+    {"reverse_compute_at_producer", kMatmul, "reverse_compute_at acc.init acc.j",
+     "reverse_compute_at acc.init: acc inside acc.j comes after it"},
+    {"reverse_compute_at_unknown", kMatmul, "reverse_compute_at D acc.j",
+     "compute_at: there is no statement D"},
     {"non_temporal_unknown", kMatmul, "non_temporal D", "non_temporal: there is no statement D"},
 };
 INSTANTIATE_TEST_SUITE_P(Steps, StepRefuses, testing::ValuesIn(kRefusals),

@@ -24,12 +24,20 @@ compute_at y acc.j.0
 stage acc register acc.j.0
 stage row packed acc.j.0
 non_temporal y
+skew A.i A.t 2 as A.x
+peel acc.i 1 36
+distribute acc.i
+unroll_jam acc.i 4
+swizzle acc.i.0 acc.j.0 4
+wavefront A.w
+prefetch B acc.k 8
+reverse_compute_at y acc.j.0
 )";
 
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  EXPECT_EQ(schedule->steps.size(), 16U);
+  EXPECT_EQ(schedule->steps.size(), 24U);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }
@@ -73,6 +81,9 @@ constexpr Malformed kMalformed[] = {
     {"lower d\nsplit a.i -4", "a.sched:2:1: error: expected a factor, found '-4'"},
     {"lower d\nsplit a.i 9999999999999999999",
      "a.sched:2:1: error: expected a factor, found '9999999999999999999'"},
+    {"lower d\nskew a b 1 c", "a.sched:2:1: error: expected 'as', found 'c'"},
+    {"lower d\npeel a", "a.sched:2:1: error: expected an iteration at the end of the line"},
+    {"lower d\nprefetch B a -1", "a.sched:2:1: error: expected a number of iterations, found '-1'"},
     {"lower d\n\nfuse a b c d", "a.sched:3:1: error: expected 'as', found 'c'"},
     {"lower d\nunroll a 4 5", "a.sched:2:1: error: expected the end of the line, found '5'"},
     {"lower d\nunroll a 9999999", "a.sched:2:1: error: expected a factor, found '9999999'"},
