@@ -1,0 +1,70 @@
+// The schedules written by hand in examples/loops: legal, and equal to the interpreter. Without the
+// steps that slant the loops the stencils' schedules are refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Folder() { return fs::path(TUNEC_TEST_DATA).parent_path() / "examples/loops"; }
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(Folder())) {
+    if (entry.path().extension() == ".compute") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+class LoopExamples : public testing::TestWithParam<std::string> {};
+
+TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
+  const Compute compute = MustParse(ReadText(Folder() / (GetParam() + ".compute")));
+  const auto schedule = ParseSchedule(ReadText(Folder() / (GetParam() + ".sched")), GetParam());
+  ASSERT_TRUE(schedule) << schedule.error().Format();
+  const auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAsWritten);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(*ParseLoopNest(Print(kernel->nest), "again"), kernel->nest);
+  EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
+                         [](const auto& info) { return info.param; });
+
+// Tiles of time and space as the example has them, but upright.
+std::string Upright(std::string_view name, std::string_view steps) {
+  const Compute compute = MustParse(ReadText(Folder() / (std::string(name) + ".compute")));
+  const auto kernel = ApplySchedule(compute, MustParseSteps(steps), ReductionOrder::kAny);
+  return kernel ? "legal" : kernel.error().message;
+}
+
+TEST(LoopExamples, StencilsNeedSkewingBeforeTheyAreTiled) {
+  EXPECT_THAT(
+      Upright("jacobi_1d", "split A.t 8\nsplit A.i 64\nreorder A.t.0 A.i.0 A.t.1 A.i.1"),
+      testing::HasSubstr("dependence A(t=0, i=64) -> A(t=1, i=63) at distance (t 1, i -1)"));
+  EXPECT_THAT(Upright("gauss_seidel_2d", "reorder A.i A.t"),
+              testing::HasSubstr("order of accesses of A: the flow dependence"));
+  EXPECT_THAT(Upright("heat_3d", "reorder A.k A.t"), testing::HasSubstr("order of accesses of A"));
+  EXPECT_THAT(Upright("gauss_seidel_2d", "wavefront A.t\nparallelize A.i"),
+              testing::HasSubstr("parallel loop A.i carries accesses of A: the flow dependence"));
+}
+
+}  // namespace
+}  // namespace tunec::test
