@@ -4,7 +4,6 @@
 // The checks run in a forked child, so that a graph that crashes or hangs is one wrong result, not
 // the end. What fails is made smaller in further children, then printed and written to a file.
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +17,7 @@
 
 #include "tests/fuzz/check_graph.h"
 #include "tests/fuzz/graph_generator.h"
+#include "tests/fuzz/in_child.h"
 #include "tests/fuzz/shrink_graph.h"
 
 namespace tunec::fuzz {
@@ -38,36 +38,6 @@ Case MakeCase(uint64_t seed, bool code) {
   GraphGenerator generator(seed);
   const Values values = generator.values();
   return {std::move(generator).Make(), DrawPlan(seed, values, code)};
-}
-
-/// Runs `body` in a child that writes lines to `line`. False when the child crashed or hung.
-bool InChild(const std::function<void(FILE*)>& body,
-             const std::function<void(const std::string&)>& line) {
-  int ends[2];
-  if (pipe(ends) != 0) return false;
-  std::fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    FILE* out = fdopen(ends[1], "w");
-    body(out);
-    std::fclose(out);
-    _exit(0);
-  }
-  close(ends[1]);
-  FILE* in = fdopen(ends[0], "r");
-  char* text = nullptr;
-  size_t capacity = 0;
-  while (getline(&text, &capacity, in) > 0) {
-    std::string read = text;
-    if (read.back() == '\n') read.pop_back();
-    line(read);
-  }
-  std::free(text);
-  std::fclose(in);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // One line: reasons may have several.

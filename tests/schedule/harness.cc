@@ -120,7 +120,11 @@ class Reverser {
 void ReverseTasks(Body& part) {
   for (NestNode& node : part) {
     auto* loop = std::get_if<Loop>(&node.value);
-    if (loop == nullptr || loop->kind != LoopKind::kParallel) continue;
+    if (loop == nullptr || !NumbersTasks(loop->kind)) continue;
+    if (loop->kind == LoopKind::kWave) {
+      ReverseTasks(loop->body);
+      continue;
+    }
     const IndexExpr mirrored = loop->lower[0] + loop->upper[0] - 1 - IndexExpr::Var(loop->var);
     Reverser(loop->var, mirrored).Rewrite(loop->body);
     ReverseTasks(loop->body);
@@ -193,6 +197,13 @@ std::string Judge::Disagreement(const ScheduledKernel& kernel, Tasks tasks) cons
     if (std::string difference = Compare(wanted_, *found); !difference.empty()) return difference;
   }
   return {};
+}
+
+std::string Judge::Disagreement(const ScheduledKernel& kernel, const Runner& run) const {
+  const auto given = NestArguments(kernel);
+  if (!given) return "a prepack fails: " + given.error().message;
+  const auto found = run(kernel.nest, *given);
+  return found ? Compare(wanted_, *found) : "it fails: " + found.error().message;
 }
 
 std::string Judge::Outcome(const Schedule& schedule, ReductionOrder order, Tasks tasks) const {

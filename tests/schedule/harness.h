@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ class Judge {
   /// and backwards (tasks that depend on each other then differ). Empty where all agree, else
   /// what is wrong.
   std::string Disagreement(const ScheduledKernel& kernel, Tasks tasks = Tasks::kBothWays) const;
+  /// The same of whatever runs nests: machine code.
+  using Runner =
+      std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
+  std::string Disagreement(const ScheduledKernel& kernel, const Runner& run) const;
   /// What ApplySchedule's error says, or how its result disagrees; empty where all is well.
   std::string Outcome(const Schedule& schedule, ReductionOrder order = ReductionOrder::kAny,
                       Tasks tasks = Tasks::kBothWays) const;

@@ -19,6 +19,7 @@ class Generator {
     const int rewrites = Below(3) == 0 ? 1 + Below(2) : 0;
     for (int i = 0; i < rewrites; ++i) AddComputeStep();
     tree_ = OriginalTree(compute_);
+    if (Below(4) == 0) TileByHand();
     for (int i = 0; i < length; ++i) AddTreeStep();
     return std::move(schedule_);
   }
@@ -89,10 +90,45 @@ class Generator {
   void AddTreeStep() {
     std::vector<const TreeNode*> loops;
     Collect(tree_.root, loops);
+    if (!loops.empty()) Add(RandomStep(Any(loops)));
+  }
+
+  std::string NewName() { return "n" + std::to_string(schedule_.steps.size()); }
+
+  // What people write for stencils and triangles: the chain of one statement skewed, cut into
+  // tiles, the tiles along diagonals. Steps drawn one by one would hardly ever come to this.
+  void TileByHand() {
+    std::vector<const TreeNode*> loops;
+    for (const TreeNode& phase : tree_.root.children) {
+      if (phase.kind == TreeNode::Kind::kLoop && Chain(&phase).size() > 1) loops.push_back(&phase);
+    }
     if (loops.empty()) return;
-    const ScheduleStep step = RandomStep(Any(loops));
+    std::vector<std::string> names;
+    for (const TreeNode* loop : Chain(Any(loops))) names.push_back(Name(loop));
+    for (size_t i = 1; i < names.size(); ++i) {
+      const std::string name = names[i] + ".s";
+      if (Below(4) > 0 && Add(SkewStep{names[i], names[0], 1 + Below(2), name})) names[i] = name;
+    }
+    ReorderStep tiles;
+    for (const std::string& name : names) {
+      if (Add(SplitStep{name, {1 + Below(4)}})) tiles.loops.push_back(name + ".0");
+    }
+    const size_t outer = tiles.loops.size();
+    for (size_t i = 0; i < outer; ++i) {
+      tiles.loops.push_back(tiles.loops[i].substr(0, tiles.loops[i].size() - 1) + "1");
+    }
+    if (outer < 2 || !Add(tiles) || Below(3) == 0) return;
+    const std::string wave = NewName();
+    if (!Add(SkewStep{tiles.loops[1], tiles.loops[0], 1, wave})) return;
+    Add(ReorderStep{{wave, tiles.loops[0]}});
+    Add(WavefrontStep{wave});
+    Add(ParallelizeStep{tiles.loops[0]});
+  }
+
+  // Whether the tree takes the step, which then becomes the schedule's.
+  bool Add(const ScheduleStep& step) {
     // ApplySchedule shapes the loops of copies itself.
-    if (Print(step).find(".pack") != std::string::npos) return;
+    if (Print(step).find(".pack") != std::string::npos) return false;
     // A step that fails may leave the tree half changed.
     ScheduleTree changed = tree_;
     const Status applied = std::visit(
@@ -101,18 +137,18 @@ class Generator {
           return {};
         },
         step);
-    if (!applied) return;
+    if (!applied) return false;
     tree_ = std::move(changed);
     schedule_.steps.push_back(step);
+    return true;
   }
 
   ScheduleStep RandomStep(const TreeNode* loop) {
     const std::vector<const TreeNode*> chain = Chain(loop);
     const std::string& statement = Any(tree_.statements).name;
-    switch (Below(12)) {
+    switch (Below(21)) {
       case 0:
-        return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]),
-                        "f" + std::to_string(schedule_.steps.size())};
+        return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]), NewName()};
       case 1:
         return IsolateStep{Name(loop)};
       case 2:
@@ -128,7 +164,25 @@ class Generator {
       case 8:
         return StageStep{Any(tree_.tensors).name, Scope::kPacked, Name(loop)};
       case 9:
+      case 10:
         return Reorder(chain);
+      case 11:
+      case 12:
+        return SkewStep{Name(loop), Name(Any(chain)), 1 + Below(2), NewName()};
+      case 13:
+        return PeelStep{Name(loop), {1 + Below(4)}};
+      case 14:
+        return DistributeStep{Name(loop)};
+      case 15:
+        return UnrollJamStep{Name(loop), 1 + Below(4)};
+      case 16:
+        return SwizzleStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]), 1 + Below(3)};
+      case 17:
+        return WavefrontStep{Name(loop)};
+      case 18:
+        return PrefetchStep{Any(tree_.tensors).name, Name(loop), 1 + Below(4)};
+      case 19:
+        return ReverseComputeAtStep{statement, Name(loop)};
       default: {
         SplitStep split{.loop = Name(loop)};
         for (int i = Below(2); i >= 0; --i) split.factors.push_back(1 + Below(6));

@@ -7,9 +7,11 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <map>
 
 #include "tests/schedule/harness.h"
-#include "tests/schedule/small_programs.h"
+#include "tests/schedule/random_program.h"
+#include "tests/schedule/try_schedule.h"
 
 namespace tunec::test {
 namespace {
@@ -19,50 +21,27 @@ int FromEnvironment(const char* name, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-// What became of a candidate.
-struct Fates {
-  int equal = 0;
-  int refused = 0;
-  int conservative = 0;  // refused, but right in the orders that the interpreter tried
-};
-
-// Applies, checks and runs one candidate; the message is empty where all is well.
-std::string Try(const Judge& judge, const Schedule& schedule, Fates& fates) {
-  const auto draft = DraftSchedule(judge.compute(), schedule, ReductionOrder::kAny);
-  if (!draft) return "the steps fail: " + draft.error().message;
-  const Status quick = draft->dependences.Check(draft->tree, ReductionOrder::kAny);
-  const Status exact = draft->dependences.CheckExactly(draft->tree, ReductionOrder::kAny);
-  if (quick.has_value() != exact.has_value()) return "the quick proof and isl differ";
-  const ScheduledKernel kernel{*GenerateLoops(draft->tree), draft->prepack};
-  const std::string disagreement = judge.Disagreement(kernel);
-  if (quick) {
-    ++fates.equal;
-    return disagreement;
-  }
-  ++fates.refused;
-  if (disagreement.empty()) ++fates.conservative;
-  return quick.error().code == ErrorCode::kIllegalSchedule ? "" : quick.error().message;
-}
-
 TEST(RandomSchedules, AreEqualOrRefused) {
   const int count = FromEnvironment("TUNEC_SCHEDULES", 300);
   std::mt19937 random(static_cast<unsigned>(FromEnvironment("TUNEC_SEED", 1)));
-  std::vector<Judge> judges;
-  for (const std::string_view text : kSmallPrograms) judges.emplace_back(MustParse(text));
-  Fates fates;
+  std::map<Fate, int> fates;
   for (int i = 0; i < count; ++i) {
-    const Judge& judge = judges[random() % judges.size()];
+    const Judge judge(RandomProgram(random));
     const int length = 1 + static_cast<int>(random() % 14);
     const Schedule schedule = RandomSchedule(judge.compute(), length, random);
     ASSERT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
-    ASSERT_EQ(Try(judge, schedule, fates), "") << judge.compute().name << "\n" << Print(schedule);
+    const Trial trial = TrySchedule(judge, schedule);
+    ASSERT_NE(trial.fate, Fate::kWrong) << trial.reason << "\n"
+                                        << Print(judge.compute()) << Print(schedule);
+    ++fates[trial.fate];
   }
-  std::cout << fates.equal << " equal, " << fates.refused << " refused (" << fates.conservative
-            << " of them right in the orders tried), 0 wrong\n";
-  EXPECT_GT(fates.equal, count / 5);
-  EXPECT_GT(fates.refused, count / 20);
+  const int refused = fates[Fate::kRefused] + fates[Fate::kConservative];
+  std::cout << fates[Fate::kEqual] << " equal, " << refused << " refused ("
+            << fates[Fate::kConservative] << " of them right in the orders tried), 0 wrong\n";
+  EXPECT_GT(fates[Fate::kEqual], count / 5);
+  EXPECT_GT(refused, count / 20);
   // A refusal means something: most refused schedules, forced through, are wrong.
-  EXPECT_LT(fates.conservative, fates.refused / 2);
+  EXPECT_LT(fates[Fate::kConservative], refused / 2);
 }
 
 }  // namespace

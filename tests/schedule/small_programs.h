@@ -1,4 +1,5 @@
-// Computes small enough to interpret thousands of schedules of them.
+// Computes small enough to interpret thousands of schedules of them, beside those that
+// random_program.h draws.
 #pragma once
 
 #include <string_view>
@@ -6,17 +7,6 @@
 namespace tunec::test {
 
 inline constexpr std::string_view kSmallPrograms[] = {
-    R"(compute matmul {
-  input A: f32[5, 4]
-  input B: f32[4, 7]
-  output C: f32[5, 7]
-  workspace acc: f32[5, 7]
-  acc[i: 5, j: 7, k: 4 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 5, j: 7]:
-    C[i, j] = max(acc[i, j], 0.0)
-}
-)",
     R"(compute weight_matmul {
   input A: f32[3, 5]
   weight B: f32[7, 5] constant
@@ -52,22 +42,6 @@ inline constexpr std::string_view kSmallPrograms[] = {
     Y[c, o] = acc[c, o]
 }
 )",
-    R"(compute softmax {
-  input X: f32[3, 7]
-  output Y: f32[3, 7]
-  workspace m: f32[3]
-  workspace e: f32[3, 7]
-  workspace s: f32[3]
-  m[i: 3, j: 7 reduction]:
-    m[i] max= X[i, j]
-  e[i: 3, j: 7]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: 3, j: 7 reduction]:
-    s[i] sum= e[i, j]
-  Y[i: 3, j: 7]:
-    Y[i, j] = e[i, j] / s[i]
-}
-)",
     R"(compute one_row {
   input X: f32[1, 7]
   output Y: f32[1, 7]
@@ -88,15 +62,6 @@ inline constexpr std::string_view kSmallPrograms[] = {
     Y[i, j] = (t[i, j - 1] where (j - 1 >= 0) else 0.0) + t[i, j] + (t[i, j + 1] where (7 - j >= 0) else 0.0)
 }
 )",
-    R"(compute seidel {
-  input X: f32[9]
-  output A: f32[9]
-  A.copy[i: 9]:
-    A[i] = X[i]
-  A[t: 4 sequential, i: 7 sequential]:
-    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
-}
-)",
     R"(compute scan {
   input X: f32[3, 9]
   output Y: f32[3, 9]
@@ -105,16 +70,6 @@ inline constexpr std::string_view kSmallPrograms[] = {
     t[b, i] = (t[b, i - 1] where (i - 1 >= 0) else 0.0) + X[b, i]
   Y[b: 3, i: 9]:
     Y[b, i] = t[b, i] * 2.0
-}
-)",
-    R"(compute causal {
-  input A: f32[5, 3]
-  output C: f32[5, 5]
-  workspace acc: f32[5, 5]
-  acc[i: 5, j: 5, k: 3 reduction] where i - j >= 0:
-    acc[i, j] sum= A[i, k] * A[j, k]
-  C[i: 5, j: 5]:
-    C[i, j] = (acc[i, j] where (i - j >= 0) else 0.0)
 }
 )",
     R"(compute grouped {

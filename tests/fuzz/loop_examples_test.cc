@@ -1,0 +1,49 @@
+// The schedules of examples/loops as machine code on two threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "autotune/run_kernel.h"
+#include "jit/detect_cpu.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(LoopExamples, RunAsMachineCode) {
+  ThreadPool pool(2);
+  const Target target = DetectCpu(2);
+  int examples = 0;
+  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path().parent_path() / "examples/loops";
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".compute") continue;
+    const std::string name = entry.path().stem().string();
+    const test::Judge judge(test::MustParse(ReadText(entry.path())));
+    const auto schedule = ParseSchedule(ReadText(folder / (name + ".sched")), name);
+    ASSERT_TRUE(schedule) << schedule.error().Format();
+    const auto kernel = ApplySchedule(judge.compute(), *schedule, ReductionOrder::kAny);
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    const auto run = [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+      return CompileAndRun(nest, arguments, target, pool);
+    };
+    // More than once: tasks that depend on each other would differ only now and then.
+    for (int round = 0; round < 5; ++round) EXPECT_EQ(judge.Disagreement(*kernel, run), "") << name;
+    ++examples;
+  }
+  EXPECT_GE(examples, 6);
+}
+
+}  // namespace
+}  // namespace tunec::fuzz

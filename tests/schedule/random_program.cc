@@ -1,0 +1,237 @@
+#include "tests/schedule/random_program.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+
+#include "tests/schedule/harness.h"
+#include "tests/schedule/small_programs.h"
+
+namespace tunec::test {
+namespace {
+
+// Draws extents, and writes the texts.
+class Writer {
+ public:
+  explicit Writer(std::mt19937& random) : random_(random) {}
+
+  std::string Any() {
+    using Kind = std::string (Writer::*)();
+    static constexpr Kind kKinds[] = {&Writer::Matmul,     &Writer::Convolution, &Writer::Softmax,
+                                      &Writer::Reductions, &Writer::Attention,   &Writer::Jacobi1D,
+                                      &Writer::Jacobi2D,   &Writer::Seidel1D,    &Writer::Seidel2D,
+                                      &Writer::Causal,     &Writer::Cholesky,    &Writer::Sample};
+    return (this->*kKinds[random_() % std::size(kKinds)])();
+  }
+
+ private:
+  // An extent from `least` on.
+  int64_t Draw(int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random_()) % (most - least + 1);
+  }
+
+  std::string Sample() {
+    return std::string(kSmallPrograms[random_() % std::size(kSmallPrograms)]);
+  }
+
+  std::string Matmul() {
+    const int64_t m = Draw(1, 7), n = Draw(1, 11), k = Draw(1, 6);
+    return fmt::format(R"(compute matmul {{
+  input A: f32[{0}, {2}]
+  weight B: f32[{2}, {1}] constant
+  input D: f32[{1}]
+  output C: f32[{0}, {1}]
+  workspace acc: f32[{0}, {1}]
+  acc[i: {0}, j: {1}, k: {2} reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: {0}, j: {1}]:
+    C[i, j] = max(acc[i, j] + D[j], 0.0)
+}}
+)",
+                       m, n, k);
+  }
+
+  // With padding, strides and dilation.
+  std::string Convolution() {
+    const int64_t filters = Draw(1, 3), channels = Draw(1, 3), height = Draw(3, 6);
+    const int64_t taps = Draw(1, 3), stride = Draw(1, 2), pad = Draw(0, 1);
+    const int64_t reach = height + 2 * pad - taps;
+    const int64_t out = reach / stride + 1;
+    return fmt::format(R"(compute convolution {{
+  input X: f32[{1}, {2}, {2}]
+  weight W: f32[{0}, {1}, {3}, {3}] constant
+  output Y: f32[{0}, {4}, {4}]
+  workspace acc: f32[{0}, {4}, {4}]
+  acc[m: {0}, h: {4}, w: {4}, c: {1} reduction, r: {3} reduction, s: {3} reduction]:
+    acc[m, h, w] sum= (X[c, {5}*h + r - {6}, {5}*w + s - {6}] where ({5}*h + r - {6} >= 0, {7} - {5}*h - r >= 0, {5}*w + s - {6} >= 0, {7} - {5}*w - s >= 0) else 0.0) * W[m, c, r, s]
+  Y[m: {0}, h: {4}, w: {4}]:
+    Y[m, h, w] = acc[m, h, w] * 0.5
+}}
+)",
+                       filters, channels, height, taps, out, stride, pad, height - 1 + pad);
+  }
+
+  std::string Softmax() {
+    return fmt::format(R"(compute softmax {{
+  input X: f32[{0}, {1}]
+  output Y: f32[{0}, {1}]
+  workspace m: f32[{0}]
+  workspace e: f32[{0}, {1}]
+  workspace s: f32[{0}]
+  m[i: {0}, j: {1} reduction]:
+    m[i] max= X[i, j]
+  e[i: {0}, j: {1}]:
+    e[i, j] = exp(X[i, j] - m[i])
+  s[i: {0}, j: {1} reduction]:
+    s[i] sum= e[i, j]
+  Y[i: {0}, j: {1}]:
+    Y[i, j] = e[i, j] / s[i]
+}}
+)",
+                       Draw(1, 5), Draw(1, 9));
+  }
+
+  // A reduction over the middle dimension, one over the rest, and both together.
+  std::string Reductions() {
+    return fmt::format(R"(compute reductions {{
+  input X: f32[{0}, {1}, {2}]
+  output Y: f32[{0}, {2}]
+  workspace m: f32[{0}, {2}]
+  workspace s: f32[{0}]
+  m[i: {0}, k: {2}, j: {1} reduction]:
+    m[i, k] max= X[i, j, k]
+  s[i: {0}, j: {1} reduction, k: {2} reduction]:
+    s[i] sum= X[i, j, k]
+  Y[i: {0}, k: {2}]:
+    Y[i, k] = m[i, k] - s[i]
+}}
+)",
+                       Draw(1, 4), Draw(1, 5), Draw(1, 6));
+  }
+
+  std::string Attention() {
+    return fmt::format(R"(compute attention {{
+  input Q: f32[{0}, {1}]
+  input K: f32[{0}, {1}]
+  input V: f32[{0}, {1}]
+  output O: f32[{0}, {1}]
+  workspace p: f32[{0}, {0}]
+  workspace m: f32[{0}]
+  workspace e: f32[{0}, {0}]
+  workspace s: f32[{0}]
+  workspace o: f32[{0}, {1}]
+  p[i: {0}, j: {0}, d: {1} reduction]:
+    p[i, j] sum= Q[i, d] * K[j, d]
+  m[i: {0}, j: {0} reduction]:
+    m[i] max= p[i, j]
+  e[i: {0}, j: {0}]:
+    e[i, j] = exp(p[i, j] - m[i])
+  s[i: {0}, j: {0} reduction]:
+    s[i] sum= e[i, j]
+  o[i: {0}, d: {1}, j: {0} reduction]:
+    o[i, d] sum= e[i, j] * V[j, d]
+  O[i: {0}, d: {1}]:
+    O[i, d] = o[i, d] / s[i]
+}}
+)",
+                       Draw(2, 5), Draw(1, 4));
+  }
+
+  std::string Jacobi1D() {
+    const int64_t inner = Draw(1, 9), steps = Draw(1, 5);
+    return fmt::format(R"(compute jacobi_1d {{
+  input X: f32[{0}]
+  output Y: f32[{0}]
+  workspace A: f32[2, {0}]
+  start[b: 2, i: {0}]:
+    A[b, i] = X[i]
+  A[t: {2} sequential, i: {1}]:
+    A[(t + 1) mod 2, i + 1] = (A[t mod 2, i] + A[t mod 2, i + 1] + A[t mod 2, i + 2]) * 0.25
+  Y[i: {0}]:
+    Y[i] = A[{3}, i]
+}}
+)",
+                       inner + 2, inner, steps, steps % 2);
+  }
+
+  std::string Jacobi2D() {
+    const int64_t rows = Draw(1, 4), columns = Draw(1, 4), steps = Draw(1, 4);
+    return fmt::format(R"(compute jacobi_2d {{
+  input X: f32[{0}, {1}]
+  output Y: f32[{0}, {1}]
+  workspace A: f32[2, {0}, {1}]
+  start[b: 2, i: {0}, j: {1}]:
+    A[b, i, j] = X[i, j]
+  A[t: {4} sequential, i: {2}, j: {3}]:
+    A[(t + 1) mod 2, i + 1, j + 1] = (A[t mod 2, i, j + 1] + A[t mod 2, i + 2, j + 1] + A[t mod 2, i + 1, j] + A[t mod 2, i + 1, j + 2]) * 0.25
+  Y[i: {0}, j: {1}]:
+    Y[i, j] = A[{5}, i, j]
+}}
+)",
+                       rows + 2, columns + 2, rows, columns, steps, steps % 2);
+  }
+
+  std::string Seidel1D() {
+    const int64_t inner = Draw(1, 9);
+    return fmt::format(R"(compute seidel_1d {{
+  input X: f32[{0}]
+  output A: f32[{0}]
+  start[i: {0}]:
+    A[i] = X[i]
+  A[t: {2} sequential, i: {1} sequential]:
+    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
+}}
+)",
+                       inner + 2, inner, Draw(1, 5));
+  }
+
+  std::string Seidel2D() {
+    const int64_t rows = Draw(1, 4), columns = Draw(1, 4);
+    return fmt::format(R"(compute seidel_2d {{
+  input X: f32[{0}, {1}]
+  output A: f32[{0}, {1}]
+  start[i: {0}, j: {1}]:
+    A[i, j] = X[i, j]
+  A[t: {4} sequential, i: {2} sequential, j: {3} sequential]:
+    A[i + 1, j + 1] = (A[i, j + 1] + A[i + 2, j + 1] + A[i + 1, j] + A[i + 1, j + 2]) * 0.25
+}}
+)",
+                       rows + 2, columns + 2, rows, columns, Draw(1, 4));
+  }
+
+  std::string Causal() {
+    return fmt::format(R"(compute causal {{
+  input A: f32[{0}, {1}]
+  output C: f32[{0}, {0}]
+  workspace acc: f32[{0}, {0}]
+  acc[i: {0}, j: {0}, k: {1} reduction] where i - j >= 0:
+    acc[i, j] sum= A[i, k] * A[j, k]
+  C[i: {0}, j: {0}]:
+    C[i, j] = (acc[i, j] where (i - j >= 0) else -1.0)
+}}
+)",
+                       Draw(1, 8), Draw(1, 4));
+  }
+
+  std::string Cholesky() {
+    return fmt::format(R"(compute cholesky {{
+  input X: f32[{0}, {0}]
+  output A: f32[{0}, {0}]
+  start[i: {0}, j: {0}]:
+    A[i, j] = X[i, j] * 0.125 + select(holds(i - j >= 0, j - i >= 0), 4.0, 0.0)
+  A[k: {0} sequential, i: {0}, j: {0}] where i - j >= 0, j - k - 1 >= 0:
+    A[i, j] = A[i, j] - A[i, k] * A[j, k] / A[k, k]
+}}
+)",
+                       Draw(2, 6));
+  }
+
+  std::mt19937& random_;
+};
+
+}  // namespace
+
+Compute RandomProgram(std::mt19937& random) { return MustParse(Writer(random).Any()); }
+
+}  // namespace tunec::test
