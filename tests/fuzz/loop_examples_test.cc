@@ -30,6 +30,7 @@ TEST(LoopExamples, RunAsMachineCode) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".compute") continue;
     const std::string name = entry.path().stem().string();
+    if (!fs::exists(folder / (name + ".sched"))) continue;
     const test::Judge judge(test::MustParse(ReadText(entry.path())));
     const auto schedule = ParseSchedule(ReadText(folder / (name + ".sched")), name);
     ASSERT_TRUE(schedule) << schedule.error().Format();
