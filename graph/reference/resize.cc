@@ -33,7 +33,10 @@ double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   return (x + 0.5) / axis.scale - 0.5;  // half_pixel
 }
 
+// Coordinates are rational; what is an integer or a half must not miss the step for a rounding.
 double RoundNearest(const std::string& mode, double x) {
+  const double half = std::nearbyint(2 * x) / 2;
+  if (std::abs(x - half) < 1e-9) x = half;
   if (mode == "floor") return std::floor(x);
   if (mode == "ceil") return std::ceil(x);
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);

@@ -136,7 +136,11 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
 class Sample {
  public:
   Sample(const Graph& graph, uint64_t seed, double strength)
-      : graph_(graph), users_(graph.Users()), random_(seed), strength_(strength) {}
+      : graph_(graph),
+        users_(graph.Users()),
+        random_(seed),
+        strength_(strength),
+        in_one_kernel_(random_.Below(3) == 0) {}
 
   Result<std::vector<Array>> Run(std::span<const Array> inputs) {
     std::vector<Array> values(graph_.values().size());
@@ -214,6 +218,11 @@ class Sample {
     for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, value);
   }
 
+  // Kernels carry 16-bit floats as f32: within one, nothing is rounded to 16 bits.
+  double UnitFor(DataType type) const {
+    return in_one_kernel_ && SizeOf(type) == 2 ? UnitOf(DataType::kF32) : UnitOf(type);
+  }
+
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
 
   // Passes fold what follows a sum of products into its factors, which are rounded then.
@@ -259,14 +268,15 @@ class Sample {
     Array result(DataType::kF64, array.shape());
     for (int64_t i = 0; i < array.size(); ++i) {
       const double x = array.GetDouble(i);
-      result.SetDouble(i, x * (1 + 2 * UnitOf(type) * Noise()));
+      result.SetDouble(i, x * (1 + 2 * UnitFor(type) * Noise()));
     }
     return result;
   }
 
   void Round(Array& result, DataType type, Freedom freedom, bool exact,
              std::span<const Array> operands, const Node& node) {
-    const bool rounds = node.op == Op::kCast || random_.Below(2) == 0;
+    const bool rounds =
+        node.op == Op::kCast || (UnitFor(type) == UnitOf(type) && random_.Below(2) == 0);
     double scale = 0;  // of what cancels within a composite operator
     if (freedom == Freedom::kSum && !exact &&
         (PatternOf(node.op) == OpPattern::kComposite || node.op == Op::kResize))
@@ -293,7 +303,7 @@ class Sample {
   // What is added to a finite result.
   double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double scale, DataType type,
                  std::span<const Array> operands, const Node& node, int64_t size) {
-    const double unit = UnitOf(type);
+    const double unit = UnitFor(type);
     switch (freedom) {
       case Freedom::kArithmetic:
         return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
@@ -398,6 +408,7 @@ class Sample {
   std::vector<std::vector<NodeId>> users_;
   Random random_;
   double strength_;
+  bool in_one_kernel_;
 };
 
 /// The samples of one element, and whether a result lies among them, or half their spread beside
