@@ -5,10 +5,31 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include <optional>
+
 #include "jit/builder_impl.h"
 #include "support/check.h"
 
 namespace tunec::jit {
+namespace {
+
+// The one lane that a constant mask lets through.
+std::optional<uint64_t> OnlyLane(IrValue mask) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
+  if (constant == nullptr) return {};
+  std::optional<uint64_t> only;
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const llvm::Constant* element = constant->getAggregateElement(lane);
+    if (element == nullptr || (!element->isOneValue() && !element->isNullValue())) return {};
+    if (!element->isOneValue()) continue;
+    if (only) return {};
+    only = lane;
+  }
+  return only;
+}
+
+}  // namespace
 
 std::vector<IrValue> Builder::BeginPhase(const std::string& name) {
   llvm::LLVMContext& context = *impl_->context;
@@ -108,6 +129,16 @@ IrValue Builder::MaskedLoad(IrType type, IrValue pointer, int64_t align, IrValue
                                     otherwise);
 }
 void Builder::MaskedStore(IrValue value, IrValue pointer, int64_t align, IrValue mask) {
+  if (const std::optional<uint64_t> lane = OnlyLane(mask)) {
+    // LLVM 22 stores the only lane of a vector that it narrows in the wider type, over what lies
+    // behind it.
+    auto* element = impl_->ir.CreateExtractElement(value, *lane);
+    const uint64_t offset = *lane * element->getType()->getPrimitiveSizeInBits() / 8;
+    auto* address = impl_->ir.CreateGEP(element->getType(), pointer, impl_->ir.getInt64(*lane));
+    impl_->ir.CreateAlignedStore(element, address,
+                                 llvm::commonAlignment(llvm::Align(align), offset));
+    return;
+  }
   impl_->ir.CreateMaskedStore(value, pointer, llvm::Align(align), mask);
 }
 IrValue Builder::Gather(IrType type, IrValue pointers, int64_t align, IrValue mask,

@@ -18,6 +18,13 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
+bool IsFinite(const Array& array) {
+  if (!IsFloat(array.type())) return true;
+  for (int64_t i = 0; i < array.size(); ++i)
+    if (!std::isfinite(array.GetDouble(i))) return false;
+  return true;
+}
+
 // The number as a scalar of the type, if the type has such a number.
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});
@@ -153,6 +160,8 @@ class Planner {
     if (!types || types->size() != 1) return {};
     node.type = types->front();
     if (std::optional<Array> folded = Fold(node)) {
+      // A product of factors is not the product of their infinities.
+      if (site_.rules == FloatRules::kStrict && !IsFinite(*folded)) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};
     }

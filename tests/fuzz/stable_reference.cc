@@ -181,9 +181,11 @@ class Sample {
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
     // Half of the time, for what comes after may depend on the very size of the result.
     if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0) {
-      constexpr double kAny[] = {std::numeric_limits<double>::quiet_NaN(), 0, 1, -1};
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      constexpr double kAny[] = {
+          std::numeric_limits<double>::quiet_NaN(), 0, 1, -1, kInfinity, -kInfinity};
       for (size_t i = 0; i < results.size(); ++i)
-        if (IsFloat(types[i].type)) Fill(results[i], kAny[random_.Below(4)]);
+        if (IsFloat(types[i].type)) Fill(results[i], kAny[random_.Below(std::size(kAny))]);
     }
     for (size_t i = 0; i < results.size(); ++i)
       if (IsFloat(types[i].type)) Round(results[i], types[i].type, freedom, exact, operands, node);

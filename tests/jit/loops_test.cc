@@ -1,4 +1,5 @@
 // Loops, conditions and storage, compiled against interpreted.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "jit/compile.h"
@@ -58,6 +59,29 @@ nest add {
     }
   }
 })");
+}
+
+// One lane is left over of each row, narrowed; the next row's first element lies behind it and was
+// written before.
+TEST(Loops, TailOfOneLaneWritesOneElement) {
+  for (const char* type : {"bf16", "f16", "i8", "i16", "u8"}) {
+    for (const int columns : {17, 33, 18}) {
+      ExpectAsInterpreted(fmt::format(R"(
+nest tail {{
+  input A: f32[5, {1}]
+  output C: {0}[5, {1}]
+  phase go {{
+    for i in 0 .. 5 {{
+      vector for j in 0 .. {1} {{
+        s: C[4 - i, j] = {0}(A[4 - i, j])
+      }}
+    }}
+  }}
+}}
+)",
+                                      type, columns));
+    }
+  }
 }
 
 TEST(Loops, LongVectorLoopIsALoopOverChunks) {
