@@ -1,5 +1,5 @@
-// The schedules in examples/loops that are called like their Compute: legal, and equal to the interpreter. Without the
-// steps that slant the loops the stencils' schedules are refused.
+// The schedules in examples/loops that are called like their Compute: legal, and equal to the
+// interpreter. Without the steps that slant the loops the stencils' schedules are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
