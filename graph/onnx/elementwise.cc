@@ -115,6 +115,29 @@ Result<Operands> Cast(const NodeContext& node, Op) {
   return One(node.Cast(x, type));
 }
 
+/// The same bits as another type: between integers of one size that is a cast, which wraps.
+Result<Operands> BitCast(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const int64_t to, node.Int("to", 0));
+  TUNEC_ASSIGN(const DataType type, ElementType(to));
+  if (SizeOf(type) != SizeOf(x->type)) {
+    return Fail(ErrorCode::kInvalidArgument, "{} and {} are not of one size", Name(x->type),
+                Name(type));
+  }
+  const bool from_bits = IsInteger(x->type) || x->type == DataType::kBool;
+  if (type != x->type && (!from_bits || !IsInteger(type))) {
+    return Fail(ErrorCode::kUnsupported, "the bits of {} as {} are not supported", Name(x->type),
+                Name(type));
+  }
+  return One(node.Cast(x, type));
+}
+
+Result<Operands> Binarizer(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const double threshold, node.Float("threshold", 0));
+  const Formula x = In(node, 0);
+  return Results({Less(x.Number(threshold), x).Cast(x.type())});
+}
+
 Result<Operands> IsInf(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t negative, node.Int("detect_negative", 1));
@@ -145,6 +168,8 @@ constexpr auto kHandlers = std::to_array<Handler>({
     {"Atan", 7, Unary, Op::kAtan},
     {"Atanh", 9, Unary, Op::kAtanh},
     {"BiasGelu", 1, BiasGelu, Op::kGelu, "com.microsoft"},
+    {"Binarizer", 1, Binarizer, Op::kGt, "ai.onnx.ml"},
+    {"BitCast", 26, BitCast, Op::kCast},
     {"BitwiseNot", 18, Unary, Op::kNot},
     {"Cast", 6, Cast},
     {"CastLike", 15, Cast},

@@ -16,7 +16,8 @@ Table MakeTable() {
        {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(),
         ConvHandlers(), PoolHandlers(), NormHandlers(), ShapeHandlers(), SliceHandlers(),
         IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers(), LossHandlers(),
-        SequenceMixingHandlers(), SamplingHandlers(), RecurrentHandlers(), SignalHandlers()}) {
+        ScatterHandlers(), SequenceMixingHandlers(), SamplingHandlers(), RecurrentHandlers(),
+        SignalHandlers()}) {
     for (const Handler& handler : part) {
       const bool is_new =
           table.emplace(std::pair(handler.domain, handler.op_type), &handler).second;

@@ -37,6 +37,7 @@ std::span<const Handler> ConstantHandlers();
 std::span<const Handler> ResizeHandlers();
 std::span<const Handler> QuantizeHandlers();
 std::span<const Handler> LossHandlers();
+std::span<const Handler> ScatterHandlers();
 std::span<const Handler> SamplingHandlers();
 std::span<const Handler> RecurrentHandlers();
 std::span<const Handler> SignalHandlers();

@@ -1,7 +1,9 @@
 // Matrix products.
 #include <array>
+#include <optional>
 
 #include "graph/onnx/einsum.h"
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 
 namespace tunec::onnx_import {
@@ -101,7 +103,39 @@ Result<Operands> MatMulInteger(const NodeContext& node, Op) {
   return One(Matmul(node, a, b));
 }
 
+/// The determinant of the last two axes without the given rows and columns, by the first row left.
+Formula Determinant(const Formula& x, const std::vector<int64_t>& columns) {
+  const int64_t n = x.shape().back();
+  const auto row = n - static_cast<int64_t>(columns.size());
+  std::vector<int64_t> shape = x.shape();
+  shape.resize(shape.size() - 2);
+  std::optional<Formula> sum;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const Formula element = x.Slice(-2, row, row + 1).Slice(-1, columns[i], columns[i] + 1);
+    Formula term = element.Reshape(shape);
+    std::vector<int64_t> rest = columns;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!rest.empty()) term = term * Determinant(x, rest);
+    sum = !sum ? term : i % 2 == 0 ? *sum + term : *sum - term;
+  }
+  return *sum;
+}
+
+Result<Operands> Det(const NodeContext& node, Op) {
+  constexpr int64_t kMostRows = 4;  // the terms grow as the factorial
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  if (x->rank() < 2 || x->shape.back() != *(x->shape.end() - 2) || x->shape.back() < 1) {
+    return Fail(ErrorCode::kInvalidArgument, "the last two axes are not square");
+  }
+  if (x->shape.back() > kMostRows) {
+    return Fail(ErrorCode::kUnsupported, "determinants of {} rows, wanted at most {}",
+                x->shape.back(), kMostRows);
+  }
+  return Results({Determinant(Formula(node, x), AllAxes(x->shape.back()))});
+}
+
 constexpr auto kHandlers = std::to_array<Handler>({
+    {"Det", 11, Det, Op::kMatmul},
     {"Einsum", 12, Einsum},
     {"FusedMatMul", 1, FusedMatMul, Op::kMatmul, "com.microsoft"},
     {"Gemm", 1, Gemm},

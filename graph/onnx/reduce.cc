@@ -1,6 +1,8 @@
 // Reductions, positions of extremes, and running sums.
+#include <algorithm>
 #include <array>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 
 namespace tunec::onnx_import {
@@ -60,6 +62,36 @@ Result<Operands> CumSum(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
 }
 
+/// Products of the elements up to each, one after the other.
+Result<Operands> CumProd(const NodeContext& node, Op) {
+  constexpr int64_t kMostElements = 1024;  // each has a node
+  TUNEC_ASSIGN(const Operand input, node.Input(0));
+  TUNEC_ASSIGN(const int64_t given, node.ConstantInt(1));
+  TUNEC_ASSIGN(const int64_t axis, NormalizeAxis(given, input->rank()));
+  TUNEC_ASSIGN(const int64_t exclusive, node.Int("exclusive", 0));
+  TUNEC_ASSIGN(const int64_t reverse, node.Int("reverse", 0));
+  const int64_t extent = input->shape[static_cast<size_t>(axis)];
+  if (extent == 0) return Operands{input};
+  if (extent > kMostElements) {
+    return Fail(ErrorCode::kUnsupported, "an axis of {} elements, wanted at most {}", extent,
+                kMostElements);
+  }
+  const Formula x(node, input);
+  const auto element = [&](int64_t i) {
+    const int64_t at = reverse != 0 ? extent - 1 - i : i;
+    return x.Slice(axis, at, at + 1);
+  };
+  const Formula first = element(0);
+  Formula product = exclusive != 0 ? first.Number(1).Expand(first.shape()) : first;
+  std::vector<Formula> products{product};
+  for (int64_t i = 1; i < extent; ++i) {
+    product = product * element(exclusive != 0 ? i - 1 : i);
+    products.push_back(product);
+  }
+  if (reverse != 0) std::ranges::reverse(products);
+  return Results({Concat(products, axis)});
+}
+
 /// Global pools reduce over all axes after batch and channel, and keep them.
 Result<Operands> GlobalPool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
@@ -79,6 +111,7 @@ Result<Operands> GlobalPool(const NodeContext& node, Op op) {
 constexpr auto kHandlers = std::to_array<Handler>({
     {"ArgMax", 1, ArgReduce, Op::kArgMax},
     {"ArgMin", 1, ArgReduce, Op::kArgMin},
+    {"CumProd", 26, CumProd},
     {"CumSum", 11, CumSum, Op::kCumSum},
     {"GlobalAveragePool", 1, GlobalPool, Op::kReduceMean},
     {"GlobalLpPool", 2, GlobalPool, Op::kReduceL2},
