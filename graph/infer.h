@@ -51,6 +51,9 @@ Result<std::vector<ValueType>> InferConv(const InferenceInput& input);
 Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input);
 Result<std::vector<ValueType>> InferPool(const InferenceInput& input);
 
+// infer_attention.cc
+Result<std::vector<ValueType>> InferAttention(const InferenceInput& input);
+
 // infer_reduction.cc
 Result<std::vector<ValueType>> InferReduction(const InferenceInput& input);
 Result<std::vector<ValueType>> InferArg(const InferenceInput& input);

@@ -76,6 +76,7 @@ enum class OpPattern : uint8_t {
   X(kMatmul, "matmul", kCompute, kContraction)  /* numpy's, batches broadcast; transpose_a=0 transpose_b=0 (last two axes) */ \
   X(kConv, "conv", kCompute, kContraction)      /* x[N,C,*] w[M,C/g,*] bias[M]?; strides pads(begins,ends) dilations group=1; 1 to 3 spatial axes */ \
   X(kConvTranspose, "conv_transpose", kCompute, kContraction) /* w[C,M/g,*]; and output_padding */ \
+  X(kAttention, "attention", kCompute, kContraction) /* q[*,H,S,D] k[*,H/g,T,D] v[*,H/g,T,E] mask?; scale softcap=0 causal=0 causal_offset=0 empty_rows="nan"|"zero"; infer_attention.cc */ \
   /* reductions: axes, keepdims=1; argmax, argmin: axis, select_last_index=0 */         \
   X(kReduceSum, "reduce_sum", kCompute, kReduction)   X(kReduceMean, "reduce_mean", kCompute, kReduction) \
   X(kReduceMax, "reduce_max", kCompute, kReduction)   X(kReduceMin, "reduce_min", kCompute, kReduction)   \

@@ -29,8 +29,9 @@ bool IsAffine(const Index& index) {
 
 }  // namespace
 
-LowerContext::LowerContext(const Graph& graph, const FusionGroup& group, Variant variant)
-    : graph_(graph), group_(group), variant_(variant) {
+LowerContext::LowerContext(const Graph& graph, const FusionGroup& group, Variant variant,
+                           StreamingSizes sizes)
+    : graph_(graph), group_(group), variant_(variant), sizes_(sizes) {
   for (const NodeId id : group.nodes)
     for (const ValueId input : graph.node(id).inputs)
       if (input.valid()) users_[input].push_back(id);

@@ -53,14 +53,22 @@ struct Lazy {
 };
 
 /// Which alternative Compute of a group is being built.
-enum class Variant { kDirect, kFlat };
+enum class Variant { kDirect, kFlat, kStreaming };
+
+/// kStreaming: how many rows of scores make a block, and how many of their columns a chunk.
+struct StreamingSizes {
+  int64_t rows = 0;
+  int64_t chunk = 0;
+};
 
 class LowerContext {
  public:
-  LowerContext(const Graph& graph, const FusionGroup& group, Variant variant);
+  LowerContext(const Graph& graph, const FusionGroup& group, Variant variant,
+               StreamingSizes sizes = {});
 
   const Graph& graph() const { return graph_; }
   Variant variant() const { return variant_; }
+  StreamingSizes streaming_sizes() const { return sizes_; }
   const ValueType& TypeOf(ValueId value) const { return graph_.value(value).type; }
   std::vector<int64_t> OutputShape(const Node& node) const;
   DataType OutputType(const Node& node) const;
@@ -117,6 +125,7 @@ class LowerContext {
   const Graph& graph_;
   const FusionGroup& group_;
   Variant variant_;
+  StreamingSizes sizes_;
   Compute compute_;
   std::map<ValueId, Lazy> values_;
   std::map<ValueId, TensorId> outputs_;

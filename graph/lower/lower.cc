@@ -1,4 +1,6 @@
 // Lower: each node of the group in order becomes a lazy value; see context.h.
+#include <fmt/format.h>
+
 #include "graph/group.h"
 #include "graph/lower/lower_node.h"
 #include "graph/lower/tidy_compute.h"
@@ -20,6 +22,8 @@ Lowerer LowererOf(Op op) {
       return LowerConv;
     case Op::kConvTranspose:
       return LowerConvTranspose;
+    case Op::kAttention:
+      return LowerAttention;
     case Op::kReduceSum:
     case Op::kReduceMean:
     case Op::kReduceMax:
@@ -82,8 +86,9 @@ Lowerer LowererOf(Op op) {
   }
 }
 
-Result<Compute> Build(const Graph& graph, const FusionGroup& group, Variant variant) {
-  LowerContext context(graph, group, variant);
+Result<Compute> Build(const Graph& graph, const FusionGroup& group, Variant variant,
+                      StreamingSizes sizes = {}) {
+  LowerContext context(graph, group, variant, sizes);
   for (const NodeId id : group.nodes) {
     const Node& node = graph.node(id);
     TUNEC_ASSIGN(Lazy value, LowerNode(context, node));
@@ -127,6 +132,14 @@ Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group
   }
   TUNEC_ASSIGN(Compute compute, lower::Build(graph, group, lower::Variant::kDirect));
   lowerings.push_back({"direct", std::move(compute)});
+  for (const NodeId id : group.nodes) {
+    for (const lower::StreamingSizes& sizes : lower::StreamingSizesOf(graph, graph.node(id))) {
+      TUNEC_ASSIGN(Compute streaming,
+                   lower::Build(graph, group, lower::Variant::kStreaming, sizes));
+      lowerings.push_back({fmt::format("streaming,rows={},chunk={}", sizes.rows, sizes.chunk),
+                           std::move(streaming)});
+    }
+  }
   return lowerings;
 }
 

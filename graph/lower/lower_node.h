@@ -20,6 +20,11 @@ Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
 /// spatial axes, one group.
 bool HasFlatVariant(const Graph& graph, const Node& node);
 
+/// Attention (attention.cc). Under kStreaming its rows and columns are cut as the context says.
+Result<Lazy> LowerAttention(LowerContext& context, const Node& node);
+/// The sizes that the group's attention is worth trying with under kStreaming.
+std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& node);
+
 // Reductions and normalisations.
 Result<Lazy> LowerReduce(LowerContext& context, const Node& node);
 Result<Lazy> LowerLogSumExp(LowerContext& context, const Node& node);

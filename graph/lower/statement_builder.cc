@@ -24,6 +24,7 @@ IndexExpr StatementBuilder::AddIterator(std::string name, int64_t extent, Iterat
 std::vector<IndexExpr> StatementBuilder::AddSpace(const IterationSpace& space) {
   TUNEC_CHECK(iterators_.empty(), "the space's variables count from its own first iterator");
   iterators_ = space.iterators;
+  for (const IndexExpr& condition : space.domain) Require(condition);
   return space.index;
 }
 

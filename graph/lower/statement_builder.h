@@ -18,6 +18,8 @@ struct IterationSpace {
   std::vector<Iterator> iterators;
   std::vector<IndexExpr> index;
   std::vector<int64_t> shape;  // of the tensor that `index` addresses
+  /// Further conditions on the iterators, each >= 0: the last block of rows may be partial.
+  std::vector<IndexExpr> domain = {};
 };
 
 /// One parallel iterator for each dimension; names beyond `names` are i0, i1, ...

@@ -71,8 +71,8 @@ Result<std::string> WriteBare(FormContext& node) {
 const ExportForm* FindForm(Op op) {
   static const std::vector<ExportForm> forms = [] {
     std::vector<ExportForm> all;
-    for (const auto part :
-         {ElementwiseForms(), ContractionForms(), ReductionForms(), NormForms(), MovementForms()})
+    for (const auto part : {ElementwiseForms(), ContractionForms(), AttentionForms(),
+                            ReductionForms(), NormForms(), MovementForms()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -88,6 +88,7 @@ Result<std::string> WriteBare(FormContext& node);
 // The parts of the table, one per source file.
 std::span<const ExportForm> ElementwiseForms();
 std::span<const ExportForm> ContractionForms();
+std::span<const ExportForm> AttentionForms();
 std::span<const ExportForm> ReductionForms();
 std::span<const ExportForm> NormForms();
 std::span<const ExportForm> MovementForms();

@@ -83,6 +83,7 @@ Outputs RunComparison(const RunContext& context);
 Outputs RunWhere(const RunContext& context);
 Outputs RunMatmul(const RunContext& context);
 Outputs RunConv(const RunContext& context);
+Outputs RunAttention(const RunContext& context);
 Outputs RunPool(const RunContext& context);
 Outputs RunReduction(const RunContext& context);
 Outputs RunArg(const RunContext& context);

@@ -39,6 +39,8 @@ RunOp Find(Op op) {
     case Op::kConv:
     case Op::kConvTranspose:
       return RunConv;
+    case Op::kAttention:
+      return RunAttention;
     case Op::kMaxPool:
     case Op::kAveragePool:
       return RunPool;

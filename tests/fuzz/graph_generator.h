@@ -95,6 +95,7 @@ Made DrawBinary(GraphGenerator& g, Op op);
 Made DrawWhere(GraphGenerator& g, Op op);
 Made DrawMatmul(GraphGenerator& g, Op op);
 Made DrawConv(GraphGenerator& g, Op op);
+Made DrawAttention(GraphGenerator& g, Op op);
 Made DrawPool(GraphGenerator& g, Op op);
 Made DrawReduction(GraphGenerator& g, Op op);
 Made DrawArgReduction(GraphGenerator& g, Op op);

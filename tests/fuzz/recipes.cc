@@ -78,6 +78,7 @@ constexpr Recipe kRecipes[] = {
     {Op::kMatmul, DrawMatmul},
     {Op::kConv, DrawConv},
     {Op::kConvTranspose, DrawConv},
+    {Op::kAttention, DrawAttention},
     {Op::kReduceSum, DrawReduction},
     {Op::kReduceMean, DrawReduction},
     {Op::kReduceMax, DrawReduction},

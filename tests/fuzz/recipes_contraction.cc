@@ -80,6 +80,31 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
+Made DrawAttention(GraphGenerator& g, Op op) {
+  const ValueId q = g.Operand(Domain::kFloat, 2, 4);
+  const Ints shape = g.ShapeOf(q);
+  const size_t rank = shape.size();
+  Ints keys = shape;
+  keys[rank - 2] = g.OneOf<int64_t>({1, 2, 3, 5, 7, 8, 13, 17});
+  if (rank > 2) keys[rank - 3] /= g.Chance(60) ? 1 : DivisorOf(g, keys[rank - 3]);
+  Ints values = keys;
+  values[rank - 1] = g.Between(1, 6);
+  if (shape.back() == 0 || ElementCount(shape) * keys[rank - 2] > kMostMultiplyAdds) return {};
+  std::vector<ValueId> inputs = {q, g.OfType(g.TypeOf(q), keys), g.OfType(g.TypeOf(q), values)};
+  Ints scores = shape;
+  scores[rank - 1] = keys[rank - 2];
+  if (g.Chance(40))
+    inputs.push_back(g.BroadcastingTo(g.Chance(50) ? DataType::kBool : g.TypeOf(q), scores));
+  Attributes attributes = {{"empty_rows", g.Chance(50) ? "nan" : "zero"}};
+  if (g.Chance(40)) attributes["scale"] = 0.25 * static_cast<double>(g.Between(1, 6));
+  if (g.Chance(20)) attributes["softcap"] = 1.5;
+  if (g.Chance(40)) {
+    attributes["causal"] = int64_t{1};
+    attributes["causal_offset"] = g.Between(-2, 9);
+  }
+  return g.Try(op, std::move(inputs), std::move(attributes));
+}
+
 Made DrawPool(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(SpecOf(op).domain, 3, 5);
   DrawnWindow window = Window(g, g.ShapeOf(x), false);

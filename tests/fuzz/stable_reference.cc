@@ -197,8 +197,8 @@ class Sample {
   // functions.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
-    const bool pads =
-        node.op == Op::kConv || node.op == Op::kConvTranspose || node.op == Op::kResize;
+    const bool pads = node.op == Op::kConv || node.op == Op::kConvTranspose ||
+                      node.op == Op::kResize || node.op == Op::kAttention;
     const bool periodic = node.op == Op::kSin || node.op == Op::kCos || node.op == Op::kTan;
     for (size_t o = 0; o < operands.size(); ++o) {
       if (!IsFloat(operands[o].type())) continue;

@@ -240,6 +240,38 @@ def norms():
         case(f"lrn(x) {{size={size}, alpha=0.1, beta=0.5, bias=2}}", y.astype(np.float32), x=x)
 
 
+def attention():
+    def plain(q, k, v, mask=None, scale=None, causal=None, cap=0.0, zero=False):
+        q, k, v = q.astype(np.float64), k.astype(np.float64), v.astype(np.float64)
+        if q.ndim > 2:
+            k, v = (np.repeat(a, q.shape[-3] // a.shape[-3], -3) for a in (k, v))
+        s = q @ np.swapaxes(k, -1, -2) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+        s = cap * np.tanh(s / cap) if cap else s
+        if mask is not None:
+            s = np.where(mask, s, -np.inf) if mask.dtype == np.bool_ else s + mask
+        if causal is not None:
+            s = np.where(np.tri(*s.shape[-2:], causal, dtype=bool), s, -np.inf)
+        p = np.exp(s - s.max(-1, keepdims=True))
+        y = p / p.sum(-1, keepdims=True) @ v
+        return (np.where(np.isneginf(s.max(-1, keepdims=True)), 0, y) if zero else y).astype(np.float32)
+
+    q, k, v = f32(2, 4, 3, 5), f32(2, 2, 6, 5), f32(2, 2, 6, 4)
+    case("attention(q, k, v)", plain(q, k, v), q=q, k=k, v=v)
+    case("attention(q, k, v)", F.scaled_dot_product_attention(t(q[:, :2]), t(k), t(v)).numpy(), q=q[:, :2], k=k, v=v)
+    case("attention(q, k, v) {scale=0.75, softcap=2}", plain(q, k, v, scale=0.75, cap=2), q=q, k=k, v=v)
+    case("attention(q, k, v) {causal=1}", plain(q, k, v, causal=0), q=q, k=k, v=v)
+    case("attention(q, k, v) {causal=1, causal_offset=2}", plain(q, k, v, causal=2), q=q, k=k, v=v)
+    case("attention(q, k, v) {causal=1, causal_offset=-2}", plain(q, k, v, causal=-2), q=q, k=k, v=v)
+    for zero in [False, True]:
+        allowed = np.array([[1, 0, 1, 0, 1, 1], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]], bool)
+        case("attention(q, k, v, m)" + (' {empty_rows="zero"}' if zero else ""), plain(q, k, v, allowed, zero=zero),
+             q=q, k=k, v=v, m=allowed)
+    added = f32(2, 1, 1, 6)
+    added[1, 0, 0, 2] = -np.inf
+    case("attention(q, k, v, m)", plain(q, k, v, added), q=q, k=k, v=v, m=added)
+    case("attention(q, k, v)", plain(q[0, 0], k[0, 0], v[0, 0]), q=q[0, 0], k=k[0, 0], v=v[0, 0])
+
+
 def movement():
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     case("transpose(x)", x.T, x=x)
@@ -295,4 +327,4 @@ def resize():
 
 print("# Written by make_reference_cases.py; every graph's first output must equal its second.")
 with np.errstate(all="ignore"):
-    unary(); binary(); contractions(); reductions(); norms(); movement(); resize()
+    unary(); binary(); contractions(); reductions(); norms(); movement(); resize(); attention()
