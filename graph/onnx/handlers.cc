@@ -13,7 +13,7 @@ using Table = std::map<std::pair<std::string_view, std::string_view>, const Hand
 Table MakeTable() {
   Table table;
   for (const auto part :
-       {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(),
+       {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(), AttentionHandlers(),
         ConvHandlers(), PoolHandlers(), NormHandlers(), ShapeHandlers(), SliceHandlers(),
         IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers(), LossHandlers(),
         ScatterHandlers(), SequenceMixingHandlers(), SamplingHandlers(), RecurrentHandlers(),

@@ -27,6 +27,7 @@ std::span<const Handler> ElementwiseHandlers();
 std::span<const Handler> BroadcastHandlers();
 std::span<const Handler> ReduceHandlers();
 std::span<const Handler> MatmulHandlers();
+std::span<const Handler> AttentionHandlers();
 std::span<const Handler> ConvHandlers();
 std::span<const Handler> PoolHandlers();
 std::span<const Handler> NormHandlers();
