@@ -53,7 +53,9 @@ std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, cons
                                 SketchSet set) {
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
   std::vector<Sketch> sketches;
-  if (set == SketchSet::kAll) {
+  if (set == SketchSet::kAll) AddStreamSketches(lowerings, target, sketches);
+  // What streams would only be computed in pieces by the others.
+  if (set == SketchSet::kAll && sketches.empty()) {
     for (const NamedCompute& lowering : lowerings) {
       if (HasEmptyLoop(lowering.compute)) continue;
       AddTileSketches(lowering, target, sketches);

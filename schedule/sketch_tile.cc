@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "schedule/sketches.h"
+#include "schedule/tile_cost.h"
 #include "schedule/tile_plan.h"
 #include "schedule/tile_writer.h"
 
@@ -28,13 +29,6 @@ struct TileSizes {
   int64_t rows = 1;
   int64_t columns = 16;
 };
-
-// Cycles that one step of the long reduction costs in a tile of vectors x rows: products, or
-// loads, or the latency of a chain; and a little for loads that the products do not hide.
-double TileCost(double rows, double vectors) {
-  const double loads = rows + vectors;
-  return std::max({rows * vectors, loads * 0.6, 8.0}) + 0.05 * loads;
-}
 
 int64_t AccumulatorRegisters(const Target& target) { return target.vector_registers - 4; }
 

@@ -12,6 +12,11 @@ namespace tunec {
 void AddTileSketches(const NamedCompute& lowering, const Target& target,
                      std::vector<Sketch>& sketches);
 
+/// Two products with work on rows between them, streamed: attention (sketch_stream.cc). Takes
+/// all lowerings, since they differ in sizes that only the target tells apart.
+void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target& target,
+                       std::vector<Sketch>& sketches);
+
 /// Statements that share rows and reduce along them: softmax, normalisations, reductions of
 /// the contiguous dimension (sketch_rows.cc).
 void AddRowSketches(const NamedCompute& lowering, const Target& target,

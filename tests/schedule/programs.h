@@ -309,6 +309,98 @@ inline constexpr std::string_view kCausal = R"(compute causal {
 }
 )";
 
+// As graph/lower/attention.cc writes it: one chunk of columns, rows that no vector divides.
+inline constexpr std::string_view kAttention = R"(compute attention {
+  input Q: f32[3, 13, 5]
+  input K: f32[3, 29, 5]
+  input V: f32[3, 29, 7]
+  input M: f32[13, 29]
+  output Y: f32[3, 13, 7]
+  workspace q: f32[3, 13, 5]
+  workspace s: f32[3, 29, 13]
+  workspace x: f32[3, 29, 13]
+  workspace m: f32[3, 13]
+  workspace p: f32[3, 29, 13]
+  workspace l: f32[3, 13]
+  workspace z: f32[3, 13]
+  workspace o: f32[3, 13, 7]
+  q[h: 3, r: 13, k: 5]:
+    q[h, r, k] = Q[h, r, k] * 0.5
+  s[h: 3, t: 29, r: 13, k: 5 reduction]:
+    s[h, t, r] sum= q[h, r, k] * K[h, t, k]
+  x[h: 3, t: 29, r: 13]:
+    x[h, t, r] = s[h, t, r] + M[r, t]
+  m[h: 3, r: 13, t: 29 reduction]:
+    m[h, r] "max"= x[h, t, r]
+  p[h: 3, t: 29, r: 13]:
+    p[h, t, r] = exp(x[h, t, r] - select(lt(-inf, m[h, r]), m[h, r], 0.0))
+  l[h: 3, r: 13, t: 29 reduction]:
+    l[h, r] sum= p[h, t, r]
+  z[h: 3, r: 13]:
+    z[h, r] = 1.0 / l[h, r]
+  o[h: 3, r: 13, e: 7, t: 29 reduction]:
+    o[h, r, e] sum= p[h, t, r] * V[h, t, e]
+  Y[h: 3, r: 13, e: 7]:
+    Y[h, r, e] = o[h, r, e] * z[h, r]
+}
+)";
+
+// Blocks of 8 rows, chunks of 16 columns of which the last is partial, chunks above the diagonal
+// left out.
+inline constexpr std::string_view kStreamedAttention = R"(compute streamed_attention {
+  input Q: f32[2, 19, 5]
+  input K: f32[2, 37, 5]
+  input V: f32[2, 37, 7]
+  output Y: f32[2, 19, 7]
+  workspace q: f32[2, 3, 8, 5]
+  workspace s: f32[2, 3, 3, 16, 8]
+  workspace x: f32[2, 3, 3, 16, 8]
+  workspace top: f32[2, 3, 3, 8]
+  workspace m: f32[2, 3, 3, 8]
+  workspace p: f32[2, 3, 3, 16, 8]
+  workspace a: f32[2, 3, 3, 8]
+  workspace sum: f32[2, 3, 3, 8]
+  workspace l: f32[2, 3, 8]
+  workspace z: f32[2, 3, 8]
+  workspace w: f32[2, 3, 3, 8, 7]
+  workspace o: f32[2, 3, 8, 7]
+  q[h: 2, qb: 3, r: 8, k: 5]:
+    q[h, qb, r, k] = (Q[h, 8*qb + r, k] where (18 - 8*qb - r >= 0) else 0.0) * 0.5
+  s[h: 2, qb: 3, c: 3 sequential, t: 16, r: 8, k: 5 reduction] where 36 - 16*c - t >= 0, 8*qb - 16*c + 22 >= 0:
+    s[h, qb, c, t, r] sum= q[h, qb, r, k] * K[h, 16*c + t, k]
+  x[h: 2, qb: 3, c: 3 sequential, t: 16, r: 8] where 36 - 16*c - t >= 0, 8*qb - 16*c + 22 >= 0:
+    x[h, qb, c, t, r] = select(holds(8*qb - 16*c - t + r + 15 >= 0), s[h, qb, c, t, r], -inf)
+  top[h: 2, qb: 3, c: 3 sequential, r: 8, t: 16 reduction] where 36 - 16*c - t >= 0, 8*qb - 16*c + 22 >= 0:
+    top[h, qb, c, r] "max"= x[h, qb, c, t, r]
+  m[h: 2, qb: 3, c: 3 sequential, r: 8] where 8*qb - 16*c + 22 >= 0:
+    m[h, qb, c, r] = max(top[h, qb, c, r], (m[h, qb, c - 1, r] where (c - 1 >= 0) else -inf))
+  p[h: 2, qb: 3, c: 3 sequential, t: 16, r: 8] where 36 - 16*c - t >= 0, 8*qb - 16*c + 22 >= 0:
+    p[h, qb, c, t, r] = exp(x[h, qb, c, t, r] - select(lt(-inf, m[h, qb, c, r]), m[h, qb, c, r], 0.0))
+  a[h: 2, qb: 3, c: 3 sequential, r: 8] where 8*qb - 16*c + 22 >= 0:
+    @0 = m[h, qb, c, r]
+    @1 = m[h, qb, c - 1, r] where (c - 1 >= 0) else -inf
+    a[h, qb, c, r] = exp(@1 - select(lt(-inf, @0), @0, 0.0))
+  sum[h: 2, qb: 3, c: 3 sequential, r: 8, t: 16 reduction] where 36 - 16*c - t >= 0, 8*qb - 16*c + 22 >= 0:
+    sum[h, qb, c, r] sum= p[h, qb, c, t, r]
+  l[h: 2, qb: 3, c: 3 sequential, r: 8] where 8*qb - 16*c + 22 >= 0:
+    @0 = sum[h, qb, c, r]
+    @1 = a[h, qb, c, r]
+    @2 = l[h, qb, r] where (c - 1 >= 0) else 0.0
+    l[h, qb, r] = @2 * @1 + @0
+  z[h: 2, qb: 3, r: 8]:
+    z[h, qb, r] = 1.0 / l[h, qb, r]
+  w[h: 2, qb: 3, c: 3 sequential, r: 8, e: 7, t: 16 reduction] where 36 - 16*c - t >= 0, 8*qb - 16*c + 22 >= 0:
+    w[h, qb, c, r, e] sum= p[h, qb, c, t, r] * V[h, 16*c + t, e]
+  o[h: 2, qb: 3, c: 3 sequential, r: 8, e: 7] where 8*qb - 16*c + 22 >= 0:
+    @0 = w[h, qb, c, r, e]
+    @1 = a[h, qb, c, r]
+    @2 = o[h, qb, r, e] where (c - 1 >= 0) else 0.0
+    o[h, qb, r, e] = @2 * @1 + @0
+  Y[h: 2, qb: 3, r: 8, e: 7] where 18 - 8*qb - r >= 0:
+    Y[h, 8*qb + r, e] = o[h, qb, r, e] * z[h, qb, r]
+}
+)";
+
 inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
     {"weight_matmul", kWeightMatmul},
@@ -335,6 +427,8 @@ inline constexpr Program kPrograms[] = {
     {"gather", kGather},
     {"argmax", kArgMax},
     {"causal", kCausal},
+    {"attention", kAttention},
+    {"streamed_attention", kStreamedAttention},
 };
 
 }  // namespace tunec::test

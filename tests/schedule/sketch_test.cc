@@ -91,6 +91,26 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kUniformChain), "pointwise");
   EXPECT_EQ(first(kConcat), "pointwise");
   EXPECT_EQ(first(kGather), "pointwise");
+  EXPECT_EQ(first(kAttention), "stream");
+  EXPECT_EQ(first(kStreamedAttention), "stream");
+}
+
+// What one task keeps does not grow with the product of the sequence lengths: scores live in the
+// tile of a block and a chunk, and nothing but arguments is as large as the sequence.
+TEST(Sketches, StreamsStoreNoScores) {
+  const auto bytes = [](std::string_view text) {
+    const Compute compute = MustParse(text);
+    const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+    const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
+    const auto kernel = ApplySchedule(compute, schedule, ReductionOrder::kAny);
+    EXPECT_TRUE(kernel) << kernel.error().Format();
+    const StoragePlan plan = PlanStorage(kernel->nest);
+    EXPECT_EQ(plan.workspace_bytes, 0) << Print(kernel->nest);
+    return plan.scratch_bytes;
+  };
+  // Scores and weights of 16 columns by 8 rows, the rest smaller.
+  EXPECT_LE(bytes(kStreamedAttention), 4 * 16 * 8 * 4);
+  EXPECT_LE(bytes(kAttention), 4 * 29 * 13 * 4);
 }
 
 }  // namespace
