@@ -1,8 +1,8 @@
 // Attention: y = softmax(s) v over the keys, where for query i and key j of one head
 //   s = scale * (q_i . k_j)            scale: 1/sqrt(D) unless given
 //   s = softcap * tanh(s / softcap)    if softcap > 0
-//   s = s + mask                       a mask of floats; of bool: s where true, else -inf
-//   s = -inf                           if causal and j > i + causal_offset
+//   s = s + mask                       a mask of floats; of bool: s where true, else hidden
+//   s = hidden                         if causal and j > i + causal_offset; -inf unless given
 // q is [*, H, S, D], k [*, H/g, T, D], v [*, H/g, T, E], y [*, H, S, E]; head h of q uses head
 // floor(h/g) of k and v (grouped queries). Rank 2 is one head. The mask broadcasts to
 // [*, H, S, T]. A row of which every score is -inf is NaN, as softmax has it, or, if empty_rows

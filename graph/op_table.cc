@@ -103,13 +103,14 @@ void AddContractions(std::vector<OpSpec>& rows) {
                   {Derived("strides"), Derived("pads"), Derived("dilations"), Int("group", 1),
                    Derived("output_padding")},
                   InferConvTranspose});
-  rows.push_back({Op::kAttention,
-                  3,
-                  4,
-                  Domain::kAny,
-                  {Derived("scale", AttributeKind::kFloat), Float("softcap", 0), Int("causal", 0),
-                   Int("causal_offset", 0), String("empty_rows", "nan")},
-                  InferAttention});
+  rows.push_back(
+      {Op::kAttention,
+       3,
+       4,
+       Domain::kAny,
+       {Derived("scale", AttributeKind::kFloat), Float("softcap", 0), Int("causal", 0),
+        Int("causal_offset", 0), Float("hidden", -kInfinity), String("empty_rows", "nan")},
+       InferAttention});
 }
 
 void AddReductions(std::vector<OpSpec>& rows) {

@@ -74,7 +74,8 @@ class AttentionBuilder {
     chunks_ = CeilDivide(extents_.keys, chunk_);
     // With a large negative offset the first blocks would have no chunk at all.
     const bool has_first = rows_ - 1 + node.Int("causal_offset") >= 0;
-    skips_ = node.Int("causal") != 0 && has_first;
+    const bool weightless = node.Float("hidden") == -kInfinity;
+    skips_ = node.Int("causal") != 0 && has_first && weightless;
   }
 
   Lazy Build() {
@@ -224,12 +225,13 @@ class AttentionBuilder {
       const Expr mask = site.builder.UnderGuard({IndexExpr(extents_.queries - 1) - query}, 0, [&] {
         return mask_->Broadcast(site.builder, Full(site, query, Key(site)));
       });
-      score = mask.type() == DataType::kBool ? Expr::Select(mask, score, Number(-kInfinity))
-                                             : score + Expr::Cast(mask, type_);
+      score = mask.type() == DataType::kBool
+                  ? Expr::Select(mask, score, Number(node_.Float("hidden")))
+                  : score + Expr::Cast(mask, type_);
     }
     const IndexExpr visible = query + node_.Int("causal_offset") - Key(site);
     if (node_.Int("causal") == 0 || !site.builder.CanFail(visible)) return score;
-    return Expr::Select(Expr::Holds({visible}), score, Number(-kInfinity));
+    return Expr::Select(Expr::Holds({visible}), score, Number(node_.Float("hidden")));
   }
 
   void Maximum() {

@@ -109,8 +109,7 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
 
 /// A mask for the first keys only hides the others.
 Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t keys) {
-  if (mask->rank() == 0 || mask->shape.back() == keys || mask->shape.back() == 1 && keys == 0)
-    return mask;
+  if (mask->rank() == 0 || mask->shape.back() == keys) return mask;
   if (mask->shape.back() > keys)
     return Fail(ErrorCode::kInvalidArgument, "the mask is for {} keys, there are {}",
                 mask->shape.back(), keys);

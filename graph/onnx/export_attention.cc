@@ -59,12 +59,12 @@ Written Scores(FormContext& node) {
   }
   if (node.HasInput(3)) {
     x = node.InputType(3).type == DataType::kBool
-            ? node.Emit("Where", {node.input(3), x, scalar(-kInfinity)})
+            ? node.Emit("Where", {node.input(3), x, scalar(node.node().Float("hidden"))})
             : node.Emit("Add", {x, node.input(3)});
   }
   if (node.node().Int("causal") == 0) return x;
   const std::string visible = CausalMask(node, q[q.size() - 2], k[k.size() - 2]);
-  return node.Emit("Where", {visible, x, scalar(-kInfinity)});
+  return node.Emit("Where", {visible, x, scalar(node.node().Float("hidden"))});
 }
 
 Written WriteAttention(FormContext& node) {

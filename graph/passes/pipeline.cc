@@ -12,6 +12,7 @@
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_linear.h"
 #include "graph/passes/merge_common_nodes.h"
+#include "graph/passes/recognize_attention.h"
 #include "graph/passes/recognize_patterns.h"
 
 namespace tunec {
@@ -24,6 +25,7 @@ constexpr NamedPass kPasses[] = {
     {"apply_rules", "applies the rules of --rules", ApplyUserRules},
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
+    {"recognize_attention", "makes attention of products around a softmax", RecognizeAttention},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
     {"fold_linear", "folds constants around matrix products into their weights", FoldLinear},
     {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
@@ -52,6 +54,7 @@ std::vector<std::string> DefaultPipeline() {
       "apply_rules",
       "canonicalize",
       "recognize_patterns",
+      "recognize_attention",
       "fold_batch_norm",
       "fold_linear",
       // What folding and recognition leave: reshaped parameters, constants of constants.

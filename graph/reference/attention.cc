@@ -25,15 +25,15 @@ Sizes SizesOf(const RunContext& context) {
   return sizes;
 }
 
-/// mask[head, i, j] as what is added to a score.
+/// mask[head, i, j]: what is added to a score, or whether it stays.
 class Mask {
  public:
   explicit Mask(const RunContext& context) {
     if (!context.Given(3)) return;
     const Array& mask = context.input(3);
     values_ = LoadAll<double>(mask);
-    if (mask.type() == DataType::kBool)
-      for (double& value : values_) value = value != 0 ? 0 : -INFINITY;
+    selects_ = mask.type() == DataType::kBool;
+    hidden_ = context.node.Float("hidden");
     shape_ = context.input(0).shape();
     shape_.back() = context.input(1).shape()[shape_.size() - 2];
     const size_t skip = shape_.size() - mask.shape().size();
@@ -43,17 +43,21 @@ class Mask {
       strides_[d] = mask.shape()[d - skip] == 1 ? 0 : own[d - skip];
   }
 
-  void AddTo(std::vector<double>& scores, int64_t head, int64_t query) const {
+  void ApplyTo(std::vector<double>& scores, int64_t head, int64_t query) const {
     if (values_.empty()) return;
     const size_t rank = shape_.size();
     int64_t start = query * strides_[rank - 2];
     for (size_t d = rank - 2; d-- > 0; head /= shape_[d]) start += head % shape_[d] * strides_[d];
-    for (size_t j = 0; j < scores.size(); ++j)
-      scores[j] += values_[start + static_cast<int64_t>(j) * strides_[rank - 1]];
+    for (size_t j = 0; j < scores.size(); ++j) {
+      const double value = values_[start + static_cast<int64_t>(j) * strides_[rank - 1]];
+      scores[j] = !selects_ ? scores[j] + value : value != 0 ? scores[j] : hidden_;
+    }
   }
 
  private:
   std::vector<double> values_;
+  bool selects_ = false;
+  double hidden_ = -INFINITY;
   std::vector<int64_t> shape_;    // of the scores
   std::vector<int64_t> strides_;  // of the mask along these
 };
@@ -75,10 +79,10 @@ struct Rows {
       sum *= scale;
       scores[j] = cap > 0 ? cap * std::tanh(sum / cap) : sum;
     }
-    mask.AddTo(scores, head, query);
+    mask.ApplyTo(scores, head, query);
     if (node.Int("causal") == 0) return;
     const int64_t first = std::max<int64_t>(0, query + node.Int("causal_offset") + 1);
-    for (int64_t j = first; j < sizes.keys; ++j) scores[j] = -INFINITY;
+    for (int64_t j = first; j < sizes.keys; ++j) scores[j] = node.Float("hidden");
   }
 
   void Run(int64_t head, int64_t query, std::vector<double>& scores, double* y) const {

@@ -98,6 +98,7 @@ Made DrawAttention(GraphGenerator& g, Op op) {
   Attributes attributes = {{"empty_rows", g.Chance(50) ? "nan" : "zero"}};
   if (g.Chance(40)) attributes["scale"] = 0.25 * static_cast<double>(g.Between(1, 6));
   if (g.Chance(20)) attributes["softcap"] = 1.5;
+  if (g.Chance(20)) attributes["hidden"] = -1e9;
   if (g.Chance(40)) {
     attributes["causal"] = int64_t{1};
     attributes["causal_offset"] = g.Between(-2, 9);

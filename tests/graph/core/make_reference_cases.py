@@ -241,16 +241,16 @@ def norms():
 
 
 def attention():
-    def plain(q, k, v, mask=None, scale=None, causal=None, cap=0.0, zero=False):
+    def plain(q, k, v, mask=None, scale=None, causal=None, cap=0.0, zero=False, hidden=-np.inf):
         q, k, v = q.astype(np.float64), k.astype(np.float64), v.astype(np.float64)
         if q.ndim > 2:
             k, v = (np.repeat(a, q.shape[-3] // a.shape[-3], -3) for a in (k, v))
         s = q @ np.swapaxes(k, -1, -2) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
         s = cap * np.tanh(s / cap) if cap else s
         if mask is not None:
-            s = np.where(mask, s, -np.inf) if mask.dtype == np.bool_ else s + mask
+            s = np.where(mask, s, hidden) if mask.dtype == np.bool_ else s + mask
         if causal is not None:
-            s = np.where(np.tri(*s.shape[-2:], causal, dtype=bool), s, -np.inf)
+            s = np.where(np.tri(*s.shape[-2:], causal, dtype=bool), s, hidden)
         p = np.exp(s - s.max(-1, keepdims=True))
         y = p / p.sum(-1, keepdims=True) @ v
         return (np.where(np.isneginf(s.max(-1, keepdims=True)), 0, y) if zero else y).astype(np.float32)
@@ -266,6 +266,7 @@ def attention():
         allowed = np.array([[1, 0, 1, 0, 1, 1], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]], bool)
         case("attention(q, k, v, m)" + (' {empty_rows="zero"}' if zero else ""), plain(q, k, v, allowed, zero=zero),
              q=q, k=k, v=v, m=allowed)
+    case("attention(q, k, v, m) {hidden=-5, causal=1}", plain(q, k, v, allowed, causal=0, hidden=-5), q=q, k=k, v=v, m=allowed)
     added = f32(2, 1, 1, 6)
     added[1, 0, 0, 2] = -np.inf
     case("attention(q, k, v, m)", plain(q, k, v, added), q=q, k=k, v=v, m=added)

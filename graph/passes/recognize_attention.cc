@@ -1,0 +1,376 @@
+#include "graph/passes/recognize_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "graph/passes/eliminate_dead_nodes.h"
+
+namespace tunec {
+namespace {
+
+using Axes = std::vector<int64_t>;
+
+// Fewer query rows than this fill less than half of a vector of 16.
+constexpr int64_t kFewestQueries = 8;
+// Under kFast a number as low as this, added, stands for -inf: no score comes near it.
+constexpr double kAsGoodAsMinusInfinity = -1e9;
+
+/// What was found of one attention. Values are of the graph that was matched.
+struct Attention {
+  ValueId q, k, v;
+  bool transpose_q = false, transpose_k = false, transpose_v = false;
+  double scale = 1;
+  double softcap = 0;
+  std::optional<ValueId> mask;
+  bool negate_mask = false;  // a bool mask says where not
+  std::optional<int64_t> causal_offset;
+  std::optional<double> hidden;  // what selections put in place of a score
+  bool added = false;            // a mask of floats: what selects must come after it
+};
+
+std::vector<int> CountUses(const Graph& graph) {
+  std::vector<int> uses(graph.values().size());
+  for (const Node& node : graph.nodes())
+    for (const ValueId input : node.inputs)
+      if (input.valid()) ++uses[input.index];
+  for (const ValueId output : graph.outputs()) ++uses[output.index];
+  return uses;
+}
+
+std::optional<double> NumberOf(const Graph& graph, ValueId value) {
+  const Array* constant = graph.ConstantOf(value);
+  if (constant == nullptr || constant->size() != 1 || !IsFloat(constant->type())) return {};
+  return constant->GetDouble(0);
+}
+
+// The other operand and the number of a product or quotient with a constant of one element.
+struct Scaled {
+  ValueId value;
+  double factor = 1;
+};
+std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
+  const Node& node = graph.producer(value);
+  if (node.op != Op::kMul && node.op != Op::kDiv) return {};
+  for (const size_t i : {1, 0}) {
+    if (node.op == Op::kDiv && i == 0) break;
+    const std::optional<double> number = NumberOf(graph, node.inputs[i]);
+    const ValueId other = node.inputs[1 - i];
+    if (!number || graph.value(other).type != graph.value(value).type) continue;
+    return Scaled{other, node.op == Op::kMul ? *number : 1 / *number};
+  }
+  return {};
+}
+
+// `offset` when the number at [i, j] is 0 (true) for j <= i + offset and else as -inf (false).
+std::optional<int64_t> DiagonalOf(const Array& mask, double lowest) {
+  const size_t rank = mask.shape().size();
+  if (rank < 2) return {};
+  const int64_t rows = mask.shape()[rank - 2];
+  const int64_t columns = mask.shape()[rank - 1];
+  if (rows * columns != mask.size() || rows == 0 || columns == 0) return {};
+  const bool is_bool = mask.type() == DataType::kBool;
+  const auto visible = [&](int64_t i, int64_t j) -> std::optional<bool> {
+    const double value = mask.GetDouble(i * columns + j);
+    if (is_bool || value == 0) return is_bool ? value != 0 : true;
+    return value <= lowest ? std::optional(false) : std::nullopt;
+  };
+  // The first row with an end inside tells the offset.
+  std::optional<int64_t> offset;
+  for (int64_t i = 0; i < rows && !offset; ++i) {
+    int64_t end = 0;
+    while (end < columns && visible(i, end) == true) ++end;
+    if (end < columns) offset = end - 1 - i;
+  }
+  if (!offset) return {};
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      if (visible(i, j) != (j <= i + *offset)) return {};
+  return offset;
+}
+
+/// Matches upwards from the second product. Without `uses` it is known that nothing else reads
+/// what lies between.
+class Matcher {
+ public:
+  Matcher(const Graph& graph, FloatRules rules, const std::vector<int>* uses)
+      : graph_(graph),
+        uses_(uses),
+        lowest_(rules == FloatRules::kFast ? kAsGoodAsMinusInfinity : -INFINITY) {}
+
+  std::optional<Attention> Match(const Node& product, const std::vector<ValueId>& inputs) {
+    if (product.op != Op::kMatmul || product.Int("transpose_a") != 0) return {};
+    const Node* softmax = Only(inputs[0], Op::kSoftmax);
+    if (softmax == nullptr) return {};
+    const size_t rank = TypeOf(inputs[0]).dims.size();
+    if (rank < 2 || softmax->Int("axis") != static_cast<int64_t>(rank) - 1) return {};
+    found_.v = inputs[1];
+    found_.transpose_v = product.Int("transpose_b") != 0;
+    if (!MatchScores(softmax->inputs[0]) || !HasShapes()) return {};
+    return found_;
+  }
+
+ private:
+  const ValueType& TypeOf(ValueId value) const { return graph_.value(value).type; }
+
+  bool IsUsedOnce(ValueId value) const { return uses_ == nullptr || (*uses_)[value.index] == 1; }
+
+  // The node that makes the value, when it is of the operator and only one node reads it.
+  const Node* Only(ValueId value, Op op) const {
+    const Node& node = graph_.producer(value);
+    return node.op == op && IsUsedOnce(value) ? &node : nullptr;
+  }
+
+  bool MatchScores(ValueId value) {
+    bool masked = true;
+    while (masked) {
+      masked = TakeAddedMask(value) || TakeSelectedMask(value);
+    }
+    TakeSoftcap(value);
+    while (TakeScale(value)) {
+    }
+    const Node* product = Only(value, Op::kMatmul);
+    if (product == nullptr) return false;
+    found_.q = product->inputs[0];
+    found_.k = product->inputs[1];
+    found_.transpose_q = product->Int("transpose_a") != 0;
+    found_.transpose_k = product->Int("transpose_b") == 0;
+    return true;
+  }
+
+  bool TakeScale(ValueId& value) {
+    if (!IsUsedOnce(value)) return false;
+    const std::optional<Scaled> scaled = AsScaled(graph_, value);
+    if (!scaled) return false;
+    value = scaled->value;
+    found_.scale *= scaled->factor;
+    return true;
+  }
+
+  // tanh(x / c) * c
+  void TakeSoftcap(ValueId& value) {
+    const std::optional<Scaled> outer = AsScaled(graph_, value);
+    if (!outer || !IsUsedOnce(value) || !(outer->factor > 0)) return;
+    const Node* tanh = Only(outer->value, Op::kTanh);
+    if (tanh == nullptr || !IsUsedOnce(tanh->inputs[0])) return;
+    const std::optional<Scaled> inner = AsScaled(graph_, tanh->inputs[0]);
+    if (!inner || !(inner->factor > 0)) return;
+    // What is divided by another number than the cap is scaled besides.
+    found_.softcap = outer->factor;
+    found_.scale *= inner->factor * outer->factor;
+    value = inner->value;
+  }
+
+  // One diagonal and one other mask at most. Hidden scores all become one number.
+  bool Keep(ValueId mask, bool negate, double hidden) {
+    const Array* constant = graph_.ConstantOf(mask);
+    const std::optional<int64_t> diagonal =
+        constant == nullptr || negate ? std::nullopt : DiagonalOf(*constant, lowest_);
+    const bool selects = TypeOf(mask).type == DataType::kBool;
+    if (selects || diagonal) {
+      if (found_.hidden.value_or(hidden) != hidden) return false;
+      // What is hidden by a number and then added to is not that number.
+      if (hidden != -INFINITY && found_.added) return false;
+      found_.hidden = hidden;
+    }
+    if (diagonal && !found_.causal_offset) {
+      found_.causal_offset = diagonal;
+      return true;
+    }
+    if (found_.mask) return false;
+    found_.added = !selects;
+    found_.mask = mask;
+    found_.negate_mask = negate;
+    return true;
+  }
+
+  bool TakeAddedMask(ValueId& value) {
+    const Node* add = Only(value, Op::kAdd);
+    if (add == nullptr) return false;
+    for (const size_t i : {0, 1}) {
+      const ValueId scores = add->inputs[i];
+      if (!LeadsToProduct(scores) || TypeOf(scores) != TypeOf(value)) continue;
+      if (!Keep(add->inputs[1 - i], /*negate=*/false, -INFINITY)) return false;
+      value = scores;
+      return true;
+    }
+    return false;
+  }
+
+  bool TakeSelectedMask(ValueId& value) {
+    const Node* where = Only(value, Op::kWhere);
+    if (where == nullptr) return false;
+    for (const size_t i : {1, 2}) {
+      const ValueId scores = where->inputs[i];
+      const std::optional<double> other = NumberOf(graph_, where->inputs[3 - i]);
+      if (!other || !LeadsToProduct(scores)) continue;
+      if (TypeOf(scores) != TypeOf(value) || !Keep(where->inputs[0], i == 2, *other)) return false;
+      value = scores;
+      return true;
+    }
+    return false;
+  }
+
+  // Of the operands of an addition, the scores: elementwise work above a product.
+  bool LeadsToProduct(ValueId value) const {
+    constexpr int kMostSteps = 8;
+    for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {
+      const Node& node = graph_.producer(value);
+      if (node.op == Op::kMatmul) return true;
+      size_t next = 0;
+      if (node.op == Op::kWhere) {
+        next = NumberOf(graph_, node.inputs[1]) ? 2 : 1;
+      } else if (node.op == Op::kAdd || node.op == Op::kMul) {
+        next =
+            TypeOf(node.inputs[0]) == TypeOf(value) && !graph_.ConstantOf(node.inputs[0]) ? 0 : 1;
+      } else if (node.op != Op::kDiv && node.op != Op::kTanh) {
+        return false;
+      }
+      value = node.inputs[next];
+    }
+    return false;
+  }
+
+  std::vector<Dim> Dims(ValueId value, bool transposed) const {
+    std::vector<Dim> dims = TypeOf(value).dims;
+    if (transposed && dims.size() > 1) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+    return dims;
+  }
+
+  // Whether batches and heads are those of one attention: matmul would broadcast any of them.
+  bool HasShapes() const {
+    const std::vector<Dim> q = Dims(found_.q, found_.transpose_q);
+    const std::vector<Dim> k = Dims(found_.k, found_.transpose_k);
+    const std::vector<Dim> v = Dims(found_.v, found_.transpose_v);
+    const size_t rank = q.size();
+    if (rank < 2 || k.size() != rank || v.size() != rank) return false;
+    if (q[rank - 2].IsFixed() && q[rank - 2].size() < kFewestQueries) return false;
+    for (size_t d = 0; d + 2 < rank; ++d) {
+      if (k[d] != v[d]) return false;
+      if (q[d] != k[d] && !(d + 3 == rank && k[d] == Dim(1))) return false;
+    }
+    return IsFloat(TypeOf(found_.q).type);
+  }
+
+  const Graph& graph_;
+  const std::vector<int>* uses_;
+  double lowest_;
+  Attention found_;
+};
+
+Result<ValueId> SwapLastTwo(GraphBuilder& builder, ValueId value) {
+  Axes perm(builder.TypeOf(value).dims.size());
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return builder.Add(Op::kTranspose, {value}, {{"perm", perm}});
+}
+
+// The value without a scale that was applied below transposes and reshapes of it.
+Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
+  std::vector<ValueId> views;
+  ValueId at = value;
+  while (builder.graph().producer(at).op == Op::kTranspose ||
+         builder.graph().producer(at).op == Op::kReshape) {
+    views.push_back(at);
+    at = builder.graph().producer(at).inputs[0];
+  }
+  const std::optional<Scaled> scaled = AsScaled(builder.graph(), at);
+  if (!scaled) return value;
+  scale *= scaled->factor;
+  at = scaled->value;
+  while (!views.empty()) {
+    const Node& view = builder.graph().producer(views.back());
+    const Op op = view.op;
+    const Attributes attributes = view.attributes;
+    views.pop_back();
+    TUNEC_ASSIGN(at, builder.Add(op, {at}, attributes));
+  }
+  return at;
+}
+
+// k or v of [*, H, T, D] that is [*, H/g, T, D] with each head repeated g times, as
+// reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])); the heads before that.
+Result<ValueId> TakeRepeat(GraphBuilder& builder, ValueId value) {
+  const Graph& graph = builder.graph();
+  const Node& reshape = graph.producer(value);
+  if (reshape.op != Op::kReshape) return value;
+  const Node& expand = graph.producer(reshape.inputs[0]);
+  if (expand.op != Op::kExpand) return value;
+  const ValueType& from = graph.value(expand.inputs[0]).type;
+  const ValueType& to = graph.value(reshape.inputs[0]).type;
+  const ValueType& flat = graph.value(value).type;
+  if (!from.IsFixed() || !to.IsFixed() || !flat.IsFixed()) return value;
+  const size_t rank = flat.dims.size();
+  if (rank < 3 || to.dims.size() != rank + 1 || from.dims.size() != rank + 1) return value;
+  Axes heads = from.Shape();
+  if (heads[rank - 2] != 1) return value;
+  Axes repeated = heads;
+  repeated[rank - 2] = to.Shape()[rank - 2];
+  Axes merged = repeated;
+  merged[rank - 3] *= merged[rank - 2];
+  merged.erase(merged.begin() + static_cast<ptrdiff_t>(rank) - 2);
+  if (repeated != to.Shape() || merged != flat.Shape()) return value;
+  heads.erase(heads.begin() + static_cast<ptrdiff_t>(rank) - 2);
+  return builder.Add(Op::kReshape, {expand.inputs[0]}, {{"shape", heads}});
+}
+
+bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
+  const std::vector<Dim>& a = builder.TypeOf(k).dims;
+  const std::vector<Dim>& b = builder.TypeOf(v).dims;
+  return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
+}
+
+Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node) {
+  double scale = found.scale;
+  const auto operand = [&](ValueId value, bool transpose) -> Result<ValueId> {
+    if (!transpose) return value;
+    return SwapLastTwo(builder, value);
+  };
+  TUNEC_ASSIGN(ValueId q, operand(found.q, found.transpose_q));
+  TUNEC_ASSIGN(ValueId k, operand(found.k, found.transpose_k));
+  TUNEC_ASSIGN(const ValueId v, operand(found.v, found.transpose_v));
+  TUNEC_ASSIGN(q, TakeScale(builder, q, scale));
+  TUNEC_ASSIGN(k, TakeScale(builder, k, scale));
+  // Of a grouped pair both are repeated, or neither is taken so.
+  TUNEC_ASSIGN(const ValueId k_heads, TakeRepeat(builder, k));
+  TUNEC_ASSIGN(const ValueId v_heads, TakeRepeat(builder, v));
+  const bool grouped = HasSameHeads(builder, k_heads, v_heads);
+  std::vector<ValueId> operands = {q, grouped ? k_heads : k, grouped ? v_heads : v};
+  if (found.mask) {
+    operands.push_back(*found.mask);
+    if (found.negate_mask) {
+      TUNEC_ASSIGN(operands.back(), builder.Add(Op::kNot, {*found.mask}));
+    }
+  }
+  Attributes attributes = {{"scale", scale}, {"softcap", found.softcap}};
+  if (found.hidden && *found.hidden != -INFINITY) attributes["hidden"] = *found.hidden;
+  if (found.causal_offset) {
+    attributes["causal"] = int64_t{1};
+    attributes["causal_offset"] = *found.causal_offset;
+  }
+  return builder.Add(Op::kAttention, std::move(operands), std::move(attributes), node.name,
+                     node.where);
+}
+
+}  // namespace
+
+Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options) {
+  const std::vector<int> uses = CountUses(graph);
+  bool changed = false;
+  const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
+                           GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+    std::vector<ValueId> unchanged;
+    if (!Matcher(graph, options.rules, &uses).Match(node, node.inputs)) return unchanged;
+    const std::optional<Attention> found =
+        Matcher(builder.graph(), options.rules, nullptr).Match(node, inputs);
+    if (!found) return unchanged;
+    changed = true;
+    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node));
+    return std::vector<ValueId>{value};
+  };
+  TUNEC_ASSIGN(Graph next, Rebuild(graph, replace));
+  if (!changed) return graph;
+  return EliminateDeadNodes(next, options);
+}
+
+}  // namespace tunec
