@@ -17,8 +17,10 @@ namespace {
 class Assembler {
  public:
   Assembler(const Graph& graph, const std::vector<GroupKernel>& groups,
-            const CompileOptions& options)
-      : graph_(graph), groups_(groups), options_(options) {}
+            const std::vector<StorageView>& views, const CompileOptions& options)
+      : graph_(graph), groups_(groups), views_(views), options_(options) {
+    for (const StorageView& view : views) view_of_.emplace(view.value, &view);
+  }
 
   Result<ExecutablePlan> Run();
 
@@ -34,9 +36,11 @@ class Assembler {
 
   const Graph& graph_;
   const std::vector<GroupKernel>& groups_;
+  const std::vector<StorageView>& views_;
   const CompileOptions& options_;
   ExecutablePlan plan_;
-  std::map<ValueId, ValueRef> place_;  // values that steps read or write
+  std::map<ValueId, const StorageView*> view_of_;
+  std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
   std::map<ValueId, int32_t> constants_;
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
   std::map<const ObjectCode*, Kernel> kernels_;
@@ -63,7 +67,7 @@ void Assembler::PlaceValues() {
     steps.push_back(
         {.group = &group.group,
          .in_place = InPlaceValues(group.group, group.argument_names, group.code->in_place)});
-  const ArenaPlan arena = PlanArena(graph_, steps);
+  const ArenaPlan arena = PlanArena(graph_, views_, steps);
   for (const auto& [value, offset] : arena.offset) place_[value] = ValueRef::Arena(offset);
   plan_.arena_bytes = arena.bytes;
 }
@@ -85,6 +89,12 @@ int32_t Assembler::ConstantIndex(ValueId value) {
 }
 
 ValueRef Assembler::RefOf(ValueId value) {
+  if (const auto view = view_of_.find(value); view != view_of_.end()) {
+    ValueRef ref = RefOf(view->second->owner);
+    const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
+    ref.offset += view->second->offset * size;
+    return ref;
+  }
   const auto found = place_.find(value);
   if (found != place_.end()) return found->second;
   return ValueRef::Constant(ConstantIndex(value));
@@ -162,8 +172,9 @@ Result<ExecutablePlan> Assembler::Run() {
 }  // namespace
 
 Result<ExecutablePlan> Assemble(const Graph& graph, const std::vector<GroupKernel>& groups,
+                                const std::vector<StorageView>& views,
                                 const CompileOptions& options) {
-  return Assembler(graph, groups, options).Run();
+  return Assembler(graph, groups, views, options).Run();
 }
 
 }  // namespace tunec

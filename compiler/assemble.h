@@ -17,8 +17,10 @@ struct GroupKernel {
   std::shared_ptr<const KernelCode> code;
 };
 
-/// Loads the code and lays out the memory. `groups` are in an order that respects data flow.
+/// Loads the code and lays out the memory. `groups` are in an order that respects data flow;
+/// `views` lie within the storage of other values.
 Result<ExecutablePlan> Assemble(const Graph& graph, const std::vector<GroupKernel>& groups,
+                                const std::vector<StorageView>& views,
                                 const CompileOptions& options);
 
 }  // namespace tunec

@@ -54,13 +54,15 @@ namespace {
 // When each value is written and last read.
 class Lifetimes {
  public:
-  Lifetimes(const Graph& graph, std::span<const ArenaStep> steps)
+  Lifetimes(const Graph& graph, std::span<const StorageView> views,
+            std::span<const ArenaStep> steps)
       : graph_(graph), direct_(DirectOutputs(graph)) {
+    for (const StorageView& view : views) owner_[view.value] = view.owner;
     for (size_t step = 0; step < steps.size(); ++step) AddStep(steps[step], static_cast<int>(step));
     // Copied to the caller's buffer after the last kernel.
     for (const ValueId output : graph.outputs()) Extend(output, static_cast<int>(steps.size()));
     for (const ArenaStep& step : steps)
-      for (const auto& [input, output] : step.in_place) AllowInPlace(input, output);
+      for (const auto& [input, output] : step.in_place) AllowInPlace(*step.group, input, output);
   }
 
   const std::vector<PlannedValue>& planned() const { return planned_; }
@@ -68,8 +70,10 @@ class Lifetimes {
 
  private:
   void AddStep(const ArenaStep& step, int number) {
-    for (const ValueId output : step.group->outputs) {
-      if (direct_.contains(output)) continue;
+    for (const ValueId written : step.group->outputs) {
+      const ValueId output = OwnerOf(written);
+      Extend(output, number);
+      if (direct_.contains(output) || index_.contains(output)) continue;
       index_[output] = values_.size();
       values_.push_back(output);
       planned_.push_back(
@@ -78,12 +82,21 @@ class Lifetimes {
     for (const ValueId input : step.group->inputs) Extend(input, number);
   }
 
+  ValueId OwnerOf(ValueId value) const {
+    const auto owner = owner_.find(value);
+    return owner == owner_.end() ? value : owner->second;
+  }
+
   void Extend(ValueId value, int step) {
-    const auto found = index_.find(value);
+    const auto found = index_.find(OwnerOf(value));
     if (found != index_.end()) planned_[found->second].last_use = step;
   }
 
-  void AllowInPlace(ValueId input, ValueId output) {
+  // Not for views, which stay where they are, nor for what is read under another name as well.
+  void AllowInPlace(const FusionGroup& group, ValueId input, ValueId output) {
+    const auto shares = [&](ValueId value) { return OwnerOf(value) == input; };
+    if (owner_.contains(input) || owner_.contains(output)) return;
+    if (std::ranges::count_if(group.inputs, shares) != 1) return;
     const auto taken = index_.find(input);
     const auto taker = index_.find(output);
     if (taken == index_.end() || taker == index_.end()) return;
@@ -92,6 +105,7 @@ class Lifetimes {
 
   const Graph& graph_;
   const std::map<ValueId, int32_t> direct_;
+  std::map<ValueId, ValueId> owner_;  // of views
   std::map<ValueId, size_t> index_;
   std::vector<ValueId> values_;
   std::vector<PlannedValue> planned_;
@@ -99,8 +113,9 @@ class Lifetimes {
 
 }  // namespace
 
-ArenaPlan PlanArena(const Graph& graph, std::span<const ArenaStep> steps) {
-  const Lifetimes lifetimes(graph, steps);
+ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
+                    std::span<const ArenaStep> steps) {
+  const Lifetimes lifetimes(graph, views, steps);
   const MemoryPlan memory = PlanMemory(lifetimes.planned());
   ArenaPlan plan{.offset = {}, .bytes = memory.total_bytes};
   for (size_t i = 0; i < lifetimes.planned().size(); ++i)

@@ -27,8 +27,10 @@ struct ArenaPlan {
 /// Graph outputs that a kernel writes straight into the caller's buffer, and which it is.
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph);
 
-/// Places every value that a step writes, but for the direct outputs. `steps` are in order.
-ArenaPlan PlanArena(const Graph& graph, std::span<const ArenaStep> steps);
+/// Places every value that a step writes, but for the direct outputs, and for views, which have
+/// their owner's place. `steps` are in order.
+ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
+                    std::span<const ArenaStep> steps);
 
 /// What the canonical names of a kernel's arguments stand for: the group's inputs, then its
 /// outputs.

@@ -61,7 +61,7 @@ Result<RunPrediction> PredictRun(const FrontReport& front, const CompileOptions&
          .in_place = InPlaceValues(group.group, ArgumentNames(group.lowerings[0].compute),
                                    of_task.in_place)});
   }
-  prediction.arena_bytes = PlanArena(front.graph, steps).bytes;
+  prediction.arena_bytes = PlanArena(front.graph, front.fusion.views, steps).bytes;
   return prediction;
 }
 

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <set>
 
 #include "graph/fuse_cost.h"
 #include "graph/fuse_rules.h"
+#include "graph/storage_views.h"
 
 namespace tunec {
 namespace {
@@ -19,18 +21,24 @@ constexpr int kMostNodes = 64;
 constexpr size_t kMostInputs = 32;
 // Groups looked at for a cycle, for one edge; beyond it the edge is not fused.
 constexpr int kSearchLimit = 2000;
+// Of placing views and grouping again.
+constexpr int kMostRounds = 3;
 
 bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
 
 class Planner {
  public:
-  explicit Planner(const Graph& graph) : graph_(graph), users_(graph.Users()) {
+  /// The view nodes stay out of all groups, but order them.
+  Planner(const Graph& graph, ViewPlan views)
+      : graph_(graph), users_(graph.Users()), views_(std::move(views)) {
     const size_t count = graph.nodes().size();
     parent_.resize(count);
     std::iota(parent_.begin(), parent_.end(), 0);
     members_.resize(count);
     traits_.resize(count);
     live_ = LiveNodes();
+    is_view_.resize(count);
+    for (const NodeId node : views_.nodes) is_view_[node.index] = true;
     for (int32_t n = 0; n < static_cast<int32_t>(count); ++n) {
       members_[n] = {n};
       if (live_[n]) traits_[n] = TraitsOf(graph, graph.nodes()[n]);
@@ -41,8 +49,12 @@ class Planner {
   FusionPlan Run(FusionMode mode) {
     for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
       if (live_[n]) VisitOperands(n, mode);
-    FusionPlan plan{.groups = Groups(), .edges = std::move(edges_)};
+    FusionPlan plan{.groups = Groups(),
+                    .edges = std::move(edges_),
+                    .views = std::move(views_.views),
+                    .view_nodes = std::move(views_.nodes)};
     SetGroupsOfEdges(plan);
+    SetLayouts(plan);
     return plan;
   }
 
@@ -54,7 +66,20 @@ class Planner {
     for (FusionEdge& edge : plan.edges) {
       edge.from = group_of[graph_.value(edge.value).producer.index];
       edge.into = group_of[edge.consumer.index];
+      // A later edge joined the two.
+      if (edge.from >= 0 && edge.from == edge.into && !IsFused(edge.reason))
+        edge.reason = FusionReason::kSameGroup;
     }
+  }
+
+  static void SetLayouts(FusionPlan& plan) {
+    std::map<ValueId, const Layout*> layouts;
+    for (const StorageView& view : plan.views) layouts[view.value] = &view.layout;
+    for (FusionGroup& group : plan.groups)
+      for (const auto* values : {&group.inputs, &group.outputs})
+        for (const ValueId value : *values)
+          if (const auto view = layouts.find(value); view != layouts.end())
+            group.layouts[value] = *view->second;
   }
 
   int32_t GroupOf(int32_t node) {
@@ -109,6 +134,10 @@ class Planner {
   FusionReason Decide(ValueId value, int32_t node) {
     const int32_t from = GroupOf(graph_.value(value).producer.index);
     const int32_t into = GroupOf(node);
+    if (is_view_[node])
+      return graph_.nodes()[node].op == Op::kConcat ? FusionReason::kConcatInPlace
+                                                    : FusionReason::kViewed;
+    if (is_view_[graph_.value(value).producer.index]) return FusionReason::kReadInPlace;
     if (from == into) return FusionReason::kSameGroup;
     const std::vector<NodeId>& users = LiveUsers(value);
     const FusionReason reason = Judge(graph_, {.value = value,
@@ -192,7 +221,7 @@ class Planner {
     while (!ready.empty()) {
       const int32_t group = ready.top().second;
       ready.pop();
-      groups.push_back(Describe(group));
+      if (!is_view_[group]) groups.push_back(Describe(group));
       for (const int32_t next : Successors(group)) {
         waits[next].erase(group);
         if (waits[next].empty()) ready.emplace(members_[next].back(), next);
@@ -224,6 +253,8 @@ class Planner {
 
   const Graph& graph_;
   const std::vector<std::vector<NodeId>> users_;
+  ViewPlan views_;
+  std::vector<bool> is_view_;
   std::vector<bool> live_;
   std::vector<std::vector<NodeId>> live_users_ =
       std::vector<std::vector<NodeId>>(graph_.values().size());
@@ -257,7 +288,15 @@ Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode) {
       if (!graph.value(output).type.IsFixed())
         return Fail(ErrorCode::kUnsupported, "'{}' has a dimension that is not fixed",
                     graph.value(output).name);
-  return Planner(graph).Run(mode);
+  FusionPlan plan = Planner(graph, {}).Run(mode);
+  if (mode == FusionMode::kUnfused) return plan;
+  // Views leave nodes without their groups, which may make more views.
+  for (int round = 0; round < kMostRounds; ++round) {
+    ViewPlan views = PlaceViews(graph, plan);
+    if (views.nodes == plan.view_nodes) break;
+    plan = Planner(graph, std::move(views)).Run(mode);
+  }
+  return plan;
 }
 
 Result<std::vector<FusionGroup>> Fuse(const Graph& graph, FusionMode mode) {

@@ -224,7 +224,7 @@ FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
 
 std::string_view Describe(FusionReason reason) {
   // In the order of the enumerators.
-  static constexpr std::array<std::string_view, 19> kTexts = {
+  static constexpr std::array<std::string_view, 22> kTexts = {
       "fused: elementwise chain",
       "fused: elementwise after a contraction",
       "fused: the store is moved to the renamed index",
@@ -244,6 +244,9 @@ std::string_view Describe(FusionReason reason) {
       "not fused: each element is read by many windows",
       "not fused: the kernel would be too large",
       "not fused: the groups would wait for each other",
+      "not fused: read in place, from storage that others fill",
+      "no kernel: written where the concatenation has it",
+      "no kernel: read where it lies",
   };
   return kTexts[static_cast<size_t>(reason)];
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct FusionGroup {
   std::vector<NodeId> nodes;     // in graph order
   std::vector<ValueId> inputs;   // read from outside, in order of first use; constants included
   std::vector<ValueId> outputs;  // read outside or graph outputs, in graph order
+  /// How inputs and outputs are stored that lie within another value's storage.
+  std::map<ValueId, Layout> layouts;
 };
 
 /// Whether nodes are grouped, or every node is a kernel of its own (the unfused baseline).
@@ -44,6 +47,10 @@ enum class FusionReason : uint8_t {
   kWindows,             // each element is read by many windows
   kTooLarge,            // too many nodes or operands in one kernel
   kCycle,               // the groups would wait for each other
+  kReadInPlace,         // the value is a view: whoever made its storage has run before
+  // No kernel at all, the consumer being a view:
+  kConcatInPlace,  // operands are written where the concatenation has them
+  kViewed,         // renamed or sliced data is read where it lies
 };
 
 /// The reason as a phrase.
@@ -68,10 +75,22 @@ struct FusionEdge {
   int32_t into = -1;  // between them; -1 is no group
 };
 
+/// A value without storage of its own: its elements lie within the storage of another, written
+/// there by its producer or, if that is one of the plan's view nodes, by whoever fills the owner.
+struct StorageView {
+  ValueId value;
+  ValueId owner;       // has storage of its own
+  int64_t offset = 0;  // elements into the owner's storage
+  Layout layout;       // of the value, from there on
+  bool operator==(const StorageView&) const = default;
+};
+
 /// The groups, and for each edge why it is inside a group or a border between two.
 struct FusionPlan {
   std::vector<FusionGroup> groups;  // in an order that respects data flow
   std::vector<FusionEdge> edges;    // between computing nodes, by consumer in graph order
+  std::vector<StorageView> views;   // by value
+  std::vector<NodeId> view_nodes;   // need no kernel and are in no group, in graph order
 
   /// Why a group is one group: the edges between its nodes. None when it is one node.
   std::vector<FusionEdge> EdgesWithin(size_t group) const;

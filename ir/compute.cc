@@ -124,7 +124,7 @@ Work CountWork(const Compute& compute) {
   for (const Tensor& tensor : compute.tensors) {
     if (!IsArgument(tensor.role)) continue;
     work.bytes +=
-        static_cast<double>(StorageElements(tensor)) * static_cast<double>(SizeOf(tensor.type));
+        static_cast<double>(ElementCount(tensor.shape)) * static_cast<double>(SizeOf(tensor.type));
   }
   return work;
 }

@@ -1,3 +1,5 @@
+#include <bit>
+#include <map>
 #include <unordered_map>
 
 #include "jit/emit_state.h"
@@ -6,20 +8,51 @@
 namespace tunec::jit {
 namespace {
 
+// An expression whose operands are known by their numbers: equal keys have equal values.
+struct ExprKey {
+  ExprKind kind;
+  DataType type;
+  ScalarOp op;
+  int slot;
+  uint64_t float_bits;
+  int64_t int_value;
+  std::vector<IndexExpr> index;
+  std::vector<int> operands;
+  auto operator<=>(const ExprKey&) const = default;
+};
+
 class ExprEmitter {
  public:
   ExprEmitter(EmitState& state, const ExprInputs& inputs)
       : state_(state), b_(state.builder), inputs_(inputs) {}
 
+  // Equal expressions are computed once, whether they share their nodes or not: lowering
+  // builds an operand's expression anew wherever its value is used.
   IrValue Emit(const Expr& expr) {
-    // Nodes are shared: each is computed once.
-    if (const auto it = done_.find(&expr.node()); it != done_.end()) return it->second;
+    const int number = NumberOf(expr);
+    if (const auto it = done_.find(number); it != done_.end()) return it->second;
     const IrValue value = EmitNew(expr);
-    done_[&expr.node()] = value;
+    done_[number] = value;
     return value;
   }
 
  private:
+  int NumberOf(const Expr& expr) {
+    const ExprNode& node = expr.node();
+    if (const auto it = number_of_.find(&node); it != number_of_.end()) return it->second;
+    ExprKey key{.kind = node.kind,
+                .type = node.type,
+                .op = node.op,
+                .slot = node.slot,
+                .float_bits = std::bit_cast<uint64_t>(node.float_value),
+                .int_value = node.int_value,
+                .index = node.index,
+                .operands = {}};
+    for (const Expr& operand : node.operands) key.operands.push_back(NumberOf(operand));
+    const auto next = static_cast<int>(numbers_.size());
+    return number_of_[&node] = numbers_.emplace(std::move(key), next).first->second;
+  }
+
   static IrValue Input(const std::vector<IrValue>* from, int slot) {
     TUNEC_CHECK(from != nullptr && slot >= 0 && slot < static_cast<int>(from->size()),
                 "no input {}", slot);
@@ -81,7 +114,9 @@ class ExprEmitter {
   EmitState& state_;
   Builder& b_;
   const ExprInputs& inputs_;
-  std::unordered_map<const ExprNode*, IrValue> done_;
+  std::map<ExprKey, int> numbers_;
+  std::unordered_map<const ExprNode*, int> number_of_;
+  std::unordered_map<int, IrValue> done_;
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ void LowerContext::AddArguments() {
     tensor.shape = TypeOf(value).Shape();
     tensor.role = role;
     tensor.constant = role == TensorRole::kWeight;
-    tensor.layout = graph_.value(value).layout;
+    const auto stored = group_.layouts.find(value);
+    tensor.layout = stored == group_.layouts.end() ? graph_.value(value).layout : stored->second;
     compute_.tensors.push_back(std::move(tensor));
     return static_cast<TensorId>(compute_.tensors.size() - 1);
   };

@@ -98,6 +98,20 @@ nest copy {
   ExpectAsInterpreted(nest);
 }
 
+// The text names the square root twice: parsed, it is two nodes, but one instruction.
+TEST(Code, EqualExpressionsAreComputedOnce) {
+  const char* nest = R"(
+nest twice {
+  input A: f32[16]
+  output C: f32[16]
+  phase main { vector for j in 0 .. 16 { s: C[j] = sqrt(A[j] + 1.0) * (sqrt(A[j] + 1.0) + sqrt(A[j] - 1.0)) } }
+})";
+  const auto assembly = EmitAssembly(Parse(nest), *ParseCpu("skylake-avx512", 1));
+  ASSERT_TRUE(assembly.has_value());
+  EXPECT_EQ(Count(*assembly, "vsqrtps"), 2);
+  ExpectAsInterpreted(nest);
+}
+
 TEST(Code, SameInputSameBytes) {
   const LoopNest nest = Parse(kTiledMatmul);
   const Target target = DetectCpu(1);

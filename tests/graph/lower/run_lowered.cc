@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 
 #include "graph/fuse.h"
 #include "graph/reference.h"
+#include "tests/graph/lower/value_storage.h"
 
 namespace tunec {
 
@@ -33,10 +33,10 @@ std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t boun
 
 Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Array>& inputs,
                                       FusionMode mode, size_t choice) {
-  std::map<ValueId, Array> values;
-  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
-  TUNEC_ASSIGN(const std::vector<FusionGroup> groups, Fuse(graph, mode));
-  for (const FusionGroup& group : groups) {
+  TUNEC_ASSIGN(const FusionPlan plan, PlanFusion(graph, mode));
+  ValueStorage values(graph, plan);
+  for (size_t i = 0; i < inputs.size(); ++i) values.Store(graph.inputs()[i], inputs[i]);
+  for (const FusionGroup& group : plan.groups) {
     TUNEC_ASSIGN(const std::vector<Lowering> lowerings, Lower(graph, group));
     const Compute& compute = lowerings[std::min(choice, lowerings.size() - 1)].compute;
     TUNEC_RETURN_IF_ERROR(Verify(compute));
@@ -46,20 +46,14 @@ Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Arra
       return Fail(ErrorCode::kInternal, "text that does not read back:\n{}\nbut\n{}", text,
                   Print(parsed));
     std::vector<Array> arguments;
-    for (const ValueId input : group.inputs) {
-      const Array* constant = graph.ConstantOf(input);
-      arguments.push_back(constant != nullptr ? *constant : values.at(input));
-    }
+    for (const ValueId input : group.inputs) arguments.push_back(values.Load(input));
     auto results = Interpret(compute, arguments, Precision::kNative);
     if (!results)
       return Fail(results.error().code, "{}\n{}", results.error().message, Print(compute));
-    for (size_t i = 0; i < group.outputs.size(); ++i) values[group.outputs[i]] = (*results)[i];
+    for (size_t i = 0; i < group.outputs.size(); ++i) values.Store(group.outputs[i], (*results)[i]);
   }
   std::vector<Array> outputs;
-  for (const ValueId output : graph.outputs()) {
-    const Array* constant = graph.ConstantOf(output);
-    outputs.push_back(constant != nullptr ? *constant : values.at(output));
-  }
+  for (const ValueId output : graph.outputs()) outputs.push_back(values.Load(output));
   return outputs;
 }
 
