@@ -277,7 +277,8 @@ IndexExpr DropSmallTerms(const IndexExpr& numerator, int64_t divisor, const Inte
       continue;
     }
     if (small.IsConstant() && FloorModulo(small.constant(), modulus) == 0) continue;
-    return IndexExpr::FloorDiv(large + low * modulus, divisor);
+    // Fewer terms, or a smaller divisor: what is left may be decided now.
+    return Simplify(IndexExpr::FloorDiv(large + low * modulus, divisor), variables);
   }
   return SimplifyDivision(numerator, divisor, variables);
 }
