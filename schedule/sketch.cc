@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "schedule/access_analysis.h"
 #include "schedule/sketches.h"
 #include "support/check.h"
 
@@ -41,6 +42,18 @@ bool HasEmptyLoop(const Compute& compute) {
   });
 }
 
+// Whether the Compute's first reduction has one operand, contiguous along what is reduced.
+bool ReducesContiguousRows(const Compute& compute) {
+  for (const Statement& statement : compute.statements) {
+    if (!statement.reducer) continue;
+    if (statement.reads.size() != 1 || statement.writes.size() != 1) return false;
+    const Read& read = statement.reads[0];
+    const auto along = ContiguousIterator(compute, statement, read.tensor, read.index);
+    return along && !UsesIterator(statement.writes[0].index, *along);
+  }
+  return false;
+}
+
 Sketch Naive(const std::string& lowering) {
   return {.name = "naive", .fill = [lowering](const std::vector<int64_t>&) {
             return Schedule{.lowering = lowering};
@@ -58,8 +71,12 @@ std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, cons
   if (set == SketchSet::kAll && sketches.empty()) {
     for (const NamedCompute& lowering : lowerings) {
       if (HasEmptyLoop(lowering.compute)) continue;
+      // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
+      const bool rows_first = ReducesContiguousRows(lowering.compute);
+      if (rows_first) AddRowSketches(lowering, target, sketches);
       AddTileSketches(lowering, target, sketches);
-      AddRowSketches(lowering, target, sketches);
+      if (!rows_first) AddRowSketches(lowering, target, sketches);
+      AddReduceAllSketches(lowering, target, sketches);
       AddPointwiseSketches(lowering, target, sketches);
     }
   }

@@ -28,6 +28,9 @@ bool IsUniform(const Compute& compute, const Statement& statement, const Pointwi
   const Write& write = statement.writes[0];
   const IndexExpr target = Offset(compute, statement, write.tensor, write.index);
   if (!statement.domain.empty()) return false;
+  for (const Write& other : statement.writes) {
+    if (Offset(compute, statement, other.tensor, other.index) != target) return false;
+  }
   // The write itself must be dense in the order of the loops.
   int64_t stride = 1;
   for (size_t i = plan.order.size(); i-- > 0;) {

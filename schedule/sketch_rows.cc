@@ -13,6 +13,7 @@
 //     row buffer: e[j] = exp(x[j] - m) ...
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "schedule/access_analysis.h"
 #include "schedule/sketches.h"
@@ -24,6 +25,7 @@ namespace {
 struct RowStatement {
   std::string name;
   bool reduces = false;
+  bool split = false;  // the reduction: by lanes. Of several values at once (argmax): in order
   std::string along;   // the iterator that walks the row; empty: a scalar per row
   int64_t length = 1;  // of the row
   std::vector<std::string> outer_reductions;  // reduced over before the row itself
@@ -33,7 +35,7 @@ struct RowPlan {
   std::string lowering;
   const Compute* compute = nullptr;
   std::vector<RowStatement> statements;
-  std::string pivot;                   // the first statement: the others join its row loop
+  std::string pivot;                   // the first reduction: the others join its row loop
   std::vector<std::string> row_loops;  // of the pivot, outermost first
   std::vector<int64_t> row_extents;
   std::vector<std::pair<std::string, bool>> staged;  // tensor, and whether it is a row buffer
@@ -58,9 +60,10 @@ bool CanSplit(const Statement& statement) {
 // Adds the reduction `statement` to the plan; false when it does not fit.
 bool AddReduction(const Compute& compute, const Statement& statement, RowPlan& plan) {
   const std::optional<VarId> along = ReducedAlong(compute, statement);
-  if (!along || !CanSplit(statement)) return false;
+  if (!along) return false;
   RowStatement row{.name = statement.name,
                    .reduces = true,
+                   .split = CanSplit(statement),
                    .along = statement.iterators[*along].name,
                    .length = statement.iterators[*along].extent};
   for (const VarId iterator : ReducedIterators(statement)) {
@@ -98,22 +101,45 @@ void AddPlain(const Compute& compute, const Statement& statement, RowPlan& plan)
   plan.statements.push_back(std::move(row));
 }
 
+// The tensors whose elements are indices of other reads.
+void CollectIndices(const Statement& statement, std::set<TensorId>& indices) {
+  const auto collect = [&](const IndexExpr& index) {
+    RenumberLoaded(index, [&](int slot) {
+      indices.insert(statement.reads[slot].tensor);
+      return slot;
+    });
+  };
+  for (const Read& read : statement.reads) std::ranges::for_each(read.index, collect);
+  for (const Write& write : statement.writes) std::ranges::for_each(write.index, collect);
+}
+
 std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
   const Compute& compute = lowering.compute;
   RowPlan plan{.lowering = lowering.name, .compute = &compute};
+  const auto pivot = std::ranges::find_if(compute.statements,
+                                          [](const Statement& s) { return s.reducer.has_value(); });
+  if (pivot == compute.statements.end()) return std::nullopt;
+  if (!SetRows(*pivot, plan)) return std::nullopt;
+  std::set<TensorId> indices;
+  std::set<TensorId> tuples;  // written together by one reduction
   for (const Statement& statement : compute.statements) {
     if (statement.reducer) {
       if (!AddReduction(compute, statement, plan)) return std::nullopt;
-      if (plan.pivot.empty() && !SetRows(statement, plan)) return std::nullopt;
+      if (statement.writes.size() > 1)
+        for (const Write& write : statement.writes) tuples.insert(write.tensor);
     } else {
-      if (plan.pivot.empty() || statement.writes.size() != 1) return std::nullopt;
+      if (statement.writes.size() != 1) return std::nullopt;
       AddPlain(compute, statement, plan);
     }
+    CollectIndices(statement, indices);
   }
-  if (plan.pivot.empty()) return std::nullopt;
-  for (const Tensor& tensor : compute.tensors) {
-    if (tensor.role != TensorRole::kWorkspace) continue;
-    plan.staged.emplace_back(tensor.name, tensor.shape.size() > plan.row_loops.size());
+  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+    const Tensor& tensor = compute.tensors[t];
+    // What is read as an index stays in memory.
+    if (tensor.role != TensorRole::kWorkspace || indices.contains(static_cast<TensorId>(t)))
+      continue;
+    const bool in_memory = tuples.contains(static_cast<TensorId>(t));
+    plan.staged.emplace_back(tensor.name, in_memory || tensor.shape.size() > plan.row_loops.size());
   }
   return plan;
 }
@@ -131,7 +157,7 @@ class RowWriter {
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
     for (const RowStatement& statement : plan_.statements) {
-      if (statement.reduces) {
+      if (statement.split) {
         Add(ReduceSplitStep{statement.name, statement.along, VectorFor(statement),
                             ReduceSplitStep::Keep::kInner});
       }
@@ -156,7 +182,7 @@ class RowWriter {
   // The parallel loops, of which the last counts blocks of rows, and the loop over a block's rows.
   void Block() {
     for (const std::string& loop : plan_.row_loops) {
-      parallel_.push_back(plan_.pivot + ".part." + loop);
+      parallel_.push_back(Pivot() + "." + loop);
     }
     row_loop_ = parallel_.back();
     if (choice_.rows == 1) return;
@@ -165,25 +191,28 @@ class RowWriter {
     row_loop_ += ".1";
   }
 
+  // The statement whose loops are the rows.
+  std::string Pivot() const {
+    const auto pivot = std::ranges::find(plan_.statements, plan_.pivot, &RowStatement::name);
+    return pivot->split ? plan_.pivot + ".part" : plan_.pivot;
+  }
+
   // Everything joins the row loop of the pivot's partial reduction.
   void Join() {
     for (const RowStatement& statement : plan_.statements) {
       const std::string& name = statement.name;
-      if (statement.reduces) {
-        if (name != plan_.pivot) Join(name + ".part");
-        Join(name + ".part.init");
-        Join(name);
-        Join(name + ".init");
-      } else {
-        Join(name);
-      }
+      std::vector<std::string> parts = {name};
+      if (statement.split) parts = {name + ".part", name + ".part.init", name, name + ".init"};
+      if (statement.reduces && !statement.split) parts = {name, name + ".init"};
+      for (const std::string& part : parts)
+        if (part != Pivot()) Join(part);
     }
   }
   void Join(const std::string& statement) { Add(ComputeAtStep{statement, row_loop_}); }
 
   void Stage() {
     for (const RowStatement& statement : plan_.statements) {
-      if (statement.reduces) Add(StageStep{statement.name + ".part", Scope::kRegister, row_loop_});
+      if (statement.split) Add(StageStep{statement.name + ".part", Scope::kRegister, row_loop_});
     }
     for (const auto& [tensor, is_row] : plan_.staged) {
       Add(StageStep{tensor, is_row ? Scope::kPacked : Scope::kRegister, row_loop_});
@@ -192,6 +221,7 @@ class RowWriter {
 
   void Vectorize(const RowStatement& statement) {
     const std::string& name = statement.name;
+    if (statement.reduces && !statement.split) return;
     if (statement.reduces) {
       const std::string part = name + ".part.";
       const int64_t vector = VectorFor(statement);

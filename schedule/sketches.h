@@ -22,6 +22,10 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
 void AddRowSketches(const NamedCompute& lowering, const Target& target,
                     std::vector<Sketch>& sketches);
 
+/// One reduction of everything to one value, with scalars after it (sketch_reduce_all.cc).
+void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches);
+
 /// Statements that compute each element by itself: chains of elementwise operators and data
 /// movement (sketch_pointwise.cc).
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,

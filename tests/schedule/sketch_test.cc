@@ -88,6 +88,9 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kMaxPool), "tile");
   EXPECT_EQ(first(kSoftmax), "rows");
   EXPECT_EQ(first(kLayerNorm), "rows");
+  EXPECT_EQ(first(kSumLast), "rows");
+  EXPECT_EQ(first(kArgMax), "rows");
+  EXPECT_EQ(first(kSumAll), "reduce_all");
   EXPECT_EQ(first(kUniformChain), "pointwise");
   EXPECT_EQ(first(kConcat), "pointwise");
   EXPECT_EQ(first(kGather), "pointwise");

@@ -1,0 +1,103 @@
+// Everything to one value: each task reduces a share, in the lanes of registers, and the last phase
+// combines the tasks' results.
+//
+//   parallel: shares
+//     registers: part[V] = identity
+//     for each V elements of the share: part[v] = combine(part[v], x[...])
+//     share = combine of part
+//   combine of shares
+#include <algorithm>
+#include <optional>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches.h"
+
+namespace tunec {
+namespace {
+
+struct ReduceAllPlan {
+  std::string lowering;
+  std::string statement;
+  std::string shared;  // the iterator that is cut into shares
+  int64_t extent = 1;  // of it
+  std::string along;   // the contiguous one; may be the same
+  int64_t length = 1;  // of it
+};
+
+std::optional<ReduceAllPlan> MakePlan(const NamedCompute& lowering) {
+  const Compute& compute = lowering.compute;
+  if (compute.statements.empty()) return std::nullopt;
+  const Statement& reduction = compute.statements[0];
+  if (!reduction.reducer || !reduction.reducer->reorderable || reduction.writes.size() != 1 ||
+      !reduction.reducer->finalise.empty() || !WrittenIterators(reduction).empty()) {
+    return std::nullopt;
+  }
+  for (size_t s = 1; s < compute.statements.size(); ++s) {
+    if (!compute.statements[s].iterators.empty()) return std::nullopt;
+  }
+  std::optional<VarId> along;
+  for (const Read& read : reduction.reads) {
+    if (!along) along = ContiguousIterator(compute, reduction, read.tensor, read.index);
+  }
+  if (!along) return std::nullopt;
+  VarId shared = *along;
+  for (size_t i = 0; i < reduction.iterators.size(); ++i) {
+    const auto other = static_cast<VarId>(i);
+    const bool longer =
+        shared == *along || reduction.iterators[i].extent > reduction.iterators[shared].extent;
+    if (other != *along && reduction.iterators[i].extent > 1 && longer) shared = other;
+  }
+  return ReduceAllPlan{.lowering = lowering.name,
+                       .statement = reduction.name,
+                       .shared = reduction.iterators[shared].name,
+                       .extent = reduction.iterators[shared].extent,
+                       .along = reduction.iterators[*along].name,
+                       .length = reduction.iterators[*along].extent};
+}
+
+Schedule WriteSchedule(const ReduceAllPlan& plan, int64_t shares, int64_t vector) {
+  Schedule schedule{.lowering = plan.lowering};
+  const auto add = [&](auto step) { schedule.steps.emplace_back(std::move(step)); };
+  const bool cut_along = plan.shared == plan.along;
+  int64_t share = CeilDivide(plan.extent, std::min(shares, plan.extent));
+  if (cut_along) share = CeilDivide(share, vector) * vector;
+  const std::string part = plan.statement + ".part";
+  const std::string lanes = part + ".part";
+  const std::string along = cut_along ? plan.along + "i" : plan.along;
+  const int64_t length = cut_along ? share : plan.length;
+  vector = std::min(vector, length);
+  const std::string task = lanes + "." + plan.shared + "o";
+  add(ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Keep::kOuter});
+  add(ReduceSplitStep{part, along, vector, ReduceSplitStep::Keep::kInner});
+  for (const std::string& statement : {lanes + ".init", part, part + ".init"}) {
+    add(ComputeAtStep{statement, task});
+  }
+  add(StageStep{lanes, Scope::kRegister, task});
+  const bool partial = plan.extent % share != 0;
+  if (partial) add(IsolateStep{task});
+  if (length % vector != 0 || (cut_along && partial)) add(IsolateStep{lanes + "." + along + "o"});
+  add(VectorizeStep{lanes + "." + along + "i"});
+  add(VectorizeStep{lanes + ".init." + along + "i"});
+  add(VectorizeStep{part + "." + along + "i"});
+  add(ParallelizeStep{task});
+  return schedule;
+}
+
+}  // namespace
+
+void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches) {
+  const std::optional<ReduceAllPlan> plan = MakePlan(lowering);
+  if (!plan) return;
+  const int64_t lanes = target.Lanes(4);
+  Sketch sketch{.name = "reduce_all"};
+  const int64_t threads = target.threads;
+  sketch.knobs.push_back({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2});
+  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 2});
+  sketch.fill = [plan = *plan](const std::vector<int64_t>& values) {
+    return WriteSchedule(plan, values[0], values[1]);
+  };
+  sketches.push_back(std::move(sketch));
+}
+
+}  // namespace tunec
