@@ -1,0 +1,54 @@
+"""Kernel launches of models beside the node counts of ONNX Runtime's optimised graphs.
+
+    python ort_nodes.py TUNEC MODEL.onnx ...
+
+ONNX Runtime writes its graph after all optimisations (ORT_ENABLE_ALL) through
+`optimized_model_filepath`; each of its nodes is a kernel call. Of tunec both launches and phases
+count: a kernel of several phases waits at a barrier between them, as between launches.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import onnx
+import onnxruntime
+
+
+def ort_nodes(model):
+    with tempfile.TemporaryDirectory() as folder:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.optimized_model_filepath = os.path.join(folder, "optimised.onnx")
+        onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        graph = onnx.load(options.optimized_model_filepath, load_external_data=False).graph
+        return len(graph.node)
+
+
+def tunec_counts(tunec, model):
+    command = [tunec, "--no-db", "--trials", "0", model]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    counts = re.search(r"(\d+) launch\w* of (\d+) phase", text)
+    if counts is None:
+        sys.exit(f"{model}: no counts in\n{text}")
+    return int(counts.group(1)), int(counts.group(2))
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    tunec, models = sys.argv[1], sys.argv[2:]
+    print("| model | launches | phases | nodes of ONNX Runtime |")
+    print("|---|---|---|---|")
+    for model in models:
+        name = os.path.splitext(os.path.basename(model))[0]
+        if name == "model":
+            name = os.path.basename(os.path.dirname(model))
+        launches, phases = tunec_counts(tunec, model)
+        print(f"| {name} | {launches} | {phases} | {ort_nodes(model)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
