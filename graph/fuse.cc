@@ -19,6 +19,13 @@ namespace {
 
 constexpr int kMostNodes = 64;
 constexpr size_t kMostInputs = 32;
+// Arguments of one kernel with siblings: all of them are streams in one loop.
+constexpr size_t kMostSiblingArguments = 12;
+// Groups between two siblings that are looked at for a path; beyond it they are not joined.
+constexpr size_t kMostBetween = 256;
+// Users of one value that are compared with each other.
+constexpr size_t kMostSiblings = 8;
+constexpr int32_t kNoGroup = -1;  // a place in an order that a joined group left
 // Groups looked at for a cycle, for one edge; beyond it the edge is not fused.
 constexpr int kSearchLimit = 2000;
 // Of placing views and grouping again.
@@ -49,6 +56,7 @@ class Planner {
   FusionPlan Run(FusionMode mode) {
     for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
       if (live_[n]) VisitOperands(n, mode);
+    if (mode == FusionMode::kFused) JoinSiblings();
     FusionPlan plan{.groups = Groups(),
                     .edges = std::move(edges_),
                     .views = std::move(views_.views),
@@ -66,6 +74,7 @@ class Planner {
     for (FusionEdge& edge : plan.edges) {
       edge.from = group_of[graph_.value(edge.value).producer.index];
       edge.into = group_of[edge.consumer.index];
+      if (edge.reason == FusionReason::kSiblings) edge.from = edge.into;
       // A later edge joined the two.
       if (edge.from >= 0 && edge.from == edge.into && !IsFused(edge.reason))
         edge.reason = FusionReason::kSameGroup;
@@ -206,8 +215,91 @@ class Planner {
     members_[from].clear();
   }
 
-  // In an order that respects data flow; among ready groups, the one that ends first.
+  // Groups that read one value in the same loops become one, where no path leads from one to
+  // the other.
+  void JoinSiblings() {
+    order_ = Order();
+    for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
+    for (size_t v = 0; v < users_.size(); ++v) {
+      const ValueId value{static_cast<int32_t>(v)};
+      const std::vector<NodeId> users = LiveUsers(value);
+      for (size_t b = 1; b < std::min(users.size(), kMostSiblings); ++b)
+        for (size_t a = 0; a < b; ++a) JoinSibling(value, users[a].index, users[b].index);
+    }
+  }
+
+  void JoinSibling(ValueId value, int32_t first, int32_t next) {
+    const int32_t a = GroupOf(first);
+    const int32_t b = GroupOf(next);
+    if (a == b || is_view_[a] || is_view_[b] || !AreSiblings(traits_[a], traits_[b])) return;
+    if (ShapeOf(a) != ShapeOf(b) || ShapeOf(a).empty()) return;
+    if (traits_[a].nodes + traits_[b].nodes > kMostNodes) return;
+    if (CountInputs(a, b) + CountOutputs(a) + CountOutputs(b) > kMostSiblingArguments) return;
+    // What both read is read once; the rest of each is as it was.
+    const FusionCost cost{.bytes_saved = BytesOf(graph_, value), .launches_saved = 1};
+    if (SecondsSaved(cost) <= 0 || !Contract(a, b)) return;
+    edges_.push_back({.value = value,
+                      .consumer = NodeId{next},
+                      .reason = FusionReason::kSiblings,
+                      .cost = cost});
+  }
+
+  // The loops of a group by itself: the rows it reduces, or the shape that all it writes has.
+  std::vector<int64_t> ShapeOf(int32_t group) {
+    if (traits_[group].rows) return traits_[group].rows->shape;
+    std::vector<int64_t> shape;
+    for (const int32_t member : members_[group])
+      for (const ValueId output : graph_.nodes()[member].outputs) {
+        if (!IsNeededOutside(output, group)) continue;
+        const std::vector<int64_t> own = graph_.value(output).type.Shape();
+        if (!shape.empty() && own != shape) return {};
+        shape = own;
+      }
+    return shape;
+  }
+
+  size_t CountOutputs(int32_t group) {
+    size_t count = 0;
+    for (const int32_t member : members_[group])
+      for (const ValueId output : graph_.nodes()[member].outputs)
+        count += IsNeededOutside(output, group) ? 1 : 0;
+    return count;
+  }
+
+  // Joins two groups unless one waits for the other, and keeps the order: of the groups between
+  // them, those that wait for the earlier one go behind. O(edges of the groups between).
+  bool Contract(int32_t a, int32_t b) {
+    if (position_[a] > position_[b]) std::swap(a, b);
+    const size_t begin = position_[a];
+    const size_t end = position_[b];
+    if (end - begin > kMostBetween) return false;
+    std::set<int32_t> after = Successors(a);
+    for (size_t i = begin + 1; i < end; ++i)
+      if (after.contains(order_[i])) after.merge(Successors(order_[i]));
+    if (after.contains(b)) return false;
+    std::vector<int32_t> between(order_.begin() + static_cast<ptrdiff_t>(begin) + 1,
+                                 order_.begin() + static_cast<ptrdiff_t>(end));
+    const auto waits = std::ranges::stable_partition(
+        between, [&](int32_t group) { return !after.contains(group); });
+    Join(a, b);
+    between.insert(waits.begin(), b);
+    order_[begin] = kNoGroup;
+    for (size_t i = 0; i < between.size(); ++i) {
+      order_[begin + 1 + i] = between[i];
+      if (between[i] != kNoGroup) position_[between[i]] = begin + 1 + i;
+    }
+    return true;
+  }
+
   std::vector<FusionGroup> Groups() {
+    std::vector<FusionGroup> groups;
+    for (const int32_t group : Order())
+      if (!is_view_[group]) groups.push_back(Describe(group));
+    return groups;
+  }
+
+  // All groups in an order that respects data flow; among ready groups, the one that ends first.
+  std::vector<int32_t> Order() {
     using Entry = std::pair<int32_t, int32_t>;  // last member, group
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     std::vector<std::set<int32_t>> waits(live_.size());
@@ -217,17 +309,17 @@ class Planner {
           waits[next].insert(n);
     for (int32_t n = 0; n < static_cast<int32_t>(live_.size()); ++n)
       if (live_[n] && GroupOf(n) == n && waits[n].empty()) ready.emplace(members_[n].back(), n);
-    std::vector<FusionGroup> groups;
+    std::vector<int32_t> order;
     while (!ready.empty()) {
       const int32_t group = ready.top().second;
       ready.pop();
-      if (!is_view_[group]) groups.push_back(Describe(group));
+      order.push_back(group);
       for (const int32_t next : Successors(group)) {
         waits[next].erase(group);
         if (waits[next].empty()) ready.emplace(members_[next].back(), next);
       }
     }
-    return groups;
+    return order;
   }
 
   FusionGroup Describe(int32_t id) {
@@ -262,6 +354,8 @@ class Planner {
   std::vector<std::vector<int32_t>> members_;  // of groups, in graph order
   std::vector<GroupTraits> traits_;            // of groups
   std::vector<FusionEdge> edges_;
+  std::vector<int32_t> order_;          // of groups, while siblings are joined
+  std::map<int32_t, size_t> position_;  // in it
 };
 
 }  // namespace

@@ -222,9 +222,14 @@ FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
   }
 }
 
+bool AreSiblings(const GroupTraits& a, const GroupTraits& b) {
+  if (a.anchor != b.anchor || a.only_renames || b.only_renames) return false;
+  return a.anchor == Anchor::kNone || (a.anchor == Anchor::kRows && a.rows == b.rows);
+}
+
 std::string_view Describe(FusionReason reason) {
   // In the order of the enumerators.
-  static constexpr std::array<std::string_view, 22> kTexts = {
+  static constexpr std::array<std::string_view, 23> kTexts = {
       "fused: elementwise chain",
       "fused: elementwise after a contraction",
       "fused: the store is moved to the renamed index",
@@ -232,6 +237,7 @@ std::string_view Describe(FusionReason reason) {
       "fused: cheap elementwise work before a reduction",
       "fused: reductions over the same rows",
       "fused: data movement becomes an index map",
+      "fused: siblings that read one value",
       "fused: already in one kernel",
       "not fused: every node is a kernel of its own",
       "not fused: the operator is never fused",

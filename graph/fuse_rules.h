@@ -31,6 +31,10 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node);
 /// Of the union; at most one of them has an anchor, or both walk the same rows.
 GroupTraits Merge(const GroupTraits& a, const GroupTraits& b);
 
+/// Whether the two compute in the same loops, as far as their anchors tell: elementwise, or
+/// reductions over the same rows.
+bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
+
 /// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`.
 /// Cycles and sizes are not its concern.
 struct FusionQuestion {

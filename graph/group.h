@@ -34,6 +34,7 @@ enum class FusionReason : uint8_t {
   kPrologue,          // cheap elementwise work before a reduction
   kSameRows,          // a reduction over the rows that another one already walks
   kIndexMap,          // data movement becomes the consumer's index map
+  kSiblings,          // both read one value, which is then read once
   kSameGroup,         // another value already joined the two
   // Not fused:
   kUnfusedMode,         // every node alone
@@ -65,7 +66,8 @@ struct FusionCost {
   bool operator==(const FusionCost&) const = default;
 };
 
-/// A value that leads from one computing node to another, and the decision about it.
+/// A value that leads from one computing node to another, and the decision about it; for
+/// siblings, what they share and the consumer that joined the others.
 struct FusionEdge {
   ValueId value;    // made by one node,
   NodeId consumer;  // read by this one

@@ -135,6 +135,8 @@ class ViewPlacer {
     const std::vector<int64_t> shape = graph_.value(value).type.Shape();
     const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
     if (linear - linear.constant() == OwnOffset(graph_.value(value))) return kCacheLine;
+    for (const IndexTerm& term : linear.terms())
+      if (term.atom.kind != IndexAtom::Kind::kVariable) return 0;
     int64_t run = 1;
     for (bool grown = true; grown;) {
       grown = false;

@@ -3,6 +3,7 @@
 
 #include "graph/group.h"
 #include "graph/lower/lower_node.h"
+#include "graph/lower/merge_writes.h"
 #include "graph/lower/tidy_compute.h"
 
 namespace tunec {
@@ -94,7 +95,7 @@ Result<Compute> Build(const Graph& graph, const FusionGroup& group, Variant vari
     TUNEC_ASSIGN(Lazy value, LowerNode(context, node));
     TUNEC_RETURN_IF_ERROR(context.Bind(node.outputs[0], std::move(value)));
   }
-  return Tidy(std::move(context).Finish());
+  return MergeWrites(Tidy(std::move(context).Finish()));
 }
 
 Status CheckTypes(const Graph& graph, const FusionGroup& group) {

@@ -12,6 +12,7 @@
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_linear.h"
 #include "graph/passes/merge_common_nodes.h"
+#include "graph/passes/merge_sibling_products.h"
 #include "graph/passes/recognize_attention.h"
 #include "graph/passes/recognize_patterns.h"
 
@@ -28,6 +29,7 @@ constexpr NamedPass kPasses[] = {
     {"recognize_attention", "makes attention of products around a softmax", RecognizeAttention},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
     {"fold_linear", "folds constants around matrix products into their weights", FoldLinear},
+    {"merge_sibling_products", "makes products of one operand one product", MergeSiblingProducts},
     {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
 };
 
@@ -62,6 +64,8 @@ std::vector<std::string> DefaultPipeline() {
       "apply_rules",
       "canonicalize",
       "merge_common_nodes",
+      "eliminate_dead_nodes",
+      "merge_sibling_products",
       "eliminate_dead_nodes",
       // Beyond this point operators are final; layouts are facts about their values.
       "choose_layouts",

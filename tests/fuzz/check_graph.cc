@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "graph/fuse.h"
 #include "graph/graph_text.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
@@ -81,10 +82,9 @@ bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
 }
 
 Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& plan,
-                                        const std::vector<FusionGroup>& groups,
-                                        std::span<const Array> inputs) {
+                                        const FusionPlan& fusion, std::span<const Array> inputs) {
   return RunGroups(
-      graph, groups, inputs,
+      graph, fusion, inputs,
       [&](size_t, const std::vector<Lowering>& lowerings, std::span<const Array> arguments) {
         const size_t choice = std::min(plan.lowering, lowerings.size() - 1);
         return InterpretLowering(lowerings[choice].compute, arguments);
@@ -172,9 +172,9 @@ CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
   if (const std::string problem = judge.Judge(*plain); !problem.empty())
     return Wrong("passes", problem);
 
-  const auto groups = Fuse(after, plan.fusion);
-  if (!groups) return Judge("fusion", groups.error());
-  const auto interpreted = InterpretAll(after, plan, *groups, inputs);
+  const auto fusion = PlanFusion(after, plan.fusion);
+  if (!fusion) return Judge("fusion", fusion.error());
+  const auto interpreted = InterpretAll(after, plan, *fusion, inputs);
   if (!interpreted) return Judge("interpreter", interpreted.error());
   if (const std::string problem = judge.Judge(*interpreted); !problem.empty())
     return Wrong("interpreter", problem);
@@ -184,7 +184,7 @@ CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
   if (!compiled) return Judge("machine code", compiled.error());
   if (const std::string problem = judge.Judge(*compiled); !problem.empty())
     return Wrong("machine code", problem);
-  const auto scheduled = RunRandomSchedules(after, *groups, inputs, plan.seed);
+  const auto scheduled = RunRandomSchedules(after, *fusion, inputs, plan.seed);
   if (!scheduled) return Judge("random schedule", scheduled.error());
   if (const std::string problem = judge.Judge(*scheduled); !problem.empty())
     return Wrong("random schedule", problem);

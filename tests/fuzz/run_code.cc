@@ -114,12 +114,11 @@ Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
   return outputs;
 }
 
-Result<std::vector<Array>> RunRandomSchedules(const Graph& graph,
-                                              const std::vector<FusionGroup>& groups,
+Result<std::vector<Array>> RunRandomSchedules(const Graph& graph, const FusionPlan& plan,
                                               std::span<const Array> inputs, uint64_t seed) {
   Random random(StreamSeed(seed, "schedule"));
-  const size_t chosen = groups.empty() ? 0 : random.Below(groups.size());
-  return RunGroups(graph, groups, inputs,
+  const size_t chosen = plan.groups.empty() ? 0 : random.Below(plan.groups.size());
+  return RunGroups(graph, plan, inputs,
                    [&](size_t group, const std::vector<Lowering>& lowerings,
                        std::span<const Array> arguments) -> Result<std::vector<Array>> {
                      if (group == chosen) return RunRandomly(lowerings, arguments, random);

@@ -17,8 +17,7 @@ Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
 
 /// Group by group. One group runs under random decisions of a random sketch (where they are legal),
 /// the others under their analytic schedules.
-Result<std::vector<Array>> RunRandomSchedules(const Graph& graph,
-                                              const std::vector<FusionGroup>& groups,
+Result<std::vector<Array>> RunRandomSchedules(const Graph& graph, const FusionPlan& plan,
                                               std::span<const Array> inputs, uint64_t seed);
 
 }  // namespace tunec::fuzz

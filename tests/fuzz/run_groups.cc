@@ -1,29 +1,24 @@
 #include "tests/fuzz/run_groups.h"
 
-#include <map>
-
 #include "ir/interpret.h"
+#include "tests/graph/lower/value_storage.h"
 
 namespace tunec::fuzz {
 
-Result<std::vector<Array>> RunGroups(const Graph& graph, const std::vector<FusionGroup>& groups,
+Result<std::vector<Array>> RunGroups(const Graph& graph, const FusionPlan& plan,
                                      std::span<const Array> inputs, const RunGroup& run) {
-  std::map<ValueId, Array> values;
-  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
-  const auto value_of = [&](ValueId value) {
-    const Array* constant = graph.ConstantOf(value);
-    return constant != nullptr ? *constant : values.at(value);
-  };
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const FusionGroup& group = groups[g];
+  ValueStorage values(graph, plan);
+  for (size_t i = 0; i < inputs.size(); ++i) values.Store(graph.inputs()[i], inputs[i]);
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const FusionGroup& group = plan.groups[g];
     TUNEC_ASSIGN(const std::vector<Lowering> lowerings, Lower(graph, group));
     std::vector<Array> arguments;
-    for (const ValueId input : group.inputs) arguments.push_back(value_of(input));
+    for (const ValueId input : group.inputs) arguments.push_back(values.Load(input));
     TUNEC_ASSIGN(const std::vector<Array> results, run(g, lowerings, arguments));
-    for (size_t i = 0; i < group.outputs.size(); ++i) values[group.outputs[i]] = results[i];
+    for (size_t i = 0; i < group.outputs.size(); ++i) values.Store(group.outputs[i], results[i]);
   }
   std::vector<Array> outputs;
-  for (const ValueId output : graph.outputs()) outputs.push_back(value_of(output));
+  for (const ValueId output : graph.outputs()) outputs.push_back(values.Load(output));
   return outputs;
 }
 

@@ -16,7 +16,7 @@ using RunGroup = std::function<Result<std::vector<Array>>(
     size_t group, const std::vector<Lowering>& lowerings, std::span<const Array> arguments)>;
 
 /// The graph's outputs.
-Result<std::vector<Array>> RunGroups(const Graph& graph, const std::vector<FusionGroup>& groups,
+Result<std::vector<Array>> RunGroups(const Graph& graph, const FusionPlan& plan,
                                      std::span<const Array> inputs, const RunGroup& run);
 
 /// By the interpreter; the Compute is verified first. Errors of either are kInternal and show its

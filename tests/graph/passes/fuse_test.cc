@@ -142,6 +142,51 @@ TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   }
 }
 
+// Chains on one input are one loop with two results, unless one waits for the other.
+TEST(Fuse, ElementwiseSiblingsAreOneKernel) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({64, 33});
+  const ValueId a = g(Op::kRelu, {g(Op::kNeg, {x})});
+  const ValueId b = g(Op::kExp, {x});
+  const Graph graph = std::move(g).Build({a, b});
+  EXPECT_THAT(Groups(graph), ElementsAre("neg relu exp"));
+  const auto plan = PlanFusion(graph, FusionMode::kFused);
+  const std::vector<FusionEdge> within = plan->EdgesWithin(0);
+  ASSERT_EQ(within.size(), 2U);
+  EXPECT_EQ(within[1].reason, FusionReason::kSiblings);
+  EXPECT_EQ(within[1].value, x);
+  const auto lowerings = Lower(graph, plan->groups[0]);
+  ASSERT_EQ(lowerings->at(0).compute.statements.size(), 1U);
+  EXPECT_EQ(lowerings->at(0).compute.statements[0].writes.size(), 2U);
+  ExpectSameAsReference(graph);
+}
+
+TEST(Fuse, ReductionsOfTheSameRowsAreOneKernel) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({6, 9});
+  const Attributes last = {{"axes", Ints{1}}};
+  const Attributes first = {{"axes", Ints{0}}};
+  const Graph graph = std::move(g).Build(
+      {g(Op::kReduceMax, {x}, last), g(Op::kReduceSum, {x}, first), g(Op::kReduceMean, {x}, last)});
+  EXPECT_THAT(Groups(graph), ElementsAre("reduce_max reduce_mean", "reduce_sum"));
+  ExpectSameAsReference(graph);
+}
+
+// Of the siblings x + 1 and x * softmax(x + 1), the second waits for the first.
+TEST(Fuse, SiblingsThatWaitForEachOtherStayApart) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({8, 8});
+  const ValueId a = g(Op::kTanh, {x});
+  const ValueId m = g(Op::kMatmul, {a, g.Weight({8, 8})});
+  const ValueId c = g(Op::kConcat, {m, m}, {{"axis", int64_t{0}}});
+  const ValueId s =
+      g(Op::kSlice, {c}, {{"starts", Ints{4, 0}}, {"ends", Ints{12, 8}}, {"steps", Ints{1, 1}}});
+  const Graph graph = std::move(g).Build({g(Op::kMul, {x, s}), a});
+  const auto plan = PlanFusion(graph, FusionMode::kFused);
+  for (const FusionEdge& edge : plan->edges) EXPECT_NE(edge.reason, FusionReason::kSiblings);
+  ExpectSameAsReference(graph);
+}
+
 // Through the whole pipeline: channels-last values, flat and direct convolutions, depthwise,
 // transposed convolution, concatenation and pooling.
 TEST(Fuse, SmallNetworkAfterThePipeline) {
