@@ -30,10 +30,7 @@ TEST(LoopExamples, RunAsMachineCode) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".compute") continue;
     const std::string name = entry.path().stem().string();
-<<<<<<< HEAD
     if (!fs::exists(folder / (name + ".sched"))) continue;
-=======
->>>>>>> 4d041d9 (tests: fuzz-schedules judges random schedules of random small computes, over all steps)
     const test::Judge judge(test::MustParse(ReadText(entry.path())));
     const auto schedule = ParseSchedule(ReadText(folder / (name + ".sched")), name);
     ASSERT_TRUE(schedule) << schedule.error().Format();
