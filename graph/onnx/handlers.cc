@@ -13,11 +13,11 @@ using Table = std::map<std::pair<std::string_view, std::string_view>, const Hand
 Table MakeTable() {
   Table table;
   for (const auto part :
-       {ElementwiseHandlers(), BroadcastHandlers(), ReduceHandlers(), MatmulHandlers(), AttentionHandlers(),
-        ConvHandlers(), PoolHandlers(), NormHandlers(), ShapeHandlers(), SliceHandlers(),
-        IndexHandlers(), ConstantHandlers(), ResizeHandlers(), QuantizeHandlers(), LossHandlers(),
-        ScatterHandlers(), SequenceMixingHandlers(), SamplingHandlers(), RecurrentHandlers(),
-        SignalHandlers()}) {
+       {ElementwiseHandlers(),    BroadcastHandlers(), ReduceHandlers(),    MatmulHandlers(),
+        AttentionHandlers(),      ConvHandlers(),      PoolHandlers(),      NormHandlers(),
+        ShapeHandlers(),          SliceHandlers(),     IndexHandlers(),     ConstantHandlers(),
+        ResizeHandlers(),         QuantizeHandlers(),  LossHandlers(),      ScatterHandlers(),
+        SequenceMixingHandlers(), SamplingHandlers(),  RecurrentHandlers(), SignalHandlers()}) {
     for (const Handler& handler : part) {
       const bool is_new =
           table.emplace(std::pair(handler.domain, handler.op_type), &handler).second;
