@@ -148,14 +148,24 @@ class ViewPlacer {
     return run * size;
   }
 
-  // The concatenation's own place: where an outer one wants it, else where its first operand
-  // already lies as the start of another concatenation, else its own storage.
+  bool AllPlacedIn(const std::vector<ValueId>& pieces, ValueId owner) const {
+    return std::ranges::all_of(pieces, [&](ValueId piece) {
+      const auto placed = placements_.find(piece);
+      return ElementsOf(graph_, piece) == 0 ||
+             (placed != placements_.end() && placed->second.owner == owner);
+    });
+  }
+
+  // The concatenation's own place: where an outer one wants it, else where its operands already
+  // lie as the start of another concatenation, else its own storage. An operand that lies nowhere
+  // yet has no room there: the other concatenation goes on with operands of its own.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);
     if (placements_.contains(output) || graph_.IsOutput(output) || first == placements_.end())
       return PlacementOf(output);
     const Placement& inner = first->second;
+    if (!AllPlacedIn(node.inputs, inner.owner)) return PlacementOf(output);
     if (graph_.value(inner.owner).layout.map != graph_.value(output).layout.map)
       return PlacementOf(output);
     // The same strides: the operand's dimensions are the concatenation's, one of them shorter.

@@ -186,6 +186,20 @@ const OutputCase kCases[] = {
       s = reduce_sum(x) {axes=[0, 1], keepdims=0}
       output y = s
     })"},
+    {"TwoConcatenationsThatBeginAlike", R"(graph g {
+      input x: f32[6, 16]
+      input z: f32[6, 16]
+      a = relu(x)
+      b = tanh(x)
+      c = concat(a, b) {axis=0}
+      first = slice(c) {starts=[2, 0], ends=[8, 16], steps=[1, 1]}
+      s = softmax(z) {axis=0}
+      d = add(s, b)
+      e = concat(a, d) {axis=0}
+      second = slice(e) {starts=[4, 0], ends=[10, 16], steps=[1, 1]}
+      output first = first
+      output second = second
+    })"},
     {"WithoutElements", R"(graph g {
       input x: f32[0, 5]
       r = relu(x)
