@@ -43,8 +43,7 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const auto input = value_of.find(from);
     const auto output = value_of.find(to);
     if (input == value_of.end() || output == value_of.end()) continue;
-    if (std::ranges::count(group.inputs, input->second) == 1)
-      pairs.emplace_back(input->second, output->second);
+    pairs.emplace_back(input->second, output->second);
   }
   return pairs;
 }

@@ -36,8 +36,8 @@ ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
 /// outputs.
 std::map<std::string, ValueId> ValueOfArguments(const FusionGroup& group,
                                                 const std::vector<std::string>& argument_names);
-/// Pairs of names as pairs of values. An input that is passed twice would be read under its other
-/// name, and is left out.
+/// Pairs of names as pairs of values; names that the group has not are left out. PlanArena decides
+/// which of them it may use.
 std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const FusionGroup& group, const std::vector<std::string>& argument_names,
     const std::vector<std::pair<std::string, std::string>>& in_place);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autotune/check.h"
 #include "graph/reference.h"
 #include "ir/rounding.h"
 #include "support/random.h"
@@ -15,19 +16,6 @@ namespace {
 
 constexpr size_t kFirstSamples = 12;
 constexpr size_t kMostSamples = 120;
-
-double UnitOf(DataType type) {
-  switch (type) {
-    case DataType::kF16:
-      return 0x1p-11;
-    case DataType::kBF16:
-      return 0x1p-8;
-    case DataType::kF64:
-      return 0x1p-53;
-    default:
-      return 0x1p-24;
-  }
-}
 
 double LargestOf(DataType type) {
   if (type == DataType::kF64) return std::numeric_limits<double>::max();
@@ -129,7 +117,7 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
       largest *= std::max(grid.largest, 1.0);
     }
   }
-  return static_cast<double>(terms) * largest <= quantum / UnitOf(type);
+  return static_cast<double>(terms) * largest <= quantum / RoundingOf(type);
 }
 
 /// One execution with random freedoms.
@@ -222,7 +210,7 @@ class Sample {
 
   // Kernels carry 16-bit floats as f32: within one, nothing is rounded to 16 bits.
   double UnitFor(DataType type) const {
-    return in_one_kernel_ && SizeOf(type) == 2 ? UnitOf(DataType::kF32) : UnitOf(type);
+    return in_one_kernel_ && SizeOf(type) == 2 ? RoundingOf(DataType::kF32) : RoundingOf(type);
   }
 
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
@@ -278,7 +266,7 @@ class Sample {
   void Round(Array& result, DataType type, Freedom freedom, bool exact,
              std::span<const Array> operands, const Node& node) {
     const bool rounds =
-        node.op == Op::kCast || (UnitFor(type) == UnitOf(type) && random_.Below(2) == 0);
+        node.op == Op::kCast || (UnitFor(type) == RoundingOf(type) && random_.Below(2) == 0);
     double scale = 0;  // of what cancels within a composite operator
     if (freedom == Freedom::kSum && !exact &&
         (PatternOf(node.op) == OpPattern::kComposite || node.op == Op::kResize))
@@ -454,7 +442,7 @@ double SmallestOf(DataType type) { return type == DataType::kF16 ? 0x1p-24 : 0x1
 
 }  // namespace
 
-double CloseEnough(DataType type) { return 4 * UnitOf(type); }
+double CloseEnough(DataType type) { return 4 * RoundingOf(type); }
 
 OutputJudge::OutputJudge(const Graph& graph, std::span<const Array> inputs,
                          std::vector<Array> expected)

@@ -117,9 +117,10 @@ typedef struct tunec_callbacks {
  *   "rules"           ["FILE", ..]: graph rewrites of your own (docs/rules.md)
  *   "fast_math"       true: rewrites may change NaNs, infinities and signed zeros
  *   "shapes"          {"input": [1, 3, 224, 224]} for dimensions the model leaves open
- *   "constants"       {"shape": "shape.npy"}: inputs bound to the values in files. They are no
- * inputs of the executable; what shapes depend on has to be known when compiling "random_weights"
- * a seed: the weights of a .graph are random
+ *   "constants"       {"shape": "shape.npy"}: inputs bound to the values in files, for what shapes
+ *                     depend on; they are no inputs of the executable
+ *
+ *   "random_weights"  a seed: the weights of a .graph are random
  *
  * On success *out is a new executable, otherwise null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,

@@ -7,22 +7,10 @@
 #include "graph/graph_text.h"
 #include "graph/op_table.h"
 #include "graph/reference.h"
-#include "support/file.h"
+#include "tests/graph/core/reference_cases.h"
 
 namespace tunec {
 namespace {
-
-std::vector<std::string> LoadCases() {
-  const auto text = ReadFile(TUNEC_TEST_DATA "/graph/core/reference_cases.graph");
-  EXPECT_TRUE(text.has_value()) << text.error().Format();
-  std::vector<std::string> cases;
-  for (size_t at = text->find("\ngraph "); at != std::string::npos;) {
-    const size_t next = text->find("\ngraph ", at + 1);
-    cases.push_back(text->substr(at + 1, next == std::string::npos ? next : next - at));
-    at = next;
-  }
-  return cases;
-}
 
 bool Close(double a, double b, double scale, double tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
@@ -41,7 +29,7 @@ void ExpectClose(const Array& have, const Array& want, const std::string& text) 
 }
 
 TEST(ReferenceCases, EqualIndependentResults) {
-  for (const std::string& text : LoadCases()) {
+  for (const std::string& text : LoadReferenceCases()) {
     const auto graph = ParseGraph(text, "case.graph", NoWeights());
     ASSERT_TRUE(graph.has_value()) << graph.error().Format() << "\n" << text;
     const auto verified = Verify(*graph);
@@ -60,7 +48,7 @@ TEST(ReferenceCases, EqualIndependentResults) {
 }
 
 TEST(ReferenceCases, SurviveTheirText) {
-  for (const std::string& text : LoadCases()) {
+  for (const std::string& text : LoadReferenceCases()) {
     const auto graph = ParseGraph(text, "case.graph", NoWeights());
     ASSERT_TRUE(graph.has_value()) << graph.error().Format();
     const std::string printed = Print(*graph);
@@ -72,7 +60,8 @@ TEST(ReferenceCases, SurviveTheirText) {
 
 TEST(ReferenceCases, CoverEveryOperator) {
   std::set<std::string> covered;
-  for (const std::string& text : LoadCases()) covered.insert(text.substr(6, text.find(' ', 6) - 6));
+  for (const std::string& text : LoadReferenceCases())
+    covered.insert(text.substr(6, text.find(' ', 6) - 6));
   const std::set<std::string_view> not_executed = {"input", "constant", "if",
                                                    "while", "scan",     "free"};
 #define TUNEC_EXPECT(id, name, kind, pattern) \

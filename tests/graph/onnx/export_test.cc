@@ -12,7 +12,7 @@
 #include "graph/onnx/export_forms.h"
 #include "graph/onnx/import.h"
 #include "graph/reference.h"
-#include "support/file.h"
+#include "tests/graph/core/reference_cases.h"
 
 namespace tunec {
 namespace {
@@ -75,18 +75,6 @@ void ExpectSame(const Array& have, const Array& want, const std::string& text) {
   }
 }
 
-std::vector<std::string> LoadCases() {
-  const auto text = ReadFile(TUNEC_TEST_DATA "/graph/core/reference_cases.graph");
-  EXPECT_TRUE(text.has_value()) << text.error().Format();
-  std::vector<std::string> cases;
-  for (size_t at = text->find("\ngraph "); at != std::string::npos;) {
-    const size_t next = text->find("\ngraph ", at + 1);
-    cases.push_back(text->substr(at + 1, next == std::string::npos ? next : next - at));
-    at = next;
-  }
-  return cases;
-}
-
 /// A case for which ONNX has no form is refused by name, and is of a type that ONNX leaves out.
 bool IsKnownRefusal(const Error& error) {
   return error.code == ErrorCode::kUnsupported &&
@@ -95,7 +83,7 @@ bool IsKnownRefusal(const Error& error) {
 
 TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {
   std::set<Op> returned;
-  for (const std::string& text : LoadCases()) {
+  for (const std::string& text : LoadReferenceCases()) {
     const Case made = WithInputs(Parsed(text));
     const auto bytes = ExportOnnxBytes(made.graph);
     if (!bytes) {

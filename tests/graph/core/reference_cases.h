@@ -1,0 +1,12 @@
+// The cases of reference_cases.graph: every operator on small operands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tunec {
+
+/// The text of each graph in the file, in its order.
+std::vector<std::string> LoadReferenceCases();
+
+}  // namespace tunec
