@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "tests/fuzz/check_graph.h"
 #include "tests/fuzz/graph_generator.h"
@@ -31,6 +30,7 @@ struct Options {
   uint64_t seed = 1;
   std::optional<uint64_t> code;
   double seconds = 0;  // 0: no limit
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   std::string folder = "build/fuzz";
 };
 
@@ -59,7 +59,7 @@ CheckResult CheckApart(const Case& failing) {
       [&](const std::string& line) {
         result = {static_cast<Outcome>(line[0] - '0'), line.substr(2)};
       });
-  if (!ended) return {Outcome::kWrong, "crashed or hung"};
+  if (!ended) return {Outcome::kWrong, std::string(kCrashed)};
   for (char& c : result.reason)
     if (c == '\x1f') c = '\n';
   return result;
@@ -77,20 +77,26 @@ class Fuzzer {
   }
 
   int Run() {
-    uint64_t next = 0;
-    while (!IsDone(next)) next = RunChild(next);
-    for (const auto& [reason, count] : refusals_) fmt::print("refused {:6}: {}\n", count, reason);
-    fmt::print("seeds {} to {}, {} through machine code\n", options_.seed, options_.seed + next - 1,
+    const Batches batches{.cases = options_.graphs,
+                          .seconds = options_.seconds,
+                          .per_child = kCasesPerChild,
+                          .jobs = options_.jobs,
+                          .seconds_per_case = kSecondsPerCase};
+    const uint64_t count = RunBatches(
+        batches, [this](uint64_t n) { return Answer(n); },
+        [this](uint64_t n, const std::string& answer) { Record(n, answer); });
+    for (const auto& [reason, times] : refusals_) fmt::print("refused {:6}: {}\n", times, reason);
+    fmt::print("{} graphs from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
     fmt::print("{} equal\n{} refused\n{} wrong\n", equal_, refused_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
  private:
-  bool IsDone(uint64_t next) const {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    if (options_.seconds > 0 && passed.count() >= options_.seconds) return true;
-    return options_.graphs > 0 && next >= options_.graphs;
+  std::string Answer(uint64_t number) const {
+    const Case drawn = MakeCase(options_.seed + number, WithCode(number));
+    const CheckResult result = CheckGraph(drawn.graph, drawn.plan);
+    return fmt::format("{} {}", static_cast<int>(result.outcome), OneLine(result.reason));
   }
 
   // Machine code comes after every so many graphs; of an open number, after every 50th.
@@ -99,34 +105,10 @@ class Fuzzer {
     return code_every_ > 0 && number % code_every_ == 0;
   }
 
-  // The number of the next case.
-  uint64_t RunChild(uint64_t first) {
-    uint64_t begun = first, ended = first;
-    const bool orderly = InChild(
-        [&](FILE* out) {
-          for (uint64_t n = first; n < first + kCasesPerChild && !IsDone(n); ++n) {
-            fmt::print(out, "begin\n");
-            std::fflush(out);
-            alarm(kSecondsPerCase);
-            const Case drawn = MakeCase(options_.seed + n, WithCode(n));
-            const CheckResult result = CheckGraph(drawn.graph, drawn.plan);
-            fmt::print(out, "{} {}\n", static_cast<int>(result.outcome), OneLine(result.reason));
-          }
-        },
-        [&](const std::string& line) {
-          if (line == "begin") {
-            begun += 1;
-          } else {
-            Record(ended, static_cast<Outcome>(line[0] - '0'), line.substr(2));
-            ended += 1;
-          }
-        });
-    if (orderly) return ended;
-    if (ended < begun) Record(ended, Outcome::kWrong, "crashed or hung");
-    return std::max(begun, first + 1);
-  }
-
-  void Record(uint64_t number, Outcome outcome, const std::string& reason) {
+  void Record(uint64_t number, const std::string& answer) {
+    const bool crashed = answer == kCrashed;
+    const Outcome outcome = crashed ? Outcome::kWrong : static_cast<Outcome>(answer[0] - '0');
+    const std::string reason = crashed ? answer : answer.substr(2);
     with_code_ += WithCode(number) ? 1 : 0;
     if (outcome == Outcome::kEqual) ++equal_;
     if (outcome == Outcome::kRefused) {
@@ -175,7 +157,6 @@ class Fuzzer {
 
   Options options_;
   uint64_t code_every_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   uint64_t equal_ = 0, refused_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
   std::map<std::string, int> refusals_;
@@ -193,6 +174,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of the first graph; each next has the next");
   app.add_option("--code", options.code, "how many go through machine code too (default: a 20th)");
   app.add_option("--seconds", options.seconds, "stop after this time");
+  app.add_option("--jobs", options.jobs, "children at once (default: one per core)");
   app.add_option("--out", options.folder, "folder for what fails (default build/fuzz)");
   CLI11_PARSE(app, argc, argv);
   if (options.graphs == 0 && options.seconds == 0) options.seconds = 10;

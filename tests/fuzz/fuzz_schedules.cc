@@ -9,12 +9,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "autotune/run_kernel.h"
 #include "jit/detect_cpu.h"
@@ -41,6 +41,7 @@ struct Options {
   uint64_t seed = 1;
   std::optional<uint64_t> code;
   double seconds = 0;  // 0: no limit
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
 };
 
 struct Case {
@@ -69,11 +70,6 @@ Trial Check(const Case& drawn, bool code) {
                            code ? Judge::Runner(RunCode) : Judge::Runner());
 }
 
-std::string OneLine(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return text;
-}
-
 class Fuzzer {
  public:
   explicit Fuzzer(Options options) : options_(options) {
@@ -84,9 +80,15 @@ class Fuzzer {
   }
 
   int Run() {
-    uint64_t next = 0;
-    while (!IsDone(next)) next = RunChild(next);
-    fmt::print("seeds {} to {}, {} through machine code\n", options_.seed, options_.seed + next - 1,
+    const Batches batches{.cases = options_.schedules,
+                          .seconds = options_.seconds,
+                          .per_child = kCasesPerChild,
+                          .jobs = options_.jobs,
+                          .seconds_per_case = kSecondsPerCase};
+    const uint64_t count = RunBatches(
+        batches, [this](uint64_t n) { return Answer(n); },
+        [this](uint64_t n, const std::string& answer) { Record(n, answer); });
+    fmt::print("{} schedules from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
     fmt::print("{} of the refused, forced through, were wrong; {} were right in the orders tried\n",
                refused_, conservative_);
@@ -95,46 +97,23 @@ class Fuzzer {
   }
 
  private:
-  bool IsDone(uint64_t next) const {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    if (options_.seconds > 0 && passed.count() >= options_.seconds) return true;
-    return options_.schedules > 0 && next >= options_.schedules;
+  std::string Answer(uint64_t number) const {
+    const Trial trial = Check(MakeCase(options_.seed + number), WithCode(number));
+    return fmt::format("{} {}", static_cast<int>(trial.fate), trial.reason);
   }
 
   bool WithCode(uint64_t number) const { return code_every_ > 0 && number % code_every_ == 0; }
 
-  // The number of the next case.
-  uint64_t RunChild(uint64_t first) {
-    uint64_t begun = first, ended = first;
-    const bool orderly = InChild(
-        [&](FILE* out) {
-          for (uint64_t n = first; n < first + kCasesPerChild && !IsDone(n); ++n) {
-            fmt::print(out, "begin\n");
-            std::fflush(out);
-            alarm(kSecondsPerCase);
-            const Trial trial = Check(MakeCase(options_.seed + n), WithCode(n));
-            fmt::print(out, "{} {}\n", static_cast<int>(trial.fate), OneLine(trial.reason));
-          }
-        },
-        [&](const std::string& line) {
-          if (line == "begin") {
-            ++begun;
-          } else {
-            Record(ended++, static_cast<Fate>(line[0] - '0'), line.substr(2));
-          }
-        });
-    if (!orderly && ended < begun) Record(ended, Fate::kWrong, "crashed or hung");
-    return std::max(begun, first + 1);
-  }
-
-  void Record(uint64_t number, Fate fate, const std::string& reason) {
+  void Record(uint64_t number, const std::string& answer) {
+    const bool crashed = answer == kCrashed;
+    const Fate fate = crashed ? Fate::kWrong : static_cast<Fate>(answer[0] - '0');
     if (fate == Fate::kEqual) ++equal_;
     if (fate == Fate::kEqual && WithCode(number)) ++with_code_;
     if (fate == Fate::kRefused) ++refused_;
     if (fate == Fate::kConservative) ++conservative_;
     if (fate == Fate::kWrong) {
       ++wrong_;
-      Report(options_.seed + number, WithCode(number), reason);
+      Report(options_.seed + number, WithCode(number), crashed ? answer : answer.substr(2));
     }
   }
 
@@ -172,7 +151,6 @@ class Fuzzer {
 
   Options options_;
   uint64_t code_every_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   uint64_t equal_ = 0, refused_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
 };
@@ -187,6 +165,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of the first schedule; each next has the next");
   app.add_option("--code", options.code, "how many go through machine code too (default: a 10th)");
   app.add_option("--seconds", options.seconds, "stop after this time");
+  app.add_option("--jobs", options.jobs, "children at once (default: one per core)");
   CLI11_PARSE(app, argc, argv);
   if (options.schedules == 0 && options.seconds == 0) options.seconds = 10;
   return tunec::fuzz::Fuzzer(options).Run();

@@ -77,6 +77,27 @@ TEST(OutputJudge, CancellationWidensTheTolerance) {
   EXPECT_NE(c.Problem(Changed(c.expected, 0, value + 6e-3)), "");
 }
 
+TEST(OutputJudge, ARoundedMeanWidensANormalisation) {
+  const Judged c = Make(
+      "graph g {\n input x: f32[2]\n constant s: f32[2] = [1.0, 1.0]\n"
+      " y = layer_norm(x, s) {axis=0, epsilon=1e-05}\n output y\n }",
+      {Of({1000, 1001})});
+  const double value = c.expected[0].GetDouble(0);
+  EXPECT_EQ(c.Problem(Changed(c.expected, 0, value * (1 + 1e-4))), "");
+  EXPECT_NE(c.Problem(Changed(c.expected, 0, value * (1 + 1e-2))), "");
+}
+
+TEST(OutputJudge, EqualFormulasMayBeEqual) {
+  const Judged c = Make(
+      "graph g {\n input x: f32[2]\n e = exp(x)\n l = log(e)\n y = eq(x, l)\n"
+      " z = eq(x, e)\n output y\n output z\n }",
+      {Of({3e-5, 1.3e-5})});
+  for (int64_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(c.Problem({Changed(c.expected, i, 1)[0], c.expected[1]}), "");
+    EXPECT_NE(c.Problem({c.expected[0], Changed({c.expected[1]}, i, 1)[0]}), "");
+  }
+}
+
 TEST(OutputJudge, SpecialValuesMustAgree) {
   const Judged c =
       Make("graph g {\n input x: f32[3]\n y = neg(x)\n output y\n }", {Of({NAN, INFINITY, 1})});
