@@ -5,6 +5,8 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
+#include <limits>
+
 #include "jit/builder_impl.h"
 #include "support/check.h"
 
@@ -223,8 +225,20 @@ TUNEC_BINARY_INTRINSIC(SMin, smin)
 TUNEC_BINARY_INTRINSIC(SMax, smax)
 TUNEC_BINARY_INTRINSIC(UMin, umin)
 TUNEC_BINARY_INTRINSIC(UMax, umax)
-TUNEC_BINARY_INTRINSIC(CopySign, copysign)
 #undef TUNEC_BINARY_INTRINSIC
+
+// By the bits: of LLVM's copysign with a sign that was widened, the instruction selection makes one
+// that narrows from double to half in one step, for which it calls a library.
+IrValue Builder::CopySign(IrValue a, IrValue sign) {
+  const Element element = TypeOf(a).element;
+  const bool wide = element == Element::kF64;
+  const Element bits = wide ? Element::kI64 : Element::kI32;
+  const IrValue magnitude = Bitcast(a, bits);
+  const IrValue mask =
+      IntLike(magnitude, wide ? std::numeric_limits<int64_t>::min() : int64_t{0x80000000});
+  const IrValue rest = Xor(mask, IntLike(magnitude, -1));
+  return Bitcast(Or(And(magnitude, rest), And(Bitcast(sign, bits), mask)), element);
+}
 
 #define TUNEC_UNARY_INTRINSIC(name, id)                            \
   IrValue Builder::name(IrValue a) {                               \

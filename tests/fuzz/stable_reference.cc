@@ -340,12 +340,7 @@ class Sample {
         node.op == Op::kCast ||
         (strength_ > 0 && UnitFor(type) == RoundingOf(type) && random_.Below(2) == 0);
     const Centring centring = CentringOf(node, operands);
-    double scale = 0;  // of what cancels within a composite operator
-    if (freedom == Freedom::kSum && !exact &&
-        (PatternOf(node.op) == OpPattern::kComposite || node.op == Op::kResize))
-      for (int64_t i = 0; i < result.size(); ++i)
-        if (std::isfinite(result.GetDouble(i)))
-          scale = std::max(scale, std::abs(result.GetDouble(i)));
+    const double largest = freedom == Freedom::kSum && !exact ? LargestFinite(result) : 0;
     const bool overflows = MayOverflow(node.op) && AreFinite(operands);
     for (int64_t i = 0; i < result.size(); ++i) {
       double y = result.GetDouble(i);
@@ -353,11 +348,12 @@ class Sample {
           random_.Below(2) == 0)
         y = -y;
       if (std::isfinite(y) && strength_ > 0) {
-        double noise = NoiseOf(y, i, freedom, exact, scale, type, operands, node, result.size());
+        double noise = NoiseOf(y, i, freedom, exact, largest, type, operands, node, result.size());
         if (centring.size > 0)
           noise += 4 * UnitFor(type) * Noise() *
                    centring.of_rows[static_cast<size_t>(i / centring.size)];
-        if (noise != 0) y = y + noise == 0 ? std::copysign(0, y) : y + noise;
+        if (noise != 0) y += noise;
+        if (y == 0 && noise != 0 && random_.Below(2) == 0) y = -y;
       } else if (std::isinf(y) && overflows && random_.Below(2) == 0) {
         y = std::copysign(LargestOf(type), y);
       }
@@ -365,8 +361,8 @@ class Sample {
     }
   }
 
-  // What is added to a finite result.
-  double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double scale, DataType type,
+  // What is added to a finite result. `largest`: of the results of a sum.
+  double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double largest, DataType type,
                  std::span<const Array> operands, const Node& node, int64_t size) {
     const double unit = UnitFor(type);
     const bool composed = freedom == Freedom::kFunction || (freedom == Freedom::kSum && !exact);
@@ -386,12 +382,22 @@ class Sample {
         if (exact) return 0;
         // Roundings of a running sum may all go one way.
         const double terms = TermsOf(operands, size);
+        const bool composite = PatternOf(node.op) == OpPattern::kComposite;
+        const double scale = composite || node.op == Op::kResize ? largest : 0;
         return OrNothing(y, terms * unit * Noise() * std::max(std::abs(y), scale),
-                         4 * unit * scale);
+                         4 * unit * largest);
       }
       default:
         return 0;
     }
+  }
+
+  static double LargestFinite(const Array& array) {
+    double largest = 0;
+    for (int64_t i = 0; i < array.size(); ++i)
+      if (std::isfinite(array.GetDouble(i)))
+        largest = std::max(largest, std::abs(array.GetDouble(i)));
+    return largest;
   }
 
   static double TermsOf(std::span<const Array> operands, int64_t results) {
