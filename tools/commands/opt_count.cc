@@ -56,13 +56,24 @@ Result<RunPrediction> Predict(const Graph& graph, FusionMode mode, const Compile
   return PredictRun(front, options);
 }
 
-void PrintJson(const std::vector<PassCounts>& rows, const RunPrediction& run) {
+nlohmann::ordered_json RunJson(const RunPrediction& run) {
+  return {{"groups", run.groups},
+          {"launches", run.launches},
+          {"phases", run.phases},
+          {"bytes", run.bytes},
+          {"arena_bytes", run.arena_bytes}};
+}
+
+void PrintJson(const std::vector<PassCounts>& rows, const RunPrediction& before,
+               const RunPrediction& run) {
   nlohmann::ordered_json json = {{"passes", nlohmann::ordered_json::array()}};
   for (size_t i = 1; i < rows.size(); ++i)
     json["passes"].push_back(
         {{"name", rows[i].name}, {"nodes", rows[i].counts.nodes}, {"bytes", rows[i].counts.bytes}});
   json["groups"] = run.groups;
   json["phases"] = run.phases;
+  json["as_read"] = RunJson(before);
+  json["fused"] = RunJson(run);
   fmt::print("{}\n", json.dump());
 }
 
@@ -103,11 +114,11 @@ Result<PipelineResult> PrintCounts(const Graph& graph, const PipelineOptions& pi
   TUNEC_ASSIGN(const std::vector<PassCounts> rows, counting.Rows(result.records));
   TUNEC_ASSIGN(const RunPrediction after,
                Predict(result.graph, FusionMode::kFused, arguments.compile));
+  TUNEC_ASSIGN(const RunPrediction before, Predict(graph, FusionMode::kUnfused, arguments.compile));
   if (arguments.json) {
-    PrintJson(rows, after);
+    PrintJson(rows, before, after);
     return result;
   }
-  TUNEC_ASSIGN(const RunPrediction before, Predict(graph, FusionMode::kUnfused, arguments.compile));
   PrintTable(rows);
   PrintRuns(before, after);
   return result;

@@ -6,6 +6,7 @@
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
+#include "tools/peak_memory.h"
 
 namespace tunec {
 namespace {
@@ -15,6 +16,8 @@ struct RunArguments {
   std::string inputs;
   std::string outputs;
   uint64_t input_seed = 0;
+  bool unfused = false;
+  bool memory = false;
 };
 
 /// Enough to see whether an output is what was expected.
@@ -34,14 +37,27 @@ Status WriteOutputs(const std::string& path, const std::vector<TensorSpec>& spec
   return WriteNpz(path, views);
 }
 
+/// The first run of a model, which touches all that it needs.
+Result<std::vector<Array>> RunMeasured(const Executable& executable,
+                                       const std::vector<Array>& inputs) {
+  TUNEC_ASSIGN(const PeakMemory peak, PeakMemory::Start());
+  TUNEC_ASSIGN(std::vector<Array> outputs, RunModel(executable, inputs));
+  TUNEC_ASSIGN(const int64_t growth, peak.Growth());
+  fmt::print("memory touched by the run: {} bytes\n", growth);
+  return outputs;
+}
+
 Result<int> Run(const RunArguments& arguments) {
   CatchInterrupts();
   TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
+  if (arguments.unfused) session.options.fusion = FusionMode::kUnfused;
   TUNEC_ASSIGN(const std::vector<Array> inputs,
                MakeInputs(session.graph, arguments.inputs, arguments.input_seed));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
-  TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(*model.executable, inputs));
+  TUNEC_ASSIGN(const std::vector<Array> outputs,
+               arguments.memory ? RunMeasured(*model.executable, inputs)
+                                : RunModel(*model.executable, inputs));
   const std::vector<TensorSpec>& specs = model.executable->Outputs();
   if (!arguments.outputs.empty())
     TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, outputs));
@@ -64,6 +80,9 @@ void AddRunCommand(CLI::App& root, Invocation& invocation) {
   command.add_option("--input-seed", arguments->input_seed, "of random inputs (default 0)")
       ->type_name("N")
       ->excludes(inputs);
+  command.add_flag("--unfused", arguments->unfused, "with one kernel per operator");
+  command.add_flag("--memory", arguments->memory,
+                   "say how much memory the run touches beside weights and inputs");
 }
 
 }  // namespace tunec

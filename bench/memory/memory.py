@@ -1,0 +1,101 @@
+"""Bytes moved and peak memory of models, predicted and measured, before fusion and after.
+
+    python memory.py TUNEC MODEL.onnx ... [--cache BYTES] [--skip-traffic]
+
+Predicted: `tunec opt --count`. Peak memory is what the first run adds to the process's resident
+memory (`tunec run --memory`). Bytes moved are counted by callgrind's model of the caches, since
+the counters of the processor are often closed to programs in virtual machines: misses of a cache
+of --cache bytes, with its write-backs, times the size of a line, inside of the one run of the
+model on one thread, AVX2 code. The prediction has every kernel read its operands once and write
+its results once; a cache that holds a result until its reader comes moves less, a kernel that
+reads a large operand several times moves more.
+
+Needs valgrind for the traffic.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+LINE = 64
+# Callgrind's columns: misses of the last cache for reads and writes, and lines written back.
+EVENTS = ("DLmr", "DLmw", "DLdmr", "DLdmw")
+
+
+def predicted(tunec, model):
+    command = [tunec, "opt", model, "--count", "--json"]
+    counts = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return [pass_["name"] for pass_ in counts["passes"]], counts["as_read"], counts["fused"]
+
+
+def run_options(passes, fused):
+    """As `tunec opt --count` has the two: as read with a kernel for each node, or all passes."""
+    if fused:
+        return []
+    return ["--unfused"] + [f"--disable-pass={name}" for name in dict.fromkeys(passes)]
+
+
+def peak_memory(tunec, model, options):
+    # Large blocks of memory come fresh from the system, so that no page of them was resident.
+    environment = dict(os.environ, MALLOC_MMAP_THRESHOLD_="65536")
+    command = [tunec, "run", model, "--no-db", "--memory"] + options
+    text = subprocess.run(command, check=True, capture_output=True, text=True,
+                          env=environment).stdout
+    return int(re.search(r"touched by the run: (\d+) bytes", text).group(1))
+
+
+def traffic(tunec, model, options, cache):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "callgrind.out")
+        database = os.path.join(folder, "tunec.db")
+        run = [tunec, "run", model, "--db", database, "--cpu", "haswell", "--threads", "1"] + options
+        subprocess.run(run, check=True, capture_output=True)  # compiles, into the database
+        valgrind = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--simulate-wb=yes",
+                    "--smc-check=all-non-file", f"--LL={cache},16,{LINE}",
+                    "--toggle-collect=*Executable::Run(*", f"--callgrind-out-file={out}"]
+        subprocess.run(valgrind + run, check=True, capture_output=True)
+        events, totals = [], []
+        with open(out) as lines:
+            for line in lines:
+                if line.startswith("events:"):
+                    events = line.split()[1:]
+                if line.startswith(("summary:", "totals:")):
+                    totals = [int(count) for count in line.split()[1:]]
+        counts = dict(zip(events, totals))
+        return LINE * sum(counts[event] for event in EVENTS)
+
+
+def mib(count):
+    return f"{count / 2**20:.1f}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tunec")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--cache", type=int, default=1 << 20)
+    parser.add_argument("--skip-traffic", action="store_true")
+    arguments = parser.parse_args()
+    print("MiB: as read, a kernel for each node -> after the passes, fused\n")
+    print("| model | bytes moved, predicted | measured | peak memory, predicted | measured |")
+    print("|---|---|---|---|---|")
+    for model in arguments.models:
+        passes, before, after = predicted(arguments.tunec, model)
+        moved, peak = [], []
+        for fused in (False, True):
+            options = run_options(passes, fused)
+            peak.append(peak_memory(arguments.tunec, model, options))
+            if not arguments.skip_traffic:
+                moved.append(traffic(arguments.tunec, model, options, arguments.cache))
+        name = os.path.splitext(os.path.basename(model))[0]
+        measured = " -> ".join(mib(count) for count in moved) or "-"
+        print(f"| {name} | {mib(before['bytes'])} -> {mib(after['bytes'])} | {measured} "
+              f"| {mib(before['arena_bytes'])} -> {mib(after['arena_bytes'])} "
+              f"| {' -> '.join(mib(count) for count in peak)} |", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

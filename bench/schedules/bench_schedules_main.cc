@@ -1,0 +1,100 @@
+// bench_schedules FILE.compute FILE.sched ...: how long a schedule takes to become loops. For each
+// pair, milliseconds of processor time, median and greatest of several turns:
+//   steps         the statements rewritten, the tree shaped
+//   dependences   all of them, by isl, as for a schedule that the quick proof leaves open
+//   legality      the check that every candidate of a search gets
+//   by isl        the same by isl alone, the dependences being known
+//   loops         bounds, conditions and full tiles, from the tree
+//   all           the steps, legality and loops: ApplySchedule
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "polyhedral/schedule_tree.h"
+#include "schedule/apply.h"
+#include "support/check.h"
+#include "support/file.h"
+
+namespace tunec::bench {
+namespace {
+
+constexpr int kTurns = 21;
+constexpr ReductionOrder kOrder = ReductionOrder::kAny;
+
+template <class T>
+T Must(Result<T> result) {
+  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
+  return *std::move(result);
+}
+
+class Times {
+ public:
+  template <class F>
+  auto Measure(const std::string& stage, const F& work) {
+    const std::clock_t start = std::clock();
+    auto result = work();
+    Add(stage, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    return result;
+  }
+
+  void Report() {
+    for (const std::string& stage : order_) {
+      std::vector<double>& turns = of_stage_[stage];
+      std::ranges::sort(turns);
+      fmt::print("  {:<12} {:8.2f} {:8.2f}\n", stage, turns[turns.size() / 2], turns.back());
+    }
+  }
+
+ private:
+  void Add(const std::string& stage, double milliseconds) {
+    if (!of_stage_.contains(stage)) order_.push_back(stage);
+    of_stage_[stage].push_back(milliseconds);
+  }
+
+  std::vector<std::string> order_;
+  std::map<std::string, std::vector<double>> of_stage_;
+};
+
+/// Stands for a result where a stage has none but whether it went well.
+bool IsFine(const Status& status) {
+  TUNEC_CHECK(status.has_value(), "{}", status.error().Format());
+  return true;
+}
+
+void MeasureOnce(const Compute& compute, const Schedule& schedule, Times& times) {
+  const ScheduleDraft draft =
+      times.Measure("steps", [&] { return Must(DraftSchedule(compute, schedule, kOrder)); });
+  times.Measure("legality", [&] { return IsFine(draft.dependences.Check(draft.tree, kOrder)); });
+  // Of a draft of its own, so that isl knows nothing yet.
+  const ScheduleDraft fresh = Must(DraftSchedule(compute, schedule, kOrder));
+  times.Measure("dependences", [&] { return Must(fresh.dependences.Print()); });
+  times.Measure("by isl",
+                [&] { return IsFine(fresh.dependences.CheckExactly(fresh.tree, kOrder)); });
+  times.Measure("loops", [&] { return Must(GenerateLoops(draft.tree)); });
+  times.Measure("all", [&] { return Must(ApplySchedule(compute, schedule, kOrder)); });
+}
+
+void Measure(const std::string& compute_file, const std::string& schedule_file) {
+  const Compute compute = Must(ParseCompute(Must(ReadFile(compute_file)), compute_file));
+  const Schedule schedule = Must(ParseSchedule(Must(ReadFile(schedule_file)), schedule_file));
+  Times times;
+  for (int turn = 0; turn < kTurns; ++turn) MeasureOnce(compute, schedule, times);
+  fmt::print("{}, {} steps: median, greatest ms\n", schedule_file, schedule.steps.size());
+  times.Report();
+}
+
+}  // namespace
+}  // namespace tunec::bench
+
+int main(int argc, char** argv) {
+  if (argc < 3 || argc % 2 == 0) {
+    fmt::print(stderr, "usage: bench_schedules FILE.compute FILE.sched [...]\n");
+    return 2;
+  }
+  for (int i = 1; i + 1 < argc; i += 2) tunec::bench::Measure(argv[i], argv[i + 1]);
+  return 0;
+}
