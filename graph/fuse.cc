@@ -10,6 +10,8 @@
 #include <queue>
 #include <set>
 
+#include "graph/edge_cost.h"
+#include "graph/fuse_copies.h"
 #include "graph/fuse_cost.h"
 #include "graph/fuse_rules.h"
 #include "graph/storage_views.h"
@@ -130,34 +132,58 @@ class Planner {
     const auto repeated = std::ranges::unique(operands);
     operands.erase(repeated.begin(), repeated.end());
     for (const ValueId value : operands) {
-      const FusionReason reason =
-          mode == FusionMode::kUnfused ? FusionReason::kUnfusedMode : Decide(value, node);
-      edges_.push_back({.value = value,
-                        .consumer = NodeId{node},
-                        .reason = reason,
-                        .cost = CostOfFusing(graph_, value, LiveUsers(value).size())});
-      if (IsFused(reason)) Join(GroupOf(graph_.value(value).producer.index), GroupOf(node));
+      FusionEdge edge{.value = value,
+                      .consumer = NodeId{node},
+                      .reason = FusionReason::kUnfusedMode,
+                      .cost = CostOfFusing(graph_, value, LiveUsers(value).size())};
+      if (mode == FusionMode::kFused) Decide(edge);
+      edges_.push_back(edge);
+      if (IsFused(edge.reason))
+        Join(GroupOf(graph_.value(value).producer.index), GroupOf(node), edge.cost.times_computed);
     }
   }
 
-  FusionReason Decide(ValueId value, int32_t node) {
-    const int32_t from = GroupOf(graph_.value(value).producer.index);
+  void Decide(FusionEdge& edge) {
+    const int32_t node = edge.consumer.index;
+    const int32_t from = GroupOf(graph_.value(edge.value).producer.index);
     const int32_t into = GroupOf(node);
+    edge.reason = ReasonOfPlace(edge.value, node);
+    if (edge.reason != FusionReason::kOpaque) return;
+    const FusionQuestion question{.value = edge.value,
+                                  .producer = traits_[from],
+                                  .consumer = graph_.nodes()[node],
+                                  .into = traits_[into],
+                                  .users = LiveUsers(edge.value)};
+    edge.reason = Judge(graph_, question);
+    edge.cost = CostOfEdge(graph_, question);
+    if (!IsFused(edge.reason)) return;
+    edge.cost.live_values = LiveTogether(from, into);
+    if (traits_[from].nodes + traits_[into].nodes > kMostNodes ||
+        CountInputs(from, into) > kMostInputs)
+      edge.reason = FusionReason::kTooLarge;
+    else if (SecondsSaved(edge.cost) < 0)
+      edge.reason = FusionReason::kCostsMore;
+    else if (HasOtherPath(from, into))
+      edge.reason = FusionReason::kCycle;
+  }
+
+  // What is settled by where the two nodes are; kOpaque leaves it open.
+  FusionReason ReasonOfPlace(ValueId value, int32_t node) {
+    const int32_t producer = graph_.value(value).producer.index;
     if (is_view_[node])
       return graph_.nodes()[node].op == Op::kConcat ? FusionReason::kConcatInPlace
                                                     : FusionReason::kViewed;
-    if (is_view_[graph_.value(value).producer.index]) return FusionReason::kReadInPlace;
-    if (from == into) return FusionReason::kSameGroup;
-    const std::vector<NodeId>& users = LiveUsers(value);
-    const FusionReason reason = Judge(graph_, {.value = value,
-                                               .producer = traits_[from],
-                                               .consumer = graph_.nodes()[node],
-                                               .into = traits_[into],
-                                               .users = users});
-    if (!IsFused(reason)) return reason;
-    if (traits_[from].nodes + traits_[into].nodes > kMostNodes) return FusionReason::kTooLarge;
-    if (CountInputs(from, into) > kMostInputs) return FusionReason::kTooLarge;
-    return HasOtherPath(from, into) ? FusionReason::kCycle : reason;
+    if (is_view_[producer]) return FusionReason::kReadInPlace;
+    return GroupOf(producer) == GroupOf(node) ? FusionReason::kSameGroup : FusionReason::kOpaque;
+  }
+
+  int LiveTogether(int32_t a, int32_t b) const {
+    std::vector<int32_t> members;
+    std::ranges::merge(members_[a], members_[b], std::back_inserter(members));
+    std::vector<NodeId> body;
+    for (const int32_t member : members)
+      if (PatternOf(graph_.nodes()[member].op) == OpPattern::kElementwise) body.push_back({member});
+    return LiveValues(graph_, body);
   }
 
   size_t CountInputs(int32_t a, int32_t b) {
@@ -205,9 +231,9 @@ class Planner {
     return false;
   }
 
-  void Join(int32_t from, int32_t into) {
+  void Join(int32_t from, int32_t into, double times) {
     if (from == into) return;  // joined before, through another operand
-    traits_[into] = Merge(traits_[from], traits_[into]);
+    traits_[into] = Merge(traits_[from], traits_[into], times);
     parent_[from] = into;
     std::vector<int32_t> merged;
     std::ranges::merge(members_[from], members_[into], std::back_inserter(merged));
@@ -281,7 +307,7 @@ class Planner {
                                  order_.begin() + static_cast<ptrdiff_t>(end));
     const auto waits = std::ranges::stable_partition(
         between, [&](int32_t group) { return !after.contains(group); });
-    Join(a, b);
+    Join(a, b, /*times=*/1);
     between.insert(waits.begin(), b);
     order_[begin] = kNoGroup;
     for (size_t i = 0; i < between.size(); ++i) {
@@ -390,6 +416,7 @@ Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode) {
     if (views.nodes == plan.view_nodes) break;
     plan = Planner(graph, std::move(views)).Run(mode);
   }
+  RecomputeInReaders(graph, plan);
   return plan;
 }
 

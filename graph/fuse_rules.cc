@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/fuse_cost.h"
 #include "graph/lower/index_maps.h"
+#include "graph/operation_cost.h"
 
 namespace tunec {
 namespace {
@@ -125,8 +127,6 @@ FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
 FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor == Anchor::kNone) {
     if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
-    if (q.into.anchor == Anchor::kWindows && !q.producer.only_renames)
-      return FusionReason::kWindows;
     return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kPrologue;
   }
   if (!q.producer.rows || q.producer.rows != q.into.rows) return FusionReason::kOtherRows;
@@ -145,6 +145,18 @@ std::vector<bool> MarkedFrom(int64_t axis, size_t rank) {
   std::vector<bool> marked(rank);
   std::fill(marked.begin() + axis, marked.end(), true);
   return marked;
+}
+
+double OperationsOf(const Graph& graph, const Node& node) {
+  return static_cast<double>(ElementsOf(graph, node.outputs[0])) * OperationsPerElement(node);
+}
+
+// A single row is cut into shares when it is only reduced (one result, nothing that waits for it).
+double TasksOf(const Node& node, const RowSpace& rows) {
+  double tasks = 1;
+  for (size_t d = 0; d < rows.shape.size(); ++d)
+    if (!rows.axes[d]) tasks *= static_cast<double>(rows.shape[d]);
+  return tasks == 1 && PatternOf(node.op) == OpPattern::kReduction ? 0 : tasks;
 }
 
 }  // namespace
@@ -180,6 +192,8 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node) {
   GroupTraits traits{.anchor = Anchor::kNone, .rows = RowsOf(graph, node)};
   traits.nodes = 1;
   traits.only_renames = ReadsAffinely(graph, node);
+  traits.operations = OperationsOf(graph, node);
+  traits.parts = traits.rows ? TasksOf(node, *traits.rows) : 0;
   switch (PatternOf(node.op)) {
     case OpPattern::kContraction:
       traits.anchor = Anchor::kContraction;
@@ -197,10 +211,11 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node) {
   return traits;
 }
 
-GroupTraits Merge(const GroupTraits& a, const GroupTraits& b) {
-  GroupTraits merged = a.anchor == Anchor::kNone ? b : a;
-  merged.only_renames = a.only_renames && b.only_renames;
-  merged.nodes = a.nodes + b.nodes;
+GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times) {
+  GroupTraits merged = producer.anchor == Anchor::kNone ? into : producer;
+  merged.only_renames = producer.only_renames && into.only_renames;
+  merged.nodes = producer.nodes + into.nodes;
+  merged.operations = times * producer.operations + into.operations;
   return merged;
 }
 
@@ -229,7 +244,7 @@ bool AreSiblings(const GroupTraits& a, const GroupTraits& b) {
 
 std::string_view Describe(FusionReason reason) {
   // In the order of the enumerators.
-  static constexpr std::array<std::string_view, 23> kTexts = {
+  static constexpr std::array<std::string_view, 24> kTexts = {
       "fused: elementwise chain",
       "fused: elementwise after a contraction",
       "fused: the store is moved to the renamed index",
@@ -238,6 +253,7 @@ std::string_view Describe(FusionReason reason) {
       "fused: reductions over the same rows",
       "fused: data movement becomes an index map",
       "fused: siblings that read one value",
+      "fused: computed again in each kernel that reads it",
       "fused: already in one kernel",
       "not fused: every node is a kernel of its own",
       "not fused: the operator is never fused",
@@ -247,7 +263,7 @@ std::string_view Describe(FusionReason reason) {
       "not fused: the value has other users",
       "not fused: the consumer iterates another shape",
       "not fused: the reductions are over different rows",
-      "not fused: each element is read by many windows",
+      "not fused: it costs more than it saves",
       "not fused: the kernel would be too large",
       "not fused: the groups would wait for each other",
       "not fused: read in place, from storage that others fill",

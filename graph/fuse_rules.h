@@ -25,18 +25,21 @@ struct GroupTraits {
   std::optional<RowSpace> rows;  // of kRows
   bool only_renames = true;      // every node is an affine index map (transpose, reshape, slice)
   int nodes = 0;
+  double operations = 0;  // of all elements, as often as they are computed
+  double parts = 0;       // tasks the anchor leaves; 0: as many as there are elements
 };
 
 GroupTraits TraitsOf(const Graph& graph, const Node& node);
-/// Of the union; at most one of them has an anchor, or both walk the same rows.
-GroupTraits Merge(const GroupTraits& a, const GroupTraits& b);
+/// Of the union; at most one of them has an anchor, or both walk the same rows. `times`: how often
+/// each element that the producer makes is computed then.
+GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times = 1);
 
 /// Whether the two compute in the same loops, as far as their anchors tell: elementwise, or
 /// reductions over the same rows.
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
 /// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`.
-/// Cycles and sizes are not its concern.
+/// Only whether one kernel can do both: costs, cycles and sizes are not its concern.
 struct FusionQuestion {
   ValueId value;
   const GroupTraits& producer;

@@ -35,6 +35,7 @@ enum class FusionReason : uint8_t {
   kSameRows,          // a reduction over the rows that another one already walks
   kIndexMap,          // data movement becomes the consumer's index map
   kSiblings,          // both read one value, which is then read once
+  kRecomputed,        // computed again in each kernel that reads it
   kSameGroup,         // another value already joined the two
   // Not fused:
   kUnfusedMode,         // every node alone
@@ -45,7 +46,7 @@ enum class FusionReason : uint8_t {
   kOtherUsers,          // the value is needed elsewhere, and would be stored anyway
   kOtherShape,          // the consumer's loops do not match
   kOtherRows,           // the reductions are over different rows
-  kWindows,             // each element is read by many windows
+  kCostsMore,           // more would be lost than saved
   kTooLarge,            // too many nodes or operands in one kernel
   kCycle,               // the groups would wait for each other
   kReadInPlace,         // the value is a view: whoever made its storage has run before
@@ -60,9 +61,14 @@ bool IsFused(FusionReason reason);
 
 /// What fusing along an edge changes; fuse_cost.h says how it is weighed.
 struct FusionCost {
-  int64_t bytes_saved = 0;       // neither written nor read again
-  int64_t operations_added = 0;  // done more than once
+  int64_t bytes_saved = 0;  // neither written nor read again
   int launches_saved = 0;
+  double times_computed = 1;    // each element of the value, on average
+  double operations_added = 0;  // by that; negative where not all elements are needed
+  double parts = 0;             // independent parts that the kernel has; 0: enough
+  double seconds_in_parts = 0;  // of one core's work, that was not confined to them
+  int live_values = 0;          // at once, of the joined body
+  double elements = 0;          // that the body computes
   bool operator==(const FusionCost&) const = default;
 };
 

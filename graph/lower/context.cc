@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/fuse_cost.h"
 #include "graph/lower/index_maps.h"
 #include "support/check.h"
 
@@ -32,9 +33,12 @@ bool IsAffine(const Index& index) {
 LowerContext::LowerContext(const Graph& graph, const FusionGroup& group, Variant variant,
                            StreamingSizes sizes)
     : graph_(graph), group_(group), variant_(variant), sizes_(sizes) {
-  for (const NodeId id : group.nodes)
+  for (const NodeId id : group.nodes) {
+    const OpPattern pattern = PatternOf(graph.node(id).op);
+    is_pointwise_ &= pattern == OpPattern::kElementwise || pattern == OpPattern::kInjective;
     for (const ValueId input : graph.node(id).inputs)
       if (input.valid()) users_[input].push_back(id);
+  }
   AddArguments();
 }
 
@@ -183,14 +187,25 @@ IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
   return anchor_ && anchor_->shape == shape ? *anchor_ : BoxOf(shape);
 }
 
+// In the loops of a reduction storing is nearly free; where there are none it takes a phase.
+bool LowerContext::IsStoredForBroadcast(const Lazy& lazy, int64_t results) const {
+  const int64_t elements = Elements(lazy.shape);
+  if (lazy.cost <= kBroadcastLimit || results < kBroadcastFactor * elements) return false;
+  if (!is_pointwise_) return true;
+  const int64_t bytes = elements * static_cast<int64_t>(SizeOf(lazy.type));
+  const double again = static_cast<double>(results - elements) * lazy.cost;
+  return SecondsSaved({.bytes_saved = 2 * bytes, .launches_saved = 1, .operations_added = again}) <
+         0;
+}
+
 bool LowerContext::NeedsStorage(ValueId value, const Lazy& lazy) const {
   const auto at = users_.find(value);
   if (lazy.tensor || at == users_.end()) return false;
   const std::vector<NodeId>& users = at->second;
   const auto broadcasts = [&](NodeId user) {
-    return Elements(OutputShape(graph_.node(user))) >= kBroadcastFactor * Elements(lazy.shape);
+    return IsStoredForBroadcast(lazy, Elements(OutputShape(graph_.node(user))));
   };
-  if (lazy.cost > kBroadcastLimit && std::ranges::any_of(users, broadcasts)) return true;
+  if (std::ranges::any_of(users, broadcasts)) return true;
   if (users.size() < 2) return false;
   if (lazy.cost > kExpressionLimit) return true;
   const auto makes_statement = [&](NodeId user) {

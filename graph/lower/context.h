@@ -17,15 +17,10 @@
 #include "graph/graph.h"
 #include "graph/group.h"
 #include "graph/lower/statement_builder.h"
+#include "graph/operation_cost.h"
 
 namespace tunec::lower {
 
-/// What elements of a lazy value cost to compute again, in simple operations; a read is 1.
-inline constexpr int kReadCost = 1;
-inline constexpr int kDivisionCost = 4;
-inline constexpr int kFunctionCost = 16;
-/// Above this a value that several statements use is stored once instead.
-inline constexpr int kRecomputeLimit = 8;
 /// Above this a value with several uses is stored even within one statement: each use doubles
 /// the expression.
 inline constexpr int kExpressionLimit = 256;
@@ -41,7 +36,7 @@ using Index = std::vector<IndexExpr>;
 struct Lazy {
   DataType type = DataType::kF32;  // the graph's; expressions have its ComputeType
   std::vector<int64_t> shape;
-  int cost = 0;
+  int cost = 0;     // of computing an element again, in the operations of operation_cost.h
   int number = -1;  // for StatementBuilder::memo
   std::function<Expr(StatementBuilder&, const Index&)> element;
   std::optional<TensorId> tensor;  // its elements are simply those of this tensor
@@ -117,6 +112,7 @@ class LowerContext {
   void AddArguments();
   Lazy InputValue(ValueId value, TensorId tensor);
   bool NeedsStorage(ValueId value, const Lazy& lazy) const;
+  bool IsStoredForBroadcast(const Lazy& lazy, int64_t results) const;
   void WriteOutput(ValueId value, const Lazy& lazy, TensorId tensor);
   std::optional<IterationSpace> SpaceOfOutput(const Node& node) const;
   void WriteConcatPieces(const Node& node, TensorId tensor);
@@ -126,6 +122,7 @@ class LowerContext {
   const FusionGroup& group_;
   Variant variant_;
   StreamingSizes sizes_;
+  bool is_pointwise_ = true;  // no reduction or contraction in the group
   Compute compute_;
   std::map<ValueId, Lazy> values_;
   std::map<ValueId, TensorId> outputs_;

@@ -178,65 +178,11 @@ Expr Element(const Node& node, Operands x, DataType output) {
   }
 }
 
-// In simple operations, without the operands.
-int CostOf(const Node& node) {
-  switch (node.op) {
-    case Op::kIdentity:
-    case Op::kCopy:
-    case Op::kCast:
-    case Op::kNeg:
-    case Op::kAbs:
-    case Op::kSign:
-    case Op::kNot:
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-    case Op::kIsNan:
-    case Op::kIsInf:
-    case Op::kRelu:
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kShl:
-    case Op::kShr:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kGt:
-    case Op::kGe:
-    case Op::kWhere:
-      return 1;
-    case Op::kClip:
-    case Op::kLeakyRelu:
-    case Op::kPrelu:
-    case Op::kThresholdedRelu:
-      return 2;
-    case Op::kHardSigmoid:
-    case Op::kHardSwish:
-      return 4;
-    case Op::kDiv:
-    case Op::kReciprocal:
-    case Op::kSqrt:
-    case Op::kRsqrt:
-    case Op::kSoftsign:
-    case Op::kMod:
-      return kDivisionCost;
-    default:
-      return kFunctionCost;
-  }
-}
-
 }  // namespace
 
 Result<Lazy> LowerElementwise(LowerContext& context, const Node& node) {
   std::vector<Lazy> operands;
-  int cost = CostOf(node);
+  int cost = OperationsPerElement(node);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     operands.push_back(context.Input(node, i));
     cost += operands.back().cost;
@@ -255,7 +201,7 @@ Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node) {
   std::vector<Lazy> operands;
   for (size_t i = 0; i < 5; ++i) operands.push_back(context.Input(node, i));
   const double epsilon = node.Float("epsilon");
-  const int cost = operands[0].cost + 2 * kDivisionCost + 7;
+  const int cost = operands[0].cost + OperationsPerElement(node);
   return context.Define(
       context.OutputType(node), context.OutputShape(node), cost,
       [operands, epsilon](StatementBuilder& builder, const Index& index) {

@@ -6,19 +6,11 @@
 #include <vector>
 
 #include "compiler/front_end.h"
+#include "graph/fuse_cost.h"
 #include "tools/text_table.h"
 
 namespace tunec {
 namespace {
-
-std::string Gain(const FusionCost& cost) {
-  if (cost == FusionCost()) return "";
-  std::string text = BytesText(static_cast<double>(cost.bytes_saved));
-  if (cost.operations_added > 0)
-    text += fmt::format(", {} operations again",
-                        QuantityText(static_cast<double>(cost.operations_added)));
-  return text;
-}
 
 /// "h -> s", by the names of the nodes.
 std::string Ends(const Graph& graph, const FusionEdge& edge) {
@@ -33,13 +25,13 @@ size_t AddGroup(const Graph& graph, const FusionPlan& plan, size_t g, TextTable&
   const auto id = static_cast<int32_t>(g);
   const std::vector<FusionEdge> within = plan.EdgesWithin(g), borders = plan.Borders(g);
   for (const FusionEdge& edge : within)
-    table.AddRow(
-        {"  inside", Ends(graph, edge), "", std::string(Describe(edge.reason)), Gain(edge.cost)});
+    table.AddRow({"  inside", Ends(graph, edge), "", std::string(Describe(edge.reason)),
+                  Explain(edge.cost)});
   for (const FusionEdge& edge : borders) {
     const bool leaves = edge.from == id;
     table.AddRow({leaves ? "  border, to" : "  border, from", Ends(graph, edge),
                   GroupText(leaves ? edge.into : edge.from), std::string(Describe(edge.reason)),
-                  Gain(edge.cost)});
+                  Explain(edge.cost)});
   }
   return within.size() + borders.size();
 }
@@ -76,7 +68,7 @@ std::string PrintFusionCandidates(const Graph& graph, const FusionPlan& plan) {
     fused += IsFused(edge.reason) ? 1 : 0;
     table.AddRow({graph.value(edge.value).name, std::string(Name(graph.producer(edge.value).op)),
                   std::string(Name(graph.node(edge.consumer).op)),
-                  std::string(Describe(edge.reason)), Gain(edge.cost)});
+                  std::string(Describe(edge.reason)), Explain(edge.cost)});
   }
   return fmt::format("{}\n{}, {} fused\n", table.Print(),
                      CountText(std::ssize(plan.edges), "candidate"), fused);

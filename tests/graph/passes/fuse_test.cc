@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "graph/fuse_cost.h"
 #include "graph/passes/pipeline.h"
 #include "tests/graph/lower/sample_graph.h"
 
@@ -103,6 +104,119 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   const Graph graph = std::move(g).Build({g(Op::kDiv, {e, g(Op::kReduceSum, {e}, last)})});
   EXPECT_THAT(Groups(graph), ElementsAre("reduce_max sub exp reduce_sum div"));
   ExpectSameAsReference(graph);
+}
+
+// The edge from this node's value to that operator.
+FusionEdge EdgeInto(const Graph& graph, Op op) {
+  const auto plan = PlanFusion(graph, FusionMode::kFused);
+  for (const FusionEdge& edge : plan->edges)
+    if (graph.node(edge.consumer).op == op) return edge;
+  ADD_FAILURE() << "no edge into " << Name(op);
+  return {};
+}
+
+// Overlapping windows compute what they read again: cheap arithmetic is worth that, a function of
+// each element is not. Windows that tile their input read each element once.
+TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
+  const auto network = [](Op op, int64_t kernel, int64_t stride) {
+    SampleGraph g("g");
+    const ValueId x = g(op, {g.Input({1, 8, 64, 64})});
+    return std::move(g).Build({g(
+        Op::kMaxPool, {x}, {{"kernel", Ints{kernel, kernel}}, {"strides", Ints{stride, stride}}})});
+  };
+  EXPECT_THAT(Groups(network(Op::kRelu, 3, 2)), ElementsAre("relu max_pool"));
+  EXPECT_THAT(Groups(network(Op::kErf, 2, 2)), ElementsAre("erf max_pool"));
+  const Graph apart = network(Op::kErf, 5, 1);
+  EXPECT_THAT(Groups(apart), ElementsAre("erf", "max_pool"));
+  const FusionEdge edge = EdgeInto(apart, Op::kMaxPool);
+  EXPECT_EQ(edge.reason, FusionReason::kCostsMore);
+  EXPECT_NEAR(edge.cost.times_computed, 25, 4);
+  EXPECT_LT(SecondsSaved(edge.cost), 0);
+  for (const Graph& graph : {network(Op::kRelu, 3, 2), network(Op::kErf, 2, 2)})
+    ExpectSameAsReference(graph);
+}
+
+// A row that many rows read: storing it is cheaper than its function for every element.
+TEST(Fuse, CostDecidesWhatIsSpread) {
+  for (const bool large : {false, true}) {
+    SampleGraph g("g");
+    const ValueId row = g(Op::kTanh, {g.Input({1, 64})});
+    const Graph graph = std::move(g).Build({g(Op::kAdd, {row, g.Input({large ? 1024 : 4, 64})})});
+    EXPECT_EQ(Groups(graph).size(), large ? 2U : 1U);
+    EXPECT_EQ(EdgeInto(graph, Op::kAdd).reason,
+              large ? FusionReason::kCostsMore : FusionReason::kElementwiseChain);
+    ExpectSameAsReference(graph);
+  }
+}
+
+// A part of what would be computed: the slice's readers need no more.
+TEST(Fuse, OnlyWhatIsReadIsComputed) {
+  SampleGraph g("g");
+  const ValueId x = g(Op::kErf, {g.Input({64, 64})});
+  const ValueId s =
+      g(Op::kSlice, {x}, {{"starts", Ints{0, 0}}, {"ends", Ints{16, 64}}, {"steps", Ints{1, 1}}});
+  const Graph graph = std::move(g).Build({s});
+  const FusionEdge edge = EdgeInto(graph, Op::kSlice);
+  EXPECT_EQ(edge.reason, FusionReason::kIndexMap);
+  EXPECT_DOUBLE_EQ(edge.cost.times_computed, 0.25);
+  EXPECT_LT(edge.cost.operations_added, 0);
+  ExpectSameAsReference(graph);
+}
+
+// One row of a softmax is one task: what all cores can do stays a kernel of its own.
+TEST(Fuse, CostDecidesWhatWouldWaitForOneTask) {
+  for (const int64_t rows : {int64_t{1}, int64_t{64}}) {
+    SampleGraph g("g");
+    const ValueId x = g(Op::kErf, {g.Input({rows, 1 << 17})});
+    const Graph graph = std::move(g).Build({g(Op::kSoftmax, {x}, {{"axis", int64_t{1}}})});
+    EXPECT_EQ(Groups(graph).size(), rows == 1 ? 2U : 1U);
+  }
+}
+
+// Three readers that no kernel can share compute a cheap sum each; an expensive one is stored.
+TEST(Fuse, CheapValuesAreComputedInEachReader) {
+  for (const Op op : {Op::kAdd, Op::kPow}) {
+    SampleGraph g("g");
+    const ValueId x = g.Input({128, 64});
+    const ValueId sum = g(op, {x, g.Weight({64})});
+    const Attributes rows = {{"axes", Ints{1}}};
+    const Attributes columns = {{"axes", Ints{0}}};
+    const ValueId m = g(Op::kMatmul, {x, g.Weight({64, 64})});
+    const Graph graph = std::move(g).Build(
+        {g(Op::kReduceMax, {sum}, rows), g(Op::kReduceMax, {sum}, columns), g(Op::kSub, {m, sum})});
+    EXPECT_EQ(Groups(graph).size(), op == Op::kAdd ? 3U : 4U);
+    EXPECT_EQ(EdgeInto(graph, Op::kReduceMax).reason,
+              op == Op::kAdd ? FusionReason::kRecomputed : FusionReason::kCostsMore);
+    ExpectSameAsReference(graph);
+  }
+}
+
+// Values that the registers cannot hold go through memory: counted, in order.
+TEST(Fuse, LiveValuesOfABody) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({8});
+  const ValueId a = g(Op::kExp, {x});
+  const ValueId b = g(Op::kNeg, {x});
+  const ValueId c = g(Op::kAdd, {a, b});
+  const Graph graph = std::move(g).Build({g(Op::kMul, {c, g.Scalar(2)})});
+  const auto plan = PlanFusion(graph, FusionMode::kFused);
+  ASSERT_EQ(plan->groups.size(), 1U);
+  EXPECT_EQ(LiveValues(graph, plan->groups[0].nodes), 2);
+  FusionCost cost{.launches_saved = 1, .live_values = 26, .elements = 1e6};
+  EXPECT_LT(SecondsSaved(cost), 0);
+  EXPECT_EQ(Explain(cost), "2 us (a launch) against 1 ms (26 values in registers)");
+}
+
+TEST(Fuse, CostsInWords) {
+  EXPECT_EQ(Explain({}), "");
+  EXPECT_EQ(Explain({.bytes_saved = 40'000, .launches_saved = 1}), "6 us (memory traffic)");
+  EXPECT_EQ(Explain({.bytes_saved = 400,
+                     .launches_saved = 1,
+                     .times_computed = 12,
+                     .operations_added = 6.2e7}),
+            "2.04 us (a launch) against 3.1 ms (computed 12 times)");
+  EXPECT_EQ(Explain({.launches_saved = 1, .parts = 1, .seconds_in_parts = 1e-6}),
+            "2 us (a launch) against 7 us (one task for all cores)");
 }
 
 TEST(Fuse, DeadNodesAreInNoGroup) {
