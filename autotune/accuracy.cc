@@ -15,6 +15,26 @@ constexpr std::array<std::pair<AccuracyMode, std::string_view>, 4> kNames = {{
     {AccuracyMode::kBf16, "bf16"},
 }};
 
+// The largest errors that fewer terms can make, relative to the sum of the products' magnitudes.
+constexpr double kErrorOfOneTerm = 0x1p-8;
+constexpr double kErrorOfTwoTerms = 0x1p-15;
+
+int LeastTerms(const Accuracy& accuracy) {
+  switch (accuracy.mode) {
+    case AccuracyMode::kTf32:
+      return 2;
+    case AccuracyMode::kBf16:
+      return 1;
+    case AccuracyMode::kBound:
+      if (accuracy.bound >= kErrorOfOneTerm) return 1;
+      return accuracy.bound >= kErrorOfTwoTerms ? 2 : 3;
+    case AccuracyMode::kExact:
+    case AccuracyMode::kF32:
+      break;
+  }
+  return 3;
+}
+
 }  // namespace
 
 std::string Print(const Accuracy& accuracy) {
@@ -36,6 +56,12 @@ Result<Accuracy> ParseAccuracy(std::string_view text) {
                 "accuracy is '{}', wanted exact, f32, tf32, bf16 or a positive number", text);
   }
   return Accuracy{.mode = AccuracyMode::kBound, .bound = bound};
+}
+
+Arithmetic ArithmeticFor(const Accuracy& accuracy) {
+  Arithmetic arithmetic(ReductionOrderFor(accuracy));
+  arithmetic.least_terms = LeastTerms(accuracy);
+  return arithmetic;
 }
 
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy) {

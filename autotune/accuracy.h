@@ -8,6 +8,7 @@
 
 #include "ir/loop_nest.h"
 #include "polyhedral/legality.h"
+#include "schedule/apply.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -31,7 +32,15 @@ std::string Print(const Accuracy& accuracy);
 /// The inverse. kInvalidArgument for anything else; a number must be positive and finite.
 Result<Accuracy> ParseAccuracy(std::string_view text);
 
-/// What ApplySchedule is to be given under this contract.
+/// What ApplySchedule is to be given under this contract. Operands may be split into bfloat16
+/// terms:
+///   exact   never
+///   f32     three terms, six products: less is lost than in the sum
+///   tf32    two or three: 16 bits of each operand, where tf32 has 11
+///   bf16    one to three
+///   number  one from 2^-8 on (each operand is off by 2^-9 of it), two from 2^-15 on, else three
+Arithmetic ArithmeticFor(const Accuracy& accuracy);
+/// How reductions may be reordered under this contract.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);
 /// What LoopNest::contraction is to be under this contract.
 Contraction ContractionFor(const Accuracy& accuracy);

@@ -47,7 +47,7 @@ Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
   for (RankedSchedule& candidate : ranked) {
     const Compute& compute = *FindLowering(task, candidate.schedule.lowering);
     const auto applied =
-        ApplySchedule(compute, candidate.schedule, ReductionOrderFor(options.accuracy));
+        ApplySchedule(compute, candidate.schedule, ArithmeticFor(options.accuracy));
     if (applied) return std::move(candidate.schedule);
     why = applied.error();
   }

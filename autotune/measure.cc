@@ -144,7 +144,7 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
   }
   TUNEC_ASSIGN(ScheduledKernel scheduled,
-               ApplySchedule(*compute, schedule, ReductionOrderFor(workload.accuracy)));
+               ApplySchedule(*compute, schedule, ArithmeticFor(workload.accuracy)));
   candidate.kernel.nest = Corrupt(std::move(scheduled.nest), request.fault);
   candidate.kernel.nest.contraction = ContractionFor(workload.accuracy);
   TUNEC_ASSIGN(candidate.kernel.object, CompileObject(candidate.kernel.nest, workload.target));

@@ -89,7 +89,7 @@ namespace {
 Result<KernelCode> CompileKernel(const Compute& compute, const Schedule& schedule,
                                  const CompileOptions& options) {
   TUNEC_ASSIGN(const ScheduledKernel kernel,
-               ApplySchedule(compute, schedule, ReductionOrderFor(options.accuracy)));
+               ApplySchedule(compute, schedule, ArithmeticFor(options.accuracy)));
   KernelCode code;
   TUNEC_ASSIGN(code.object, CompileObject(kernel.nest, options.target));
   for (const TensorId id : Arguments(kernel.nest)) {

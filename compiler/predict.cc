@@ -29,7 +29,7 @@ Result<TaskFacts> FactsOf(const TuningTask& task, const CompileOptions& options)
   const auto lowering = std::ranges::find(task.lowerings, schedule.lowering, &NamedCompute::name);
   TUNEC_CHECK(lowering != task.lowerings.end(), "no lowering {}", schedule.lowering);
   TUNEC_ASSIGN(const ScheduledKernel kernel,
-               ApplySchedule(lowering->compute, schedule, ReductionOrderFor(options.accuracy)));
+               ApplySchedule(lowering->compute, schedule, ArithmeticFor(options.accuracy)));
   TaskFacts facts{.phases = static_cast<int>(kernel.nest.phases.size()),
                   .bytes = static_cast<int64_t>(CountWork(task.lowerings[0].compute).bytes)};
   for (const InPlacePair& pair : FindInPlacePairs(kernel.nest))

@@ -30,8 +30,19 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
+Status CheckContract(const PrecisionStep& step, const Arithmetic& arithmetic) {
+  if (arithmetic.order == ReductionOrder::kAsWritten) {
+    return Fail(ErrorCode::kIllegalSchedule,
+                "precision {}: its products must be computed as written", step.statement);
+  }
+  if (step.terms >= arithmetic.least_terms) return {};
+  return Fail(ErrorCode::kIllegalSchedule,
+              "precision {}: {} bf16 terms of each operand, the accuracy contract wants {}",
+              step.statement, step.terms, arithmetic.least_terms);
+}
+
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
-                                  ReductionOrder order) {
+                                  const Arithmetic& arithmetic) {
   Compute result = compute;
   bool loops_began = false;
   for (const ScheduleStep& step : schedule.steps) {
@@ -45,8 +56,12 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
     if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
     if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
     if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
-      TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, order));
+      TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, arithmetic.order));
       applied = Apply(result, *split);
+    }
+    if (const auto* precision = std::get_if<PrecisionStep>(&step)) {
+      TUNEC_RETURN_IF_ERROR(CheckContract(*precision, arithmetic));
+      applied = Apply(result, *precision);
     }
     if (!*applied) return std::unexpected(std::move(*applied).error());
     result = std::move(**applied);
@@ -58,21 +73,18 @@ Status ApplyTreeStep(ScheduleTree& tree, const ScheduleStep& step) {
   return std::visit(
       [&](const auto& s) -> Status {
         using T = std::decay_t<decltype(s)>;
-        if constexpr (std::is_same_v<T, PackStep> || std::is_same_v<T, ReduceSplitStep> ||
-                      std::is_same_v<T, InlineStep>) {
-          return {};
-        } else {
-          return Apply(tree, s);
-        }
+        if constexpr (requires { Apply(tree, s); }) return Apply(tree, s);
+        return {};
       },
       step);
 }
 
 // A copy into another storage order walks the destination: tasks over its first dimension,
 // vectors along its last.
-Status ScheduleCopy(ScheduleTree& tree, const std::string& statement, const PackStep& pack) {
+Status ScheduleCopy(ScheduleTree& tree, const std::string& statement,
+                    const std::vector<PackStep::Axis>& axes) {
   ReorderStep order;
-  for (const PackStep::Axis& axis : pack.axes) {
+  for (const PackStep::Axis& axis : axes) {
     std::string loop = fmt::format("{}.d{}", statement, axis.dimension);
     if (axis.part == PackStep::Part::kQuotient) {
       TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{loop, {axis.factor}}));
@@ -106,7 +118,7 @@ Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& depen
   return nest;
 }
 
-const PackStep* PackOf(const Schedule& schedule, const std::string& packed_name) {
+const PackStep* PackNamed(const Schedule& schedule, const std::string& packed_name) {
   for (const ScheduleStep& step : schedule.steps) {
     const auto* pack = std::get_if<PackStep>(&step);
     if (pack != nullptr && pack->tensor + ".pack" == packed_name) return pack;
@@ -114,7 +126,33 @@ const PackStep* PackOf(const Schedule& schedule, const std::string& packed_name)
   return nullptr;
 }
 
-// The copy statement of a packed weight as a Compute of its own.
+// The storage order of what a split operand's statement writes: that of a pack step, or row-major.
+// Its iterators are the dimensions but for the planes.
+std::vector<PackStep::Axis> AxesOfSplit(const Schedule& schedule, const Statement& split) {
+  std::vector<PackStep::Axis> axes;
+  const int planes = split.writes.size() > 1 ? 1 : 0;
+  for (const ScheduleStep& step : schedule.steps) {
+    const auto* pack = std::get_if<PackStep>(&step);
+    if (pack == nullptr || pack->tensor != split.name) continue;
+    for (PackStep::Axis axis : pack->axes) {
+      axis.dimension -= planes;
+      if (axis.dimension >= 0) axes.push_back(axis);
+    }
+    return axes;
+  }
+  for (size_t d = 0; d < split.iterators.size(); ++d) {
+    axes.push_back({.dimension = static_cast<int>(d)});
+  }
+  return axes;
+}
+
+// Only `pack` and `precision` make workspace of constants.
+bool IsMadeOfConstant(const Compute& compute, const Statement& statement) {
+  const Tensor& written = compute.tensors[statement.writes[0].tensor];
+  return written.constant && written.role == TensorRole::kWorkspace;
+}
+
+// The statement that packs or splits a weight as a Compute of its own.
 Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   Compute prepack{.name = copy.name};
   prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
@@ -124,25 +162,27 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   prepack.tensors[1].constant = false;
   prepack.statements = {copy};
   prepack.statements[0].reads[0].tensor = 0;
-  prepack.statements[0].writes[0].tensor = 1;
+  for (Write& write : prepack.statements[0].writes) write.tensor = 1;
   return prepack;
 }
 
-// Takes the packing of weights out of the Compute; what it produced becomes a weight.
+// Takes the packing and splitting of weights out of the Compute; what they produced becomes a
+// weight.
 Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& schedule,
                                            ReductionOrder order) {
   std::vector<LoopNest> nests;
   std::vector<Statement> kept;
   for (Statement& statement : compute.statements) {
-    const PackStep* pack = PackOf(schedule, statement.name);
-    if (pack == nullptr || !compute.tensors[statement.reads[0].tensor].constant) {
+    if (!IsMadeOfConstant(compute, statement)) {
       kept.push_back(std::move(statement));
       continue;
     }
+    const PackStep* pack = PackNamed(schedule, statement.name);
     const Compute prepack = PrepackCompute(compute, statement);
     ScheduleTree tree = OriginalTree(prepack);
     const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
-    TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
+    TUNEC_RETURN_IF_ERROR(ScheduleCopy(
+        tree, statement.name, pack != nullptr ? pack->axes : AxesOfSplit(schedule, statement)));
     TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, order));
     nests.push_back(std::move(nest));
     compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
@@ -155,14 +195,14 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
 }  // namespace
 
 Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
-                                    ReductionOrder order) {
-  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, order));
-  TUNEC_ASSIGN(std::vector<LoopNest> prepack, TakePrepacks(rewritten, schedule, order));
+                                    const Arithmetic& arithmetic) {
+  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, arithmetic));
+  TUNEC_ASSIGN(std::vector<LoopNest> prepack, TakePrepacks(rewritten, schedule, arithmetic.order));
   ScheduleTree tree = OriginalTree(rewritten);
   Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   for (const Statement& statement : rewritten.statements) {
-    if (const PackStep* pack = PackOf(schedule, statement.name)) {
-      TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, *pack));
+    if (const PackStep* pack = PackNamed(schedule, statement.name)) {
+      TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, pack->axes));
     }
   }
   for (const ScheduleStep& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
@@ -170,9 +210,9 @@ Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& sche
 }
 
 Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
-                                      ReductionOrder order) {
-  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, order));
-  TUNEC_ASSIGN(LoopNest nest, CheckedLoops(draft.tree, draft.dependences, order));
+                                      const Arithmetic& arithmetic) {
+  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, arithmetic));
+  TUNEC_ASSIGN(LoopNest nest, CheckedLoops(draft.tree, draft.dependences, arithmetic.order));
   return ScheduledKernel{std::move(nest), std::move(draft.prepack)};
 }
 

@@ -11,19 +11,29 @@
 
 namespace tunec {
 
+/// What the accuracy contract leaves to a schedule.
+struct Arithmetic {
+  Arithmetic(ReductionOrder of_reductions)  // NOLINT: all that most contracts say
+      : order(of_reductions) {}
+  ReductionOrder order;
+  /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
+  /// all: three are as accurate as float32, two have 16 bits, one has 8.
+  int least_terms = 3;
+};
+
 /// What a schedule makes of a Compute. The nest's arguments are found by name: those of the
-/// Compute, and for each packed weight `w.pack` the output of the prepack nest of that name,
-/// whose only other argument is the weight.
+/// Compute, and for each weight that is packed (`w.pack`) or split (`w.bf16`) the output of the
+/// prepack nest of that name, whose only other argument is the weight.
 struct ScheduledKernel {
   LoopNest nest;
   std::vector<LoopNest> prepack;  // run once, when the constants are known
 };
 
 /// Applies the steps, in order, and proves the result legal. Errors: kInvalidArgument when a
-/// step does not fit the Compute, kIllegalSchedule naming the violated dependence,
-/// kResourceLimit when isl gives up.
+/// step does not fit the Compute, kIllegalSchedule naming the violated dependence or what the
+/// accuracy contract forbids, kResourceLimit when isl gives up.
 Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
-                                      ReductionOrder order);
+                                      const Arithmetic& arithmetic);
 
 /// The steps applied, nothing proven of the tree yet. Owns an isl context: one thread at a time.
 struct ScheduleDraft {
@@ -35,7 +45,7 @@ struct ScheduleDraft {
 /// What ApplySchedule makes before it asks for legality: for showing loops between steps, and
 /// for tests that force illegal ones through. Errors: those of the steps, and a prepack's.
 Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
-                                    ReductionOrder order);
+                                    const Arithmetic& arithmetic);
 
 /// The loops before any step, for `tunec show` and as the slowest of all schedules.
 Result<LoopNest> OriginalLoops(const Compute& compute);

@@ -62,18 +62,40 @@ Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to) {
   const Tensor& source = compute.tensors[from];
   Statement copy{.name = compute.tensors[to].name};
-  std::vector<IndexExpr> index;
-  for (size_t d = 0; d < source.shape.size(); ++d) {
-    copy.iterators.push_back({DimensionName(d), source.shape[d], IteratorKind::kParallel});
-    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
-  }
+  const std::vector<IndexExpr> index = AddElementIterators(source.shape, copy);
   copy.reads.push_back({from, index, {}});
   copy.writes.push_back({to, index});
   copy.values.push_back(Expr::Read(0, source.type));
   return copy;
 }
 
+// A workspace tensor's order is the schedule's to choose: no copy is needed.
+Result<Compute> StoreInOrder(const Compute& compute, TensorId id, Layout layout) {
+  const Tensor& tensor = compute.tensors[id];
+  const bool shares =
+      tensor.alias ||
+      std::ranges::any_of(compute.tensors, [&](const Tensor& other) { return other.alias == id; });
+  if (shares || !tensor.layout.IsRowMajor()) {
+    return Fail(ErrorCode::kInvalidArgument, "pack {}: {}", tensor.name,
+                shares ? "it shares its storage with another tensor" : "it is packed already");
+  }
+  Compute result = compute;
+  result.tensors[id].layout = std::move(layout);
+  result.tensors[id].alignment = 64;
+  return result;
+}
+
 }  // namespace
+
+std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape,
+                                           Statement& statement) {
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    statement.iterators.push_back({DimensionName(d), shape[d], IteratorKind::kParallel});
+    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  }
+  return index;
+}
 
 Result<Compute> Apply(const Compute& compute, const PackStep& step) {
   const std::optional<TensorId> source = compute.FindTensor(step.tensor);
@@ -81,11 +103,14 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "pack: there is no tensor {}", step.tensor);
   }
   const Tensor& tensor = compute.tensors[*source];
-  if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) {
-    return Fail(ErrorCode::kInvalidArgument, "pack {}: only arguments that are read can be packed",
-                step.tensor);
+  if (tensor.role == TensorRole::kOutput || tensor.role == TensorRole::kLocal) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "pack {}: only arguments that are read, and workspace, can be packed", step.tensor);
   }
   TUNEC_ASSIGN(Layout layout, LayoutOf(tensor, step));
+  if (tensor.role == TensorRole::kWorkspace) {
+    return StoreInOrder(compute, *source, std::move(layout));
+  }
   Compute result = compute;
   Tensor packed{.name = tensor.name + ".pack",
                 .type = tensor.type,

@@ -10,6 +10,11 @@ namespace tunec {
 Result<Compute> Apply(const Compute& compute, const PackStep& step);
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
 Result<Compute> Apply(const Compute& compute, const InlineStep& step);
+Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
+
+/// Gives the statement an iterator for each dimension, d0, d1, ...; returns the index of the
+/// element that they name.
+std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape, Statement& statement);
 
 /// Whether an index is constants and different iterators, so that instances that differ in a
 /// written iterator write different elements.

@@ -19,7 +19,8 @@ namespace tunec {
 
 /// `pack w0 1/32 0 1%32`: a copy of a tensor in another storage order, and all readers moved
 /// to it. Each storage dimension is a logical dimension, by number, or its quotient or remainder
-/// by a factor. A copy of weights is made once, when compiling.
+/// by a factor. A copy of weights is made once, when compiling. A workspace tensor is stored so
+/// without a copy.
 ///   before: acc[i,j] sum= x[i,k] * w0[k,j]
 ///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
 struct PackStep {
@@ -54,6 +55,17 @@ struct ReduceSplitStep {
 struct InlineStep {
   std::string statement;
   bool operator==(const InlineStep&) const = default;
+};
+
+/// `precision acc bf16 3`: a float32 sum of products over operands that are sums of one to three
+/// bfloat16 terms, accumulated in float32. The accuracy contract says how many it takes.
+///   before: acc[i,j] sum= A[i,k] * B[k,j]
+///   after:  A.bf16[0..3,i,k] = terms of A[i,k]; B.bf16[0..3,k,j] = terms of B[k,j]
+///           acc[i,j] sum= f32(A.bf16[.,i,k]) * f32(B.bf16[.,k,j])      for six products of terms
+struct PrecisionStep {
+  std::string statement;
+  int terms = 3;
+  bool operator==(const PrecisionStep&) const = default;
 };
 
 // ---- tree -> tree
@@ -203,10 +215,10 @@ struct NonTemporalStep {
 };
 
 using ScheduleStep =
-    std::variant<PackStep, ReduceSplitStep, InlineStep, SplitStep, ReorderStep, FuseStep,
-                 IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep, StageStep,
-                 NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep, SwizzleStep,
-                 WavefrontStep, PrefetchStep, ReverseComputeAtStep>;
+    std::variant<PackStep, ReduceSplitStep, InlineStep, PrecisionStep, SplitStep, ReorderStep,
+                 FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
+                 StageStep, NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep,
+                 SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

@@ -34,6 +34,9 @@ struct StepPrinter {
                        step.keep == ReduceSplitStep::Keep::kInner ? "inner" : "outer");
   }
   std::string operator()(const InlineStep& step) const { return "inline " + step.statement; }
+  std::string operator()(const PrecisionStep& step) const {
+    return fmt::format("precision {} bf16 {}", step.statement, step.terms);
+  }
   std::string operator()(const SplitStep& step) const {
     return fmt::format("split {} {}", step.loop, fmt::join(step.factors, " "));
   }
@@ -150,6 +153,17 @@ Result<ScheduleStep> ParseReduceSplit(Words& words) {
   TUNEC_ASSIGN(const std::string keep, words.Word("inner or outer"));
   if (keep != "inner" && keep != "outer") return words.Unexpected("inner or outer", keep);
   step.keep = keep == "inner" ? ReduceSplitStep::Keep::kInner : ReduceSplitStep::Keep::kOuter;
+  return step;
+}
+
+Result<ScheduleStep> ParsePrecision(Words& words) {
+  PrecisionStep step;
+  TUNEC_ASSIGN(step.statement, words.Word("a statement"));
+  TUNEC_ASSIGN(const std::string type, words.Word("bf16"));
+  if (type != "bf16") return words.Unexpected("bf16", type);
+  TUNEC_ASSIGN(const int64_t terms, words.Number("a number of terms"));
+  if (terms < 1 || terms > 3) return words.Unexpected("1 to 3 terms", std::to_string(terms));
+  step.terms = static_cast<int>(terms);
   return step;
 }
 
@@ -276,6 +290,7 @@ const std::map<std::string_view, StepParser>& StepParsers() {
       {"pack", ParsePack},
       {"reduce_split", ParseReduceSplit},
       {"inline", ParseOneName<InlineStep, &InlineStep::statement>},
+      {"precision", ParsePrecision},
       {"split", ParseSplit},
       {"reorder", ParseReorder},
       {"fuse", ParseFuse},
@@ -314,7 +329,7 @@ Result<ScheduleStep> ParseStep(Words& words) {
 
 bool IsComputeStep(const ScheduleStep& step) {
   return std::holds_alternative<PackStep>(step) || std::holds_alternative<ReduceSplitStep>(step) ||
-         std::holds_alternative<InlineStep>(step);
+         std::holds_alternative<InlineStep>(step) || std::holds_alternative<PrecisionStep>(step);
 }
 
 std::string Print(const ScheduleStep& step) { return std::visit(StepPrinter{}, step); }

@@ -7,11 +7,11 @@
 namespace tunec {
 
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
-                                     std::string label, ReductionOrder order) {
+                                     std::string label, const Arithmetic& arithmetic) {
   SchedulePrefix prefix{.schedule = schedule, .label = std::move(label)};
-  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, order));
+  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, arithmetic));
   TUNEC_ASSIGN(prefix.loops, GenerateLoops(draft.tree));
-  const Status legal = draft.dependences.Check(draft.tree, order);
+  const Status legal = draft.dependences.Check(draft.tree, arithmetic.order);
   if (!legal) prefix.refusal = legal.error();
   prefix.prepack = std::move(draft.prepack);
   return prefix;
@@ -19,14 +19,14 @@ Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& sch
 
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
-                                                     ReductionOrder order) {
+                                                     const Arithmetic& arithmetic) {
   std::vector<SchedulePrefix> prefixes;
   for (size_t count = 0; count <= schedule.steps.size(); ++count) {
     Schedule first = schedule;
     first.steps.resize(count);
     std::string label =
         count == 0 ? "as written" : fmt::format("{}: {}", count, Print(first.steps.back()));
-    Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, order);
+    Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, arithmetic);
     if (!prefix) {
       Error error = prefix.error();
       if (count > 0) error.message = fmt::format("step {}: {}", label, error.message);

@@ -25,10 +25,10 @@ struct SchedulePrefix {
 /// by its number.
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
-                                                     ReductionOrder order);
+                                                     const Arithmetic& arithmetic);
 
 /// The whole schedule.
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
-                                     std::string label, ReductionOrder order);
+                                     std::string label, const Arithmetic& arithmetic);
 
 }  // namespace tunec

@@ -35,6 +35,19 @@ TEST(Accuracy, OnlyExactKeepsReductionsAsWritten) {
   EXPECT_EQ(ContractionFor({}), Contraction::kFused);
 }
 
+TEST(Accuracy, SaysHowManyTermsAnOperandKeeps) {
+  const auto least = [](std::string_view text) {
+    return ArithmeticFor(*ParseAccuracy(text)).least_terms;
+  };
+  EXPECT_EQ(ArithmeticFor({AccuracyMode::kExact}).order, ReductionOrder::kAsWritten);
+  EXPECT_EQ(least("f32"), 3);
+  EXPECT_EQ(least("tf32"), 2);
+  EXPECT_EQ(least("bf16"), 1);
+  EXPECT_EQ(least("0.01"), 1);
+  EXPECT_EQ(least("1e-4"), 2);
+  EXPECT_EQ(least("1e-6"), 3);
+}
+
 Array Floats(std::vector<float> values) {
   Array array(DataType::kF32, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i) array.SetDouble(static_cast<int64_t>(i), values[i]);

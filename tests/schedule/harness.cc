@@ -172,7 +172,7 @@ Result<std::vector<Array>> Judge::NestArguments(const ScheduledKernel& kernel) c
     for (const LoopNest& prepack : kernel.prepack) {
       if (prepack.name != tensor.name) continue;
       TUNEC_RETURN_IF_ERROR(Verify(prepack));
-      const Array* packed = ArgumentNamed(tensor.name.substr(0, tensor.name.size() - 5));
+      const Array* packed = ArgumentNamed(prepack.tensors[0].name);
       TUNEC_CHECK(packed != nullptr, "prepack of an unknown weight for {}", tensor.name);
       TUNEC_ASSIGN(
           std::vector<Array> outputs,
@@ -206,13 +206,21 @@ std::string Judge::Disagreement(const ScheduledKernel& kernel, const Runner& run
   return found ? Compare(wanted_, *found) : "it fails: " + found.error().message;
 }
 
-std::string Judge::Outcome(const Schedule& schedule, ReductionOrder order, Tasks tasks) const {
-  const auto kernel = ApplySchedule(compute_, schedule, order);
+std::string Judge::Outcome(const Schedule& schedule, const Arithmetic& arithmetic,
+                           Tasks tasks) const {
+  const auto kernel = ApplySchedule(compute_, schedule, arithmetic);
   return kernel ? Disagreement(*kernel, tasks) : kernel.error().message;
 }
 
-std::string Outcome(std::string_view compute, std::string_view steps, ReductionOrder order) {
-  return Judge(MustParse(compute)).Outcome(MustParseSteps(steps), order);
+std::string Outcome(std::string_view compute, std::string_view steps,
+                    const Arithmetic& arithmetic) {
+  return Judge(MustParse(compute)).Outcome(MustParseSteps(steps), arithmetic);
+}
+
+Arithmetic AnyArithmetic() {
+  Arithmetic arithmetic = ReductionOrder::kAny;
+  arithmetic.least_terms = 1;
+  return arithmetic;
 }
 
 namespace {

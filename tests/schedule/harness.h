@@ -42,7 +42,7 @@ class Judge {
       std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
   std::string Disagreement(const ScheduledKernel& kernel, const Runner& run) const;
   /// What ApplySchedule's error says, or how its result disagrees; empty where all is well.
-  std::string Outcome(const Schedule& schedule, ReductionOrder order = ReductionOrder::kAny,
+  std::string Outcome(const Schedule& schedule, const Arithmetic& arithmetic = ReductionOrder::kAny,
                       Tasks tasks = Tasks::kBothWays) const;
 
  private:
@@ -60,7 +60,10 @@ LoopNest TasksBackwards(const LoopNest& nest);
 
 /// Judge's outcome of a schedule's lines for the text of a Compute.
 std::string Outcome(std::string_view compute, std::string_view steps,
-                    ReductionOrder order = ReductionOrder::kAny);
+                    const Arithmetic& arithmetic = ReductionOrder::kAny);
+
+/// Of a contract that takes everything: the arguments above have few bits.
+Arithmetic AnyArithmetic();
 
 Target Avx2();
 Target Avx512();

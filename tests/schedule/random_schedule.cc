@@ -16,8 +16,9 @@ class Generator {
 
   Schedule Run(int length) {
     schedule_.lowering = "direct";
-    const int rewrites = Below(3) == 0 ? 1 + Below(2) : 0;
+    const int rewrites = Below(3) == 0 ? 1 + Below(3) : 0;
     for (int i = 0; i < rewrites; ++i) AddComputeStep();
+    TakeSplitConstants();
     tree_ = OriginalTree(compute_);
     if (Below(4) == 0) TileByHand();
     for (int i = 0; i < length; ++i) AddTreeStep();
@@ -42,9 +43,11 @@ class Generator {
 
   void AddComputeStep() {
     const Statement& statement = Any(compute_.statements);
-    switch (Below(3)) {
+    switch (Below(4)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
+      case 2:
+        return Rewrite(RandomPrecision(statement));
       case 1:
         if (statement.iterators.empty()) return;
         return Rewrite(ReduceSplitStep{
@@ -53,6 +56,25 @@ class Generator {
       default:
         return Rewrite(RandomPack(Any(compute_.tensors)));
     }
+  }
+
+  // ApplySchedule makes them beforehand, in nests of their own.
+  void TakeSplitConstants() {
+    std::erase_if(compute_.statements, [&](const Statement& statement) {
+      Tensor& written = compute_.tensors[statement.writes[0].tensor];
+      const bool taken = written.constant && written.role == TensorRole::kWorkspace;
+      if (taken) written.role = TensorRole::kWeight;
+      return taken;
+    });
+  }
+
+  // Arguments have few bits; what is computed of them needs all terms.
+  PrecisionStep RandomPrecision(const Statement& statement) {
+    const bool few_bits = std::ranges::all_of(statement.reads, [&](const Read& read) {
+      const TensorRole role = compute_.tensors[read.tensor].role;
+      return role == TensorRole::kInput || role == TensorRole::kWeight;
+    });
+    return {statement.name, few_bits ? 1 + Below(3) : 3};
   }
 
   PackStep RandomPack(const Tensor& tensor) {

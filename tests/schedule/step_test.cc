@@ -29,6 +29,44 @@ constexpr std::string_view kSeidel = R"(compute seidel {
 }
 )";
 
+constexpr std::string_view kScoresTimesValues = R"(compute scores_times_values {
+  input X: f32[7, 9]
+  input V: f32[9, 5]
+  output o: f32[7, 5]
+  workspace e: f32[7, 9]
+  e[i: 7, j: 9]:
+    e[i, j] = exp(X[i, j])
+  o[i: 7, d: 5, j: 9 reduction]:
+    o[i, d] sum= e[i, j] * V[j, d]
+}
+)";
+constexpr std::string_view kCumulative = R"(compute cumulative {
+  input X: f32[7]
+  output Y: f32[9]
+  start[i: 9]:
+    Y[i] = 1.0
+  Y[i: 7, k: 2 reduction]:
+    Y[i + 2] sum= Y[i + k] * X[i]
+}
+)";
+constexpr std::string_view kPartlyWritten = R"(compute partly_written {
+  input X: f32[7]
+  output Y: f32[7]
+  workspace t: f32[7, 7]
+  t[i: 7, j: 7] where i - j >= 0:
+    t[i, j] = X[i] - X[j]
+  Y[i: 7, j: 7 reduction] where i - j >= 0:
+    Y[i] sum= t[i, j] * X[j]
+}
+)";
+constexpr std::string_view kPaddedByOnes = R"(compute padded_by_ones {
+  input X: f32[7]
+  output Y: f32[7]
+  Y[i: 7, k: 3 reduction]:
+    Y[i] sum= (X[i + k] where (6 - i - k >= 0) else 1.0) * X[k]
+}
+)";
+
 struct Example {
   std::string_view name;
   std::string_view program;
@@ -139,6 +177,14 @@ constexpr Example kExamples[] = {
     {"pack_transposed", kTransposedMatmul, "pack A 1 0"},
     {"pack_guarded", kStridedConv, "pack X 0 2 3 1"},
     {"pack_two", kMatmul, "pack A 1 0\npack B 1 0"},
+    {"pack_workspace", kMatmul, "pack acc 1/8 0 1%8"},
+    {"precision", kMatmul, "precision acc bf16 3"},
+    {"precision_of_weight", kWeightMatmul,
+     "precision acc bf16 3\npack B.bf16 0 1/16 2/2 1%16 2%2\nvectorize A.bf16.d1"},
+    {"precision_of_padded", kConv3x3, "precision acc bf16 3"},
+    {"precision_of_computed", kScoresTimesValues, "precision o bf16 3"},
+    {"precision_then_split", kMatmul,
+     "precision acc bf16 3\nreduce_split acc term 2 outer\nreduce_split acc.part k 4 inner"},
     {"reduce_split_inner", kSumLast, "reduce_split Y j 8 inner"},
     {"reduce_split_outer", kSumLast, "reduce_split Y j 8 outer"},
     {"reduce_split_domain", kConv3x3, "reduce_split acc ic 2 inner"},
@@ -314,7 +360,21 @@ constexpr Refusal kRefusals[] = {
      "stage acc register acc.j\nstage acc register acc.i",
      "stage: acc is not a workspace tensor"},
     {"pack_unknown", kMatmul, "pack Z 0", "pack: there is no tensor Z"},
-    {"pack_output", kMatmul, "pack C 1 0", "pack C: only arguments that are read can be packed"},
+    {"pack_output", kMatmul, "pack C 1 0",
+     "pack C: only arguments that are read, and workspace, can be packed"},
+    {"pack_workspace_twice", kMatmul, "pack acc 1 0\npack acc 0 1",
+     "pack acc: it is packed already"},
+    {"precision_unknown", kMatmul, "precision x bf16 3", "precision x: there is no such statement"},
+    {"precision_no_sum", kMatmul, "precision C bf16 3",
+     "precision C: it is not a sum of products of two f32 elements"},
+    {"precision_twice", kMatmul, "precision acc bf16 3\nprecision acc bf16 3",
+     "precision acc: it is not a sum of products of two f32 elements"},
+    {"precision_own_operand", kCumulative, "precision Y bf16 3",
+     "precision Y: it writes its operand Y"},
+    {"precision_partly_written", kPartlyWritten, "precision Y bf16 3",
+     "precision Y: not all of its operand t may be written"},
+    {"precision_padded_by_ones", kPaddedByOnes, "precision Y bf16 3",
+     "precision Y: its operand X is 1 outside of its guard"},
     {"pack_dimension", kMatmul, "pack A 0 2", "pack A: it has no dimension 2"},
     {"pack_half", kMatmul, "pack A 0/4 1",
      "pack A: each dimension must appear once, or as quotient and remainder by one factor"},

@@ -12,6 +12,7 @@ pack w0 1/32 0 1%32
 reduce_split s r0 64 inner
 reduce_split s.part r1 4 outer
 inline t
+precision acc bf16 3
 split acc.i 2 14
 reorder acc.k acc.i acc.j
 fuse acc.n acc.i.0 as task
@@ -37,7 +38,7 @@ reverse_compute_at y acc.j.0
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  EXPECT_EQ(schedule->steps.size(), 24U);
+  EXPECT_EQ(schedule->steps.size(), 25U);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }

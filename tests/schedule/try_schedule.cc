@@ -16,7 +16,7 @@ Trial OfLegal(const Judge& judge, const ScheduledKernel& kernel, const Judge::Ru
 }  // namespace
 
 Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Runner& code) {
-  const auto draft = DraftSchedule(judge.compute(), schedule, ReductionOrder::kAny);
+  const auto draft = DraftSchedule(judge.compute(), schedule, AnyArithmetic());
   if (!draft) return {Fate::kWrong, "the steps fail: " + draft.error().message};
   const Status quick = draft->dependences.Check(draft->tree, ReductionOrder::kAny);
   if (!quick && quick.error().code == ErrorCode::kResourceLimit) {

@@ -50,18 +50,18 @@ Result<Schedule> ReadSchedule(const std::string& path) {
 // Of one file every step, of several files all steps together, a row for each.
 Result<std::vector<SchedulePrefix>> ReadPrefixes(const Compute& compute,
                                                  const std::vector<std::string>& files,
-                                                 ReductionOrder order) {
+                                                 const Arithmetic& arithmetic) {
   Schedule none{.lowering = kLowering};
-  if (files.empty()) return SchedulePrefixes(compute, none, order);
+  if (files.empty()) return SchedulePrefixes(compute, none, arithmetic);
   if (files.size() == 1) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(files[0]));
-    return SchedulePrefixes(compute, schedule, order);
+    return SchedulePrefixes(compute, schedule, arithmetic);
   }
-  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, order));
+  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, arithmetic));
   for (const std::string& file : files) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(file));
     const std::string label = std::filesystem::path(file).stem();
-    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, order));
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, arithmetic));
     prefixes.push_back(std::move(prefix));
   }
   return prefixes;
@@ -75,7 +75,7 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
   TUNEC_RETURN_IF_ERROR(Verify(request.compute));
   TUNEC_ASSIGN(request.prefixes,
-               ReadPrefixes(request.compute, arguments.steps, ReductionOrderFor(request.accuracy)));
+               ReadPrefixes(request.compute, arguments.steps, ArithmeticFor(request.accuracy)));
   return request;
 }
 

@@ -117,7 +117,7 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
     return Fail(ErrorCode::kInvalidArgument, "the group has no lowering '{}'",
                 scheduled.schedule.lowering);
   TUNEC_ASSIGN(scheduled.kernel, ApplySchedule(*scheduled.compute, scheduled.schedule,
-                                               ReductionOrderFor(options.accuracy)));
+                                               ArithmeticFor(options.accuracy)));
   scheduled.kernel.nest.contraction = ContractionFor(options.accuracy);
   scheduled.kernel.nest.name = SymbolOf(NameOfGroup(front_.graph, group.group));
   return scheduled;

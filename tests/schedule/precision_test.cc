@@ -1,0 +1,193 @@
+// precision: what the terms of operands keep of float32, by the interpreter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "ir/interpret.h"
+#include "support/check.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kHuge = std::numeric_limits<float>::max();
+constexpr float kDenormal = 0x1.8p-140F;
+
+constexpr int kRows = 5, kColumns = 7, kInner = 61;
+constexpr std::string_view kProduct = R"(compute product {
+  input A: f32[5, 61]
+  input B: f32[61, 7]
+  output C: f32[5, 7]
+  C[i: 5, j: 7, k: 61 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+}
+)";
+
+Array Values(std::vector<int64_t> shape, const std::function<float(int64_t)>& value) {
+  Array array(DataType::kF32, std::move(shape));
+  for (int64_t i = 0; i < array.size(); ++i) array.MutableAs<float>()[i] = value(i);
+  return array;
+}
+
+std::vector<Array> Normal(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  const auto draw = [&](int64_t) { return normal(random); };
+  return {Values({kRows, kInner}, draw), Values({kInner, kColumns}, draw)};
+}
+
+Array Run(const LoopNest& nest, const std::vector<Array>& arguments) {
+  const auto result = Interpret(nest, arguments, Precision::kNative);
+  TUNEC_CHECK(result.has_value(), "{}", result.error().message);
+  return result->front();
+}
+
+Array RunWith(std::string_view steps, const std::vector<Array>& arguments) {
+  const auto kernel = ApplySchedule(MustParse(kProduct), MustParseSteps(steps), AnyArithmetic());
+  TUNEC_CHECK(kernel.has_value(), "{}", kernel.error().message);
+  return Run(kernel->nest, arguments);
+}
+
+// max|y - y64| / max sum|a*b|, as the contract has it.
+double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
+  const auto a = arguments[0].As<float>(), b = arguments[1].As<float>();
+  double worst = 0, scale = 0;
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      double exact = 0, magnitude = 0;
+      for (int k = 0; k < kInner; ++k) {
+        const double product = double{a[i * kInner + k]} * b[k * kColumns + j];
+        exact += product;
+        magnitude += std::abs(product);
+      }
+      worst = std::max(worst, std::abs(result.GetDouble(i * kColumns + j) - exact));
+      scale = std::max(scale, magnitude);
+    }
+  }
+  return worst / scale;
+}
+
+TEST(Precision, ThreeTermsAreAsAccurateAsFloat32) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Array> arguments = Normal(seed);
+    const double sequential = ErrorOf(RunWith("", arguments), arguments);
+    const double split = ErrorOf(RunWith("precision C bf16 3", arguments), arguments);
+    EXPECT_LE(split, sequential + 0x1p-24) << "seed " << seed << ", sequential " << sequential;
+  }
+}
+
+TEST(Precision, FewerTermsKeepTheirBits) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Array> arguments = Normal(seed);
+    const double two = ErrorOf(RunWith("precision C bf16 2", arguments), arguments);
+    EXPECT_LE(two, 0x1p-15);
+    EXPECT_GT(two, 0x1p-24) << "as good as three";
+    const double one = ErrorOf(RunWith("precision C bf16 1", arguments), arguments);
+    EXPECT_LE(one, 0x1p-8);
+    EXPECT_GT(one, 0x1p-15) << "as good as two";
+  }
+}
+
+TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
+  // Times one, of which only the first terms are not zero.
+  std::mt19937 random(7);
+  std::vector<Array> arguments = Normal(3);
+  arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });
+  for (int round = 0; round < 50; ++round) {
+    arguments[0] = Values({kRows, kInner}, [&](int64_t) {
+      // The terms of smaller numbers leave the range of bfloat16.
+      const auto exponent = static_cast<uint32_t>(40 + random() % (254 - 40));
+      return std::bit_cast<float>((exponent << 23) |
+                                  (static_cast<uint32_t>(random()) & 0x807fffffU));
+    });
+    const Array result = RunWith("precision C bf16 3", arguments);
+    for (int i = 0; i < kRows; ++i) {
+      const float wanted = arguments[0].As<float>()[static_cast<size_t>(i * kInner)];
+      EXPECT_EQ(result.GetDouble(i * kColumns), wanted);
+    }
+  }
+}
+
+bool SameKind(double a, double b) {
+  if (std::isnan(b)) return std::isnan(a);
+  return std::isinf(b) ? a == b : std::isfinite(a);
+}
+
+TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
+  // Each meets zero, itself, a number that is one bfloat16, one of several terms, a denormal.
+  const float special[] = {kInf, -kInf, kNan, 0.F, -0.F, 1.F, -2.F, 0.1F, -0.3F, kHuge, kDenormal};
+  for (const int terms : {1, 2, 3}) {
+    const std::string steps = "precision C bf16 " + std::to_string(terms);
+    for (const float x : special) {
+      for (const float y : special) {
+        // The largest float has more bits than two terms, and rounds to infinity as in tf32.
+        if (terms == 2 && (std::abs(x) == kHuge || std::abs(y) == kHuge)) continue;
+        // A product that float32 has no room for may overflow in its terms, in either direction.
+        if (std::abs(x) == kHuge && std::abs(y) == kHuge) continue;
+        std::vector<Array> arguments = Normal(5);
+        arguments[0].MutableAs<float>()[kInner + 3] = x;
+        arguments[1].MutableAs<float>()[3 * kColumns + 2] = y;
+        const Array wanted = RunWith("", arguments);
+        const Array found = RunWith(steps, arguments);
+        for (int64_t i = 0; i < wanted.size(); ++i) {
+          EXPECT_TRUE(SameKind(found.GetDouble(i), wanted.GetDouble(i)))
+              << terms << " terms, " << x << " and " << y << ": element " << i << " is "
+              << found.GetDouble(i) << " instead of " << wanted.GetDouble(i);
+        }
+      }
+    }
+  }
+}
+
+TEST(Precision, HugeAndTinyNumbersKeepTheirBits) {
+  for (const float magnitude : {0x1.fffffep127F, 0x1p100F, 0x1p-100F, 0x1p-60F}) {
+    std::vector<Array> arguments = Normal(9);
+    for (float& a : arguments[0].MutableAs<float>()) {
+      a = std::clamp(a / 4, -1.F, 1.F) * magnitude;
+    }
+    for (float& b : arguments[1].MutableAs<float>()) b /= 64;
+    const double sequential = ErrorOf(RunWith("", arguments), arguments);
+    const double split = ErrorOf(RunWith("precision C bf16 3", arguments), arguments);
+    EXPECT_LE(split, sequential + 0x1p-24) << magnitude;
+  }
+}
+
+TEST(Precision, WhatDenormalsLoseIsSmall) {
+  std::vector<Array> arguments = Normal(11);
+  for (float& a : arguments[0].MutableAs<float>()) a *= 0x1p-130F;
+  const Array wanted = RunWith("", arguments);
+  const Array found = RunWith("precision C bf16 3", arguments);
+  double others = 0;
+  for (const float b : arguments[1].As<float>()) others = std::max(others, double{std::abs(b)});
+  for (int64_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_LE(std::abs(found.GetDouble(i) - wanted.GetDouble(i)), kInner * others * 0x1p-126);
+  }
+}
+
+TEST(Precision, TheContractSaysHowManyTerms) {
+  const auto outcome = [](int terms, const Arithmetic& arithmetic) {
+    return Outcome(kProduct, "precision C bf16 " + std::to_string(terms), arithmetic);
+  };
+  Arithmetic arithmetic = ReductionOrder::kAny;
+  for (const int least : {1, 2, 3}) {
+    arithmetic.least_terms = least;
+    for (const int terms : {1, 2, 3}) {
+      if (terms >= least) {
+        EXPECT_EQ(outcome(terms, arithmetic), "");
+      } else {
+        EXPECT_THAT(outcome(terms, arithmetic), testing::HasSubstr("the accuracy contract wants"));
+      }
+    }
+  }
+  EXPECT_EQ(outcome(3, ReductionOrder::kAsWritten),
+            "precision C: its products must be computed as written");
+}
+
+}  // namespace
+}  // namespace tunec::test
