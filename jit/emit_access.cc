@@ -1,18 +1,20 @@
 // Reads and writes of tensors in memory. Within a vector loop the storage offset's dependence on
 // the lane chooses the instruction: none, a scalar load that all lanes share; lane + c, a vector
-// load; anything else, a gather.
+// load; anything else, a gather, or where copies of the code read neighbours, a transposed block.
 #include <algorithm>
 #include <array>
 #include <numeric>
 
 #include "jit/emit_state.h"
+#include "jit/emit_transpose.h"
 
 namespace tunec::jit {
 namespace {
 
 struct Place {
   TensorId tensor = 0;
-  LinearIndex offset;  // in elements of the storage
+  LinearIndex offset;                     // in elements of the storage
+  const IndexExpr* expression = nullptr;  // what the offset is the value of
 };
 
 class Reader {
@@ -30,22 +32,55 @@ class Reader {
     // What all lanes share does not depend on which of them run, unless possibly none does.
     const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
-    const LoadKey key{state_.Root(place_.tensor),
-                      place_.offset.terms,
-                      place_.offset.constant,
-                      place_.offset.lane_factor,
-                      place_.offset.per_lane,
-                      guard_.value,
-                      shared ? nullptr : state_.lanes.mask,
-                      outside_,
-                      shared ? 1 : state_.lanes.width};
+    const LoadKey key = Key(shared, 0);
     if (const auto it = state_.loads.find(key); it != state_.loads.end()) return it->second;
+    if (const int copies = TransposedCopies(); copies > 0) {
+      LoadTransposed(copies);
+      return state_.loads.at(key);
+    }
     const IrValue value = FromMemory(b_, Load(), tensor_.type);
     state_.loads[key] = value;
     return value;
   }
 
  private:
+  /// Of the element so many after this one.
+  LoadKey Key(bool shared, int64_t distance) const {
+    return {state_.Root(place_.tensor),
+            place_.offset.terms,
+            place_.offset.constant + distance,
+            place_.offset.lane_factor,
+            place_.offset.per_lane,
+            guard_.value,
+            shared ? nullptr : state_.lanes.mask,
+            outside_,
+            shared ? 1 : state_.lanes.width};
+  }
+
+  /// For how many copies of the code to load at once. Nothing may write between their reads.
+  int TransposedCopies() const {
+    const LinearIndex& offset = place_.offset;
+    const bool apart = offset.per_lane == nullptr && std::abs(offset.lane_factor) > 1;
+    if (place_.expression == nullptr || !apart || !storage_.invariant) return 0;
+    if (guard_.kind != Condition::Kind::kAlways || state_.lanes.mask != nullptr) return 0;
+    return CopiesThatReadNeighbours(state_, *place_.expression, offset);
+  }
+
+  void LoadTransposed(int copies) {
+    std::vector<IrValue> rows;
+    for (int lane = 0; lane < state_.lanes.width; ++lane) {
+      LinearIndex row = place_.offset;
+      row.constant += lane * row.lane_factor;
+      row.lane_factor = 0;
+      const IrValue address = state_.index.Address(storage_.base, row, size());
+      rows.push_back(b_.Load({element(), copies}, address, size(), true));
+    }
+    rows = Transpose(b_, std::move(rows));
+    for (int copy = 0; copy < copies; ++copy)
+      state_.loads[Key(false, copy)] =
+          FromMemory(b_, rows[static_cast<size_t>(copy)], tensor_.type);
+  }
+
   Element element() const { return MemoryElement(tensor_.type); }
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
   IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
@@ -269,7 +304,8 @@ Result<IrValue> EmitRead(EmitState& state, const Read& read) {
     if (guard.kind == Condition::Kind::kAlways) return value;
     return state.builder.Select(guard.value, value, OutsideValue(state, read));
   }
-  Place place{read.tensor, state.index.Evaluate(state.analysis.offsets.at(&read))};
+  const IndexExpr& offset = state.analysis.offsets.at(&read);
+  Place place{read.tensor, state.index.Evaluate(offset), &offset};
   return Reader(state, std::move(place), guard, read.guard ? read.guard->outside : 0).Read();
 }
 

@@ -17,6 +17,15 @@ Status EmitCopy(EmitState& state, const Loop& loop, const LinearIndex& value) {
   return EmitBody(state, loop.body);
 }
 
+/// A copy of a loop of which all copies run: reads may look ahead to the next ones.
+Status EmitCertainCopy(EmitState& state, const Loop& loop, const LinearIndex& value, int64_t end) {
+  state.unrolled.push_back(
+      {.var = loop.var, .at = value.constant, .end = end, .depth = state.index.depth()});
+  const Status status = EmitCopy(state, loop, value);
+  state.unrolled.pop_back();
+  return status;
+}
+
 /// LLVM schedules within a block and likes to gather loads of neighbouring addresses: over several
 /// copies of a register tile's step that costs registers it does not have. So would keeping what
 /// one copy loaded for the next: a convolution's windows overlap.
@@ -45,6 +54,7 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
   constexpr int64_t kMostCopies = 4096;
   if (to.hi - from.lo > kMostCopies) return std::unexpected(Unbounded(state, loop));
   const bool separate = HoldsUnrolled(loop.body);
+  const bool certain = from.lo == from.hi && to.lo == to.hi && !separate;
   for (int64_t i = from.lo; i < to.hi; ++i) {
     LinearIndex value;
     value.constant = i;
@@ -59,7 +69,8 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
       condition = condition == nullptr ? b.value : state.builder.And(condition, b.value);
     if (separate && i > from.lo) StartBlock(state);
     if (condition == nullptr) {
-      TUNEC_RETURN_IF_ERROR(EmitCopy(state, loop, value));
+      TUNEC_RETURN_IF_ERROR(certain ? EmitCertainCopy(state, loop, value, to.hi)
+                                    : EmitCopy(state, loop, value));
     } else {
       TUNEC_RETURN_IF_ERROR(
           EmitWhen(state, condition, [&] { return EmitCopy(state, loop, value); }));

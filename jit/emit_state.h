@@ -35,6 +35,14 @@ struct LaneContext {
   int copy = 0;              // number of the chunk, for choosing an accumulator
 };
 
+/// An unrolled loop whose copies are being emitted and all run.
+struct UnrolledLoop {
+  VarId var = -1;
+  int64_t at = 0;   // the copy
+  int64_t end = 0;  // after the last
+  int depth = 0;    // of the scope that the copies are in
+};
+
 /// Vector accumulators of a horizontal reduction: [copy][write].
 struct LaneAccumulators {
   std::vector<std::vector<IrValue>> slots;
@@ -58,7 +66,8 @@ struct EmitState {
   NestAnalysis analysis;
   std::vector<TensorStorage> storage;
   LaneContext lanes;
-  std::map<LoadKey, IrValue> loads;  // values read in this block and still valid
+  std::vector<UnrolledLoop> unrolled;  // outermost first
+  std::map<LoadKey, IrValue> loads;    // values read in this block and still valid
   std::map<const Store*, LaneAccumulators> accumulators;
   std::map<std::tuple<DataType, double>, IrValue> safe_addresses;
   bool bases_aligned = false;  // the version of a part whose non-temporal targets are aligned

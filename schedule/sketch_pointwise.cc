@@ -2,6 +2,7 @@
 // vectors its contiguous dimension. Where all accesses walk memory alike the loops are fused
 // into one, so that shapes with short rows vectorise as well.
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "schedule/access_analysis.h"
@@ -16,6 +17,9 @@ struct PointwisePlan {
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
   std::vector<int64_t> extents;
   bool uniform = false;  // all accesses have the output's offsets, or none
+  /// An iterator that a read walks memory with, where the last one makes strides: in blocks of
+  /// both, rows are read and columns written.
+  std::optional<std::string> across;
 };
 
 IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId tensor,
@@ -47,7 +51,24 @@ bool IsUniform(const Compute& compute, const Statement& statement, const Pointwi
   });
 }
 
-std::optional<PointwisePlan> MakePlan(const NamedCompute& lowering, const Statement& statement) {
+// The iterator, of at least `block` iterations, that most reads in strides would rather have.
+std::optional<std::string> Across(const Compute& compute, const Statement& statement,
+                                  const PointwisePlan& plan, int64_t block) {
+  if (plan.extents.back() < block) return std::nullopt;
+  std::map<VarId, int> wanted;
+  for (const Read& read : statement.reads) {
+    const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
+    if (!contiguous || statement.iterators[*contiguous].extent < block) continue;
+    if (statement.iterators[*contiguous].name != plan.order.back()) ++wanted[*contiguous];
+  }
+  if (wanted.empty()) return std::nullopt;
+  const auto most = std::ranges::max_element(
+      wanted, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return statement.iterators[most->first].name;
+}
+
+std::optional<PointwisePlan> MakePlan(const NamedCompute& lowering, const Statement& statement,
+                                      int64_t block) {
   const Compute& compute = lowering.compute;
   if (statement.reducer || statement.iterators.empty()) return std::nullopt;
   const Write& write = statement.writes[0];
@@ -66,6 +87,7 @@ std::optional<PointwisePlan> MakePlan(const NamedCompute& lowering, const Statem
     plan.extents.push_back(statement.iterators[iterator].extent);
   }
   plan.uniform = IsUniform(compute, statement, plan);
+  if (!plan.uniform) plan.across = Across(compute, statement, plan, block);
   return plan;
 }
 
@@ -73,6 +95,7 @@ struct PointwiseChoice {
   int64_t vector = 64;
   int64_t trips = 16;  // vector steps in a task, when the loops are fused
   bool non_temporal = false;
+  int64_t block = 0;  // of transposed reads; 0: gathered
 };
 
 class PointwiseWriter {
@@ -82,8 +105,12 @@ class PointwiseWriter {
       : plan_(plan), choice_(choice), threads_(threads), schedule_(schedule) {}
 
   void Write() {
-    Reorder();
-    plan_.uniform ? Flat() : Rows();
+    if (plan_.across && choice_.block > 0) {
+      Blocks();
+    } else {
+      Reorder();
+      plan_.uniform ? Flat() : Rows();
+    }
     if (choice_.non_temporal) Add(NonTemporalStep{plan_.statement});
   }
 
@@ -125,13 +152,45 @@ class PointwiseWriter {
     Add(SplitStep{last, {vector}});
     if (length % vector != 0) Add(IsolateStep{last + ".0"});
     Add(VectorizeStep{last + ".1"});
-    // As many outer loops as give every thread several tasks.
+    Parallelize(plan_.order.size() - 1, [&](size_t i) { return Loop(plan_.order[i]); });
+    if (plan_.order.size() == 1 && length % vector == 0) Add(ParallelizeStep{last + ".0"});
+  }
+
+  /// Square blocks, a vector a row: what lies apart for the vector's lanes lies together for the
+  /// unrolled loop around it.
+  void Blocks() {
+    const std::string row = Loop(*plan_.across), lane = Loop(plan_.order.back());
+    Add(SplitStep{row, {choice_.block}});
+    Add(SplitStep{lane, {choice_.block}});
+    ReorderStep order;
+    for (size_t i = 0; i + 1 < plan_.order.size(); ++i)
+      order.loops.push_back(Outer(plan_.order[i]));
+    for (const std::string& loop : {lane + ".0", row + ".1", lane + ".1"})
+      order.loops.push_back(loop);
+    Add(std::move(order));
+    for (size_t i = 0; i < plan_.order.size(); ++i)
+      if (IsCut(plan_.order[i]) && plan_.extents[i] % choice_.block != 0)
+        Add(IsolateStep{Loop(plan_.order[i]) + ".0"});
+    Add(UnrollStep{row + ".1"});
+    Add(VectorizeStep{lane + ".1"});
+    Parallelize(plan_.order.size() - 1, [&](size_t i) { return Outer(plan_.order[i]); });
+  }
+
+  bool IsCut(const std::string& iterator) const {
+    return iterator == *plan_.across || iterator == plan_.order.back();
+  }
+  std::string Outer(const std::string& iterator) const {
+    return Loop(iterator) + (IsCut(iterator) ? ".0" : "");
+  }
+
+  /// As many of the outer loops as give every thread several tasks.
+  template <class Name>
+  void Parallelize(size_t loops, const Name& name) {
     int64_t tasks = 1;
-    for (size_t i = 0; i + 1 < plan_.order.size() && tasks < 8 * threads_; ++i) {
-      Add(ParallelizeStep{Loop(plan_.order[i])});
+    for (size_t i = 0; i < loops && tasks < 8 * threads_; ++i) {
+      Add(ParallelizeStep{name(i)});
       tasks *= plan_.extents[i];
     }
-    if (plan_.order.size() == 1 && length % vector == 0) Add(ParallelizeStep{last + ".0"});
   }
 
   const PointwisePlan& plan_;
@@ -144,22 +203,27 @@ class PointwiseWriter {
 
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches) {
+  const int64_t lanes = target.Lanes(4);
   std::vector<PointwisePlan> plans;
+  bool turns = false;
   for (const Statement& statement : lowering.compute.statements) {
-    std::optional<PointwisePlan> plan = MakePlan(lowering, statement);
+    std::optional<PointwisePlan> plan = MakePlan(lowering, statement, lanes);
     if (!plan) return;
+    turns |= plan->across.has_value();
     plans.push_back(std::move(*plan));
   }
   const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.l3_bytes);
-  const int64_t lanes = target.Lanes(4);
   Sketch sketch{.name = "pointwise"};
   sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
   sketch.knobs.push_back({"trips", {4, 16, 64, 256}, 2});
   sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
-  sketch.fill = [plans, threads = target.threads](const std::vector<int64_t>& values) {
+  if (turns) sketch.knobs.push_back({"block", {0, lanes}, 1});
+  sketch.fill = [plans, turns, threads = target.threads](const std::vector<int64_t>& values) {
     Schedule schedule{.lowering = plans[0].lowering};
-    const PointwiseChoice choice{
-        .vector = values[0], .trips = values[1], .non_temporal = values[2] != 0};
+    const PointwiseChoice choice{.vector = values[0],
+                                 .trips = values[1],
+                                 .non_temporal = values[2] != 0,
+                                 .block = turns ? values[3] : 0};
     for (const PointwisePlan& plan : plans) {
       PointwiseWriter(plan, choice, threads, schedule).Write();
     }

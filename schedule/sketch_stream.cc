@@ -15,6 +15,7 @@
 //     out = o * z
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "schedule/access_analysis.h"
 #include "schedule/sketches.h"
@@ -29,6 +30,7 @@ struct StreamChoice {
   int64_t rows = 1;     // of a tile of the second
   int64_t widths = 16;
   int64_t unroll = 1;
+  int64_t lanes = 1;  // of the target
 };
 
 class StreamWriter {
@@ -205,10 +207,21 @@ class StreamWriter {
     Add(VectorizeStep{loop + ".1"});
   }
 
-  // Rows copied before they are multiplied: turned over, so that they are lanes.
+  // Rows copied before they are multiplied: turned over, so that they are lanes. In blocks, where
+  // they come out even: rows of a block are read as vectors then, and transposed in registers.
   void RunAlongDepth(StatementId s) {
-    Add(ReorderStep{{Loop(s, plan_.depth), Loop(s, plan_.row)}});
-    Add(VectorizeStep{Loop(s, plan_.row)});
+    const std::string depth = Loop(s, plan_.depth), row = Loop(s, plan_.row);
+    const int64_t block = std::gcd(plan_.depths, choice_.lanes);
+    if (block < 4 || plan_.rows % choice_.lanes != 0) {
+      Add(ReorderStep{{depth, row}});
+      Add(VectorizeStep{row});
+      return;
+    }
+    Add(SplitStep{depth, {block}});
+    Add(SplitStep{row, {choice_.lanes}});
+    Add(ReorderStep{{depth + ".0", row + ".0", depth + ".1", row + ".1"}});
+    Add(UnrollStep{depth + ".1"});
+    Add(VectorizeStep{row + ".1"});
   }
 
   void Unroll(const std::string& loop, int64_t extent) {
@@ -312,8 +325,11 @@ Sketch MakeSketch(StreamPlan plan, const Machine& machine, const StreamChoice& i
       KnobOf("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths));
   sketch.knobs.push_back(KnobOf("unroll", {1, 2, 4, 8}, initial.unroll));
   sketch.fill = [plan, compute, machine](const std::vector<int64_t>& values) {
-    StreamChoice choice{
-        .columns = values[0], .rows = values[1], .widths = values[2], .unroll = values[3]};
+    StreamChoice choice{.columns = values[0],
+                        .rows = values[1],
+                        .widths = values[2],
+                        .unroll = values[3],
+                        .lanes = machine.lanes};
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows =
         std::clamp<int64_t>(machine.registers / (choice.widths / machine.lanes), 1, choice.rows);

@@ -111,6 +111,61 @@ nest tri {
 })");
 }
 
+// Blocks that lie the other way round are loaded in rows and transposed in registers.
+TEST(Loops, TransposedBlocks) {
+  for (const char* type : {"f32", "f64", "f16", "u8", "i64"}) {
+    ExpectAsInterpreted(fmt::format(R"(
+nest turn {{
+  input A: {0}[48, 50]
+  input B: {0}[64, 3, 40]
+  output C: {0}[29, 32]
+  output D: {0}[40, 64]
+  phase main {{
+    for jt in 0 .. 2 {{
+      unrolled for i in 0 .. 29 {{
+        vector for j in 0 .. 16 {{
+          s: C[i, 16*jt + j] = A[16*jt + j, i + 2] + A[16*jt + j, i]
+        }}
+      }}
+    }}
+    for it in 0 .. 2 {{
+      unrolled for i in 0 .. min(32, 40 - 32*it) {{
+        vector for j in 0 .. 64 {{ t: D[32*it + i, j] = B[j, 1, 32*it + i] }}
+      }}
+    }}
+  }}
+}})",
+                                    type));
+  }
+}
+
+// Where a copy may not run, the elements of the later ones may not be there.
+TEST(Loops, TransposedUnderConditions) {
+  ExpectAsInterpreted(R"(
+nest turn {
+  input A: f32[16, 20]
+  output C: f32[20, 16]
+  phase main {
+    for z in 0 .. 20 { vector for y in 0 .. 16 { zero: C[z, y] = 0.0 } }
+    for k in 0 .. 21 {
+      unrolled for i in 0 .. 20 {
+        vector for j in 0 .. 16 {
+          if (k - i - 1 >= 0) { s: C[i, j] = A[j, i] }
+        }
+      }
+      unrolled for p in 0 .. min(20, k) {
+        vector for q in 0 .. 16 { t: C[p, q] = A[q, p] + 1.0 }
+      }
+      unrolled for u in 0 .. 20 {
+        vector for v in 0 .. 16 {
+          w: C[u, v] = (A[v, u + k - 10] where (u + k - 10 >= 0, 29 - u - k >= 0) else 7.0) + C[u, v]
+        }
+      }
+    }
+  }
+})");
+}
+
 TEST(Loops, EmptyRanges) {
   ExpectAsInterpreted(R"(
 nest empty {

@@ -279,6 +279,14 @@ inline constexpr std::string_view kConcat = R"(compute concat {
 }
 )";
 
+inline constexpr std::string_view kTurned = R"(compute turned {
+  input A: f32[39, 2, 45]
+  output Y: f32[2, 45, 39]
+  Y[n: 2, i: 45, j: 39]:
+    Y[n, i, j] = max(A[j, n, i], 0.0)
+}
+)";
+
 inline constexpr std::string_view kGather = R"(compute gather {
   input T: f32[11, 37]
   input I: i64[13] range [0, 10]
@@ -424,6 +432,7 @@ inline constexpr Program kPrograms[] = {
     {"uniform_chain", kUniformChain},
     {"transpose", kTranspose},
     {"concat", kConcat},
+    {"turned", kTurned},
     {"gather", kGather},
     {"argmax", kArgMax},
     {"causal", kCausal},

@@ -93,9 +93,19 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kSumAll), "reduce_all");
   EXPECT_EQ(first(kUniformChain), "pointwise");
   EXPECT_EQ(first(kConcat), "pointwise");
+  EXPECT_EQ(first(kTurned), "pointwise");
   EXPECT_EQ(first(kGather), "pointwise");
   EXPECT_EQ(first(kAttention), "stream");
   EXPECT_EQ(first(kStreamedAttention), "stream");
+}
+
+// Blocks of a transposition: a vector's lanes on one side, copies of the code on the other.
+TEST(Sketches, TurnInSquareBlocks) {
+  const Compute compute = MustParse(kTurned);
+  const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const std::string schedule = Print(sketches[0].Fill(sketches[0].InitialDecisions()));
+  EXPECT_NE(schedule.find("split Y.i 16\nsplit Y.j 16\n"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
 // What one task keeps does not grow with the product of the sequence lengths: scores live in the
