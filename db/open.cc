@@ -213,7 +213,7 @@ Result<SqlitePtr> OpenSqlite(const std::string& path, OpenMode mode) {
 Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::string& path,
                                                                      OpenMode mode) {
   if (path.empty()) return Fail(ErrorCode::kInvalidArgument, "the database path is empty");
-  if (path.find('\0') != std::string::npos) {
+  if (path.contains('\0')) {
     return Fail(ErrorCode::kInvalidArgument, "the database path contains a zero byte");
   }
   std::string name = path;

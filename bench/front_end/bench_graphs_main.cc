@@ -90,7 +90,7 @@ void Report(const LargeGraph& large, int64_t nodes) {
 }  // namespace tunec::bench
 
 int main(int argc, char** argv) {
-  const int64_t nodes = argc > 1 ? std::atoll(argv[1]) : 20000;
+  const int64_t nodes = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 20000;
   const std::string wanted = argc > 2 ? argv[2] : "";
   if (nodes < 100) {
     fmt::print(stderr, "usage: bench_graphs [NODES, at least 100] [NAME]\n");

@@ -211,6 +211,6 @@ int main(int argc, char** argv) {
   }
   fmt::print("{}, {} bits\n", target->cpu, target->vector_bits);
   for (const tunec::bench::KernelBench& bench : tunec::bench::KernelBenches(target->vector_bits))
-    if (bench.name.find(wanted) != std::string::npos) tunec::bench::Run(bench, *target);
+    if (bench.name.contains(wanted)) tunec::bench::Run(bench, *target);
   return 0;
 }

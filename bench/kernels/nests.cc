@@ -5,7 +5,8 @@
 namespace tunec::bench {
 namespace {
 
-std::string Replace(std::string text, std::vector<std::pair<std::string, std::string>> words) {
+std::string Replace(std::string text,
+                    const std::vector<std::pair<std::string, std::string>>& words) {
   for (const auto& [from, to] : words)
     for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
       text.replace(at, from.size(), to);
