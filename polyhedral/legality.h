@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ir/compute.h"
+#include "polyhedral/instance_pairs.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/error.h"
 
@@ -44,6 +45,19 @@ class Dependences {
 
   /// The flow dependences as isl text, for documentation and tests.
   Result<std::string> Print() const;
+
+  /// The dependences from instances in one box to instances in another, sorted, each pair once. Of
+  /// a reduction's own, which relate each addition to all later ones, only those to the next in the
+  /// box. kResourceLimit beyond `most` pairs, or isl's quota.
+  Result<std::vector<InstancePair>> Between(const InstanceBox& from, const InstanceBox& to,
+                                            size_t most) const;
+
+  /// Whether instances in a box have dependent ones of the other's statement outside the other.
+  Result<bool> HasOthers(const InstanceBox& from, const InstanceBox& to) const;
+
+  /// Domains and accesses of the statements, their order in `tree`, and all dependences, as isl
+  /// simplifies them, with the names of statements, iterators and tensors.
+  Result<std::string> Describe(const ScheduleTree& tree) const;
 
  private:
   struct Impl;

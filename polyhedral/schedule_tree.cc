@@ -206,22 +206,28 @@ std::string_view ScopeName(Scope scope) {
   return kNames[static_cast<size_t>(scope)];
 }
 
+}  // namespace
+
+std::string PrintLoop(const ScheduleTree& tree, VarId id) {
+  const TreeLoop& loop = tree.loops[id];
+  std::string text = fmt::format("for {} < {}{}{}{}", loop.name, loop.extent, KindName(loop.kind),
+                                 loop.isolate ? " isolate" : "",
+                                 loop.unroll > 1 ? fmt::format(" unroll {}", loop.unroll) : "");
+  for (const int64_t cut : loop.cuts) text += fmt::format(" cut {}", cut);
+  for (const LoopPrefetch& prefetch : loop.prefetches) {
+    text += fmt::format(" prefetch {} {}", tree.tensors[prefetch.tensor].name, prefetch.distance);
+  }
+  return text;
+}
+
+namespace {
+
 void PrintNode(const ScheduleTree& tree, const TreeNode& node, int indent, std::string& text) {
   const std::string space(static_cast<size_t>(2 * indent), ' ');
   switch (node.kind) {
-    case TreeNode::Kind::kLoop: {
-      const TreeLoop& loop = tree.loops[node.loop];
-      text += fmt::format("{}for {} < {}{}{}{}", space, loop.name, loop.extent, KindName(loop.kind),
-                          loop.isolate ? " isolate" : "",
-                          loop.unroll > 1 ? fmt::format(" unroll {}", loop.unroll) : "");
-      for (const int64_t cut : loop.cuts) text += fmt::format(" cut {}", cut);
-      for (const LoopPrefetch& prefetch : loop.prefetches) {
-        text +=
-            fmt::format(" prefetch {} {}", tree.tensors[prefetch.tensor].name, prefetch.distance);
-      }
-      text += "\n";
+    case TreeNode::Kind::kLoop:
+      text += fmt::format("{}{}\n", space, PrintLoop(tree, node.loop));
       break;
-    }
     case TreeNode::Kind::kSequence:
       text += fmt::format("{}sequence\n", space);
       break;

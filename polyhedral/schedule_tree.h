@@ -94,7 +94,9 @@ std::vector<StatementId> StatementsBelow(const TreeNode& node);
 /// The loops around a statement's leaf, outermost first.
 std::vector<VarId> LoopsAround(const TreeNode& root, StatementId statement);
 
-/// `for acc.i.0 < 4 parallel` ... indented, one node a line, for people and golden tests.
+/// `for acc.i.0 < 4 parallel`
+std::string PrintLoop(const ScheduleTree& tree, VarId loop);
+/// The tree's nodes, indented, one a line, for people and golden tests.
 std::string Print(const ScheduleTree& tree);
 
 /// The loops of the tree. Every condition is enforced: by a bound, by an If around all it

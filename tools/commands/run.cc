@@ -55,9 +55,9 @@ Result<int> Run(const RunArguments& arguments) {
                MakeInputs(session.graph, arguments.inputs, arguments.input_seed));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
-  TUNEC_ASSIGN(const std::vector<Array> outputs,
-               arguments.memory ? RunMeasured(*model.executable, inputs)
-                                : RunModel(*model.executable, inputs));
+  TUNEC_ASSIGN(const std::vector<Array> outputs, arguments.memory
+                                                     ? RunMeasured(*model.executable, inputs)
+                                                     : RunModel(*model.executable, inputs));
   const std::vector<TensorSpec>& specs = model.executable->Outputs();
   if (!arguments.outputs.empty())
     TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, outputs));

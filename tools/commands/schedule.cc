@@ -9,6 +9,7 @@
 #include "jit/detect_cpu.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/schedule_picture.h"
 #include "tools/model_options.h"
 #include "tools/roofline.h"
 #include "tools/schedule_steps.h"
@@ -27,6 +28,8 @@ struct ScheduleArguments {
   std::string accuracy = "f32";
   uint64_t seed = 0;
   int rounds = 9;
+  PictureArguments picture;
+  bool polyhedral = false;
   bool last = false;
   bool assembly = false;
   bool run = false;
@@ -224,10 +227,25 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
   return right ? kExitOk : kExitFailure;
 }
 
+// What the last loops are in terms of sets and relations, as text and as a drawing; also where they
+// are not allowed.
+Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments) {
+  const ReductionOrder order = ReductionOrderFor(request.accuracy);
+  TUNEC_ASSIGN(const ScheduleDraft draft,
+               DraftSchedule(request.compute, request.prefixes.back().schedule, order));
+  if (arguments.polyhedral) {
+    TUNEC_ASSIGN(const std::string text, draft.dependences.Describe(draft.tree));
+    fmt::print("{}", text);
+  }
+  return arguments.picture.svg.empty() ? Status() : DrawSchedule(draft, arguments.picture, order);
+}
+
 Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(const Request request, ReadRequest(arguments));
   const std::vector<SchedulePrefix>& prefixes = request.prefixes;
-  if (!arguments.time || arguments.last) PrintAll(prefixes, arguments.last);
+  const bool polyhedral = arguments.polyhedral || !arguments.picture.svg.empty();
+  if (arguments.last || !(arguments.time || polyhedral)) PrintAll(prefixes, arguments.last);
+  if (polyhedral) TUNEC_RETURN_IF_ERROR(ShowPolyhedral(request, arguments));
   std::fflush(stdout);
   if (const auto& refusal = prefixes.back().refusal) {
     return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", refusal->message);
@@ -258,6 +276,9 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
       ->expected(1)
       ->take_all()
       ->check(Silently(CLI::ExistingFile));
+  command.add_flag("--polyhedral", arguments->polyhedral,
+                   "iteration domains, accesses, order after the last step, and dependences");
+  AddPictureOptions(command, arguments->picture);
   command.add_flag("--last", arguments->last, "show the loops after the last step only");
   command.add_flag("--assembly", arguments->assembly, "show the machine code after the last step");
   command.add_flag("--run", arguments->run,

@@ -1,0 +1,34 @@
+// Pairs of dependent statement instances as plain numbers, for drawings and tables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ir/compute.h"
+
+namespace tunec {
+
+/// Why two instances must keep their order. Where a pair has several reasons the first counts.
+enum class DependenceType : uint8_t {
+  kFlow,       // the second reads what the first wrote
+  kReduction,  // both add to one element: in any order, unless sums must be added as written
+  kAnti,       // the second overwrites what the first read
+  kOutput,     // the second overwrites what the first wrote
+};
+
+inline constexpr size_t kDependenceTypes = 4;
+
+/// The instances of a statement whose iterators lie in these intervals.
+struct InstanceBox {
+  StatementId statement = 0;
+  std::vector<Interval> ranges;  // by iterator
+};
+
+struct InstancePair {
+  TensorId tensor = 0;  // through whose storage
+  DependenceType type = DependenceType::kFlow;
+  std::vector<int64_t> from, to;  // values of the iterators
+};
+
+}  // namespace tunec
