@@ -3,11 +3,14 @@
 // `copy()` or `take()` to the first kind and `get()` to the second.
 #pragma once
 
+#include <isl/aff.h>
 #include <isl/ctx.h>
 #include <isl/flow.h>
 #include <isl/map.h>
 #include <isl/options.h>
 #include <isl/point.h>
+#include <isl/schedule.h>
+#include <isl/schedule_node.h>
 #include <isl/set.h>
 #include <isl/space.h>
 #include <isl/union_map.h>
@@ -56,8 +59,11 @@ class Context {
   isl_ctx* ctx_ = isl_ctx_alloc();
 };
 
+using Affine = Handle<isl_aff, isl_aff_copy, isl_aff_free>;
 using Map = Handle<isl_map, isl_map_copy, isl_map_free>;
 using Point = Handle<isl_point, isl_point_copy, isl_point_free>;
+using Schedule = Handle<isl_schedule, isl_schedule_copy, isl_schedule_free>;
+using ScheduleNode = Handle<isl_schedule_node, isl_schedule_node_copy, isl_schedule_node_free>;
 using Set = Handle<isl_set, isl_set_copy, isl_set_free>;
 using UnionMap = Handle<isl_union_map, isl_union_map_copy, isl_union_map_free>;
 using UnionSet = Handle<isl_union_set, isl_union_set_copy, isl_union_set_free>;

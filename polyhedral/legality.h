@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ir/compute.h"
+#include "polyhedral/affine_schedule.h"
 #include "polyhedral/instance_pairs.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/error.h"
@@ -42,6 +43,10 @@ class Dependences {
 
   /// The same by isl alone: what tests hold against Check.
   Status CheckExactly(const ScheduleTree& tree, ReductionOrder order) const;
+
+  /// What isl's own scheduler makes of the statements, whose every dependence holds (those of
+  /// reductions on themselves too). kResourceLimit beyond a quota that bounds it to milliseconds.
+  Result<AffineSchedule> Propose(StatementFusion fusion) const;
 
   /// The flow dependences as isl text, for documentation and tests.
   Result<std::string> Print() const;

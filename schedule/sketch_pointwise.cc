@@ -67,10 +67,22 @@ std::optional<std::string> Across(const Compute& compute, const Statement& state
   return statement.iterators[most->first].name;
 }
 
+// Whether an element may depend on others of the same statement: a recurrence.
+bool ReadsItself(const Compute& compute, const Statement& statement) {
+  const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
+  const Write& write = statement.writes[0];
+  return std::ranges::any_of(statement.reads, [&](const Read& read) {
+    if (home(read.tensor) != home(write.tensor)) return false;
+    const bool alike = compute.tensors[read.tensor].shape == compute.tensors[write.tensor].shape;
+    return !alike || read.index != write.index;
+  });
+}
+
 std::optional<PointwisePlan> MakePlan(const NamedCompute& lowering, const Statement& statement,
                                       int64_t block) {
   const Compute& compute = lowering.compute;
   if (statement.reducer || statement.iterators.empty()) return std::nullopt;
+  if (ReadsItself(compute, statement)) return std::nullopt;
   const Write& write = statement.writes[0];
   PointwisePlan plan{.lowering = lowering.name, .statement = statement.name};
   std::vector<std::pair<int64_t, VarId>> by_stride;

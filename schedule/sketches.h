@@ -31,4 +31,9 @@ void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
+/// Whatever has loops, as isl's scheduler would run it: for what no other sketch fits
+/// (sketch_affine.cc). Costs the computation of all dependences.
+void AddAffineSketches(const NamedCompute& lowering, const Target& target,
+                       std::vector<Sketch>& sketches);
+
 }  // namespace tunec

@@ -5,6 +5,7 @@
 
 #include "autotune/keys.h"
 #include "autotune/measure.h"
+#include "autotune/tuner.h"
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
 #include "support/file.h"
@@ -19,6 +20,7 @@ namespace tunec {
 namespace {
 
 constexpr const char* kLowering = "direct";  // a .compute is its only form
+constexpr const char* kAutomatic = "automatic";
 
 struct ScheduleArguments {
   std::string compute;
@@ -30,6 +32,7 @@ struct ScheduleArguments {
   int rounds = 9;
   PictureArguments picture;
   bool polyhedral = false;
+  bool automatic = false;
   bool last = false;
   bool assembly = false;
   bool run = false;
@@ -43,6 +46,12 @@ struct Request {
   Accuracy accuracy;
 };
 
+// What tunec would compile it with, without any trial.
+Result<Schedule> AutomaticSchedule(const Request& request) {
+  const TunerOptions options{.target = request.target, .accuracy = request.accuracy};
+  return BestSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options);
+}
+
 Result<Schedule> ReadSchedule(const std::string& path) {
   TUNEC_ASSIGN(const std::string text, ReadFile(path));
   TUNEC_ASSIGN(Schedule schedule, ParseSchedule(text, path));
@@ -50,13 +59,14 @@ Result<Schedule> ReadSchedule(const std::string& path) {
   return schedule;
 }
 
-// Of one file every step, of several files all steps together, a row for each.
-Result<std::vector<SchedulePrefix>> ReadPrefixes(const Compute& compute,
-                                                 const std::vector<std::string>& files,
-                                                 const Arithmetic& arithmetic) {
+// Of one file every step, of several schedules all steps together, a row for each.
+Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
+                                                 const ScheduleArguments& arguments) {
+  const Compute& compute = request.compute;
+  const Arithmetic arithmetic = ArithmeticFor(request.accuracy);
+  const std::vector<std::string>& files = arguments.steps;
   Schedule none{.lowering = kLowering};
-  if (files.empty()) return SchedulePrefixes(compute, none, arithmetic);
-  if (files.size() == 1) {
+  if (files.size() == 1 && !arguments.automatic) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(files[0]));
     return SchedulePrefixes(compute, schedule, arithmetic);
   }
@@ -65,6 +75,11 @@ Result<std::vector<SchedulePrefix>> ReadPrefixes(const Compute& compute,
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(file));
     const std::string label = std::filesystem::path(file).stem();
     TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, arithmetic));
+    prefixes.push_back(std::move(prefix));
+  }
+  if (arguments.automatic) {
+    TUNEC_ASSIGN(const Schedule schedule, AutomaticSchedule(request));
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, kAutomatic, arithmetic));
     prefixes.push_back(std::move(prefix));
   }
   return prefixes;
@@ -77,8 +92,7 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(const std::string text, ReadFile(arguments.compute));
   TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
   TUNEC_RETURN_IF_ERROR(Verify(request.compute));
-  TUNEC_ASSIGN(request.prefixes,
-               ReadPrefixes(request.compute, arguments.steps, ArithmeticFor(request.accuracy)));
+  TUNEC_ASSIGN(request.prefixes, ReadPrefixes(request, arguments));
   return request;
 }
 
@@ -244,7 +258,9 @@ Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(const Request request, ReadRequest(arguments));
   const std::vector<SchedulePrefix>& prefixes = request.prefixes;
   const bool polyhedral = arguments.polyhedral || !arguments.picture.svg.empty();
-  if (arguments.last || !(arguments.time || polyhedral)) PrintAll(prefixes, arguments.last);
+  if (arguments.automatic) fmt::print("{}", Print(prefixes.back().schedule));
+  const bool loops = !(arguments.time || polyhedral || arguments.automatic);
+  if (arguments.last || loops) PrintAll(prefixes, arguments.last);
   if (polyhedral) TUNEC_RETURN_IF_ERROR(ShowPolyhedral(request, arguments));
   std::fflush(stdout);
   if (const auto& refusal = prefixes.back().refusal) {
@@ -279,6 +295,9 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--polyhedral", arguments->polyhedral,
                    "iteration domains, accesses, order after the last step, and dependences");
   AddPictureOptions(command, arguments->picture);
+  command.add_flag(
+      "--auto", arguments->automatic,
+      "print the schedule that tunec begins with, and compare it with those of --steps");
   command.add_flag("--last", arguments->last, "show the loops after the last step only");
   command.add_flag("--assembly", arguments->assembly, "show the machine code after the last step");
   command.add_flag("--run", arguments->run,

@@ -1,0 +1,185 @@
+#include "schedule/band_plan.h"
+
+#include <algorithm>
+
+#include "schedule/access_analysis.h"
+
+namespace tunec {
+namespace {
+
+struct Row {
+  AffineRow value;
+  bool coincident = false;
+  size_t band = 0;
+  bool permutable = false;
+};
+
+// The rows around one statement, outermost first.
+void CollectRows(const AffineSchedule& node, StatementId statement, std::vector<Row>& rows) {
+  if (node.kind == AffineSchedule::Kind::kBand) {
+    const size_t band = rows.empty() ? 0 : rows.back().band + 1;
+    for (const AffineLoop& loop : node.loops) {
+      const auto found = loop.rows.find(statement);
+      if (found == loop.rows.end()) continue;
+      rows.push_back({found->second, loop.coincident, band, node.permutable});
+    }
+  }
+  for (const AffineSchedule& child : node.children) {
+    if (std::ranges::find(child.statements, statement) != child.statements.end()) {
+      CollectRows(child, statement, rows);
+    }
+  }
+}
+
+// Turns rows into loops one by one; each brings in one iterator, the others that it uses are there.
+class Planner {
+ public:
+  explicit Planner(const Statement& statement) : statement_(statement) {
+    plan_.statement = statement.name;
+    plan_.has_conditions = !statement.domain.empty();
+    for (const Iterator& iterator : statement.iterators) {
+      plan_.order.push_back(statement.name + "." + iterator.name);
+    }
+    seen_.resize(statement.iterators.size(), false);
+  }
+
+  void AddRow(const Row& row) {
+    const std::optional<VarId> own = NewIteratorOf(row.value);
+    if (!own) return;
+    std::vector<int64_t> value(statement_.iterators.size(), 0);
+    value[*own] = 1;
+    BandLoop loop = PlainLoop(*own);
+    loop.coincident = row.coincident;
+    if (const auto factors = Slant(row.value, *own)) {
+      for (size_t i = 0; i < factors->size(); ++i) Skew(i, (*factors)[i], loop, value);
+    }
+    Append(std::move(loop), std::move(value), row);
+  }
+
+  // Iterators that no row brought in stay innermost.
+  BandPlan Finish() {
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      if (seen_[i]) continue;
+      const size_t band = bands_.empty() ? 0 : bands_.back() + 1;
+      std::vector<int64_t> value(statement_.iterators.size(), 0);
+      value[i] = 1;
+      Append(PlainLoop(static_cast<VarId>(i)), std::move(value), {.band = band});
+    }
+    ChooseBand();
+    return std::move(plan_);
+  }
+
+ private:
+  BandLoop PlainLoop(VarId iterator) const {
+    return {.name = statement_.name + "." + statement_.iterators[iterator].name,
+            .extent = statement_.iterators[iterator].extent,
+            .iterator = iterator};
+  }
+
+  void Append(BandLoop loop, std::vector<int64_t> value, const Row& row) {
+    seen_[loop.iterator] = true;
+    plan_.loops.push_back(std::move(loop));
+    values_.push_back(std::move(value));
+    bands_.push_back(row.band);
+    permutable_.push_back(row.permutable);
+  }
+
+  // The last iterator of the row with coefficient 1 that has no loop yet.
+  std::optional<VarId> NewIteratorOf(const AffineRow& row) const {
+    for (size_t i = seen_.size(); i-- > 0;) {
+      if (!seen_[i] && row.coefficients[i] == 1) return static_cast<VarId>(i);
+    }
+    return std::nullopt;
+  }
+
+  // The multiples of the loops so far that make the row of its own iterator; none when some is
+  // negative or the row has another iterator without a loop.
+  std::optional<std::vector<int64_t>> Slant(const AffineRow& row, VarId own) const {
+    std::vector<int64_t> rest = row.coefficients;
+    rest[own] -= 1;
+    std::vector<int64_t> factors(plan_.loops.size(), 0);
+    for (size_t i = plan_.loops.size(); i-- > 0;) {
+      factors[i] = rest[plan_.loops[i].iterator];
+      if (factors[i] < 0) return std::nullopt;
+      for (size_t k = 0; k < rest.size(); ++k) rest[k] -= factors[i] * values_[i][k];
+    }
+    const bool made = std::ranges::all_of(rest, [](int64_t left) { return left == 0; });
+    return made ? std::optional(std::move(factors)) : std::nullopt;
+  }
+
+  void Skew(size_t by, int64_t factor, BandLoop& loop, std::vector<int64_t>& value) {
+    if (factor == 0) return;
+    const BandLoop& other = plan_.loops[by];
+    const std::string name = loop.name + "_" + statement_.iterators[other.iterator].name;
+    plan_.skews.push_back({loop.name, other.name, factor, name});
+    std::ranges::replace(plan_.order, loop.name, name);
+    loop.name = name;
+    loop.extent += factor * (other.extent - 1);
+    for (size_t k = 0; k < value.size(); ++k) value[k] += factor * values_[by][k];
+  }
+
+  void ChooseBand() {
+    const size_t count = plan_.loops.size();
+    for (size_t begin = 0; begin < count;) {
+      size_t end = begin + 1;
+      while (end < count && permutable_[begin] && bands_[end] == bands_[begin]) ++end;
+      const bool useful = end - begin > 1 || plan_.loops[begin].coincident;
+      if (begin == 0 || useful) {
+        plan_.band_begin = begin;
+        plan_.band_end = end;
+      }
+      if (useful) return;
+      begin = end;
+    }
+  }
+
+  const Statement& statement_;
+  BandPlan plan_;
+  std::vector<bool> seen_;                    // per iterator: a loop brings it in
+  std::vector<std::vector<int64_t>> values_;  // per loop: its coefficients of the iterators
+  std::vector<size_t> bands_;                 // per loop
+  std::vector<bool> permutable_;              // per loop: its band is
+};
+
+std::optional<size_t> VectorLoop(const BandPlan& plan, const Compute& compute,
+                                 const Statement& statement) {
+  const Write& write = statement.writes[0];
+  const auto along = ContiguousIterator(compute, statement, write.tensor, write.index);
+  if (!along) return std::nullopt;
+  const size_t count = plan.loops.size();
+  for (size_t i = 0; i < count; ++i) {
+    const bool innermost = i + 1 == count || (plan.InBand(i) && plan.band_end == count);
+    if (plan.loops[i].iterator == *along && innermost) return i;
+  }
+  return std::nullopt;
+}
+
+bool Reuses(const BandPlan& plan, const Statement& statement) {
+  int carrying = 0;
+  bool again = false;
+  for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
+    const BandLoop& loop = plan.loops[i];
+    carrying += loop.coincident ? 0 : 1;
+    again |= std::ranges::any_of(statement.reads, [&](const Read& read) {
+      return loop.coincident && !UsesIterator(read.index, loop.iterator);
+    });
+  }
+  return carrying > 1 || (carrying == 1 && again);
+}
+
+}  // namespace
+
+std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& compute,
+                                 const Statement& statement, StatementId id) {
+  if (statement.iterators.empty()) return std::nullopt;
+  std::vector<Row> rows;
+  CollectRows(proposed, id, rows);
+  Planner planner(statement);
+  for (const Row& row : rows) planner.AddRow(row);
+  BandPlan plan = planner.Finish();
+  plan.vector = VectorLoop(plan, compute, statement);
+  plan.reuses = Reuses(plan, statement);
+  return plan;
+}
+
+}  // namespace tunec

@@ -1,0 +1,48 @@
+// How the loops of one statement become those of affine rows, as isl's scheduler proposes them
+// (polyhedral/affine_schedule.h): which are slanted to which others, and which can be tiled
+// together.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/compute.h"
+#include "polyhedral/affine_schedule.h"
+#include "schedule/step.h"
+
+namespace tunec {
+
+struct BandLoop {
+  std::string name;
+  int64_t extent = 0;
+  VarId iterator = 0;  // that of the statement which it brings in; it may add multiples of others
+  bool coincident = false;
+};
+
+struct BandPlan {
+  std::string statement;
+  std::vector<SkewStep> skews;
+  std::vector<std::string> order;  // the loops as the skews leave them, outermost first
+  std::vector<BandLoop> loops;     // the same in the order of the rows
+  /// The loops of the band that is made something of: the outermost one with a loop that carries no
+  /// dependence, or with several loops.
+  size_t band_begin = 0;
+  size_t band_end = 0;
+  /// The loop along which the statement writes its tensor element by element, with no row inside
+  /// of it that could not be outside.
+  std::optional<size_t> vector;
+  bool has_conditions = false;
+  /// Whether tiles of the band reuse values: several of its loops carry dependences, or one does
+  /// and another is along what is read again.
+  bool reuses = false;
+
+  bool InBand(size_t loop) const { return loop >= band_begin && loop < band_end; }
+};
+
+/// None for a statement without loops. A row that skewing cannot make (it goes backwards, or adds
+/// no iterator of its own) is simplified to its iterator, or left out.
+std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& compute,
+                                 const Statement& statement, StatementId id);
+
+}  // namespace tunec

@@ -1,0 +1,26 @@
+// The steps for one statement's band.
+#pragma once
+
+#include <vector>
+
+#include "schedule/band_plan.h"
+
+namespace tunec {
+
+/// How much is made of a band; what turns out to be illegal is left away.
+struct BandForm {
+  bool tiles = false;
+  bool tasks = false;
+  bool lanes = false;
+};
+
+struct BandChoice {
+  BandForm form;
+  std::vector<int64_t> tiles;  // per loop of the band; as large as the loop: it is not cut
+  int64_t piece = 0;           // of a loop that is cut into tasks of vectors
+  int threads = 1;
+};
+
+void WriteBand(const BandPlan& plan, const BandChoice& choice, std::vector<ScheduleStep>& steps);
+
+}  // namespace tunec

@@ -1,0 +1,155 @@
+// What no other sketch fits: recurrences, stencils over time, eliminations. isl's scheduler says
+// how each statement's loops may be slanted and which can be tiled together; the steps that say
+// the same are written here, the most ambitious form of them that is legal.
+#include <algorithm>
+#include <memory>
+
+#include "polyhedral/legality.h"
+#include "schedule/apply.h"
+#include "schedule/band_writer.h"
+#include "schedule/sketches.h"
+
+namespace tunec {
+namespace {
+
+// The best form first.
+constexpr BandForm kForms[] = {
+    {.tiles = true, .tasks = true, .lanes = true},
+    {.tiles = true, .tasks = true},
+    {.tiles = true, .lanes = true},
+    {.tasks = true, .lanes = true},
+    {.tasks = true},
+    {.lanes = true},
+};
+
+constexpr int64_t kLeastTile = 4;
+constexpr int64_t kLargestTile = 512;
+constexpr int64_t kVectorsPerTile = 16;
+constexpr int64_t kPointsPerTile = 16;  // of a loop that is not the vectors'
+
+struct StatementBand {
+  BandPlan plan;
+  BandForm form;
+  size_t first_knob = 0;
+};
+
+struct AffineSketch {
+  std::string lowering;
+  std::vector<StatementBand> bands;
+  int64_t piece = 0;
+  int threads = 1;
+
+  Schedule Fill(const std::vector<int64_t>& values) const {
+    Schedule schedule{.lowering = lowering};
+    for (const StatementBand& band : bands) {
+      BandChoice choice{.form = band.form, .piece = piece, .threads = threads};
+      if (band.form.tiles) {
+        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(band.first_knob);
+        const auto loops = static_cast<std::ptrdiff_t>(band.plan.band_end - band.plan.band_begin);
+        choice.tiles.assign(begin, begin + loops);
+      }
+      WriteBand(band.plan, choice, schedule.steps);
+    }
+    return schedule;
+  }
+};
+
+// Powers of two, and the whole loop.
+Knob TileKnob(const BandLoop& loop, int64_t wanted) {
+  Knob knob{.name = loop.name};
+  for (int64_t tile = kLeastTile; tile < std::min(loop.extent, 2 * kLargestTile); tile *= 2) {
+    if (tile <= wanted) knob.initial = static_cast<int>(knob.choices.size());
+    knob.choices.push_back(tile);
+  }
+  knob.choices.push_back(loop.extent);
+  return knob;
+}
+
+class Builder {
+ public:
+  Builder(const NamedCompute& lowering, const Target& target)
+      : compute_(lowering.compute),
+        tree_(OriginalTree(lowering.compute)),
+        dependences_(Dependences::Of(tree_.tensors, tree_.statements)) {
+    affine_.lowering = lowering.name;
+    lanes_ = target.Lanes(4);
+    affine_.piece = kVectorsPerTile * lanes_;
+    affine_.threads = target.threads;
+    sketch_.name = "affine";
+  }
+
+  std::optional<Sketch> Build() {
+    const Result<AffineSchedule> proposed = dependences_.Propose(StatementFusion::kSeparate);
+    if (!proposed) return std::nullopt;
+    for (size_t s = 0; s < tree_.statements.size(); ++s) {
+      auto plan = PlanBand(*proposed, compute_, tree_.statements[s], static_cast<StatementId>(s));
+      if (plan) Add(std::move(*plan));
+    }
+    if (affine_.bands.empty()) return std::nullopt;
+    sketch_.fill = [affine = std::make_shared<const AffineSketch>(std::move(affine_))](
+                       const std::vector<int64_t>& values) { return affine->Fill(values); };
+    return std::move(sketch_);
+  }
+
+ private:
+  // In the first form in which the schedule with it stays legal, or not at all.
+  void Add(BandPlan plan) {
+    const std::vector<Knob> knobs = sketch_.knobs;
+    const size_t before = Initial().steps.size();
+    affine_.bands.push_back({std::move(plan), {}, knobs.size()});
+    for (const BandForm& form : kForms) {
+      StatementBand& band = affine_.bands.back();
+      if (!Fits(band.plan, form)) continue;
+      band.form = form;
+      sketch_.knobs = knobs;
+      if (form.tiles) AddKnobs(band.plan);
+      if (IsOfUse(before)) return;
+    }
+    sketch_.knobs = knobs;
+    affine_.bands.pop_back();
+  }
+
+  static bool Fits(const BandPlan& plan, const BandForm& form) {
+    return (!form.tiles || plan.reuses) && (!form.lanes || plan.vector);
+  }
+
+  void AddKnobs(const BandPlan& plan) {
+    for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
+      const bool vector = plan.vector == i;
+      sketch_.knobs.push_back(
+          TileKnob(plan.loops[i], vector ? kVectorsPerTile * lanes_ : kPointsPerTile));
+    }
+  }
+
+  Schedule Initial() const {
+    std::vector<int64_t> values;
+    for (const Knob& knob : sketch_.knobs) values.push_back(knob.choices[knob.initial]);
+    return affine_.Fill(values);
+  }
+
+  // Whether there are steps more than before, all legal with sums in the order in which they are
+  // written: so under any contract.
+  bool IsOfUse(size_t steps_before) const {
+    const ReductionOrder order = ReductionOrder::kAsWritten;
+    const Schedule schedule = Initial();
+    if (schedule.steps.size() == steps_before) return false;
+    const auto draft = DraftSchedule(compute_, schedule, order);
+    return draft && dependences_.Check(draft->tree, order);
+  }
+
+  const Compute& compute_;
+  ScheduleTree tree_;
+  Dependences dependences_;
+  AffineSketch affine_;
+  Sketch sketch_;
+  int64_t lanes_ = 1;
+};
+
+}  // namespace
+
+void AddAffineSketches(const NamedCompute& lowering, const Target& target,
+                       std::vector<Sketch>& sketches) {
+  if (auto sketch = Builder(lowering, target).Build()) sketches.push_back(std::move(*sketch));
+}
+
+}  // namespace tunec

@@ -1,0 +1,147 @@
+// Schedules that isl's scheduler begins: legal, equal to the interpreter, and for the stencils in
+// tiles of time with waves. Their texts are in affine/; with TUNEC_BLESS=1 they are rewritten.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "schedule/sketch.h"
+#include "schedule/sketches.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Compute Example(const std::string& name) {
+  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
+  return MustParse(ReadText(folder / (name + ".compute")));
+}
+
+Sketch AffineSketchOf(const Compute& compute) {
+  std::vector<Sketch> sketches;
+  AddAffineSketches({"direct", compute}, Avx512(), sketches);
+  return sketches.at(0);
+}
+
+class AffineSketches : public testing::TestWithParam<const char*> {};
+
+TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
+  const Sketch sketch = AffineSketchOf(Example(GetParam()));
+  const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
+  const fs::path file =
+      fs::path(TUNEC_TEST_DATA) / "schedule/affine" / (std::string(GetParam()) + ".sched");
+  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
+    std::ofstream(file) << text;
+    return;
+  }
+  EXPECT_EQ(text, ReadText(file));
+}
+
+// Under either contract; the first decisions in full, others as they are drawn.
+TEST_P(AffineSketches, KeepTheResult) {
+  const Judge judge(Example(GetParam()));
+  const Sketch sketch = AffineSketchOf(judge.compute());
+  const Schedule first = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_EQ(*ParseSchedule(Print(first), "replay"), first);
+  EXPECT_EQ(judge.Outcome(first, ReductionOrder::kAsWritten), "") << Print(first);
+  std::mt19937 random(7);
+  for (int i = 0; i < 3; ++i) {
+    Decisions decisions;
+    for (const Knob& knob : sketch.knobs) {
+      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
+    }
+    const Schedule drawn = sketch.Fill(decisions);
+    EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, AffineSketches,
+                         testing::Values("jacobi_1d", "jacobi_2d", "gauss_seidel_2d", "heat_3d",
+                                         "causal_product", "cholesky_update"),
+                         [](const auto& info) { return info.param; });
+
+TEST(AffineSketch, CutsStencilsIntoTilesOfTimeInWaves) {
+  for (const char* name : {"jacobi_1d", "jacobi_2d", "gauss_seidel_2d", "heat_3d"}) {
+    const Sketch sketch = AffineSketchOf(Example(name));
+    const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
+    EXPECT_THAT(text, testing::HasSubstr("skew A.i A.t 1 as A.i_t\n")) << name;
+    EXPECT_THAT(text, testing::HasSubstr("split A.t ")) << name;
+    EXPECT_THAT(text, testing::HasSubstr("wavefront A.wave\nparallelize A.")) << name;
+  }
+}
+
+constexpr std::string_view kScan = R"(compute scan {
+  input x: f32[13, 37]
+  output y: f32[13, 37]
+  y[i: 13, j: 37 sequential]:
+    y[i, j] = (y[i, j - 1] where (j - 1 >= 0) else 0.0) + x[i, j]
+})";
+
+// A sum over what came before: rows are independent, their elements are not.
+TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
+  const auto sketches = SketchesFor({{"direct", MustParse(kScan)}}, Avx512());
+  ASSERT_EQ(sketches.size(), 2U);
+  EXPECT_EQ(sketches[0].name, "affine");
+  EXPECT_EQ(Print(sketches[0].Fill(sketches[0].InitialDecisions())),
+            "lower direct\nparallelize y.i\n");
+}
+
+// Down the columns: the vectors' loop goes inside.
+TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
+  const Compute compute = MustParse(R"(compute scan {
+  input x: f32[13, 37]
+  output y: f32[13, 37]
+  y[j: 37, i: 13 sequential]:
+    y[i, j] = (y[i - 1, j] where (i - 1 >= 0) else 0.0) + x[i, j]
+})");
+  const auto sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize y.j"));
+  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+}
+
+// What depends on a later row's other end cannot be slanted; it runs a row at a time.
+TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
+  const Compute compute = MustParse(R"(compute turn {
+  input X: f32[600]
+  output A: f32[9, 600]
+  start[i: 600]:
+    A[0, i] = X[i]
+  A[t: 8 sequential, i: 600]:
+    A[t + 1, i] = A[t, 599 - i] + 1.0
+})");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_THAT(Print(schedule),
+              testing::EndsWith("split A.i 256\nisolate A.i.0\nwavefront A.t\nparallelize A.i.0\n"
+                                "vectorize A.i.1\n"));
+  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+}
+
+// Nothing of it may move, and nothing is claimed.
+TEST(AffineSketch, LeavesAChainAlone) {
+  const Compute compute = MustParse(R"(compute chain {
+  output A: f32[40]
+  A[i: 40 sequential]:
+    A[i] = (A[i - 1] where (i - 1 >= 0) else 0.0) * 0.5 + 1.0
+})");
+  const auto sketches = SketchesFor({{"direct", compute}}, Avx512());
+  EXPECT_EQ(sketches.size(), 1U);
+  EXPECT_EQ(sketches[0].name, "naive");
+}
+
+}  // namespace
+}  // namespace tunec::test
