@@ -11,6 +11,7 @@
 #include "support/file.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/schedule_picture.h"
+#include "tools/dump_kernel.h"
 #include "tools/model_options.h"
 #include "tools/roofline.h"
 #include "tools/schedule_steps.h"
@@ -31,6 +32,7 @@ struct ScheduleArguments {
   uint64_t seed = 0;
   int rounds = 9;
   PictureArguments picture;
+  std::string dump;  // a folder
   bool polyhedral = false;
   bool automatic = false;
   bool last = false;
@@ -254,18 +256,27 @@ Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments
   return arguments.picture.svg.empty() ? Status() : DrawSchedule(draft, arguments.picture, order);
 }
 
+Status Dump(const Request& request, const std::string& folder) {
+  const SchedulePrefix& last = request.prefixes.back();
+  KernelDump dump{.schedule = Print(last.schedule), .nests = {last.loops}};
+  dump.nests.insert(dump.nests.end(), last.prepack.begin(), last.prepack.end());
+  return DumpKernel(folder, DumpName(0, Print(request.compute)), std::move(dump), request.target);
+}
+
 Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(const Request request, ReadRequest(arguments));
   const std::vector<SchedulePrefix>& prefixes = request.prefixes;
   const bool polyhedral = arguments.polyhedral || !arguments.picture.svg.empty();
   if (arguments.automatic) fmt::print("{}", Print(prefixes.back().schedule));
-  const bool loops = !(arguments.time || polyhedral || arguments.automatic);
+  const bool loops =
+      !(arguments.time || polyhedral || arguments.automatic || !arguments.dump.empty());
   if (arguments.last || loops) PrintAll(prefixes, arguments.last);
   if (polyhedral) TUNEC_RETURN_IF_ERROR(ShowPolyhedral(request, arguments));
   std::fflush(stdout);
   if (const auto& refusal = prefixes.back().refusal) {
     return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", refusal->message);
   }
+  if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(Dump(request, arguments.dump));
   if (arguments.assembly) {
     TUNEC_ASSIGN(const std::string text, EmitAssembly(prefixes.back().loops, request.target));
     fmt::print("{}", text);
@@ -299,6 +310,10 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
       "--auto", arguments->automatic,
       "print the schedule that tunec begins with, and compare it with those of --steps");
   command.add_flag("--last", arguments->last, "show the loops after the last step only");
+  command
+      .add_option("--dump", arguments->dump,
+                  "write the schedule, loops and object code after the last step")
+      ->type_name("FOLDER");
   command.add_flag("--assembly", arguments->assembly, "show the machine code after the last step");
   command.add_flag("--run", arguments->run,
                    "run the last loops on random arguments and check the results");

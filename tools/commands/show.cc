@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 
 #include "autotune/tuner.h"
 #include "compiler/front_end.h"
@@ -15,6 +16,7 @@
 #include "tools/commands/show_fusion.h"
 #include "tools/commands/show_graph.h"
 #include "tools/commands/show_structure.h"
+#include "tools/dump_kernel.h"
 #include "tools/model_options.h"
 #include "tools/text_table.h"
 
@@ -32,6 +34,7 @@ struct ShowArguments {
   std::string compute, nest, schedule, llvm, assembly;  // a group each
   std::string schedule_file;
   std::string onnx;
+  std::string dump;  // a folder
 };
 
 /// A group by its number, or by the name of one of its nodes.
@@ -76,6 +79,7 @@ class Shower {
   Status ShowLlvm(const std::string& group) const;
   Status ShowAssembly(const std::string& group) const;
   Status ShowMultiplyAdds() const;
+  Status Dump() const;
   void ShowGroups() const { fmt::print("{}", PrintGroups(front_)); }
   void ShowFusion() const;
   Status Draw() const;
@@ -187,6 +191,23 @@ Status Shower::ShowMultiplyAdds() const {
   return {};
 }
 
+// Groups of equal statements are one kernel, under the number of the first.
+Status Shower::Dump() const {
+  std::set<std::string> seen;
+  for (size_t g = 0; g < front_.groups.size(); ++g) {
+    const GroupReport& group = front_.groups[g];
+    const std::string statements = Print(group.lowerings[0].compute);
+    if (!seen.insert(statements).second) continue;
+    TUNEC_ASSIGN(ScheduledGroup scheduled, ScheduleGroup(group));
+    KernelDump dump{.schedule = Print(scheduled.schedule), .nests = {scheduled.kernel.nest}};
+    for (LoopNest& prepack : scheduled.kernel.prepack) dump.nests.push_back(std::move(prepack));
+    TUNEC_RETURN_IF_ERROR(DumpKernel(arguments_.dump, DumpName(g, statements), std::move(dump),
+                                     session_.options.target));
+  }
+  fmt::print("{} in {}\n", CountText(static_cast<int64_t>(seen.size()), "kernel"), arguments_.dump);
+  return {};
+}
+
 void Shower::ShowFusion() const {
   if (arguments_.fusion) fmt::print("{}", PrintFusion(front_.graph, front_.fusion));
   if (arguments_.candidates) fmt::print("{}", PrintFusionCandidates(front_.graph, front_.fusion));
@@ -218,7 +239,7 @@ bool WantsGraph(const ShowArguments& arguments) {
 /// Whether anything was asked for that needs the front end.
 bool WantsGroups(const ShowArguments& arguments) {
   const bool of_group = !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
-                          arguments.assembly)
+                          arguments.assembly + arguments.dump)
                              .empty();
   return of_group || arguments.groups || arguments.multiply_adds || arguments.fusion ||
          arguments.candidates || !(arguments.svg + arguments.dot).empty();
@@ -237,6 +258,7 @@ Status ShowAll(const ShowArguments& arguments, const Session& session, FrontRepo
   TUNEC_RETURN_IF_ERROR(show(arguments.nest, &Shower::ShowNest));
   TUNEC_RETURN_IF_ERROR(show(arguments.llvm, &Shower::ShowLlvm));
   TUNEC_RETURN_IF_ERROR(show(arguments.assembly, &Shower::ShowAssembly));
+  if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(shower.Dump());
   return arguments.multiply_adds ? shower.ShowMultiplyAdds() : Status();
 }
 
@@ -294,6 +316,10 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
       .add_option("--schedule-file", arguments->schedule_file,
                   "the schedule to apply instead of the best known")
       ->type_name("FILE");
+  command
+      .add_option("--dump", arguments->dump,
+                  "write the schedule, loops and object code of all groups")
+      ->type_name("FOLDER");
   command.add_option("--onnx", arguments->onnx, "write the graph after the passes as ONNX")
       ->type_name("FILE");
   command.add_flag("--multiply-adds", arguments->multiply_adds,

@@ -1,0 +1,37 @@
+#include "tools/dump_kernel.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "jit/compile.h"
+#include "support/file.h"
+#include "support/hash.h"
+
+namespace tunec {
+
+std::string DumpName(size_t place, std::string_view statements) {
+  return fmt::format("{:03}-{}", place, StableHash(statements).substr(0, 16));
+}
+
+Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,
+                  const Target& target) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Fail(ErrorCode::kIo, "{}: {}", folder.string(), error.message());
+  const auto file = [&](const std::string& ending) { return folder / (name + ending); };
+  if (!dump.nests.empty()) dump.nests[0].name = "kernel";
+  std::string loops;
+  for (const LoopNest& nest : dump.nests) loops += Print(nest);
+  if (!dump.schedule.empty())
+    TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".sched"), dump.schedule));
+  TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".nest"), loops));
+  for (size_t n = 0; n < dump.nests.size(); ++n) {
+    const Result<ObjectCode> object = CompileObject(dump.nests[n], target);
+    if (!object) return WriteFileAtomically(file(".error"), object.error().Format() + "\n");
+    TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(fmt::format(".{}.o", n)), object->bytes));
+  }
+  return {};
+}
+
+}  // namespace tunec
