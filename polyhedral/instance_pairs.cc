@@ -102,8 +102,8 @@ Result<std::vector<InstancePair>> Dependences::Between(const InstanceBox& from,
     const isl::Set points(isl_map_wrap(map.copy()));
     if (isl_set_foreach_point(points.get(), AddPair, &collection) == isl_stat_ok) return {};
     if (pairs.size() < most) return isl::Failure(ctx, "the pairs of dependent instances");
-    return Fail(ErrorCode::kResourceLimit, "more than {} pairs of instances depend on each other",
-                most);
+    return Fail(ErrorCode::kResourceLimit,
+                "more than {} pairs of instances depend on each other: take fewer instances", most);
   };
   for (size_t i = 0; i < impl_->storages.size(); ++i) {
     TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));

@@ -54,7 +54,7 @@ struct Picture {
 
 /// The most points along an axis, and the most arrows of a picture.
 inline constexpr int64_t kWidestPicture = 40;
-inline constexpr size_t kMostArrows = 6000;
+inline constexpr size_t kMostArrows = 12000;
 
 /// Loops whose values change at some steps along an axis and not at others make tiles: the points
 /// that share them and all loops outside them. `dependences` are of the tree's statements. Storage

@@ -21,8 +21,9 @@ tunec::Status DumpAll(const std::filesystem::path& folder, const std::string& cp
     for (char& c : name) {
       if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
     }
-    TUNEC_RETURN_IF_ERROR(tunec::DumpKernel(folder / name, tunec::DumpName(0, Print(nest)),
-                                            {.nests = {std::move(nest)}}, target));
+    const std::string kernel = tunec::DumpName(0, Print(nest));
+    TUNEC_RETURN_IF_ERROR(
+        tunec::DumpKernel(folder / name, kernel, {.nests = {std::move(nest)}}, target));
   }
   return {};
 }

@@ -221,7 +221,8 @@ TEST(Dependences, TooManyPairsAreRefused) {
   const auto pairs = dependences.Between(all, all, 10);
   ASSERT_FALSE(pairs.has_value());
   EXPECT_EQ(pairs.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(pairs.error().message, "more than 10 pairs of instances depend on each other");
+  EXPECT_EQ(pairs.error().message,
+            "more than 10 pairs of instances depend on each other: take fewer instances");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ constexpr std::array<ArrowStyle, kDependenceTypes> kArrows = {{
     {"stroke=\"#7b2d9b\" stroke-dasharray=\"7 2 1 2\"",
      "output dependence: the target overwrites what the source wrote"},
 }};
-constexpr ArrowStyle kBackward = {"stroke=\"#d40000\"", "violated: not in the order of execution",
+constexpr ArrowStyle kViolated = {"stroke=\"#d40000\"", "violated: not in the order of execution",
                                   1.8};
 
 // Arrows of one style: shafts, which may be dashed, and heads.
@@ -91,10 +91,10 @@ class IterationDrawing {
   double y_ = 0, width_ = 0;  // of the legend so far
 };
 
-// Those that would run over other points are bent.
+// Those that would run over other points are bent; between panels, where many do, also faint.
 std::string IterationDrawing::Arrows() const {
-  std::array<ArrowPaths, kArrows.size()> paths;
-  ArrowPaths backward;
+  std::array<ArrowPaths, kArrows.size()> within, between;
+  ArrowPaths violated;
   for (const PictureArrow& arrow : picture_.arrows) {
     if (!IsDrawn(arrow)) continue;
     const PanelDrawing &from = panels_[arrow.from_panel], &to = panels_[arrow.to_panel];
@@ -103,16 +103,23 @@ std::string IterationDrawing::Arrows() const {
     SvgPoint tail = from.Centre(source), head = to.Centre(target);
     const double length = std::hypot(head.x - tail.x, head.y - tail.y);
     const SvgPoint way{(head.x - tail.x) / length, (head.y - tail.y) / length};
-    const bool over = arrow.from_panel == arrow.to_panel &&
-                      std::gcd(target.row - source.row, target.column - source.column) > 1;
     tail = {tail.x + way.x * (from.Radius() + 0.5), tail.y + way.y * (from.Radius() + 0.5)};
     head = {head.x - way.x * (to.Radius() + 1), head.y - way.y * (to.Radius() + 1)};
-    ArrowPaths& path = arrow.kept ? paths[static_cast<size_t>(arrow.type)] : backward;
-    path.Add(tail, head, over ? 0.3 * from.Pitch() : 0, 0.1 * from.Pitch() + 2);
+    const bool inside = arrow.from_panel == arrow.to_panel;
+    const bool over =
+        inside && std::gcd(target.row - source.row, target.column - source.column) > 1;
+    const double bend = inside ? (over ? 0.3 : 0) * from.Pitch() : 0.08 * length;
+    const auto type = static_cast<size_t>(arrow.type);
+    ArrowPaths& path = !arrow.kept ? violated : inside ? within[type] : between[type];
+    path.Add(tail, head, bend, 0.1 * from.Pitch() + 2);
   }
-  std::string text;
-  for (size_t type = paths.size(); type-- > 0;) text += paths[type].Print(kArrows[type]);
-  return text + backward.Print(kBackward);
+  std::string text, faint;
+  for (size_t type = within.size(); type-- > 0;) {
+    text += within[type].Print(kArrows[type]);
+    faint += between[type].Print(kArrows[type]);
+  }
+  if (!faint.empty()) faint = "<g stroke-opacity=\"0.5\">\n" + faint + "</g>\n";
+  return faint + text + violated.Print(kViolated);
 }
 
 // A line of the legend; the swatch is drawn around the origin's right.
@@ -159,15 +166,15 @@ std::string IterationDrawing::Colours() {
 std::string IterationDrawing::Legend() {
   std::string text;
   std::array<bool, kArrows.size()> types{};
-  bool backward = false;
+  bool violated = false;
   for (const PictureArrow& arrow : picture_.arrows) {
     types[static_cast<size_t>(arrow.type)] |= IsDrawn(arrow) && arrow.kept;
-    backward |= IsDrawn(arrow) && !arrow.kept;
+    violated |= IsDrawn(arrow) && !arrow.kept;
   }
   for (size_t type = 0; type < types.size(); ++type) {
     if (types[type]) text += ArrowItem(kArrows[type]);
   }
-  if (backward) text += ArrowItem(kBackward);
+  if (violated) text += ArrowItem(kViolated);
   if (picture_.others && std::ranges::find(layers_.arrows, true) != layers_.arrows.end())
     text += Item("", "dependences that leave the slice are not drawn");
   const auto any = [&](auto predicate) { return std::ranges::any_of(picture_.panels, predicate); };

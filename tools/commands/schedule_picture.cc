@@ -191,6 +191,10 @@ Status DrawSchedule(const ScheduleDraft& draft, const PictureArguments& argument
   for (const auto& [name, value] : places) placed.push_back(name);
   TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, placed, "--at"));
   TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, arguments.axes, "--axes"));
+  if (arguments.axes.size() == 2 && arguments.axes[0] == arguments.axes[1]) {
+    return Fail(ErrorCode::kInvalidArgument, "--axes: expected two iterators, found {} twice",
+                arguments.axes[0]);
+  }
   std::vector<PictureView> views;
   for (const StatementId id : chosen) {
     TUNEC_ASSIGN(PictureView view, ViewOf(draft.tree, id, arguments, places));
