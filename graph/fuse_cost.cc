@@ -67,11 +67,13 @@ double SecondsSaved(const FusionCost& cost) {
 
 std::string Explain(const FusionCost& cost) {
   const double repeated = RepeatedSeconds(cost);
-  const std::array<Term, 3> gains = {
-      Term{MemorySeconds(cost), "memory traffic"}, Term{LaunchSeconds(cost), "a launch"},
-      Term{-repeated, fmt::format("computed {} times", CountText(cost.times_computed))}};
+  const std::string again = cost.times_computed == 1
+                                ? "a buffer in the cache"
+                                : fmt::format("computed {} times", CountText(cost.times_computed));
+  const std::array<Term, 3> gains = {Term{MemorySeconds(cost), "memory traffic"},
+                                     Term{LaunchSeconds(cost), "a launch"}, Term{-repeated, again}};
   const std::array<Term, 4> losses = {
-      Term{repeated, fmt::format("computed {} times", CountText(cost.times_computed))},
+      Term{repeated, again},
       Term{IdleSeconds(cost),
            fmt::format("{} for all cores",
                        cost.parts == 1 ? "one task" : fmt::format("{:.3g} tasks", cost.parts))},

@@ -114,11 +114,37 @@ FusionReason JudgeInjective(const Graph& graph, const FusionQuestion& q) {
   return FusionReason::kRenamedOutput;
 }
 
+// Whether the elements that one product sums over lie next to each other in the first operand, so
+// that computing them is as quick as by themselves.
+bool SumsContiguously(const Graph& graph, const Node& node) {
+  const Value& operand = graph.value(node.inputs[0]);
+  const Tensor tensor{
+      .type = operand.type.type, .shape = operand.type.Shape(), .layout = operand.layout};
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < tensor.shape.size(); ++d)
+    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  const IndexExpr offset = Simplify(StorageOffset(tensor, index), [&](VarId d) {
+    return Interval{0, tensor.shape[d] - 1};
+  });
+  const size_t rank = tensor.shape.size();
+  const size_t summed = node.op == Op::kConv                  ? 1
+                        : node.Int("transpose_a") && rank > 1 ? rank - 2
+                                                              : rank - 1;
+  return offset.Coefficient(static_cast<VarId>(summed)) == 1;
+}
+
 FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor == Anchor::kContraction) return FusionReason::kTwoContractions;
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
+  // What a window reads again and again has to be stored; so does what lies in rows of its own.
+  // Data that only moves is read where it lies, if that has an order, sooner than copied.
+  const bool computes = q.producer.operations > 0;
+  if (computes && q.value == q.consumer.inputs[0] &&
+      std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
+    return SumsContiguously(graph, q.consumer) ? FusionReason::kOperandPrologue
+                                               : FusionReason::kOperandOrder;
   return PatternOf(graph.producer(q.value).op) == OpPattern::kInjective
              ? FusionReason::kNotAffine
              : FusionReason::kContractionOperand;
@@ -244,12 +270,13 @@ bool AreSiblings(const GroupTraits& a, const GroupTraits& b) {
 
 std::string_view Describe(FusionReason reason) {
   // In the order of the enumerators.
-  static constexpr std::array<std::string_view, 24> kTexts = {
+  static constexpr std::array<std::string_view, 26> kTexts = {
       "fused: elementwise chain",
       "fused: elementwise after a contraction",
       "fused: the store is moved to the renamed index",
       "fused: elementwise after a reduction over the same rows",
       "fused: cheap elementwise work before a reduction",
+      "fused: computed while the contraction reads it",
       "fused: reductions over the same rows",
       "fused: data movement becomes an index map",
       "fused: siblings that read one value",
@@ -259,6 +286,7 @@ std::string_view Describe(FusionReason reason) {
       "not fused: the operator is never fused",
       "not fused: one contraction in a kernel",
       "not fused: a contraction would compute its operand again and again",
+      "not fused: what the contraction sums lies apart in memory",
       "not fused: the contraction's reads would not be affine",
       "not fused: the value has other users",
       "not fused: the consumer iterates another shape",

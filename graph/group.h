@@ -32,6 +32,7 @@ enum class FusionReason : uint8_t {
   kRenamedOutput,     // transpose or reshape of what a kernel writes: its store is moved
   kRowEpilogue,       // elementwise after a reduction, over the same rows
   kPrologue,          // cheap elementwise work before a reduction
+  kOperandPrologue,   // work before a contraction, done tile by tile while it runs
   kSameRows,          // a reduction over the rows that another one already walks
   kIndexMap,          // data movement becomes the consumer's index map
   kSiblings,          // both read one value, which is then read once
@@ -42,6 +43,7 @@ enum class FusionReason : uint8_t {
   kOpaque,              // control, memory, or an operator never fused
   kTwoContractions,     // one contraction in a group
   kContractionOperand,  // a contraction reads stored values: they would be computed repeatedly
+  kOperandOrder,        // a contraction's sums would walk the computed operand across memory
   kNotAffine,           // the contraction's reads would no longer be affine
   kOtherUsers,          // the value is needed elsewhere, and would be stored anyway
   kOtherShape,          // the consumer's loops do not match

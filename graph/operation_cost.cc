@@ -20,6 +20,16 @@ double Spread(const Graph& graph, const Node& node, ValueId operand) {
   return static_cast<double>(ElementsOf(graph, node.outputs[0])) / static_cast<double>(elements);
 }
 
+// Windows of a convolution that an element of its input is in.
+double TimesInWindows(const Graph& graph, const Node& node) {
+  const auto spatial = [&](ValueId value) {
+    const std::vector<int64_t> shape = graph.value(value).type.Shape();
+    return Product({shape.begin() + 2, shape.end()});
+  };
+  return spatial(node.outputs[0]) * spatial(node.inputs[1]) /
+         std::max(1.0, spatial(node.inputs[0]));
+}
+
 // Passes over the operand that a reduction or normalisation makes.
 double Passes(const Node& node) {
   switch (node.op) {
@@ -123,6 +133,16 @@ int OperationsPerElement(const Node& node) {
   }
 }
 
+bool HasNoWindows(const Graph& graph, const Node& node) {
+  if (node.op == Op::kMatmul) return true;
+  if (node.op != Op::kConv) return false;
+  const std::vector<int64_t> weight = graph.value(node.inputs[1]).type.Shape();
+  const auto is_one = [](int64_t extent) { return extent == 1; };
+  const auto is_zero = [](int64_t pad) { return pad == 0; };
+  return std::all_of(weight.begin() + 2, weight.end(), is_one) &&
+         std::ranges::all_of(node.Ints("pads"), is_zero);
+}
+
 double TimesComputed(const Graph& graph, const Node& node, ValueId operand, double operations) {
   const bool first = !node.inputs.empty() && node.inputs[0] == operand;
   switch (PatternOf(node.op)) {
@@ -132,6 +152,9 @@ double TimesComputed(const Graph& graph, const Node& node, ValueId operand, doub
       if (node.op == Op::kMaxPool || node.op == Op::kAveragePool)
         return Spread(graph, node, operand) * Product(node.Ints("kernel"));
       return operations > kRecomputeLimit ? 1 : Passes(node);
+    case OpPattern::kContraction:
+      return node.op == Op::kConv && first ? TimesInWindows(graph, node)
+                                           : Spread(graph, node, operand);
     case OpPattern::kInjective:
       return node.op == Op::kConcat || node.op == Op::kPad ? 1 : Spread(graph, node, operand);
     default:

@@ -17,6 +17,10 @@ inline constexpr int kRecomputeLimit = 8;
 /// and for products and convolutions, which nobody computes again.
 int OperationsPerElement(const Node& node);
 
+/// Whether a product or convolution reads each element of its first operand at most once for each
+/// column or channel of the result: a convolution without windows and padding.
+bool HasNoWindows(const Graph& graph, const Node& node);
+
 /// How often each element of an operand that costs this much is computed, on average, when the
 /// node's kernel computes it; below 1 where some are not needed at all.
 double TimesComputed(const Graph& graph, const Node& node, ValueId operand, double operations);

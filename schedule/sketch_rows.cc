@@ -113,13 +113,23 @@ void CollectIndices(const Statement& statement, std::set<TensorId>& indices) {
   for (const Write& write : statement.writes) std::ranges::for_each(write.index, collect);
 }
 
+// Whether a workspace tensor that the pivot reads has nothing of some row: rows share it then, and
+// it can't be computed for one of them.
+bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
+  const std::vector<VarId> rows = WrittenIterators(pivot);
+  return std::ranges::any_of(pivot.reads, [&](const Read& read) {
+    return compute.tensors[read.tensor].role == TensorRole::kWorkspace &&
+           std::ranges::any_of(rows, [&](VarId row) { return !UsesIterator(read.index, row); });
+  });
+}
+
 std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
   const Compute& compute = lowering.compute;
   RowPlan plan{.lowering = lowering.name, .compute = &compute};
   const auto pivot = std::ranges::find_if(compute.statements,
                                           [](const Statement& s) { return s.reducer.has_value(); });
   if (pivot == compute.statements.end()) return std::nullopt;
-  if (!SetRows(*pivot, plan)) return std::nullopt;
+  if (!SetRows(*pivot, plan) || ReadsSharedWork(compute, *pivot)) return std::nullopt;
   std::set<TensorId> indices;
   std::set<TensorId> tuples;  // written together by one reduction
   for (const Statement& statement : compute.statements) {

@@ -3,8 +3,10 @@
 // The output is cut into tiles of MR rows by NR columns that stay in registers while the
 // reduction runs; the columns are vector lanes. One operand varies along the columns and is
 // packed so that a column tile's panel is contiguous in the order in which the reduction reads
-// it; the other is broadcast. Blocks of rows by one panel are the tasks. What follows the
-// reduction is computed on the finished tile.
+// it; the other is broadcast. A broadcast operand that has to be computed first is computed into a
+// buffer of the thread, for a block of rows that then walks all columns, or in a phase of its own.
+// Blocks of rows by one panel are the tasks. What follows the reduction is computed on the finished
+// tile.
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
@@ -75,12 +77,30 @@ std::vector<int64_t> RowChoices(int64_t rows) {
   return choices;
 }
 
+// Tasks when each block is one tile of rows.
+int64_t MostBlocks(const TilePlan& plan, const TileSizes& tile) {
+  int64_t blocks = plan.row ? CeilDivide(plan.Extent(*plan.row), tile.rows) : 1;
+  for (const VarId iterator : plan.shared) blocks *= plan.Extent(iterator);
+  for (const VarId iterator : plan.outer_rows) blocks *= plan.Extent(iterator);
+  return blocks;
+}
+
+// A computed operand is done once for a block of rows if that leaves work for every thread.
+int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
+  if (!plan.operand || !plan.row) return 0;
+  return MostBlocks(plan, tile) >= 2 * target.threads ? 1 : 0;
+}
+
 int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
   if (!plan.row) return 1;
   const int64_t row_tiles = CeilDivide(plan.Extent(*plan.row), tile.rows);
-  const int64_t column_tiles = CeilDivide(plan.Extent(plan.column), tile.columns);
+  int64_t column_tiles = CeilDivide(plan.Extent(plan.column), tile.columns);
   int64_t others = 1;
   for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
+  if (OperandByBlock(plan, target, tile) != 0) {
+    column_tiles = 1;  // inside the tasks
+    for (const VarId iterator : plan.outer_rows) others *= plan.Extent(iterator);
+  }
   // Half of the second-level cache for the block of rows; enough tasks for every thread.
   const int64_t bytes_per_tile = std::max<int64_t>(1, tile.rows * plan.panel_bytes_per_column);
   int64_t block = std::clamp<int64_t>(target.l2_bytes / 2 / bytes_per_tile, 1, row_tiles);
@@ -117,13 +137,18 @@ Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
   sketch.knobs.push_back(plan.pack_is_optional
                              ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
                              : MakeKnob("pack", {plan.pack ? 1 : 0}, 1));
+  if (plan.operand && plan.row)
+    sketch.knobs.push_back(
+        MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)));
   sketch.fill = [plan, compute, registers, lanes](const std::vector<int64_t>& values) {
     TileChoice choice{.rows = values[0],
                       .columns = values[1],
                       .block = values[2],
                       .unroll = values[3],
                       .columns_outside = values[4] != 0,
-                      .pack = values[5] != 0};
+                      .pack = values[5] != 0,
+                      .operand_vector = 4 * lanes,
+                      .operand_by_block = values.size() > 6 && values[6] != 0};
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
     if (plan.long_reduction) {

@@ -25,7 +25,8 @@ struct Dimension {
 
 class Stager {
  public:
-  Stager(ScheduleTree& tree, TensorId tensor, VarId loop) : tree_(tree), tensor_(tensor) {
+  Stager(ScheduleTree& tree, TensorId tensor, VarId loop, std::vector<int64_t> wanted)
+      : tree_(tree), tensor_(tensor), wanted_(std::move(wanted)) {
     for (const TreeNode* node : PathToLoop(tree.root, loop)) {
       if (node->kind == TreeNode::Kind::kLoop) outside_.insert(node->loop);
     }
@@ -36,11 +37,14 @@ class Stager {
   Status Run();
 
  private:
+  Status CheckOrder() const;
+  void Arrange();
   Status Measure(StatementId statement, const std::vector<IndexExpr>& index);
   void Rewrite(StatementId statement, std::vector<IndexExpr>& index) const;
 
   ScheduleTree& tree_;
   TensorId tensor_;
+  std::vector<int64_t> wanted_;  // the order of the dimensions, if the step gives one
   std::set<VarId> outside_;
   std::vector<StatementId> statements_;
   std::vector<Dimension> dimensions_;
@@ -104,7 +108,33 @@ void Stager::Rewrite(StatementId statement, std::vector<IndexExpr>& index) const
   index = std::move(local);
 }
 
+// An order names each dimension once.
+Status Stager::CheckOrder() const {
+  std::vector<int64_t> sorted = wanted_;
+  std::ranges::sort(sorted);
+  std::vector<int64_t> all(dimensions_.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (wanted_.empty() || sorted == all) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "stage {}: the order must name each of {} dimensions once",
+              tree_.tensors[tensor_].name, dimensions_.size());
+}
+
+// Dimensions of one element need no place. Unless told otherwise, the one that the innermost loop
+// walks comes last: vectors lie along it.
+void Stager::Arrange() {
+  const auto is_long = [&](size_t d) { return dimensions_[d].inner.lo < dimensions_[d].inner.hi; };
+  for (size_t i = 0; i < dimensions_.size(); ++i) {
+    const size_t d = wanted_.empty() ? i : static_cast<size_t>(wanted_[i]);
+    if (is_long(d)) order_.push_back(d);
+  }
+  if (!wanted_.empty()) return;
+  std::ranges::stable_sort(
+      order_, [&](size_t a, size_t b) { return dimensions_[a].depth < dimensions_[b].depth; });
+}
+
 Status Stager::Run() {
+  TUNEC_RETURN_IF_ERROR(CheckOrder());
   const auto for_each_access = [&](const auto& visit) -> Status {
     for (const StatementId s : statements_) {
       for (Read& read : tree_.statements[s].reads) {
@@ -118,16 +148,12 @@ Status Stager::Run() {
   };
   TUNEC_RETURN_IF_ERROR(for_each_access(
       [&](StatementId s, const std::vector<IndexExpr>& index) { return Measure(s, index); }));
-  // The dimension that the innermost loop walks comes last: vectors lie along it.
-  for (size_t d = 0; d < dimensions_.size(); ++d) {
-    if (!dimensions_[d].outer) {
-      return Fail(ErrorCode::kInvalidArgument, "stage {}: nothing in the loop uses it",
-                  tree_.tensors[tensor_].name);
-    }
-    if (dimensions_[d].inner.lo < dimensions_[d].inner.hi) order_.push_back(d);
+  for (const Dimension& dimension : dimensions_) {
+    if (dimension.outer) continue;
+    return Fail(ErrorCode::kInvalidArgument, "stage {}: nothing in the loop uses it",
+                tree_.tensors[tensor_].name);
   }
-  std::ranges::stable_sort(
-      order_, [&](size_t a, size_t b) { return dimensions_[a].depth < dimensions_[b].depth; });
+  Arrange();
   TUNEC_RETURN_IF_ERROR(
       for_each_access([&](StatementId s, std::vector<IndexExpr>& index) -> Status {
         Rewrite(s, index);
@@ -163,7 +189,7 @@ Status Apply(ScheduleTree& tree, const StageStep& step) {
                 "stage {}: loop {} is vector or not the innermost of its tasks", step.tensor,
                 step.loop);
   }
-  TUNEC_RETURN_IF_ERROR(Stager(tree, *tensor, loop).Run());
+  TUNEC_RETURN_IF_ERROR(Stager(tree, *tensor, loop, step.order).Run());
   TreeNode* node = FindLoopNode(tree.root, loop);
   TreeNode alloc{.kind = TreeNode::Kind::kAlloc, .tensor = *tensor, .scope = step.scope};
   alloc.children = std::move(node->children);

@@ -200,11 +200,13 @@ struct ReverseComputeAtStep {
 };
 
 /// `stage acc register acc.j.0`: each iteration of the loop has its own storage for the
-/// tensor, of the size that one iteration touches.
+/// tensor, of the size that one iteration touches. `stage t packed acc.i.0 1 0` says in which order
+/// its dimensions are stored, the innermost last; else that is the order in which loops walk them.
 struct StageStep {
   std::string tensor;
   Scope scope = Scope::kRegister;
   std::string loop;
+  std::vector<int64_t> order = {};
   bool operator==(const StageStep&) const = default;
 };
 

@@ -57,8 +57,9 @@ struct StepPrinter {
     return fmt::format("compute_at {} {}", step.statement, step.loop);
   }
   std::string operator()(const StageStep& step) const {
-    return fmt::format("stage {} {} {}", step.tensor, kScopeNames[static_cast<size_t>(step.scope)],
-                       step.loop);
+    return fmt::format("stage {} {} {}{}{}", step.tensor,
+                       kScopeNames[static_cast<size_t>(step.scope)], step.loop,
+                       step.order.empty() ? "" : " ", fmt::join(step.order, " "));
   }
   std::string operator()(const NonTemporalStep& step) const {
     return "non_temporal " + step.statement;
@@ -264,6 +265,9 @@ Result<ScheduleStep> ParseStage(Words& words) {
   if (found == std::end(kScopeNames)) return words.Unexpected("a scope", scope);
   step.scope = static_cast<Scope>(found - std::begin(kScopeNames));
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  if (!words.AtEnd()) {
+    TUNEC_ASSIGN(step.order, ParseNumbers(words, "a dimension"));
+  }
   return step;
 }
 

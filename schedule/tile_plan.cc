@@ -40,6 +40,48 @@ std::optional<StatementId> FindReduction(const Compute& compute) {
   return found;
 }
 
+// The statement as the reduction's operand: element by element, of a tensor that only the reduction
+// reads, at its own iterators.
+std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Statement& statement,
+                                           const Statement& reduction) {
+  if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return {};
+  TilePlan::Operand operand{.statement = statement.name, .tensor = statement.writes[0].tensor};
+  const Tensor& tensor = compute.tensors[operand.tensor];
+  if (tensor.role != TensorRole::kWorkspace) return {};
+  const Read* read = nullptr;
+  for (const Statement& other : compute.statements) {
+    for (const Read& candidate : other.reads) {
+      if (candidate.tensor != operand.tensor) continue;
+      if (read != nullptr || other.name != reduction.name) return {};
+      read = &candidate;
+    }
+  }
+  if (read == nullptr || read->guard) return {};
+  for (size_t d = 0; d < read->index.size(); ++d) {
+    if (read->index[d].IsConstant()) continue;
+    const std::optional<VarId> iterator = read->index[d].AsVar();
+    if (!iterator || !statement.writes[0].index[d].AsVar()) return {};
+    operand.dimensions.push_back(*iterator);
+  }
+  return operand.dimensions.empty() ? std::nullopt : std::optional(operand);
+}
+
+// What comes before the reduction.
+void AssignBefore(TilePlan& plan, StatementId reduction) {
+  for (StatementId s = 0; s < reduction; ++s) {
+    const Statement& statement = plan.compute->statements[s];
+    std::optional<TilePlan::Operand> operand;
+    if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan.reduction);
+    const bool per_column =
+        operand && std::ranges::find(operand->dimensions, plan.column) != operand->dimensions.end();
+    if (operand && !per_column) {
+      plan.operand = std::move(operand);
+    } else {
+      plan.before.push_back(statement.name);
+    }
+  }
+}
+
 // Whether a copy of the operand in another order can have the column's dimension split: the
 // column must be a dimension by itself.
 bool IsPackable(const Compute& compute, const Read& read, VarId column) {
@@ -253,6 +295,7 @@ std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& 
     AssignOutputs(plans.back());
     AssignReductions(plans.back());
     AssignPack(plans.back());
+    AssignBefore(plans.back(), *reduction);
   }
   return plans;
 }

@@ -15,9 +15,19 @@ namespace tunec {
 
 // The roles that a Compute's iterators play in the sketch.
 struct TilePlan {
+  // An operand that a statement before the reduction computes, and that the columns do not know: it
+  // can be done for a block of rows that then walks all columns.
+  struct Operand {
+    std::string statement;
+    TensorId tensor = 0;
+    std::vector<VarId> dimensions;  // of the tensor, as the reduction's iterators
+  };
+
   std::string lowering;
   const Compute* compute = nullptr;
   Statement reduction;
+  std::optional<Operand> operand;
+  std::vector<std::string> before;     // other statements before the reduction: phases of their own
   std::vector<std::string> followers;  // statements after the reduction
   VarId column = 0;
   std::optional<VarId> row;

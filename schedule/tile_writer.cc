@@ -1,5 +1,6 @@
 #include "schedule/tile_writer.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ class TileWriter {
   void Add(T step) {
     schedule_.steps.emplace_back(std::move(step));
   }
-  bool Blocked() const { return plan_.row && plan_.outer_rows.empty(); }
+  bool OperandByBlock() const { return plan_.operand && plan_.row && choice_.operand_by_block; }
+  bool Blocked() const { return plan_.row && (plan_.outer_rows.empty() || OperandByBlock()); }
   std::string Column() const { return plan_.Loop(plan_.column); }
   std::string Row() const { return plan_.Loop(*plan_.row); }
   // The innermost of the loops over tiles: the register tile lives in it.
@@ -73,11 +75,14 @@ class TileWriter {
     ReorderStep order;
     const auto add = [&](const std::string& loop) { order.loops.push_back(loop); };
     for (const VarId iterator : plan_.shared) add(plan_.Loop(iterator));
-    if (choice_.columns_outside) add(Column() + ".0");
+    const bool columns_outside = choice_.columns_outside && !OperandByBlock();
+    if (columns_outside) add(Column() + ".0");
     for (const VarId iterator : plan_.outer_rows) add(plan_.Loop(iterator));
     if (Blocked()) add(Row() + ".0");
-    if (!choice_.columns_outside) add(Column() + ".0");
-    parallel_ = order.loops;
+    // The columns of a block share the operand that its task computes.
+    if (OperandByBlock()) parallel_ = order.loops;
+    if (!columns_outside) add(Column() + ".0");
+    if (!OperandByBlock()) parallel_ = order.loops;
     if (plan_.row) add(TileLoop());
     for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
     if (plan_.row) add(plan_.reduction.name + RowSuffix());
@@ -85,11 +90,54 @@ class TileWriter {
     Add(std::move(order));
   }
   void Attach() {
+    if (OperandByBlock()) AttachOperand();
     Add(ComputeAtStep{plan_.reduction.name + ".init", TileLoop()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, TileLoop()});
     Add(StageStep{plan_.compute->tensors[plan_.reduction.writes[0].tensor].name, Scope::kRegister,
                   TileLoop()});
     for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) StageFollower(plan_.followers[i]);
+  }
+  // The operand's loops are copies of the reduction's, then vectors along its last dimension.
+  void AttachOperand() {
+    const TilePlan::Operand& operand = *plan_.operand;
+    Add(ComputeAtStep{operand.statement, Row() + ".0"});
+    ReorderStep order;
+    const std::vector<VarId> below = OperandIterators();
+    for (const VarId iterator : below) {
+      const std::string loop = operand.statement + "." + plan_.reduction.iterators[iterator].name;
+      const bool is_row = iterator == plan_.row;
+      if (is_row) {
+        order.loops.push_back(loop + ".1");
+        order.loops.push_back(loop + ".2");
+        continue;
+      }
+      const bool last = iterator == below.back();
+      const int64_t extent = plan_.Extent(iterator);
+      if (last && extent > choice_.operand_vector) {
+        Add(SplitStep{loop, {choice_.operand_vector}});
+        if (extent % choice_.operand_vector != 0) Add(IsolateStep{loop + ".0"});
+        order.loops.push_back(loop + ".0");
+        order.loops.push_back(loop + ".1");
+      } else {
+        order.loops.push_back(loop);
+      }
+    }
+    operand_vector_loop_ = order.loops.empty() ? "" : order.loops.back();
+    if (order.loops.size() > 1) Add(std::move(order));
+    StageStep stage{plan_.compute->tensors[operand.tensor].name, Scope::kPacked, Row() + ".0"};
+    for (size_t d = 0; d < plan_.compute->tensors[operand.tensor].shape.size(); ++d)
+      stage.order.push_back(static_cast<int64_t>(d));
+    Add(std::move(stage));
+  }
+  // Those of its dimensions that loops below its place walk.
+  std::vector<VarId> OperandIterators() const {
+    std::vector<VarId> below;
+    for (const VarId iterator : plan_.operand->dimensions) {
+      const bool around = std::ranges::find(plan_.shared, iterator) != plan_.shared.end() ||
+                          std::ranges::find(plan_.outer_rows, iterator) != plan_.outer_rows.end();
+      if (!around) below.push_back(iterator);
+    }
+    return below;
   }
   void StageFollower(const std::string& follower) {
     const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(follower)];
@@ -111,13 +159,31 @@ class TileWriter {
     if (plan_.long_reduction && choice_.unroll > 1) {
       Add(UnrollStep{plan_.Loop(*plan_.long_reduction), static_cast<int>(choice_.unroll)});
     }
+    if (!operand_vector_loop_.empty()) Add(VectorizeStep{operand_vector_loop_});
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+    for (const std::string& name : plan_.before) FinishPhase(name);
+    if (plan_.operand && !OperandByBlock()) FinishPhase(plan_.operand->statement);
+  }
+  // A phase of its own, as the statement has its loops: the last one in vectors, the first as
+  // tasks.
+  void FinishPhase(const std::string& name) {
+    const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(name)];
+    if (statement.reducer || statement.iterators.empty()) return;
+    const auto loop = [&](const Iterator& iterator) { return name + "." + iterator.name; };
+    std::string last = loop(statement.iterators.back());
+    if (statement.iterators.back().extent > choice_.operand_vector) {
+      Add(SplitStep{last, {choice_.operand_vector}});
+      last += ".1";
+    }
+    Add(VectorizeStep{last});
+    if (statement.iterators.size() > 1) Add(ParallelizeStep{loop(statement.iterators[0])});
   }
 
   const TilePlan& plan_;
   TileChoice choice_;
   Schedule schedule_;
   std::vector<std::string> parallel_;
+  std::string operand_vector_loop_;
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ struct TileChoice {
   int64_t unroll = 1;
   bool columns_outside = false;
   bool pack = true;
+  int64_t operand_vector = 16;
+  bool operand_by_block = false;  // computed once for a block of rows, not for each tile
 };
 
 Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);

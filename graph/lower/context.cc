@@ -106,19 +106,39 @@ Lazy LowerContext::Reusable(const Lazy& value) {
   return value.cost > kRecomputeLimit ? Materialise(value) : value;
 }
 
-Lazy LowerContext::OperandInput(const Node& node, size_t input) {
-  const Lazy& value = Input(node, input);
-  if (value.tensor) return Stored(*value.tensor, value.type);
+bool LowerContext::IsOneRead(const Lazy& value) const {
   StatementBuilder trial = NewStatement();
   const Index index = trial.AddSpace(BoxOf(value.shape));
   Expr element = value.At(trial, index);
   while (element.kind() == ExprKind::kCast) element = element.operands()[0];
-  if (element.kind() == ExprKind::kRead) {
-    const Read& read = trial.reads()[element.node().slot];
-    const bool loaded = std::ranges::any_of(read.index, &IndexExpr::UsesLoaded);
-    if (!read.guard && !loaded) return value;
+  if (element.kind() != ExprKind::kRead) return false;
+  const Read& read = trial.reads()[element.node().slot];
+  return !read.guard && std::ranges::none_of(read.index, &IndexExpr::UsesLoaded);
+}
+
+Lazy LowerContext::OperandInput(const Node& node, size_t input) {
+  const Lazy& value = Input(node, input);
+  if (value.tensor) return Stored(*value.tensor, value.type);
+  return IsOneRead(value) ? value : Materialise(value);
+}
+
+Expr LowerContext::OperandElement(StatementBuilder& builder, const Lazy& operand,
+                                  const Index& index) {
+  if (operand.tensor) return Stored(*operand.tensor, operand.type).At(builder, index);
+  if (IsOneRead(operand)) return operand.At(builder, index);
+  const IterationSpace space = builder.SpaceOf(index);
+  std::vector<int64_t> shape;
+  Index own;
+  for (const Iterator& iterator : space.iterators) {
+    own.push_back(IndexExpr::Var(static_cast<VarId>(shape.size())));
+    shape.push_back(iterator.extent);
   }
-  return Materialise(value);
+  const TensorId id = AddWorkspace("operand", ComputeType(operand.type), shape);
+  StatementBuilder copy = NewStatement();
+  const Index element = copy.AddSpace(space);
+  const Expr value = operand.At(copy, element);
+  Emit(std::move(copy).Build(tensor(id).name, Write{id, own}, value));
+  return builder.ReadTensor(id, builder.IteratorsOf(index));
 }
 
 Lazy LowerContext::Define(DataType type, std::vector<int64_t> shape, int cost,

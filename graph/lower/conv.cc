@@ -176,7 +176,8 @@ bool HasFlatVariant(const Graph& graph, const Node& node) {
 
 Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
   const bool flat = context.variant() == Variant::kFlat && HasFlatVariant(context.graph(), node);
-  const Lazy x = context.OperandInput(node, 0);
+  const bool once = HasNoWindows(context.graph(), node);
+  const Lazy x = once ? context.Input(node, 0) : context.OperandInput(node, 0);
   const Lazy w = context.OperandInput(node, 1);
   const int64_t groups = node.Int("group");
   const ConvShape conv{groups, w.shape[1], w.shape[0] / groups};
@@ -209,7 +210,8 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
     x_index.push_back(at);
     w_index.push_back(k);
   }
-  const Expr input = ReadPadded(builder, x, x_index, padding);
+  const Expr input =
+      once ? context.OperandElement(builder, x, x_index) : ReadPadded(builder, x, x_index, padding);
   const Expr weight = w.At(builder, w_index);
   return Finished(context, node, std::move(builder), space, input, weight);
 }

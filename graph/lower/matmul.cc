@@ -49,7 +49,7 @@ IterationSpace OutputSpace(const MatmulShape& shape, const std::vector<int64_t>&
 }  // namespace
 
 Result<Lazy> LowerMatmul(LowerContext& context, const Node& node) {
-  const Lazy a = context.OperandInput(node, 0);
+  const Lazy& a = context.Input(node, 0);
   const Lazy b = context.OperandInput(node, 1);
   const MatmulShape shape = ShapeOf(node, a.shape, b.shape);
   const std::vector<int64_t> output = context.OutputShape(node);
@@ -65,7 +65,8 @@ Result<Lazy> LowerMatmul(LowerContext& context, const Node& node) {
   const IndexExpr row = shape.has_row ? index[--axis] : IndexExpr(0);
   const Index batch(index.begin(), index.begin() + static_cast<ptrdiff_t>(axis));
 
-  const Expr left = a.At(builder, OperandIndex(a.shape, batch, row, k, shape.transpose_a));
+  const Expr left =
+      context.OperandElement(builder, a, OperandIndex(a.shape, batch, row, k, shape.transpose_a));
   const Expr right = b.At(builder, OperandIndex(b.shape, batch, column, k, !shape.transpose_b));
   context.SetAnchor(space);
   const TensorId acc = context.AddWorkspace("acc", type, output, node.outputs[0]);

@@ -1,6 +1,7 @@
 #include "graph/lower/statement_builder.h"
 
 #include <algorithm>
+#include <map>
 
 #include "support/check.h"
 
@@ -41,6 +42,29 @@ Interval StatementBuilder::Bounds(const IndexExpr& expr) const {
 
 bool StatementBuilder::CanFail(const IndexExpr& nonnegative) const {
   return Bounds(nonnegative).lo < 0;
+}
+
+std::vector<IndexExpr> StatementBuilder::IteratorsOf(const std::vector<IndexExpr>& index) const {
+  std::vector<IndexExpr> used;
+  for (size_t v = 0; v < iterators_.size(); ++v) {
+    const auto uses = [&](const IndexExpr& e) { return e.Uses(static_cast<VarId>(v)); };
+    if (std::ranges::any_of(index, uses)) used.push_back(IndexExpr::Var(static_cast<VarId>(v)));
+  }
+  return used;
+}
+
+IterationSpace StatementBuilder::SpaceOf(const std::vector<IndexExpr>& index) const {
+  IterationSpace space;
+  std::map<VarId, IndexExpr> renamed;
+  for (const IndexExpr& iterator : IteratorsOf(index)) {
+    const VarId own = *iterator.AsVar();
+    renamed.emplace(own, IndexExpr::Var(static_cast<VarId>(space.iterators.size())));
+    space.iterators.push_back(
+        {iterators_[own].name, iterators_[own].extent, IteratorKind::kParallel});
+  }
+  for (const IndexExpr& e : index)
+    space.index.push_back(Substitute(e, [&](VarId v) { return renamed.at(v); }));
+  return space;
 }
 
 void StatementBuilder::Require(const IndexExpr& nonnegative) {

@@ -38,6 +38,11 @@ class StatementBuilder {
   /// Appends the iterators of `space`, which must be the first ones, and returns its index.
   std::vector<IndexExpr> AddSpace(const IterationSpace& space);
 
+  /// The iterators that the index uses, in order: as variables, and as a space of their own over
+  /// which `index` is rewritten.
+  std::vector<IndexExpr> IteratorsOf(const std::vector<IndexExpr>& index) const;
+  IterationSpace SpaceOf(const std::vector<IndexExpr>& index) const;
+
   /// Restricts the domain to where the expression is >= 0; nothing when that always holds.
   void Require(const IndexExpr& nonnegative);
   /// Whether the expression can be negative, as far as intervals tell.

@@ -47,6 +47,23 @@ inline constexpr std::string_view kTransposedMatmul = R"(compute transposed_matm
 }
 )";
 
+// What the product reads is computed first: by blocks of its rows, or in a phase before.
+inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
+  input A: f32[3, 19, 29]
+  input scale: f32[29]
+  weight B: f32[29, 37] constant
+  output C: f32[3, 19, 37]
+  workspace operand: f32[3, 19, 29]
+  workspace acc: f32[3, 19, 37]
+  operand[b: 3, i: 19, k: 29]:
+    operand[b, i, k] = max(A[b, i, k] * scale[k], 0.0)
+  acc[b: 3, i: 19, j: 37, k: 29 reduction]:
+    acc[b, i, j] sum= operand[b, i, k] * B[k, j]
+  C[b: 3, i: 19, j: 37]:
+    C[b, i, j] = acc[b, i, j] + 1.0
+}
+)";
+
 inline constexpr std::string_view kBatchedMatmul = R"(compute batched_matmul {
   input A: f32[3, 7, 11]
   input B: f32[3, 11, 21]
@@ -413,6 +430,7 @@ inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
     {"weight_matmul", kWeightMatmul},
     {"transposed_matmul", kTransposedMatmul},
+    {"computed_operand", kComputedOperand},
     {"batched_matmul", kBatchedMatmul},
     {"vector_matrix", kVectorMatrix},
     {"conv3x3", kConv3x3},

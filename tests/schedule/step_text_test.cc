@@ -24,6 +24,7 @@ parallelize task
 compute_at y acc.j.0
 stage acc register acc.j.0
 stage row packed acc.j.0
+stage panel packed acc.j.0 2 0 1
 non_temporal y
 skew A.i A.t 2 as A.x
 peel acc.i 1 36
@@ -38,7 +39,7 @@ reverse_compute_at y acc.j.0
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  EXPECT_EQ(schedule->steps.size(), 25U);
+  EXPECT_EQ(schedule->steps.size(), 26U);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "graph/fuse_cost.h"
+#include "graph/passes/image_order.h"
 #include "graph/passes/pipeline.h"
 #include "tests/graph/lower/sample_graph.h"
 
@@ -62,12 +63,58 @@ TEST(Fuse, ResidualJoinsTheLaterConvolution) {
   EXPECT_EQ(ReasonInto(graph, Op::kAdd, 1), FusionReason::kEpilogue);
 }
 
-TEST(Fuse, ContractionsReadStoredValues) {
+TEST(Fuse, WindowsReadStoredValues) {
   SampleGraph g("g");
-  const ValueId x = g(Op::kExp, {g.Input({4, 4})});
-  const Graph graph = std::move(g).Build({g(Op::kMatmul, {x, g.Weight({4, 4})})});
-  EXPECT_THAT(Groups(graph), ElementsAre("exp", "matmul"));
-  EXPECT_EQ(ReasonInto(graph, Op::kMatmul), FusionReason::kContractionOperand);
+  const ValueId x = g(Op::kExp, {g.Input({1, 4, 5, 5})});
+  const Graph graph = std::move(g).Build({g(Op::kConv, {x, g.Weight({4, 4, 3, 3})})});
+  EXPECT_THAT(Groups(graph), ElementsAre("exp", "conv"));
+  EXPECT_EQ(ReasonInto(graph, Op::kConv), FusionReason::kContractionOperand);
+}
+
+// The first operand is computed into a buffer, block by block, and written nowhere else.
+TEST(Fuse, ContractionsComputeTheirOperand) {
+  SampleGraph g("g");
+  const ValueId x = g(Op::kGelu, {g.Input({2, 70, 37})}, {{"approximate", "tanh"}});
+  const Graph graph = std::move(g).Build({g(Op::kRelu, {g(Op::kMatmul, {x, g.Weight({37, 29})})})});
+  EXPECT_THAT(Groups(graph), ElementsAre("gelu matmul relu"));
+  EXPECT_EQ(ReasonInto(graph, Op::kMatmul), FusionReason::kOperandPrologue);
+  const auto lowerings = Lower(graph, PlanFusion(graph, FusionMode::kFused)->groups[0]);
+  const Compute& compute = lowerings->at(0).compute;
+  ASSERT_EQ(compute.statements.size(), 3U);
+  EXPECT_EQ(compute.statements[0].name, "operand");
+  EXPECT_EQ(compute.tensors[compute.statements[0].writes[0].tensor].shape, (Ints{2, 70, 37}));
+  ExpectSameAsReference(graph);
+}
+
+// Strides leave elements out; each of the others is computed once.
+TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
+  for (const int64_t stride : {1, 2}) {
+    SampleGraph g("g");
+    const ValueId x = g.Input({1, 8, 12, 14});
+    const ValueId scaled = g(Op::kMul, {x, g.Weight({8, 1, 1})});
+    const ValueId r = g(Op::kRelu, {g(Op::kAdd, {scaled, g.Weight({8, 1, 1})})});
+    const ValueId y =
+        g(Op::kConv, {r, g.Weight({24, 8, 1, 1})}, {{"strides", Ints{stride, stride}}});
+    for (const ValueId v : {x, scaled, r, y})
+      g.SetLayout(
+          v, MakeLayout(ImageOrder::kChannelsLast,
+                        v == y ? Ints{1, 24, 12 / stride, 14 / stride} : Ints{1, 8, 12, 14}, 8));
+    const Graph graph = std::move(g).Build({y});
+    EXPECT_THAT(Groups(graph), ElementsAre("mul add relu conv"));
+    ExpectSameAsReference(graph);
+  }
+}
+
+// Channels first, sums would walk across memory; one row leaves one task.
+TEST(Fuse, OperandsThatStayStored) {
+  SampleGraph g("g");
+  const ValueId x = g(Op::kRelu, {g.Input({1, 8, 12, 14})});
+  const Graph planes = std::move(g).Build({g(Op::kConv, {x, g.Weight({24, 8, 1, 1})})});
+  EXPECT_EQ(ReasonInto(planes, Op::kConv), FusionReason::kOperandOrder);
+  SampleGraph h("h");
+  const ValueId row = h(Op::kRelu, {h.Input({1, 512})});
+  const Graph vector = std::move(h).Build({h(Op::kMatmul, {row, h.Weight({512, 640})})});
+  EXPECT_EQ(ReasonInto(vector, Op::kMatmul), FusionReason::kCostsMore);
 }
 
 TEST(Fuse, IndexMapsBeforeContractionsStayAffine) {
@@ -90,7 +137,7 @@ TEST(Fuse, NeverACycle) {
   const ValueId x = g(Op::kTanh, {g.Input({4, 4})});
   const ValueId m = g(Op::kMatmul, {x, g.Weight({4, 4})});
   const ValueId s = g(Op::kSoftmax, {m});
-  const Graph graph = std::move(g).Build({g(Op::kAdd, {x, s})});
+  const Graph graph = std::move(g).Build({g(Op::kAdd, {x, s}), x});
   EXPECT_THAT(Groups(graph), ElementsAre("tanh", "matmul", "softmax add"));
   EXPECT_EQ(ReasonInto(graph, Op::kAdd, 0), FusionReason::kCycle);
   ExpectSameAsReference(graph);

@@ -107,7 +107,7 @@ TEST(StorageViews, OneKernelForCheapOperandsStays) {
   const ValueId c = g(Op::kConcat, {g(Op::kNeg, {x}), g(Op::kExp, {x})}, kColumns);
   const Graph graph = std::move(g).Build({Product(g, c, 32, 5)});
   const FusionPlan plan = PlanOf(graph);
-  EXPECT_EQ(plan.groups.size(), 2U);
+  EXPECT_EQ(plan.groups.size(), 1U);
   EXPECT_TRUE(plan.views.empty());
   ExpectSameAsReference(graph);
 }
