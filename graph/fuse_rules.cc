@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/anchor_index.h"
 #include "graph/fuse_cost.h"
 #include "graph/lower/index_maps.h"
 #include "graph/operation_cost.h"
@@ -14,13 +15,6 @@ using Anchor = GroupTraits::Anchor;
 
 std::vector<int64_t> ShapeOf(const Graph& graph, ValueId value) {
   return graph.value(value).type.Shape();
-}
-
-bool IsAffine(const std::vector<IndexExpr>& index) {
-  for (const IndexExpr& e : index)
-    for (const IndexTerm& term : e.terms())
-      if (term.atom.kind == IndexAtom::Kind::kFloorDiv) return false;
-  return true;
 }
 
 // Whether reshaping addresses `to` by affine expressions of an index into `from`.
@@ -47,8 +41,11 @@ bool ReadsAffinely(const Graph& graph, const Node& node) {
 // Whether a kernel can write the node's output instead of its input, at an affine index.
 bool RenamesOutput(const Graph& graph, const Node& node) {
   if (node.op == Op::kTranspose) return true;
-  return node.op == Op::kReshape &&
-         ReshapesAffinely(ShapeOf(graph, node.inputs[0]), ShapeOf(graph, node.outputs[0]));
+  if (node.op != Op::kReshape) return false;
+  if (ReshapesAffinely(ShapeOf(graph, node.inputs[0]), ShapeOf(graph, node.outputs[0])))
+    return true;
+  const std::optional<AnchorIndex> known = IndexOverAnchor(graph, node.inputs[0]);
+  return known && IsAffine(known->index) && IsAffine(Renamed(graph, node, *known).index);
 }
 
 bool SameShape(const Graph& graph, ValueId a, ValueId b) {

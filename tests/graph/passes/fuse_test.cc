@@ -220,6 +220,25 @@ TEST(Fuse, CostDecidesWhatWouldWaitForOneTask) {
   }
 }
 
+// Channels that a grouped convolution makes are stored where a shuffle has them, for the
+// convolution walks groups and channels apart; without groups, or with others, the store would not
+// be affine.
+TEST(Fuse, ShufflesMoveTheStore) {
+  for (const int64_t groups : {3, 2, 1}) {
+    SampleGraph g("g");
+    const ValueId c = g(Op::kConv, {g.Input({1, 6, 5, 7}), g.Weight({12, 6 / groups, 1, 1})},
+                        {{"group", groups}});
+    const ValueId split = g(Op::kReshape, {g(Op::kRelu, {c})}, {{"shape", Ints{1, 3, 4, 5, 7}}});
+    const ValueId mixed = g(Op::kTranspose, {split}, {{"perm", Ints{0, 2, 1, 3, 4}}});
+    const ValueId shuffled = g(Op::kReshape, {mixed}, {{"shape", Ints{1, 12, 5, 7}}});
+    const Graph graph =
+        std::move(g).Build({g(Op::kConv, {shuffled, g.Weight({12, 1, 3, 3})},
+                              {{"group", int64_t{12}}, {"pads", Ints{1, 1, 1, 1}}})});
+    EXPECT_EQ(Groups(graph)[0], groups == 3 ? "conv relu reshape transpose reshape" : "conv relu");
+    ExpectSameAsReference(graph);
+  }
+}
+
 // Three readers that no kernel can share compute a cheap sum each; an expensive one is stored.
 TEST(Fuse, CheapValuesAreComputedInEachReader) {
   for (const Op op : {Op::kAdd, Op::kPow}) {
