@@ -200,6 +200,26 @@ TEST(Picture, SlicesSayThatOthersDependOnThem) {
   EXPECT_FALSE(Take(tree, {View(tree, "A", {0, 1}, {0, 0})}).others);
 }
 
+TEST(Picture, RunsOfAStageShareNoStorage) {
+  ScheduleTree tree = OriginalTree(MustParse(R"(compute rewritten {
+  input X: f32[4, 5]
+  output Y: f32[5]
+  workspace row: f32[5]
+  row[t: 4 sequential, i: 5]:
+    row[i] = X[t, i]
+  Y[i: 5]:
+    Y[i] = X[0, i]
+}
+)"));
+  const PictureView view = View(tree, "row", {0, 1}, {0, 0});
+  EXPECT_EQ(Distances(Take(tree, {view}), DependenceType::kOutput), (std::set<Step>{{1, 0}}));
+  TreeNode& around = *FindLoopNode(tree.root, *tree.FindLoop("row.t"));
+  TreeNode stage{.kind = TreeNode::Kind::kAlloc, .tensor = *tree.FindTensor("row")};
+  stage.children = std::move(around.children);
+  around.children = {std::move(stage)};
+  EXPECT_TRUE(Take(tree, {view}).arrows.empty());
+}
+
 TEST(Picture, CropsAndRefuses) {
   const ScheduleTree tree = OriginalTree(MustParse(kTriangle));
   PictureView view = View(tree, "Y", {0, 1}, {2, 1});
