@@ -128,10 +128,9 @@ def compare(old, new, full):
         return "gone", []
     if old.text("error") != new.text("error"):
         return "result differs", difference(old, new, "error", full)
-    moved = old.hash != new.hash
-    if moved or old.text("nest") != new.text("nest"):
+    if old.text("nest") != new.text("nest"):
         lines = difference(old, new, "sched", full) + difference(old, new, "nest", full)
-        verdict = "statements differ" if moved else "nest differs"
+        verdict = "statements differ" if old.hash != new.hash else "nest differs"
         return f"{verdict}, code {describe_code(old, new)}", lines
     if old.code() != new.code():
         return f"code differs, {describe_code(old, new)}", []

@@ -87,6 +87,11 @@ class CompareDumps(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(f"mlp/002-{HASH_B}: statements differ, code 4 -> 4 bytes", out)
 
+    def test_other_statements_that_become_the_same_loops(self):
+        self.write(self.old, "mlp", f"002-{HASH_A}")
+        self.write(self.new, "mlp", f"002-{HASH_B}")
+        self.assertEqual(self.run_it(), (0, "kernels: 1 same\n", ""))
+
     def test_new_and_gone(self):
         self.write(self.old, "mlp", f"001-{HASH_A}")
         self.write(self.new, "mlp", f"002-{HASH_B}")
