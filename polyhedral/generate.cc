@@ -61,6 +61,10 @@ class Generator {
   void AddBounds(VarId loop, const IndexExpr& condition, Context& context, Bounds& bounds) const;
   void AddPrefetches(StatementId statement, const Context& context, Body& body) const;
   Body GenerateRange(const TreeNode& node, Context context, Interval range, const Bounds& bounds);
+  Body GenerateInside(const TreeNode& node, Context context);
+  std::vector<IndexExpr> SlantedConditions(const TreeNode& node, const Context& context) const;
+  Body FullApart(const TreeNode& node, const Context& context,
+                 const std::vector<IndexExpr>& conditions);
   Body GenerateLeaf(StatementId statement, const Context& context);
   Body OnePart(Body parts);
 
@@ -70,6 +74,7 @@ class Generator {
   void Prove(Context& context, const TreeNode& node) const;
   bool IsBound(const IndexExpr& condition, const Context& context,
                std::optional<VarId> except = {}) const;
+  bool IsImplied(const IndexExpr& condition, const IndexExpr& by, const Context& context) const;
   std::vector<IndexExpr> Shared(const Context& context, const std::vector<StatementId>& statements,
                                 const std::function<bool(const IndexExpr&)>& wanted) const;
   std::vector<IndexExpr> TakeShared(Context& context, const std::vector<StatementId>& statements,
@@ -415,10 +420,87 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
             .unroll = tree_loop.unroll};
   loop.lower.insert(loop.lower.begin(), IndexExpr(range.lo));
   loop.upper.insert(loop.upper.begin(), IndexExpr(range.hi + 1));
-  loop.body = Generate(node.children[0], std::move(context));
+  loop.body = GenerateInside(node, std::move(context));
   Body body;
   if (!loop.body.empty()) body.push_back(NestNode{std::move(loop)});
   return body;
+}
+
+// Of an isolated loop the conditions that also depend on variables outside of it: where a skewed
+// domain begins and ends, which no constant cuts off. Those that loops further in decide are taken
+// at their worst there.
+std::vector<IndexExpr> Generator::SlantedConditions(const TreeNode& node,
+                                                    const Context& context) const {
+  std::vector<IndexExpr> slanted;
+  for (const StatementId s : LiveBelow(node, context)) {
+    for (const IndexExpr& condition : context.conditions[s]) {
+      if (!condition.Uses(node.loop) || condition.UsesLoaded()) continue;
+      IndexExpr worst(condition.constant());
+      for (const IndexTerm& term : condition.terms()) {
+        const IndexExpr alone = Alone(term);
+        worst += IsBound(alone, context) ? alone : BoundsOf(alone, Ranges(context)).lo;
+      }
+      std::vector<VarId> used;
+      worst.CollectVars(used);
+      const bool varies = std::ranges::any_of(used, [&](VarId v) {
+        return v != node.loop && context.value[v] && !context.value[v]->IsConstant();
+      });
+      const Interval bounds = BoundsOf(worst, Ranges(context));
+      const bool open = bounds.lo < 0 && bounds.hi >= 0;
+      if (varies && open && std::ranges::find(slanted, worst) == slanted.end()) {
+        slanted.push_back(std::move(worst));
+      }
+    }
+  }
+  return slanted;
+}
+
+// What is inside a loop whose iteration is chosen.
+Body Generator::GenerateInside(const TreeNode& node, Context context) {
+  const TreeLoop& loop = tree_.loops[node.loop];
+  if (loop.isolate && !NumbersTasks(loop.kind)) {
+    const std::vector<IndexExpr> slanted = SlantedConditions(node, context);
+    if (!slanted.empty()) return FullApart(node.children[0], context, slanted);
+  }
+  return Generate(node.children[0], std::move(context));
+}
+
+// A node twice: where the conditions hold, and where one of them does not. With a power of two
+// beyond all values, floor(c / power) is 0 or -1 as c holds or not, so that the sum tells.
+Body Generator::FullApart(const TreeNode& node, const Context& context,
+                          const std::vector<IndexExpr>& conditions) {
+  int64_t power = 1;
+  for (const IndexExpr& condition : conditions) {
+    const Interval bounds = BoundsOf(condition, Ranges(context));
+    while (power < std::max(-bounds.lo, bounds.hi + 1)) power *= 2;
+  }
+  If full;
+  If other;
+  IndexExpr failing(-1);
+  Context inside = context;
+  for (const IndexExpr& condition : conditions) {
+    full.nonnegative.push_back(ToNest(condition, context));
+    failing -= IndexExpr::FloorDiv(full.nonnegative.back(), power);
+    for (const StatementId s : LiveBelow(node, context)) {
+      std::erase_if(inside.conditions[s], [&](const IndexExpr& of_statement) {
+        return IsImplied(of_statement, condition, context);
+      });
+    }
+  }
+  full.body = Generate(node, std::move(inside));
+  other.nonnegative.push_back(std::move(failing));
+  other.body = Generate(node, context);
+  Body body;
+  for (If* part : {&full, &other}) {
+    if (!part->body.empty()) body.push_back(NestNode{std::move(*part)});
+  }
+  return body;
+}
+
+// Whether a condition holds wherever another does.
+bool Generator::IsImplied(const IndexExpr& condition, const IndexExpr& by,
+                          const Context& context) const {
+  return BoundsOf(Simplify(condition - by, Ranges(context)), Ranges(context)).lo >= 0;
 }
 
 void Generator::AddPrefetches(StatementId id, const Context& context, Body& body) const {
