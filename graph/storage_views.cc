@@ -235,7 +235,8 @@ class ViewPlacer {
   bool IsReadable(ValueId value) const {
     const IndexExpr& linear = placements_.at(value).linear;
     if (ElementsOf(graph_, value) == 0) return false;
-    for (const IndexTerm& term : OwnOffset(graph_.value(value)).terms())
+    const IndexExpr own = OwnOffset(graph_.value(value));
+    for (const IndexTerm& term : own.terms())
       if (term.coefficient == 1 && linear.Coefficient(term.atom.id) != 1) return false;
     for (const IndexTerm& term : linear.terms())
       if (term.atom.kind != IndexAtom::Kind::kVariable || term.coefficient < 0) return false;
