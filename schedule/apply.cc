@@ -72,7 +72,6 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
 Status ApplyTreeStep(ScheduleTree& tree, const ScheduleStep& step) {
   return std::visit(
       [&](const auto& s) -> Status {
-        using T = std::decay_t<decltype(s)>;
         if constexpr (requires { Apply(tree, s); }) return Apply(tree, s);
         return {};
       },
