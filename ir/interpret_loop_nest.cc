@@ -3,13 +3,14 @@
 
 #include "ir/interpret.h"
 #include "ir/interpret_assignment.h"
+#include "ir/interpret_tile.h"
 
 namespace tunec {
 namespace {
 
 // The tree of a nest with its index expressions and stores compiled.
 struct Step {
-  enum class Kind { kLoop, kIf, kStore, kAlloc, kCopy, kNothing };
+  enum class Kind { kLoop, kIf, kStore, kAlloc, kCopy, kTile, kBlock, kNothing };
   Kind kind = Kind::kNothing;
   VarId variable = 0;
   std::vector<FlatIndex> lower;  // kLoop
@@ -18,6 +19,7 @@ struct Step {
   std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy over its own variables
   ElementBuffer* buffer = nullptr;                 // kAlloc
   std::vector<int64_t> extent;                     // kCopy
+  std::unique_ptr<CompiledTile> tile;              // kTile
   std::vector<Step> body;
 };
 
@@ -104,9 +106,16 @@ class Compiler {
                 nest_.name);
   }
 
+  // Where nothing is rounded, a tile is the loops that it stands for.
   Result<Step> Compile(const Tile& tile) {
-    return Fail(ErrorCode::kUnsupported, "{}: tile intrinsic {} has no meaning here", nest_.name,
-                tile.intrinsic);
+    Step step{.kind = precision_ == Precision::kNative ? Step::Kind::kTile : Step::Kind::kBlock};
+    if (step.kind == Step::Kind::kBlock) {
+      TUNEC_ASSIGN(step.body, CompileBody(tile.body));
+      return step;
+    }
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    step.tile = std::make_unique<CompiledTile>(storage_, parts);
+    return step;
   }
 
   const LoopNest& nest_;
@@ -140,6 +149,10 @@ class Runner {
         return step.assignment->Run(point_, {});
       case Step::Kind::kCopy:
         return RunCopy(step);
+      case Step::Kind::kTile:
+        return step.tile->Run(point_);
+      case Step::Kind::kBlock:
+        return Run(step.body);
       case Step::Kind::kNothing:
         break;
     }

@@ -102,11 +102,12 @@ struct Roles {
   std::vector<Role> roles;
 };
 
-/// One instruction on tiles; `intrinsic` names an entry of the table in tile_intrinsic.h.
+/// One instruction on tiles; `intrinsic` names an entry of the table in tile_intrinsic.h. The body
+/// says which elements: the entry's loops, each from 0 to its extent, rows outermost and columns
+/// innermost, around one sum of products. Their order means nothing.
 struct Tile {
   std::string intrinsic;
-  std::vector<Read> reads;
-  std::vector<Write> writes;
+  Body body;
 };
 
 struct NestNode {

@@ -226,19 +226,7 @@ class Parser {
     Tile tile;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("tile"));
     TUNEC_ASSIGN(tile.intrinsic, lexer_.ExpectName("the intrinsic's name"));
-    TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
-    while (!lexer_.TryTake(")")) {
-      if (!tile.reads.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
-      TUNEC_ASSIGN(Read read, Exprs().ParseRead());
-      tile.reads.push_back(std::move(read));
-    }
-    TUNEC_RETURN_IF_ERROR(lexer_.Expect("->"));
-    TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
-    while (!lexer_.TryTake(")")) {
-      if (!tile.writes.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
-      TUNEC_ASSIGN(Write write, Exprs().ParseWrite());
-      tile.writes.push_back(std::move(write));
-    }
+    TUNEC_ASSIGN(tile.body, ParseBody());
     return NestNode{std::move(tile)};
   }
 

@@ -126,17 +126,7 @@ class Printer {
     Line("}");
   }
 
-  void Write(const Tile& tile) {
-    std::string reads;
-    for (const Read& read : tile.reads) {
-      reads += (reads.empty() ? "" : ", ") + PrintRead(read, nest_.tensors, names_);
-    }
-    std::string writes;
-    for (const tunec::Write& write : tile.writes) {
-      writes += (writes.empty() ? "" : ", ") + PrintWrite(write, nest_.tensors, names_);
-    }
-    Line(fmt::format("tile {} ({}) -> ({})", PrintName(tile.intrinsic), reads, writes));
-  }
+  void Write(const Tile& tile) { Block("tile " + PrintName(tile.intrinsic), tile.body); }
 
   std::string TensorText(TensorId id) const {
     const bool known = id >= 0 && static_cast<size_t>(id) < nest_.tensors.size();

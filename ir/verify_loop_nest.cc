@@ -10,10 +10,11 @@
 //   unrolled loop has a constant bound on its iterations, at most kMostUnrolled. Ifs have a
 //   condition, without loaded values. Register storage: once unrolled loops are unrolled, an index
 //   is a constant, but for one vector variable that occurs only bare in the last dimension. Stores:
-//   as statements in a Compute, over the loop variables in scope. Prefetches, copies, tiles:
+//   as statements in a Compute, over the loop variables in scope. Prefetches and copies:
 //   tensors, ranks and variables as in a store; a copy has one extent per dimension, equal types,
 //   and doesn't write an input or weight; cache levels are 1 to 3. Arrive and Wait name the token
-//   of a copy. Roles have threads and names.
+//   of a copy. Roles have threads and names. Tiles hold what their intrinsic does (PartsOf), on
+//   tensors of scopes that it reaches, none of them operand and accumulator.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,6 +22,7 @@
 #include "ir/loop_nest.h"
 #include "ir/loop_nest_names.h"
 #include "ir/print_expr.h"
+#include "ir/tile_intrinsic.h"
 #include "ir/verify_statement.h"
 #include "ir/visit_loop_nest.h"
 
@@ -350,16 +352,29 @@ class Verifier {
   }
 
   Status Check(const Tile& tile) {
-    if (tile.intrinsic.empty()) return Wrong("a tile has no intrinsic");
-    const std::string where = "tile " + tile.intrinsic;
-    for (const Read& read : tile.reads) {
-      TUNEC_RETURN_IF_ERROR(Annotate(VerifyRead(read, context_, 0), where));
+    // What PartsOf looks at must be well-formed first.
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(tile.body, false), "tile " + tile.intrinsic));
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    const TensorId accumulator = parts.store->writes[0].tensor;
+    const TensorId left = parts.store->reads[parts.left].tensor;
+    const TensorId right = parts.store->reads[parts.right].tensor;
+    for (const TensorId operand : {left, right}) {
+      const auto home = [&](TensorId id) { return nest_.tensors[id].alias.value_or(id); };
+      if (home(operand) != home(accumulator)) continue;
+      return Wrong("tile {}: {} is an operand and the accumulator", tile.intrinsic,
+                   nest_.tensors[operand].name);
     }
-    for (const Write& write : tile.writes) {
-      TUNEC_RETURN_IF_ERROR(
-          Annotate(VerifyAccess(write.tensor, write.index, context_, 0, false), where));
-    }
-    return {};
+    TUNEC_RETURN_IF_ERROR(CheckScope(tile, parts.intrinsic->left, left));
+    TUNEC_RETURN_IF_ERROR(CheckScope(tile, parts.intrinsic->right, right));
+    return CheckScope(tile, parts.intrinsic->accumulator, accumulator);
+  }
+
+  Status CheckScope(const Tile& tile, const TileOperand& operand, TensorId id) const {
+    const auto found = allocated_.find(id);
+    const Scope scope = found == allocated_.end() ? Scope::kGlobal : found->second;
+    if (std::ranges::find(operand.scopes, scope) != operand.scopes.end()) return {};
+    return Wrong("tile {}: {} lies in {} storage, which it cannot reach", tile.intrinsic,
+                 nest_.tensors[id].name, Name(scope));
   }
 
   const LoopNest& nest_;

@@ -15,6 +15,7 @@ void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& v
   if (const auto* loop = std::get_if<Loop>(&node.value)) return visit(loop->body);
   if (const auto* branch = std::get_if<If>(&node.value)) return visit(branch->body);
   if (const auto* alloc = std::get_if<Alloc>(&node.value)) return visit(alloc->body);
+  if (const auto* tile = std::get_if<Tile>(&node.value)) return visit(tile->body);
   if (const auto* roles = std::get_if<Roles>(&node.value)) {
     for (const Role& role : roles->roles) visit(role.body);
   }
@@ -31,9 +32,6 @@ void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool
   if (const auto* store = std::get_if<Store>(&node.value)) {
     Report(store->reads, false, visit);
     Report(store->writes, true, visit);
-  } else if (const auto* tile = std::get_if<Tile>(&node.value)) {
-    Report(tile->reads, false, visit);
-    Report(tile->writes, true, visit);
   } else if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
     visit(copy->from.tensor, false);
     visit(copy->to.tensor, true);

@@ -172,6 +172,17 @@ class Builder {
   /// Whether any lane of a mask is set.
   IrValue Any(IrValue mask);
 
+  // --- dot products: lane i of c + the sum of a's and b's i-th group; a, b are vectors of i32 ---
+  IrValue DotBFloat16(IrValue c, IrValue a, IrValue b);        // pairs, c f32
+  IrValue DotUnsignedSigned(IrValue c, IrValue a, IrValue b);  // fours, u8 times i8, c i32
+
+  // --- tile registers 0 to 7 of the AMX extension ---
+  void TileConfigure(IrValue configuration);
+  void TileRelease();
+  void TileLoad(int tile, IrValue pointer, int64_t row_bytes);
+  void TileStore(int tile, IrValue pointer, int64_t row_bytes);
+  void TileDotBFloat16(int c, int a, int b);
+
   // --- memory (addresses in bytes) ---
   IrValue Offset(IrValue pointer, IrValue bytes);  // vector bytes give a vector of pointers
   IrValue Load(IrType type, IrValue pointer, int64_t align, bool invariant = false);

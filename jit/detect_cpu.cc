@@ -6,8 +6,6 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -17,16 +15,10 @@
 
 #include "jit/cpu_features.h"
 #include "jit/llvm_target.h"
+#include "jit/tile_permission.h"
 
 namespace tunec {
 namespace {
-
-/// Asks the kernel for the AMX tile registers; false where there are none.
-bool RequestAmx() {
-  constexpr int kArchReqXcompPerm = 0x1023;
-  constexpr int kXfeatureXtileData = 18;
-  return syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureXtileData) == 0;
-}
 
 /// "48K" or "1024K" or "32M" in bytes; 0 when it is none of these.
 int64_t ParseCacheSize(const std::string& text) {
@@ -137,7 +129,7 @@ Target DetectCpu(int threads) {
     const auto it = host.find(llvm::StringRef(feature.data(), feature.size()));
     if (it != host.end() && it->second) target.features.emplace(feature);
   }
-  if (target.Has("amx-tile") && !RequestAmx()) RemoveFeature(target, "amx");
+  if (target.Has("amx-tile") && !RequestTileData()) RemoveFeature(target, "amx");
   ChooseVectors(target);
   return target;
 }

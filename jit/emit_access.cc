@@ -128,7 +128,7 @@ class Reader {
                                                   : value;
   }
 
-  int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset, size()); }
+  int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset); }
 
   IrValue LoadContiguous(IrValue mask) {
     const IrType type{element(), state_.lanes.width};
@@ -178,16 +178,6 @@ class Reader {
     const IrValue address = state.index.Address(base, uniform, size);
     const IrValue bytes = state.builder.Mul(state.index.LanePart(offset), state.builder.I64(size));
     return state.builder.Offset(address, bytes);
-  }
-
-  /// The greatest power of two the address of lane 0 is known to be a multiple of.
-  static int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset,
-                             int64_t size) {
-    const TensorStorage& storage = state.storage[tensor];
-    const int64_t base =
-        state.bases_aligned ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
-    const int64_t multiple = std::gcd(state.index.Multiple(offset) * size, int64_t{64});
-    return std::gcd(base, multiple);
   }
 
  private:
@@ -249,7 +239,7 @@ class Writer {
 
   void StoreContiguous() {
     const IrValue address = Address(place_.offset);
-    int64_t align = Reader::AlignmentOf(state_, place_.tensor, place_.offset, size());
+    int64_t align = AlignmentOf(state_, place_.tensor, place_.offset);
     if (state_.lanes.mask != nullptr)
       return b_.MaskedStore(value_, address, align, state_.lanes.mask);
     const int64_t bytes = size() * state_.lanes.width;
@@ -296,6 +286,15 @@ IrValue OutsideValue(EmitState& state, const Read& read) {
 
 }  // namespace
 
+int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset) {
+  const auto size = static_cast<int64_t>(SizeOf(state.tensor(tensor).type));
+  const TensorStorage& storage = state.storage[tensor];
+  const int64_t base =
+      state.bases_aligned ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
+  const int64_t multiple = std::gcd(state.index.Multiple(offset) * size, int64_t{64});
+  return std::gcd(base, multiple);
+}
+
 Result<IrValue> EmitRead(EmitState& state, const Read& read) {
   const Condition guard = read.guard ? EmitCondition(state, read.guard->nonnegative) : Condition{};
   if (guard.kind == Condition::Kind::kNever) return OutsideValue(state, read);
@@ -322,6 +321,7 @@ Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_t
   }
   const TensorId root = state.Root(write.tensor);
   std::erase_if(state.loads, [&](const auto& entry) { return std::get<0>(entry.first) == root; });
+  state.tiles.operands.clear();
   Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
   return Writer(state, std::move(place), value, non_temporal).Write();
 }

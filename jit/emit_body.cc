@@ -74,18 +74,17 @@ Status EmitNode(EmitState& state, const NestNode& node) {
   if (const auto* alloc = std::get_if<Alloc>(&node.value)) return EmitAlloc(state, *alloc);
   if (const auto* prefetch = std::get_if<Prefetch>(&node.value))
     return EmitPrefetch(state, *prefetch);
-  if (const auto* store = std::get_if<Store>(&node.value)) {
+  const auto* tile = std::get_if<Tile>(&node.value);
+  const auto* store = std::get_if<Store>(&node.value);
+  if (store != nullptr || tile != nullptr) {
     if (++state.stores_emitted > kMostStores)
       return Fail(ErrorCode::kResourceLimit, "unrolling gives more than {} statement instances",
                   kMostStores);
-    return EmitStore(state, *store);
+    return tile != nullptr ? EmitTile(state, *tile) : EmitStore(state, *store);
   }
   if (std::holds_alternative<AsyncCopy>(node.value))
     return std::unexpected(NotOnCpu("an asynchronous copy"));
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCpu("warp roles"));
-  if (const auto* tile = std::get_if<Tile>(&node.value))
-    return Fail(ErrorCode::kUnsupported, "tile intrinsic {} cannot be emitted for a cpu",
-                tile->intrinsic);
   return std::unexpected(NotOnCpu("a barrier (arrive, wait)"));
 }
 

@@ -42,6 +42,8 @@ class IndexEmitter {
   void Enter(IrBlock before);
   void Leave();
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+  /// The block at whose end code of scope `depth` goes; nullptr when that is where we are.
+  IrBlock EndOf(int depth) const;
 
   // --- variables ---
   /// A new live value of the current scope; all it can be lies in `interval`, and it is a
@@ -97,9 +99,6 @@ class IndexEmitter {
   LinearIndex DivideLanes(const LinearIndex& numerator, int64_t divisor);
   LinearIndex LoadedValue(int slot);
   int DepthOf(const LinearIndex& index) const;
-  /// The block at whose end code of scope `depth` goes; nullptr when that is where we are.
-  IrBlock EndOf(int depth) const;
-
   Builder& builder_;
   std::vector<Scope> scopes_;
   std::vector<LiveValue> values_;

@@ -206,8 +206,8 @@ Status EmitLoop(EmitState& state, const Loop& loop) {
     case LoopKind::kUnrolled:
       return EmitUnrolled(state, loop);
     case LoopKind::kSerial:
-      return state.analysis.fully_unrolled.at(&loop) ? EmitUnrolled(state, loop)
-                                                     : EmitSerial(state, loop);
+      if (state.analysis.fully_unrolled.at(&loop)) return EmitUnrolled(state, loop);
+      return EmitWithTiles(state, loop, [&] { return EmitSerial(state, loop); });
     case LoopKind::kParallel:
     case LoopKind::kWave:
       return EmitSerial(state, loop);  // inside a task it is an ordinary loop

@@ -210,9 +210,12 @@ Result<std::vector<PhaseSymbol>> EmitNest(const LoopNest& nest, Builder& builder
     symbols.push_back({fmt::format("{}_phase{}", nest.name, k), CountTasks(phase), WavesOf(phase)});
     const std::vector<IrValue> arguments = builder.BeginPhase(symbols.back().name);
     state.index.Reset();
-    state.loads.clear();
+    state.ForgetLoads();
+    state.uses_tiles = UsesTiles(phase);
     TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, arguments));
+    if (state.uses_tiles) ConfigureTiles(builder);
     TUNEC_RETURN_IF_ERROR(EmitParts(state, phase, arguments[3]));
+    if (state.uses_tiles) builder.TileRelease();
     builder.EndFunction();
   }
   return symbols;

@@ -16,6 +16,10 @@
 #include "jit/emit_index.h"
 #include "support/error.h"
 
+namespace tunec {
+struct TileParts;
+}
+
 namespace tunec::jit {
 
 struct TensorStorage {
@@ -49,6 +53,25 @@ struct LaneAccumulators {
   IrType type;
 };
 
+/// A tile in memory: its first element, and how far apart its rows are.
+struct TilePlace {
+  TensorId tensor = 0;
+  LinearIndex offset;
+  int64_t row_bytes = 0;
+  bool operator==(const TilePlace& other) const {
+    return tensor == other.tensor && offset.terms == other.offset.terms &&
+           offset.constant == other.offset.constant && row_bytes == other.row_bytes;
+  }
+};
+
+/// What lies in AMX registers (emit_amx.cc).
+struct TileRegisters {
+  std::set<TensorId> staying;           // accumulators that stay in registers in the present loop
+  int depth = 0;                        // of the scope around that loop
+  std::vector<TilePlace> accumulators;  // by register
+  std::vector<std::pair<TilePlace, int>> operands = {};  // and their registers, oldest first
+};
+
 using LoadKey = std::tuple<TensorId, std::vector<std::pair<int, int64_t>>, int64_t, int64_t,
                            IrValue, IrValue, IrValue, double, int>;
 
@@ -73,6 +96,8 @@ struct EmitState {
   bool bases_aligned = false;  // the version of a part whose non-temporal targets are aligned
   bool non_temporal = false;   // some store bypassed the caches: a fence is due
   int64_t stores_emitted = 0;
+  bool uses_tiles = false;  // the present phase, of AMX registers
+  TileRegisters tiles;
 
   const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }
   /// The tensor whose bytes it uses.
@@ -83,11 +108,15 @@ struct EmitState {
   bool InSlots(TensorId id) const { return analysis.registers[id].form == RegisterForm::kSlots; }
   void EnterScope(IrBlock before) {
     index.Enter(before);
-    loads.clear();
+    ForgetLoads();
   }
   void LeaveScope() {
     index.Leave();
+    ForgetLoads();
+  }
+  void ForgetLoads() {
     loads.clear();
+    tiles.operands.clear();
   }
 };
 
@@ -134,7 +163,18 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& values,
                                  const std::vector<IrValue>& reads);
 
+// --- tiles (emit_tile.cc, emit_amx.cc) ---
+Status EmitTile(EmitState& state, const Tile& tile);
+Status EmitAmx(EmitState& state, const TileParts& parts);
+/// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
+Status EmitWithTiles(EmitState& state, const Loop& loop, const std::function<Status()>& body);
+/// Whether AMX registers must be configured before the phase and released after it.
+bool UsesTiles(const Phase& phase);
+void ConfigureTiles(Builder& builder);
+
 // --- tensors (emit_access.cc, emit_register.cc) ---
+/// The greatest power of two that the address of lane 0 is known to be a multiple of.
+int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset);
 Result<IrValue> EmitRead(EmitState& state, const Read& read);
 /// The value of an element that is about to be updated.
 Result<IrValue> EmitOldValue(EmitState& state, const Write& write);

@@ -11,6 +11,7 @@
 
 #include "jit/llvm_target.h"
 #include "jit/object_check.h"
+#include "jit/tile_permission.h"
 
 namespace tunec {
 namespace {
@@ -70,6 +71,7 @@ void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const ObjectC
 }  // namespace
 
 Result<Kernel> LoadKernel(const ObjectCode& object, PerfMap perf_map) {
+  RequestTileData();  // the code may use tiles, and may come from another process
   TUNEC_ASSIGN(auto linker, Linker());
   TUNEC_ASSIGN(const auto functions, jit::CheckObject(object.bytes));
   static std::atomic<uint64_t> number = 0;

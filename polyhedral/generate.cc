@@ -65,7 +65,10 @@ class Generator {
   std::vector<IndexExpr> SlantedConditions(const TreeNode& node, const Context& context) const;
   Body FullApart(const TreeNode& node, const Context& context,
                  const std::vector<IndexExpr>& conditions);
+  Store InstanceOf(StatementId statement, const Context& context) const;
   Body GenerateLeaf(StatementId statement, const Context& context);
+  bool IsWhole(const TreeNode& node, const Context& context) const;
+  Body GenerateTile(const TreeNode& node, Context context);
   Body OnePart(Body parts);
 
   IntervalOf Ranges(const Context& context) const {
@@ -228,7 +231,8 @@ Body Generator::Generate(const TreeNode& node, Context context) {
 Body Generator::GenerateKind(const TreeNode& node, Context context) {
   switch (node.kind) {
     case TreeNode::Kind::kLoop:
-      return GenerateLoop(node, std::move(context));
+      return IsWhole(node, context) ? GenerateTile(node, std::move(context))
+                                    : GenerateLoop(node, std::move(context));
     case TreeNode::Kind::kLeaf:
       return GenerateLeaf(node.statement, context);
     case TreeNode::Kind::kAlloc: {
@@ -524,15 +528,58 @@ void Generator::AddPrefetches(StatementId id, const Context& context, Body& body
   }
 }
 
-Body Generator::GenerateLeaf(StatementId id, const Context& context) {
+Store Generator::InstanceOf(StatementId id, const Context& context) const {
   const StoreSite site{.ranges = Ranges(context),
                        .to_nest = [&](const IndexExpr& i) { return ToNest(i, context); }};
   Store store = MakeStore(tree_.statements[id], tree_.inverse[id], site);
   store.non_temporal = tree_.non_temporal[id];
+  return store;
+}
+
+Body Generator::GenerateLeaf(StatementId id, const Context& context) {
   Body body;
   AddPrefetches(id, context, body);
-  body.push_back(NestNode{std::move(store)});
+  body.push_back(NestNode{InstanceOf(id, context)});
   return body;
+}
+
+// Whether a tile begins here and all of its iterations run.
+bool Generator::IsWhole(const TreeNode& node, const Context& context) const {
+  const std::optional<LoopTile>& tile = tree_.loops[node.loop].tile;
+  if (!tile) return false;
+  const auto full = [&](VarId loop) {
+    return context.range[loop] == Interval{0, tree_.loops[loop].extent - 1};
+  };
+  return std::ranges::all_of(tile->loops, full) &&
+         context.conditions[StatementsBelow(node).front()].empty();
+}
+
+Body Generator::GenerateTile(const TreeNode& node, Context context) {
+  const LoopTile& tile = *tree_.loops[node.loop].tile;
+  const StatementId statement = StatementsBelow(node).front();
+  Context first = context;  // what is asked for ahead is asked for once
+  for (const VarId loop : tile.loops) first.value[loop] = IndexExpr(0);
+  Body result;
+  AddPrefetches(statement, first, result);
+  std::vector<Loop> loops;
+  for (const VarId loop : tile.loops) {
+    const VarId variable = NewVariable(tree_.loops[loop].name);
+    context.value[loop] = IndexExpr::Var(variable);
+    loops.push_back({.var = variable,
+                     .kind = LoopKind::kUnrolled,
+                     .lower = {IndexExpr(0)},
+                     .upper = {IndexExpr(tree_.loops[loop].extent)}});
+  }
+  loops.back().kind = LoopKind::kVector;
+  Body body;
+  body.push_back(NestNode{InstanceOf(statement, context)});
+  for (size_t i = loops.size(); i-- > 0;) {
+    loops[i].body = std::move(body);
+    body = {};
+    body.push_back(NestNode{std::move(loops[i])});
+  }
+  result.push_back(NestNode{Tile{tile.intrinsic, std::move(body)}});
+  return result;
 }
 
 // Parts of a phase may run at the same time. What one loop of the tree became stays one part: a

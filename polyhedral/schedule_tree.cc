@@ -213,6 +213,7 @@ std::string PrintLoop(const ScheduleTree& tree, VarId id) {
   std::string text = fmt::format("for {} < {}{}{}{}", loop.name, loop.extent, KindName(loop.kind),
                                  loop.isolate ? " isolate" : "",
                                  loop.unroll > 1 ? fmt::format(" unroll {}", loop.unroll) : "");
+  if (loop.tile) text += " tile " + loop.tile->intrinsic;
   for (const int64_t cut : loop.cuts) text += fmt::format(" cut {}", cut);
   for (const LoopPrefetch& prefetch : loop.prefetches) {
     text += fmt::format(" prefetch {} {}", tree.tensors[prefetch.tensor].name, prefetch.distance);

@@ -42,6 +42,12 @@ struct LoopPrefetch {
   int64_t distance = 0;
 };
 
+/// A loop and those inside it as one instruction, wherever all their iterations run.
+struct LoopTile {
+  std::string intrinsic;     // of ir/tile_intrinsic.h
+  std::vector<VarId> loops;  // in the order of its axes
+};
+
 /// A loop of the tree; its values lie in [0, extent).
 struct TreeLoop {
   std::string name;  // unique: "acc.i", after a split "acc.i.0" and "acc.i.1"
@@ -54,6 +60,8 @@ struct TreeLoop {
   /// Values at which a new part of the loop begins, generated apart; ascending.
   std::vector<int64_t> cuts = {};
   std::vector<LoopPrefetch> prefetches = {};
+  std::optional<LoopTile> tile = {};  // of the outermost loop of a tile
+  bool in_tile = false;               // of all of its loops
 };
 
 /// Whether iterations of such a loop may run at the same time.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/tile_intrinsic.h"
+#include "ir/visit_loop_nest.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/compute_steps.h"
 #include "schedule/tree_steps.h"
@@ -109,10 +111,37 @@ Status ScheduleCopy(ScheduleTree& tree, const std::string& statement,
   return Apply(tree, ParallelizeStep{order.loops.front()});
 }
 
+// A float instruction rounds a sum otherwise than loops do, and where no tile is whole the step
+// has done nothing.
+Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, ReductionOrder order) {
+  for (const TreeLoop& loop : tree.loops) {
+    if (!loop.tile) continue;
+    const std::string& name = loop.tile->intrinsic;
+    if (order == ReductionOrder::kAsWritten && IsFloat(FindTileIntrinsic(name)->accumulator.type)) {
+      return Fail(ErrorCode::kIllegalSchedule,
+                  "tensorize {} {}: sums must be accumulated as written", loop.name, name);
+    }
+    bool found = false;
+    for (const Phase& phase : nest.phases) {
+      VisitNodes(phase.body, [&](const NestNode& node) {
+        const auto* tile = std::get_if<Tile>(&node.value);
+        found |= tile != nullptr && tile->intrinsic == name;
+      });
+    }
+    if (!found) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "tensorize {} {}: no tile is known to be whole; isolate the loops around it",
+                  loop.name, name);
+    }
+  }
+  return {};
+}
+
 Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& dependences,
                               ReductionOrder order) {
   TUNEC_RETURN_IF_ERROR(dependences.Check(tree, order));
   TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree));
+  TUNEC_RETURN_IF_ERROR(CheckTiles(tree, nest, order));
   nest.contraction = order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
   return nest;
 }

@@ -58,7 +58,7 @@ Status Apply(ScheduleTree& tree, const PeelStep& step) {
     }
     cuts.push_back(point);
   }
-  if (step.points.empty()) {
+  if (step.points.empty() || tree.loops[loop].in_tile) {
     return Fail(ErrorCode::kInvalidArgument, "peel {}: no part is named", step.loop);
   }
   std::ranges::sort(cuts);

@@ -210,6 +210,16 @@ struct StageStep {
   bool operator==(const StageStep&) const = default;
 };
 
+/// `tensorize acc.j.1 dpbf16.avx512`: the loop and those inside it are one instruction of
+/// ir/tile_intrinsic.h, where all of their iterations run.
+///   before: for j.1 < 16 { for k.1 < 2 { acc[.., j.1] sum= A[.., k.1] * B[.., j.1, k.1]
+///   after:  tile dpbf16.avx512: acc[.., 0..15] sum= A[.., 0..1] * B[.., 0..15, 0..1]
+struct TensorizeStep {
+  std::string loop;
+  std::string intrinsic;
+  bool operator==(const TensorizeStep&) const = default;
+};
+
 /// `non_temporal y`: the statement's stores bypass the caches.
 struct NonTemporalStep {
   std::string statement;
@@ -220,7 +230,7 @@ using ScheduleStep =
     std::variant<PackStep, ReduceSplitStep, InlineStep, PrecisionStep, SplitStep, ReorderStep,
                  FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
                  StageStep, NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep,
-                 SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep>;
+                 SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep, TensorizeStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

@@ -81,6 +81,9 @@ struct StepPrinter {
   std::string operator()(const PrefetchStep& step) const {
     return fmt::format("prefetch {} {} {}", step.tensor, step.loop, step.distance);
   }
+  std::string operator()(const TensorizeStep& step) const {
+    return fmt::format("tensorize {} {}", step.loop, step.intrinsic);
+  }
   std::string operator()(const ReverseComputeAtStep& step) const {
     return fmt::format("reverse_compute_at {} {}", step.statement, step.loop);
   }
@@ -280,6 +283,13 @@ Result<ScheduleStep> ParseMove(Words& words) {
   return step;
 }
 
+Result<ScheduleStep> ParseTensorize(Words& words) {
+  TensorizeStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(step.intrinsic, words.Word("an intrinsic"));
+  return step;
+}
+
 // A step with one name.
 template <class T, std::string T::*kMember>
 Result<ScheduleStep> ParseOneName(Words& words) {
@@ -312,6 +322,7 @@ const std::map<std::string_view, StepParser>& StepParsers() {
       {"swizzle", ParseSwizzle},
       {"wavefront", ParseOneName<WavefrontStep, &WavefrontStep::loop>},
       {"prefetch", ParsePrefetch},
+      {"tensorize", ParseTensorize},
       {"non_temporal", ParseOneName<NonTemporalStep, &NonTemporalStep::statement>},
   };
   return parsers;

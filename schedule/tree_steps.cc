@@ -51,6 +51,9 @@ Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name) {
 Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, name));
   const TreeLoop& of = tree.loops[loop];
+  if (of.in_tile) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is part of a tile already", step, name);
+  }
   if (!of.cuts.empty() || !of.prefetches.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is peeled or prefetches already", step,
                 name);
@@ -227,6 +230,7 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
 }
 
 bool CanHoldMore(const ScheduleTree& tree, VarId loop) {
+  if (tree.loops[loop].in_tile) return false;
   const LoopKind kind = tree.loops[loop].kind;
   if (NumbersTasks(kind)) {
     const TreeNode& child = PathToLoop(tree.root, loop).back()->children[0];
@@ -296,7 +300,7 @@ bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(L
 
 Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
-  if (!StandsInChain(tree, loop, NumbersTasks)) {
+  if (tree.loops[loop].in_tile || !StandsInChain(tree, loop, NumbersTasks)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "parallelize {}: only the outermost loops of a phase can be tasks", step.loop);
   }
@@ -306,7 +310,7 @@ Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
 Status Apply(ScheduleTree& tree, const WavefrontStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   const auto is_wave = [](LoopKind kind) { return kind == LoopKind::kWave; };
-  if (!StandsInChain(tree, loop, is_wave)) {
+  if (tree.loops[loop].in_tile || !StandsInChain(tree, loop, is_wave)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "wavefront {}: only the outermost loops of a phase can be waves", step.loop);
   }

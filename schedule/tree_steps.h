@@ -25,6 +25,7 @@ Status Apply(ScheduleTree& tree, const SwizzleStep& step);
 Status Apply(ScheduleTree& tree, const WavefrontStep& step);
 Status Apply(ScheduleTree& tree, const PrefetchStep& step);
 Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step);
+Status Apply(ScheduleTree& tree, const TensorizeStep& step);
 
 /// The loop of that name that is still in the tree, or an error that lists the loops there are.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);

@@ -95,7 +95,11 @@ inline constexpr std::string_view kSpecialized = R"(nest specialized {
     grid for b in 0 .. 2 {
       roles {
         role load threads 32 registers 40 {
-          tile mma (A[8*b]) -> (C[8*b])
+          tile fma.avx2 {
+            vector for j in 0 .. 8 {
+              s: C[8*b + j] sum= A[b] * A[8*b + j]
+            }
+          }
         }
         role work threads 128 registers 200 {
           block for t in 0 .. 8 {

@@ -232,7 +232,7 @@ TEST(VerifyLoopNest, OtherNodes) {
             "phase p: async_copy of C to A: another type, or not writable");
   EXPECT_EQ(Nest("roles {\n role r threads 0 registers 0 {\n s: C[0] = 0.0\n}\n}"),
             "phase p: role 'r' has 0 threads");
-  EXPECT_EQ(Nest("tile \"\" (A[0]) -> (C[0])"), "phase p: a tile has no intrinsic");
+  EXPECT_EQ(Nest("tile x {\n s: C[0] = 0.0\n}"), "phase p: tile x: there is no such intrinsic");
   EXPECT_EQ(Nest("s: A[0] = 0.0"), "phase p: store s: input A is written");
 }
 

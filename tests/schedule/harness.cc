@@ -108,6 +108,8 @@ class Reverser {
       Rewrite(branch->body);
     } else if (auto* alloc = std::get_if<Alloc>(&node.value)) {
       Rewrite(alloc->body);
+    } else if (auto* tile = std::get_if<Tile>(&node.value)) {
+      Rewrite(tile->body);
     } else if (auto* store = std::get_if<Store>(&node.value)) {
       Rewrite(*store);
     }

@@ -36,7 +36,9 @@ class Writer {
   }
 
   std::string Matmul() {
-    const int64_t m = Draw(1, 7), n = Draw(1, 11), k = Draw(1, 6);
+    const int64_t m = Draw(1, 7), k = Draw(1, 6);
+    // Some have columns for a tile of an instruction.
+    const int64_t n = Draw(0, 2) == 0 ? Draw(12, 36) : Draw(1, 11);
     return fmt::format(R"(compute matmul {{
   input A: f32[{0}, {2}]
   weight B: f32[{2}, {1}] constant

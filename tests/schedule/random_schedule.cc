@@ -18,9 +18,16 @@ class Generator {
     schedule_.lowering = "direct";
     const int rewrites = Below(3) == 0 ? 1 + Below(3) : 0;
     for (int i = 0; i < rewrites; ++i) AddComputeStep();
+    const std::optional<DotPlan> dot = Below(5) == 0 ? PlanDot() : std::nullopt;
     TakeSplitConstants();
     tree_ = OriginalTree(compute_);
-    if (Below(4) == 0) TileByHand();
+    if (dot) {
+      TensorizeDot(*dot);
+    } else if (Below(4) == 0) {
+      TensorizeColumns();
+    } else if (Below(4) == 0) {
+      TileByHand();
+    }
     for (int i = 0; i < length; ++i) AddTreeStep();
     return std::move(schedule_);
   }
@@ -145,6 +152,111 @@ class Generator {
     Add(ReorderStep{{wave, tiles.loops[0]}});
     Add(WavefrontStep{wave});
     Add(ParallelizeStep{tiles.loops[0]});
+  }
+
+  // A sum of products of bfloat16 pairs, its right operand stored so that an instruction takes
+  // sixteen columns of it.
+  struct DotPlan {
+    std::string statement;
+    std::string column;
+    std::string reduced;
+  };
+
+  std::optional<DotPlan> PlanDot() {
+    const Statement statement = Any(compute_.statements);
+    const size_t before = schedule_.steps.size();
+    Rewrite(RandomPrecision(statement));
+    if (schedule_.steps.size() == before) return std::nullopt;
+    const Statement& sum = compute_.statements[*compute_.FindStatement(statement.name)];
+    const VarId column = LastWritten(sum);
+    for (const Read& read : sum.reads) {
+      // The first dimension that is reduced, and that of the columns.
+      VarId reduced = -1;
+      bool uses_column = false;
+      std::vector<VarId> iterators;
+      for (const IndexExpr& index : read.index) {
+        const VarId iterator = index.AsVar().value_or(-1);
+        iterators.push_back(iterator);
+        uses_column |= iterator >= 0 && iterator == column;
+        if (iterator < 0 || reduced >= 0) continue;
+        if (sum.iterators[iterator].kind == IteratorKind::kReduction) reduced = iterator;
+      }
+      if (!uses_column || reduced < 0) continue;
+      const DotPlan plan{sum.name, sum.iterators[column].name, sum.iterators[reduced].name};
+      Rewrite(PackInPairs(compute_.tensors[read.tensor].name, iterators, column, reduced));
+      return plan;
+    }
+    return std::nullopt;
+  }
+
+  // The iterator of the last dimension that the statement writes, or -1.
+  static VarId LastWritten(const Statement& statement) {
+    const std::vector<IndexExpr>& index = statement.writes[0].index;
+    return index.empty() ? -1 : index.back().AsVar().value_or(-1);
+  }
+
+  static PackStep PackInPairs(const std::string& tensor, const std::vector<VarId>& iterators,
+                              VarId column, VarId reduced) {
+    PackStep pack{.tensor = tensor};
+    for (size_t d = 0; d < iterators.size(); ++d) {
+      const auto dimension = static_cast<int>(d);
+      if (iterators[d] == column || iterators[d] == reduced) {
+        pack.axes.push_back(
+            {dimension, PackStep::Part::kQuotient, iterators[d] == column ? 16 : 2});
+      } else {
+        pack.axes.push_back({.dimension = dimension});
+      }
+    }
+    for (const auto& [iterator, factor] : {std::pair(column, 16), std::pair(reduced, 2)}) {
+      const auto d = std::ranges::find(iterators, iterator) - iterators.begin();
+      pack.axes.push_back({static_cast<int>(d), PackStep::Part::kRemainder, factor});
+    }
+    return pack;
+  }
+
+  void TensorizeDot(const DotPlan& plan) {
+    const std::string column = plan.statement + "." + plan.column;
+    const std::string reduced = plan.statement + "." + plan.reduced;
+    if (!Add(SplitStep{column, {16}}) || !Add(SplitStep{reduced, {2}})) return;
+    Tensorize({reduced + ".1", column + ".1"}, "dpbf16.avx512");
+  }
+
+  // Eight or sixteen columns of a sum of float products.
+  void TensorizeColumns() {
+    const Statement& sum = Any(tree_.statements);
+    const VarId column = LastWritten(sum);
+    if (!sum.reducer || column < 0) return;
+    const bool wide = Below(2) == 0;
+    const std::string loop = sum.name + "." + sum.iterators[column].name;
+    if (!Add(SplitStep{loop, {wide ? 16 : 8}})) return;
+    Tensorize({loop + ".1"}, wide ? "fma.avx512" : "fma.avx2");
+  }
+
+  // The loops innermost, partial tiles apart, the rest one instruction if the table has it so.
+  void Tensorize(const std::vector<std::string>& inner, const std::string& intrinsic) {
+    std::vector<const TreeNode*> loops;
+    Collect(tree_.root, loops);
+    for (const TreeNode* phase : loops) {
+      if (phase->kind != TreeNode::Kind::kLoop) continue;
+      ReorderStep order;
+      for (const TreeNode* loop : Chain(phase)) {
+        if (std::ranges::find(inner, Name(loop)) == inner.end()) order.loops.push_back(Name(loop));
+      }
+      order.loops.insert(order.loops.end(), inner.begin(), inner.end());
+      if (order.loops.size() != Chain(phase).size() || !Add(order)) continue;
+      for (const std::string& loop : inner) {
+        Add(IsolateStep{loop.substr(0, loop.size() - 1) + "0"});
+      }
+      const ScheduleStep step = TensorizeStep{inner.front(), intrinsic};
+      const ScheduleTree before = tree_;
+      if (!Add(step)) return;
+      // Some have no whole tile.
+      const auto nest = GenerateLoops(tree_);
+      if (nest && Print(*nest).find("tile " + intrinsic) != std::string::npos) return;
+      tree_ = before;
+      schedule_.steps.pop_back();
+      return;
+    }
   }
 
   // Whether the tree takes the step, which then becomes the schedule's.

@@ -40,6 +40,22 @@ constexpr std::string_view kScoresTimesValues = R"(compute scores_times_values {
     o[i, d] sum= e[i, j] * V[j, d]
 }
 )";
+constexpr std::string_view kWideProduct = R"(compute wide_product {
+  input A: f32[19, 37]
+  weight B: f32[37, 35] constant
+  output C: f32[19, 35]
+  C[i: 19, j: 35, k: 37 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+}
+)";
+constexpr std::string_view kBytes = R"(compute bytes {
+  input A: u8[3, 19]
+  weight B: i8[19, 35] constant range [-100, 100]
+  output C: i32[3, 35]
+  C[i: 3, j: 35, k: 19 reduction]:
+    C[i, j] sum= i32(A[i, k]) * i32(B[k, j])
+}
+)";
 constexpr std::string_view kCumulative = R"(compute cumulative {
   input X: f32[7]
   output Y: f32[9]
@@ -80,9 +96,9 @@ class StepFires : public testing::TestWithParam<Example> {};
 TEST_P(StepFires, AndKeepsTheResult) {
   const Compute compute = MustParse(GetParam().program);
   const Schedule schedule = MustParseSteps(GetParam().steps);
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(Judge(compute).Outcome(schedule, AnyArithmetic()), "");
   const auto before = OriginalLoops(compute);
-  const auto after = ApplySchedule(compute, schedule, ReductionOrder::kAny);
+  const auto after = ApplySchedule(compute, schedule, AnyArithmetic());
   ASSERT_TRUE(before && after);
   EXPECT_NE(Print(*before), Print(after->nest)) << "the steps changed nothing";
 }
@@ -185,6 +201,21 @@ constexpr Example kExamples[] = {
     {"precision_of_computed", kScoresTimesValues, "precision o bf16 3"},
     {"precision_then_split", kMatmul,
      "precision acc bf16 3\nreduce_split acc term 2 outer\nreduce_split acc.part k 4 inner"},
+    {"tensorize", kMatmul,
+     "split acc.j 8\nisolate acc.j.0\nreorder acc.j.0 acc.k acc.j.1\ntensorize acc.j.1 fma.avx2"},
+    {"tensorize_registers", kMatmul,
+     "split acc.i 3\nsplit acc.j 8\nisolate acc.i.0\nisolate acc.j.0\n"
+     "reorder acc.i.0 acc.j.0 acc.k acc.i.1 acc.j.1\ncompute_at acc.init acc.j.0\n"
+     "compute_at C acc.j.0\nstage acc register acc.j.0\nunroll acc.init.i.1\n"
+     "vectorize acc.init.j.1\nunroll acc.i.1\nvectorize acc.j.1\nunroll C.i.1\n"
+     "vectorize C.j.1\ntensorize acc.j.1 fma.avx2"},
+    {"tensorize_amx", kWideProduct,
+     "precision C bf16 1\npack B.bf16 1/16 0/2 1%16 0%2\nsplit C.i 16\nsplit C.j 16\n"
+     "split C.k 16 2\nisolate C.i.0\nisolate C.j.0\nisolate C.k.0\n"
+     "reorder C.i.0 C.j.0 C.k.0 C.i.1 C.j.1 C.k.1 C.k.2\ntensorize C.i.1 amx.bf16"},
+    {"tensorize_bytes", kBytes,
+     "pack B 1/16 0/4 1%16 0%4\nsplit C.j 16\nsplit C.k 4\nisolate C.j.0\nisolate C.k.0\n"
+     "reorder C.i C.j.0 C.k.0 C.j.1 C.k.1\ntensorize C.j.1 vnni.avx512"},
     {"reduce_split_inner", kSumLast, "reduce_split Y j 8 inner"},
     {"reduce_split_outer", kSumLast, "reduce_split Y j 8 outer"},
     {"reduce_split_domain", kConv3x3, "reduce_split acc ic 2 inner"},
@@ -369,6 +400,30 @@ constexpr Refusal kRefusals[] = {
      "precision C: it is not a sum of products of two f32 elements"},
     {"precision_twice", kMatmul, "precision acc bf16 3\nprecision acc bf16 3",
      "precision acc: it is not a sum of products of two f32 elements"},
+    {"tensorize_unknown", kMatmul, "tensorize acc.k fma",
+     "tensorize acc.k fma: there is no such intrinsic"},
+    {"tensorize_storage", kMatmul,
+     "reorder acc.i acc.k acc.j\ncompute_at acc.init acc.i\ncompute_at C acc.i\n"
+     "stage acc packed acc.i\ntensorize acc.i fma.avx2",
+     "tensorize acc.i fma.avx2: there must be one statement inside, and no storage of its own"},
+    {"tensorize_no_sum", kMatmul, "split C.j 8\ntensorize C.j.1 fma.avx2",
+     "tensorize C.j.1 fma.avx2: wanted a sum of products"},
+    {"tensorize_reduced", kMatmul, "split acc.k 8\ntensorize acc.k.1 fma.avx2",
+     "tensorize acc.k.1 fma.avx2: wanted loops over columns of 8; there are acc.k.1 of 8"},
+    {"tensorize_type", kMatmul,
+     "split acc.j 16\nsplit acc.k 2\nreorder acc.j.0 acc.k.0 acc.k.1 acc.j.1\n"
+     "tensorize acc.k.1 dpbf16.avx512",
+     "tensorize acc.k.1 dpbf16.avx512: left operand is A of f32, wanted bf16"},
+    {"tensorize_accumulator", kCumulative, "reorder Y.k Y.i\ntensorize Y.i fma.avx2",
+     "tensorize Y.i fma.avx2: Y is an operand and the accumulator"},
+    {"tensorize_twice", kMatmul,
+     "split acc.j 8\nreorder acc.k acc.j.1\ntensorize acc.j.1 fma.avx2\n"
+     "tensorize acc.j.1 fma.avx2",
+     "tensorize acc.j.1 fma.avx2: loop acc.j.1 is of a tile, of tasks, peeled or prefetches "
+     "already"},
+    {"tensorize_then_split", kMatmul,
+     "split acc.j 8\nreorder acc.k acc.j.1\ntensorize acc.j.1 fma.avx2\nsplit acc.j.1 4",
+     "split: loop acc.j.1 is part of a tile already"},
     {"precision_own_operand", kCumulative, "precision Y bf16 3",
      "precision Y: it writes its operand Y"},
     {"precision_partly_written", kPartlyWritten, "precision Y bf16 3",
@@ -475,6 +530,11 @@ TEST(Steps, AsWrittenKeepsTheOrderOfSums) {
   EXPECT_THAT(Outcome(kSumLast, "reduce_split Y j 8 inner", ReductionOrder::kAsWritten),
               HasSubstr("reduce_split Y: a sum of f32 must be accumulated as written"));
   EXPECT_THAT(Outcome(kMaxMiddle, "reduce_split acc i 4 inner", ReductionOrder::kAsWritten), "");
+  EXPECT_THAT(Outcome(kMatmul,
+                      "split acc.j 8\nisolate acc.j.0\nreorder acc.j.0 acc.k acc.j.1\n"
+                      "tensorize acc.j.1 fma.avx2",
+                      ReductionOrder::kAsWritten),
+              HasSubstr("tensorize acc.j.1 fma.avx2: sums must be accumulated as written"));
   EXPECT_THAT(Outcome(kMatmul, "reorder acc.k acc.i acc.j", ReductionOrder::kAsWritten), "");
   EXPECT_THAT(
       Outcome(kMatmul, "split acc.k 4\nreorder acc.k.1 acc.k.0", ReductionOrder::kAsWritten),

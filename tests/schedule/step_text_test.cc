@@ -34,6 +34,7 @@ swizzle acc.i.0 acc.j.0 4
 wavefront A.w
 prefetch B acc.k 8
 reverse_compute_at y acc.j.0
+tensorize acc.j.1 dpbf16.avx512
 )";
 
 TEST(StepText, EveryStepRoundTrips) {

@@ -5,6 +5,7 @@
 #include "autotune/tuner.h"
 #include "db/version.h"
 #include "graph/onnx/tensor_file.h"
+#include "ir/tile_intrinsic.h"
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
 #include "polyhedral/legality.h"
@@ -57,6 +58,18 @@ bool ProcessorHasAmx() {
   return false;
 }
 
+// The tile intrinsics that the target has, and what the others lack, those for GPUs aside.
+std::string TileText(const Target& target) {
+  std::string text;
+  for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
+    if (intrinsic.target != target.kind) continue;
+    const std::vector<std::string> missing = MissingFeatures(intrinsic, target);
+    text += (text.empty() ? "" : ", ") + intrinsic.name;
+    if (!missing.empty()) text += fmt::format(" (lacks {})", fmt::join(missing, " "));
+  }
+  return text;
+}
+
 void Doctor::ExamineCpu() {
   target_ = DetectCpu(arguments_.threads);
   Say("cpu", fmt::format("{}, {} cores, {} threads", target_.cpu, target_.cores, target_.threads));
@@ -67,6 +80,7 @@ void Doctor::ExamineCpu() {
   Say("amx", granted             ? "granted by the kernel"
              : ProcessorHasAmx() ? "in the processor, not granted by the kernel"
                                  : "none");
+  Say("tiles", TileText(target_));
   Say("caches", fmt::format("L1 {}, L2 {}, L3 {}", BytesText(static_cast<double>(target_.l1_bytes)),
                             BytesText(static_cast<double>(target_.l2_bytes)),
                             BytesText(static_cast<double>(target_.l3_bytes))));

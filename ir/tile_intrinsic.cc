@@ -1,0 +1,285 @@
+#include "ir/tile_intrinsic.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+#include "ir/rounding.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// --- meanings ---
+
+// Denormal numbers are zero to matrix instructions of processors, as operands and as results.
+float Flushed(float value) {
+  return std::abs(value) < 0x1p-126F ? std::copysign(0.F, value) : value;
+}
+
+float FlushedFma(double a, double b, float accumulator) {
+  return Flushed(std::fma(Flushed(static_cast<float>(a)), Flushed(static_cast<float>(b)),
+                          Flushed(accumulator)));
+}
+
+Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
+                 std::span<const Scalar> right) {
+  auto sum = static_cast<float>(accumulator.real);
+  for (size_t i = 0; i < left.size(); ++i) {
+    sum = std::fma(static_cast<float>(left[i].real), static_cast<float>(right[i].real), sum);
+  }
+  return Scalar::Real(sum);
+}
+
+// VDPBF16PS: the odd element's product first, each rounded into the accumulator.
+Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
+                 std::span<const Scalar> right) {
+  auto sum = static_cast<float>(accumulator.real);
+  for (size_t i = left.size(); i-- > 0;) sum = FlushedFma(left[i].real, right[i].real, sum);
+  return Scalar::Real(sum);
+}
+
+// TDPBF16PS: odd and even products are added up apart, and to the accumulator at the end.
+Scalar DotOfPairs(const Scalar& accumulator, std::span<const Scalar> left,
+                  std::span<const Scalar> right) {
+  float sums[2] = {0, 0};
+  for (size_t i = 0; i < left.size(); ++i) {
+    sums[i % 2] = FlushedFma(left[i].real, right[i].real, sums[i % 2]);
+  }
+  const float sum = Flushed(sums[0] + sums[1]);
+  return Scalar::Real(Flushed(Flushed(static_cast<float>(accumulator.real)) + sum));
+}
+
+Scalar IntegerDot(const Scalar& accumulator, std::span<const Scalar> left,
+                  std::span<const Scalar> right) {
+  int64_t sum = accumulator.integer;
+  for (size_t i = 0; i < left.size(); ++i) sum += left[i].integer * right[i].integer;
+  return Scalar::Integer(WrapTo(sum, DataType::kI32));
+}
+
+// The low 13 bits of a float32 are not looked at.
+Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
+                 std::span<const Scalar> right) {
+  const auto tf32 = [](const Scalar& value) {
+    const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value.real));
+    return std::bit_cast<float>(bits & 0xffffe000U);
+  };
+  auto sum = static_cast<float>(accumulator.real);
+  for (size_t i = 0; i < left.size(); ++i) sum = std::fma(tf32(left[i]), tf32(right[i]), sum);
+  return Scalar::Real(sum);
+}
+
+// --- entries ---
+
+const std::vector<Scope> kCpuScopes = {Scope::kGlobal, Scope::kPacked, Scope::kRegister};
+const std::vector<Scope> kMemory = {Scope::kGlobal, Scope::kPacked};
+
+// One left element for a vector of right ones.
+TileIntrinsic VectorFma(std::string name, int64_t lanes, std::vector<std::string> features) {
+  return {.name = std::move(name),
+          .extents = {1, 1, 1, lanes},
+          .left = {DataType::kF32, {0, 0, 0, 0}, kCpuScopes},
+          .right = {DataType::kF32, {0, 0, 0, 1}, kCpuScopes},
+          .accumulator = {DataType::kF32, {0, 0, 0, 1}, kCpuScopes},
+          .meaning = SumOfFmas,
+          .target = "cpu",
+          .features = std::move(features)};
+}
+
+// One left group for a vector of right ones: the instructions that multiply pairs and fours.
+TileIntrinsic VectorDot(std::string name, int64_t group, const DataType types[3],
+                        TileMeaning meaning, std::string feature) {
+  return {.name = std::move(name),
+          .extents = {1, 1, group, 16},
+          .left = {types[0], {0, 0, 1, 0}, kMemory},
+          .right = {types[1], {0, 0, 1, group}, kMemory},
+          .accumulator = {types[2], {0, 0, 0, 1}, kCpuScopes},
+          .meaning = meaning,
+          .target = "cpu",
+          .features = {"avx512f", std::move(feature)}};
+}
+
+TileIntrinsic AmxBFloat16() {
+  return {.name = "amx.bf16",
+          .extents = {16, 16, 2, 16},
+          .left = {DataType::kBF16, {kAnyStride, 2, 1, 0}, kMemory},
+          .right = {DataType::kBF16, {0, kAnyStride, 1, 2}, kMemory},
+          .accumulator = {DataType::kF32, {kAnyStride, 0, 0, 1}, kMemory},
+          .meaning = DotOfPairs,
+          .target = "cpu",
+          .features = {"amx-tile", "amx-bf16"}};
+}
+
+// Rows of the left and columns of the right operand are contiguous along what is reduced.
+TileIntrinsic Mma(std::string name, const int64_t extents[3], DataType type, TileMeaning meaning,
+                  Scope operands, std::string feature) {
+  return {.name = std::move(name),
+          .extents = {extents[0], extents[2], 1, extents[1]},
+          .left = {type, {kAnyStride, 1, 0, 0}, {operands}},
+          .right = {type, {0, 1, 0, kAnyStride}, {operands}},
+          .accumulator = {DataType::kF32, {kAnyStride, 0, 0, 1}, {Scope::kFragment}},
+          .meaning = meaning,
+          .target = "cuda",
+          .features = {std::move(feature)}};
+}
+
+std::vector<TileIntrinsic> MakeTable() {
+  constexpr DataType kBFloat16[] = {DataType::kBF16, DataType::kBF16, DataType::kF32};
+  constexpr DataType kBytes[] = {DataType::kU8, DataType::kI8, DataType::kI32};
+  std::vector<TileIntrinsic> table = {
+      VectorFma("fma.avx2", 8, {"avx2", "fma"}),
+      VectorFma("fma.avx512", 16, {"avx512f"}),
+      VectorDot("dpbf16.avx512", 2, kBFloat16, DotOfPair, "avx512bf16"),
+      VectorDot("vnni.avx512", 4, kBytes, IntegerDot, "avx512vnni"),
+      AmxBFloat16(),
+  };
+  constexpr int64_t kTf32[] = {16, 8, 8}, kHalf[] = {16, 8, 16};
+  table.push_back(
+      Mma("mma.m16n8k8.tf32", kTf32, DataType::kF32, SumOfTf32, Scope::kFragment, "sm_80"));
+  table.push_back(
+      Mma("mma.m16n8k16.bf16", kHalf, DataType::kBF16, SumOfFmas, Scope::kFragment, "sm_80"));
+  for (int64_t columns = 8; columns <= 256; columns += 8) {
+    const int64_t extents[] = {64, columns, 16};
+    table.push_back(Mma(fmt::format("wgmma.m64n{}k16.bf16", columns), extents, DataType::kBF16,
+                        SumOfFmas, Scope::kShared, "sm_90a"));
+  }
+  return table;
+}
+
+// --- the parts of a tile ---
+
+std::unexpected<Error> Wrong(const Tile& tile, const std::string& what) {
+  return Fail(ErrorCode::kInvalidArgument, "tile {}: {}", tile.intrinsic, what);
+}
+
+bool IsFrom0To(const Loop& loop, int64_t extent) {
+  return loop.lower == std::vector<IndexExpr>{IndexExpr(0)} &&
+         loop.upper == std::vector<IndexExpr>{IndexExpr(extent)};
+}
+
+// The read that an operand of the product is, through a conversion to the accumulator's type.
+std::optional<int> SlotOf(const Expr& operand) {
+  const Expr& read = operand.kind() == ExprKind::kCast ? operand.operands()[0] : operand;
+  if (read.kind() != ExprKind::kRead) return std::nullopt;
+  return read.node().slot;
+}
+
+// Why the operands can't be these reads; empty when they can.
+std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
+  VarId variables[kTileAxes];
+  for (int axis = 0; axis < kTileAxes; ++axis) {
+    variables[axis] = parts.loops[axis] == nullptr ? -1 : parts.loops[axis]->var;
+  }
+  const auto ranges = [&](VarId v) {
+    for (int axis = 0; axis < kTileAxes; ++axis) {
+      if (variables[axis] == v) return Interval{0, parts.intrinsic->extents[axis] - 1};
+    }
+    return kUnknownInterval;
+  };
+  const auto check = [&](const TileOperand& operand, TensorId id,
+                         const std::vector<IndexExpr>& index, std::string_view what) {
+    const Tensor& tensor = nest.tensors[id];
+    if (tensor.type != operand.type) {
+      return fmt::format("{} is {} of {}, wanted {}", what, tensor.name, Name(tensor.type),
+                         Name(operand.type));
+    }
+    return MisplacedIn(operand, *parts.intrinsic, Simplify(StorageOffset(tensor, index), ranges),
+                       variables, fmt::format("{} {}", what, tensor.name));
+  };
+  const Read& left = parts.store->reads[parts.left];
+  const Read& right = parts.store->reads[parts.right];
+  const Write& write = parts.store->writes[0];
+  if (left.guard || right.guard) return "an operand is guarded";
+  std::string why = check(parts.intrinsic->left, left.tensor, left.index, "left operand");
+  if (why.empty()) {
+    why = check(parts.intrinsic->right, right.tensor, right.index, "right operand");
+  }
+  if (!why.empty()) return why;
+  return check(parts.intrinsic->accumulator, write.tensor, write.index, "accumulator");
+}
+
+}  // namespace
+
+std::string_view Name(TileAxis axis) {
+  constexpr std::array<std::string_view, kTileAxes> kNames = {"rows", "reduced", "group",
+                                                              "columns"};
+  return kNames[static_cast<size_t>(axis)];
+}
+
+std::span<const TileIntrinsic> TileIntrinsics() {
+  static const std::vector<TileIntrinsic> table = MakeTable();
+  return table;
+}
+
+const TileIntrinsic* FindTileIntrinsic(std::string_view name) {
+  const auto found = std::ranges::find(TileIntrinsics(), name, &TileIntrinsic::name);
+  return found == TileIntrinsics().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target) {
+  if (intrinsic.target != target.kind) return {"a " + intrinsic.target};
+  std::vector<std::string> missing = intrinsic.features;
+  std::erase_if(missing, [&](const std::string& feature) { return target.Has(feature); });
+  return missing;
+}
+
+std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
+                        const IndexExpr& offset, std::span<const VarId> variables,
+                        std::string_view what) {
+  for (int axis = 0; axis < kTileAxes; ++axis) {
+    const VarId variable = variables[axis];
+    if (variable < 0 || intrinsic.extents[axis] == 1) continue;
+    const int64_t stride = offset.Coefficient(variable);
+    const std::string_view along = Name(static_cast<TileAxis>(axis));
+    if ((offset - IndexExpr::Var(variable) * stride).Uses(variable)) {
+      return fmt::format("{}: neighbours along {} do not lie evenly", what, along);
+    }
+    const int64_t wanted = operand.strides[axis];
+    if (wanted != kAnyStride && stride != wanted) {
+      return fmt::format("{}: neighbours along {} lie {} apart, wanted {}", what, along, stride,
+                         wanted);
+    }
+  }
+  return {};
+}
+
+Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest) {
+  TileParts parts{.intrinsic = FindTileIntrinsic(tile.intrinsic)};
+  if (parts.intrinsic == nullptr) return Wrong(tile, "there is no such intrinsic");
+  const Body* body = &tile.body;
+  for (int axis = 0; axis < kTileAxes; ++axis) {
+    const int64_t extent = parts.intrinsic->extents[axis];
+    if (extent == 1) continue;
+    const Loop* loop = body->size() == 1 ? std::get_if<Loop>(&body->front().value) : nullptr;
+    if (loop == nullptr || !IsFrom0To(*loop, extent)) {
+      return Wrong(tile, fmt::format("wanted a loop over {} of {} iterations",
+                                     Name(static_cast<TileAxis>(axis)), extent));
+    }
+    parts.loops[axis] = loop;
+    body = &loop->body;
+  }
+  parts.store = body->size() == 1 ? std::get_if<Store>(&body->front().value) : nullptr;
+  if (parts.store == nullptr) return Wrong(tile, "wanted one statement inside its loops");
+  const Store& store = *parts.store;
+  const bool sums = store.writes.size() == 1 && store.values.size() == 1 &&
+                    store.reducer == Reducer::Sum(parts.intrinsic->accumulator.type) &&
+                    store.values[0].Is(ScalarOp::kMul);
+  if (!sums) return Wrong(tile, "wanted a sum of products");
+  const std::optional<int> first = SlotOf(store.values[0].operands()[0]);
+  const std::optional<int> second = SlotOf(store.values[0].operands()[1]);
+  const auto is_read = [&](const std::optional<int>& slot) {
+    return slot && *slot >= 0 && *slot < std::ssize(store.reads);
+  };
+  if (!is_read(first) || !is_read(second)) return Wrong(tile, "wanted products of elements");
+  parts.left = *first;
+  parts.right = *second;
+  const std::string why = Mismatch(parts, nest);
+  if (why.empty()) return parts;
+  std::swap(parts.left, parts.right);
+  if (Mismatch(parts, nest).empty()) return parts;
+  return Wrong(tile, why);
+}
+
+}  // namespace tunec

@@ -1,0 +1,264 @@
+// The table of tile intrinsics: every entry in a nest of its own, interpreted through its meaning
+// and as the loops that it stands for; what their rounding is; what is refused.
+#include "ir/tile_intrinsic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/interpret.h"
+#include "ir/loop_nest_names.h"
+
+namespace tunec {
+namespace {
+
+using testing::HasSubstr;
+
+int64_t Extent(const TileIntrinsic& intrinsic, TileAxis axis) {
+  return intrinsic.extents[static_cast<int>(axis)];
+}
+
+// An operand's axes in an order of storage that gives the strides that the entry wants.
+std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOperand& operand) {
+  std::vector<TileAxis> axes;
+  for (int axis = 0; axis < kTileAxes; ++axis) {
+    if (intrinsic.extents[axis] > 1 && operand.strides[axis] != kNotUsed) {
+      axes.push_back(static_cast<TileAxis>(axis));
+    }
+  }
+  const auto stride = [&](TileAxis axis) {
+    const int64_t wanted = operand.strides[static_cast<int>(axis)];
+    return wanted == kAnyStride ? INT64_MAX : wanted;
+  };
+  std::ranges::stable_sort(axes, std::greater<>(), stride);
+  return axes;
+}
+
+constexpr const char* kVariables[] = {"m", "k", "g", "n"};
+
+// Text that concerns one operand: a tensor of the kernel's own in a scope that the entry reaches,
+// copied from an input.
+struct OperandText {
+  std::string tensors;
+  std::string alloc;
+  std::string copy;
+  std::string element;  // of the local tensor
+};
+
+std::string Indexed(const std::string& tensor, const std::vector<TileAxis>& axes) {
+  std::string text;
+  for (const TileAxis axis : axes) {
+    text += (text.empty() ? "" : ", ") + std::string(kVariables[static_cast<int>(axis)]);
+  }
+  return tensor + "[" + text + "]";
+}
+
+OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
+                   const std::string& name) {
+  const std::vector<TileAxis> axes = StorageOrder(intrinsic, operand);
+  std::string shape, open, close;
+  for (const TileAxis axis : axes) {
+    shape += (shape.empty() ? "" : ", ") + std::to_string(Extent(intrinsic, axis));
+    open += fmt::format("for {} in 0 .. {} {{\n", kVariables[static_cast<int>(axis)],
+                        Extent(intrinsic, axis));
+    close += "}\n";
+  }
+  const auto is_plain = [](Scope scope) {
+    return scope != Scope::kGlobal && scope != Scope::kRegister;
+  };
+  const Scope scope = *std::ranges::find_if(operand.scopes, is_plain);
+  const std::string type(Name(operand.type));
+  OperandText text;
+  text.tensors =
+      fmt::format("input {0}: {1}[{2}]\nlocal {3}: {1}[{2}]\n", name, type, shape, name + ".t");
+  text.alloc = fmt::format("alloc {}: {} {{\n", name + ".t", Name(scope));
+  text.element = Indexed(name + ".t", axes);
+  text.copy = fmt::format("{}c: {} = {}\n{}", open, text.element, Indexed(name, axes), close);
+  return text;
+}
+
+// result = accumulator + left . right by one tile.
+std::string NestOf(const TileIntrinsic& intrinsic) {
+  const OperandText left = TextOf(intrinsic, intrinsic.left, "A");
+  const OperandText right = TextOf(intrinsic, intrinsic.right, "B");
+  const OperandText sum = TextOf(intrinsic, intrinsic.accumulator, "S");
+  const std::vector<TileAxis> axes = StorageOrder(intrinsic, intrinsic.accumulator);
+  std::string loops, close, out, out_close, shape;
+  for (int axis = 0; axis < kTileAxes; ++axis) {
+    if (intrinsic.extents[axis] == 1) continue;
+    loops += fmt::format("for {} in 0 .. {} {{\n", kVariables[axis], intrinsic.extents[axis]);
+    close += "}\n";
+  }
+  for (const TileAxis axis : axes) {
+    shape += (shape.empty() ? "" : ", ") + std::to_string(Extent(intrinsic, axis));
+    out += fmt::format("for {} in 0 .. {} {{\n", kVariables[static_cast<int>(axis)],
+                       Extent(intrinsic, axis));
+    out_close += "}\n";
+  }
+  const std::string type(Name(intrinsic.accumulator.type));
+  const bool converts = intrinsic.left.type != intrinsic.accumulator.type;
+  const auto operand = [&](const std::string& element) {
+    return converts ? type + "(" + element + ")" : element;
+  };
+  return "nest n {\n" + left.tensors + right.tensors + sum.tensors +
+         fmt::format("output C: {}[{}]\nphase p {{\n", type, shape) + left.alloc + right.alloc +
+         sum.alloc + left.copy + right.copy + sum.copy +
+         fmt::format("tile {} {{\n{}s: {} sum= {} * {}\n{}}}\n", intrinsic.name, loops, sum.element,
+                     operand(left.element), operand(right.element), close) +
+         fmt::format("{}o: {} = {}\n{}", out, Indexed("C", axes), sum.element, out_close) +
+         "}\n}\n}\n}\n}\n";
+}
+
+std::vector<Array> SmallArguments(const LoopNest& nest) {
+  std::vector<Array> arguments;
+  int64_t count = 1;
+  for (const TensorId id : Arguments(nest)) {
+    const Tensor& tensor = nest.tensors[id];
+    if (tensor.role == TensorRole::kOutput) continue;
+    Array array(tensor.type, tensor.shape);
+    for (int64_t i = 0; i < array.size(); ++i, count = count * 29 % 31) {
+      if (IsFloat(tensor.type)) {
+        array.SetDouble(i, static_cast<double>(count - 15) / 8);
+      } else {
+        array.SetInt(i, IsSigned(tensor.type) ? count * 8 - 120 : count * 8);
+      }
+    }
+    arguments.push_back(std::move(array));
+  }
+  return arguments;
+}
+
+class EveryTile : public testing::TestWithParam<TileIntrinsic> {};
+
+TEST_P(EveryTile, MeansWhatItsLoopsDo) {
+  const std::string text = NestOf(GetParam());
+  const auto nest = ParseLoopNest(text, "n");
+  ASSERT_TRUE(nest) << nest.error().Format() << text;
+  EXPECT_EQ(*ParseLoopNest(Print(*nest), "again"), *nest);
+  ASSERT_TRUE(Verify(*nest)) << Verify(*nest).error().message << text;
+  const std::vector<Array> arguments = SmallArguments(*nest);
+  // The numbers have few bits: nothing is rounded in any order.
+  const auto by_meaning = Interpret(*nest, arguments, Precision::kNative);
+  const auto by_loops = Interpret(*nest, arguments, Precision::kFloat64);
+  ASSERT_TRUE(by_meaning) << by_meaning.error().message;
+  ASSERT_TRUE(by_loops) << by_loops.error().message;
+  int64_t different = 0;
+  for (int64_t i = 0; i < by_loops->front().size(); ++i) {
+    const bool integer = !IsFloat(GetParam().accumulator.type);
+    const bool same = integer ? by_meaning->front().GetInt(i) == by_loops->front().GetInt(i)
+                              : by_meaning->front().GetDouble(i) == by_loops->front().GetDouble(i);
+    EXPECT_TRUE(same) << "element " << i;
+    different += by_loops->front().GetDouble(i) != arguments[2].GetDouble(i) ? 1 : 0;
+  }
+  EXPECT_GT(different, 0) << "the tile adds nothing";
+}
+
+std::vector<TileIntrinsic> Entries() {
+  const auto table = TileIntrinsics();
+  return {table.begin(), table.end()};
+}
+INSTANTIATE_TEST_SUITE_P(Table, EveryTile, testing::ValuesIn(Entries()), [](const auto& info) {
+  std::string name = info.param.name;
+  std::ranges::replace(name, '.', '_');
+  return name;
+});
+
+Scalar Accumulate(std::string_view name, double accumulator, std::vector<double> left,
+                  std::vector<double> right) {
+  std::vector<Scalar> a, b;
+  for (const double value : left) a.push_back(Scalar::Real(value));
+  for (const double value : right) b.push_back(Scalar::Real(value));
+  return FindTileIntrinsic(name)->meaning(Scalar::Real(accumulator), a, b);
+}
+
+TEST(TileMeaning, RoundsAsTheInstructionDoes) {
+  // Once for each product.
+  EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1p-24}, {1}).real, 1);
+  EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1.8p-24}, {1}).real, 1 + 0x1p-23);
+  // The odd element first.
+  EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {1, 0x1p30}, {1, 1}).real, 0x1p30);
+  EXPECT_EQ(Accumulate("dpbf16.avx512", -0x1p30, {1, 0x1p30}, {1, 1}).real, 1);
+  // Denormals are zero.
+  EXPECT_EQ(Accumulate("dpbf16.avx512", 0x1p-130, {0x1p-128, 0}, {0x1p20, 0}).real, 0);
+  EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {0x1p-70, 0}, {0x1p-70, 0}).real, 0);
+  EXPECT_EQ(Accumulate("fma.avx2", 0, {0x1p-70}, {0x1p-70}).real, 0x1p-140);
+  // Odd and even products apart.
+  EXPECT_EQ(Accumulate("amx.bf16", 0, {0x1p30, 1, -0x1p30, 1}, {1, 1, 1, 1}).real, 2);
+  // Ten bits of fraction.
+  EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-11}, {1}).real, 1);
+  EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-10}, {1}).real, 1 + 0x1p-10);
+}
+
+TEST(TileMeaning, IntegersWrap) {
+  const std::vector<Scalar> left = {Scalar::Integer(255)};
+  const std::vector<Scalar> right = {Scalar::Integer(127)};
+  EXPECT_EQ(
+      FindTileIntrinsic("vnni.avx512")->meaning(Scalar::Integer(INT32_MAX), left, right).integer,
+      int64_t{INT32_MAX} + 255 * 127 - (int64_t{1} << 32));
+}
+
+TEST(TileIntrinsics, SayWhatATargetLacks) {
+  Target target;
+  target.features = {"avx2", "fma", "avx512f"};
+  EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("fma.avx512"), target).empty());
+  EXPECT_EQ(MissingFeatures(*FindTileIntrinsic("dpbf16.avx512"), target),
+            std::vector<std::string>{"avx512bf16"});
+  EXPECT_EQ(MissingFeatures(*FindTileIntrinsic("wgmma.m64n128k16.bf16"), target),
+            std::vector<std::string>{"a cuda"});
+  EXPECT_EQ(FindTileIntrinsic("fma"), nullptr);
+}
+
+std::string Refusal(const std::string& body, const std::string& tensors = "") {
+  const std::string text =
+      "nest n {\n input A: f32[64]\n input B: f32[64, 16]\n input H: bf16[64]\n" + tensors +
+      " output C: f32[64]\n phase p {\n" + body + "\n}\n}\n";
+  const auto nest = ParseLoopNest(text, "n");
+  if (!nest) return nest.error().Format();
+  const Status status = Verify(*nest);
+  return status ? "" : status.error().message;
+}
+
+TEST(TileIntrinsics, BodiesMustFit) {
+  const auto fma = [](const std::string& statement) {
+    return Refusal("tile fma.avx512 {\n vector for n in 0 .. 16 {\n s: " + statement + "\n}\n}");
+  };
+  EXPECT_EQ(fma("C[n] sum= A[0] * B[3, n]"), "");
+  EXPECT_EQ(fma("C[n] sum= B[3, n] * A[0]"), "");  // either way round
+  EXPECT_THAT(fma("C[n] sum= A[0] * B[n, 3]"),
+              HasSubstr("right operand B: neighbours along columns lie 16 apart, wanted 1"));
+  EXPECT_THAT(fma("C[n] sum= A[n] * B[0, n]"),
+              HasSubstr("left operand A: neighbours along columns lie 1 apart, wanted 0"));
+  EXPECT_THAT(fma("C[n] = A[0] * B[3, n]"), HasSubstr("wanted a sum of products"));
+  EXPECT_THAT(fma("C[n] sum= A[0] + B[3, n]"), HasSubstr("wanted a sum of products"));
+  EXPECT_THAT(fma("C[n] sum= A[0] * f32(H[n])"), HasSubstr("H of bf16, wanted f32"));
+  EXPECT_THAT(fma("C[0] sum= A[0] * B[3, n]"), HasSubstr("accumulator C: neighbours along"));
+  EXPECT_THAT(fma("C[n] sum= A[0] * (B[3, n] where (7 - n >= 0) else 0.0)"),
+              HasSubstr("an operand is guarded"));
+  EXPECT_THAT(fma("C[n] sum= C[16] * A[n]"), HasSubstr("C is an operand and the accumulator"));
+  EXPECT_THAT(
+      Refusal("tile fma.avx512 {\n vector for n in 0 .. 8 {\n s: C[n] sum= A[0] * A[n]\n}\n}"),
+      HasSubstr("wanted a loop over columns of 16 iterations"));
+  EXPECT_THAT(Refusal("tile fma.avx512 {\n s: C[0] sum= A[0] * A[1]\n}"),
+              HasSubstr("wanted a loop over columns of 16 iterations"));
+  EXPECT_THAT(Refusal("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
+                      " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
+                      " local t: f32[16]\n"),
+              HasSubstr("t lies in shared storage, which it cannot reach"));
+}
+
+TEST(TileIntrinsics, ReadOnlyWhatIsWritten) {
+  const auto nest = ParseLoopNest(
+      "nest n {\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n phase p {\n"
+      " alloc t: packed {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
+      " s: t[n] sum= A[0] * A[n]\n}\n}\n for i in 0 .. 16 {\n o: C[i] = t[i]\n}\n}\n}\n}\n",
+      "n");
+  ASSERT_TRUE(nest) << nest.error().Format();
+  const auto result = Interpret(*nest, SmallArguments(*nest), Precision::kNative);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("fma.avx512: read of t[0], which nothing wrote"));
+}
+
+}  // namespace
+}  // namespace tunec

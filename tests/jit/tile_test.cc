@@ -1,0 +1,261 @@
+// Tile intrinsics as machine code, bit for bit what the table says; AMX code is assembled
+// everywhere and runs where there is AMX.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "ir/interpret.h"
+#include "ir/tile_intrinsic.h"
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "tests/jit/nest_runner.h"
+
+namespace tunec::jit_test {
+namespace {
+
+using testing::HasSubstr;
+
+// Three rows of accumulators in registers, over a loop of steps; `fma.avx512` and its like.
+std::string FmaNest(const std::string& name, int lanes) {
+  return fmt::format(R"(nest product {{
+  input A: f32[3, 13]
+  input B: f32[13, {0}]
+  output C: f32[3, {0}]
+  local t: f32[3, {0}]
+  phase p {{
+    alloc t: register {{
+      unrolled for i in 0 .. 3 {{
+        vector for j in 0 .. {0} {{
+          z: t[i, j] = 0.5
+        }}
+      }}
+      for k in 0 .. 13 unroll 4 {{
+        unrolled for i in 0 .. 3 {{
+          tile {1} {{
+            vector for j in 0 .. {0} {{
+              s: t[i, j] sum= A[i, k] * B[k, j]
+            }}
+          }}
+        }}
+      }}
+      unrolled for i in 0 .. 3 {{
+        vector for j in 0 .. {0} {{
+          o: C[i, j] = t[i, j]
+        }}
+      }}
+    }}
+  }}
+}}
+)",
+                     lanes, name);
+}
+
+// The same of groups: B is stored [step, column, member].
+std::string DotNest(const std::string& name, int group, const std::string& left,
+                    const std::string& right, const std::string& sum, const std::string& zero) {
+  return fmt::format(R"(nest product {{
+  input A: {2}[3, {7}]
+  input B: {3}[{7}, 32] layout [11, 32, {1}] (k, j) -> [floor(k/{1}), j, k mod {1}]
+  output C: {4}[3, 32]
+  local t: {4}[3, 32]
+  phase p {{
+    alloc t: register {{
+      unrolled for i in 0 .. 3 {{
+        vector for j in 0 .. 32 {{
+          z: t[i, j] = {5}
+        }}
+      }}
+      for k in 0 .. 11 unroll 2 {{
+        unrolled for i in 0 .. 3 {{
+          unrolled for jo in 0 .. 2 {{
+            tile {0} {{
+              unrolled for g in 0 .. {1} {{
+                vector for j in 0 .. 16 {{
+                  s: t[i, 16*jo + j] sum= {4}(A[i, {1}*k + g]) * {4}(B[{1}*k + g, 16*jo + j])
+                }}
+              }}
+            }}
+          }}
+        }}
+      }}
+      unrolled for i in 0 .. 3 {{
+        vector for j in 0 .. 32 {{
+          o: C[i, j] = t[i, j]
+        }}
+      }}
+    }}
+  }}
+}}
+)",
+                     name, group, left, right, sum, zero, 0, 11 * group);
+}
+
+std::string BFloat16Nest() { return DotNest("dpbf16.avx512", 2, "bf16", "bf16", "f32", "0.5"); }
+std::string ByteNest() { return DotNest("vnni.avx512", 4, "u8", "i8", "i32", "7i32"); }
+
+// Runs where the target has the instruction, and is refused where it has not.
+void ExpectBitForBit(const std::string& text, const std::vector<Array>& arguments) {
+  const LoopNest nest = Parse(text);
+  const auto wanted = Interpret(nest, arguments, Precision::kNative);
+  ASSERT_TRUE(wanted) << wanted.error().message;
+  std::string name = text.substr(text.find("tile ") + 5);
+  name.resize(name.find(' '));
+  for (const Target& target : Targets()) {
+    if (!MissingFeatures(*FindTileIntrinsic(name), target).empty()) {
+      const auto object = CompileObject(nest, target);
+      ASSERT_FALSE(object);
+      EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
+      EXPECT_THAT(object.error().message, HasSubstr("tile " + name + " needs"));
+      continue;
+    }
+    const auto found = RunCompiled(nest, target, arguments);
+    ASSERT_TRUE(found) << found.error().message;
+    for (int64_t i = 0; i < wanted->front().size(); ++i) {
+      if (!IsFloat(wanted->front().type())) {
+        EXPECT_EQ(found->front().GetInt(i), wanted->front().GetInt(i)) << name << " " << i;
+        continue;
+      }
+      const double a = found->front().GetDouble(i), b = wanted->front().GetDouble(i);
+      EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b)))
+          << name << " element " << i << ": " << a << " instead of " << b;
+    }
+  }
+}
+
+std::vector<Array> ArgumentsOf(const std::string& text, uint64_t seed) {
+  return RandomArguments(Parse(text), seed);
+}
+
+TEST(TileCode, VectorFma) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    ExpectBitForBit(FmaNest("fma.avx2", 8), ArgumentsOf(FmaNest("fma.avx2", 8), seed));
+    ExpectBitForBit(FmaNest("fma.avx512", 16), ArgumentsOf(FmaNest("fma.avx512", 16), seed));
+  }
+}
+
+TEST(TileCode, DotOfBFloat16) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    ExpectBitForBit(BFloat16Nest(), ArgumentsOf(BFloat16Nest(), seed));
+  }
+}
+
+TEST(TileCode, DotOfBFloat16WithSpecialNumbers) {
+  const double special[] = {INFINITY, -INFINITY, NAN,        0x1p-130, 0x1p-127, 0x1p-126, 0,
+                            -0.0,     1,         0x1.FEp127, -3e38,    0x1p-60,  0x1p-64,  -1};
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    std::vector<Array> arguments = ArgumentsOf(BFloat16Nest(), seed);
+    for (size_t a = 0; a < 2; ++a) {
+      const int64_t size = arguments[a].size();
+      const auto at = static_cast<int64_t>((seed * 7919 + a * 31) % static_cast<uint64_t>(size));
+      arguments[a].SetDouble(at, special[(seed + 5 * a) % std::size(special)]);
+    }
+    ExpectBitForBit(BFloat16Nest(), arguments);
+  }
+  // All operands so small that sums leave the normal numbers.
+  std::vector<Array> arguments = ArgumentsOf(BFloat16Nest(), 1);
+  for (Array& array : arguments) {
+    for (int64_t i = 0; i < array.size(); ++i) {
+      array.SetDouble(i, std::ldexp(array.GetDouble(i), -63));
+    }
+  }
+  ExpectBitForBit(BFloat16Nest(), arguments);
+}
+
+TEST(TileCode, DotOfBytes) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    ExpectBitForBit(ByteNest(), ArgumentsOf(ByteNest(), seed));
+  }
+}
+
+// 32 x 32 accumulators, two by two tiles, over 3 steps of 32.
+constexpr std::string_view kAmxNest = R"(nest product {
+  input A: bf16[32, 96]
+  input B: bf16[96, 32] layout [2, 48, 16, 2] (k, j) -> [floor(j/16), floor(k/2), j mod 16, k mod 2]
+  output C: f32[32, 32]
+  local t: f32[32, 32]
+  phase p {
+    alloc t: packed {
+      for i in 0 .. 32 {
+        vector for j in 0 .. 32 {
+          z: t[i, j] = 0.5
+        }
+      }
+      for k in 0 .. 3 {
+        unrolled for io in 0 .. 2 {
+          unrolled for jo in 0 .. 2 {
+            tile amx.bf16 {
+              unrolled for i in 0 .. 16 {
+                unrolled for kk in 0 .. 16 {
+                  unrolled for g in 0 .. 2 {
+                    vector for j in 0 .. 16 {
+                      s: t[16*io + i, 16*jo + j] sum= f32(A[16*io + i, 32*k + 2*kk + g]) * f32(B[32*k + 2*kk + g, 16*jo + j])
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+      for i in 0 .. 32 {
+        vector for j in 0 .. 32 {
+          o: C[i, j] = t[i, j] * 2.0
+        }
+      }
+    }
+  }
+}
+)";
+
+int Count(const std::string& text, const std::string& word) {
+  int count = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+TEST(TileCode, AmxAccumulatorsStayInRegisters) {
+  const auto target = ParseCpu("sapphirerapids", 1);
+  ASSERT_TRUE(target) << target.error().message;
+  const LoopNest nest = Parse(std::string(kAmxNest));
+  const auto assembly = EmitAssembly(nest, *target);
+  ASSERT_TRUE(assembly) << assembly.error().message;
+  EXPECT_EQ(Count(*assembly, "ldtilecfg"), 1);
+  EXPECT_EQ(Count(*assembly, "tilerelease"), 1);
+  EXPECT_EQ(Count(*assembly, "tdpbf16ps"), 4);
+  // Four accumulators before the loop and four operands in it; four stores after it.
+  EXPECT_EQ(Count(*assembly, "tileloadd"), 8) << *assembly;
+  EXPECT_EQ(Count(*assembly, "tilestored"), 4);
+  const size_t loop = assembly->find("tdpbf16ps");
+  EXPECT_EQ(Count(assembly->substr(0, loop), "tileloadd"), 6) << *assembly;
+  EXPECT_EQ(Count(assembly->substr(0, loop), "tilestored"), 0);
+  const auto object = CompileObject(nest, *target);
+  ASSERT_TRUE(object) << object.error().message;
+  EXPECT_GT(object->bytes.size(), 100U);
+}
+
+TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {
+  // The loop walks the accumulators.
+  std::string text(kAmxNest);
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("unrolled for io in 0 .. 2", "for io in 0 .. 2");
+  const auto assembly = EmitAssembly(Parse(text), *ParseCpu("sapphirerapids", 1));
+  ASSERT_TRUE(assembly) << assembly.error().message;
+  EXPECT_EQ(Count(*assembly, "tdpbf16ps"), 2);
+  EXPECT_EQ(Count(*assembly, "tilestored"), 2);
+}
+
+TEST(TileCode, AmxRuns) {
+  const Target target = DetectCpu(1);
+  if (!target.Has("amx-bf16")) GTEST_SKIP() << "[SKIP] no AMX";
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    ExpectBitForBit(std::string(kAmxNest), ArgumentsOf(std::string(kAmxNest), seed));
+  }
+}
+
+}  // namespace
+}  // namespace tunec::jit_test
