@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ir/rounding.h"
+#include "ir/visit_loop_nest.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -222,6 +223,23 @@ std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const T
   if (intrinsic.target != target.kind) return {"a " + intrinsic.target};
   std::vector<std::string> missing = intrinsic.features;
   std::erase_if(missing, [&](const std::string& feature) { return target.Has(feature); });
+  return missing;
+}
+
+std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& target) {
+  std::vector<std::string> missing;
+  for (const Phase& phase : nest.phases) {
+    VisitNodes(phase.body, [&](const NestNode& node) {
+      const auto* tile = std::get_if<Tile>(&node.value);
+      const auto* intrinsic = tile == nullptr ? nullptr : FindTileIntrinsic(tile->intrinsic);
+      if (intrinsic == nullptr) return;
+      for (std::string& feature : MissingFeatures(*intrinsic, target)) {
+        if (std::ranges::find(missing, feature) == missing.end()) {
+          missing.push_back(std::move(feature));
+        }
+      }
+    });
+  }
   return missing;
 }
 

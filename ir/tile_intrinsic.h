@@ -59,6 +59,8 @@ std::span<const TileIntrinsic> TileIntrinsics();
 const TileIntrinsic* FindTileIntrinsic(std::string_view name);
 /// The features that the target lacks.
 std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target);
+/// The same of all tiles of a nest.
+std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& target);
 
 /// A tile's loops and statement, found in its body.
 struct TileParts {

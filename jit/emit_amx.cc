@@ -5,7 +5,7 @@
 // the loop, at its first use, and stored after it. Operands stay in the registers that are left as
 // long as nothing can have changed them.
 //
-// Registers: 0 to 3 accumulators of the loop, 4 to 6 operands, 7 an accumulator that moves. All are
+// Registers: 0 to 3 accumulators, of which 3 may be one that moves, 4 to 7 operands. All are
 // configured as 16 rows of 64 bytes.
 #include <algorithm>
 #include <array>
@@ -19,8 +19,8 @@ namespace tunec::jit {
 namespace {
 
 constexpr int kAccumulators = 4;
-constexpr int kFirstOperand = 4, kOperands = 3;
-constexpr int kMoving = 7;
+constexpr int kMoving = kAccumulators - 1;
+constexpr int kFirstOperand = kAccumulators, kOperands = 4;
 constexpr std::string_view kAmx = "amx.";
 
 bool IsAmx(const NestNode& node) {
@@ -84,6 +84,8 @@ class AmxTile {
     if (stays) {
       TUNEC_ASSIGN(accumulator, Staying(place));
     } else {
+      if (std::ssize(state_.tiles.accumulators) > kMoving) return std::unexpected(TooMany());
+      state_.tiles.moving = true;
       Load(kMoving, place);
     }
     const int left = Operand(parts_.store->reads[parts_.left], TileAxis::kRow);
@@ -112,6 +114,11 @@ class AmxTile {
             stride * static_cast<int64_t>(SizeOf(state_.tensor(tensor).type))};
   }
 
+  static Error TooMany() {
+    return MakeError(ErrorCode::kResourceLimit, "a loop has more than {} accumulators in tiles",
+                     kAccumulators);
+  }
+
   void Load(int number, const TilePlace& place) {
     b_.TileLoad(number, Address(state_, place), place.row_bytes);
   }
@@ -122,9 +129,8 @@ class AmxTile {
     const auto found = std::ranges::find(known, place);
     const auto number = static_cast<int>(found - known.begin());
     if (found != known.end()) return number;
-    if (number == kAccumulators) {
-      return Fail(ErrorCode::kResourceLimit, "a loop has more than {} accumulators in tiles",
-                  kAccumulators);
+    if (number == (state_.tiles.moving ? kMoving : kAccumulators)) {
+      return std::unexpected(TooMany());
     }
     known.push_back(place);
     const Builder::InsertAtEndOf before(b_, state_.index.EndOf(state_.tiles.depth));
@@ -163,6 +169,7 @@ Status EmitWithTiles(EmitState& state, const Loop& loop, const std::function<Sta
   std::set<TensorId> staying = AccumulatorsThatStay(state, loop);
   if (staying.empty()) return body();
   state.tiles.staying = std::move(staying);
+  state.tiles.moving = false;
   state.tiles.depth = state.index.depth();
   TUNEC_RETURN_IF_ERROR(body());
   const std::vector<TilePlace> accumulators = std::move(state.tiles.accumulators);

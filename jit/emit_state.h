@@ -69,6 +69,7 @@ struct TileRegisters {
   std::set<TensorId> staying;           // accumulators that stay in registers in the present loop
   int depth = 0;                        // of the scope around that loop
   std::vector<TilePlace> accumulators;  // by register
+  bool moving = false;                  // one that does not stay was used
   std::vector<std::pair<TilePlace, int>> operands = {};  // and their registers, oldest first
 };
 

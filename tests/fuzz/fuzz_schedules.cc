@@ -19,7 +19,6 @@
 #include "autotune/run_kernel.h"
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
-#include "ir/visit_loop_nest.h"
 #include "jit/detect_cpu.h"
 #include "tests/fuzz/in_child.h"
 #include "tests/schedule/random_program.h"
@@ -60,22 +59,12 @@ Case MakeCase(uint64_t seed) {
   return {std::move(compute), std::move(schedule)};
 }
 
-// Whether the machine lacks an instruction that the nest is made of.
-bool LacksTile(const LoopNest& nest, const Target& target) {
-  bool lacks = false;
-  for (const Phase& phase : nest.phases) {
-    VisitNodes(phase.body, [&](const NestNode& node) {
-      const auto* tile = std::get_if<Tile>(&node.value);
-      if (tile == nullptr) return;
-      lacks |= !MissingFeatures(*FindTileIntrinsic(tile->intrinsic), target).empty();
-    });
-  }
-  return lacks;
-}
-
 Result<std::vector<Array>> RunCode(const LoopNest& nest, const std::vector<Array>& arguments) {
   static const Target target = DetectCpu(kThreads);
-  if (LacksTile(nest, target)) return Interpret(nest, arguments, Precision::kNative);
+  // The machine may lack an instruction that the nest is made of.
+  if (!MissingFeatures(nest, target).empty()) {
+    return Interpret(nest, arguments, Precision::kNative);
+  }
   static ThreadPool pool(kThreads);
   return CompileAndRun(nest, arguments, target, pool);
 }

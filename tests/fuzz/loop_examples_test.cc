@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include "autotune/run_kernel.h"
+#include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"
 #include "tests/schedule/harness.h"
 
@@ -39,6 +41,10 @@ TEST(LoopExamples, RunAsMachineCode) {
     const auto run = [&](const LoopNest& nest, const std::vector<Array>& arguments) {
       return CompileAndRun(nest, arguments, target, pool);
     };
+    if (const auto missing = MissingFeatures(kernel->nest, target); !missing.empty()) {
+      std::cout << "[SKIP] " << name << " as machine code: no " << missing.front() << "\n";
+      continue;
+    }
     // More than once: tasks that depend on each other would differ only now and then.
     for (int round = 0; round < 5; ++round) EXPECT_EQ(judge.Disagreement(*kernel, run), "") << name;
     ++examples;
