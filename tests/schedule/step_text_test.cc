@@ -40,7 +40,7 @@ tensorize acc.j.1 dpbf16.avx512
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  EXPECT_EQ(schedule->steps.size(), 26U);
+  EXPECT_EQ(schedule->steps.size(), 27U);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }
