@@ -20,6 +20,7 @@ class BandWriter {
     for (size_t i = 0; i < plan_.loops.size(); ++i) Cut(i);
     Reorder();
     Isolate();
+    Jam();
     if (choice_.form.tasks) Tasks();
     if (vector_) Add(VectorizeStep{*vector_});
   }
@@ -91,6 +92,13 @@ class BandWriter {
   void Isolate() {
     if (!plan_.skews.empty() || plan_.has_conditions) return;
     for (const std::string& loop : partial_) Add(IsolateStep{loop});
+  }
+
+  // Where each iteration waits for the one before, those of the next loop outside fill the time.
+  void Jam() {
+    if (vector_ || tiles_.empty() || points_.size() < 2 || choice_.jam < 2) return;
+    const Part& beside = points_[points_.size() - 2];
+    if (beside.extent > choice_.jam) Add(UnrollJamStep{beside.name, choice_.jam});
   }
 
   void Tasks() {

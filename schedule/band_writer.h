@@ -17,6 +17,7 @@ struct BandForm {
 struct BandChoice {
   BandForm form;
   std::vector<int64_t> tiles;  // per loop of the band; as large as the loop: it is not cut
+  int64_t jam = 1;             // iterations that go along together, where there are no lanes
   int64_t piece = 0;           // of a loop that is cut into tasks of vectors
   int threads = 1;
 };

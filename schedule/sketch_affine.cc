@@ -25,7 +25,8 @@ constexpr BandForm kForms[] = {
 constexpr int64_t kLeastTile = 4;
 constexpr int64_t kLargestTile = 512;
 constexpr int64_t kVectorsPerTile = 16;
-constexpr int64_t kPointsPerTile = 16;  // of a loop that is not the vectors'
+constexpr int64_t kMostPointsPerTile = 32;  // of a loop that is not the innermost
+constexpr int64_t kBytesPerPoint = 8;       // a value before and after
 
 struct StatementBand {
   BandPlan plan;
@@ -47,6 +48,7 @@ struct AffineSketch {
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(band.first_knob);
         const auto loops = static_cast<std::ptrdiff_t>(band.plan.band_end - band.plan.band_begin);
         choice.tiles.assign(begin, begin + loops);
+        if (!band.form.lanes) choice.jam = begin[loops];
       }
       WriteBand(band.plan, choice, schedule.steps);
     }
@@ -73,6 +75,7 @@ class Builder {
         dependences_(Dependences::Of(tree_.tensors, tree_.statements)) {
     affine_.lowering = lowering.name;
     lanes_ = target.Lanes(4);
+    l2_bytes_ = target.l2_bytes;
     affine_.piece = kVectorsPerTile * lanes_;
     affine_.threads = target.threads;
     sketch_.name = "affine";
@@ -102,7 +105,7 @@ class Builder {
       if (!Fits(band.plan, form)) continue;
       band.form = form;
       sketch_.knobs = knobs;
-      if (form.tiles) AddKnobs(band.plan);
+      if (form.tiles) AddKnobs(band.plan, form);
       if (IsOfUse(before)) return;
     }
     sketch_.knobs = knobs;
@@ -113,12 +116,26 @@ class Builder {
     return (!form.tiles || plan.reuses) && (!form.lanes || plan.vector);
   }
 
-  void AddKnobs(const BandPlan& plan) {
+  // Half of the second cache holds what a tile touches at one time.
+  int64_t PointsPerTile(size_t loops) const {
+    int64_t points = kMostPointsPerTile;
+    const auto bytes = [&] {
+      int64_t size = kBytesPerPoint * kVectorsPerTile * lanes_;
+      for (size_t i = 2; i < loops; ++i) size *= points;
+      return size;
+    };
+    while (points > kLeastTile && bytes() > l2_bytes_ / 2) points /= 2;
+    return points;
+  }
+
+  void AddKnobs(const BandPlan& plan, const BandForm& form) {
+    const int64_t points = PointsPerTile(plan.band_end - plan.band_begin);
     for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
-      const bool vector = plan.vector == i;
+      const bool innermost = plan.vector ? plan.vector == i : i + 1 == plan.band_end;
       sketch_.knobs.push_back(
-          TileKnob(plan.loops[i], vector ? kVectorsPerTile * lanes_ : kPointsPerTile));
+          TileKnob(plan.loops[i], innermost ? kVectorsPerTile * lanes_ : points));
     }
+    if (!form.lanes) sketch_.knobs.push_back({plan.statement + " jam", {1, 2, 4, 8, 16}, 3});
   }
 
   Schedule Initial() const {
@@ -143,6 +160,7 @@ class Builder {
   AffineSketch affine_;
   Sketch sketch_;
   int64_t lanes_ = 1;
+  int64_t l2_bytes_ = 0;
 };
 
 }  // namespace
