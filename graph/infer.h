@@ -54,6 +54,9 @@ Result<std::vector<ValueType>> InferPool(const InferenceInput& input);
 // infer_attention.cc
 Result<std::vector<ValueType>> InferAttention(const InferenceInput& input);
 
+// infer_rotary.cc
+Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input);
+
 // infer_reduction.cc
 Result<std::vector<ValueType>> InferReduction(const InferenceInput& input);
 Result<std::vector<ValueType>> InferArg(const InferenceInput& input);

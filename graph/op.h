@@ -96,6 +96,8 @@ enum class OpPattern : uint8_t {
   X(kLrn, "lrn", kCompute, kComposite)          /* size alpha beta bias; axis 1 */                \
   X(kSoftmax, "softmax", kCompute, kComposite)  /* axis=-1 */                                     \
   X(kLogSoftmax, "log_softmax", kCompute, kComposite)                                             \
+  /* pairs of elements, turned: each needs its partner */                               \
+  X(kRotaryEmbedding, "rotary_embedding", kCompute, kInjective) /* x[*,D] cos sin, broadcast in front, their last axis an angle for each pair (at most D/2) or element; interleaved=0: pairs (i, i + pairs), 1: (2i, 2i+1) */ \
   /* data movement; kinds: shape when it only renames indices */                        \
   X(kTranspose, "transpose", kShape, kInjective)      /* perm */                                  \
   X(kReshape, "reshape", kShape, kInjective)          /* shape: all known, no -1 or 0 tricks */   \

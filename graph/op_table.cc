@@ -206,6 +206,8 @@ void AddMovement(std::vector<OpSpec>& rows) {
       {Required("start", AttributeKind::kFloat), Required("limit", AttributeKind::kFloat),
        Required("delta", AttributeKind::kFloat), Required("to", AttributeKind::kString)},
       InferRange);
+  rows.push_back(
+      {Op::kRotaryEmbedding, 3, 3, Domain::kFloat, {Int("interleaved", 0)}, InferRotaryEmbedding});
   rows.push_back({Op::kOneHot,
                   1,
                   1,

@@ -120,6 +120,7 @@ int OperationsPerElement(const Node& node) {
     case Op::kHardSigmoid:
     case Op::kHardSwish:
     case Op::kOneHot:
+    case Op::kRotaryEmbedding:
       return 4;
     case Op::kDiv:
     case Op::kReciprocal:
@@ -156,6 +157,7 @@ double TimesComputed(const Graph& graph, const Node& node, ValueId operand, doub
       return node.op == Op::kConv && first ? TimesInWindows(graph, node)
                                            : Spread(graph, node, operand);
     case OpPattern::kInjective:
+      if (node.op == Op::kRotaryEmbedding && first) return 2;
       return node.op == Op::kConcat || node.op == Op::kPad ? 1 : Spread(graph, node, operand);
     default:
       return Spread(graph, node, operand);

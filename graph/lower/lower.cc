@@ -82,6 +82,8 @@ Lowerer LowererOf(Op op) {
       return LowerRange;
     case Op::kResize:
       return LowerResize;
+    case Op::kRotaryEmbedding:
+      return LowerRotaryEmbedding;
     default:
       return PatternOf(op) == OpPattern::kElementwise ? LowerElementwise : nullptr;
   }

@@ -52,5 +52,6 @@ Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node);
 Result<Lazy> LowerOneHot(LowerContext& context, const Node& node);
 Result<Lazy> LowerRange(LowerContext& context, const Node& node);
 Result<Lazy> LowerResize(LowerContext& context, const Node& node);
+Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 
 }  // namespace tunec::lower

@@ -109,6 +109,48 @@ Written WriteOneHot(FormContext& node) {
   return node.Emit("Where", {chosen, on, node.Scalar(one_hot.Float("off_value"), type)});
 }
 
+/// Of elements `begin`, `begin + step`, ... before `end` of the last axis.
+std::string SliceLast(FormContext& node, const std::string& x, int64_t begin, int64_t end,
+                      int64_t step) {
+  return node.Emit("Slice",
+                   {x, node.Ints({begin}), node.Ints({end}), node.Ints({-1}), node.Ints({step})});
+}
+
+/// Opset 20 has no operator for it: a cos - b sin and b cos + a sin, joined or interleaved.
+Written WriteRotary(FormContext& node) {
+  TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
+  TUNEC_ASSIGN(const std::vector<int64_t> angle_shape, node.InputShape(1));
+  const int64_t size = shape.back();
+  const int64_t angles = angle_shape.back();
+  const bool for_each = angles == size;
+  const int64_t turned = for_each ? size : 2 * angles;
+  const bool interleaved = node.node().Int("interleaved") != 0;
+  const auto part = [&](const std::string& x, bool second) {
+    if (interleaved) return SliceLast(node, x, second ? 1 : 0, turned, 2);
+    return SliceLast(node, x, second ? turned / 2 : 0, second ? turned : turned / 2, 1);
+  };
+  const auto angle = [&](size_t input, bool second) {
+    return for_each ? part(node.input(input), second) : node.input(input);
+  };
+  const std::string a = part(node.input(0), false);
+  const std::string b = part(node.input(0), true);
+  const auto times = [&](const std::string& x, const std::string& y) {
+    return node.Emit("Mul", {x, y});
+  };
+  std::string first = node.Emit("Sub", {times(a, angle(1, false)), times(b, angle(2, false))});
+  std::string second = node.Emit("Add", {times(b, angle(1, true)), times(a, angle(2, true))});
+  std::vector<std::string> parts = {first, second};
+  if (interleaved) {
+    std::vector<int64_t> joined = shape;
+    joined.back() = turned;
+    for (std::string& one : parts) one = node.Emit("Unsqueeze", {one, node.Ints({-1})});
+    const std::string pairs = node.Emit("Concat", parts, {{"axis", int64_t{-1}}});
+    parts = {node.Emit("Reshape", {pairs, node.Ints(joined)}, {{"allowzero", int64_t{1}}})};
+  }
+  if (turned < size) parts.push_back(SliceLast(node, node.input(0), turned, size, 1));
+  return node.Emit("Concat", parts, {{"axis", int64_t{-1}}});
+}
+
 Written WriteAlloc(FormContext& node) {
   Array zero(node.OutputType().type, {1});
   return node.Emit("ConstantOfShape", {node.Ints(node.node().Ints("shape"))}, {{"value", zero}});
@@ -127,6 +169,7 @@ constexpr auto kForms = std::to_array<ExportForm>({
     {Op::kResize, WriteResize},
     {Op::kRange, WriteRange},
     {Op::kOneHot, WriteOneHot},
+    {Op::kRotaryEmbedding, WriteRotary},
     {Op::kCopy, WriteBare, "Identity"},
     {Op::kAlloc, WriteAlloc},
     {Op::kFree, nullptr},

@@ -22,19 +22,6 @@ Result<Formula> SplitHeads(const Formula& x, int64_t heads, std::string_view nam
   return x.Reshape({shape[0], shape[1], heads, shape[2] / heads});
 }
 
-/// x as [batch, sequence, heads, size] rotated by the angles whose cosines and sines are given as
-/// [batch, sequence, 1, size / 2].
-Formula Rotated(const Formula& x, const Formula& cos, const Formula& sin, bool interleaved) {
-  const std::vector<int64_t> shape = x.shape();
-  const int64_t size = shape.back();
-  const Formula a = interleaved ? x.Slice(-1, 0, size, 2) : x.Slice(-1, 0, size / 2);
-  const Formula b = interleaved ? x.Slice(-1, 1, size, 2) : x.Slice(-1, size / 2, size);
-  const Formula real = cos * a - sin * b;
-  const Formula imaginary = sin * a + cos * b;
-  if (!interleaved) return Concat({real, imaginary}, x.rank() - 1);
-  return Concat({real.Unsqueeze(-1), imaginary.Unsqueeze(-1)}, x.rank()).Reshape(shape);
-}
-
 Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t interleaved, node.Int("interleaved", 0));
@@ -42,9 +29,7 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   TUNEC_ASSIGN(int64_t rotated, node.Int("rotary_embedding_dim", 0));
   Formula x(node, input);
   const bool heads_first = x.rank() == 4;
-  if (heads_first) {
-    x = x.Transpose({0, 2, 1, 3});
-  } else {
+  if (!heads_first) {
     TUNEC_ASSIGN(x, SplitHeads(x, heads, "the input"));
   }
   const int64_t size = x.shape()[3];
@@ -56,11 +41,16 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   std::array<Formula, 2> angles{In(node, 1), In(node, 2)};  // cosines, sines
   for (Formula& angle : angles) {
     if (node.HasInput(3)) angle = Gather(angle, In(node, 3));
-    angle = angle.Unsqueeze(2);
+    angle = angle.Unsqueeze(heads_first ? 1 : 2);
+    if (angle.ok() && 2 * angle.shape().back() != rotated) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} angles for {} rotated elements, wanted half as many", angle.shape().back(),
+                  rotated);
+    }
   }
-  Formula y = Rotated(x.Slice(3, 0, rotated), angles[0], angles[1], interleaved != 0);
-  if (rotated < size) y = Concat({y, x.Slice(3, rotated, size)}, 3);
-  return Results({heads_first ? y.Transpose({0, 2, 1, 3}) : y.Reshape(input->shape)});
+  const Formula y =
+      Apply(Op::kRotaryEmbedding, {x, angles[0], angles[1]}, {{"interleaved", interleaved}});
+  return Results({heads_first ? y : y.Reshape(input->shape)});
 }
 
 /// Which terms the recurrence of linear attention has.

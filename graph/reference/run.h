@@ -101,6 +101,7 @@ Outputs RunGatherElements(const RunContext& context);
 Outputs RunResize(const RunContext& context);
 Outputs RunRange(const RunContext& context);
 Outputs RunOneHot(const RunContext& context);
+Outputs RunRotaryEmbedding(const RunContext& context);
 Outputs RunAlloc(const RunContext& context);
 
 }  // namespace tunec::reference

@@ -95,6 +95,8 @@ RunOp Find(Op op) {
       return RunRange;
     case Op::kOneHot:
       return RunOneHot;
+    case Op::kRotaryEmbedding:
+      return RunRotaryEmbedding;
     case Op::kAlloc:
       return RunAlloc;
     case Op::kFree:

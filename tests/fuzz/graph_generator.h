@@ -103,6 +103,7 @@ Made DrawCumSum(GraphGenerator& g, Op op);
 Made DrawChannelNorm(GraphGenerator& g, Op op);
 Made DrawAxisNorm(GraphGenerator& g, Op op);
 Made DrawLrn(GraphGenerator& g, Op op);
+Made DrawRotary(GraphGenerator& g, Op op);
 Made DrawSoftmax(GraphGenerator& g, Op op);
 Made DrawTranspose(GraphGenerator& g, Op op);
 Made DrawReshape(GraphGenerator& g, Op op);

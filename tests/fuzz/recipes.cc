@@ -101,6 +101,7 @@ constexpr Recipe kRecipes[] = {
     {Op::kLrn, DrawLrn},
     {Op::kSoftmax, DrawSoftmax},
     {Op::kLogSoftmax, DrawSoftmax},
+    {Op::kRotaryEmbedding, DrawRotary},
     {Op::kTranspose, DrawTranspose},
     {Op::kReshape, DrawReshape},
     {Op::kExpand, DrawExpand},

@@ -70,6 +70,21 @@ Made DrawLrn(GraphGenerator& g, Op op) {
                 {"bias", g.OneOf({1.0, 2.0})}});
 }
 
+// Angles for each element, for each pair, or for some pairs only, for all rows or some.
+Made DrawRotary(GraphGenerator& g, Op op) {
+  const ValueId x = g.Operand(Domain::kFloat, 1);
+  Ints shape = g.ShapeOf(x);
+  const int64_t size = shape.back();
+  if (size < 2) return {};
+  const bool each = size % 2 == 0 && g.Chance(40);
+  shape.back() = each ? size : g.Chance(60) ? size / 2 : g.Between(1, size / 2);
+  for (size_t d = 0; d + 1 < shape.size(); ++d)
+    if (g.Chance(40)) shape[d] = 1;
+  const DataType type = g.TypeOf(x);
+  return g.Try(op, {x, g.Parameter(type, shape), g.Parameter(type, shape)},
+               {{"interleaved", g.Between(0, 1)}});
+}
+
 Made DrawSoftmax(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   return g.Try(op, {x}, {{"axis", AxisOf(g, x)}});

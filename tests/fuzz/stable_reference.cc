@@ -64,6 +64,7 @@ Freedom FreedomOf(const Node& node) {
       return node.String("mode") == "nearest" ? Freedom::kNone : Freedom::kSum;
     case Op::kBatchNorm:
     case Op::kCumSum:
+    case Op::kRotaryEmbedding:
       return Freedom::kSum;
     default:
       break;
@@ -340,7 +341,8 @@ class Sample {
         node.op == Op::kCast ||
         (strength_ > 0 && UnitFor(type) == RoundingOf(type) && random_.Below(2) == 0);
     const Centring centring = CentringOf(node, operands);
-    const double largest = freedom == Freedom::kSum && !exact ? LargestFinite(result) : 0;
+    const double largest =
+        freedom == Freedom::kSum && !exact ? LargestTerm(node, operands, result) : 0;
     const bool overflows = MayOverflow(node.op) && AreFinite(operands);
     for (int64_t i = 0; i < result.size(); ++i) {
       double y = result.GetDouble(i);
@@ -383,13 +385,22 @@ class Sample {
         // Roundings of a running sum may all go one way.
         const double terms = TermsOf(operands, size);
         const bool composite = PatternOf(node.op) == OpPattern::kComposite;
-        const double scale = composite || node.op == Op::kResize ? largest : 0;
+        const bool mixes = node.op == Op::kResize || node.op == Op::kRotaryEmbedding;
+        const double scale = composite || mixes ? largest : 0;
         return OrNothing(y, terms * unit * Noise() * std::max(std::abs(y), scale),
                          4 * unit * largest);
       }
       default:
         return 0;
     }
+  }
+
+  // Of a sum's terms: the results say it, but for the few terms of a rotation, which may cancel.
+  static double LargestTerm(const Node& node, std::span<const Array> operands,
+                            const Array& result) {
+    if (node.op != Op::kRotaryEmbedding) return LargestFinite(result);
+    return LargestFinite(operands[0]) *
+           std::max(LargestFinite(operands[1]), LargestFinite(operands[2]));
   }
 
   static double LargestFinite(const Array& array) {

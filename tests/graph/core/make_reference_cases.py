@@ -240,6 +240,24 @@ def norms():
         case(f"lrn(x) {{size={size}, alpha=0.1, beta=0.5, bias=2}}", y.astype(np.float32), x=x)
 
 
+def rotary():
+    def turned(x, c, s, interleaved=False):
+        x, c, s = x.astype(np.float64), c.astype(np.float64), s.astype(np.float64)
+        n = x.shape[-1] if c.shape[-1] == x.shape[-1] else 2 * c.shape[-1]
+        y = x.copy()
+        first, second = (slice(0, n, 2), slice(1, n, 2)) if interleaved else (slice(0, n // 2), slice(n // 2, n))
+        each = c.shape[-1] == x.shape[-1]
+        for own, other, sign in ((first, second, -1), (second, first, 1)):
+            y[..., own] = x[..., own] * (c[..., own] if each else c) + sign * x[..., other] * (s[..., own] if each else s)
+        return y.astype(np.float32)
+
+    x = f32(2, 3, 6)
+    for shape in ((3, 3), (2, 1, 3), (3, 6), (1, 2)):
+        c, s = f32(*shape), f32(*shape)
+        case("rotary_embedding(x, c, s)", turned(x, c, s), x=x, c=c, s=s)
+        case("rotary_embedding(x, c, s) {interleaved=1}", turned(x, c, s, True), x=x, c=c, s=s)
+
+
 def attention():
     def plain(q, k, v, mask=None, scale=None, causal=None, cap=0.0, zero=False, hidden=-np.inf):
         q, k, v = q.astype(np.float64), k.astype(np.float64), v.astype(np.float64)
@@ -328,4 +346,4 @@ def resize():
 
 print("# Written by make_reference_cases.py; every graph's first output must equal its second.")
 with np.errstate(all="ignore"):
-    unary(); binary(); contractions(); reductions(); norms(); movement(); resize(); attention()
+    unary(); binary(); contractions(); reductions(); norms(); movement(); resize(); attention(); rotary()

@@ -91,6 +91,27 @@ TEST(LowerMovement, Gathers) {
   });
 }
 
+// By itself, and in one kernel with what goes before and after.
+TEST(LowerMovement, RotaryEmbedding) {
+  for (const int64_t interleaved : {0, 1}) {
+    for (const int64_t angles : {10, 5, 3}) {
+      const Attributes attributes = {{"interleaved", interleaved}};
+      Check("rotary", [&](SampleGraph& g) {
+        return g(Op::kRotaryEmbedding,
+                 {g.Input({2, 3, 4, 10}), g.Input({3, 1, angles}), g.Input({3, 1, angles})},
+                 attributes);
+      });
+      Check("rotary_between", [&](SampleGraph& g) {
+        const ValueId x = g(Op::kTanh, {g.Input({2, 4, 10})});
+        const ValueId angle = g.Input({4, angles});
+        const ValueId y =
+            g(Op::kRotaryEmbedding, {x, g(Op::kCos, {angle}), g(Op::kSin, {angle})}, attributes);
+        return g(Op::kTranspose, {g(Op::kMul, {y, g.Scalar(0.5)})}, {{"perm", Ints{1, 0, 2}}});
+      });
+    }
+  }
+}
+
 TEST(LowerMovement, OneHotAndRange) {
   for (const int64_t axis : {-1, 0})
     Check("one_hot", [&](SampleGraph& g) {

@@ -77,6 +77,14 @@ TEST(OnnxRotaryEmbedding, HalvesAndPairs) {
   EXPECT_THAT(rotate({{"num_heads", 2}}, {1, 1, 8}), ElementsAre(-3, -4, 1, 2, -7, -8, 5, 6));
 }
 
+TEST(OnnxRotaryEmbedding, RefusesOtherNumbersOfAngles) {
+  EXPECT_THAT(
+      ErrorOf({.op = "RotaryEmbedding",
+               .operands = {Counting({1, 1, 1, 4}), Floats({1, 1, 1}, {0}), Floats({1, 1, 1}, {1})},
+               .opset = 23}),
+      HasSubstr("1 angles for 4 rotated elements, wanted half as many"));
+}
+
 TEST(OnnxRotaryEmbedding, AnglesByPosition) {
   const auto y = Eval({.op = "RotaryEmbedding",
                        .operands = {Counting({1, 1, 2, 2}, 1), Floats({2, 1}, {1, 0}),
