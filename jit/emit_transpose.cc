@@ -29,7 +29,7 @@ void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) 
   first = new_first;
 }
 
-/// Whether copy `number` of the loop reads `distance` elements after the copy being emitted.
+/// Whether the copy `distance` after the one being emitted reads that many elements further on.
 bool Reads(EmitState& state, const UnrolledLoop& loop, const IndexExpr& offset,
            const LinearIndex& here, int64_t distance) {
   LinearIndex copy;

@@ -12,25 +12,18 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <thread>
 
 #include "tests/fuzz/check_graph.h"
+#include "tests/fuzz/fuzz_options.h"
 #include "tests/fuzz/graph_generator.h"
-#include "tests/fuzz/in_child.h"
 #include "tests/fuzz/shrink_graph.h"
 
 namespace tunec::fuzz {
 namespace {
 
-constexpr unsigned kSecondsPerCase = 60;
 constexpr uint64_t kCasesPerChild = 500;
 
-struct Options {
-  uint64_t graphs = 0;
-  uint64_t seed = 1;
-  std::optional<uint64_t> code;
-  double seconds = 0;  // 0: no limit
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+struct Options : FuzzOptions {
   std::string folder = "build/fuzz";
 };
 
@@ -71,19 +64,14 @@ std::string StageOf(const std::string& reason) { return reason.substr(0, reason.
 class Fuzzer {
  public:
   explicit Fuzzer(Options options) : options_(std::move(options)) {
-    if (options_.code.value_or(1) == 0 || options_.graphs == 0) return;
-    const uint64_t code = options_.code.value_or(std::max<uint64_t>(options_.graphs / 20, 1));
-    code_every_ = std::max<uint64_t>(options_.graphs / code, 1);
+    if (options_.code.value_or(1) == 0 || options_.cases == 0) return;
+    const uint64_t code = options_.code.value_or(std::max<uint64_t>(options_.cases / 20, 1));
+    code_every_ = std::max<uint64_t>(options_.cases / code, 1);
   }
 
   int Run() {
-    const Batches batches{.cases = options_.graphs,
-                          .seconds = options_.seconds,
-                          .per_child = kCasesPerChild,
-                          .jobs = options_.jobs,
-                          .seconds_per_case = kSecondsPerCase};
     const uint64_t count = RunBatches(
-        batches, [this](uint64_t n) { return Answer(n); },
+        options_.InBatchesOf(kCasesPerChild), [this](uint64_t n) { return Answer(n); },
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     for (const auto& [reason, times] : refusals_) fmt::print("refused {:6}: {}\n", times, reason);
     fmt::print("{} graphs from seed {}, {} through machine code\n", count, options_.seed,
@@ -101,7 +89,7 @@ class Fuzzer {
 
   // Machine code comes after every so many graphs; of an open number, after every 50th.
   bool WithCode(uint64_t number) const {
-    if (options_.graphs == 0) return number % 50 == 49;
+    if (options_.cases == 0) return number % 50 == 49;
     return code_every_ > 0 && number % code_every_ == 0;
   }
 
@@ -170,13 +158,9 @@ int main(int argc, char** argv) {
       "random graphs through passes, fusion, lowering and machine code, against the "
       "reference execution");
   tunec::fuzz::Options options;
-  app.add_option("graphs", options.graphs, "how many; 0: until the time is up");
-  app.add_option("--seed", options.seed, "of the first graph; each next has the next");
-  app.add_option("--code", options.code, "how many go through machine code too (default: a 20th)");
-  app.add_option("--seconds", options.seconds, "stop after this time");
-  app.add_option("--jobs", options.jobs, "children at once (default: one per core)");
+  AddFuzzOptions(app, options, "graph", "20th");
   app.add_option("--out", options.folder, "folder for what fails (default build/fuzz)");
   CLI11_PARSE(app, argc, argv);
-  if (options.graphs == 0 && options.seconds == 0) options.seconds = 10;
+  SetLimit(options);
   return tunec::fuzz::Fuzzer(options).Run();
 }

@@ -14,13 +14,12 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <thread>
 
 #include "autotune/run_kernel.h"
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"
-#include "tests/fuzz/in_child.h"
+#include "tests/fuzz/fuzz_options.h"
 #include "tests/schedule/random_program.h"
 #include "tests/schedule/random_schedule.h"
 #include "tests/schedule/try_schedule.h"
@@ -32,19 +31,10 @@ using test::Fate;
 using test::Judge;
 using test::Trial;
 
-constexpr unsigned kSecondsPerCase = 60;
 constexpr uint64_t kCasesPerChild = 200;
 constexpr int kMostSteps = 14;
 constexpr int kThreads = 2;
 constexpr int kMostReported = 20;
-
-struct Options {
-  uint64_t schedules = 0;
-  uint64_t seed = 1;
-  std::optional<uint64_t> code;
-  double seconds = 0;  // 0: no limit
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
-};
 
 struct Case {
   Compute compute;
@@ -78,21 +68,16 @@ Trial Check(const Case& drawn, bool code) {
 
 class Fuzzer {
  public:
-  explicit Fuzzer(Options options) : options_(options) {
+  explicit Fuzzer(FuzzOptions options) : options_(options) {
     if (options_.code == 0) return;
-    const uint64_t code = options_.code.value_or(std::max<uint64_t>(options_.schedules / 10, 1));
-    code_every_ = std::max<uint64_t>(options_.schedules / code, 1);
-    if (options_.schedules == 0) code_every_ = 10;
+    const uint64_t code = options_.code.value_or(std::max<uint64_t>(options_.cases / 10, 1));
+    code_every_ = std::max<uint64_t>(options_.cases / code, 1);
+    if (options_.cases == 0) code_every_ = 10;
   }
 
   int Run() {
-    const Batches batches{.cases = options_.schedules,
-                          .seconds = options_.seconds,
-                          .per_child = kCasesPerChild,
-                          .jobs = options_.jobs,
-                          .seconds_per_case = kSecondsPerCase};
     const uint64_t count = RunBatches(
-        batches, [this](uint64_t n) { return Answer(n); },
+        options_.InBatchesOf(kCasesPerChild), [this](uint64_t n) { return Answer(n); },
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     fmt::print("{} schedules from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
@@ -155,7 +140,7 @@ class Fuzzer {
     std::fflush(stdout);
   }
 
-  Options options_;
+  FuzzOptions options_;
   uint64_t code_every_ = 0;
   uint64_t equal_ = 0, refused_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
@@ -166,13 +151,9 @@ class Fuzzer {
 
 int main(int argc, char** argv) {
   CLI::App app("random schedules on small computes, against the interpreter");
-  tunec::fuzz::Options options;
-  app.add_option("schedules", options.schedules, "how many; 0: until the time is up");
-  app.add_option("--seed", options.seed, "of the first schedule; each next has the next");
-  app.add_option("--code", options.code, "how many go through machine code too (default: a 10th)");
-  app.add_option("--seconds", options.seconds, "stop after this time");
-  app.add_option("--jobs", options.jobs, "children at once (default: one per core)");
+  tunec::fuzz::FuzzOptions options;
+  AddFuzzOptions(app, options, "schedule", "10th");
   CLI11_PARSE(app, argc, argv);
-  if (options.schedules == 0 && options.seconds == 0) options.seconds = 10;
+  SetLimit(options);
   return tunec::fuzz::Fuzzer(options).Run();
 }

@@ -3,26 +3,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "autotune/run_kernel.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"
+#include "support/file.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST(LoopExamples, RunAsMachineCode) {
   ThreadPool pool(2);
@@ -33,8 +25,8 @@ TEST(LoopExamples, RunAsMachineCode) {
     if (entry.path().extension() != ".compute") continue;
     const std::string name = entry.path().stem().string();
     if (!fs::exists(folder / (name + ".sched"))) continue;
-    const test::Judge judge(test::MustParse(ReadText(entry.path())));
-    const auto schedule = ParseSchedule(ReadText(folder / (name + ".sched")), name);
+    const test::Judge judge(test::MustParse(ReadFile(entry.path()).value_or("")));
+    const auto schedule = ParseSchedule(ReadFile(folder / (name + ".sched")).value_or(""), name);
     ASSERT_TRUE(schedule) << schedule.error().Format();
     const auto kernel = ApplySchedule(judge.compute(), *schedule, ReductionOrder::kAny);
     ASSERT_TRUE(kernel) << kernel.error().message;

@@ -128,17 +128,17 @@ struct Centring {
   int64_t size = 0;
   std::vector<double> of_rows;
 };
-int64_t CentredSize(const Node& node, const Array& x) {
+int64_t CentredSize(const Node& node, std::span<const Array> operands) {
   const auto from = [&](int64_t axis) {
     int64_t size = 1;
-    for (int64_t d = axis; d < std::ssize(x.shape()); ++d)
-      size *= x.shape()[static_cast<size_t>(d)];
+    for (int64_t d = axis; d < std::ssize(operands[0].shape()); ++d)
+      size *= operands[0].shape()[static_cast<size_t>(d)];
     return size;
   };
   switch (node.op) {
     case Op::kLayerNorm: {
       const int64_t axis = node.Int("axis");
-      return from(axis < 0 ? axis + std::ssize(x.shape()) : axis);
+      return from(axis < 0 ? axis + std::ssize(operands[0].shape()) : axis);
     }
     case Op::kInstanceNorm:
       return from(2);
@@ -154,7 +154,7 @@ double Largest(const Array& array, int64_t from, int64_t to) {
   return largest;
 }
 Centring CentringOf(const Node& node, std::span<const Array> operands) {
-  Centring centring{.size = CentredSize(node, operands[0]), .of_rows = {}};
+  Centring centring{.size = CentredSize(node, operands), .of_rows = {}};
   if (centring.size == 0) return centring;
   const Array &x = operands[0], &scale = operands[1];
   const double most = Largest(scale, 0, scale.size());

@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "polyhedral/legality.h"
+#include "support/file.h"
 #include "tests/polyhedral/programs.h"
 
 namespace tunec::test {
@@ -16,10 +15,7 @@ namespace {
 
 Compute Example(const std::string& name) {
   const auto folder = std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
-  std::ifstream file(folder / (name + ".compute"));
-  std::stringstream text;
-  text << file.rdbuf();
-  return *ParseCompute(text.str(), name);
+  return *ParseCompute(ReadFile(folder / (name + ".compute")).value_or(""), name);
 }
 
 std::string Proposed(const Compute& compute, StatementFusion fusion = StatementFusion::kSeparate) {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include "schedule/sketch.h"
 #include "schedule/sketches.h"
+#include "support/file.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -18,16 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 Compute Example(const std::string& name) {
   const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
-  return MustParse(ReadText(folder / (name + ".compute")));
+  return MustParse(ReadFile(folder / (name + ".compute")).value_or(""));
 }
 
 Sketch AffineSketchOf(const Compute& compute) {
@@ -47,7 +40,7 @@ TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
     std::ofstream(file) << text;
     return;
   }
-  EXPECT_EQ(text, ReadText(file));
+  EXPECT_EQ(text, ReadFile(file).value_or(""));
 }
 
 // Under either contract; the first decisions in full, others as they are drawn.

@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "support/file.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -16,13 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path Folder() { return fs::path(TUNEC_TEST_DATA).parent_path() / "examples/loops"; }
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
@@ -40,8 +32,9 @@ std::vector<std::string> Names() {
 class LoopExamples : public testing::TestWithParam<std::string> {};
 
 TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
-  const Compute compute = MustParse(ReadText(Folder() / (GetParam() + ".compute")));
-  const auto schedule = ParseSchedule(ReadText(Folder() / (GetParam() + ".sched")), GetParam());
+  const Compute compute = MustParse(ReadFile(Folder() / (GetParam() + ".compute")).value_or(""));
+  const auto schedule =
+      ParseSchedule(ReadFile(Folder() / (GetParam() + ".sched")).value_or(""), GetParam());
   ASSERT_TRUE(schedule) << schedule.error().Format();
   const auto splits = [](const ScheduleStep& step) {
     return std::holds_alternative<PrecisionStep>(step);
@@ -59,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
 
 // Tiles of time and space as the example has them, but upright.
 std::string Upright(std::string_view name, std::string_view steps) {
-  const Compute compute = MustParse(ReadText(Folder() / (std::string(name) + ".compute")));
+  const Compute compute =
+      MustParse(ReadFile(Folder() / (std::string(name) + ".compute")).value_or(""));
   const auto kernel = ApplySchedule(compute, MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? "legal" : kernel.error().message;
 }
