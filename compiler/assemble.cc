@@ -155,8 +155,8 @@ void Assembler::AddOutputCopies() {
     const ValueRef target = ValueRef::Output(static_cast<int32_t>(i));
     const ValueRef source = RefOf(output);
     if (source == target) continue;
-    plan_.steps.push_back(CopyStep("copy " + graph_.output_names()[i], source, target,
-                                   StorageBytes(graph_.value(output))));
+    plan_.steps.push_back(MakeCopyStep("copy " + graph_.output_names()[i], source, target,
+                                       StorageBytes(graph_.value(output))));
   }
 }
 

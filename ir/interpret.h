@@ -21,8 +21,10 @@ enum class Precision { kNative, kFloat64 };
 Result<std::vector<Array>> Interpret(const Compute& compute, std::span<const Array> arguments,
                                      Precision precision);
 
-/// Runs the phases, every task in order. Local storage starts as NaN (integers: a pattern).
-/// Errors: as above, and a read of storage nothing wrote.
+/// Runs the phases, tasks and threads in order. Local storage starts unwritten; an asynchronous
+/// copy takes place at its Wait, its destination unwritten until then. Errors: as above; a read of
+/// what nothing wrote; a race of two tasks or threads, so that any other order gives the same; a
+/// copy whose source or destination is touched before its Wait, or that has none.
 Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array> arguments,
                                      Precision precision);
 

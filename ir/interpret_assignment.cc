@@ -47,11 +47,11 @@ std::string Access::Element() const { return PrintElement(storage_->tensor(tenso
 
 CompiledAssignment::CompiledAssignment(const Storage& storage, const Assignment& assignment,
                                        std::string name, Contraction contraction,
-                                       Precision precision)
-    : name_(std::move(name)), precision_(precision) {
+                                       Precision precision, RaceDetector* races)
+    : name_(std::move(name)), precision_(precision), races_(races) {
   for (const Read& read : assignment.reads) {
     const DataType type = storage.tensor(read.tensor).type;
-    CompiledRead compiled{Access(storage, read.tensor, read.index), {}, false, {}, type};
+    CompiledRead compiled{Access(storage, read.tensor, read.index), {}, false, {}, type, -1};
     if (read.guard) {
       compiled.guarded = true;
       compiled.outside = OutsideValue(read.guard->outside, type, precision);
@@ -101,15 +101,35 @@ Status CompiledAssignment::LoadReads(std::span<const int64_t> variables) {
     }
     if (!inside) {
       read_values_[s] = read.outside;
+      read.offset = -1;
     } else {
       const auto offset = read.access.Locate(variables, loaded_);
       if (!offset) return Failed("read of " + offset.error().message);
       if (!read.access.buffer().Written(*offset)) {
         return Failed(fmt::format("read of {}, which nothing wrote", read.access.Element()));
       }
+      TUNEC_RETURN_IF_ERROR(CheckRaces(*offset, read.access));
       read_values_[s] = read.access.buffer().Get(*offset);
+      read.offset = *offset;
     }
     loaded_[s] = read_values_[s].integer;
+  }
+  return {};
+}
+
+Status CompiledAssignment::CheckRaces(int64_t read_offset, const Access& read) const {
+  if (races_ == nullptr) return {};
+  const Status status = races_->Read(read.tensor(), read_offset, name_);
+  if (status) return {};
+  return Failed(fmt::format("{}: {}", read.Element(), status.error().message));
+}
+
+// Of the writes of this run.
+Status CompiledAssignment::CheckRaces() const {
+  if (races_ == nullptr) return {};
+  for (size_t k = 0; k < writes_.size(); ++k) {
+    const Status status = races_->Write(writes_[k].tensor(), offsets_[k], name_);
+    if (!status) return Failed(fmt::format("{}: {}", writes_[k].Element(), status.error().message));
   }
   return {};
 }
@@ -137,13 +157,32 @@ Scalar CompiledAssignment::NewValue(size_t k, const ExprInputs& inputs) const {
   return ApplyOp(ScalarOp::kFma, products_[k]->type, operands, precision_);
 }
 
-Status CompiledAssignment::Run(std::span<const int64_t> variables, const OldValue& old_value) {
-  TUNEC_RETURN_IF_ERROR(LoadReads(variables));
+Status CompiledAssignment::LocateWrites(std::span<const int64_t> variables) {
   for (size_t k = 0; k < writes_.size(); ++k) {
     const auto offset = writes_[k].Locate(variables, loaded_);
     if (!offset) return Failed("write of " + offset.error().message);
     offsets_[k] = *offset;
   }
+  return CheckRaces();
+}
+
+Result<ElementCopy> CompiledAssignment::BeginCopy(std::span<const int64_t> variables) {
+  TUNEC_RETURN_IF_ERROR(LoadReads(variables));
+  TUNEC_RETURN_IF_ERROR(LocateWrites(variables));
+  ElementCopy copy{.from = reads_[0].access.tensor(),
+                   .from_offset = reads_[0].offset,
+                   .value = read_values_[0],
+                   .to = writes_[0].tensor(),
+                   .to_offset = offsets_[0],
+                   .name = &name_};
+  if (races_ != nullptr) copy.thread = races_->thread();
+  writes_[0].buffer().Forget(offsets_[0]);
+  return copy;
+}
+
+Status CompiledAssignment::Run(std::span<const int64_t> variables, const OldValue& old_value) {
+  TUNEC_RETURN_IF_ERROR(LoadReads(variables));
+  TUNEC_RETURN_IF_ERROR(LocateWrites(variables));
   if (reduces_) TUNEC_RETURN_IF_ERROR(LoadAccumulators(old_value));
   const ExprInputs inputs{read_values_, accumulators_, incoming_, variables, loaded_};
   for (size_t k = 0; k < values_.size(); ++k) incoming_[k] = values_[k].Run(inputs);

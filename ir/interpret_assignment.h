@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/interpret_races.h"
 #include "ir/interpret_storage.h"
 #include "ir/loop_nest.h"
 #include "ir/print_statement.h"
@@ -31,6 +32,17 @@ class Access {
   std::vector<int64_t> at_;
 };
 
+/// One element on its way from one tensor to another.
+struct ElementCopy {
+  TensorId from = 0;
+  int64_t from_offset = -1;  // -1: the value outside a guard
+  Scalar value;
+  TensorId to = 0;
+  int64_t to_offset = 0;
+  RaceDetector::Thread thread = {};   // who issued it
+  const std::string* name = nullptr;  // of the assignment
+};
+
 /// Executes `writes = values`, reads first. How old values are found differs: a Compute's
 /// reduction starts at the identity, a LoopNest's takes what is stored.
 class CompiledAssignment {
@@ -38,12 +50,15 @@ class CompiledAssignment {
   /// The accumulator of write k at this buffer offset, when it is not simply what is stored.
   using OldValue = std::function<std::optional<Scalar>(size_t write, int64_t offset)>;
 
+  /// `races`, if any, is told of every access.
   CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
-                     Contraction contraction, Precision precision);
+                     Contraction contraction, Precision precision, RaceDetector* races = nullptr);
 
   /// Errors: an index outside its tensor, a read of what nothing wrote, an integer division by
   /// zero.
   Status Run(std::span<const int64_t> variables, const OldValue& old_value);
+  /// Of a plain copy: reads, and forgets what the destination holds. Errors: as Run.
+  Result<ElementCopy> BeginCopy(std::span<const int64_t> variables);
   /// Where the last Run wrote.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   Access& write(size_t k) { return writes_[k]; }
@@ -55,6 +70,7 @@ class CompiledAssignment {
     bool guarded = false;
     Scalar outside;
     DataType type = DataType::kF32;
+    int64_t offset = -1;  // of the last load; -1: outside the guard
   };
   /// acc + a*b rounded once: a and b of a contracted sum.
   struct Product {
@@ -65,12 +81,17 @@ class CompiledAssignment {
 
   void CompileCombine(const Assignment& assignment, Contraction contraction);
   Status LoadReads(std::span<const int64_t> variables);
+  Status LocateWrites(std::span<const int64_t> variables);
   Status LoadAccumulators(const OldValue& old_value);
   Scalar NewValue(size_t k, const ExprInputs& inputs) const;
   std::unexpected<Error> Failed(std::string message) const;
 
+  Status CheckRaces(int64_t read_offset, const Access& read) const;
+  Status CheckRaces() const;
+
   std::string name_;
   Precision precision_;
+  RaceDetector* races_ = nullptr;
   std::vector<CompiledRead> reads_;
   std::vector<Access> writes_;
   std::vector<ExprProgram> values_;

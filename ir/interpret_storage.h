@@ -31,6 +31,8 @@ class ElementBuffer {
         is_float_ ? std::bit_cast<uint64_t>(value.real) : static_cast<uint64_t>(value.integer);
     written_[i] = epoch_;
   }
+  /// Forgets one element.
+  void Forget(int64_t i) { written_[i] = 0; }
   /// Forgets every element, as a fresh allocation does. O(1).
   void Clear() { ++epoch_; }
   int64_t size() const { return static_cast<int64_t>(bits_.size()); }
@@ -70,6 +72,8 @@ class Storage {
 
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
+  /// The tensor whose storage it shares, mostly itself.
+  TensorId Home(TensorId tensor) const;
   /// The offset of an element, and -1 where the layout leaves its storage.
   int64_t Offset(TensorId tensor, std::span<const int64_t> logical) const;
   /// One array per output. Errors: an element that nothing wrote.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/visit_loop_nest.h"
+
 namespace tunec {
 namespace {
 
@@ -41,6 +43,35 @@ int64_t CountTasks(const Phase& phase) {
 int64_t CountWaves(const Phase& phase) {
   if (phase.body.size() != 1) return 1;
   return CountOfPart(phase.body[0], [](LoopKind kind) { return kind == LoopKind::kWave; });
+}
+
+Launch LaunchOf(const Phase& phase) {
+  Launch launch;
+  VisitNodes(phase.body, [&](const NestNode& node) {
+    const auto* loop = std::get_if<Loop>(&node.value);
+    if (loop == nullptr) return;
+    if (IsBlock(loop->kind)) {
+      // Threads are counted from 0, wherever the loop begins.
+      int64_t& threads = launch.block.at(BlockAxis(loop->kind));
+      int64_t upper = loop->upper.front().constant();
+      for (const IndexExpr& bound : loop->upper) upper = std::min(upper, bound.constant());
+      threads = std::max(threads, upper);
+    }
+    if (IsGrid(loop->kind)) {
+      launch.grid.at(static_cast<size_t>(loop->kind) - static_cast<size_t>(LoopKind::kGridX)) =
+          ConstantExtent(*loop);
+    }
+  });
+  return launch;
+}
+
+bool HoldsBlockLoop(const Body& body) {
+  bool holds = false;
+  VisitNodes(body, [&](const NestNode& node) {
+    const auto* loop = std::get_if<Loop>(&node.value);
+    holds |= loop != nullptr && IsBlock(loop->kind);
+  });
+  return holds;
 }
 
 std::vector<TensorId> Arguments(const LoopNest& nest) {

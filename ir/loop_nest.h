@@ -3,6 +3,7 @@
 // be printed, parsed (text), verified and interpreted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,13 +21,36 @@ enum class LoopKind : uint8_t {
   kParallel,  // only in an unbroken chain at the top of a phase, bounds constant: the tasks
   kVector,    // innermost; lanes step 1; iterations independent or a horizontal reduction
   kUnrolled,  // fully; the range is bounded by constants
-  kGrid,      // CUDA grid x, y, z in order of nesting
-  kBlock,     // CUDA threads
+  kGridX,     // blocks of threads: tasks, in a chain as parallel loops
+  kGridY,
+  kGridZ,
+  kBlockX,  // the threads of a block; the value is the thread's number along the axis
+  kBlockY,
+  kBlockZ,
   kWarp,
   kWave,  // around a phase's parallel loops, bounds constant: one iteration's tasks after another's
 };
 
+constexpr bool IsGrid(LoopKind kind) {
+  return kind == LoopKind::kGridX || kind == LoopKind::kGridY || kind == LoopKind::kGridZ;
+}
+constexpr bool IsBlock(LoopKind kind) {
+  return kind == LoopKind::kBlockX || kind == LoopKind::kBlockY || kind == LoopKind::kBlockZ;
+}
+/// 0, 1, 2 for x, y, z. Requires: IsBlock.
+constexpr size_t BlockAxis(LoopKind kind) {
+  return static_cast<size_t>(kind) - static_cast<size_t>(LoopKind::kBlockX);
+}
+
+/// Threads of a block at most, over all axes: what every CUDA device allows.
+inline constexpr int64_t kMostBlockThreads = 1024;
+
 enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
+
+/// Whether each thread of a block has such storage for itself.
+constexpr bool IsPrivate(Scope scope) {
+  return scope == Scope::kRegister || scope == Scope::kPacked;
+}
 
 struct NestNode;
 using Body = std::vector<NestNode>;
@@ -60,11 +84,12 @@ struct Store {
 
 /// Storage of a kLocal tensor for the duration of the body. kRegister is SSA in the emitter:
 /// after unrolling, all its indices are constants but for the lane of one vector loop in the
-/// last dimension.
+/// last dimension, and for the variables of block loops, which pick the thread that has the
+/// element. kShared belongs to all threads of a block.
 struct Alloc {
   TensorId tensor = 0;
   Scope scope = Scope::kPacked;
-  int stages = 1;
+  int stages = 1;  // copies of it that take turns, by the tensor's first dimension
   Body body;
 };
 
@@ -74,22 +99,31 @@ struct Prefetch {
   bool for_write = false;
 };
 
-/// A copy that completes later: the token's Wait orders it (cp.async, TMA).
+/// A copy that completes at some time before the Wait for it ends (cp.async, TMA). Until then
+/// neither its source is written nor its destination touched. A guard puts its value outside.
 struct AsyncCopy {
   int token = 0;
   Read from;
   Write to;
-  std::vector<int64_t> extent;  // elements per dimension of the box that is copied
+  std::vector<int64_t> extent;  // of the box that is copied, in the last dimensions of both; none:
+                                // one element
 };
+/// The copies of the token that were issued since its last Arrive are those of this stage.
 struct Arrive {
   int token = 0;
   IndexExpr stage;
 };
+/// Waits for the copies of the last Arrive of a stage. Counted from the Alloc that the copies
+/// fill, a stage's Arrives have parities 0, 1, 0, ...; `parity` is that of the awaited one. Each
+/// thread waits for the copies that it issued: that others see them takes a Barrier.
 struct Wait {
   int token = 0;
   IndexExpr stage;
   IndexExpr parity;
 };
+
+/// All threads of the block come here before any goes on, and see what the others wrote.
+struct Barrier {};
 
 /// Groups of threads with different work (warp specialisation).
 struct Role {
@@ -111,14 +145,19 @@ struct Tile {
 };
 
 struct NestNode {
-  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Roles, Tile> value;
+  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Barrier, Roles, Tile>
+      value;
 };
 
 /// Phases run one after the other with a barrier between them (a launch each on CUDA).
 /// A phase's body is a list of parts; each part is a chain of parallel loops around a
 /// serial nest, and is worth the product of their extents in tasks (1 without any). Task t
 /// counts through the parts in order, the innermost parallel loop fastest. Tasks of one
-/// phase may run at the same time in any order. A phase of one part may have wave loops around
+/// phase may run at the same time in any order. Grid loops are parallel loops whose tasks are
+/// blocks of threads: inside them, the iterations of a chain of block loops are run by the threads
+/// of these numbers, at the same time in any order, and anything outside a block loop of an axis
+/// by the threads that are 0 along it. A thread does its part of the next node without waiting for
+/// others, but for a Barrier. A phase of one part may have wave loops around
 /// its parallel ones: its tasks then come in waves, with a barrier between two of them.
 struct Phase {
   std::string name;
@@ -142,8 +181,18 @@ int64_t CountTasks(const Phase& phase);
 int64_t CountWaves(const Phase& phase);
 /// Whether a loop of this kind is part of the chain at the top of a phase, and numbers its tasks.
 constexpr bool NumbersTasks(LoopKind kind) {
-  return kind == LoopKind::kParallel || kind == LoopKind::kWave;
+  return kind == LoopKind::kParallel || kind == LoopKind::kWave || IsGrid(kind);
 }
+
+/// How many blocks a phase starts along x, y, z, and threads each: 1 along axes without a loop.
+struct Launch {
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  std::array<int64_t, 3> block = {1, 1, 1};
+  int64_t Threads() const { return block[0] * block[1] * block[2]; }
+};
+Launch LaunchOf(const Phase& phase);
+/// Whether loops over threads occur in the body.
+bool HoldsBlockLoop(const Body& body);
 
 /// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
 struct StoragePlan {

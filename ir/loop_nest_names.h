@@ -10,8 +10,9 @@
 namespace tunec {
 
 // In the order of the enumerators.
-inline constexpr std::array<std::string_view, 8> kLoopKindNames = {
-    "serial", "parallel", "vector", "unrolled", "grid", "block", "warp", "wave"};
+inline constexpr std::array<std::string_view, 12> kLoopKindNames = {
+    "serial", "parallel", "vector",  "unrolled", "grid.x", "grid.y",
+    "grid.z", "block.x",  "block.y", "block.z",  "warp",   "wave"};
 inline constexpr std::array<std::string_view, 6> kScopeNames = {"global",   "packed", "shared",
                                                                 "register", "tile",   "fragment"};
 

@@ -67,6 +67,7 @@ class Parser {
     if (word == "async_copy") return ParseAsyncCopy();
     if (word == "arrive") return ParseArrive();
     if (word == "wait") return ParseWait();
+    if (word == "barrier") return ParseBarrier();
     if (word == "roles") return ParseRoles();
     if (word == "tile") return ParseTile();
     return ParseStore();
@@ -202,6 +203,11 @@ class Parser {
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("parity"));
     TUNEC_ASSIGN(wait.parity, ParseIndex());
     return NestNode{std::move(wait)};
+  }
+
+  Result<NestNode> ParseBarrier() {
+    lexer_.Next();
+    return NestNode{Barrier{}};
   }
 
   Result<NestNode> ParseRoles() {

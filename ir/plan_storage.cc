@@ -13,9 +13,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-int64_t AlignedBytes(const Tensor& tensor, int stages) {
-  const int64_t bytes =
-      StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type)) * std::max(stages, 1);
+int64_t AlignedBytes(const Tensor& tensor) {
+  const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
   return CeilDivide(bytes, kAlignment) * kAlignment;
 }
 
@@ -74,10 +73,10 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
   }
   // The large ones first, as they are the hardest to fit.
   std::ranges::stable_sort(order, std::greater<>(),
-                           [&](TensorId t) { return AlignedBytes(nest.tensors[t], 1); });
+                           [&](TensorId t) { return AlignedBytes(nest.tensors[t]); });
   std::vector<Placed> placed;
   for (const TensorId tensor : order) {
-    const int64_t bytes = AlignedBytes(nest.tensors[tensor], 1);
+    const int64_t bytes = AlignedBytes(nest.tensors[tensor]);
     const Lifetime& lifetime = lifetimes.at(tensor);
     const int64_t offset = FirstFit(placed, lifetime, bytes);
     placed.push_back({offset, offset + bytes, lifetime});
@@ -98,7 +97,7 @@ void PlaceScratch(const LoopNest& nest, const Body& body, int64_t top, StoragePl
         alloc != nullptr && LiesInMemory(alloc->scope) && !nest.tensors[alloc->tensor].alias;
     if (placed) {
       plan.offset[alloc->tensor] = top;
-      inner_top += AlignedBytes(nest.tensors[alloc->tensor], alloc->stages);
+      inner_top += AlignedBytes(nest.tensors[alloc->tensor]);
       plan.scratch_bytes = std::max(plan.scratch_bytes, inner_top);
     }
     ForEachBody(node, [&](const Body& inner) { PlaceScratch(nest, inner, inner_top, plan); });

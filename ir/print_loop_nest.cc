@@ -114,6 +114,8 @@ class Printer {
                      PrintIndex(wait.parity, names_)));
   }
 
+  void Write(const Barrier&) { Line("barrier"); }
+
   void Write(const Roles& roles) {
     Line("roles {");
     ++depth_;

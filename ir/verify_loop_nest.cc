@@ -6,15 +6,20 @@
 //   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
 //   serial. Parallel loops stand only in an unbroken chain at the top of a part of a phase (each
 //   but the last holds just the next), with constant bounds; wave loops as that chain's beginning,
-//   in a phase of one part. A vector loop holds no loop. An
-//   unrolled loop has a constant bound on its iterations, at most kMostUnrolled. Ifs have a
-//   condition, without loaded values. Register storage: once unrolled loops are unrolled, an index
-//   is a constant, but for one vector variable that occurs only bare in the last dimension. Stores:
-//   as statements in a Compute, over the loop variables in scope. Prefetches and copies:
-//   tensors, ranks and variables as in a store; a copy has one extent per dimension, equal types,
-//   and doesn't write an input or weight; cache levels are 1 to 3. Arrive and Wait name the token
-//   of a copy. Roles have threads and names. Tiles hold what their intrinsic does (PartsOf), on
-//   tensors of scopes that it reaches, none of them operand and accumulator.
+//   in a phase of one part. Grid loops stand like parallel ones and never with them; each axis is
+//   bound once. Block loops have constant bounds from 0 on, each axis once, and hold nothing beside
+//   each other (one chain); not inside parallel loops. A phase has at most kMostBlockThreads
+//   threads a block. Shared storage, barriers, arrives and waits are outside block loops. A vector
+//   loop holds no loop. An unrolled loop has a constant bound on its iterations, at most
+//   kMostUnrolled. Ifs have a condition, without loaded values. Register storage: once unrolled
+//   loops are unrolled, an index is a constant, but for one vector variable that occurs only bare
+//   in the last dimension, and for those of block loops. Storage of several stages has as many in
+//   its first dimension. Stores: as statements in a Compute, over the loop variables in scope.
+//   Prefetches and copies: tensors, ranks and variables as in a store; a copy has extents of at
+//   most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
+//   cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have threads and
+//   names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it reaches,
+//   none of them operand and accumulator.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -79,6 +84,11 @@ class Verifier {
     for (const Phase& phase : nest_.phases) {
       waves_ = phase.body.size() == 1;
       TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(phase.body, true), "phase " + phase.name));
+      const int64_t threads = LaunchOf(phase).Threads();
+      if (threads > kMostBlockThreads) {
+        return Wrong("phase {}: {} threads a block, at most {}", phase.name, threads,
+                     kMostBlockThreads);
+      }
     }
     return {};
   }
@@ -131,6 +141,7 @@ class Verifier {
         return Wrong("a {} loop must have constant bounds", Name(loop.kind));
       }
     }
+    TUNEC_RETURN_IF_ERROR(CheckBinding(loop));
     if (loop.kind == LoopKind::kVector) {
       bool holds_loop = false;
       VisitNodes(loop.body, [&](const NestNode& node) {
@@ -140,6 +151,40 @@ class Verifier {
     }
     if (loop.kind == LoopKind::kUnrolled && MostIterations(loop) > kMostUnrolled) {
       return Wrong("an unrolled loop must have at most {} iterations", kMostUnrolled);
+    }
+    return {};
+  }
+
+  bool IsAround(bool (*wanted)(LoopKind)) const {
+    return std::ranges::any_of(bindings_,
+                               [&](const auto& entry) { return wanted(entry.second.kind); });
+  }
+
+  static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
+
+  // Of grid and block loops.
+  Status CheckBinding(const Loop& loop) {
+    if (IsParallel(loop.kind) && IsAround(IsGrid)) {
+      return Wrong("a parallel loop stands inside a grid loop");
+    }
+    if (!IsGrid(loop.kind) && !IsBlock(loop.kind)) return {};
+    if (IsAround(IsParallel)) {
+      return Wrong("a {} loop stands inside a parallel loop", Name(loop.kind));
+    }
+    for (const auto& [variable, binding] : bindings_) {
+      if (binding.kind == loop.kind) {
+        return Wrong("loop {} is bound to {} too", NameOf(variable), Name(loop.kind));
+      }
+    }
+    if (!IsBlock(loop.kind)) return {};
+    const auto starts_below_zero = [](const IndexExpr& e) { return e.constant() < 0; };
+    const auto varies = [](const IndexExpr& e) { return !e.IsConstant(); };
+    if (std::ranges::any_of(loop.lower, varies) || std::ranges::any_of(loop.upper, varies) ||
+        std::ranges::all_of(loop.lower, starts_below_zero)) {
+      return Wrong("a {} loop must have constant bounds from 0 on", Name(loop.kind));
+    }
+    if (!block_chain_ && IsAround(IsBlock)) {
+      return Wrong("a {} loop must be all that the block loop around it holds", Name(loop.kind));
     }
     return {};
   }
@@ -200,7 +245,10 @@ class Verifier {
     bindings_.emplace(loop.var, binding);
     const bool chain = NumbersTasks(loop.kind) && loop.body.size() == 1;
     const bool outer_waves = std::exchange(waves_, waves_ && loop.kind == LoopKind::kWave);
+    const bool outer_blocks =
+        std::exchange(block_chain_, IsBlock(loop.kind) && loop.body.size() == 1);
     const Status status = CheckBody(loop.body, chain);
+    block_chain_ = outer_blocks;
     waves_ = outer_waves;
     bindings_.erase(loop.var);
     context_.whole_box = outer_whole;
@@ -224,7 +272,9 @@ class Verifier {
       TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(condition, context_, 0), "if"));
     }
     const bool outer_whole = std::exchange(context_.whole_box, false);
+    const bool outer_blocks = std::exchange(block_chain_, false);
     const Status status = CheckBody(branch.body, false);
+    block_chain_ = outer_blocks;
     context_.whole_box = outer_whole;
     return status;
   }
@@ -238,10 +288,19 @@ class Verifier {
       return Wrong("alloc of {}, which is no local tensor but {}", tensor.name, Name(tensor.role));
     }
     if (alloc.stages < 1) return Wrong("alloc of {} with {} stages", tensor.name, alloc.stages);
+    if (alloc.stages > 1 && (tensor.shape.empty() || tensor.shape[0] != alloc.stages)) {
+      return Wrong("alloc of {} with {} stages, which its first dimension hasn't", tensor.name,
+                   alloc.stages);
+    }
+    if (alloc.scope == Scope::kShared && IsAround(IsBlock)) {
+      return Wrong("alloc of {}: shared storage inside a block loop", tensor.name);
+    }
     if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
       return Wrong("alloc of {} inside its own", tensor.name);
     }
+    const bool outer_blocks = std::exchange(block_chain_, false);
     const Status status = CheckBody(alloc.body, false);
+    block_chain_ = outer_blocks;
     allocated_.erase(alloc.tensor);
     return status;
   }
@@ -276,7 +335,7 @@ class Verifier {
         const LoopKind kind = bindings_.at(v).kind;
         const bool lane = kind == LoopKind::kVector && d + 1 == index.size() && IsBare(unrolled, v);
         if (lane) lanes.insert(v);
-        if (kind == LoopKind::kUnrolled || lane) continue;
+        if (kind == LoopKind::kUnrolled || lane || IsBlock(kind)) continue;
         return Wrong("register {} is indexed by {}, which is neither unrolled nor a lane",
                      tensor.name, NameOf(v));
       }
@@ -315,7 +374,7 @@ class Verifier {
         Annotate(VerifyAccess(copy.to.tensor, copy.to.index, context_, 0, false), "async_copy"));
     const Tensor& from = nest_.tensors[copy.from.tensor];
     const Tensor& to = nest_.tensors[copy.to.tensor];
-    if (copy.extent.size() != from.shape.size() || copy.extent.size() != to.shape.size()) {
+    if (copy.extent.size() > from.shape.size() || copy.extent.size() > to.shape.size()) {
       return Wrong("async_copy of {} to {} has {} extents", from.name, to.name, copy.extent.size());
     }
     if (from.type != to.type || to.role == TensorRole::kInput || to.role == TensorRole::kWeight) {
@@ -325,17 +384,26 @@ class Verifier {
     return Annotate(CheckLocal(copy.to.tensor, copy.to.index), "async_copy");
   }
 
+  Status Check(const Barrier&) const {
+    if (IsAround(IsBlock) || IsAround(IsParallel)) {
+      return Wrong("a barrier inside a block or parallel loop");
+    }
+    return {};
+  }
+
   Status CheckToken(int token) const {
     if (tokens_.contains(token)) return {};
     return Wrong("token {} belongs to no copy", token);
   }
 
   Status Check(const Arrive& arrive) {
+    if (IsAround(IsBlock)) return Wrong("an arrive inside a block loop");
     TUNEC_RETURN_IF_ERROR(Annotate(CheckToken(arrive.token), "arrive"));
     return Annotate(VerifyIndex(arrive.stage, context_, 0), "arrive");
   }
 
   Status Check(const Wait& wait) {
+    if (IsAround(IsBlock)) return Wrong("a wait inside a block loop");
     TUNEC_RETURN_IF_ERROR(Annotate(CheckToken(wait.token), "wait"));
     TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(wait.stage, context_, 0), "wait"));
     return Annotate(VerifyIndex(wait.parity, context_, 0), "wait");
@@ -379,7 +447,8 @@ class Verifier {
 
   const LoopNest& nest_;
   VerifyContext context_;
-  bool waves_ = false;  // wave loops may stand here
+  bool waves_ = false;        // wave loops may stand here
+  bool block_chain_ = false;  // directly in a block loop that holds one node
   std::map<VarId, Binding> bindings_;
   std::map<TensorId, Scope> allocated_;
   std::set<int> tokens_;

@@ -17,6 +17,7 @@
 #include "jit/emit_nest.h"
 #include "jit/llvm_target.h"
 #include "jit/object_check.h"
+#include "jit/serialize_threads.h"
 
 namespace tunec {
 namespace {
@@ -68,7 +69,8 @@ std::string CodeGeneratorVersion() {
   return fmt::format("tunec-codegen {}, LLVM {}", kCodeGeneratorVersion, LLVM_VERSION_STRING);
 }
 
-Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
+Result<std::string> EmitLlvmIr(const LoopNest& given, const Target& target) {
+  const LoopNest nest = jit::SerializeThreads(given);
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
@@ -79,7 +81,8 @@ Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
   return text;
 }
 
-Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
+Result<std::string> EmitAssembly(const LoopNest& given, const Target& target) {
+  const LoopNest nest = jit::SerializeThreads(given);
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
@@ -87,8 +90,9 @@ Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
   return Generate(builder, *machine, FileKind::kAssembly);
 }
 
-Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, CompileTimes* times) {
+Result<ObjectCode> CompileObject(const LoopNest& given, const Target& target, CompileTimes* times) {
   const auto start = std::chrono::steady_clock::now();
+  const LoopNest nest = jit::SerializeThreads(given);
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   ObjectCode object;

@@ -47,7 +47,7 @@ struct CompileTimes {
 };
 
 /// All of these are safe to call from several threads. Requires: a nest that Verify accepts.
-/// Errors: kUnsupported for nodes a CPU has not (grid loops, asynchronous copies, tile intrinsics),
+/// Errors: kUnsupported for nodes a CPU has not (roles, tile intrinsics, fragments),
 /// kDevice for a target without AVX2 and FMA, kResourceLimit for code or stack beyond bounds.
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target);
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target);

@@ -1,4 +1,5 @@
 #include "jit/emit_state.h"
+#include "support/check.h"
 
 namespace tunec::jit {
 namespace {
@@ -34,7 +35,6 @@ Status EmitIf(EmitState& state, const If& branch) {
 Status EmitAlloc(EmitState& state, const Alloc& alloc) {
   if (alloc.scope == Scope::kTile || alloc.scope == Scope::kFragment)
     return std::unexpected(NotOnCpu("an alloc of tile or fragment scope"));
-  if (alloc.stages != 1) return std::unexpected(NotOnCpu("an alloc of several stages"));
   if (state.InSlots(alloc.tensor)) StartSlots(state, alloc.tensor);
   return EmitBody(state, alloc.body);
 }
@@ -86,6 +86,11 @@ Status EmitNode(EmitState& state, const NestNode& node) {
     return std::unexpected(NotOnCpu("an asynchronous copy"));
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCpu("warp roles"));
   return std::unexpected(NotOnCpu("a barrier (arrive, wait)"));
+  if (const auto* tile = std::get_if<Tile>(&node.value))
+    return Fail(ErrorCode::kUnsupported, "tile intrinsic {} cannot be emitted for a cpu",
+                tile->intrinsic);
+  TUNEC_CHECK(std::holds_alternative<Roles>(node.value), "a node that SerializeThreads removes");
+  return std::unexpected(NotOnCpu("warp roles"));
 }
 
 Status EmitBody(EmitState& state, const Body& body) {

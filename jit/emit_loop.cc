@@ -211,9 +211,7 @@ Status EmitLoop(EmitState& state, const Loop& loop) {
     case LoopKind::kParallel:
     case LoopKind::kWave:
       return EmitSerial(state, loop);  // inside a task it is an ordinary loop
-    case LoopKind::kGrid:
-    case LoopKind::kBlock:
-    case LoopKind::kWarp:
+    default:                           // over threads
       break;
   }
   return Fail(ErrorCode::kUnsupported, "loop {} over GPU threads cannot be emitted for a cpu",

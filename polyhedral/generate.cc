@@ -19,6 +19,7 @@
 #include <set>
 #include <utility>
 
+#include "polyhedral/insert_barriers.h"
 #include "polyhedral/make_store.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/check.h"
@@ -33,6 +34,8 @@ struct Context {
   std::vector<std::vector<IndexExpr>> conditions;  // per statement, over the tree's loops
   std::vector<bool> dead;                          // per statement: no instance here
   std::vector<const TreeNode*> undivided;          // isolated parallel loops around this place
+  bool among_threads = false;                      // directly inside a block loop
+  std::optional<int> token;                        // stores are copies that complete later
 };
 
 // Of a loop, over the nest's variables; the greatest lower and the least upper one count.
@@ -41,6 +44,9 @@ struct Bounds {
   std::vector<IndexExpr> upper;
   bool empty() const { return lower.empty() && upper.empty(); }
 };
+
+// Loops that stand in a chain: of tasks, or of the threads of a block.
+constexpr bool HasConstantBounds(LoopKind kind) { return NumbersTasks(kind) || IsBlock(kind); }
 
 class Generator {
  public:
@@ -55,6 +61,10 @@ class Generator {
   Body GenerateLoop(const TreeNode& node, Context context);
   Body GenerateParts(const TreeNode& node, const Context& context, const Bounds& bounds);
   Body DivideTasks(const TreeNode& node, Context context);
+  Body GeneratePipeline(const TreeNode& node, const Context& context, Interval range);
+  Body BeginCopies(const TreeNode& node, Context context);
+  Body Iterate(VarId loop, Context context, Interval range,
+               const std::function<Body(Context)>& generate);
   std::vector<Interval> Parts(const TreeNode& loop, const Context& context) const;
   void AddImplied(const TreeNode& node, const std::vector<StatementId>& live, Context& context,
                   Bounds& bounds) const;
@@ -70,6 +80,7 @@ class Generator {
   bool IsWhole(const TreeNode& node, const Context& context) const;
   Body GenerateTile(const TreeNode& node, Context context);
   Body OnePart(Body parts);
+  bool HoldsThreads(const TreeNode& node) const;
 
   IntervalOf Ranges(const Context& context) const {
     return [&context](VarId loop) { return context.range[loop]; };
@@ -211,9 +222,12 @@ Body Generator::Generate(const TreeNode& node, Context context) {
   Prove(context, node);
   const std::vector<StatementId> live = LiveBelow(node, context);
   if (live.empty()) return {};
-  // Parallel loops stay an unbroken chain: what concerns them only is tested inside.
-  const bool in_chain =
-      node.kind == TreeNode::Kind::kLoop && NumbersTasks(tree_.loops[node.loop].kind);
+  // Parallel loops stay an unbroken chain, and so do those over threads: what concerns them only
+  // is tested inside.
+  const bool is_loop = node.kind == TreeNode::Kind::kLoop;
+  const bool among_threads = std::exchange(context.among_threads, false);
+  const bool in_chain = is_loop && (NumbersTasks(tree_.loops[node.loop].kind) ||
+                                    (among_threads && IsBlock(tree_.loops[node.loop].kind)));
   if (in_chain) return GenerateKind(node, std::move(context));
   if (!context.undivided.empty()) return DivideTasks(node, std::move(context));
   std::vector<IndexExpr> conditions;
@@ -310,7 +324,7 @@ void Generator::AddImplied(const TreeNode& node, const std::vector<StatementId>&
   if (live.empty()) return;
   // Tasks, unrolled iterations and full tiles want constant bounds.
   const TreeLoop& loop = tree_.loops[node.loop];
-  const bool bends = loop.kind == LoopKind::kSerial && !loop.isolate;
+  const bool bends = loop.kind == LoopKind::kSerial && !loop.isolate && !loop.IsPipelined();
   const auto later = [&](const IndexExpr& condition) {
     return condition.Coefficient(node.loop) != 0 && !condition.UsesLoaded() &&
            !IsBound(condition, context, node.loop);
@@ -332,7 +346,8 @@ Body Generator::GenerateLoop(const TreeNode& node, Context context) {
   const VarId loop = node.loop;
   const std::vector<StatementId> live = LiveBelow(node, context);
   Bounds bounds;
-  const bool parallel = NumbersTasks(tree_.loops[loop].kind);
+  const bool pipelined = tree_.loops[loop].IsPipelined();
+  const bool parallel = HasConstantBounds(tree_.loops[loop].kind) || pipelined;
   const auto is_bound = [&](const IndexExpr& condition) {
     const int64_t coefficient = condition.Coefficient(loop);
     const IndexExpr rest = condition - IndexExpr::Var(loop) * coefficient;
@@ -345,6 +360,7 @@ Body Generator::GenerateLoop(const TreeNode& node, Context context) {
   AddImplied(node, live, context, bounds);
   const Interval range = context.range[loop];
   if (range.lo > range.hi) return {};
+  if (pipelined) return GeneratePipeline(node, context, range);
   const bool isolated = tree_.loops[loop].isolate && bounds.empty();
   if (isolated || !tree_.loops[loop].cuts.empty()) return GenerateParts(node, context, bounds);
   return GenerateRange(node, std::move(context), range, bounds);
@@ -369,7 +385,7 @@ std::vector<Interval> Generator::Parts(const TreeNode& loop, const Context& cont
 }
 
 Body Generator::GenerateParts(const TreeNode& node, const Context& context, const Bounds& bounds) {
-  if (NumbersTasks(tree_.loops[node.loop].kind)) {
+  if (HasConstantBounds(tree_.loops[node.loop].kind)) {
     Context inner = context;
     inner.undivided.push_back(&node);
     return GenerateRange(node, std::move(inner), context.range[node.loop], bounds);
@@ -410,7 +426,10 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
                               const Bounds& bounds) {
   const TreeLoop& tree_loop = tree_.loops[node.loop];
   context.range[node.loop] = range;
-  const bool once = range.lo == range.hi && bounds.empty();
+  context.among_threads = IsBlock(tree_loop.kind);
+  // The one thread of a loop over threads keeps its number.
+  const bool once =
+      range.lo == range.hi && bounds.empty() && (!IsBlock(tree_loop.kind) || range.lo == 0);
   if (once) {
     context.value[node.loop] = IndexExpr(range.lo);
     return Generate(node.children[0], std::move(context));
@@ -462,7 +481,7 @@ std::vector<IndexExpr> Generator::SlantedConditions(const TreeNode& node,
 // What is inside a loop whose iteration is chosen.
 Body Generator::GenerateInside(const TreeNode& node, Context context) {
   const TreeLoop& loop = tree_.loops[node.loop];
-  if (loop.isolate && !NumbersTasks(loop.kind)) {
+  if (loop.isolate && !HasConstantBounds(loop.kind)) {
     const std::vector<IndexExpr> slanted = SlantedConditions(node, context);
     if (!slanted.empty()) return FullApart(node.children[0], context, slanted);
   }
@@ -507,6 +526,119 @@ bool Generator::IsImplied(const IndexExpr& condition, const IndexExpr& by,
   return BoundsOf(Simplify(condition - by, Ranges(context)), Ranges(context)).lo >= 0;
 }
 
+// The body for each value of a loop in a constant range.
+Body Generator::Iterate(VarId loop, Context context, Interval range,
+                        const std::function<Body(Context)>& generate) {
+  context.range[loop] = range;
+  if (range.lo == range.hi) {
+    context.value[loop] = IndexExpr(range.lo);
+    return generate(std::move(context));
+  }
+  const VarId variable = NewVariable(tree_.loops[loop].name);
+  context.value[loop] = IndexExpr::Var(variable);
+  Loop node{.var = variable,
+            .lower = {IndexExpr(range.lo)},
+            .upper = {IndexExpr(range.hi + 1)},
+            .unroll = tree_.loops[loop].unroll};
+  node.body = generate(std::move(context));
+  Body body;
+  body.push_back(NestNode{std::move(node)});
+  return body;
+}
+
+bool IsCopyOf(const TreeNode& node, const LoopPipeline& pipeline) {
+  return std::ranges::all_of(StatementsBelow(node), [&](StatementId s) {
+    return std::ranges::find(pipeline.copies, s) != pipeline.copies.end();
+  });
+}
+
+// Below a pipelined loop: the stages, and the sequence inside them.
+const TreeNode& BelowStages(const TreeNode& loop, std::vector<const TreeNode*>& stages) {
+  const TreeNode* node = &loop.children[0];
+  while (node->kind == TreeNode::Kind::kAlloc) {
+    stages.push_back(node);
+    node = &node->children[0];
+  }
+  return *node;
+}
+
+// Begins the copies of the iteration whose value the context has.
+Body Generator::BeginCopies(const TreeNode& node, Context context) {
+  const LoopPipeline& pipeline = tree_.loops[node.loop].pipeline;
+  std::vector<const TreeNode*> stages;
+  Body body;
+  const IndexExpr iteration = *context.value[node.loop];
+  context.token = pipeline.token;
+  for (const TreeNode& child : BelowStages(node, stages).children) {
+    if (!IsCopyOf(child, pipeline)) continue;
+    Body copies = Generate(child, context);
+    std::ranges::move(copies, std::back_inserter(body));
+  }
+  body.push_back(NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}});
+  return body;
+}
+
+// The storage is around the loop, several times over. Before the loop the first copies are begun;
+// then each iteration waits for its own, begins one further on, and does its work. The barrier
+// after the wait also says that all threads have done with what the new copy overwrites.
+Body Generator::GeneratePipeline(const TreeNode& node, const Context& context, Interval range) {
+  const LoopPipeline& pipeline = tree_.loops[node.loop].pipeline;
+  const int64_t ahead = pipeline.stages - 1;
+  std::vector<const TreeNode*> stages;
+  const TreeNode& sequence = BelowStages(node, stages);
+  const auto is_filled = [&](const TreeNode* stage) {
+    return std::ranges::find(pipeline.filled, stage->tensor) != pipeline.filled.end();
+  };
+  const bool shared = std::ranges::any_of(stages, [&](const TreeNode* stage) {
+    return is_filled(stage) && stage->scope == Scope::kShared;
+  });
+  const auto append = [](Body& body, Body more) {
+    std::ranges::move(more, std::back_inserter(body));
+  };
+
+  Body result = Iterate(node.loop, context, {range.lo, std::min(range.hi, range.lo + ahead - 1)},
+                        [&](Context inner) { return BeginCopies(node, std::move(inner)); });
+  append(result, Iterate(node.loop, context, range, [&](const Context& inner) {
+           const IndexExpr now = *inner.value[node.loop];
+           Body body;
+           body.push_back(NestNode{
+               Wait{pipeline.token, IndexExpr::Mod(now, pipeline.stages),
+                    IndexExpr::Mod(IndexExpr::FloorDiv(now - range.lo, pipeline.stages), 2)}});
+           if (shared && HoldsThreads(node)) body.push_back(NestNode{Barrier{}});
+           if (range.lo + ahead <= range.hi) {
+             Context later = inner;
+             later.range[node.loop] = {range.lo + ahead, range.hi};
+             later.value[node.loop] = now + ahead;
+             If begin{.nonnegative = {IndexExpr(range.hi - ahead) - now}};
+             begin.body = BeginCopies(node, std::move(later));
+             body.push_back(NestNode{std::move(begin)});
+           }
+           Body work;
+           for (const TreeNode& child : sequence.children) {
+             if (!IsCopyOf(child, pipeline)) append(work, Generate(child, inner));
+           }
+           for (size_t i = stages.size(); i-- > 0;) {
+             if (is_filled(stages[i])) continue;
+             Alloc alloc{
+                 .tensor = stages[i]->tensor, .scope = stages[i]->scope, .body = std::move(work)};
+             work.clear();
+             work.push_back(NestNode{std::move(alloc)});
+           }
+           append(body, std::move(work));
+           return body;
+         }));
+  for (size_t i = stages.size(); i-- > 0;) {
+    if (!is_filled(stages[i])) continue;
+    Alloc alloc{.tensor = stages[i]->tensor,
+                .scope = stages[i]->scope,
+                .stages = pipeline.stages,
+                .body = std::move(result)};
+    result.clear();
+    result.push_back(NestNode{std::move(alloc)});
+  }
+  return result;
+}
+
 void Generator::AddPrefetches(StatementId id, const Context& context, Body& body) const {
   const Statement& statement = tree_.statements[id];
   for (const auto& [loop, forward] : tree_.forward[id]) {
@@ -538,8 +670,13 @@ Store Generator::InstanceOf(StatementId id, const Context& context) const {
 
 Body Generator::GenerateLeaf(StatementId id, const Context& context) {
   Body body;
+  Store store = InstanceOf(id, context);
+  if (context.token) {
+    body.push_back(NestNode{AsyncCopy{*context.token, store.reads[0], store.writes[0], {}}});
+    return body;
+  }
   AddPrefetches(id, context, body);
-  body.push_back(NestNode{InstanceOf(id, context)});
+  body.push_back(NestNode{std::move(store)});
   return body;
 }
 
@@ -582,6 +719,12 @@ Body Generator::GenerateTile(const TreeNode& node, Context context) {
   return result;
 }
 
+bool Generator::HoldsThreads(const TreeNode& node) const {
+  if (node.kind == TreeNode::Kind::kLoop && IsBlock(tree_.loops[node.loop].kind)) return true;
+  return std::ranges::any_of(node.children,
+                             [this](const TreeNode& child) { return HoldsThreads(child); });
+}
+
 // Parts of a phase may run at the same time. What one loop of the tree became stays one part: a
 // loop of one iteration around it.
 Body Generator::OnePart(Body parts) {
@@ -603,6 +746,7 @@ Result<LoopNest> Generator::Run() {
     const StatementId last = StatementsBelow(tree_.root.children[i]).back();
     nest_.phases.push_back({tree_.statements[last].name, std::move(body)});
   }
+  InsertBarriers(nest_);
   return std::move(nest_);
 }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "ir/loop_nest_names.h"
 #include "polyhedral/dependences.h"
 #include "polyhedral/instances.h"
 #include "polyhedral/isl_handles.h"
@@ -21,6 +22,8 @@
 
 namespace tunec {
 namespace {
+
+constexpr size_t kThreadAxes = 3;
 
 // One check of a tree. Each dependence is mapped to the set of differences between the times of
 // its ends; every question is then whether some of these vectors has a certain shape.
@@ -57,6 +60,8 @@ class Check {
                     const std::string& what) const;
   Status CheckForward(const isl::Set& differences, const Dependence& dependence) const;
   Status CheckLoops(const isl::Set& differences, const Dependence& dependence) const;
+  Status CheckThreads(const isl::Set& differences, const Dependence& dependence) const;
+  Status CheckPipelines(const isl::Set& differences, const Dependence& dependence) const;
   bool IsOwnReduction(const Dependence& dependence) const;
 
   isl_ctx* ctx_;
@@ -64,10 +69,11 @@ class Check {
   const std::vector<Statement>& statements_;  // before staging
   const ScheduleTree& tree_;
   ReductionOrder order_;
-  size_t length_ = 0;
+  size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
   std::vector<isl::Map> times_;
   std::vector<Place> stages_;
   std::vector<Place> loops_;
+  std::vector<Place> pipelines_;
 };
 
 void Check::BuildTimes() {
@@ -78,6 +84,7 @@ void Check::BuildTimes() {
   }
   for (size_t s = 0; s < times.size(); ++s) {
     times[s].resize(length_, IndexExpr(0));
+    std::ranges::copy(ThreadOf(tree_, static_cast<StatementId>(s)), std::back_inserter(times[s]));
     const std::string text = TimeText(static_cast<StatementId>(s), tree_.statements[s], times[s]);
     times_.emplace_back(isl_map_read_from_str(ctx_, text.c_str()));
   }
@@ -90,6 +97,9 @@ void Check::Collect(const TreeNode& node, size_t depth) {
   if (node.kind == TreeNode::Kind::kLoop) {
     if (RunsTogether(tree_.loops[node.loop].kind)) {
       loops_.push_back({&node, depth, StatementsBelow(node)});
+    }
+    if (tree_.loops[node.loop].IsPipelined()) {
+      pipelines_.push_back({&node, depth, StatementsBelow(node)});
     }
   }
   const bool has_entry =
@@ -218,13 +228,43 @@ Status Check::CheckLoops(const isl::Set& differences, const Dependence& dependen
     if (vector && order_ == ReductionOrder::kAny && IsOwnReduction(dependence)) continue;
     const isl::Set together = EqualBefore(differences, loop.depth);
     const auto dimension = static_cast<unsigned>(loop.depth);
+    const TreeLoop& tree_loop = tree_.loops[loop.node->loop];
     const std::string what =
-        fmt::format("{} loop {} carries accesses", vector ? "vector" : "parallel",
-                    tree_.loops[loop.node->loop].name);
+        fmt::format("{} loop {} carries accesses", Name(tree_loop.kind), tree_loop.name);
     const isl::Set up(isl_set_lower_bound_si(together.copy(), isl_dim_set, dimension, 1));
     TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, what));
     const isl::Set down(isl_set_upper_bound_si(together.copy(), isl_dim_set, dimension, -1));
     TUNEC_RETURN_IF_ERROR(ExpectNone(down, dependence, what));
+  }
+  return {};
+}
+
+// No value may pass from one thread to another.
+Status Check::CheckThreads(const isl::Set& differences, const Dependence& dependence) const {
+  for (size_t axis = 0; axis < kThreadAxes; ++axis) {
+    const auto dimension = static_cast<unsigned>(length_ + axis);
+    const isl::Set up(isl_set_lower_bound_si(differences.copy(), isl_dim_set, dimension, 1));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, "storage of one thread holds accesses"));
+    const isl::Set down(isl_set_upper_bound_si(differences.copy(), isl_dim_set, dimension, -1));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(down, dependence, "storage of one thread holds accesses"));
+  }
+  return {};
+}
+
+// A copy that is begun some iterations ahead must not need what these still write.
+Status Check::CheckPipelines(const isl::Set& differences, const Dependence& dependence) const {
+  for (const Place& place : pipelines_) {
+    const TreeLoop& loop = tree_.loops[place.node->loop];
+    const auto& copies = loop.pipeline.copies;
+    const bool is_copied = std::ranges::find(copies, dependence.to) != copies.end();
+    if (!is_copied || dependence.kind != DependenceKind::kFlow) continue;
+    if (!place.Holds(dependence.from)) continue;
+    const auto dimension = static_cast<unsigned>(place.depth);
+    const isl::Set together = EqualBefore(differences, place.depth);
+    const isl::Set near(
+        isl_set_upper_bound_si(together.copy(), isl_dim_set, dimension, loop.pipeline.stages - 1));
+    TUNEC_RETURN_IF_ERROR(
+        ExpectNone(near, dependence, fmt::format("pipelined loop {} copies accesses", loop.name)));
   }
   return {};
 }
@@ -240,10 +280,14 @@ Status Check::CheckDependence(const Dependence& dependence) const {
     }
     // Each run of the stage has its own storage, so reuse between runs is void.
     differences = std::move(within);
+    if (IsPrivate(stage->node->scope)) {
+      TUNEC_RETURN_IF_ERROR(CheckThreads(differences, dependence));
+    }
   }
   if (order_ == ReductionOrder::kAsWritten || !IsOwnReduction(dependence)) {
     TUNEC_RETURN_IF_ERROR(CheckForward(differences, dependence));
   }
+  TUNEC_RETURN_IF_ERROR(CheckPipelines(differences, dependence));
   return CheckLoops(differences, dependence);
 }
 

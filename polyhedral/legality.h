@@ -34,6 +34,9 @@ class Dependences {
   ///     accumulator may be permuted under kAny);
   ///   - no dependence is carried by a parallel loop, nor by a vector loop unless it is a
   ///     reorderable reduction's own;
+  ///   - what a pipelined loop copies ahead is written as many iterations before, or outside it;
+  ///   - no dependence through storage that each thread of a block has for itself goes from one
+  ///     thread to another;
   ///   - a staged tensor's values never pass from one run of its stage to another, and only
   ///     statements inside touch it (false dependences between runs are void: each run has
   ///     its own storage).

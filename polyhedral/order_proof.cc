@@ -85,6 +85,7 @@ class OrderProof {
   explicit OrderProof(const ProofInput& input) : input_(input) {
     for (size_t s = 0; s < input.statements.size(); ++s) {
       times_.push_back(TimeOf(input.tree, static_cast<StatementId>(s)));
+      threads_.push_back(ThreadOf(input.tree, static_cast<StatementId>(s)));
     }
     Collect(input.tree.root, 0);
   }
@@ -106,6 +107,8 @@ class OrderProof {
     size_t depth;  // entries of time before it
     bool vector = false;
     TensorId tensor = 0;  // of a stage
+    bool is_private = false;
+    const LoopPipeline* pipeline = nullptr;
     std::set<StatementId> inside;
     bool HoldsBoth(const Access& x, const Access& y) const {
       return inside.contains(x.statement) && inside.contains(y.statement);
@@ -118,9 +121,13 @@ class OrderProof {
   std::vector<Interval> Differences(const Meeting& meeting, const Access& x, const Access& y) const;
 
   ProofInput input_;
+  bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
+
   std::vector<std::vector<IndexExpr>> times_;
+  std::vector<std::array<IndexExpr, 3>> threads_;
   std::vector<Place> loops_;
   std::vector<Place> stages_;
+  std::vector<Place> pipelines_;
 };
 
 void OrderProof::Collect(const TreeNode& node, size_t depth) {
@@ -131,12 +138,17 @@ void OrderProof::Collect(const TreeNode& node, size_t depth) {
   if (node.kind == TreeNode::Kind::kAlloc) {
     stages_.push_back(place());
     stages_.back().tensor = node.tensor;
+    stages_.back().is_private = IsPrivate(node.scope);
   }
   if (node.kind == TreeNode::Kind::kLoop) {
     const LoopKind kind = input_.tree.loops[node.loop].kind;
     if (RunsTogether(kind)) {
       loops_.push_back(place());
       loops_.back().vector = kind == LoopKind::kVector;
+    }
+    if (input_.tree.loops[node.loop].IsPipelined()) {
+      pipelines_.push_back(place());
+      pipelines_.back().pipeline = &input_.tree.loops[node.loop].pipeline;
     }
   }
   const bool has_entry =
@@ -153,6 +165,15 @@ std::vector<Interval> OrderProof::Differences(const Meeting& meeting, const Acce
     bounds.push_back(meeting.Bounds(meeting.Difference(x_time[i], y_time[i])));
   }
   return bounds;
+}
+
+bool OrderProof::SameThread(const Meeting& meeting, const Access& x, const Access& y) const {
+  for (size_t axis = 0; axis < threads_[x.statement].size(); ++axis) {
+    const IndexExpr difference =
+        meeting.Difference(threads_[x.statement][axis], threads_[y.statement][axis]);
+    if (meeting.Bounds(difference) != Interval{0, 0}) return false;
+  }
+  return true;
 }
 
 bool OrderProof::RunsForward(const std::vector<Interval>& bounds) const {
@@ -182,10 +203,17 @@ bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y)
     if (!stage.HoldsBoth(x, y)) return false;
     const auto end = bounds.begin() + static_cast<std::ptrdiff_t>(stage.depth);
     if (!std::all_of(bounds.begin(), end, is_zero)) return false;
+    if (stage.is_private && !SameThread(meeting, x, y)) return false;
   }
   for (const Place& loop : loops_) {
     if (!loop.HoldsBoth(x, y) || (loop.vector && permutable)) continue;
     if (!is_zero(bounds[loop.depth]) && !part_before(loop.depth)) return false;
+  }
+  for (const Place& place : pipelines_) {
+    const auto& copies = place.pipeline->copies;
+    const bool is_copied = y.reads && std::ranges::find(copies, y.statement) != copies.end();
+    if (!is_copied || !place.HoldsBoth(x, y) || part_before(place.depth)) continue;
+    if (bounds[place.depth].lo < place.pipeline->stages) return false;
   }
   return permutable || RunsForward(bounds);
 }

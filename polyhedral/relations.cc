@@ -74,6 +74,15 @@ std::string TimeText(StatementId id, const Statement& statement,
   return fmt::format("{{ {} -> [{}] }}", Tuple(id, statement), entries);
 }
 
+std::array<IndexExpr, 3> ThreadOf(const ScheduleTree& tree, StatementId statement) {
+  std::array<IndexExpr, 3> thread = {IndexExpr(0), IndexExpr(0), IndexExpr(0)};
+  for (const auto& [loop, value] : tree.forward[statement]) {
+    const LoopKind kind = tree.loops[loop].kind;
+    if (IsBlock(kind)) thread.at(BlockAxis(kind)) = value;
+  }
+  return thread;
+}
+
 std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement) {
   std::vector<IndexExpr> time;
   const std::function<bool(const TreeNode&)> descend = [&](const TreeNode& node) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/loop_nest_names.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -178,42 +179,19 @@ std::vector<VarId> LoopsAround(const TreeNode& root, StatementId statement) {
 
 namespace {
 
-std::string_view KindName(LoopKind kind) {
-  switch (kind) {
-    case LoopKind::kSerial:
-      return "";
-    case LoopKind::kParallel:
-      return " parallel";
-    case LoopKind::kVector:
-      return " vector";
-    case LoopKind::kUnrolled:
-      return " unrolled";
-    case LoopKind::kGrid:
-      return " grid";
-    case LoopKind::kBlock:
-      return " block";
-    case LoopKind::kWarp:
-      return " warp";
-    case LoopKind::kWave:
-      return " wave";
-  }
-  return "";
-}
-
-std::string_view ScopeName(Scope scope) {
-  static constexpr std::string_view kNames[] = {"global",   "packed", "shared",
-                                                "register", "tile",   "fragment"};
-  return kNames[static_cast<size_t>(scope)];
+std::string KindText(LoopKind kind) {
+  return kind == LoopKind::kSerial ? "" : fmt::format(" {}", Name(kind));
 }
 
 }  // namespace
 
 std::string PrintLoop(const ScheduleTree& tree, VarId id) {
   const TreeLoop& loop = tree.loops[id];
-  std::string text = fmt::format("for {} < {}{}{}{}", loop.name, loop.extent, KindName(loop.kind),
+  std::string text = fmt::format("for {} < {}{}{}{}", loop.name, loop.extent, KindText(loop.kind),
                                  loop.isolate ? " isolate" : "",
                                  loop.unroll > 1 ? fmt::format(" unroll {}", loop.unroll) : "");
   if (loop.tile) text += " tile " + loop.tile->intrinsic;
+  if (loop.IsPipelined()) text += fmt::format(" pipeline {}", loop.pipeline.stages);
   for (const int64_t cut : loop.cuts) text += fmt::format(" cut {}", cut);
   for (const LoopPrefetch& prefetch : loop.prefetches) {
     text += fmt::format(" prefetch {} {}", tree.tensors[prefetch.tensor].name, prefetch.distance);
@@ -236,8 +214,8 @@ void PrintNode(const ScheduleTree& tree, const TreeNode& node, int indent, std::
       text += fmt::format("{}{}\n", space, tree.statements[node.statement].name);
       break;
     case TreeNode::Kind::kAlloc:
-      text += fmt::format("{}stage {} {}\n", space, tree.tensors[node.tensor].name,
-                          ScopeName(node.scope));
+      text +=
+          fmt::format("{}stage {} {}\n", space, tree.tensors[node.tensor].name, Name(node.scope));
       break;
   }
   for (const TreeNode& child : node.children) PrintNode(tree, child, indent + 1, text);

@@ -48,6 +48,16 @@ struct LoopTile {
   std::vector<VarId> loops;  // in the order of its axes
 };
 
+/// Copies inside a loop that are begun ahead: each iteration uses one of `stages` copies of the
+/// storage they fill (by its first dimension), and begins the one that is used `stages - 1`
+/// iterations later.
+struct LoopPipeline {
+  int stages = 1;
+  int token = 0;
+  std::vector<StatementId> copies = {};
+  std::vector<TensorId> filled = {};
+};
+
 /// A loop of the tree; its values lie in [0, extent).
 struct TreeLoop {
   std::string name;  // unique: "acc.i", after a split "acc.i.0" and "acc.i.1"
@@ -62,6 +72,8 @@ struct TreeLoop {
   std::vector<LoopPrefetch> prefetches = {};
   std::optional<LoopTile> tile = {};  // of the outermost loop of a tile
   bool in_tile = false;               // of all of its loops
+  LoopPipeline pipeline = {};
+  bool IsPipelined() const { return pipeline.stages > 1; }
 };
 
 /// Whether iterations of such a loop may run at the same time.

@@ -123,7 +123,7 @@ Status VerifySizes(const ExecutablePlan& plan) {
 
 }  // namespace
 
-Step CopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes) {
+Step MakeCopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes) {
   return {.name = std::move(name), .kernel = {}, .arguments = {from, to}, .copy_bytes = bytes};
 }
 

@@ -42,7 +42,7 @@ struct Step {
 };
 
 /// A step that copies: an output that is an input or a constant, or a second output of one value.
-Step CopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes);
+Step MakeCopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes);
 
 /// Bytes fixed when the executable is made.
 struct Constant {

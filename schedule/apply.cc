@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "ir/tile_intrinsic.h"
 #include "ir/visit_loop_nest.h"
@@ -56,6 +57,10 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
     }
     std::optional<Result<Compute>> applied;
     if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
+    if (const auto* copy = std::get_if<CopyStep>(&step)) applied = Apply(result, *copy);
+    if (const auto* parts = std::get_if<IndexSplitStep>(&step)) {
+      applied = Apply(result, *parts, arithmetic.order);
+    }
     if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
     if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
       TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, arithmetic.order));
@@ -174,12 +179,6 @@ std::vector<PackStep::Axis> AxesOfSplit(const Schedule& schedule, const Statemen
   return axes;
 }
 
-// Only `pack` and `precision` make workspace of constants.
-bool IsMadeOfConstant(const Compute& compute, const Statement& statement) {
-  const Tensor& written = compute.tensors[statement.writes[0].tensor];
-  return written.constant && written.role == TensorRole::kWorkspace;
-}
-
 // The statement that packs or splits a weight as a Compute of its own.
 Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   Compute prepack{.name = copy.name};
@@ -195,12 +194,17 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
 }
 
 // Takes the packing and splitting of weights out of the Compute; what they produced becomes a
-// weight.
+// weight. What is made of such a product again stays: a nest of its own has one weight to begin
+// with.
 Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& schedule,
                                            ReductionOrder order) {
   std::vector<LoopNest> nests;
   std::vector<Statement> kept;
+  std::set<TensorId> made;
   for (Statement& statement : compute.statements) {
+    const bool at_second_hand =
+        IsMadeOfConstant(compute, statement) && made.contains(statement.reads[0].tensor);
+    if (at_second_hand) compute.tensors[statement.writes[0].tensor].constant = false;
     if (!IsMadeOfConstant(compute, statement)) {
       kept.push_back(std::move(statement));
       continue;
@@ -213,6 +217,7 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
         tree, statement.name, pack != nullptr ? pack->axes : AxesOfSplit(schedule, statement)));
     TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, order));
     nests.push_back(std::move(nest));
+    made.insert(statement.writes[0].tensor);
     compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
   }
   compute.statements = std::move(kept);

@@ -19,20 +19,49 @@
 namespace tunec {
 namespace {
 
-using IteratorMap = std::map<VarId, IndexExpr>;  // S's iterators over P's
+// What is known of an iterator of S by its quotient alone: floor(iterator / factor) over P's.
+struct Quotient {
+  int64_t factor = 1;
+  IndexExpr value;
+};
 
-// Solves source[d] = target[d] for source's variables, where each occurs alone or as the
-// quotient and remainder by one factor.
+// S's iterators over P's.
+struct IteratorMap {
+  std::map<VarId, IndexExpr> exact;
+  std::map<VarId, Quotient> quotients;  // of others
+
+  size_t size() const { return exact.size() + quotients.size(); }
+  bool contains(VarId v) const { return exact.contains(v) || quotients.contains(v); }
+};
+
+// floor(variable / factor) and nothing else.
+std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
+  if (index.terms().size() != 1 || index.constant() != 0) return std::nullopt;
+  const IndexTerm& term = index.terms()[0];
+  if (term.coefficient != 1 || term.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
+  const std::optional<VarId> variable = term.atom.numerator->AsVar();
+  if (!variable) return std::nullopt;
+  return std::pair{*variable, term.atom.divisor};
+}
+
+// Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
+// quotient.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target) {
   IteratorMap solution;
   for (size_t d = 0; d < source.size(); ++d) {
     if (source[d].IsConstant()) continue;
+    if (const auto quotient = AsQuotient(source[d])) {
+      solution.quotients.emplace(quotient->first, Quotient{quotient->second, target[d]});
+      continue;
+    }
     const std::optional<VarId> variable = source[d].AsVar();
     if (!variable) return std::nullopt;
-    const auto [found, inserted] = solution.emplace(*variable, target[d]);
+    const auto [found, inserted] = solution.exact.emplace(*variable, target[d]);
     if (!inserted && found->second != target[d]) return std::nullopt;
   }
+  std::erase_if(solution.quotients,
+                [&](const auto& entry) { return solution.exact.contains(entry.first); });
   return solution;
 }
 
@@ -155,6 +184,8 @@ class Mover {
  private:
   const Statement& statement() const { return tree_.statements[moved_]; }
   Result<IndexExpr> ValueFor(VarId loop) const;
+  IndexExpr Known(const IndexExpr& forward) const;
+  Status Invert(const IndexExpr& value, const IndexExpr& partner_value);
   bool IsRelated(VarId loop) const;
   std::string LoopName(VarId partner_loop) const;
   VarId AddLoop(std::string name, int64_t extent, bool isolate);
@@ -173,16 +204,41 @@ class Mover {
   std::vector<VarId> own_;                         // the moved statement's loops below the target
 };
 
+// A value over the partner's iterators, all related, over the moved statement's. What a quotient
+// leaves open of an iterator is a variable of its own, behind these.
+IndexExpr Mover::Known(const IndexExpr& forward) const {
+  const auto& [exact, quotients] = relation_.iterators;
+  const auto own = static_cast<VarId>(statement().iterators.size());
+  const IndexExpr value = Substitute(forward, [&, &exact = exact, &quotients = quotients](VarId v) {
+    const auto found = exact.find(v);
+    if (found != exact.end()) return found->second;
+    const Quotient& quotient = quotients.at(v);
+    return quotient.value * quotient.factor + IndexExpr::Var(own + v);
+  });
+  if (quotients.empty()) return value;
+  return Simplify(value, [&, &quotients = quotients](VarId v) {
+    if (v < own) return Interval{0, statement().iterators[v].extent - 1};
+    return Interval{0, quotients.at(v - own).factor - 1};
+  });
+}
+
 // The value of one of the partner's loops for the moved statement's instances.
 Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
   std::vector<VarId> used;
   forward.CollectVars(used);
   const auto is_known = [&](VarId v) { return relation_.iterators.contains(v); };
+  bool mixed = std::ranges::any_of(used, is_known);
   if (std::ranges::all_of(used, is_known)) {
-    return Substitute(forward, [&](VarId v) { return relation_.iterators.at(v); });
+    IndexExpr value = Known(forward);
+    const auto own = static_cast<VarId>(statement().iterators.size());
+    std::vector<VarId> needed;
+    value.CollectVars(needed);
+    const auto is_open = [&](VarId v) { return v >= own; };
+    if (std::ranges::none_of(needed, is_open)) return value;
+    mixed = !std::ranges::all_of(needed, is_open);
   }
-  if (std::ranges::any_of(used, is_known)) {
+  if (mixed) {
     return Fail(ErrorCode::kInvalidArgument,
                 "compute_at {}: loop {} mixes iterators that it knows with others",
                 statement().name, tree_.loops[loop].name);
@@ -194,8 +250,8 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
 // that are its own, or of one iteration (whose value is a constant) out of which these are made.
 bool Mover::IsRelated(VarId loop) const {
   const auto is_own = [&](VarId iterator) {
-    const auto found = relation_.iterators.find(iterator);
-    return found != relation_.iterators.end() && found->second.AsVar().has_value();
+    const auto found = relation_.iterators.exact.find(iterator);
+    return found != relation_.iterators.exact.end() && found->second.AsVar().has_value();
   };
   std::vector<VarId> used;
   tree_.forward[relation_.partner].at(loop).CollectVars(used);
@@ -238,24 +294,35 @@ Status Mover::CopyLoop(VarId loop) {
 
 // The iterators that the relation names, over the shared loops and the copies.
 Status Mover::InvertRelated() {
-  for (const auto& [iterator, value] : relation_.iterators) {
-    const std::optional<VarId> mine = value.AsVar();
-    if (!mine || inverse_[*mine]) continue;
-    const IndexExpr& partner_value = tree_.inverse[relation_.partner][iterator];
-    std::vector<VarId> loops;
-    partner_value.CollectVars(loops);
-    const bool all_around = std::ranges::all_of(
-        loops, [&](VarId loop) { return copy_of_.contains(loop) || forward_.contains(loop); });
-    if (!all_around) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "compute_at {}: iterator {} is spread over loops that it does not share",
-                  statement().name, statement().iterators[*mine].name);
-    }
-    inverse_[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
-      const auto copy = copy_of_.find(loop);
-      return IndexExpr::Var(copy == copy_of_.end() ? loop : copy->second);
-    });
+  const std::vector<IndexExpr>& partner = tree_.inverse[relation_.partner];
+  for (const auto& [iterator, value] : relation_.iterators.exact) {
+    TUNEC_RETURN_IF_ERROR(Invert(value, partner[iterator]));
   }
+  for (const auto& [iterator, quotient] : relation_.iterators.quotients) {
+    const IndexExpr value =
+        Simplify(IndexExpr::FloorDiv(partner[iterator], quotient.factor), tree_.LoopIntervals());
+    TUNEC_RETURN_IF_ERROR(Invert(quotient.value, value));
+  }
+  return {};
+}
+
+// `value` of the moved statement's iterators is what the loops say of one of the partner's.
+Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
+  const std::optional<VarId> mine = value.AsVar();
+  if (!mine || inverse_[*mine]) return {};
+  std::vector<VarId> loops;
+  partner_value.CollectVars(loops);
+  const bool all_around = std::ranges::all_of(
+      loops, [&](VarId loop) { return copy_of_.contains(loop) || forward_.contains(loop); });
+  if (!all_around) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: iterator {} is spread over loops that it does not share",
+                statement().name, statement().iterators[*mine].name);
+  }
+  inverse_[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
+    const auto copy = copy_of_.find(loop);
+    return IndexExpr::Var(copy == copy_of_.end() ? loop : copy->second);
+  });
   return {};
 }
 

@@ -97,6 +97,11 @@ std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape,
   return index;
 }
 
+bool IsMadeOfConstant(const Compute& compute, const Statement& statement) {
+  const Tensor& written = compute.tensors[statement.writes[0].tensor];
+  return written.constant && written.role == TensorRole::kWorkspace;
+}
+
 Result<Compute> Apply(const Compute& compute, const PackStep& step) {
   const std::optional<TensorId> source = compute.FindTensor(step.tensor);
   if (!source) {

@@ -3,11 +3,16 @@
 #pragma once
 
 #include "ir/compute.h"
+#include "polyhedral/legality.h"
 #include "schedule/step.h"
 
 namespace tunec {
 
 Result<Compute> Apply(const Compute& compute, const PackStep& step);
+Result<Compute> Apply(const Compute& compute, const CopyStep& step);
+/// Errors: also kIllegalSchedule, naming the dependence that the order of the parts violates.
+Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step,
+                      ReductionOrder order = ReductionOrder::kAny);
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
 Result<Compute> Apply(const Compute& compute, const InlineStep& step);
 Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
@@ -19,6 +24,10 @@ std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape, St
 /// Whether an index is constants and different iterators, so that instances that differ in a
 /// written iterator write different elements.
 bool NamesDimensions(const std::vector<IndexExpr>& index);
+
+/// Whether the statement makes workspace of a constant, and so is run once, when compiling: only
+/// what `pack` and `precision` make of arguments.
+bool IsMadeOfConstant(const Compute& compute, const Statement& statement);
 
 /// The Compute without the tensors that no statement uses; outputs stay.
 Compute RemoveUnusedTensors(const Compute& compute);

@@ -50,6 +50,9 @@ Status Apply(ScheduleTree& tree, const SkewStep& step) {
 
 Status Apply(ScheduleTree& tree, const PeelStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+  if (tree.loops[loop].IsPipelined()) {
+    return Fail(ErrorCode::kInvalidArgument, "peel: loop {} is pipelined already", step.loop);
+  }
   std::vector<int64_t>& cuts = tree.loops[loop].cuts;
   for (const int64_t point : step.points) {
     if (point < 1 || point >= tree.loops[loop].extent) {

@@ -189,6 +189,13 @@ Status Apply(ScheduleTree& tree, const StageStep& step) {
                 "stage {}: loop {} is vector or not the innermost of its tasks", step.tensor,
                 step.loop);
   }
+  if (step.scope == Scope::kShared) {
+    for (const TreeNode* node : PathToLoop(tree.root, loop)) {
+      if (node->kind != TreeNode::Kind::kLoop || !IsBlock(tree.loops[node->loop].kind)) continue;
+      return Fail(ErrorCode::kInvalidArgument, "stage {}: loop {} is over threads, which share it",
+                  step.tensor, tree.loops[node->loop].name);
+    }
+  }
   TUNEC_RETURN_IF_ERROR(Stager(tree, *tensor, loop, step.order).Run());
   TreeNode* node = FindLoopNode(tree.root, loop);
   TreeNode alloc{.kind = TreeNode::Kind::kAlloc, .tensor = *tensor, .scope = step.scope};

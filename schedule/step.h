@@ -36,6 +36,33 @@ struct PackStep {
   bool operator==(const PackStep&) const = default;
 };
 
+/// `copy x acc j 64`: a copy of a tensor, for each 64 values of j its own, and the statement's
+/// reads moved to it: what `stage` can put into storage near its use, tile by tile.
+///   before: acc[i,j] sum= x[i,k] * w[k,j]
+///   after:  x.copy[p,i,k] = x[i,k]; acc[i,j] sum= x.copy[j/64,i,k] * w[k,j]
+struct CopyStep {
+  struct Group {
+    std::string iterator;
+    int64_t factor = 1;
+    bool operator==(const Group&) const = default;
+  };
+  std::string tensor;
+  std::string statement;
+  std::vector<Group> groups;
+  bool operator==(const CopyStep&) const = default;
+};
+
+/// `index_split y i 1 36`: a statement becomes one for each part of an iterator's values, the parts
+/// beginning at these; each is scheduled by itself.
+///   before: y[i] = ... for i < 37
+///   after:  y.part0 for i < 1; y.part1 for i < 35: i + 1; y.part2 for i < 1: i + 36
+struct IndexSplitStep {
+  std::string statement;
+  std::string iterator;
+  std::vector<int64_t> points;
+  bool operator==(const IndexSplitStep&) const = default;
+};
+
 /// `reduce_split s r0 64 inner`: a reduction over r becomes partial reductions, one for each
 /// value of r mod 64 (inner) or floor(r/64) (outer), and a reduction over those.
 ///   before: s[i] max= x[i,r]
@@ -165,6 +192,26 @@ struct ParallelizeStep {
   bool operator==(const ParallelizeStep&) const = default;
 };
 
+/// `bind acc.i.0 grid.y`: the loop's iterations become blocks of threads, or with `block.x` the
+/// threads of a block.
+///   before: for i.0 < 3 { for i.1 < 16 {   after: grid.y for i.0 < 3 { block.x for i.1 < 16 {
+struct BindStep {
+  std::string loop;
+  LoopKind kind = LoopKind::kGridX;
+  bool operator==(const BindStep&) const = default;
+};
+
+/// `pipeline acc.k.0 3`: what the loop copies into storage of each iteration is copied into one of
+/// three, begun two iterations before it is used.
+///   before: for k { s = x[k]; use s }
+///   after:  begin s.0 = x[0]; begin s.1 = x[1]
+///           for k { wait for s.(k mod 3); begin s.(k+2 mod 3) = x[k+2]; use s.(k mod 3) }
+struct PipelineStep {
+  std::string loop;
+  int stages = 2;
+  bool operator==(const PipelineStep&) const = default;
+};
+
 /// `wavefront A.w`: the tasks of one iteration of the loop run after those of the one before, with
 /// a barrier between; the loops directly inside can be parallel.
 struct WavefrontStep {
@@ -230,7 +277,8 @@ using ScheduleStep =
     std::variant<PackStep, ReduceSplitStep, InlineStep, PrecisionStep, SplitStep, ReorderStep,
                  FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
                  StageStep, NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep,
-                 SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep, TensorizeStep>;
+                 SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep, BindStep, CopyStep,
+                 PipelineStep, IndexSplitStep, TensorizeStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "ir/loop_nest_names.h"
 #include "schedule/step.h"
 
 namespace tunec {
@@ -14,9 +15,6 @@ namespace {
 
 // Dimensions and unroll factors are int; nothing sensible comes near this.
 constexpr int64_t kLargestSmall = 1 << 20;
-
-constexpr std::string_view kScopeNames[] = {"global",   "packed", "shared",
-                                            "register", "tile",   "fragment"};
 
 struct StepPrinter {
   std::string operator()(const PackStep& step) const {
@@ -32,6 +30,20 @@ struct StepPrinter {
   std::string operator()(const ReduceSplitStep& step) const {
     return fmt::format("reduce_split {} {} {} {}", step.statement, step.iterator, step.factor,
                        step.keep == ReduceSplitStep::Keep::kInner ? "inner" : "outer");
+  }
+  std::string operator()(const CopyStep& step) const {
+    std::string text = fmt::format("copy {} {}", step.tensor, step.statement);
+    for (const CopyStep::Group& group : step.groups) {
+      text += fmt::format(" {} {}", group.iterator, group.factor);
+    }
+    return text;
+  }
+  std::string operator()(const IndexSplitStep& step) const {
+    return fmt::format("index_split {} {} {}", step.statement, step.iterator,
+                       fmt::join(step.points, " "));
+  }
+  std::string operator()(const PipelineStep& step) const {
+    return fmt::format("pipeline {} {}", step.loop, step.stages);
   }
   std::string operator()(const InlineStep& step) const { return "inline " + step.statement; }
   std::string operator()(const PrecisionStep& step) const {
@@ -57,8 +69,7 @@ struct StepPrinter {
     return fmt::format("compute_at {} {}", step.statement, step.loop);
   }
   std::string operator()(const StageStep& step) const {
-    return fmt::format("stage {} {} {}{}{}", step.tensor,
-                       kScopeNames[static_cast<size_t>(step.scope)], step.loop,
+    return fmt::format("stage {} {} {}{}{}", step.tensor, Name(step.scope), step.loop,
                        step.order.empty() ? "" : " ", fmt::join(step.order, " "));
   }
   std::string operator()(const NonTemporalStep& step) const {
@@ -86,6 +97,9 @@ struct StepPrinter {
   }
   std::string operator()(const ReverseComputeAtStep& step) const {
     return fmt::format("reverse_compute_at {} {}", step.statement, step.loop);
+  }
+  std::string operator()(const BindStep& step) const {
+    return fmt::format("bind {} {}", step.loop, Name(step.kind));
   }
 };
 
@@ -264,13 +278,57 @@ Result<ScheduleStep> ParseStage(Words& words) {
   StageStep step;
   TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
   TUNEC_ASSIGN(const std::string scope, words.Word("a scope"));
-  const auto* found = std::ranges::find(kScopeNames, scope);
-  if (found == std::end(kScopeNames)) return words.Unexpected("a scope", scope);
-  step.scope = static_cast<Scope>(found - std::begin(kScopeNames));
+  const auto found = FindWord<Scope>(kScopeNames, scope);
+  if (!found) return words.Unexpected("a scope", scope);
+  step.scope = *found;
   TUNEC_ASSIGN(step.loop, words.Word("a loop"));
   if (!words.AtEnd()) {
     TUNEC_ASSIGN(step.order, ParseNumbers(words, "a dimension"));
   }
+  return step;
+}
+
+Result<ScheduleStep> ParseCopy(Words& words) {
+  CopyStep step;
+  TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
+  TUNEC_ASSIGN(step.statement, words.Word("a statement"));
+  while (!words.AtEnd()) {
+    CopyStep::Group group;
+    TUNEC_ASSIGN(group.iterator, words.Word("an iterator"));
+    TUNEC_ASSIGN(group.factor, words.Number("a factor"));
+    step.groups.push_back(std::move(group));
+  }
+  return step;
+}
+
+Result<ScheduleStep> ParseIndexSplit(Words& words) {
+  IndexSplitStep step;
+  TUNEC_ASSIGN(step.statement, words.Word("a statement"));
+  TUNEC_ASSIGN(step.iterator, words.Word("an iterator"));
+  TUNEC_ASSIGN(step.points, ParseNumbers(words, "a value"));
+  return step;
+}
+
+Result<ScheduleStep> ParsePipeline(Words& words) {
+  PipelineStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(const int64_t stages, words.Number("a number of stages"));
+  if (stages > kLargestSmall) {
+    return words.Unexpected("a number of stages", std::to_string(stages));
+  }
+  step.stages = static_cast<int>(stages);
+  return step;
+}
+
+Result<ScheduleStep> ParseBind(Words& words) {
+  BindStep step;
+  TUNEC_ASSIGN(step.loop, words.Word("a loop"));
+  TUNEC_ASSIGN(const std::string kind, words.Word("grid.x to block.z"));
+  const auto found = FindWord<LoopKind>(kLoopKindNames, kind);
+  if (!found || !(IsGrid(*found) || IsBlock(*found))) {
+    return words.Unexpected("grid.x to block.z", kind);
+  }
+  step.kind = *found;
   return step;
 }
 
@@ -323,6 +381,10 @@ const std::map<std::string_view, StepParser>& StepParsers() {
       {"wavefront", ParseOneName<WavefrontStep, &WavefrontStep::loop>},
       {"prefetch", ParsePrefetch},
       {"tensorize", ParseTensorize},
+      {"bind", ParseBind},
+      {"copy", ParseCopy},
+      {"index_split", ParseIndexSplit},
+      {"pipeline", ParsePipeline},
       {"non_temporal", ParseOneName<NonTemporalStep, &NonTemporalStep::statement>},
   };
   return parsers;
@@ -344,7 +406,8 @@ Result<ScheduleStep> ParseStep(Words& words) {
 
 bool IsComputeStep(const ScheduleStep& step) {
   return std::holds_alternative<PackStep>(step) || std::holds_alternative<ReduceSplitStep>(step) ||
-         std::holds_alternative<InlineStep>(step) || std::holds_alternative<PrecisionStep>(step);
+         std::holds_alternative<InlineStep>(step) || std::holds_alternative<PrecisionStep>(step) ||
+         std::holds_alternative<CopyStep>(step) || std::holds_alternative<IndexSplitStep>(step);
 }
 
 std::string Print(const ScheduleStep& step) { return std::visit(StepPrinter{}, step); }

@@ -58,6 +58,9 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
     return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is peeled or prefetches already", step,
                 name);
   }
+  if (of.IsPipelined()) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is pipelined already", step, name);
+  }
   if (of.kind == LoopKind::kSerial && of.unroll == 1) return loop;
   return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is vector, parallel or unrolled already",
               step, name);
@@ -232,32 +235,32 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
 bool CanHoldMore(const ScheduleTree& tree, VarId loop) {
   if (tree.loops[loop].in_tile) return false;
   const LoopKind kind = tree.loops[loop].kind;
-  if (NumbersTasks(kind)) {
+  if (NumbersTasks(kind) || IsBlock(kind)) {
     const TreeNode& child = PathToLoop(tree.root, loop).back()->children[0];
-    return child.kind != TreeNode::Kind::kLoop || !NumbersTasks(tree.loops[child.loop].kind);
+    const auto in_chain = IsBlock(kind) ? IsBlock : NumbersTasks;
+    return child.kind != TreeNode::Kind::kLoop || !in_chain(tree.loops[child.loop].kind);
   }
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
 }
 
 Status Apply(ScheduleTree& tree, const IsolateStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+  if (tree.loops[loop].IsPipelined()) {
+    return Fail(ErrorCode::kInvalidArgument, "isolate: loop {} is pipelined already", step.loop);
+  }
   tree.loops[loop].isolate = true;
   return {};
 }
 
-namespace {
-
-// A loop's kind may be chosen once.
 Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, name));
-  if (tree.loops[loop].kind != LoopKind::kSerial || tree.loops[loop].unroll != 1) {
+  if (tree.loops[loop].kind != LoopKind::kSerial || tree.loops[loop].unroll != 1 ||
+      tree.loops[loop].IsPipelined()) {
     return Fail(ErrorCode::kInvalidArgument, "loop {} is not serial any more", name);
   }
   tree.loops[loop].kind = kind;
   return {};
 }
-
-}  // namespace
 
 Status Apply(ScheduleTree& tree, const UnrollStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
@@ -283,9 +286,6 @@ Status Apply(ScheduleTree& tree, const VectorizeStep& step) {
   return SetKind(tree, step.loop, LoopKind::kVector);
 }
 
-namespace {
-
-// Whether all loops around this one, up to the root, are of kinds that may stand around it there.
 bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind)) {
   const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
   for (size_t i = 1; i + 1 < path.size(); ++i) {
@@ -296,13 +296,23 @@ bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(L
   return true;
 }
 
-}  // namespace
+bool HoldsKind(const ScheduleTree& tree, const TreeNode& node, bool (*wanted)(LoopKind)) {
+  std::vector<VarId> loops;
+  CollectLoops(node, loops);
+  return std::ranges::any_of(loops, [&](VarId loop) { return wanted(tree.loops[loop].kind); });
+}
 
 Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
-  if (tree.loops[loop].in_tile || !StandsInChain(tree, loop, NumbersTasks)) {
+  const auto may_be_around = [](LoopKind kind) { return NumbersTasks(kind) && !IsGrid(kind); };
+  if (tree.loops[loop].in_tile || !StandsInChain(tree, loop, may_be_around)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "parallelize {}: only the outermost loops of a phase can be tasks", step.loop);
+  }
+  const auto is_bound = [](LoopKind kind) { return IsGrid(kind) || IsBlock(kind); };
+  if (HoldsKind(tree, *FindLoopNode(tree.root, loop), is_bound)) {
+    return Fail(ErrorCode::kInvalidArgument, "parallelize {}: a loop inside it is bound",
+                step.loop);
   }
   return SetKind(tree, step.loop, LoopKind::kParallel);
 }

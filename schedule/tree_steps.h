@@ -24,6 +24,8 @@ Status Apply(ScheduleTree& tree, const UnrollJamStep& step);
 Status Apply(ScheduleTree& tree, const SwizzleStep& step);
 Status Apply(ScheduleTree& tree, const WavefrontStep& step);
 Status Apply(ScheduleTree& tree, const PrefetchStep& step);
+Status Apply(ScheduleTree& tree, const BindStep& step);
+Status Apply(ScheduleTree& tree, const PipelineStep& step);
 Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step);
 Status Apply(ScheduleTree& tree, const TensorizeStep& step);
 
@@ -41,8 +43,18 @@ Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::stri
 void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
                       const IndexExpr& value);
 
+/// Chooses how a loop runs, which may be done once.
+Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind);
+
+/// Whether all loops around this one, up to the root, are directly inside each other and of kinds
+/// that may stand around it there.
+bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind));
+
+/// Whether a loop below the node is of such a kind.
+bool HoldsKind(const ScheduleTree& tree, const TreeNode& node, bool (*wanted)(LoopKind));
+
 /// Whether more than its present body may be put into the loop: it runs its iterations one by
-/// one, or as tasks and is the innermost of these.
+/// one, or as tasks or threads and is the innermost of these.
 bool CanHoldMore(const ScheduleTree& tree, VarId loop);
 
 }  // namespace tunec

@@ -161,7 +161,7 @@ TEST(LoopNest, PlansStorage) {
     workspace middle: f32[10]
     workspace late: f32[16]
     local outer: f32[3]
-    local inner: f32[17]
+    local inner: f32[2, 17]
     local sibling: f32[2]
     local lane: f32[8]
     phase p {
@@ -173,7 +173,7 @@ TEST(LoopNest, PlansStorage) {
       alloc outer: packed {
         d: outer[0] = late[0]
         alloc inner: packed stages 2 {
-          e: inner[0] = outer[0]
+          e: inner[1, 0] = outer[0]
         }
         alloc sibling: packed {
           alloc lane: register {

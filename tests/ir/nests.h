@@ -55,14 +55,14 @@ inline constexpr std::string_view kTiledMatmul = R"(nest matmul {
 inline constexpr std::string_view kEverything = R"(nest everything separate {
   input A: f32[16, 16]
   output C: f32[16, 16]
-  local S: f32[4, 16]
+  local S: f32[2, 4, 16]
   local "odd name": f32[]
   phase only {
     parallel for io in 0 .. 4 {
       alloc S: packed stages 2 {
-        async_copy 3 A[4*io, 0] -> S[0, 0] extent [4, 16]
+        async_copy 3 A[4*io, 0] -> S[io mod 2, 0, 0] extent [4, 16]
         arrive 3 stage io mod 2
-        wait 3 stage io mod 2 parity floor(io/2) mod 2
+        wait 3 stage io mod 2 parity 0
         for i in max(4*io, 0) .. min(4*io + 4, 16) {
           prefetch A[i, 0] level 2 write
           alloc "odd name": register {
@@ -70,7 +70,7 @@ inline constexpr std::string_view kEverything = R"(nest everything separate {
             for j in 0 .. 16 {
               serial_sum: {
                 reducer scaled identity (0.0) combine (acc0_f32 + 2.0 * new0_f32)
-                "odd name"[] scaled= S[-4*io + i, j]
+                "odd name"[] scaled= S[io mod 2, -4*io + i, j]
               }
             }
             for j in 0 .. 16 {
@@ -92,7 +92,7 @@ inline constexpr std::string_view kSpecialized = R"(nest specialized {
   input A: f32[16]
   output C: f32[16]
   phase only {
-    grid for b in 0 .. 2 {
+    grid.y for b in 0 .. 2 {
       roles {
         role load threads 32 registers 40 {
           tile fma.avx2 {
@@ -102,7 +102,7 @@ inline constexpr std::string_view kSpecialized = R"(nest specialized {
           }
         }
         role work threads 128 registers 200 {
-          block for t in 0 .. 8 {
+          block.x for t in 0 .. 8 {
             copy: C[8*b + t] = A[8*b + t]
           }
         }

@@ -204,6 +204,33 @@ TEST(VerifyLoopNest, Loops) {
             "phase p: an if has no condition");
 }
 
+TEST(VerifyLoopNest, Bindings) {
+  EXPECT_EQ(Nest("grid.y for i in 0 .. 4 {\n block.x for j in 0 .. 4 {\n s: C[4*i + j] = 0.0\n}\n"
+                 " barrier\n block.x for k in 0 .. 2 {\n u: C[k] = 0.0\n}\n}"),
+            "");
+  EXPECT_EQ(Nest("for i in 0 .. 4 {\n grid.x for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: a parallel loop must be at the top of a phase, in a chain");
+  EXPECT_EQ(Nest("grid.x for i in 0 .. 4 {\n grid.x for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: loop i is bound to grid.x too");
+  EXPECT_EQ(Nest("grid.x for i in 0 .. 4 {\n parallel for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: a parallel loop stands inside a grid loop");
+  EXPECT_EQ(Nest("parallel for i in 0 .. 4 {\n block.x for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: a block.x loop stands inside a parallel loop");
+  EXPECT_EQ(Nest("for i in 0 .. 4 {\n block.x for j in 0 .. i {\n s: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: a block.x loop must have constant bounds from 0 on");
+  EXPECT_EQ(Nest("block.y for i in 0 .. 4 {\n s: C[i] = 0.0\n block.x for j in 0 .. 4 {\n"
+                 " u: C[j] = 0.0\n}\n}"),
+            "phase p: loop j: a block.x loop must be all that the block loop around it holds");
+  EXPECT_EQ(Nest("block.y for i in 0 .. 1 {\n block.x for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}\n"
+                 " block.y for k in 0 .. 512 {\n u: C[0] = 0.0\n}"),
+            "phase p: 2048 threads a block, at most 1024");
+  EXPECT_EQ(Nest("block.x for i in 0 .. 4 {\n barrier\n}"),
+            "phase p: a barrier inside a block or parallel loop");
+  EXPECT_EQ(Nest("block.x for i in 0 .. 4 {\n alloc t: shared {\n s: t[i] = 0.0\n}\n}"),
+            "phase p: alloc of t: shared storage inside a block loop");
+  EXPECT_EQ(Nest("alloc t: register {\n block.x for i in 0 .. 4 {\n s: t[i] = 0.0\n}\n}"), "");
+}
+
 TEST(VerifyLoopNest, Allocations) {
   EXPECT_EQ(Nest("s: C[0] = t[0]"), "phase p: store s: t is used outside an alloc of it");
   EXPECT_EQ(Nest("alloc A: packed {\n s: C[0] = 0.0\n}"),
@@ -212,6 +239,8 @@ TEST(VerifyLoopNest, Allocations) {
             "phase p: alloc of t inside its own");
   EXPECT_EQ(Nest("alloc t: packed stages 0 {\n s: C[0] = 0.0\n}"),
             "phase p: alloc of t with 0 stages");
+  EXPECT_EQ(Nest("alloc t: packed stages 3 {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t with 3 stages, which its first dimension hasn't");
   EXPECT_EQ(Nest("alloc t: register {\n for i in 0 .. 16 {\n s: t[i] = 0.0\n}\n}"),
             "phase p: store s: register t is indexed by i, which is neither unrolled nor a lane");
   EXPECT_EQ(Nest("alloc t: register {\n vector for i in 0 .. 8 {\n s: t[2*i] = 0.0\n}\n}"),
@@ -226,6 +255,7 @@ TEST(VerifyLoopNest, OtherNodes) {
   EXPECT_EQ(Nest("prefetch A[999] level 1"), "");
   EXPECT_EQ(Nest("arrive 1 stage 0"), "phase p: arrive: token 1 belongs to no copy");
   EXPECT_EQ(Nest("wait 1 stage 0 parity 0"), "phase p: wait: token 1 belongs to no copy");
+  EXPECT_EQ(Nest("async_copy 0 A[0] -> C[0] extent []"), "");
   EXPECT_EQ(Nest("async_copy 0 A[0] -> C[0] extent [4, 4]"),
             "phase p: async_copy of A to C has 2 extents");
   EXPECT_EQ(Nest("async_copy 0 C[0] -> A[0] extent [4]"),

@@ -147,6 +147,8 @@ nest turn {
   output C: f32[20, 16]
   phase main {
     for z in 0 .. 20 { vector for y in 0 .. 16 { zero: C[z, y] = 0.0 } }
+  }
+  phase turned {
     for k in 0 .. 21 {
       unrolled for i in 0 .. 20 {
         vector for j in 0 .. 16 {
@@ -333,6 +335,8 @@ nest strides {
   output H: f32[29]
   phase main {
     for z in 0 .. 87 { zero: G[z] = 0.0 }
+  }
+  phase rest {
     vector for j in 0 .. 29 { c: C[j] = A[2*j + 1] }
     vector for j in 0 .. 29 { d: D[j] = A[28 - j] }
     vector for j in 0 .. 29 { e: E[j] = A[5*j] }
@@ -418,7 +422,11 @@ nest alias {
   workspace V: f32[40] alias W
   phase main {
     vector for j in 0 .. 40 { a: W[j] = A[j] * 2.0 }
+  }
+  phase again {
     vector for j in 0 .. 40 { b: V[j] = W[j] + 1.0 }
+  }
+  phase last {
     vector for j in 0 .. 40 { c: C[j] = W[j] + V[j] }
   }
 })");
@@ -431,6 +439,8 @@ nest recurrence {
   output S: f32[1]
   phase main {
     z: S[0] = 0.0
+  }
+  phase rest {
     vector for j in 0 .. 37 {
       s: {
         reducer decay identity (0.0) combine (acc0_f32 * 0.5 + new0_f32) sequential
@@ -468,9 +478,7 @@ void ExpectRefused(const std::string& node, const std::string& message) {
 }
 
 TEST(Errors, WhatACpuHasNot) {
-  ExpectRefused("grid for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
-                "loop b over GPU threads cannot be emitted for a cpu");
-  ExpectRefused("block for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
+  ExpectRefused("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
                 "loop b over GPU threads cannot be emitted for a cpu");
 }
 

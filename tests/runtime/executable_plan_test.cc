@@ -21,7 +21,7 @@ ExecutablePlan GoodPlan() {
           .steps = {{"add",
                      AddKernel(),
                      {ValueRef::Input(0), ValueRef::Constant(1), ValueRef::Arena(0)}},
-                    CopyStep("copy", ValueRef::Arena(0), ValueRef::Output(0), kBytes)},
+                    MakeCopyStep("copy", ValueRef::Arena(0), ValueRef::Output(0), kBytes)},
           .arena_bytes = kBytes};
 }
 
@@ -124,7 +124,8 @@ TEST(Prologue, StepsMayFollowEachOther) {
   plan.prologue.push_back({"double",
                            AddKernel(),
                            {ValueRef::Constant(1), ValueRef::Constant(1), ValueRef::Constant(2)}});
-  plan.prologue.push_back(CopyStep("copy", ValueRef::Constant(2), ValueRef::Constant(3), kBytes));
+  plan.prologue.push_back(
+      MakeCopyStep("copy", ValueRef::Constant(2), ValueRef::Constant(3), kBytes));
   plan.steps[0].arguments[0] = ValueRef::Constant(3);
   const Result<Executable> executable = Executable::Make(std::move(plan));
   ASSERT_TRUE(executable.has_value()) << executable.error().Format();

@@ -121,9 +121,9 @@ TEST(Executable, OutputsMayBeAnything) {
             .constants = {VectorConstant("c", Ramp(5, 1))},
             .steps = {{"add", AddKernel(), {ValueRef::Input(0), ValueRef::Constant(0), sum}},
                       {"reverse", ReverseKernel(), {sum, ValueRef::Output(2)}},
-                      CopyStep("copy sum", sum, ValueRef::Output(1), kBytes),
-                      CopyStep("copy x", ValueRef::Input(0), ValueRef::Output(3), kBytes),
-                      CopyStep("copy c", ValueRef::Constant(0), ValueRef::Output(4), kBytes)},
+                      MakeCopyStep("copy sum", sum, ValueRef::Output(1), kBytes),
+                      MakeCopyStep("copy x", ValueRef::Input(0), ValueRef::Output(3), kBytes),
+                      MakeCopyStep("copy c", ValueRef::Constant(0), ValueRef::Output(4), kBytes)},
             .threads = 2});
   const Vector x = Ramp(1, 1);
   Vector out[5];
@@ -141,8 +141,8 @@ TEST(Executable, LargeCopiesAreCompleteAndOffsetsCount) {
   const Executable executable =
       Make({.inputs = {{"x", DataType::kU8, {kLarge}}},
             .outputs = {{"y", DataType::kU8, {kLarge + 5}}},
-            .steps = {CopyStep("all", ValueRef::Input(0), ValueRef::Output(0, 5), kLarge),
-                      CopyStep("head", ValueRef::Input(0, 7), ValueRef::Output(0), 5)},
+            .steps = {MakeCopyStep("all", ValueRef::Input(0), ValueRef::Output(0, 5), kLarge),
+                      MakeCopyStep("head", ValueRef::Input(0, 7), ValueRef::Output(0), 5)},
             .threads = 3});
   std::vector<uint8_t> x(kLarge);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i * 31 >> 3);
@@ -206,7 +206,7 @@ TEST(Executable, TensorsOfNoBytesMayBeNull) {
   const Executable executable =
       Make({.inputs = {empty},
             .outputs = {empty},
-            .steps = {CopyStep("nothing", ValueRef::Input(0), ValueRef::Output(0), 0),
+            .steps = {MakeCopyStep("nothing", ValueRef::Input(0), ValueRef::Output(0), 0),
                       {"empty", {.phases = {{AddTask, 0}}}, {}}}});
   EXPECT_EQ(RunMessage(executable, {nullptr}, {nullptr}), "");
 }

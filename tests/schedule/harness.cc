@@ -112,6 +112,17 @@ class Reverser {
       Rewrite(tile->body);
     } else if (auto* store = std::get_if<Store>(&node.value)) {
       Rewrite(*store);
+    } else if (auto* copy = std::get_if<AsyncCopy>(&node.value)) {
+      Rewrite(copy->from.index);
+      if (copy->from.guard) Rewrite(copy->from.guard->nonnegative);
+      Rewrite(copy->to.index);
+    } else if (auto* prefetch = std::get_if<Prefetch>(&node.value)) {
+      Rewrite(prefetch->address.index);
+    } else if (auto* arrive = std::get_if<Arrive>(&node.value)) {
+      Rewrite(arrive->stage);
+    } else if (auto* wait = std::get_if<Wait>(&node.value)) {
+      Rewrite(wait->stage);
+      Rewrite(wait->parity);
     }
   }
 

@@ -55,7 +55,8 @@ class Judge {
 };
 
 /// The nest with the iterations of all parallel loops, and the parts of all phases, reversed:
-/// another order in which a machine may run the tasks.
+/// another order in which a machine may run the tasks. Threads keep theirs, as they are known by
+/// their numbers; the interpreter finds what another order of theirs would change.
 LoopNest TasksBackwards(const LoopNest& nest);
 
 /// Judge's outcome of a schedule's lines for the text of a Compute.

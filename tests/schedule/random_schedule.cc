@@ -20,14 +20,18 @@ class Generator {
     for (int i = 0; i < rewrites; ++i) AddComputeStep();
     const std::optional<DotPlan> dot = Below(5) == 0 ? PlanDot() : std::nullopt;
     TakeSplitConstants();
+    if (Below(5) == 0) CopyByHand();
     tree_ = OriginalTree(compute_);
-    if (dot) {
+    if (copied_) {
+      PipelineByHand();
+    } else if (dot) {
       TensorizeDot(*dot);
     } else if (Below(4) == 0) {
       TensorizeColumns();
     } else if (Below(4) == 0) {
       TileByHand();
     }
+    if (Below(4) == 0) BindByHand();
     for (int i = 0; i < length; ++i) AddTreeStep();
     return std::move(schedule_);
   }
@@ -50,11 +54,15 @@ class Generator {
 
   void AddComputeStep() {
     const Statement& statement = Any(compute_.statements);
-    switch (Below(4)) {
+    switch (Below(5)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
       case 2:
         return Rewrite(RandomPrecision(statement));
+      case 3:
+        if (statement.iterators.empty()) return;
+        return Rewrite(
+            IndexSplitStep{statement.name, Any(statement.iterators).name, {1 + Below(5)}});
       case 1:
         if (statement.iterators.empty()) return;
         return Rewrite(ReduceSplitStep{
@@ -280,7 +288,7 @@ class Generator {
   ScheduleStep RandomStep(const TreeNode* loop) {
     const std::vector<const TreeNode*> chain = Chain(loop);
     const std::string& statement = Any(tree_.statements).name;
-    switch (Below(21)) {
+    switch (Below(24)) {
       case 0:
         return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]), NewName()};
       case 1:
@@ -296,7 +304,7 @@ class Generator {
       case 7:
         return ComputeAtStep{statement, Name(loop)};
       case 8:
-        return StageStep{Any(tree_.tensors).name, Scope::kPacked, Name(loop)};
+        return StageStep{Any(tree_.tensors).name, RandomStorage(), Name(loop)};
       case 9:
       case 10:
         return Reorder(chain);
@@ -317,11 +325,115 @@ class Generator {
         return PrefetchStep{Any(tree_.tensors).name, Name(loop), 1 + Below(4)};
       case 19:
         return ReverseComputeAtStep{statement, Name(loop)};
+      case 20:
+        return BindStep{Name(loop), RandomAxis(Below(2) == 0)};
+      case 21:
+        return PipelineStep{Name(loop), 2 + Below(3)};
       default: {
         SplitStep split{.loop = Name(loop)};
         for (int i = Below(2); i >= 0; --i) split.factors.push_back(1 + Below(6));
         return split;
       }
+    }
+  }
+
+  LoopKind RandomAxis(bool grid) {
+    const LoopKind first = grid ? LoopKind::kGridX : LoopKind::kBlockX;
+    return static_cast<LoopKind>(static_cast<int>(first) + Below(3));
+  }
+
+  // What people write for blocks of threads: a phase's outer loops are blocks, what is computed
+  // inside runs over threads, the serial loops being outside of these.
+  void BindByHand() {
+    std::vector<std::string> names;
+    for (const TreeNode& phase : tree_.root.children) {
+      if (phase.kind != TreeNode::Kind::kLoop || Below(2) == 0) continue;
+      names.clear();
+      for (const TreeNode* loop : Chain(&phase)) names.push_back(Name(loop));
+    }
+    if (names.size() < 2) return;
+    if (Add(SplitStep{names[0], {1 + Below(6)}})) {
+      names.insert(names.begin() + 1, names[0] + ".1");
+      names[0] += ".0";
+    }
+    if (Below(3) > 0 && names.size() > 2) {
+      std::ranges::rotate(names.begin() + 1, names.end() - 1, names.end());
+      Add(ReorderStep{names});
+    }
+    Add(BindStep{names[0], RandomAxis(true)});
+    for (const Statement& statement : tree_.statements) {
+      if (Below(2) == 0) Add(ComputeAtStep{statement.name, names[0]});
+    }
+    if (Below(2) == 0) Add(StageStep{Any(tree_.tensors).name, RandomStorage(), names[0]});
+    BindThreads();
+  }
+
+  // A copy of what a statement reads: for groups of the iterators that the tensor does not know.
+  void CopyByHand() {
+    const Statement reader = Any(compute_.statements);
+    if (reader.reads.empty()) return;
+    const Read read = Any(reader.reads);
+    CopyStep copy{compute_.tensors[read.tensor].name, reader.name, {}};
+    for (size_t i = 0; i < reader.iterators.size(); ++i) {
+      const bool used = std::ranges::any_of(
+          read.index, [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+      if (used) along_.push_back(reader.iterators[i].name);
+      if (!used && Below(4) > 0) copy.groups.push_back({reader.iterators[i].name, 1 + Below(6)});
+    }
+    const size_t before = schedule_.steps.size();
+    Rewrite(copy);
+    if (schedule_.steps.size() > before) copied_ = copy;
+  }
+
+  // The copy near its use, in storage of its own, begun ahead; perhaps by many threads.
+  void PipelineByHand() {
+    std::vector<std::string> outer;
+    for (const CopyStep::Group& group : copied_->groups) {
+      const std::string loop = copied_->statement + "." + group.iterator;
+      if (Add(SplitStep{loop, {group.factor}})) outer.push_back(loop + ".0");
+    }
+    if (!along_.empty()) {
+      std::string loop = copied_->statement + "." + Any(along_);
+      if (Add(SplitStep{loop, {1 + Below(5)}})) loop += ".0";
+      outer.push_back(loop);
+    }
+    if (outer.empty()) return;
+    ReorderStep order{outer};
+    for (const TreeNode& phase : tree_.root.children) {
+      if (phase.kind != TreeNode::Kind::kLoop) continue;
+      const std::vector<const TreeNode*> chain = Chain(&phase);
+      const auto is_named = [&](const TreeNode* loop) {
+        return std::ranges::find(outer, Name(loop)) != outer.end();
+      };
+      if (std::ranges::none_of(chain, is_named)) continue;
+      for (const TreeNode* loop : chain) {
+        if (!is_named(loop)) order.loops.push_back(Name(loop));
+      }
+    }
+    Add(order);
+    const std::string copy = copied_->tensor + ".copy";
+    if (outer.size() > 1 && Below(2) == 0) Add(BindStep{outer[0], RandomAxis(true)});
+    if (!Add(ComputeAtStep{copy, outer.back()})) return;
+    if (!Add(StageStep{copy, RandomStorage(), outer.back()})) return;
+    if (Below(4) > 0) Add(PipelineStep{outer.back(), 2 + Below(3)});
+    if (Below(2) == 0) BindThreads();
+  }
+
+  Scope RandomStorage() {
+    constexpr Scope kAll[] = {Scope::kPacked, Scope::kShared};
+    return kAll[Below(2)];
+  }
+
+  // Most innermost loops, all along one axis.
+  void BindThreads() {
+    std::vector<const TreeNode*> loops;
+    Collect(tree_.root, loops);
+    std::vector<std::string> innermost;
+    for (const TreeNode* loop : loops) {
+      if (loop->children[0].kind == TreeNode::Kind::kLeaf) innermost.push_back(Name(loop));
+    }
+    for (const std::string& name : innermost) {
+      if (Below(4) > 0) Add(BindStep{name, LoopKind::kBlockX});
     }
   }
 
@@ -335,6 +447,8 @@ class Generator {
 
   Compute compute_;
   std::mt19937& random_;
+  std::optional<CopyStep> copied_;
+  std::vector<std::string> along_;  // the reader's iterators that the copied tensor knows
   ScheduleTree tree_;
   Schedule schedule_;
 };

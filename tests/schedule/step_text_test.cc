@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "schedule/step.h"
 
 namespace tunec::test {
@@ -12,6 +14,8 @@ pack w0 1/32 0 1%32
 reduce_split s r0 64 inner
 reduce_split s.part r1 4 outer
 inline t
+copy A acc j 64 i 8
+index_split acc i 1 36
 precision acc bf16 3
 split acc.i 2 14
 reorder acc.k acc.i acc.j
@@ -32,6 +36,9 @@ distribute acc.i
 unroll_jam acc.i 4
 swizzle acc.i.0 acc.j.0 4
 wavefront A.w
+pipeline acc.k.0 3
+bind acc.i.0 grid.y
+bind acc.i.1 block.x
 prefetch B acc.k 8
 reverse_compute_at y acc.j.0
 tensorize acc.j.1 dpbf16.avx512
@@ -40,7 +47,8 @@ tensorize acc.j.1 dpbf16.avx512
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  EXPECT_EQ(schedule->steps.size(), 27U);
+  // All lines but the first.
+  EXPECT_EQ(std::ssize(schedule->steps), std::ranges::count(kEveryStep, '\n') - 1);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }
@@ -86,6 +94,11 @@ constexpr Malformed kMalformed[] = {
      "a.sched:2:1: error: expected a factor, found '9999999999999999999'"},
     {"lower d\nskew a b 1 c", "a.sched:2:1: error: expected 'as', found 'c'"},
     {"lower d\npeel a", "a.sched:2:1: error: expected an iteration at the end of the line"},
+    {"lower d\npipeline a x", "a.sched:2:1: error: expected a number of stages, found 'x'"},
+    {"lower d\ncopy A acc j", "a.sched:2:1: error: expected a factor at the end of the line"},
+    {"lower d\nbind a grid", "a.sched:2:1: error: expected grid.x to block.z, found 'grid'"},
+    {"lower d\nbind a parallel",
+     "a.sched:2:1: error: expected grid.x to block.z, found 'parallel'"},
     {"lower d\nprefetch B a -1", "a.sched:2:1: error: expected a number of iterations, found '-1'"},
     {"lower d\n\nfuse a b c d", "a.sched:3:1: error: expected 'as', found 'c'"},
     {"lower d\nunroll a 4 5", "a.sched:2:1: error: expected the end of the line, found '5'"},

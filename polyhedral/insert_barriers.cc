@@ -1,0 +1,158 @@
+#include "polyhedral/insert_barriers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ir/visit_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+// What was touched since the last barrier.
+struct Touched {
+  std::set<TensorId> read;
+  std::set<TensorId> written;
+
+  void Add(const Touched& other) {
+    read.insert(other.read.begin(), other.read.end());
+    written.insert(other.written.begin(), other.written.end());
+  }
+};
+
+bool Meet(const std::set<TensorId>& a, const std::set<TensorId>& b) {
+  return std::ranges::any_of(a, [&](TensorId tensor) { return b.contains(tensor); });
+}
+
+bool Conflict(const Touched& a, const Touched& b) {
+  return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
+}
+
+// Whether threads are told apart further in, so that the node itself is run by all of them.
+bool IsCommon(const NestNode& node) {
+  const auto* loop = std::get_if<Loop>(&node.value);
+  if (loop != nullptr && IsBlock(loop->kind)) return false;
+  bool holds = false;
+  ForEachBody(node, [&](const Body& body) { holds |= HoldsBlockLoop(body); });
+  return holds;
+}
+
+class Inserter {
+ public:
+  explicit Inserter(const LoopNest& nest) : nest_(nest) {
+    for (const Phase& phase : nest.phases) {
+      VisitNodes(phase.body, [&](const NestNode& node) {
+        if (const auto* alloc = std::get_if<Alloc>(&node.value)) {
+          scopes_[alloc->tensor] = alloc->scope;
+          if (alloc->stages > 1) staged_.insert(alloc->tensor);
+        }
+      });
+    }
+  }
+
+  Body Rewrite(const Body& body, Touched& touched) {
+    Body result;
+    for (const NestNode& node : body) {
+      if (std::holds_alternative<Barrier>(node.value)) touched = {};
+      if (IsCommon(node)) {
+        Enter(node, touched, result);
+        continue;
+      }
+      const Touched own = TouchedBy(node);
+      if (Conflict(WithoutStaged(own), touched)) Separate(result, touched);
+      touched.Add(own);
+      result.push_back(node);
+    }
+    return result;
+  }
+
+ private:
+  static void Separate(Body& body, Touched& touched) {
+    body.push_back(NestNode{Barrier{}});
+    touched = {};
+  }
+
+  TensorId Home(TensorId tensor) const {
+    while (nest_.tensors[tensor].alias) tensor = *nest_.tensors[tensor].alias;
+    return tensor;
+  }
+
+  Touched TouchedBy(const NestNode& node) const {
+    Touched touched;
+    VisitNodes(Body{node}, [&](const NestNode& inner) {
+      ForEachAccess(inner, [&](TensorId tensor, bool writes) {
+        const auto scope = scopes_.find(tensor);
+        if (scope != scopes_.end() && IsPrivate(scope->second)) return;
+        (writes ? touched.written : touched.read).insert(Home(tensor));
+      });
+    });
+    return touched;
+  }
+
+  Touched WithoutStaged(Touched touched) const {
+    for (const TensorId tensor : staged_) {
+      touched.read.erase(tensor);
+      touched.written.erase(tensor);
+    }
+    return touched;
+  }
+
+  // Storage that begins may lie where storage lay that has ended.
+  bool MayReuse(const Touched& touched) const {
+    const auto ended = [&](TensorId tensor) {
+      const auto scope = scopes_.find(tensor);
+      return scope != scopes_.end() && scope->second == Scope::kShared && !live_.contains(tensor);
+    };
+    return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
+  }
+
+  void Enter(const NestNode& node, Touched& touched, Body& result) {
+    if (const auto* loop = std::get_if<Loop>(&node.value)) {
+      Loop rewritten = *loop;
+      if (!NumbersTasks(loop->kind)) {
+        // What one iteration leaves meets the begin of the next.
+        Touched after = touched;
+        Rewrite(loop->body, after);
+        touched.Add(after);
+      }
+      const Touched before = touched;
+      rewritten.body = Rewrite(loop->body, touched);
+      if (!NumbersTasks(loop->kind)) touched.Add(before);
+      result.push_back(NestNode{std::move(rewritten)});
+    } else if (const auto* branch = std::get_if<If>(&node.value)) {
+      If rewritten = *branch;
+      const Touched before = touched;
+      rewritten.body = Rewrite(branch->body, touched);
+      touched.Add(before);
+      result.push_back(NestNode{std::move(rewritten)});
+    } else if (const auto* alloc = std::get_if<Alloc>(&node.value)) {
+      Alloc rewritten = *alloc;
+      if (alloc->scope == Scope::kShared && MayReuse(touched)) Separate(result, touched);
+      live_.insert(alloc->tensor);
+      rewritten.body = Rewrite(alloc->body, touched);
+      live_.erase(alloc->tensor);
+      result.push_back(NestNode{std::move(rewritten)});
+    } else {
+      result.push_back(node);
+    }
+  }
+
+  const LoopNest& nest_;
+  std::map<TensorId, Scope> scopes_;
+  std::set<TensorId> staged_;  // have several stages
+  std::set<TensorId> live_;    // are allocated here
+};
+
+}  // namespace
+
+void InsertBarriers(LoopNest& nest) {
+  Inserter inserter(nest);
+  for (Phase& phase : nest.phases) {
+    if (!HoldsBlockLoop(phase.body)) continue;
+    Touched touched;
+    phase.body = inserter.Rewrite(phase.body, touched);
+  }
+}
+
+}  // namespace tunec

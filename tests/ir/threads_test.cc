@@ -1,0 +1,154 @@
+// What the interpreter says of threads: races, barriers, copies that complete later.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ir/interpret.h"
+
+namespace tunec {
+namespace {
+
+// A body in a nest with A: f32[16] (values 0 to 15), C: f32[16], local t: f32[16], s: f32[2, 4].
+Result<std::vector<Array>> RunBody(std::string_view body) {
+  const std::string text = fmt::format(
+      "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n local s: f32[2, 4]\n"
+      " phase p {{\n{}\n }}\n}}\n",
+      body);
+  auto nest = ParseLoopNest(text, "n");
+  if (!nest) return std::unexpected(nest.error());
+  EXPECT_EQ(*ParseLoopNest(Print(*nest), "again"), *nest);
+  Array a(DataType::kF32, {16});
+  for (int64_t i = 0; i < 16; ++i) a.SetDouble(i, static_cast<double>(i));
+  return Interpret(*nest, std::vector<Array>{a}, Precision::kNative);
+}
+
+std::string ErrorOf(std::string_view body) {
+  const auto result = RunBody(body);
+  return result ? "" : result.error().message;
+}
+
+// Threads hand each other what they have: the element of thread 15 - x.
+std::string Mirror(std::string_view between) {
+  return fmt::format(
+      "alloc t: shared {{\n block.x for x in 0 .. 16 {{\n fill: t[x] = A[x]\n}}\n {}\n"
+      " block.x for y in 0 .. 16 {{\n use: C[y] = t[15 - y]\n}}\n}}",
+      between);
+}
+
+TEST(Threads, ABarrierOrdersThem) {
+  const auto result = RunBody(Mirror("barrier"));
+  ASSERT_TRUE(result) << result.error().message;
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ((*result)[0].GetDouble(i), 15 - i);
+}
+
+TEST(Threads, AMissingBarrierIsARace) {
+  EXPECT_EQ(ErrorOf(Mirror("")),
+            "use: t[15]: race: read by thread (0, 0, 0) in use, which thread (15, 0, 0) writes in "
+            "fill");
+}
+
+TEST(Threads, RefillingNeedsABarrierToo) {
+  const auto refill = [](std::string_view barrier) {
+    return fmt::format(
+        "alloc t: shared {{\n for k in 0 .. 2 {{\n {}\n block.x for x in 0 .. 16 {{\n"
+        " fill: t[x] = A[x]\n}}\n barrier\n block.x for y in 0 .. 16 {{\n use: C[y] = t[15 - y]\n"
+        "}}\n}}\n}}",
+        barrier);
+  };
+  EXPECT_EQ(ErrorOf(refill("barrier")), "");
+  EXPECT_EQ(ErrorOf(refill("")),
+            "fill: t[0]: race: write by thread (0, 0, 0) in fill, which thread (15, 0, 0) reads in "
+            "use");
+}
+
+TEST(Threads, SeveralReadersAreRemembered) {
+  // Thread 15 reads the element last, and is the one that writes it: thread 0 still races.
+  EXPECT_EQ(ErrorOf("alloc t: shared {\n z: t[0] = 1.0\n barrier\n block.x for x in 0 .. 16 {\n"
+                    " use: C[x] = t[0]\n}\n block.x for y in 15 .. 16 {\n w: t[0] = 2.0\n}\n}"),
+            "w: t[0]: race: write by thread (15, 0, 0) in w, which thread (15, 0, 0) reads in use");
+}
+
+TEST(Threads, PrivateStorageIsOfOneThread) {
+  const auto use = [](std::string_view index) {
+    return fmt::format(
+        "alloc t: register {{\n block.x for x in 0 .. 16 {{\n fill: t[x] = A[x]\n}}\n barrier\n"
+        " block.x for y in 0 .. 16 {{\n use: C[y] = t[{}]\n}}\n}}",
+        index);
+  };
+  EXPECT_EQ(ErrorOf(use("y")), "");
+  EXPECT_EQ(ErrorOf(use("15 - y")),
+            "use: t[15]: race: read by thread (0, 0, 0) in use, which thread (15, 0, 0) writes in "
+            "fill");
+}
+
+TEST(Threads, BlocksAndTasksMustNotMeet) {
+  EXPECT_EQ(ErrorOf("grid.x for b in 0 .. 16 {\n w: C[b] = A[b]\n}"), "");
+  EXPECT_NE(ErrorOf("grid.x for b in 0 .. 16 {\n w: C[0] = A[b]\n}").find("race: write by task"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("w: C[0] = A[0]\n parallel for b in 0 .. 16 {\n v: C[b] = A[b]\n}")
+                .find("race: write by task"),
+            std::string::npos);
+  // Waves come one after the other.
+  EXPECT_EQ(ErrorOf("wave for t in 0 .. 2 {\n parallel for b in 0 .. 16 {\n w: C[b] = A[b]\n}\n}"),
+            "");
+}
+
+// The first four elements through two stages; what stands before the use, and the parity, vary.
+std::string Copied(std::string_view before_use, std::string_view meanwhile = "") {
+  return fmt::format(
+      "alloc s: shared stages 2 {{\n for k in 0 .. 4 {{\n"
+      " async_copy 0 A[4*k] -> s[k mod 2, 0] extent [4]\n arrive 0 stage k mod 2\n {}\n {}\n"
+      " for i in 0 .. 4 {{\n use: C[4*k + i] = s[k mod 2, i]\n}}\n}}\n}}",
+      meanwhile, before_use);
+}
+
+TEST(AsyncCopies, CompleteAtTheirWait) {
+  const auto result = RunBody(Copied("wait 0 stage k mod 2 parity floor(k/2) mod 2"));
+  ASSERT_TRUE(result) << result.error().message;
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ((*result)[0].GetDouble(i), i);
+}
+
+TEST(AsyncCopies, AMissingWaitIsFound) {
+  EXPECT_EQ(ErrorOf(Copied("")), "use: read of s[0, 0], which nothing wrote");
+}
+
+TEST(AsyncCopies, AWrongStageOrParityIsFound) {
+  EXPECT_EQ(ErrorOf(Copied("wait 0 stage 1 - k mod 2 parity 0")),
+            "wait 0: stage 1 with parity 0 after 0 arrivals there would not end");
+  EXPECT_EQ(ErrorOf(Copied("wait 0 stage k mod 2 parity 0")),
+            "wait 0: stage 0 with parity 0 after 2 arrivals there would not end");
+}
+
+TEST(AsyncCopies, NeitherEndIsTouchedMeanwhile) {
+  const std::string wait = "wait 0 stage k mod 2 parity floor(k/2) mod 2";
+  EXPECT_EQ(ErrorOf(Copied(wait, "w: s[k mod 2, 1] = 0.0")),
+            "async_copy: s, at 1, is written between the copy's issue and its wait");
+  EXPECT_EQ(
+      ErrorOf(
+          "for o in 0 .. 1 {\n for i in 0 .. 16 {\n z: C[i] = 0.0\n}\n alloc s: shared stages 2 {\n"
+          " async_copy 0 C[0] -> s[0, 0] extent [4]\n arrive 0 stage 0\n w: C[2] = 1.0\n"
+          " wait 0 stage 0 parity 0\n}\n}"),
+      "async_copy: C, at 2, is written between the copy's issue and its wait");
+}
+
+TEST(AsyncCopies, NoneIsLeftBehind) {
+  EXPECT_EQ(ErrorOf("alloc s: shared stages 2 {\n async_copy 0 A[0] -> s[0, 0] extent [4]\n"
+                    " arrive 0 stage 0\n}"),
+            "async_copy: nothing waits for copies into s");
+}
+
+TEST(AsyncCopies, OthersSeeThemAfterABarrier) {
+  const auto shared = [](std::string_view barrier) {
+    return fmt::format(
+        "alloc s: shared stages 2 {{\n block.x for x in 0 .. 4 {{\n"
+        " async_copy 0 A[x] -> s[0, x] extent []\n}}\n arrive 0 stage 0\n wait 0 stage 0 parity 0\n"
+        " {}\n block.x for y in 0 .. 16 {{\n use: C[y] = s[0, 3 - y mod 4]\n}}\n}}",
+        barrier);
+  };
+  EXPECT_EQ(ErrorOf(shared("barrier")), "");
+  EXPECT_EQ(ErrorOf(shared("")),
+            "use: s[0, 3]: race: read by thread (0, 0, 0) in use, which thread (3, 0, 0) writes in "
+            "async_copy");
+}
+
+}  // namespace
+}  // namespace tunec

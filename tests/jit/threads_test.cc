@@ -1,0 +1,101 @@
+// Nests for blocks of threads, run by a CPU.
+#include <gtest/gtest.h>
+
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "tests/jit/nest_runner.h"
+
+namespace tunec::jit_test {
+namespace {
+
+constexpr std::string_view kShared = R"(
+nest shared {
+  input A: f32[6, 40]
+  output C: f32[6, 40]
+  local t: f32[16]
+  local r: f32[16, 2]
+  phase main {
+    grid.y for b in 0 .. 6 {
+      grid.x for c in 0 .. 3 {
+        alloc r: register {
+          alloc t: shared {
+            block.x for x in 0 .. 16 {
+              if (39 - 16*c - x >= 0) {
+                fill: t[x] = A[b, 16*c + x]
+              }
+            }
+            barrier
+            block.x for y in 0 .. 16 {
+              unrolled for u in 0 .. 2 {
+                mix: r[y, u] = t[y mod 8] + 1.0
+              }
+            }
+          }
+          block.x for z in 0 .. 16 {
+            if (39 - 16*c - z >= 0) {
+              use: C[b, 16*c + z] = r[z, 0] * r[z, 1]
+            }
+          }
+        }
+      }
+    }
+  }
+})";
+
+TEST(Threads, RunOneAfterTheOther) {
+  ExpectAsInterpreted(std::string(kShared));
+  const auto object = CompileObject(Parse(std::string(kShared)), DetectCpu(1));
+  ASSERT_TRUE(object) << object.error().message;
+  EXPECT_EQ(object->phases[0].tasks, 18);
+}
+
+TEST(Threads, CopiesTakePlaceWhereTheyAreIssued) {
+  ExpectAsInterpreted(R"(
+nest copies {
+  input A: f32[4, 24]
+  output C: f32[4, 16]
+  local s: f32[3, 2, 8]
+  phase main {
+    parallel for i in 0 .. 4 {
+      alloc s: packed stages 3 {
+        for k in 0 .. 2 {
+          async_copy 0 A[2*(k mod 2), 8*k] -> s[k, 0, 0] extent [2, 8]
+          arrive 0 stage k
+        }
+        for k in 0 .. 2 {
+          wait 0 stage k parity 0
+          vector for j in 0 .. 8 {
+            use: C[i, 8*k + j] = s[k, 0, j] + s[k, 1, j]
+          }
+        }
+      }
+    }
+  }
+})");
+}
+
+TEST(Threads, GuardedCopiesPutTheirValueOutside) {
+  ExpectAsInterpreted(R"(
+nest guarded {
+  input A: f32[13]
+  output C: f32[16]
+  local s: f32[2, 4]
+  phase main {
+    alloc s: packed stages 2 {
+      for k in 0 .. 4 {
+        vector for j in 0 .. 4 {
+          async_copy 0 A[4*k + j] where (-4*k - j + 12 >= 0) else 2.0 -> s[k mod 2, j] extent []
+        }
+        arrive 0 stage k mod 2
+        wait 0 stage k mod 2 parity floor(k/2) mod 2
+        vector for l in 0 .. 4 {
+          use: C[4*k + l] = s[k mod 2, l]
+        }
+      }
+    }
+  }
+})");
+}
+
+}  // namespace
+}  // namespace tunec::jit_test

@@ -1,0 +1,102 @@
+// What a pipelined loop and threads need to be right: without any one of its waits or barriers the
+// nest of the example is found wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "ir/visit_loop_nest.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::filesystem::path ExampleFile(std::string_view name) {
+  return std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops" / name;
+}
+
+std::string ReadExample(std::string_view name) {
+  std::ifstream file(ExampleFile(name));
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Example {
+  Judge judge;
+  ScheduledKernel kernel;
+};
+
+const Example& Matmul() {
+  static const Example example = [] {
+    Compute compute = MustParse(ReadExample("matmul_blocks.compute"));
+    const auto schedule = ParseSchedule(ReadExample("matmul_blocks.sched"), "example");
+    auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAsWritten);
+    return Example{Judge(std::move(compute)), std::move(*kernel)};
+  }();
+  return example;
+}
+
+// The bodies inside a node, to be changed.
+void ForEachBodyOf(NestNode& node, const std::function<void(Body&)>& visit) {
+  if (auto* loop = std::get_if<Loop>(&node.value)) visit(loop->body);
+  if (auto* branch = std::get_if<If>(&node.value)) visit(branch->body);
+  if (auto* alloc = std::get_if<Alloc>(&node.value)) visit(alloc->body);
+}
+
+// Removes the nodes of one kind; says how many there were.
+template <class T>
+int Remove(Body& body) {
+  int removed = static_cast<int>(std::erase_if(
+      body, [](const NestNode& node) { return std::holds_alternative<T>(node.value); }));
+  for (NestNode& node : body) {
+    ForEachBodyOf(node, [&](Body& inner) { removed += Remove<T>(inner); });
+  }
+  return removed;
+}
+
+template <class T>
+std::string DisagreementWithout() {
+  ScheduledKernel kernel = Matmul().kernel;
+  int removed = 0;
+  for (Phase& phase : kernel.nest.phases) removed += Remove<T>(phase.body);
+  EXPECT_EQ(removed, 1);
+  return Matmul().judge.Disagreement(kernel);
+}
+
+TEST(PipelinedBlocks, AreRightAsTheyAre) {
+  EXPECT_EQ(Matmul().judge.Disagreement(Matmul().kernel), "");
+  const std::string nest = Print(Matmul().kernel.nest);
+  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
+    std::ofstream(ExampleFile("matmul_blocks.nest")) << nest;
+  }
+  EXPECT_EQ(nest, ReadExample("matmul_blocks.nest"));
+}
+
+TEST(PipelinedBlocks, NeedTheirWait) {
+  EXPECT_THAT(DisagreementWithout<Wait>(), HasSubstr("which nothing wrote"));
+}
+
+TEST(PipelinedBlocks, NeedTheirBarrier) {
+  EXPECT_THAT(DisagreementWithout<Barrier>(), HasSubstr("race: "));
+}
+
+// One stage less in storage, and what is begun ahead overwrites what is in use.
+TEST(PipelinedBlocks, NeedAllTheirStages) {
+  std::string text = Print(Matmul().kernel.nest);
+  for (size_t at = 0; (at = text.find(" + 2) mod 3", at)) != std::string::npos;) {
+    text.replace(at, 11, ") mod 3");
+  }
+  ScheduledKernel kernel = Matmul().kernel;
+  kernel.nest = *ParseLoopNest(text, "stages");
+  EXPECT_NE(Matmul().judge.Disagreement(kernel), "");
+}
+
+}  // namespace
+}  // namespace tunec::test
