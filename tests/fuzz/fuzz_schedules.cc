@@ -133,11 +133,12 @@ class Fuzzer {
 
   void Report(uint64_t seed, bool code, const std::string& reason) {
     fmt::print("wrong: seed {}{}: {}\n", seed, code ? " with --code 1" : "", reason);
+    std::fflush(stdout);  // what made the child crash may do so again below
     if (++reported_ <= kMostReported) {
       const Case small = Shrink(MakeCase(seed), code);
       fmt::print("{}{}", Print(small.compute), Print(small.schedule));
+      std::fflush(stdout);
     }
-    std::fflush(stdout);
   }
 
   FuzzOptions options_;

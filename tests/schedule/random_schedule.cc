@@ -361,7 +361,8 @@ class Generator {
       Add(ReorderStep{names});
     }
     Add(BindStep{names[0], RandomAxis(true)});
-    for (const Statement& statement : tree_.statements) {
+    const std::vector<Statement> statements = tree_.statements;  // Add replaces the tree
+    for (const Statement& statement : statements) {
       if (Below(2) == 0) Add(ComputeAtStep{statement.name, names[0]});
     }
     if (Below(2) == 0) Add(StageStep{Any(tree_.tensors).name, RandomStorage(), names[0]});
