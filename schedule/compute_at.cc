@@ -45,12 +45,12 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
 }
 
 // Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
-// quotient.
+// quotient. What is loaded says nothing: loops have no such values.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target) {
   IteratorMap solution;
   for (size_t d = 0; d < source.size(); ++d) {
-    if (source[d].IsConstant()) continue;
+    if (source[d].IsConstant() || target[d].UsesLoaded()) continue;
     if (const auto quotient = AsQuotient(source[d])) {
       solution.quotients.emplace(quotient->first, Quotient{quotient->second, target[d]});
       continue;

@@ -82,9 +82,21 @@ void AssignBefore(TilePlan& plan, StatementId reduction) {
   }
 }
 
-// Whether a copy of the operand in another order can have the column's dimension split: the
-// column must be a dimension by itself.
-bool IsPackable(const Compute& compute, const Read& read, VarId column) {
+// Whether neighbours along the index are neighbours along the column, beginning anywhere: the
+// channels of a group.
+bool BeginsAtOffset(const Statement& reduction, const IndexExpr& index, VarId column) {
+  const IndexExpr offset = index - IndexExpr::Var(column);
+  std::vector<VarId> used;
+  offset.CollectVars(used);
+  return std::ranges::none_of(used, [&](VarId v) {
+    return v == column || reduction.iterators[v].kind == IteratorKind::kReduction;
+  });
+}
+
+// Whether a copy of the operand in another order can have the columns side by side: the column is a
+// dimension by itself, which then can be split, or in a constant a piece of one.
+bool IsPackable(const Compute& compute, const Statement& reduction, const Read& read,
+                VarId column) {
   const Tensor& tensor = compute.tensors[read.tensor];
   if (read.guard || (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight)) {
     return false;
@@ -93,7 +105,8 @@ bool IsPackable(const Compute& compute, const Read& read, VarId column) {
   for (const IndexExpr& index : read.index) {
     if (index.UsesLoaded()) return false;
     if (!index.Uses(column)) continue;
-    if (index.AsVar() != column) return false;
+    const bool piece = tensor.constant && BeginsAtOffset(reduction, index, column);
+    if (index.AsVar() != column && !piece) return false;
     ++dimensions;
   }
   return dimensions == 1;
@@ -114,13 +127,13 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
   for (const Read& read : reduction.reads) {
     if (!UsesIterator(read.index, iterator)) continue;
     const bool natural = StorageStride(compute, reduction, read.tensor, read.index, iterator) == 1;
-    if (compute.tensors[read.tensor].constant && IsPackable(compute, read, iterator)) {
+    if (compute.tensors[read.tensor].constant && IsPackable(compute, reduction, read, iterator)) {
       score += 3;
     } else if (natural) {
       score += 3;
     } else {
       // A copy made while running has to be worth its own time.
-      score -= IsPackable(compute, read, iterator) && reused >= kWorthPacking ? 1 : 4;
+      score -= IsPackable(compute, reduction, read, iterator) && reused >= kWorthPacking ? 1 : 4;
     }
   }
   return score;
@@ -221,22 +234,25 @@ int DepthOf(const IndexExpr& index, const std::vector<VarId>& reductions) {
 }
 
 // The storage order of the packed operand: what the reduction leaves alone, column tiles, then
-// what the tile's loops walk, outermost first, and the columns of a tile.
+// what the tile's loops walk, outermost first, and the columns of a tile. Tiles that begin anywhere
+// in the column's dimension find it whole.
 PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
   const std::vector<VarId> reductions = ReductionOrderOf(plan);
   PackStep pack{.tensor = plan.compute->tensors[read.tensor].name};
   std::vector<std::pair<int, int>> by_depth;
   int column = 0;
+  bool split = true;
   for (size_t d = 0; d < read.index.size(); ++d) {
     const auto dimension = static_cast<int>(d);
     if (read.index[d].Uses(plan.column)) {
       column = dimension;
+      split = read.index[d].AsVar() == plan.column;
     } else {
       by_depth.emplace_back(DepthOf(read.index[d], reductions), dimension);
     }
   }
   std::ranges::stable_sort(by_depth, {}, &std::pair<int, int>::first);
-  bool has_column = false;
+  bool has_column = !split;
   for (const auto& [depth, dimension] : by_depth) {
     if (depth >= 0 && !has_column) {
       pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
@@ -245,7 +261,8 @@ PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
     pack.axes.push_back({.dimension = dimension});
   }
   if (!has_column) pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
-  pack.axes.push_back({.dimension = column, .part = PackStep::Part::kRemainder});
+  pack.axes.push_back(
+      {.dimension = column, .part = split ? PackStep::Part::kRemainder : PackStep::Part::kWhole});
   return pack;
 }
 
@@ -257,7 +274,7 @@ void AssignPack(TilePlan& plan) {
     plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(tensor.type));
     const bool natural =
         StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
-    if (!IsPackable(compute, read, plan.column)) continue;
+    if (!IsPackable(compute, plan.reduction, read, plan.column)) continue;
     // What is read once need not be copied first.
     if (!tensor.constant && natural && plan.reduction.reads.size() < 2) continue;
     if (plan.pack && !tensor.constant) continue;

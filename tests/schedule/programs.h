@@ -153,6 +153,19 @@ inline constexpr std::string_view kPointwiseConv = R"(compute pointwise_conv {
 }
 )";
 
+inline constexpr std::string_view kGroupedConv = R"(compute grouped_conv {
+  input X: f32[1, 46, 5, 7] layout [1, 5, 7, 46] (n, c, h, w) -> [n, h, w, c]
+  weight W: f32[46, 23, 1, 1] constant
+  weight bias: f32[46] constant
+  output Y: f32[1, 46, 5, 7] layout [1, 5, 7, 46] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, 2, 23, 5, 7]
+  acc[g: 2, m: 23, oh: 5, ow: 7, ic: 23 reduction]:
+    acc[0, g, m, oh, ow] sum= X[0, 23*g + ic, oh, ow] * W[23*g + m, ic, 0, 0]
+  Y[g: 2, m: 23, oh: 5, ow: 7]:
+    Y[0, 23*g + m, oh, ow] = acc[0, g, m, oh, ow] + bias[23*g + m]
+}
+)";
+
 inline constexpr std::string_view kMaxPool = R"(compute max_pool {
   input X: f32[1, 11, 9, 9] layout [1, 9, 9, 11] (n, c, h, w) -> [n, h, w, c]
   output Y: f32[1, 11, 5, 5] layout [1, 5, 5, 11] (n, c, h, w) -> [n, h, w, c]
@@ -438,6 +451,7 @@ inline constexpr Program kPrograms[] = {
     {"dilated_grouped_conv", kDilatedGroupedConv},
     {"depthwise", kDepthwise},
     {"pointwise_conv", kPointwiseConv},
+    {"grouped_conv", kGroupedConv},
     {"max_pool", kMaxPool},
     {"softmax", kSoftmax},
     {"one_row_softmax", kOneRowSoftmax},

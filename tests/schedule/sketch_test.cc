@@ -108,6 +108,15 @@ TEST(Sketches, TurnInSquareBlocks) {
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
+// The channels of a group lie side by side in the weights, though groups begin anywhere.
+TEST(Sketches, PackWeightsOfGroups) {
+  const Compute compute = MustParse(kGroupedConv);
+  const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const std::string schedule = Print(sketches[0].Fill(sketches[0].InitialDecisions()));
+  EXPECT_NE(schedule.find("pack W 2 3 1 0\n"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
+}
+
 // What one task keeps does not grow with the product of the sequence lengths: scores live in the
 // tile of a block and a chunk, and nothing but arguments is as large as the sequence.
 TEST(Sketches, StreamsStoreNoScores) {

@@ -252,6 +252,8 @@ constexpr Example kExamples[] = {
     {"copy", kMatmul, "copy A acc"},
     {"precision_of_a_packed_constant", kWeightMatmul, "precision acc bf16 2\npack B 1 0"},
     {"copy_in_groups", kMatmul, "copy B acc i 5\ncopy acc C"},
+    {"compute_at_what_is_gathered", kInlinedGather,
+     "copy T g\nsplit T.copy.d0 5\ncompute_at g T.copy.d0.0"},
     {"index_split", kMatmul,
      "index_split C i 5 30\nsplit C.part1.i 4\nvectorize C.part0.j\nunroll C.part2.i 2"},
     {"index_split_a_reduction", kMatmul,
