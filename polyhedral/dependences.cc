@@ -68,26 +68,24 @@ isl::UnionMap Dependences::Impl::OriginalOrder() const {
   return order;
 }
 
-isl::UnionMap Dependences::Impl::Relations(const Storage& storage,
-                                           bool (*wanted)(const Access&)) const {
-  isl::UnionMap all(isl_union_map_read_from_str(context.get(), "{ }"));
+// From the instances of its statement to elements, for each access: isl reads text slowly.
+std::vector<isl::Map> Dependences::Impl::Elements(const Storage& storage) const {
+  std::vector<isl::Map> elements;
   for (const Access& access : storage.accesses) {
-    if (!wanted(access)) continue;
     const std::string text = AccessText(statements[access.statement], storage, access);
-    all = isl::UnionMap(
-        isl_union_map_union(all.take(), isl_union_map_read_from_str(context.get(), text.c_str())));
+    elements.emplace_back(isl_map_read_from_str(context.get(), text.c_str()));
   }
-  return all;
+  return elements;
 }
 
 // Every addition to an element depends on all that come before it.
 void Dependences::Impl::WithinReductions(const Storage& storage,
+                                         const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {
-  for (const Access& access : storage.accesses) {
-    const Statement& statement = statements[access.statement];
-    if (!access.writes || !IsReorderable(tensors, statement)) continue;
-    const std::string text = AccessText(statement, storage, access);
-    isl::Map element(isl_map_read_from_str(context.get(), text.c_str()));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Access& access = storage.accesses[i];
+    if (!access.writes || !IsReorderable(tensors, statements[access.statement])) continue;
+    const isl::Map& element = elements[i];
     isl::Map pairs(isl_map_apply_range(element.copy(), isl_map_reverse(element.copy())));
     isl_map* before = isl_map_lex_lt(isl_space_domain(isl_map_get_space(pairs.get())));
     isl::Map instances(isl_map_intersect(pairs.take(), before));
@@ -99,13 +97,21 @@ void Dependences::Impl::WithinReductions(const Storage& storage,
 Status Dependences::Impl::Compute(size_t position) {
   const Storage& storage = storages[position];
   const isl::UnionMap order = OriginalOrder();
-  const isl::UnionMap reads = Relations(storage, [](const Access& a) { return a.reads; });
-  const isl::UnionMap writes = Relations(storage, [](const Access& a) { return a.writes; });
-  const isl::UnionMap replacing = Relations(storage, [](const Access& a) { return a.replaces; });
-  const isl::UnionMap adding =
-      Relations(storage, [](const Access& a) { return a.writes && !a.replaces; });
-  const isl::UnionMap touching =
-      Relations(storage, [](const Access& a) { return a.reads || !a.replaces; });
+  const std::vector<isl::Map> elements = Elements(storage);
+  const auto of = [&](bool (*wanted)(const Access&)) {
+    isl::UnionMap all(isl_union_map_read_from_str(context.get(), "{ }"));
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (!wanted(storage.accesses[i])) continue;
+      all = isl::UnionMap(
+          isl_union_map_union(all.take(), isl_union_map_from_map(elements[i].copy())));
+    }
+    return all;
+  };
+  const isl::UnionMap reads = of([](const Access& a) { return a.reads; });
+  const isl::UnionMap writes = of([](const Access& a) { return a.writes; });
+  const isl::UnionMap replacing = of([](const Access& a) { return a.replaces; });
+  const isl::UnionMap adding = of([](const Access& a) { return a.writes && !a.replaces; });
+  const isl::UnionMap touching = of([](const Access& a) { return a.reads || !a.replaces; });
   std::vector<Dependence> found;
   const auto add = [&](DependenceKind kind, const isl::UnionMap& sink, const isl::UnionMap& may) {
     isl_union_access_info* info = isl_union_access_info_from_sink(sink.copy());
@@ -116,7 +122,7 @@ Status Dependences::Impl::Compute(size_t position) {
   };
   TUNEC_RETURN_IF_ERROR(add(DependenceKind::kFlow, reads, adding));
   TUNEC_RETURN_IF_ERROR(add(DependenceKind::kReuse, writes, touching));
-  WithinReductions(storage, found);
+  WithinReductions(storage, elements, found);
   if (isl_ctx_last_error(context.get()) == isl_error_quota) {
     return isl::Failure(context.get(), "the dependences of tensor " + tensors[storage.home].name);
   }

@@ -40,8 +40,9 @@ struct Dependences::Impl {
  private:
   Status Compute(size_t storage);
   isl::UnionMap OriginalOrder() const;
-  isl::UnionMap Relations(const Storage& storage, bool (*wanted)(const Access&)) const;
-  void WithinReductions(const Storage& storage, std::vector<Dependence>& into) const;
+  std::vector<isl::Map> Elements(const Storage& storage) const;
+  void WithinReductions(const Storage& storage, const std::vector<isl::Map>& elements,
+                        std::vector<Dependence>& into) const;
   Status Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
                 std::vector<Dependence>& into) const;
 };
