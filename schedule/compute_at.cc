@@ -368,6 +368,19 @@ Status Mover::Run() {
   return {};
 }
 
+// Whether the loop is of a copy that a pipelined loop around it begins ahead of its iteration.
+bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
+  const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
+  const std::vector<StatementId> inside = StatementsBelow(*path.back());
+  return std::ranges::any_of(path, [&](const TreeNode* node) {
+    if (node->kind != TreeNode::Kind::kLoop) return false;
+    const std::vector<StatementId>& copies = tree.loops[node->loop].pipeline.copies;
+    return std::ranges::any_of(copies, [&](StatementId copy) {
+      return std::ranges::find(inside, copy) != inside.end() && node != path.back();
+    });
+  });
+}
+
 // A statement can move into a loop that still runs its iterations one by one (or as tasks, as
 // the innermost of these), and only while all its tensors have their own indices.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
@@ -384,6 +397,11 @@ Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
     if (!is_staged(access)) continue;
     return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it uses {}, which is staged already",
                 statement.name, tree.tensors[access.tensor].name);
+  }
+  if (IsBegunAhead(tree, target)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: loop {} belongs to a copy that is begun ahead", statement.name,
+                tree.loops[target].name);
   }
   if (CanHoldMore(tree, target)) return {};
   return Fail(ErrorCode::kInvalidArgument,

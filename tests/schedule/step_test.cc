@@ -554,6 +554,10 @@ constexpr Refusal kRefusals[] = {
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nsplit acc.k 4",
      "split: loop acc.k is pipelined already"},
+    {"pipelined_copy_holds_more", kMatmul,
+     "copy A acc j 13\nreorder acc.k acc.i acc.j\ncompute_at A.copy acc.k\n"
+     "stage A.copy packed acc.k\npipeline acc.k 2\ncompute_at C A.copy.i",
+     "compute_at C: loop A.copy.i belongs to a copy that is begun ahead"},
     {"pipelined_threads", kMatmul,
      "copy B acc i 1\nreorder acc.i acc.k acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nbind acc.i block.x",
