@@ -66,11 +66,17 @@ Status CopiesInFlight::Complete(const ElementCopy& copy) {
   if (races_ != nullptr) {
     const RaceDetector::Thread waiting = races_->thread();
     races_->SetThread(copy.thread);
-    const Status status = races_->Write(copy.to, copy.to_offset, *copy.name);
+    Status read;  // until now, as far as others know
+    if (copy.from_offset >= 0) read = races_->Read(copy.from, copy.from_offset, *copy.name);
+    const Status written = races_->Write(copy.to, copy.to_offset, *copy.name);
     races_->SetThread(waiting);
-    if (!status) {
+    if (!read) {
+      return Fail(ErrorCode::kInvalidArgument, "{}: {}", Element(copy.from, copy.from_offset),
+                  read.error().message);
+    }
+    if (!written) {
       return Fail(ErrorCode::kInvalidArgument, "{}: {}", Element(copy.to, copy.to_offset),
-                  status.error().message);
+                  written.error().message);
     }
   }
   destination.Set(copy.to_offset, copy.value);

@@ -143,7 +143,7 @@ class Compiler {
       return step;
     }
     TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
-    step.tile = std::make_unique<CompiledTile>(storage_, parts);
+    step.tile = std::make_unique<CompiledTile>(storage_, parts, *races_);
     return step;
   }
 

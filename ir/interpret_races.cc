@@ -24,9 +24,16 @@ void RaceDetector::Renew(TensorId tensor, bool is_private) {
   of.is_private = is_private;
 }
 
-RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) {
+// The bytes of earlier lives in the same task may be in use still, unless each thread has its own.
+RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   Marks& marks = storage.marks[static_cast<size_t>(offset)];
-  if (marks.life != storage.life) marks = Marks{.life = storage.life, .write = {}, .read = {}};
+  if (marks.life == storage.life) return marks;
+  marks.life = storage.life;
+  if (storage.is_private || marks.write.task != now_.task) marks.write = {};
+  if (storage.is_private || marks.read.task != now_.task) {
+    marks.read = {};
+    marks.several_tasks = marks.several_threads = false;
+  }
   return marks;
 }
 

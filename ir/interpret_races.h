@@ -31,7 +31,9 @@ class RaceDetector {
   void SetThread(size_t axis, int64_t number) {
     now_.thread.at(axis) = static_cast<int16_t>(number);
   }
-  /// Fresh storage: nobody touched it. A private one belongs to whoever first writes an element.
+  /// Fresh storage in the same bytes: who touched them in this task may still be at it. A private
+  /// one belongs to whoever first writes an element. That other storage may lie in its bytes later
+  /// goes unseen.
   void Renew(TensorId tensor, bool is_private);
 
   /// `what` is the access's place in the program, for messages: a string that outlives this.
@@ -67,7 +69,7 @@ class RaceDetector {
   };
 
   Storage& storage(TensorId tensor) { return storages_[homes_[tensor]]; }
-  static Marks& At(Storage& storage, int64_t offset);
+  Marks& At(Storage& storage, int64_t offset) const;
   bool Conflicts(const Storage& storage, const Stamp& earlier) const;
   std::unexpected<Error> Race(const char* verb, const std::string& what, const char* other_verb,
                               const Stamp& other) const;

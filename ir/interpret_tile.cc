@@ -3,14 +3,21 @@
 namespace tunec {
 namespace {
 
+Status AtElement(const Access& access, Status status) {
+  if (!status) status.error().message = access.Element() + ": " + status.error().message;
+  return status;
+}
+
 Access AccessOf(const Storage& storage, const Read& read) {
   return Access(storage, read.tensor, read.index);
 }
 
 }  // namespace
 
-CompiledTile::CompiledTile(const Storage& storage, const TileParts& parts)
+CompiledTile::CompiledTile(const Storage& storage, const TileParts& parts, RaceDetector& races)
     : parts_(parts),
+      races_(races),
+      name_("tile " + std::string(parts.intrinsic->name)),
       left_(AccessOf(storage, parts.store->reads[parts.left])),
       right_(AccessOf(storage, parts.store->reads[parts.right])),
       accumulator_(storage, parts.store->writes[0].tensor, parts.store->writes[0].index) {}
@@ -22,9 +29,20 @@ void CompiledTile::Set(std::span<int64_t> point, TileAxis axis, int64_t value) c
 
 Result<Scalar> CompiledTile::Load(Access& access, std::span<const int64_t> point) const {
   TUNEC_ASSIGN(const int64_t offset, access.Locate(point, {}));
-  if (access.buffer().Written(offset)) return access.buffer().Get(offset);
-  return Fail(ErrorCode::kInvalidArgument, "tile {}: read of {}, which nothing wrote",
-              parts_.intrinsic->name, access.Element());
+  if (!access.buffer().Written(offset)) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: read of {}, which nothing wrote", name_,
+                access.Element());
+  }
+  TUNEC_RETURN_IF_ERROR(AtElement(access, races_.Read(access.tensor(), offset, name_)));
+  return access.buffer().Get(offset);
+}
+
+Status CompiledTile::Store(std::span<const int64_t> point, const Scalar& value) {
+  TUNEC_ASSIGN(const int64_t offset, accumulator_.Locate(point, {}));
+  TUNEC_RETURN_IF_ERROR(
+      AtElement(accumulator_, races_.Write(accumulator_.tensor(), offset, name_)));
+  accumulator_.buffer().Set(offset, value);
+  return {};
 }
 
 Status CompiledTile::RunElement(std::span<int64_t> point) {
@@ -41,10 +59,7 @@ Status CompiledTile::RunElement(std::span<int64_t> point) {
     }
   }
   TUNEC_ASSIGN(const Scalar old_value, Load(accumulator_, point));
-  TUNEC_ASSIGN(const int64_t offset, accumulator_.Locate(point, {}));
-  accumulator_.buffer().Set(offset,
-                            parts_.intrinsic->meaning(old_value, left_values_, right_values_));
-  return {};
+  return Store(point, parts_.intrinsic->meaning(old_value, left_values_, right_values_));
 }
 
 Status CompiledTile::Run(std::span<int64_t> point) {

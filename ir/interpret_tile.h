@@ -11,7 +11,8 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  CompiledTile(const Storage& storage, const TileParts& parts);
+  /// `races` is told of every access.
+  CompiledTile(const Storage& storage, const TileParts& parts, RaceDetector& races);
 
   /// `point` has the values of the nest's variables; those of the tile's own are changed.
   /// Errors: as those of a statement.
@@ -19,11 +20,14 @@ class CompiledTile {
 
  private:
   Result<Scalar> Load(Access& access, std::span<const int64_t> point) const;
+  Status Store(std::span<const int64_t> point, const Scalar& value);
   Status RunElement(std::span<int64_t> point);
   int64_t Extent(TileAxis axis) const { return parts_.intrinsic->extents[static_cast<int>(axis)]; }
   void Set(std::span<int64_t> point, TileAxis axis, int64_t value) const;
 
   TileParts parts_;
+  RaceDetector& races_;
+  std::string name_;
   Access left_;
   Access right_;
   Access accumulator_;

@@ -82,13 +82,6 @@ Status EmitNode(EmitState& state, const NestNode& node) {
                   kMostStores);
     return tile != nullptr ? EmitTile(state, *tile) : EmitStore(state, *store);
   }
-  if (std::holds_alternative<AsyncCopy>(node.value))
-    return std::unexpected(NotOnCpu("an asynchronous copy"));
-  if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCpu("warp roles"));
-  return std::unexpected(NotOnCpu("a barrier (arrive, wait)"));
-  if (const auto* tile = std::get_if<Tile>(&node.value))
-    return Fail(ErrorCode::kUnsupported, "tile intrinsic {} cannot be emitted for a cpu",
-                tile->intrinsic);
   TUNEC_CHECK(std::holds_alternative<Roles>(node.value), "a node that SerializeThreads removes");
   return std::unexpected(NotOnCpu("warp roles"));
 }

@@ -211,7 +211,13 @@ Status EmitLoop(EmitState& state, const Loop& loop) {
     case LoopKind::kParallel:
     case LoopKind::kWave:
       return EmitSerial(state, loop);  // inside a task it is an ordinary loop
-    default:                           // over threads
+    case LoopKind::kGridX:
+    case LoopKind::kGridY:
+    case LoopKind::kGridZ:
+    case LoopKind::kBlockX:
+    case LoopKind::kBlockY:
+    case LoopKind::kBlockZ:
+    case LoopKind::kWarp:
       break;
   }
   return Fail(ErrorCode::kUnsupported, "loop {} over GPU threads cannot be emitted for a cpu",

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -63,6 +64,7 @@ class Generator {
   Body DivideTasks(const TreeNode& node, Context context);
   Body GeneratePipeline(const TreeNode& node, const Context& context, Interval range);
   Body BeginCopies(const TreeNode& node, Context context);
+  Body PipelineIteration(const TreeNode& node, const Context& context, Interval range);
   Body Iterate(VarId loop, Context context, Interval range,
                const std::function<Body(Context)>& generate);
   std::vector<Interval> Parts(const TreeNode& loop, const Context& context) const;
@@ -552,91 +554,89 @@ bool IsCopyOf(const TreeNode& node, const LoopPipeline& pipeline) {
   });
 }
 
-// Below a pipelined loop: the stages, and the sequence inside them.
-const TreeNode& BelowStages(const TreeNode& loop, std::vector<const TreeNode*>& stages) {
-  const TreeNode* node = &loop.children[0];
-  while (node->kind == TreeNode::Kind::kAlloc) {
-    stages.push_back(node);
-    node = &node->children[0];
+// Below a pipelined loop: storage that its copies fill, other storage, and the sequence inside.
+struct PipelineParts {
+  std::vector<const TreeNode*> filled;
+  std::vector<const TreeNode*> others;
+  const TreeNode* sequence = nullptr;
+};
+
+PipelineParts PipelinePartsOf(const TreeNode& node, const LoopPipeline& pipeline) {
+  PipelineParts parts{.filled = {}, .others = {}, .sequence = &node.children[0]};
+  while (parts.sequence->kind == TreeNode::Kind::kAlloc) {
+    const bool filled =
+        std::ranges::find(pipeline.filled, parts.sequence->tensor) != pipeline.filled.end();
+    (filled ? parts.filled : parts.others).push_back(parts.sequence);
+    parts.sequence = &parts.sequence->children[0];
   }
-  return *node;
+  return parts;
 }
+
+// Storage around a body, the first outermost, so many times over.
+Body InStorage(const std::vector<const TreeNode*>& storage, int stages, Body body) {
+  for (const TreeNode* node : std::views::reverse(storage)) {
+    Alloc alloc{.tensor = node->tensor, .scope = node->scope, .stages = stages};
+    alloc.body = std::exchange(body, {});
+    body.push_back(NestNode{std::move(alloc)});
+  }
+  return body;
+}
+
+void Append(Body& body, Body more) { std::ranges::move(more, std::back_inserter(body)); }
 
 // Begins the copies of the iteration whose value the context has.
 Body Generator::BeginCopies(const TreeNode& node, Context context) {
   const LoopPipeline& pipeline = tree_.loops[node.loop].pipeline;
-  std::vector<const TreeNode*> stages;
   Body body;
   const IndexExpr iteration = *context.value[node.loop];
   context.token = pipeline.token;
-  for (const TreeNode& child : BelowStages(node, stages).children) {
-    if (!IsCopyOf(child, pipeline)) continue;
-    Body copies = Generate(child, context);
-    std::ranges::move(copies, std::back_inserter(body));
+  for (const TreeNode& child : PipelinePartsOf(node, pipeline).sequence->children) {
+    if (IsCopyOf(child, pipeline)) Append(body, Generate(child, context));
   }
   body.push_back(NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}});
   return body;
 }
 
-// The storage is around the loop, several times over. Before the loop the first copies are begun;
-// then each iteration waits for its own, begins one further on, and does its work. The barrier
-// after the wait also says that all threads have done with what the new copy overwrites.
+// An iteration waits for its own copies, begins those of one further on, and does its work. The
+// barrier after the wait also says that all threads have done with what the new copy overwrites.
+Body Generator::PipelineIteration(const TreeNode& node, const Context& context, Interval range) {
+  const LoopPipeline& pipeline = tree_.loops[node.loop].pipeline;
+  const PipelineParts parts = PipelinePartsOf(node, pipeline);
+  const int64_t ahead = pipeline.stages - 1;
+  const IndexExpr now = *context.value[node.loop];
+  Body body;
+  body.push_back(
+      NestNode{Wait{pipeline.token, IndexExpr::Mod(now, pipeline.stages),
+                    IndexExpr::Mod(IndexExpr::FloorDiv(now - range.lo, pipeline.stages), 2)}});
+  const bool shared = std::ranges::any_of(
+      parts.filled, [](const TreeNode* stage) { return stage->scope == Scope::kShared; });
+  if (shared && HoldsThreads(node)) body.push_back(NestNode{Barrier{}});
+  if (range.lo + ahead <= range.hi) {
+    Context later = context;
+    later.range[node.loop] = {range.lo + ahead, range.hi};
+    later.value[node.loop] = now + ahead;
+    If begin{.nonnegative = {IndexExpr(range.hi - ahead) - now}};
+    begin.body = BeginCopies(node, std::move(later));
+    body.push_back(NestNode{std::move(begin)});
+  }
+  Body work;
+  for (const TreeNode& child : parts.sequence->children) {
+    if (!IsCopyOf(child, pipeline)) Append(work, Generate(child, context));
+  }
+  Append(body, InStorage(parts.others, 1, std::move(work)));
+  return body;
+}
+
+// The storage is around the loop, several times over. The first copies are begun before the loop.
 Body Generator::GeneratePipeline(const TreeNode& node, const Context& context, Interval range) {
   const LoopPipeline& pipeline = tree_.loops[node.loop].pipeline;
-  const int64_t ahead = pipeline.stages - 1;
-  std::vector<const TreeNode*> stages;
-  const TreeNode& sequence = BelowStages(node, stages);
-  const auto is_filled = [&](const TreeNode* stage) {
-    return std::ranges::find(pipeline.filled, stage->tensor) != pipeline.filled.end();
-  };
-  const bool shared = std::ranges::any_of(stages, [&](const TreeNode* stage) {
-    return is_filled(stage) && stage->scope == Scope::kShared;
-  });
-  const auto append = [](Body& body, Body more) {
-    std::ranges::move(more, std::back_inserter(body));
-  };
-
-  Body result = Iterate(node.loop, context, {range.lo, std::min(range.hi, range.lo + ahead - 1)},
+  const Interval first = {range.lo, std::min(range.hi, range.lo + pipeline.stages - 2)};
+  Body result = Iterate(node.loop, context, first,
                         [&](Context inner) { return BeginCopies(node, std::move(inner)); });
-  append(result, Iterate(node.loop, context, range, [&](const Context& inner) {
-           const IndexExpr now = *inner.value[node.loop];
-           Body body;
-           body.push_back(NestNode{
-               Wait{pipeline.token, IndexExpr::Mod(now, pipeline.stages),
-                    IndexExpr::Mod(IndexExpr::FloorDiv(now - range.lo, pipeline.stages), 2)}});
-           if (shared && HoldsThreads(node)) body.push_back(NestNode{Barrier{}});
-           if (range.lo + ahead <= range.hi) {
-             Context later = inner;
-             later.range[node.loop] = {range.lo + ahead, range.hi};
-             later.value[node.loop] = now + ahead;
-             If begin{.nonnegative = {IndexExpr(range.hi - ahead) - now}};
-             begin.body = BeginCopies(node, std::move(later));
-             body.push_back(NestNode{std::move(begin)});
-           }
-           Body work;
-           for (const TreeNode& child : sequence.children) {
-             if (!IsCopyOf(child, pipeline)) append(work, Generate(child, inner));
-           }
-           for (size_t i = stages.size(); i-- > 0;) {
-             if (is_filled(stages[i])) continue;
-             Alloc alloc{
-                 .tensor = stages[i]->tensor, .scope = stages[i]->scope, .body = std::move(work)};
-             work.clear();
-             work.push_back(NestNode{std::move(alloc)});
-           }
-           append(body, std::move(work));
-           return body;
+  Append(result, Iterate(node.loop, context, range, [&](const Context& inner) {
+           return PipelineIteration(node, inner, range);
          }));
-  for (size_t i = stages.size(); i-- > 0;) {
-    if (!is_filled(stages[i])) continue;
-    Alloc alloc{.tensor = stages[i]->tensor,
-                .scope = stages[i]->scope,
-                .stages = pipeline.stages,
-                .body = std::move(result)};
-    result.clear();
-    result.push_back(NestNode{std::move(alloc)});
-  }
-  return result;
+  return InStorage(PipelinePartsOf(node, pipeline).filled, pipeline.stages, std::move(result));
 }
 
 void Generator::AddPrefetches(StatementId id, const Context& context, Body& body) const {

@@ -1,3 +1,7 @@
+// What was touched since the last barrier is carried through a block's work, part by part, and a
+// barrier put where a part would meet it. A serial loop begins each iteration with what the one
+// before left, which depends on the barriers inside: it is walked until nothing new is left. What a
+// pipelined loop fills stays out: the barrier behind each of its waits orders that (generate.cc).
 #include "polyhedral/insert_barriers.h"
 
 #include <algorithm>
@@ -18,6 +22,9 @@ struct Touched {
   void Add(const Touched& other) {
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());
+  }
+  bool Includes(const Touched& other) const {
+    return std::ranges::includes(read, other.read) && std::ranges::includes(written, other.written);
   }
 };
 
@@ -107,18 +114,21 @@ class Inserter {
     return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
   }
 
+  // What one iteration leaves meets the begin of the next.
+  Body RewriteRepeated(const Body& body, Touched& touched) {
+    while (true) {
+      Touched left = touched;
+      Body result = Rewrite(body, left);
+      if (touched.Includes(left)) return result;
+      touched.Add(left);
+    }
+  }
+
   void Enter(const NestNode& node, Touched& touched, Body& result) {
     if (const auto* loop = std::get_if<Loop>(&node.value)) {
       Loop rewritten = *loop;
-      if (!NumbersTasks(loop->kind)) {
-        // What one iteration leaves meets the begin of the next.
-        Touched after = touched;
-        Rewrite(loop->body, after);
-        touched.Add(after);
-      }
-      const Touched before = touched;
-      rewritten.body = Rewrite(loop->body, touched);
-      if (!NumbersTasks(loop->kind)) touched.Add(before);
+      rewritten.body = NumbersTasks(loop->kind) ? Rewrite(loop->body, touched)
+                                                : RewriteRepeated(loop->body, touched);
       result.push_back(NestNode{std::move(rewritten)});
     } else if (const auto* branch = std::get_if<If>(&node.value)) {
       If rewritten = *branch;

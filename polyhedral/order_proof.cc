@@ -119,10 +119,9 @@ class OrderProof {
   bool Holds(const Storage& storage, const Access& x, const Access& y) const;
   bool RunsForward(const std::vector<Interval>& bounds) const;
   std::vector<Interval> Differences(const Meeting& meeting, const Access& x, const Access& y) const;
-
-  ProofInput input_;
   bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
 
+  ProofInput input_;
   std::vector<std::vector<IndexExpr>> times_;
   std::vector<std::array<IndexExpr, 3>> threads_;
   std::vector<Place> loops_;

@@ -405,8 +405,8 @@ Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   }
   if (CanHoldMore(tree, target)) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "compute_at {}: loop {} is vector or not the innermost of its tasks", statement.name,
-              tree.loops[target].name);
+              "compute_at {}: loop {} is vector or not the innermost of its tasks or threads",
+              statement.name, tree.loops[target].name);
 }
 
 }  // namespace

@@ -22,15 +22,26 @@ std::unexpected<Error> Refuse(const IndexSplitStep& step, std::string_view why) 
   return Fail(ErrorCode::kInvalidArgument, "index_split {}: {}", step.statement, why);
 }
 
+// Whether different values of the iterator write different elements: a part that begins its sums
+// anew must not find the terms of another in them.
+bool TellsElementsApart(const Statement& statement, VarId iterator) {
+  return std::ranges::all_of(statement.writes, [&](const Write& write) {
+    return std::ranges::any_of(write.index, [&](const IndexExpr& index) {
+      return (index - IndexExpr::Var(iterator)).IsConstant();
+    });
+  });
+}
+
 Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& step) {
   const auto found = std::ranges::find(statement.iterators, step.iterator, &Iterator::name);
   if (found == statement.iterators.end()) {
     return Refuse(step, fmt::format("it has no iterator {}", step.iterator));
   }
-  if (found->kind == IteratorKind::kReduction && statement.reducer) {
+  const auto iterator = static_cast<VarId>(found - statement.iterators.begin());
+  if (statement.reducer && !TellsElementsApart(statement, iterator)) {
     return Refuse(step, fmt::format("{} is reduced over", step.iterator));
   }
-  return static_cast<VarId>(found - statement.iterators.begin());
+  return iterator;
 }
 
 // Where parts begin, the first at 0, and where the last ends.

@@ -35,8 +35,9 @@ std::optional<StatementId> CopyInto(const ScheduleTree& tree, TensorId tensor) {
   return copy;
 }
 
-bool IsPart(const TreeNode& sequence, StatementId statement) {
-  return std::ranges::any_of(sequence.children, [&](const TreeNode& part) {
+bool IsPart(const TreeNode& body, StatementId statement) {
+  if (body.kind != TreeNode::Kind::kSequence) return false;
+  return std::ranges::any_of(body.children, [&](const TreeNode& part) {
     return StatementsBelow(part) == std::vector<StatementId>{statement};
   });
 }

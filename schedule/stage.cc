@@ -186,8 +186,8 @@ Status Apply(ScheduleTree& tree, const StageStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   if (!CanHoldMore(tree, loop)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "stage {}: loop {} is vector or not the innermost of its tasks", step.tensor,
-                step.loop);
+                "stage {}: loop {} is vector or not the innermost of its tasks or threads",
+                step.tensor, step.loop);
   }
   if (step.scope == Scope::kShared) {
     for (const TreeNode* node : PathToLoop(tree.root, loop)) {

@@ -36,10 +36,12 @@ Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, Var
   const TreeNode* node = PathToLoop(tree.root, outermost).back();
   for (; node->kind == TreeNode::Kind::kLoop; node = &node->children[0]) {
     const TreeLoop& loop = tree.loops[node->loop];
-    if (loop.in_tile || !loop.cuts.empty() || !loop.prefetches.empty() || NumbersTasks(loop.kind)) {
+    if (loop.in_tile || !loop.cuts.empty() || !loop.prefetches.empty() || NumbersTasks(loop.kind) ||
+        IsBlock(loop.kind)) {
       return Refuse(
           step,
-          fmt::format("loop {} is of a tile, of tasks, peeled or prefetches already", loop.name));
+          fmt::format("loop {} is of a tile, of tasks or threads, peeled or prefetches already",
+                      loop.name));
     }
     chain.loops.push_back(node->loop);
   }

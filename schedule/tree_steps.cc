@@ -62,8 +62,8 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
     return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is pipelined already", step, name);
   }
   if (of.kind == LoopKind::kSerial && of.unroll == 1) return loop;
-  return Fail(ErrorCode::kInvalidArgument, "{}: loop {} is vector, parallel or unrolled already",
-              step, name);
+  return Fail(ErrorCode::kInvalidArgument,
+              "{}: loop {} is vector, parallel, bound or unrolled already", step, name);
 }
 
 namespace {

@@ -60,6 +60,19 @@ TEST(Threads, RefillingNeedsABarrierToo) {
             "use");
 }
 
+// The storage is another each time, the bytes are the same.
+TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
+  const auto again = [](std::string_view barrier) {
+    return fmt::format("for k in 0 .. 2 {{\n {}\n {}\n}}", barrier, Mirror("barrier"));
+  };
+  EXPECT_EQ(ErrorOf(again("barrier")), "");
+  EXPECT_EQ(ErrorOf(again("")),
+            "fill: t[0]: race: write by thread (0, 0, 0) in fill, which thread (15, 0, 0) reads in "
+            "use");
+  // Each block has its own.
+  EXPECT_EQ(ErrorOf(fmt::format("grid.x for b in 0 .. 1 {{\n {}\n}}", Mirror("barrier"))), "");
+}
+
 TEST(Threads, SeveralReadersAreRemembered) {
   // Thread 15 reads the element last, and is the one that writes it: thread 0 still races.
   EXPECT_EQ(ErrorOf("alloc t: shared {\n z: t[0] = 1.0\n barrier\n block.x for x in 0 .. 16 {\n"
@@ -128,6 +141,23 @@ TEST(AsyncCopies, NeitherEndIsTouchedMeanwhile) {
           " async_copy 0 C[0] -> s[0, 0] extent [4]\n arrive 0 stage 0\n w: C[2] = 1.0\n"
           " wait 0 stage 0 parity 0\n}\n}"),
       "async_copy: C, at 2, is written between the copy's issue and its wait");
+}
+
+// After a barrier others may write what a thread copies only if it has waited before.
+TEST(AsyncCopies, TheirSourceIsReadUntilTheWait) {
+  const auto overwritten = [](std::string_view first, std::string_view second) {
+    return fmt::format(
+        "for o in 0 .. 1 {{\n block.x for z in 0 .. 16 {{\n clear: C[z] = 0.0\n}}\n barrier\n"
+        " alloc s: shared stages 2 {{\n block.x for x in 0 .. 4 {{\n"
+        " async_copy 0 C[x] -> s[0, x] extent []\n}}\n arrive 0 stage 0\n {}\n {}\n"
+        " block.x for y in 0 .. 4 {{\n w: C[3 - y] = 0.0\n}}\n}}\n}}",
+        first, second);
+  };
+  const std::string_view wait = "wait 0 stage 0 parity 0";
+  EXPECT_EQ(ErrorOf(overwritten(wait, "barrier")), "");
+  EXPECT_EQ(ErrorOf(overwritten("", wait)),
+            "w: C[3]: race: write by thread (0, 0, 0) in w, which thread (3, 0, 0) reads in "
+            "async_copy");
 }
 
 TEST(AsyncCopies, NoneIsLeftBehind) {

@@ -114,6 +114,35 @@ constexpr std::string_view kScatteredSum = R"(compute scattered_sum {
 }
 )";
 
+// Sums of an array's diagonals: values of both iterators meet in an element.
+constexpr std::string_view kDiagonals = R"(compute diagonals {
+  input X: f32[5, 3]
+  output Y: f32[7]
+  Y[i: 5, j: 3 reduction]:
+    Y[i + j] sum= X[i, j]
+}
+)";
+
+constexpr std::string_view kUnsaid = R"(compute unsaid {
+  input X: f32[5, 7]
+  output Y: f32[5]
+  Y[i: 5, j: 7 sequential]:
+    Y[i] sum= X[i, j]
+}
+)";
+
+// Nobody reads t.
+constexpr std::string_view kUnread = R"(compute unread {
+  input X: f32[8, 8]
+  output Y: f32[8]
+  workspace t: f32[8, 8]
+  t[i: 8, j: 8]:
+    t[i, j] = X[i, j]
+  Y[i: 8]:
+    Y[i] = X[i, 0] * 2.0
+}
+)";
+
 constexpr std::string_view kInlinedGather = R"(compute inlined_gather {
   input T: f32[11, 5]
   input I: i64[13] range [0, 10]
@@ -384,7 +413,7 @@ constexpr Refusal kRefusals[] = {
     {"split_huge", kMatmul, "split acc.i 1000000 1000000 1000000",
      "split acc.i: factor 1000000 of a loop of 37 iterations"},
     {"split_vector", kMatmul, "vectorize C.j\nsplit C.j 4",
-     "split: loop C.j is vector, parallel or unrolled already"},
+     "split: loop C.j is vector, parallel, bound or unrolled already"},
     {"split_taken_name", kMatmul, "fuse C.i C.j as acc.k.0\nsplit acc.k 4",
      "split acc.k: there is a loop acc.k.0 already"},
     {"reorder_twice", kMatmul, "reorder acc.i acc.i", "reorder: loop acc.i is named twice"},
@@ -393,7 +422,7 @@ constexpr Refusal kRefusals[] = {
     {"reorder_across_a_sequence", kMatmul, "compute_at C acc.i\nreorder acc.j acc.i",
      "reorder acc.j acc.i: the loops are not one chain"},
     {"reorder_tasks", kMatmul, "parallelize acc.i\nreorder acc.j acc.i",
-     "reorder: loop acc.i is vector, parallel or unrolled already"},
+     "reorder: loop acc.i is vector, parallel, bound or unrolled already"},
     {"fuse_apart", kMatmul, "fuse acc.i acc.k as x", "fuse: acc.k is not directly inside acc.i"},
     {"fuse_itself", kMatmul, "fuse acc.i acc.i as x", "fuse: acc.i is not directly inside acc.i"},
     {"fuse_taken_name", kMatmul, "fuse acc.i acc.j as C.i", "fuse: there is a loop C.i already"},
@@ -413,10 +442,10 @@ constexpr Refusal kRefusals[] = {
     {"compute_at_unrelated", kLayerNorm, "compute_at Y t.j",
      "compute_at Y: no tensor relates it to a statement inside t.j"},
     {"compute_at_vector", kMatmul, "vectorize acc.k\ncompute_at C acc.k",
-     "compute_at C: loop acc.k is vector or not the innermost of its tasks"},
+     "compute_at C: loop acc.k is vector or not the innermost of its tasks or threads"},
     {"compute_at_between_tasks", kMatmul,
      "parallelize acc.i\nparallelize acc.j\ncompute_at C acc.i",
-     "compute_at C: loop acc.i is vector or not the innermost of its tasks"},
+     "compute_at C: loop acc.i is vector or not the innermost of its tasks or threads"},
     {"compute_at_staged", kMatmul,
      "compute_at acc.init acc.j\nstage acc register acc.j\n"
      "compute_at C acc.j",
@@ -458,8 +487,13 @@ constexpr Refusal kRefusals[] = {
     {"tensorize_twice", kMatmul,
      "split acc.j 8\nreorder acc.k acc.j.1\ntensorize acc.j.1 fma.avx2\n"
      "tensorize acc.j.1 fma.avx2",
-     "tensorize acc.j.1 fma.avx2: loop acc.j.1 is of a tile, of tasks, peeled or prefetches "
-     "already"},
+     "tensorize acc.j.1 fma.avx2: loop acc.j.1 is of a tile, of tasks or threads, peeled or "
+     "prefetches already"},
+    {"tensorize_threads", kMatmul,
+     "split acc.j 8\nreorder acc.j.0 acc.k acc.j.1\nbind acc.j.1 block.x\n"
+     "tensorize acc.j.1 fma.avx2",
+     "tensorize acc.j.1 fma.avx2: loop acc.j.1 is of a tile, of tasks or threads, peeled or "
+     "prefetches already"},
     {"tensorize_then_split", kMatmul,
      "split acc.j 8\nreorder acc.k acc.j.1\ntensorize acc.j.1 fma.avx2\nsplit acc.j.1 4",
      "split: loop acc.j.1 is part of a tile already"},
@@ -505,7 +539,7 @@ constexpr Refusal kRefusals[] = {
      "skew acc.i: loop C.i is not around all that is inside it"},
     {"skew_taken_name", kMatmul, "skew acc.i acc.j 1 as C.i", "skew: there is a loop C.i already"},
     {"skew_tasks_already", kMatmul, "parallelize acc.i\nskew acc.i acc.j 1 as x",
-     "skew: loop acc.i is vector, parallel or unrolled already"},
+     "skew: loop acc.i is vector, parallel, bound or unrolled already"},
     {"peel_beyond", kMatmul, "peel acc.i 37",
      "peel acc.i: no part of its 37 iterations begins at 37"},
     {"peel_at_the_start", kMatmul, "peel acc.i 0",
@@ -527,6 +561,10 @@ constexpr Refusal kRefusals[] = {
      "wavefront acc.j: only the outermost loops of a phase can be waves"},
     {"wavefront_in_tasks", kMatmul, "parallelize acc.i\nwavefront acc.j",
      "wavefront acc.j: only the outermost loops of a phase can be waves"},
+    {"index_split_meets_in_sums", kDiagonals, "index_split Y i 2",
+     "index_split Y: i is reduced over"},
+    {"index_split_reduces_unsaid", kUnsaid, "index_split Y j 3",
+     "index_split Y: j is reduced over"},
     {"index_split_reduced", kMatmul, "index_split acc k 4", "index_split acc: k is reduced over"},
     {"index_split_unknown", kMatmul, "index_split acc z 4",
      "index_split acc: it has no iterator z"},
@@ -550,6 +588,8 @@ constexpr Refusal kRefusals[] = {
     {"pipeline_computes", kMatmul,
      "compute_at acc.init acc.j\ncompute_at C acc.j\nstage acc packed acc.j\npipeline acc.j 2",
      "pipeline acc.j: nothing in it is a plain copy into packed or shared storage of its own"},
+    {"pipeline_reads_nothing", kUnread, "stage t packed t.i\npipeline t.i 2",
+     "pipeline t.i: nothing in it is a plain copy into packed or shared storage of its own"},
     {"pipelined_split", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nsplit acc.k 4",
@@ -575,7 +615,7 @@ constexpr Refusal kRefusals[] = {
     {"bind_apart", kMatmul, "bind acc.i block.y\nbind acc.k block.x",
      "bind acc.k block.x: loops over threads must be directly inside each other"},
     {"bind_split_later", kMatmul, "bind acc.i grid.x\nsplit acc.i 4",
-     "split: loop acc.i is vector, parallel or unrolled already"},
+     "split: loop acc.i is vector, parallel, bound or unrolled already"},
     {"stage_shared_in_threads", kMatmul,
      "bind acc.i block.x\ncompute_at acc.init acc.i\ncompute_at C acc.i\nstage acc shared acc.i",
      "stage acc: loop acc.i is over threads, which share it"},
