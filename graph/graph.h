@@ -136,7 +136,7 @@ class GraphBuilder {
   explicit GraphBuilder(std::string graph_name);
 
   Result<ValueId> AddInput(std::string name, ValueType type);
-  ValueId AddConstant(std::string name, Array array, std::string weight_name = "");
+  ValueId AddConstant(const std::string& name, Array array, std::string weight_name = "");
   /// Names that are taken get a number appended. Empty: made from the operator.
   Result<std::vector<ValueId>> AddNode(Op op, std::vector<ValueId> inputs,
                                        Attributes attributes = {}, std::string name = "",
@@ -155,9 +155,9 @@ class GraphBuilder {
                                         std::vector<ValueId> inputs);
   /// A constant whose text form states the distribution of its random values (`init`).
   ValueId AddWeight(std::string name, Array array, std::string weight_name, std::string init);
-  void AddOutput(ValueId value, std::string name = "");  // name: default the value's
+  void AddOutput(ValueId value, const std::string& name = "");  // name: default the value's
   void SetLayout(ValueId value, Layout layout);
-  void RenameValue(ValueId value, std::string name);
+  void RenameValue(ValueId value, const std::string& name);
 
   /// As built so far; to be looked at, not to be copied before Build.
   const Graph& graph() const { return graph_; }

@@ -36,7 +36,7 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   return value;
 }
 
-ValueId GraphBuilder::AddConstant(std::string name, Array array, std::string weight_name) {
+ValueId GraphBuilder::AddConstant(const std::string& name, Array array, std::string weight_name) {
   Node node{.op = Op::kConstant, .name = name.empty() ? "constant" : name};
   const ValueType type = tunec::TypeOf(array);
   node.constant = std::move(array);
@@ -149,17 +149,17 @@ void GraphBuilder::ReserveLike(const Graph& other) {
   value_names_.reserve(other.values().size());
 }
 
-void GraphBuilder::AddOutput(ValueId value, std::string name) {
+void GraphBuilder::AddOutput(ValueId value, const std::string& name) {
   data().outputs.push_back(value);
   data().is_output[value.index] = true;
-  data().output_names.push_back(name.empty() ? graph_.value(value).name : std::move(name));
+  data().output_names.push_back(name.empty() ? graph_.value(value).name : name);
 }
 
 void GraphBuilder::SetLayout(ValueId value, Layout layout) {
   data().values[value.index].layout = std::move(layout);
 }
 
-void GraphBuilder::RenameValue(ValueId value, std::string name) {
+void GraphBuilder::RenameValue(ValueId value, const std::string& name) {
   Value& renamed = data().values[value.index];
   if (renamed.name == name) return;
   value_names_.erase(renamed.name);

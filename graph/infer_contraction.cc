@@ -177,7 +177,7 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferPool(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
   const auto& x = input.operand(0).dims;
-  const std::vector<int64_t> kernel = input.Ints("kernel");
+  const std::vector<int64_t>& kernel = input.Ints("kernel");
   if (kernel.size() + 2 != x.size())
     return Fail(ErrorCode::kInvalidArgument,
                 "{} kernel has {} entries, wanted {} for an input of {}", Name(input.op),

@@ -62,7 +62,7 @@ Result<std::vector<ValueType>> InferIf(const InferenceInput& input) {
     return Fail(ErrorCode::kInvalidArgument, "if condition is {}, wanted bool scalar",
                 TypeText(input.operand(0)));
   const Graph& yes = *input.bodies[0];
-  const std::vector<ValueType> results = TypesOf(yes, yes.outputs());
+  std::vector<ValueType> results = TypesOf(yes, yes.outputs());
   for (const auto& body : input.bodies) {
     TUNEC_RETURN_IF_ERROR(RequireTypes(input.op, *body, "input", TypesOf(*body, body->inputs()),
                                        OperandTypes(input, 1)));
@@ -75,7 +75,7 @@ Result<std::vector<ValueType>> InferIf(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferWhile(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireAllOperands(input));
   TUNEC_RETURN_IF_ERROR(RequireBodies(input, 2));
-  const std::vector<ValueType> state = OperandTypes(input, 0);
+  std::vector<ValueType> state = OperandTypes(input, 0);
   const Graph& condition = *input.bodies[0];
   const Graph& body = *input.bodies[1];
   for (const Graph* graph : {&condition, &body})

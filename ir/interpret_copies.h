@@ -17,7 +17,7 @@ class CopiesInFlight {
  public:
   CopiesInFlight(const LoopNest& nest, const Storage& storage, RaceDetector* races);
 
-  void Issue(int token, ElementCopy copy) { issued_[token].push_back(std::move(copy)); }
+  void Issue(int token, const ElementCopy& copy) { issued_[token].push_back(copy); }
   void Arrive(int token, int64_t stage);
   /// Errors: nothing arrived with that parity, a source or destination was touched meanwhile.
   Status Wait(int token, int64_t stage, int64_t parity);

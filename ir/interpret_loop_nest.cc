@@ -253,7 +253,7 @@ class Runner {
         status = std::unexpected(std::move(copy).error());
         return false;
       }
-      copies_.Issue(step.token, std::move(*copy));
+      copies_.Issue(step.token, *copy);
       return true;
     });
     return status;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "support/check.h"
+
 namespace tunec {
 
 RaceDetector::RaceDetector(std::vector<TensorId> homes, const std::vector<int64_t>& elements)
@@ -47,6 +49,7 @@ bool RaceDetector::Conflicts(const Storage& storage, const Stamp& earlier) const
 
 std::unexpected<Error> RaceDetector::Race(const char* verb, const std::string& what,
                                           const char* other_verb, const Stamp& other) const {
+  TUNEC_CHECK(other.what != nullptr, "a race with nobody");
   const bool tasks = other.task != now_.task;
   const auto name = [&](const Stamp& stamp) {
     return tasks ? fmt::format("task {}", stamp.task)

@@ -49,8 +49,7 @@ std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) 
   if (division.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
   const IndexExpr& numerator = *division.atom.numerator;
   if (division.coefficient % division.atom.divisor == 0) {
-    const ModPart part{-division.coefficient / division.atom.divisor, numerator,
-                       division.atom.divisor};
+    ModPart part{-division.coefficient / division.atom.divisor, numerator, division.atom.divisor};
     if (HoldsExactly(sum, numerator * part.factor)) return part;
   }
   for (const IndexTerm& term : sum.terms()) {

@@ -35,7 +35,7 @@ class Printer {
 
  private:
   void Line(const std::string& line) {
-    text_.append(static_cast<size_t>(2 * depth_), ' ');
+    text_.append(2 * static_cast<size_t>(depth_), ' ');
     text_ += line + "\n";
   }
 
