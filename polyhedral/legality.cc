@@ -63,6 +63,7 @@ class Check {
   Status CheckThreads(const isl::Set& differences, const Dependence& dependence) const;
   Status CheckPipelines(const isl::Set& differences, const Dependence& dependence) const;
   bool IsOwnReduction(const Dependence& dependence) const;
+  bool IsSumOfLanes(VarId loop, const Dependence& dependence) const;
 
   isl_ctx* ctx_;
   const std::vector<Tensor>& tensors_;
@@ -115,6 +116,13 @@ const Check::Place* Check::StageOf(TensorId tensor) const {
 
 bool Check::IsOwnReduction(const Dependence& dependence) const {
   return dependence.from == dependence.to && IsReorderable(tensors_, statements_[dependence.from]);
+}
+
+// Lanes that all add to one element are summed before.
+bool Check::IsSumOfLanes(VarId loop, const Dependence& dependence) const {
+  return tree_.loops[loop].kind == LoopKind::kVector && order_ == ReductionOrder::kAny &&
+         IsOwnReduction(dependence) &&
+         WritesOneElement(tree_, dependence.from, statements_[dependence.from], loop);
 }
 
 // { time(b) - time(a) : a -> b a dependence }
@@ -224,8 +232,7 @@ Status Check::CheckForward(const isl::Set& differences, const Dependence& depend
 Status Check::CheckLoops(const isl::Set& differences, const Dependence& dependence) const {
   for (const Place& loop : loops_) {
     if (!loop.Holds(dependence.from) || !loop.Holds(dependence.to)) continue;
-    const bool vector = tree_.loops[loop.node->loop].kind == LoopKind::kVector;
-    if (vector && order_ == ReductionOrder::kAny && IsOwnReduction(dependence)) continue;
+    if (IsSumOfLanes(loop.node->loop, dependence)) continue;
     const isl::Set together = EqualBefore(differences, loop.depth);
     const auto dimension = static_cast<unsigned>(loop.depth);
     const TreeLoop& tree_loop = tree_.loops[loop.node->loop];

@@ -106,6 +106,7 @@ class OrderProof {
   struct Place {
     size_t depth;  // entries of time before it
     bool vector = false;
+    VarId loop = 0;       // if it is one
     TensorId tensor = 0;  // of a stage
     bool is_private = false;
     const LoopPipeline* pipeline = nullptr;
@@ -144,6 +145,7 @@ void OrderProof::Collect(const TreeNode& node, size_t depth) {
     if (RunsTogether(kind)) {
       loops_.push_back(place());
       loops_.back().vector = kind == LoopKind::kVector;
+      loops_.back().loop = node.loop;
     }
     if (input_.tree.loops[node.loop].IsPipelined()) {
       pipelines_.push_back(place());
@@ -205,7 +207,10 @@ bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y)
     if (stage.is_private && !SameThread(meeting, x, y)) return false;
   }
   for (const Place& loop : loops_) {
-    if (!loop.HoldsBoth(x, y) || (loop.vector && permutable)) continue;
+    if (!loop.HoldsBoth(x, y)) continue;
+    const bool sums_lanes = loop.vector && permutable &&
+                            WritesOneElement(input_.tree, x.statement, x_statement, loop.loop);
+    if (sums_lanes) continue;
     if (!is_zero(bounds[loop.depth]) && !part_before(loop.depth)) return false;
   }
   for (const Place& place : pipelines_) {

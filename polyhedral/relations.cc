@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "support/check.h"
@@ -102,6 +103,18 @@ std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement) {
   };
   TUNEC_CHECK(descend(tree.root), "statement {} has no leaf", tree.statements[statement].name);
   return time;
+}
+
+bool WritesOneElement(const ScheduleTree& tree, StatementId statement, const Statement& written,
+                      VarId loop) {
+  return std::ranges::all_of(written.writes, [&](const Write& write) {
+    return std::ranges::all_of(write.index, [&](const IndexExpr& index) {
+      if (index.UsesLoaded()) return false;
+      const IndexExpr over_loops =
+          Substitute(index, [&](VarId iterator) { return tree.inverse[statement][iterator]; });
+      return !Simplify(over_loops, tree.LoopIntervals()).Uses(loop);
+    });
+  });
 }
 
 }  // namespace tunec

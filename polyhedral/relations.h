@@ -29,5 +29,9 @@ std::array<IndexExpr, 3> ThreadOf(const ScheduleTree& tree, StatementId statemen
 /// When the tree runs the instances of a statement: places in sequences and values of loops
 /// from the root down to its leaf, over its iterators.
 std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement);
+/// Whether all iterations of a loop, of those around it one each, write the same elements: lanes
+/// that add to them can be summed first. `written`: the statement before staging.
+bool WritesOneElement(const ScheduleTree& tree, StatementId statement, const Statement& written,
+                      VarId loop);
 
 }  // namespace tunec
