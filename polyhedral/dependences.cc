@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
 
 #include "polyhedral/relations.h"
 #include "support/check.h"
@@ -20,7 +22,10 @@ constexpr unsigned long kIslOperations = 40'000'000;
 StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
   const char* name = isl_map_get_tuple_name(map.get(), side);
   TUNEC_CHECK(name != nullptr && name[0] == 'S', "a dependence of no statement");
-  return static_cast<StatementId>(std::atoi(name + 1));
+  const std::string_view number = name + 1;
+  StatementId id = 0;
+  std::from_chars(number.data(), number.data() + number.size(), id);
+  return id;
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ class Mover {
 IndexExpr Mover::Known(const IndexExpr& forward) const {
   const auto& [exact, quotients] = relation_.iterators;
   const auto own = static_cast<VarId>(statement().iterators.size());
-  const IndexExpr value = Substitute(forward, [&, &exact = exact, &quotients = quotients](VarId v) {
+  IndexExpr value = Substitute(forward, [&, &exact = exact, &quotients = quotients](VarId v) {
     const auto found = exact.find(v);
     if (found != exact.end()) return found->second;
     const Quotient& quotient = quotients.at(v);
