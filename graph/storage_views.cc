@@ -80,6 +80,7 @@ class ViewPlacer {
     for (const NodeId id : known_)
       if (IsRenaming(graph_.node(id))) Rename(id);
     for (const FusionGroup& group : plan_.groups) PlaceMovement(group);
+    PlacePieces();
     ViewPlan result{.views = {}, .nodes = {nodes_.begin(), nodes_.end()}};
     for (const auto& [value, placement] : placements_)
       result.views.push_back(ViewOf(value, placement));
@@ -241,6 +242,43 @@ class ViewPlacer {
     for (const IndexTerm& term : linear.terms())
       if (term.atom.kind != IndexAtom::Kind::kVariable || term.coefficient < 0) return false;
     return RunBytes(value, linear) >= kCacheLine;
+  }
+
+  // Dense pieces of one stored value that several groups read, each a piece of its own: the steps
+  // of a sequence. As views they leave their places out of the groups, which then may be equal.
+  void PlacePieces() {
+    std::map<std::pair<ValueId, std::vector<int64_t>>, std::vector<NodeId>> pieces;
+    for (const FusionGroup& group : plan_.groups)
+      for (const NodeId id : group.nodes)
+        if (IsPieceOfInput(group, id)) pieces[PieceKind(id)].push_back(id);
+    for (const auto& [kind, nodes] : pieces) {
+      const bool shared = std::ranges::any_of(
+          nodes, [&](NodeId id) { return GroupOf(id) != GroupOf(nodes.front()); });
+      if (shared) std::ranges::for_each(nodes, [&](NodeId id) { PlacePiece(id); });
+    }
+  }
+
+  // What is sliced, and the shape that is cut out.
+  std::pair<ValueId, std::vector<int64_t>> PieceKind(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return {node.inputs[0], graph_.value(node.outputs[0]).type.Shape()};
+  }
+
+  bool IsPieceOfInput(const FusionGroup& group, NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (node.op != Op::kSlice || nodes_.contains(id)) return false;
+    return std::ranges::find(group.inputs, node.inputs[0]) != group.inputs.end() &&
+           graph_.ConstantOf(node.inputs[0]) == nullptr && !graph_.IsOutput(node.outputs[0]) &&
+           !placements_.contains(node.outputs[0]) && ElementsOf(graph_, node.outputs[0]) > 0;
+  }
+
+  void PlacePiece(NodeId id) {
+    const ValueId output = graph_.node(id).outputs[0];
+    Rename(id);
+    const IndexExpr& linear = placements_.at(output).linear;
+    if (linear - linear.constant() == OwnOffset(graph_.value(output))) return;
+    nodes_.erase(id);
+    placements_.erase(output);
   }
 
   StorageView ViewOf(ValueId value, const Placement& placement) const {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "graph/fuse.h"
 #include "tests/graph/lower/sample_graph.h"
 
@@ -125,6 +127,45 @@ TEST(StorageViews, SlicesAndReshapesOfSeveralReadersAreReadInPlace) {
   ASSERT_NE(Find(plan, r), nullptr);
   EXPECT_EQ(Find(plan, r)->owner, x);
   EXPECT_EQ(Find(plan, r)->offset, 48 + 16);
+  ExpectSameAsReference(graph);
+}
+
+// The steps of a sequence: where a step lies is no part of what its kernel computes.
+TEST(StorageViews, PiecesOfOneValueForSeveralKernelsAreViews) {
+  SampleGraph g("g");
+  const ValueId x = Product(g, g.Input({3, 2, 16}), 16, 24);
+  const ValueId w = g.Weight({24, 24});
+  ValueId state = g.Input({2, 24});
+  for (int64_t step = 0; step < 3; ++step) {
+    const ValueId row = g(
+        Op::kSlice, {x},
+        {{"starts", Ints{step, 0, 0}}, {"ends", Ints{step + 1, 2, 24}}, {"steps", Ints{1, 1, 1}}});
+    const ValueId flat = g(Op::kReshape, {row}, {{"shape", Ints{2, 24}}});
+    state = g(Op::kTanh, {g(Op::kAdd, {flat, g(Op::kMatmul, {state, w})})});
+  }
+  const Graph graph = std::move(g).Build({state});
+  const FusionPlan plan = PlanOf(graph);
+  EXPECT_EQ(plan.groups.size(), 4U);
+  std::set<std::string> texts;
+  for (const FusionGroup& group : plan.groups) {
+    Compute compute = Lower(graph, group)->front().compute;
+    compute.name.clear();
+    texts.insert(Print(compute));
+  }
+  EXPECT_EQ(texts.size(), 2U) << "the product with the inputs, and a step";
+  ExpectSameAsReference(graph);
+}
+
+// One kernel reads all pieces: as views they would be arguments of their own.
+TEST(StorageViews, PiecesForOneKernelStayPartOfIt) {
+  SampleGraph g("g");
+  const ValueId x = Product(g, g.Input({2, 16}), 16, 32);
+  const auto piece = [&](int64_t row) {
+    return g(Op::kSlice, {x},
+             {{"starts", Ints{row, 0}}, {"ends", Ints{row + 1, 32}}, {"steps", Ints{1, 1}}});
+  };
+  const Graph graph = std::move(g).Build({g(Op::kMul, {piece(0), g(Op::kTanh, {piece(1)})})});
+  EXPECT_TRUE(PlanOf(graph).views.empty());
   ExpectSameAsReference(graph);
 }
 
