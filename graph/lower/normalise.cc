@@ -51,12 +51,14 @@ Lazy MeanOf(LowerContext& context, const Lazy& sum, int64_t count) {
 }
 
 // 1 / sqrt(sum / count + epsilon).
+Expr InverseRoot(const Expr& sum, int64_t count, double epsilon) {
+  const Expr variance = sum / Expr::Constant(count, sum.type());
+  const Expr deviation = Unary(ScalarOp::kSqrt, variance + Expr::Constant(epsilon, sum.type()));
+  return Expr::Constant(1, sum.type()) / deviation;
+}
+
 Lazy InverseDeviation(LowerContext& context, const Lazy& sum, int64_t count, double epsilon) {
-  return PerRow(context, sum, [=](const Expr& s) {
-    const Expr variance = s / Expr::Constant(count, s.type());
-    const Expr deviation = Unary(ScalarOp::kSqrt, variance + Expr::Constant(epsilon, s.type()));
-    return Expr::Constant(1, s.type()) / deviation;
-  });
+  return PerRow(context, sum, [=](const Expr& s) { return InverseRoot(s, count, epsilon); });
 }
 
 // (x - mean) / sqrt(variance + epsilon) over `axes`, the variance in a second pass over the
@@ -138,21 +140,64 @@ Result<Lazy> LowerRmsNorm(LowerContext& context, const Node& node) {
   return Affine(context, node, scaled, Same);
 }
 
-Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node) {
-  const Lazy x = context.ReusableInput(node, 0);
-  const AxisSet axes = AxisSet::From(2, x.shape.size());
-  return Affine(context, node, Standardised(context, x, axes, node.Float("epsilon")), OfChannel);
+namespace {
+
+// Whether the channels of the value lie side by side.
+bool IsChannelsLast(const LowerContext& context, ValueId value) {
+  const Layout& layout = context.graph().value(value).layout;
+  return !layout.IsRowMajor() && layout.map.back().Uses(1);
 }
 
-// As layer normalisation of x with its channels split into groups.
-Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
-  const Lazy x = context.ReusableInput(node, 0);
-  const int64_t groups = node.Int("groups");
-  const int64_t size = x.shape[1] / groups;
-  const int64_t divisor = std::max<int64_t>(size, 1);  // without channels nothing is computed
+// The sums over groups of `size` channels and all that follows the channels: [batch, groups].
+Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool squared) {
+  const Lazy sums = SumOver(context, x, AxisSet::From(2, x.shape.size()), squared);
+  if (size == 1) return sums;
+  const Lazy grouped =
+      context.Define(sums.type, {x.shape[0], x.shape[1] / size, size}, kReadCost,
+                     [=](StatementBuilder& builder, const Index& index) {
+                       return sums.At(builder, {index[0], index[1] * size + index[2]});
+                     });
+  return SumOver(context, grouped, AxisSet::From(2, 3), /*squared=*/false);
+}
+
+// A stored value per channel, computed from one per group.
+Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_t size,
+                std::function<Expr(const Expr&)> function) {
+  return context.Materialise(context.Define(
+      row.type, {row.shape[0], channels}, row.cost + kDivisionCost,
+      [=](StatementBuilder& builder, const Index& index) {
+        return function(row.At(builder, {index[0], IndexExpr::FloorDiv(index[1], size)}));
+      }));
+}
+
+// Standardised over groups of `size` channels that lie side by side. A group's sums would walk
+// memory in pieces of `size` elements; so each channel is summed by itself, and what is known of a
+// group is stored for each of its channels: every statement then has channels as its lanes.
+Lazy StandardisedChannels(LowerContext& context, const Lazy& x, int64_t size, double epsilon) {
+  const int64_t channels = x.shape[1];
+  const int64_t count = size * AxisSet::From(2, x.shape.size()).Count(x.shape);
+  const Lazy mean =
+      PerChannel(context, SumOfGroups(context, x, size, /*squared=*/false), channels, size,
+                 [count](const Expr& sum) { return sum / Expr::Constant(count, sum.type()); });
+  const Lazy centred = context.Define(
+      x.type, x.shape, x.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return x.At(builder, index) - mean.At(builder, {index[0], index[1]});
+      });
+  const Lazy inverse =
+      PerChannel(context, SumOfGroups(context, centred, size, /*squared=*/true), channels, size,
+                 [=](const Expr& sum) { return InverseRoot(sum, count, epsilon); });
+  return context.Define(
+      x.type, x.shape, centred.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return centred.At(builder, index) * inverse.At(builder, {index[0], index[1]});
+      });
+}
+
+// Standardised over groups of `size` channels and all that follows: as layer normalisation of x
+// with its channels split into groups.
+Lazy StandardisedGroups(LowerContext& context, const Lazy& x, int64_t size, double epsilon) {
   std::vector<int64_t> split = x.shape;
   split[1] = size;
-  split.insert(split.begin() + 1, groups);
+  split.insert(split.begin() + 1, x.shape[1] / size);
   const Lazy grouped =
       context.Define(x.type, split, x.cost, [=](StatementBuilder& builder, const Index& index) {
         Index merged = index;
@@ -160,16 +205,36 @@ Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
         merged.erase(merged.begin() + 1);
         return x.At(builder, merged);
       });
-  const Lazy standard =
-      Standardised(context, grouped, AxisSet::From(2, split.size()), node.Float("epsilon"));
-  const Lazy merged = context.Define(
-      x.type, x.shape, standard.cost, [=](StatementBuilder& builder, const Index& index) {
-        Index parts = index;
-        parts[1] = IndexExpr::Mod(index[1], divisor);
-        parts.insert(parts.begin() + 1, IndexExpr::FloorDiv(index[1], divisor));
-        return standard.At(builder, parts);
-      });
-  return Affine(context, node, merged, OfChannel);
+  const Lazy standard = Standardised(context, grouped, AxisSet::From(2, split.size()), epsilon);
+  return context.Define(x.type, x.shape, standard.cost,
+                        [=](StatementBuilder& builder, const Index& index) {
+                          Index parts = index;
+                          parts[1] = IndexExpr::Mod(index[1], size);
+                          parts.insert(parts.begin() + 1, IndexExpr::FloorDiv(index[1], size));
+                          return standard.At(builder, parts);
+                        });
+}
+
+}  // namespace
+
+Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const double epsilon = node.Float("epsilon");
+  const Lazy standard = IsChannelsLast(context, node.inputs[0])
+                            ? StandardisedChannels(context, x, /*size=*/1, epsilon)
+                            : Standardised(context, x, AxisSet::From(2, x.shape.size()), epsilon);
+  return Affine(context, node, standard, OfChannel);
+}
+
+Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
+  const Lazy x = context.ReusableInput(node, 0);
+  const double epsilon = node.Float("epsilon");
+  // Without channels nothing is computed.
+  const int64_t size = std::max<int64_t>(x.shape[1] / node.Int("groups"), 1);
+  const Lazy standard = IsChannelsLast(context, node.inputs[0])
+                            ? StandardisedChannels(context, x, size, epsilon)
+                            : StandardisedGroups(context, x, size, epsilon);
+  return Affine(context, node, standard, OfChannel);
 }
 
 }  // namespace tunec::lower

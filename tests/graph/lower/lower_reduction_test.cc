@@ -114,6 +114,20 @@ TEST(LowerNormalise, All) {
              {{"groups", int64_t{3}}})}));
 }
 
+// Channels last, in groups of several channels and of one; the sums of a group's channels meet.
+TEST(LowerNormalise, ChannelsThatLieSideBySide) {
+  Layout last{.shape = {2, 4, 5, 6}, .map = {}};
+  for (const VarId d : {0, 2, 3, 1}) last.map.push_back(IndexExpr::Var(d));
+  for (const int64_t groups : {1, 2, 6}) {
+    SampleGraph g("group_norm");
+    const ValueId x = g(Op::kConv, {g.Input({2, 3, 4, 5}), g.Weight({6, 3, 1, 1})});
+    const ValueId y = g(Op::kGroupNorm, {x, g.Weight({6}), g.Weight({6})}, {{"groups", groups}});
+    const ValueId z = g(Op::kInstanceNorm, {y, g.Weight({6}), g.Weight({6})});
+    for (const ValueId value : {x, y, z}) g.SetLayout(value, last);
+    ExpectSameAsReference(std::move(g).Build({g(Op::kRelu, {z})}));
+  }
+}
+
 // Elementwise work before and after the reduction joins its kernel.
 TEST(LowerSoftmax, WithElementwiseAround) {
   SampleGraph g("scores");
