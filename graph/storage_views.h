@@ -18,8 +18,9 @@ struct ViewPlan {
 /// part of: each operand needs a kernel of its own then. Data movement alone in its group is one
 /// when rows stay contiguous. A slice of a value that is stored anyway is one when its elements lie
 /// side by side and other groups read other pieces of the same shape: these groups' texts do not
-/// depend on where their pieces lie. Ensures: no graph output is a view; owners have storage of their own;
-/// views of one owner share elements only where their values are the same. O(nodes + operands).
+/// depend on where their pieces lie. Ensures: no graph output is a view; owners have storage of
+/// their own; views of one owner share elements only where their values are the same. O(nodes +
+/// operands).
 ViewPlan PlaceViews(const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

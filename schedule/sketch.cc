@@ -78,6 +78,7 @@ std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, cons
       if (!rows_first) AddRowSketches(lowering, target, sketches);
       AddReduceAllSketches(lowering, target, sketches);
       AddPointwiseSketches(lowering, target, sketches);
+      if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
       if (sketches.empty()) AddAffineSketches(lowering, target, sketches);
     }
   }

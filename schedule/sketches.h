@@ -26,6 +26,11 @@ void AddRowSketches(const NamedCompute& lowering, const Target& target,
 void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
+/// Sums over rows for columns that lie side by side, with pointwise work around them: statistics
+/// and normalisations of channels that come last (sketch_columns.cc).
+void AddColumnSketches(const NamedCompute& lowering, const Target& target,
+                       std::vector<Sketch>& sketches);
+
 /// Statements that compute each element by itself: chains of elementwise operators and data
 /// movement (sketch_pointwise.cc).
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,

@@ -439,6 +439,48 @@ inline constexpr std::string_view kStreamedAttention = R"(compute streamed_atten
 }
 )";
 
+// Groups of two channels that lie side by side; one of two images.
+inline constexpr std::string_view kGroupNorm = R"(compute group_norm {
+  input X: f32[2, 17, 5, 22]
+  output Y: f32[2, 17, 5, 22]
+  workspace s: f32[2, 22]
+  workspace g: f32[2, 11]
+  workspace m: f32[2, 22]
+  workspace q: f32[2, 22]
+  workspace v: f32[2, 11]
+  workspace d: f32[2, 22]
+  s[n: 2, c: 22, h: 17 reduction, w: 5 reduction]:
+    s[n, c] sum= X[n, h, w, c]
+  g[n: 2, j: 11, k: 2 reduction]:
+    g[n, j] sum= s[n, 2*j + k]
+  m[n: 2, c: 22]:
+    m[n, c] = g[n, floor(c/2)] / 170.0
+  q[n: 2, c: 22, h: 17 reduction, w: 5 reduction]:
+    q[n, c] sum= (X[n, h, w, c] - m[n, c]) * (X[n, h, w, c] - m[n, c])
+  v[n: 2, j: 11, k: 2 reduction]:
+    v[n, j] sum= q[n, 2*j + k]
+  d[n: 2, c: 22]:
+    d[n, c] = 1.0 / sqrt(v[n, floor(c/2)] / 170.0 + 0.001)
+  Y[n: 2, h: 17, w: 5, c: 22]:
+    Y[n, h, w, c] = (X[n, h, w, c] - m[n, c]) * d[n, c]
+}
+)";
+
+// The rows are all that is reduced.
+inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
+  input X: f32[37, 29]
+  output Y: f32[37, 29]
+  workspace s: f32[29]
+  workspace q: f32[29]
+  s[c: 29, r: 37 reduction]:
+    s[c] sum= X[r, c]
+  q[c: 29, r: 37 reduction]:
+    q[c] sum= (X[r, c] - s[c] / 37.0) * (X[r, c] - s[c] / 37.0)
+  Y[r: 37, c: 29]:
+    Y[r, c] = (X[r, c] - s[c] / 37.0) / sqrt(q[c] / 37.0 + 0.001)
+}
+)";
+
 inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
     {"weight_matmul", kWeightMatmul},
@@ -470,6 +512,8 @@ inline constexpr Program kPrograms[] = {
     {"causal", kCausal},
     {"attention", kAttention},
     {"streamed_attention", kStreamedAttention},
+    {"group_norm", kGroupNorm},
+    {"column_norm", kColumnNorm},
 };
 
 }  // namespace tunec::test

@@ -97,6 +97,8 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kGather), "pointwise");
   EXPECT_EQ(first(kAttention), "stream");
   EXPECT_EQ(first(kStreamedAttention), "stream");
+  EXPECT_EQ(first(kGroupNorm), "columns");
+  EXPECT_EQ(first(kColumnNorm), "columns");
 }
 
 // Blocks of a transposition: a vector's lanes on one side, copies of the code on the other.
