@@ -27,8 +27,8 @@ std::vector<TensorSpec> OutputSpecs(const Graph& graph) {
 }
 
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
-                                        std::span<const TensorSpec> specs,
-                                        const std::string& file) {
+                                        std::span<const TensorSpec> specs, const std::string& file,
+                                        FloatTypes floats) {
   std::vector<Array> selected;
   for (const TensorSpec& spec : specs) {
     const auto found = std::ranges::find_if(
@@ -36,10 +36,13 @@ Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
     if (found == arrays.end())
       return Fail(ErrorCode::kInvalidArgument, "{} has no array '{}', expected {}", file, spec.name,
                   FormatType(spec));
-    if (found->spec.type != spec.type || found->spec.shape != spec.shape)
+    const bool both_float = IsFloat(found->spec.type) && IsFloat(spec.type);
+    const bool type_fits =
+        found->spec.type == spec.type || (floats == FloatTypes::kAny && both_float);
+    if (!type_fits || found->spec.shape != spec.shape)
       return Fail(ErrorCode::kInvalidArgument, "{}: array '{}' is {}, expected {}", file, spec.name,
                   FormatType(found->spec), FormatType(spec));
-    Array copy(spec.type, spec.shape);
+    Array copy(found->spec.type, spec.shape);
     std::copy_n(found->bytes.data(), copy.bytes(), copy.mutable_data());
     selected.push_back(std::move(copy));
   }

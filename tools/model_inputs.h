@@ -15,10 +15,14 @@
 
 namespace tunec {
 
-/// The specs' arrays among `arrays`, by name. kInvalidArgument when one is missing or has another
-/// type or shape; `file` begins the message.
+/// Whether an array of another float type than its spec's will do.
+enum class FloatTypes { kSame, kAny };
+
+/// The specs' arrays among `arrays`, by name, in the types that they have there. kInvalidArgument
+/// when one is missing or has another type or shape; `file` begins the message.
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
-                                        std::span<const TensorSpec> specs, const std::string& file);
+                                        std::span<const TensorSpec> specs, const std::string& file,
+                                        FloatTypes floats = FloatTypes::kSame);
 
 /// Name, type and shape of the graph's inputs and outputs. Requires: fixed shapes.
 std::vector<TensorSpec> InputSpecs(const Graph& graph);

@@ -3,15 +3,18 @@
 
     cli_test.py --tunec PROGRAM [unittest's arguments]
 """
+import io
 import json
 import os
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import zipfile
 from pathlib import Path
 
 from onnx_bytes import model, node, tensor
@@ -25,7 +28,41 @@ GRAPH = """graph g {
   output y = r
 }
 """
+HALF = """graph h {
+  input a: f16[8, 64]
+  input b: f16[64, 48]
+  p = matmul(a, b)
+  e = exp(p)
+  output y = e
+}
+"""
+QUANTISED = """graph q {
+  input x: f32[4, 40]
+  input w: f32[40, 24]
+  constant step: f32[] = 0.05
+  p = matmul(x, w)
+  d = div(p, step)
+  r = round(d)
+  c = clip(r) {min=-128, max=127}
+  l = cast(c) {to="i8"}
+  f = cast(l) {to="f32"}
+  y = mul(f, step)
+  output y = y
+}
+"""
 RELU = model([node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [2, 3]})
+
+
+def npz(**arrays):
+    """The bytes of an .npz of float32 arrays: name -> (shape, numbers)."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, (shape, numbers) in arrays.items():
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+            header += " " * (-(len(header) + 11) % 64) + "\n"
+            archive.writestr(name + ".npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) +
+                             header.encode() + struct.pack(f"<{len(numbers)}f", *numbers))
+    return content.getvalue()
 
 
 class Cli(unittest.TestCase):
@@ -200,6 +237,26 @@ class Cli(unittest.TestCase):
         self.assertIn("wrong", self.bad(1, "differ", "verify", relu, "--test-data", data).stdout)
         (data / "output_0.pb").write_bytes(tensor([3, 2], [0, 0, 1, 2, 1, 4]))
         self.bad(2, "output_0.pb is f32[3x2]", "verify", relu, "--test-data", data)
+
+    def test_verify_judges_by_the_types_the_model_computes_in(self):
+        half = self.file("half.graph", HALF)
+        self.assertIn("(the model computes in f16: 16 roundings of 2^-11)", self.good("verify", half, "--no-db"))
+        self.bad(1, "differ by more than 1e-06", "verify", half, "--no-db", "--tolerance", "1e-6")
+        for weight, levels in (("8", "4 of 127"), ("16", "4 of 32767")):
+            quantised = self.file(f"q{weight}.graph", QUANTISED.replace("i8", f"i{weight}"))
+            self.assertIn(f"(the model is quantised to i{weight}: {levels} levels)",
+                          self.good("verify", quantised, "--no-db"))
+        self.assertNotIn("(the model", self.good("verify", self.file("g.graph", GRAPH), "--no-db"))
+
+    def test_expected_halves_may_be_given_as_float32(self):
+        half = self.file("half.graph", "graph h {\n  input a: f32[3]\n  y = cast(a) {to=\"f16\"}\n  output y = y\n}\n")
+        numbers = [1.0, 2.5, 0.1]
+        right = self.file("right.npz", npz(a=((3,), numbers), y=((3,), numbers)))
+        wrong = self.file("wrong.npz", npz(a=((3,), numbers), y=((3,), [1.0, 2.6, 0.1])))
+        shape = self.file("shape.npz", npz(a=((3,), numbers), y=((1,), [1.0])))
+        self.assertIn("expected", self.good("verify", half, "--no-db", "--expected", right))
+        self.bad(1, "differ", "verify", half, "--no-db", "--expected", wrong)
+        self.bad(2, "array 'y' is f32[1]", "verify", half, "--no-db", "--expected", shape)
 
     def test_tuning_is_remembered(self):
         path = self.file("g.graph", GRAPH)

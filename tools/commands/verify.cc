@@ -12,6 +12,7 @@
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
 #include "tools/text_table.h"
+#include "tools/verify_tolerance.h"
 
 namespace tunec {
 namespace {
@@ -22,7 +23,7 @@ struct VerifyArguments {
   std::string expected;
   std::string test_data;
   uint64_t input_seed = 0;
-  double tolerance = kOutputTolerance;
+  std::optional<double> tolerance;  // none: by the types that the model computes in
   bool skip_reference = false;
   std::vector<std::string> passes;
   bool pipeline = false;
@@ -63,7 +64,8 @@ Result<Case> ReadCase(const VerifyArguments& arguments, const Graph& graph) {
   TUNEC_ASSIGN(found.inputs, MakeInputs(graph, inputs, arguments.input_seed));
   if (!arguments.expected.empty()) {
     TUNEC_ASSIGN(const std::vector<NamedArray> arrays, ReadNpz(arguments.expected));
-    TUNEC_ASSIGN(found.expected, SelectArrays(arrays, OutputSpecs(graph), arguments.expected));
+    TUNEC_ASSIGN(found.expected,
+                 SelectArrays(arrays, OutputSpecs(graph), arguments.expected, FloatTypes::kAny));
   }
   return found;
 }
@@ -73,7 +75,7 @@ void AddErrors(TextTable& table, const std::string& against, double tolerance,
   for (const OutputError& error : errors)
     table.AddRow({error.name, against, fmt::format("{:.3g}", error.absolute),
                   fmt::format("{:.3g}", error.magnitude), fmt::format("{:.3g}", error.Relative()),
-                  fmt::format("{:g}", tolerance), error.IsWithin(tolerance) ? "ok" : "wrong"});
+                  fmt::format("{:.3g}", tolerance), error.IsWithin(tolerance) ? "ok" : "wrong"});
 }
 
 /// The given inputs, if any were, and random ones.
@@ -90,7 +92,7 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
     return Fail(ErrorCode::kInvalidArgument, "no inputs to verify on: --random-inputs is 0");
   const std::vector<std::string> names = arguments.pipeline ? DefaultPipeline() : arguments.passes;
   return PrintPassAnswers(session.graph, names, inputs, PassesOf(session.options).pass,
-                          arguments.tolerance);
+                          arguments.tolerance.value_or(kOutputTolerance));
 }
 
 Result<int> VerifyModel(const VerifyArguments& arguments) {
@@ -112,11 +114,13 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
                    {"relative", Align::kRight},
                    {"threshold", Align::kRight},
                    {"verdict"}});
+  VerifyTolerance tolerance = ToleranceFor(session.graph);
+  if (arguments.tolerance) tolerance = {*arguments.tolerance, ""};
   bool right = true;
   const auto compare = [&](const std::string& against, const std::vector<Array>& expected) {
     const std::vector<OutputError> errors = CompareOutputs(specs, outputs, expected);
-    AddErrors(table, against, arguments.tolerance, errors);
-    right = right && GreatestRelative(errors) <= arguments.tolerance;
+    AddErrors(table, against, tolerance.threshold, errors);
+    right = right && GreatestRelative(errors) <= tolerance.threshold;
   };
   if (given.expected) compare("expected", *given.expected);
   if (!arguments.skip_reference) {
@@ -124,9 +128,10 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
     compare("reference", reference);
   }
   fmt::print("{}", table.Print());
+  if (!tolerance.why.empty()) fmt::print("({})\n", tolerance.why);
   if (right) return kExitOk;
   fmt::print(stderr, "error: outputs differ by more than {:g} of their largest magnitude\n",
-             arguments.tolerance);
+             tolerance.threshold);
   return kExitFailure;
 }
 
@@ -158,8 +163,10 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
       ->excludes(inputs)
       ->excludes(expected);
   command
-      .add_option("--tolerance", arguments->tolerance,
-                  "error relative to the largest magnitude (default 1e-4)")
+      .add_option(
+          "--tolerance", arguments->tolerance,
+          "error relative to the largest magnitude (default 1e-4; of models that compute in "
+          "f16 16 * 2^-11, in bf16 16 * 2^-8, quantised to 8 bits 4/127, to 16 4/32767)")
       ->type_name("E")
       ->check(Silently(CLI::NonNegativeNumber));
   CLI::Option* pass =
