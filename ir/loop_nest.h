@@ -172,7 +172,7 @@ struct LoopNest {
   std::vector<Tensor> tensors;  // arguments are those of role input, output, weight, in order
   std::vector<std::string> variables;  // loop variable v is called variables[v]; all different
   std::vector<Phase> phases;
-  Contraction contraction = Contraction::kFused;
+  Contraction contraction = Contraction::kSeparate;  // whoever makes a nest may allow more
 };
 
 /// Tasks of one phase, those of all its waves.

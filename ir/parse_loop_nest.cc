@@ -26,7 +26,7 @@ class Parser {
   Result<LoopNest> Run() {
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("nest"));
     TUNEC_ASSIGN(nest_.name, lexer_.ExpectName("the name of the nest"));
-    if (lexer_.TryTake("separate")) nest_.contraction = Contraction::kSeparate;
+    nest_.contraction = lexer_.TryTake("separate") ? Contraction::kSeparate : Contraction::kFused;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("{"));
     TUNEC_ASSIGN(nest_.tensors, ParseTensors(lexer_));
     while (!lexer_.TryTake("}")) {

@@ -100,7 +100,7 @@ std::vector<IrValue> ReduceLanes(EmitState& state, const Store& store, std::vect
       a.push_back(width == 2 ? b.Extract(value, 0) : b.Shuffle(value, value, low));
       c.push_back(width == 2 ? b.Extract(value, 1) : b.Shuffle(value, value, high));
     }
-    partial = EmitCombine(state, store, a, c, {});
+    partial = EmitCombine(state, store, a, c, nullptr);
   }
   return partial;
 }
@@ -111,7 +111,7 @@ Status CombineIntoTarget(EmitState& state, const Store& store, const std::vector
     TUNEC_ASSIGN(const IrValue old_value, EmitOldValue(state, write));
     old_values.push_back(old_value);
   }
-  const std::vector<IrValue> results = EmitCombine(state, store, old_values, values, {});
+  const std::vector<IrValue> results = EmitCombine(state, store, old_values, values, nullptr);
   for (size_t k = 0; k < store.writes.size(); ++k)
     TUNEC_RETURN_IF_ERROR(EmitWrite(state, store.writes[k], results[k], false));
   return {};
@@ -176,7 +176,7 @@ Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes) {
     while (partial.size() > 1) {
       std::vector<std::vector<IrValue>> next;
       for (size_t i = 0; i + 1 < partial.size(); i += 2)
-        next.push_back(EmitCombine(state, *store, partial[i], partial[i + 1], {}));
+        next.push_back(EmitCombine(state, *store, partial[i], partial[i + 1], nullptr));
       if (partial.size() % 2 == 1) next.push_back(partial.back());
       partial = std::move(next);
     }
@@ -214,7 +214,7 @@ Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector
   std::vector<IrValue> old_values;
   for (size_t k = 0; k < slots.size(); ++k)
     old_values.push_back(b.LoadSlot(slots[k], b.TypeOf(identities[k])));
-  const std::vector<IrValue> results = EmitCombine(state, store, old_values, vectors, reads);
+  const std::vector<IrValue> results = EmitCombine(state, store, old_values, vectors, &reads);
   for (size_t k = 0; k < slots.size(); ++k) {
     const IrValue result = b.Splat(results[k], lanes);
     b.StoreSlot(slots[k], state.lanes.mask == nullptr

@@ -158,11 +158,11 @@ Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes);
 Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector<IrValue>& values,
                          const std::vector<IrValue>& reads);
 /// The reducer's combine, fusing a product into the sum where the nest allows: `values` are the
-/// store's, `reads` what they were computed from (empty: no fusing).
+/// store's, `reads` what they were computed from (null: values are partial results, no fusing).
 std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& old_values,
                                  const std::vector<IrValue>& values,
-                                 const std::vector<IrValue>& reads);
+                                 const std::vector<IrValue>* reads);
 
 // --- tiles (emit_tile.cc, emit_amx.cc) ---
 Status EmitTile(EmitState& state, const Tile& tile);

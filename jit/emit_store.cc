@@ -43,6 +43,7 @@ bool CombinesLanes(EmitState& state, const Store& store) {
   return true;
 }
 
+/// Whether combining into write k adds the value to what is there.
 bool IsPlainSum(const Reducer& reducer, size_t k) {
   const Expr& combine = reducer.combine[k];
   if (!combine.Is(ScalarOp::kAdd)) return false;
@@ -52,19 +53,24 @@ bool IsPlainSum(const Reducer& reducer, size_t k) {
          a.node().slot == static_cast<int>(k) && b.node().slot == static_cast<int>(k);
 }
 
+/// Whether value k is a product that one instruction multiplies and adds: it is then not needed
+/// by itself.
+bool FusesIntoSum(const EmitState& state, const Store& store, size_t k) {
+  return store.reducer && state.nest.contraction == Contraction::kFused &&
+         IsPlainSum(*store.reducer, k) && store.values[k].Is(ScalarOp::kMul) &&
+         IsFloat(store.values[k].type());
+}
+
 }  // namespace
 
 std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& old_values,
                                  const std::vector<IrValue>& values,
-                                 const std::vector<IrValue>& reads) {
+                                 const std::vector<IrValue>* reads) {
   std::vector<IrValue> results;
   for (size_t k = 0; k < store.writes.size(); ++k) {
-    const bool fuses = !reads.empty() && state.nest.contraction == Contraction::kFused &&
-                       IsPlainSum(*store.reducer, k) && store.values[k].Is(ScalarOp::kMul) &&
-                       IsFloat(store.values[k].type());
-    if (fuses) {
-      const ExprInputs inputs{&reads, nullptr, nullptr};
+    if (reads != nullptr && FusesIntoSum(state, store, k)) {
+      const ExprInputs inputs{reads, nullptr, nullptr};
       const IrValue a = EmitExpr(state, store.values[k].operands()[0], inputs);
       const IrValue b = EmitExpr(state, store.values[k].operands()[1], inputs);
       results.push_back(RoundToType(state.builder, state.builder.Fma(a, b, old_values[k]),
@@ -86,14 +92,11 @@ Status EmitStore(EmitState& state, const Store& store) {
     reads.push_back(value);
     if (uses_loaded) PublishLoaded(state, store, reads, loaded);
   }
-  const bool fusing = store.reducer.has_value() && state.nest.contraction == Contraction::kFused;
   std::vector<IrValue> values;
   for (size_t k = 0; k < store.values.size(); ++k) {
-    // A product that is fused into its sum is not needed by itself.
-    const bool unused = fusing && IsPlainSum(*store.reducer, k) &&
-                        store.values[k].Is(ScalarOp::kMul) && IsFloat(store.values[k].type());
-    values.push_back(unused ? nullptr
-                            : EmitExpr(state, store.values[k], {&reads, nullptr, nullptr}));
+    values.push_back(FusesIntoSum(state, store, k)
+                         ? nullptr
+                         : EmitExpr(state, store.values[k], {&reads, nullptr, nullptr}));
   }
   if (CombinesLanes(state, store)) return EmitLaneReduction(state, store, values, reads);
   if (store.reducer) {
@@ -102,7 +105,7 @@ Status EmitStore(EmitState& state, const Store& store) {
       TUNEC_ASSIGN(const IrValue old_value, EmitOldValue(state, write));
       old_values.push_back(old_value);
     }
-    values = EmitCombine(state, store, old_values, values, reads);
+    values = EmitCombine(state, store, old_values, values, &reads);
   }
   for (size_t k = 0; k < store.writes.size(); ++k)
     TUNEC_RETURN_IF_ERROR(EmitWrite(state, store.writes[k], values[k], store.non_temporal));

@@ -51,7 +51,9 @@ constexpr bool HasConstantBounds(LoopKind kind) { return NumbersTasks(kind) || I
 
 class Generator {
  public:
-  explicit Generator(const ScheduleTree& tree) : tree_(tree) {}
+  Generator(const ScheduleTree& tree, Contraction contraction) : tree_(tree) {
+    nest_.contraction = contraction;
+  }
 
   Result<LoopNest> Run();
 
@@ -752,6 +754,8 @@ Result<LoopNest> Generator::Run() {
 
 }  // namespace
 
-Result<LoopNest> GenerateLoops(const ScheduleTree& tree) { return Generator(tree).Run(); }
+Result<LoopNest> GenerateLoops(const ScheduleTree& tree, Contraction contraction) {
+  return Generator(tree, contraction).Run();
+}
 
 }  // namespace tunec

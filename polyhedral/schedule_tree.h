@@ -121,6 +121,7 @@ std::string Print(const ScheduleTree& tree);
 
 /// The loops of the tree. Every condition is enforced: by a bound, by an If around all it
 /// concerns, or proven away by the ranges of the loops. No legality is checked here.
-Result<LoopNest> GenerateLoops(const ScheduleTree& tree);
+/// `contraction` becomes the nest's: what the accuracy contract allows.
+Result<LoopNest> GenerateLoops(const ScheduleTree& tree, Contraction contraction);
 
 }  // namespace tunec

@@ -143,11 +143,10 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, ReductionOrder
 }
 
 Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& dependences,
-                              ReductionOrder order) {
-  TUNEC_RETURN_IF_ERROR(dependences.Check(tree, order));
-  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree));
-  TUNEC_RETURN_IF_ERROR(CheckTiles(tree, nest, order));
-  nest.contraction = order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
+                              const Arithmetic& arithmetic) {
+  TUNEC_RETURN_IF_ERROR(dependences.Check(tree, arithmetic.order));
+  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, arithmetic.contraction()));
+  TUNEC_RETURN_IF_ERROR(CheckTiles(tree, nest, arithmetic.order));
   return nest;
 }
 
@@ -197,7 +196,7 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
 // weight. What is made of such a product again stays: a nest of its own has one weight to begin
 // with.
 Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& schedule,
-                                           ReductionOrder order) {
+                                           const Arithmetic& arithmetic) {
   std::vector<LoopNest> nests;
   std::vector<Statement> kept;
   std::set<TensorId> made;
@@ -215,7 +214,7 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
     const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
     TUNEC_RETURN_IF_ERROR(ScheduleCopy(
         tree, statement.name, pack != nullptr ? pack->axes : AxesOfSplit(schedule, statement)));
-    TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, order));
+    TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, arithmetic));
     nests.push_back(std::move(nest));
     made.insert(statement.writes[0].tensor);
     compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
@@ -230,7 +229,7 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
 Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
                                     const Arithmetic& arithmetic) {
   TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, arithmetic));
-  TUNEC_ASSIGN(std::vector<LoopNest> prepack, TakePrepacks(rewritten, schedule, arithmetic.order));
+  TUNEC_ASSIGN(std::vector<LoopNest> prepack, TakePrepacks(rewritten, schedule, arithmetic));
   ScheduleTree tree = OriginalTree(rewritten);
   Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   for (const Statement& statement : rewritten.statements) {
@@ -245,12 +244,12 @@ Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& sche
 Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
                                       const Arithmetic& arithmetic) {
   TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, arithmetic));
-  TUNEC_ASSIGN(LoopNest nest, CheckedLoops(draft.tree, draft.dependences, arithmetic.order));
+  TUNEC_ASSIGN(LoopNest nest, CheckedLoops(draft.tree, draft.dependences, arithmetic));
   return ScheduledKernel{std::move(nest), std::move(draft.prepack)};
 }
 
-Result<LoopNest> OriginalLoops(const Compute& compute) {
-  return GenerateLoops(OriginalTree(compute));
+Result<LoopNest> OriginalLoops(const Compute& compute, const Arithmetic& arithmetic) {
+  return GenerateLoops(OriginalTree(compute), arithmetic.contraction());
 }
 
 }  // namespace tunec

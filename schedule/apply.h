@@ -19,6 +19,10 @@ struct Arithmetic {
   /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
   /// all: three are as accurate as float32, two have 16 bits, one has 8.
   int least_terms = 3;
+  /// Where sums may be regrouped, a product may also be fused into its sum.
+  Contraction contraction() const {
+    return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
+  }
 };
 
 /// What a schedule makes of a Compute. The nest's arguments are found by name: those of the
@@ -48,6 +52,6 @@ Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& sche
                                     const Arithmetic& arithmetic);
 
 /// The loops before any step, for `tunec show` and as the slowest of all schedules.
-Result<LoopNest> OriginalLoops(const Compute& compute);
+Result<LoopNest> OriginalLoops(const Compute& compute, const Arithmetic& arithmetic);
 
 }  // namespace tunec

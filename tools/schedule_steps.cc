@@ -10,7 +10,7 @@ Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& sch
                                      std::string label, const Arithmetic& arithmetic) {
   SchedulePrefix prefix{.schedule = schedule, .label = std::move(label)};
   TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, arithmetic));
-  TUNEC_ASSIGN(prefix.loops, GenerateLoops(draft.tree));
+  TUNEC_ASSIGN(prefix.loops, GenerateLoops(draft.tree, arithmetic.contraction()));
   const Status legal = draft.dependences.Check(draft.tree, arithmetic.order);
   if (!legal) prefix.refusal = legal.error();
   prefix.prepack = std::move(draft.prepack);

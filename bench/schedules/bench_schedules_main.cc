@@ -74,7 +74,7 @@ void MeasureOnce(const Compute& compute, const Schedule& schedule, Times& times)
   times.Measure("dependences", [&] { return Must(fresh.dependences.Print()); });
   times.Measure("by isl",
                 [&] { return IsFine(fresh.dependences.CheckExactly(fresh.tree, kOrder)); });
-  times.Measure("loops", [&] { return Must(GenerateLoops(draft.tree)); });
+  times.Measure("loops", [&] { return Must(GenerateLoops(draft.tree, Contraction::kFused)); });
   times.Measure("all", [&] { return Must(ApplySchedule(compute, schedule, kOrder)); });
 }
 

@@ -398,6 +398,27 @@ nest reduce {
                       1e-4);
 }
 
+TEST(Reductions, ProductsThatReadNothing) {
+  ExpectAsInterpreted(R"(
+nest squares {
+  output S: f32[4]
+  output V: f32[37]
+  output H: f32[1]
+  output M: f32[3]
+  phase main {
+    for j in 0 .. 4 { a: S[j] = 0.0  for k in 0 .. 8 { b: S[j] sum= index_f32(j + k) * index_f32(k) } }
+    vector for j in 0 .. 37 { c: V[j] = 0.0 }
+    for k in 0 .. 5 { vector for j in 0 .. 37 { d: V[j] sum= index_f32(j) * 2.0 } }
+    e: H[0] = 0.0
+    vector for k in 0 .. 29 { f: H[0] sum= index_f32(k) * 0.5 }
+    for j in 0 .. 3 {
+      g: M[j] = 0.0
+      vector for k in 0 .. min(9, j + 2) { h: M[j] sum= index_f32(k) * index_f32(j) }
+    }
+  }
+})");
+}
+
 TEST(Access, PrefetchesChangeNothing) {
   ExpectAsInterpreted(R"(
 nest ahead {

@@ -21,13 +21,13 @@ class Generator {
     depth_ = 1 + Below(9);
     row_tile_ = 1 + Below(6);
     column_tile_ = 8 << Below(3);
-    const std::string type = Pick({"f32", "f32", "f32", "f64", "i32"});
-    one_ = type == "i32" ? "1i32" : type == "f64" ? "1.0f64" : "1.0";
+    type_ = Pick({"f32", "f32", "f32", "f64", "i32"});
+    one_ = type_ == "i32" ? "1i32" : type_ == "f64" ? "1.0f64" : "1.0";
     std::string text = fmt::format(
         "nest random {{\n  input A: {0}[400, 400]\n  input B: {0}[400, 400]\n"
         "  input X: i64[400] range [0, 399]\n  output O: {0}[{1}, {2}]\n"
         "  output S: {0}[{1}]\n  local acc: {0}[{3}, {4}]\n  phase main {{\n",
-        type, rows_, columns_, row_tile_, column_tile_);
+        type_, rows_, columns_, row_tile_, column_tile_);
     text += Below(3) == 0 ? Elementwise() : Tiled();
     return text + Rows() + "  }\n}\n";
   }
@@ -75,7 +75,8 @@ class Generator {
   std::string Value(const std::vector<std::string>& variables) {
     const std::string a = Read(variables);
     const std::string b = Read(variables);
-    switch (Below(6)) {
+    const std::string index = fmt::format("index_{}({})", type_, Pick(variables));
+    switch (Below(7)) {
       case 0:
         return fmt::format("{} * {}", a, b);
       case 1:
@@ -86,6 +87,8 @@ class Generator {
         return fmt::format("select(holds({} - {} >= 0), {}, {})", Pick(variables), Below(30), a, b);
       case 4:
         return fmt::format("{} - {} * {}", a, b, one_);
+      case 5:
+        return fmt::format("{} * {}", index, one_);
       default:
         return a;
     }
@@ -130,7 +133,7 @@ class Generator {
     const std::string upper = Below(2) == 0
                                   ? std::to_string(columns_)
                                   : fmt::format("min({}, i + {})", columns_, 1 + Below(20));
-    const std::string read = Read({"i", "j"});
+    const std::string read = Value({"i", "j"});
     return fmt::format(
         "for i in 0 .. {} {{\ns: S[i] = {}\nvector for j in 0 .. {} {{\nr: S[i] {}= {}\n}}\n}}\n",
         rows_, one_, upper, Pick({"sum", "max", "min"}), read);
@@ -138,7 +141,7 @@ class Generator {
 
   Random random_;
   int rows_ = 0, columns_ = 0, depth_ = 0, row_tile_ = 0, column_tile_ = 0;
-  std::string one_;
+  std::string type_, one_;
 };
 
 TEST(RandomNests, AsInterpreted) {

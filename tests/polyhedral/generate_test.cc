@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string Loops(const ScheduleTree& tree) {
-  const auto nest = GenerateLoops(tree);
+  const auto nest = GenerateLoops(tree, Contraction::kFused);
   EXPECT_TRUE(nest);
   EXPECT_TRUE(Verify(*nest)) << Verify(*nest).error().message;
   return Print(*nest);
@@ -55,7 +55,7 @@ TEST(Tree, FinalisesAfterTheLastCombination) {
   const ScheduleTree tree = OriginalTree(compute);
   ASSERT_EQ(tree.statements.size(), 3U);
   EXPECT_EQ(tree.statements[2].name, "Y.final");
-  EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree)));
+  EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)));
 }
 
 TEST(Tree, TimesFollowSequencesAndLoops) {
@@ -97,7 +97,7 @@ TEST(Generate, IsolationFreesTheMiddle) {
 
 TEST(Generate, PartsOfOneTreeStayOnePart) {
   // Parts of a phase may run at the same time; the parts of an isolated loop must not.
-  const auto nest = GenerateLoops(Isolated(kPaddedConv, "Y.o"));
+  const auto nest = GenerateLoops(Isolated(kPaddedConv, "Y.o"), Contraction::kFused);
   for (const Phase& phase : nest->phases) EXPECT_EQ(phase.body.size(), 1U) << Print(*nest);
   EXPECT_EQ(CountTasks(nest->phases[1]), 1);
 }
@@ -108,7 +108,7 @@ TEST(Generate, IsolatedTasksStayOneChain) {
   const std::string text = Loops(tree);
   EXPECT_THAT(text, HasSubstr("parallel for Y_o in 0 .. 5"));
   EXPECT_THAT(text, HasSubstr("if (Y_o - 1 >= 0, -Y_o + 3 >= 0)"));
-  EXPECT_TRUE(Agrees(MustParse(kPaddedConv), *GenerateLoops(tree)));
+  EXPECT_TRUE(Agrees(MustParse(kPaddedConv), *GenerateLoops(tree, Contraction::kFused)));
 }
 
 TEST(Generate, NamesOfVariablesDiffer) {
@@ -124,7 +124,7 @@ TEST(Generate, NamesOfVariablesDiffer) {
     Y[_1] = X[_1]
 }
 )");
-  EXPECT_TRUE(Verify(*GenerateLoops(OriginalTree(compute))));
+  EXPECT_TRUE(Verify(*GenerateLoops(OriginalTree(compute), Contraction::kFused)));
 }
 
 TEST(Generate, EmptyDomainsGiveNoLoops) {
@@ -135,7 +135,7 @@ TEST(Generate, EmptyDomainsGiveNoLoops) {
     Y[i, j] = X[i, j]
 }
 )");
-  const auto nest = GenerateLoops(OriginalTree(compute));
+  const auto nest = GenerateLoops(OriginalTree(compute), Contraction::kFused);
   ASSERT_TRUE(nest);
   EXPECT_TRUE(nest->phases.empty());
 }
@@ -151,7 +151,7 @@ TEST(Generate, GuardsAndConditionsThatRangesDecideGo) {
 )");
   const std::string text = Loops(OriginalTree(compute));
   EXPECT_THAT(text, HasSubstr("where"));
-  EXPECT_TRUE(Agrees(compute, *GenerateLoops(OriginalTree(compute))));
+  EXPECT_TRUE(Agrees(compute, *GenerateLoops(OriginalTree(compute), Contraction::kFused)));
   const Compute inside = MustParse(R"(compute inside {
   input A: f32[9]
   output Y: f32[7]

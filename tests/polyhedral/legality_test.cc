@@ -54,7 +54,8 @@ void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
 // Refused by the check, and wrong when forced through it.
 void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string_view message) {
   EXPECT_EQ(Message(Check(tree)), message);
-  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree))) << "the refusal is merely conservative";
+  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)))
+      << "the refusal is merely conservative";
 }
 
 TEST(Dependences, OfAMatmul) {
@@ -85,7 +86,7 @@ TEST(Legality, OriginalOrderIsLegal) {
     const ScheduleTree tree = OriginalTree(compute);
     EXPECT_EQ(Message(Check(tree)), "legal") << text;
     EXPECT_EQ(Message(Check(tree, ReductionOrder::kAsWritten)), "legal") << text;
-    EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree))) << text;
+    EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused))) << text;
   }
 }
 
@@ -96,7 +97,7 @@ TEST(Legality, ReductionsMayBeReorderedUnlessAsWritten) {
     ScheduleTree tree = OriginalTree(compute);
     Exchange(tree, outer, inner);
     EXPECT_EQ(Message(Check(tree)), "legal");
-    EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree)));
+    EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)));
   }
   ScheduleTree tree = OriginalTree(MustParse(kPaddedConv));
   Exchange(tree, "Y.ic", "Y.kh");
@@ -154,7 +155,7 @@ TEST(Legality, GaussSeidelForbidsExchangeAfterReversal) {
   ScheduleTree tree = OriginalTree(compute);
   Exchange(tree, "A.t", "A.i");
   EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of A: the "));
-  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree)));
+  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)));
   tree = OriginalTree(compute);
   SetKind(tree, "A.t", LoopKind::kParallel);
   EXPECT_THAT(Message(Check(tree)), HasSubstr("parallel loop A.t carries accesses of A"));
@@ -188,7 +189,7 @@ TEST(Legality, AliasesShareTheirDependences) {
   std::swap(tree.root.children[1], tree.root.children[2]);  // u overwrites t before Y reads it
   const std::string message = Message(Check(tree));
   EXPECT_EQ(message, "order of accesses of t: the storage dependence Y(i=0) -> u(i=0) is violated");
-  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree)));
+  EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)));
 }
 
 TEST(Legality, ScatteredWritesHideNothing) {

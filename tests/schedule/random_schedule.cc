@@ -259,7 +259,7 @@ class Generator {
       const ScheduleTree before = tree_;
       if (!Add(step)) return;
       // Some have no whole tile.
-      const auto nest = GenerateLoops(tree_);
+      const auto nest = GenerateLoops(tree_, Contraction::kFused);
       if (nest && Print(*nest).find("tile " + intrinsic) != std::string::npos) return;
       tree_ = before;
       schedule_.steps.pop_back();

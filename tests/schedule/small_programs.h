@@ -42,6 +42,18 @@ inline constexpr std::string_view kSmallPrograms[] = {
     Y[c, o] = acc[c, o]
 }
 )",
+    R"(compute reads_nothing {
+  output Y: f32[3]
+  output Z: f32[3, 4]
+  workspace acc: f32[3]
+  acc[j: 3, k: 5 reduction]:
+    acc[j] sum= index_f32(j + k) * index_f32(k)
+  Y[j: 3]:
+    Y[j] = acc[j] * 2.0
+  Z[j: 3, k: 4]:
+    Z[j, k] = index_f32(j) * 0.5 + index_f32(k)
+}
+)",
     R"(compute one_row {
   input X: f32[1, 7]
   output Y: f32[1, 7]

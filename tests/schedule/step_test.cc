@@ -97,7 +97,7 @@ TEST_P(StepFires, AndKeepsTheResult) {
   const Compute compute = MustParse(GetParam().program);
   const Schedule schedule = MustParseSteps(GetParam().steps);
   EXPECT_EQ(Judge(compute).Outcome(schedule, AnyArithmetic()), "");
-  const auto before = OriginalLoops(compute);
+  const auto before = OriginalLoops(compute, ReductionOrder::kAny);
   const auto after = ApplySchedule(compute, schedule, AnyArithmetic());
   ASSERT_TRUE(before && after);
   EXPECT_NE(Print(*before), Print(after->nest)) << "the steps changed nothing";

@@ -27,7 +27,7 @@ Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Run
   if (!gave_up && quick.has_value() != exact.has_value()) {
     return {Fate::kWrong, "the quick proof and isl differ"};
   }
-  const Result<LoopNest> nest = GenerateLoops(draft->tree);
+  const Result<LoopNest> nest = GenerateLoops(draft->tree, Contraction::kFused);
   if (!nest) return {Fate::kWrong, "no loops: " + nest.error().message};
   const ScheduledKernel kernel{*nest, draft->prepack};
   if (quick) return OfLegal(judge, kernel, code);

@@ -50,6 +50,14 @@ QUANTISED = """graph q {
   output y = y
 }
 """
+DOT = """compute d {
+  input a: f32[40]
+  input b: f32[40, 24]
+  output y: f32[24]
+  y[j: 24, k: 40 reduction]:
+    y[j] sum= a[k] * b[k, j]
+}
+"""
 RELU = model([node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [2, 3]})
 
 
@@ -63,6 +71,12 @@ def npz(**arrays):
             archive.writestr(name + ".npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) +
                              header.encode() + struct.pack(f"<{len(numbers)}f", *numbers))
     return content.getvalue()
+
+
+def only_number(path):
+    """The one float32 of the one array in an .npz."""
+    with zipfile.ZipFile(path) as archive:
+        return struct.unpack("<f", archive.read(archive.namelist()[0])[-4:])[0]
 
 
 class Cli(unittest.TestCase):
@@ -257,6 +271,29 @@ class Cli(unittest.TestCase):
         self.assertIn("expected", self.good("verify", half, "--no-db", "--expected", right))
         self.bad(1, "differ", "verify", half, "--no-db", "--expected", wrong)
         self.bad(2, "array 'y' is f32[1]", "verify", half, "--no-db", "--expected", shape)
+
+    # --- `exact` rounds products before they are added
+
+    def test_exact_assembly_has_no_fused_multiply_adds(self):
+        graph = self.file("g.graph", GRAPH)
+        compute = self.file("d.compute", DOT)
+        for command in (("schedule", compute, "--last", "--assembly"), ("schedule", compute, "--auto", "--assembly"),
+                        ("show", graph, "--no-db", "--asm", "0")):
+            command += ("--cpu", "skylake-avx512")
+            self.assertIn("vfmadd", self.good(*command), command)
+            exact = self.good(*command, "--accuracy", "exact")
+            self.assertNotIn("vfmadd", exact, command)
+            self.assertRegex(exact, r"\bvmulps|\bvmulss", command)
+
+    def test_exact_models_have_no_fused_multiply_adds(self):
+        # -(1 + 2^-11) + a * a for a = 1 + 2^-12 is 0 where the product is rounded, 2^-24 where not.
+        graph = self.file("d.graph", "graph d {\n  input a: f32[1, 2]\n  input b: f32[2, 1]\n"
+                                     "  output y = matmul(a, b)\n}\n")
+        a = 1 + 2.0 ** -12
+        inputs = self.file("d.npz", npz(a=((1, 2), [-(1 + 2.0 ** -11), a]), b=((2, 1), [1, a])))
+        for accuracy, wanted in (("f32", 2.0 ** -24), ("exact", 0.0)):
+            self.good("run", graph, "--no-db", "--inputs", inputs, "--accuracy", accuracy, "--outputs", "y.npz")
+            self.assertEqual(only_number(self.dir / "y.npz"), wanted, accuracy)
 
     def test_tuning_is_remembered(self):
         path = self.file("g.graph", GRAPH)

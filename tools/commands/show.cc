@@ -122,7 +122,6 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
                 scheduled.schedule.lowering);
   TUNEC_ASSIGN(scheduled.kernel, ApplySchedule(*scheduled.compute, scheduled.schedule,
                                                ArithmeticFor(options.accuracy)));
-  scheduled.kernel.nest.contraction = ContractionFor(options.accuracy);
   scheduled.kernel.nest.name = SymbolOf(NameOfGroup(front_.graph, group.group));
   return scheduled;
 }
@@ -136,7 +135,8 @@ Status Shower::ShowCompute(const std::string& name) const {
 
 Status Shower::ShowNest(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
-  TUNEC_ASSIGN(LoopNest before, OriginalLoops(*scheduled.compute));
+  TUNEC_ASSIGN(LoopNest before,
+               OriginalLoops(*scheduled.compute, ArithmeticFor(session_.options.accuracy)));
   before.name = scheduled.kernel.nest.name;
   fmt::print("# before scheduling\n{}\n# schedule\n{}\n# after scheduling\n{}", Print(before),
              Print(scheduled.schedule), Print(scheduled.kernel.nest));
