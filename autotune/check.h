@@ -11,6 +11,9 @@
 // what their functions' documented errors add up to. Results stored in 16 bits may differ by a
 // rounding. Integers and bools must be exact wherever the sequential evaluation is. Where the
 // float64 result is not finite, the output has to be the same infinity or NaN.
+// Behind steps (round, floor, casts to integers, comparisons) an element may also be where an
+// error that is allowed in front of the step carries it: `bounds` (error_bounds.h). What is judged
+// is what remains of the difference.
 #pragma once
 
 #include <optional>
@@ -28,13 +31,17 @@ struct OutputJudge {
   std::string name;
   Array expected;      // y64 (integers: the exact value), logical row-major
   Array sequential;    // of the output's own type
+  Array bounds;        // f64: how far steps may carry each element from y64; none: 0
   double scale = 1;    // > 0
   double allowed = 0;  // of e
 };
 
 /// The rounding of one element of the type relative to its value.
 double RoundingOf(DataType type);
-/// The error that the functions (exp, tanh, ...) in a compute may bring in, relative.
+/// The largest relative error of a function (exp, tanh, ...) in compiled code; 0 for operators that
+/// are rounded correctly.
+double FunctionError(ScalarOp op);
+/// The error that the functions in a compute may bring in, relative.
 double FunctionError(const Compute& compute);
 
 /// e, and the first element where the outputs differ from what is expected in kind: a NaN, an

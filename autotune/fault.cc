@@ -1,5 +1,6 @@
 #include "autotune/fault.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -12,10 +13,12 @@
 namespace tunec {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 8> kNames = {{
+constexpr std::array<std::pair<Fault, std::string_view>, 10> kNames = {{
     {Fault::kNone, "none"},
     {Fault::kDropInit, "drop init"},
     {Fault::kReverseIndex, "reverse index"},
+    {Fault::kDropTerm, "drop term"},
+    {Fault::kTwoSteps, "two steps"},
     {Fault::kOverrun, "overrun"},
     {Fault::kCrash, "crash"},
     {Fault::kHang, "hang"},
@@ -79,6 +82,40 @@ bool ShiftWrite(const LoopNest& nest, Store& store) {
   return false;
 }
 
+// Whether the body combines values over the loop's iterations.
+bool Reduces(Body& body, VarId loop) {
+  return ChangeStore(body, [&](const Store& store) {
+    const auto uses = [&](const IndexExpr& index) { return index.Uses(loop); };
+    return store.reducer && std::ranges::none_of(store.writes[0].index, uses);
+  });
+}
+
+// Ends the first loop over a reduction one iteration early.
+bool DropTerm(Body& body) {
+  for (NestNode& node : body) {
+    auto* loop = std::get_if<Loop>(&node.value);
+    if (loop != nullptr && Reduces(loop->body, loop->var)) {
+      for (IndexExpr& upper : loop->upper) upper -= IndexExpr(1);
+      return true;
+    }
+    Body* inner = BodyOf(node);
+    if (inner != nullptr && DropTerm(*inner)) return true;
+  }
+  return false;
+}
+
+bool MoveSteps(Store& store) {
+  bool moved = false;
+  for (Expr& value : store.values) {
+    value = Transform(value, [&](const Expr& expr) {
+      if (!expr.Is(ScalarOp::kRound)) return expr;
+      moved = true;
+      return expr + Expr::Constant(2.0, expr.type());
+    });
+  }
+  return moved;
+}
+
 void Hang() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
@@ -116,6 +153,8 @@ LoopNest Corrupt(LoopNest nest, Fault fault) {
     if (fault == Fault::kReverseIndex) {
       changed = ChangeStore(phase.body, [&](Store& store) { return ReverseRead(nest, store); });
     }
+    if (fault == Fault::kDropTerm) changed = DropTerm(phase.body);
+    if (fault == Fault::kTwoSteps) changed = ChangeStore(phase.body, MoveSteps);
     if (fault == Fault::kOverrun) {
       changed = ChangeStore(phase.body, [&](Store& store) { return ShiftWrite(nest, store); });
     }

@@ -13,6 +13,8 @@ enum class Fault {
   kNone,
   kDropInit,       // accumulators are never initialised
   kReverseIndex,   // the first read walks its last dimension backwards
+  kDropTerm,       // the first sum ends one term too early
+  kTwoSteps,       // rounded values are two steps too large
   kOverrun,        // the first write lies one row of its tensor too far
   kCrash,          // the worker aborts while it compiles the candidate
   kHang,           // the worker never finishes compiling it

@@ -146,7 +146,6 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
   TUNEC_ASSIGN(ScheduledKernel scheduled,
                ApplySchedule(*compute, schedule, ArithmeticFor(workload.accuracy)));
   candidate.kernel.nest = Corrupt(std::move(scheduled.nest), request.fault);
-  candidate.kernel.nest.contraction = ContractionFor(workload.accuracy);
   TUNEC_ASSIGN(candidate.kernel.object, CompileObject(candidate.kernel.nest, workload.target));
   for (LoopNest& nest : scheduled.prepack) {
     TUNEC_ASSIGN(ObjectCode object, CompileObject(nest, workload.target));
@@ -214,7 +213,7 @@ size_t Workbench::Bytes() const {
   size_t bytes = 0;
   for (const auto& [name, buffer] : impl_->storage) bytes += buffer->size();
   for (const OutputJudge& judge : impl_->oracle.judges) {
-    bytes += judge.expected.bytes() + judge.sequential.bytes();
+    bytes += judge.expected.bytes() + judge.sequential.bytes() + judge.bounds.bytes();
   }
   return bytes;
 }
@@ -269,6 +268,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double
   if (!verdict.problem.empty()) {
     result.status = TrialStatus::kWrongResult;
     result.message = verdict.problem;
+    result.samples = {run_seconds};
     return result;
   }
   MisbehaveMeasuring(candidate.impl_->fault);

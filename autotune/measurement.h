@@ -30,7 +30,7 @@ struct CandidateRequest {
 /// The outcome of one candidate: the fields of a TrialRecord that measuring decides.
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
-  std::vector<double> samples;  // seconds; empty unless ok
+  std::vector<double> samples;  // seconds; of a wrong result that of the run that was checked
   std::optional<double> accuracy_error;
   std::string message;
   double compile_ms = 0;

@@ -10,34 +10,8 @@
 namespace tunec {
 namespace {
 
-Expr Promote(const Expr& expr) {
-  return Transform(expr, [](const Expr& node) {
-    if (!IsFloat(node.type())) return node;
-    const DataType wide = DataType::kF64;
-    const ExprNode& n = node.node();
-    switch (node.kind()) {
-      case ExprKind::kConstant:
-        return Expr::Constant(n.float_value, wide);
-      case ExprKind::kRead:
-        return Expr::Read(n.slot, wide);
-      case ExprKind::kAccumulator:
-        return Expr::Accumulator(n.slot, wide);
-      case ExprKind::kIncoming:
-        return Expr::Incoming(n.slot, wide);
-      case ExprKind::kIndex:
-        return Expr::Index(n.index[0], wide);
-      case ExprKind::kCast:
-        return Expr::Cast(node.operands()[0], wide);
-      case ExprKind::kHolds:
-      case ExprKind::kApply:
-        return node;
-    }
-    return node;
-  });
-}
-
 void PromoteAll(std::vector<Expr>& exprs) {
-  for (Expr& expr : exprs) expr = Promote(expr);
+  for (Expr& expr : exprs) expr = PromoteToFloat64(expr);
 }
 
 Expr StripCasts(const Expr& expr) {
@@ -221,6 +195,32 @@ Compute WithContiguousIterator(const Compute& compute) {
   return result;
 }
 
+Expr PromoteToFloat64(const Expr& expr) {
+  return Transform(expr, [](const Expr& node) {
+    if (!IsFloat(node.type())) return node;
+    const DataType wide = DataType::kF64;
+    const ExprNode& n = node.node();
+    switch (node.kind()) {
+      case ExprKind::kConstant:
+        return Expr::Constant(n.float_value, wide);
+      case ExprKind::kRead:
+        return Expr::Read(n.slot, wide);
+      case ExprKind::kAccumulator:
+        return Expr::Accumulator(n.slot, wide);
+      case ExprKind::kIncoming:
+        return Expr::Incoming(n.slot, wide);
+      case ExprKind::kIndex:
+        return Expr::Index(n.index[0], wide);
+      case ExprKind::kCast:
+        return Expr::Cast(node.operands()[0], wide);
+      case ExprKind::kHolds:
+      case ExprKind::kApply:
+        return node;
+    }
+    return node;
+  });
+}
+
 Compute PromoteToFloat64(const Compute& compute) {
   Compute wide = WithoutLayouts(compute);
   for (Tensor& tensor : wide.tensors) {
@@ -243,23 +243,30 @@ std::optional<StatementId> LastContraction(const Compute& compute) {
   return std::nullopt;
 }
 
-Compute WithMagnitudes(const Compute& compute, StatementId contraction) {
+std::string MagnitudeTensor(const std::string& sums) { return sums + ".magnitude"; }
+
+Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums) {
   Compute result = compute;
-  Statement magnitude = compute.statements[contraction];
-  Tensor tensor = compute.tensors[magnitude.writes[0].tensor];
-  tensor.name = kMagnitudeTensor;
-  tensor.role = TensorRole::kOutput;
-  tensor.layout = {};
-  tensor.alias.reset();
-  magnitude.name = kMagnitudeTensor;
-  magnitude.writes[0].tensor = static_cast<TensorId>(result.tensors.size());
-  magnitude.values[0] = Unary(ScalarOp::kAbs, magnitude.values[0]);
-  result.tensors.push_back(std::move(tensor));
-  result.statements.insert(result.statements.begin() + contraction + 1, std::move(magnitude));
+  result.statements.clear();
+  for (size_t s = 0; s < compute.statements.size(); ++s) {
+    result.statements.push_back(compute.statements[s]);
+    if (std::ranges::find(sums, static_cast<StatementId>(s)) == sums.end()) continue;
+    Statement magnitude = compute.statements[s];
+    Tensor tensor = compute.tensors[magnitude.writes[0].tensor];
+    tensor.name = MagnitudeTensor(tensor.name);
+    tensor.role = TensorRole::kOutput;
+    tensor.layout = {};
+    tensor.alias.reset();
+    magnitude.name = MagnitudeTensor(magnitude.name);
+    magnitude.writes[0].tensor = static_cast<TensorId>(result.tensors.size());
+    magnitude.values[0] = Unary(ScalarOp::kAbs, magnitude.values[0]);
+    result.tensors.push_back(std::move(tensor));
+    result.statements.push_back(std::move(magnitude));
+  }
   return result;
 }
 
-Result<LoopNest> PlainLoops(const Compute& compute) {
+Result<LoopNest> PlainLoops(const Compute& compute, Contraction contraction) {
   ScheduleTree tree = OriginalTree(compute);
   for (const ScheduleStep& step : PlainSchedule(compute).steps) {
     Status applied;
@@ -269,7 +276,7 @@ Result<LoopNest> PlainLoops(const Compute& compute) {
     if (const auto* vector = std::get_if<VectorizeStep>(&step)) applied = Apply(tree, *vector);
     TUNEC_RETURN_IF_ERROR(applied);
   }
-  return GenerateLoops(tree);
+  return GenerateLoops(tree, contraction);
 }
 
 Schedule PlainSchedule(const Compute& compute) {

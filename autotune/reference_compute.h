@@ -14,6 +14,7 @@ namespace tunec {
 /// Every float tensor, literal and cast becomes f64; integers stay. Layouts and aliases are
 /// dropped. Evaluated natively it is what Interpret calls Precision::kFloat64.
 Compute PromoteToFloat64(const Compute& compute);
+Expr PromoteToFloat64(const Expr& expr);
 
 /// The compute with row-major tensors of its own types.
 Compute WithoutLayouts(const Compute& compute);
@@ -27,12 +28,12 @@ Compute WithContiguousIterator(const Compute& compute);
 /// things (a sum of squares is not: nothing cancels in it).
 std::optional<StatementId> LastContraction(const Compute& compute);
 
-/// The name of the output tensor that WithMagnitudes adds.
-inline constexpr const char* kMagnitudeTensor = "contraction.magnitude";
-/// Adds an output that receives, for each element of the contraction, the sum of |a * b|.
+/// The name of the output tensor that WithMagnitudes adds for a tensor of sums.
+std::string MagnitudeTensor(const std::string& sums);
+/// Adds for each of these sums an output that receives the sum of its terms' magnitudes.
 ///   before: acc[i,j] sum= a[i,k] * b[k,j]
-///   after:  that; contraction.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
-Compute WithMagnitudes(const Compute& compute, StatementId contraction);
+///   after:  that; acc.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
+Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums);
 
 /// A plain schedule that any Compute admits: each statement in its own loops, vectors along the
 /// iterator whose accesses are most nearly contiguous, tasks over two others; both only where each
@@ -41,6 +42,6 @@ Compute WithMagnitudes(const Compute& compute, StatementId contraction);
 Schedule PlainSchedule(const Compute& compute);
 /// The loops of that schedule. It is legal by construction, so no dependences are computed, which
 /// would take longer than the evaluation; a test holds it against them.
-Result<LoopNest> PlainLoops(const Compute& compute);
+Result<LoopNest> PlainLoops(const Compute& compute, Contraction contraction);
 
 }  // namespace tunec

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "autotune/oracle.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
@@ -12,6 +13,7 @@ using ::testing::HasSubstr;
 using testing::kGoodSchedule;
 using testing::kIllegalSchedule;
 using testing::MatmulRelu;
+using testing::QuantisedMatmul;
 using testing::SoftmaxRows;
 using testing::WorkloadOf;
 
@@ -40,12 +42,31 @@ TEST_F(MeasureTest, PackedWeightsArePrepacked) {
   EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
 }
 
+// Products rounded before they are added have exactly the sequential evaluation's error; fused
+// ones have another. The smallest allowance that the judge knows would let both pass.
+TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
+  const auto error_under = [&](AccuracyMode mode) {
+    Workload workload = WorkloadOf(MatmulRelu());
+    workload.accuracy = {mode};
+    Result<Workbench> bench = Workbench::Make(workload, pool_);
+    if (!bench) return -1.0;
+    return bench->Measure(bench->Compile({kGoodSchedule}), std::nullopt)
+        .accuracy_error.value_or(-1);
+  };
+  const auto oracle = ComputeOracle(MatmulRelu(), {AccuracyMode::kExact}, 7, DetectCpu(2), pool_);
+  ASSERT_TRUE(oracle) << oracle.error().Format();
+  const OutputJudge& judge = oracle->judges[0];
+  const double separate = MeasureError(judge.sequential, judge).e;
+  EXPECT_EQ(error_under(AccuracyMode::kExact), separate);
+  EXPECT_NE(error_under(AccuracyMode::kF32), separate);
+}
+
 TEST_F(MeasureTest, AMissingInitialisationIsAWrongResult) {
   for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
     const Measurement result = Measured(compute, {"lower direct\n", Fault::kDropInit});
     EXPECT_EQ(result.status, TrialStatus::kWrongResult) << compute.name;
     EXPECT_NE(result.message, "");
-    EXPECT_TRUE(result.samples.empty());
+    EXPECT_EQ(result.samples.size(), 1u) << "of the run that was checked";
   }
 }
 
@@ -53,6 +74,27 @@ TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
   const Measurement result = Measured(MatmulRelu(), {kGoodSchedule, Fault::kReverseIndex});
   EXPECT_EQ(result.status, TrialStatus::kWrongResult);
   EXPECT_THAT(result.message, HasSubstr("error"));
+}
+
+// A step hides nothing but what falls on the other side of an edge.
+TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
+  for (const Fault fault : {Fault::kDropInit, Fault::kReverseIndex, Fault::kDropTerm,
+                            Fault::kTwoSteps, Fault::kOverrun}) {
+    const Measurement result = Measured(QuantisedMatmul(), {"lower direct\n", fault});
+    EXPECT_EQ(result.status, TrialStatus::kWrongResult) << Name(fault);
+  }
+  const Measurement right = Measured(QuantisedMatmul(), {"lower direct\n"});
+  EXPECT_EQ(right.status, TrialStatus::kOk) << right.message;
+}
+
+// Sums in other orders land on other sides of edges: of 64 x 64 elements at 512 steps to 1 some do.
+TEST_F(MeasureTest, SumsInAnotherOrderAreRightBehindSteps) {
+  for (const char* schedule : {"lower direct\nreorder acc.k acc.i acc.j\nvectorize acc.j\n",
+                               "lower direct\nsplit acc.k 4\nreorder acc.i acc.j acc.k.1 acc.k.0\n",
+                               "lower direct\nvectorize acc.k\n"}) {
+    const Measurement result = Measured(QuantisedMatmul(), {schedule});
+    EXPECT_EQ(result.status, TrialStatus::kOk) << schedule << result.message;
+  }
 }
 
 TEST_F(MeasureTest, WritingBeyondAnOutputIsAWrongResult) {

@@ -172,7 +172,7 @@ TEST(PromoteTest, LeavesNoNarrowFloat) {
   const Compute wide = PromoteToFloat64(SoftmaxRows());
   ASSERT_TRUE(Verify(wide)) << Verify(wide).error().Format();
   EXPECT_EQ(Print(wide).find("f32"), std::string::npos) << Print(wide);
-  const Compute with = WithMagnitudes(PromoteToFloat64(MatmulRelu()), 0);
+  const Compute with = WithMagnitudes(PromoteToFloat64(MatmulRelu()), {0});
   EXPECT_TRUE(Verify(with)) << Verify(with).error().Format();
 }
 

@@ -35,6 +35,24 @@ inline Compute MatmulRelu() {
     })");
 }
 
+/// A product whose results are rounded to multiples of 1/512, with the levels as int16 beside them.
+inline Compute QuantisedMatmul() {
+  return Parsed(R"(
+    compute quantised_matmul {
+      input A: f32[64, 300]
+      weight B: f32[300, 64] constant
+      output C: f32[64, 64]
+      output Q: i16[64, 64]
+      workspace t: f32[64, 64]
+      acc[i: 64, j: 64, k: 300 reduction]:
+        t[i, j] sum= A[i, k] * B[k, j]
+      out[i: 64, j: 64]:
+        C[i, j] = round(min(max(t[i, j] * 512.0, -32768.0), 32767.0)) * 0.001953125
+      levels[i: 64, j: 64]:
+        Q[i, j] = i16(min(max(round(t[i, j] * 512.0), -32768.0), 32767.0))
+    })");
+}
+
 inline Compute SoftmaxRows() {
   return Parsed(R"(
     compute softmax {

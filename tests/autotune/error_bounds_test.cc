@@ -1,0 +1,202 @@
+#include "autotune/error_bounds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autotune/check.h"
+#include "autotune/oracle.h"
+#include "ir/interpret.h"
+#include "tests/autotune/workloads.h"
+
+namespace tunec {
+namespace {
+
+using testing::MatmulRelu;
+using testing::Parsed;
+using testing::QuantisedMatmul;
+using testing::SoftmaxRows;
+
+// The bound of y = `expression` of one float32 x; none: it is behind no step.
+std::optional<double> BoundOf(const std::string& expression, double x, DataType type) {
+  const Compute compute = Parsed(fmt::format(
+      "compute c {{\n  input x: f32[1]\n  output y: {}[1]\n  out[i: 1]:\n    y[i] = {}\n}}\n",
+      Name(type), expression));
+  const std::optional<Compute> bounded = WithErrorBounds(compute, {});
+  if (!bounded) return std::nullopt;
+  if (const Status valid = Verify(*bounded); !valid) ADD_FAILURE() << valid.error().Format();
+  const Result<Compute> again = ParseCompute(Print(*bounded), "again");
+  if (!again || *again != *bounded) ADD_FAILURE() << Print(*bounded);
+  Array input(DataType::kF64, {1});
+  input.MutableAs<double>()[0] = x;
+  const auto outputs = Interpret(*bounded, std::vector<Array>{input}, Precision::kNative);
+  if (!outputs) ADD_FAILURE() << outputs.error().Format();
+  return outputs ? std::optional(outputs->back().GetDouble(0)) : std::nullopt;
+}
+
+std::optional<double> BoundOf(const std::string& expression, double x) {
+  return BoundOf(expression, x, DataType::kF32);
+}
+
+TEST(ErrorBounds, OneStepAtAnEdgeAndNoneElsewhere) {
+  // 0.1 as float32 is more: 2.5000000372529, an edge within half a unit in the last place.
+  for (const char* step : {"round", "floor", "ceil", "trunc"}) {
+    const double edge = std::string(step) == "round" ? 25 : 30;
+    const std::string expression = fmt::format("{}(x[i] * 0.1)", step);
+    EXPECT_EQ(BoundOf(expression, edge), 1.0) << step;
+    EXPECT_EQ(BoundOf(expression, 24), 0.0) << step;
+  }
+  EXPECT_EQ(BoundOf("i8(x[i] * 0.1)", 30, DataType::kI8), 1.0);
+  EXPECT_EQ(BoundOf("i8(x[i] * 0.1)", 24, DataType::kI8), 0.0);
+  EXPECT_EQ(BoundOf("sign(x[i] * 0.1 - 3.0)", 30), 2.0);
+  EXPECT_NEAR(*BoundOf("floormod(x[i] * 0.1, 3.0)", 30), 3, 1e-6);
+  EXPECT_LT(*BoundOf("floormod(x[i] * 0.1, 3.0)", 24), 1e-6);
+}
+
+TEST(ErrorBounds, WhatIsExactHasNoSteps) {
+  EXPECT_EQ(BoundOf("round(x[i])", 2.5), std::nullopt);
+  EXPECT_EQ(BoundOf("select(x[i] < 0.0, 1.0, 2.0)", 0), std::nullopt);
+  EXPECT_EQ(BoundOf("floor(round(x[i]) + 3.0) * 2.0", 2.5), std::nullopt);
+}
+
+TEST(ErrorBounds, ContinuousFunctionsAreNoSteps) {
+  for (const char* function : {"max(x[i] * 0.1, 0.0)", "min(x[i] * 0.1, 6.0)", "abs(x[i] * 0.1)",
+                               "exp(x[i] * 0.1)", "sqrt(x[i] * 0.1)", "tanh(x[i])"}) {
+    EXPECT_EQ(BoundOf(function, 30), std::nullopt) << function;
+  }
+}
+
+TEST(ErrorBounds, EitherBranchWhereAComparisonMayGoEitherWay) {
+  const std::string select = "select(x[i] * 0.1 < 3.0, 100.0, -50.0)";
+  EXPECT_EQ(BoundOf(select, 30), 150.0);
+  EXPECT_EQ(BoundOf(select, 29), 0.0);
+  EXPECT_EQ(BoundOf("x[i] * 0.1 <= 3.0", 30, DataType::kBool), 1.0);
+  EXPECT_EQ(BoundOf("x[i] * 0.1 <= 3.0", 31, DataType::kBool), 0.0);
+  // Where both branches meet, nothing but rounding is left.
+  EXPECT_LT(*BoundOf("select(x[i] * 0.1 < 3.0, x[i] * 0.1, 3.0)", 30), 1e-6);
+}
+
+TEST(ErrorBounds, StepsInAChain) {
+  // At the edge 2 or 3, so 1.0 or 1.5 in front of the second step.
+  EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 25), 1.0);
+  EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 24), 0.0);
+  // Levels are whole numbers: clipping, shifting and casting them is exact.
+  EXPECT_EQ(BoundOf("i8(min(max(round(x[i] * 0.1) + 3.0, -128.0), 127.0))", 24, DataType::kI8),
+            0.0);
+  EXPECT_NEAR(*BoundOf("f32(i8(round(x[i] * 0.1))) * 0.25", 25), 0.25, 1e-6);
+}
+
+TEST(ErrorBounds, FunctionsCarryErrorsOn) {
+  // log(x) * 10 is near the edge 23.5 for x = exp(2.35).
+  EXPECT_EQ(BoundOf("round(log(x[i]) * 10.0)", std::exp(2.35)), 1.0);
+  EXPECT_EQ(BoundOf("round(log(x[i]) * 10.0)", std::exp(2.33)), 0.0);
+  EXPECT_EQ(BoundOf("round(4.0 / (1.0 + exp(neg(x[i]))) + 0.5)", 0), 1.0);
+  EXPECT_EQ(BoundOf("round(4.0 / (1.0 + exp(neg(x[i]))) + 0.5)", 0.1), 0.0);
+}
+
+TEST(ErrorBounds, LargeExpressionsAreBoundedOrGivenUpQuickly) {
+  // x * sigmoid(x), time and again.
+  std::string expression = "x[i] * 0.1";
+  for (int depth = 0; depth < 3; ++depth) {
+    expression = fmt::format("({0}) / (1.0 + exp(neg({0})))", expression);
+  }
+  EXPECT_EQ(BoundOf(fmt::format("round({})", expression), 10), 0.0);
+  for (int depth = 0; depth < 4; ++depth) expression = fmt::format("({0}) * ({0})", expression);
+  EXPECT_EQ(BoundOf(fmt::format("round(round(round({})))", expression), 10), std::nullopt);
+}
+
+TEST(ErrorBounds, GroupsWithoutStepsHaveNone) {
+  for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
+    EXPECT_FALSE(HasSteps(compute)) << compute.name;
+  }
+  EXPECT_TRUE(HasSteps(QuantisedMatmul()));
+}
+
+TEST(ErrorBounds, SumsAndMaximaPassTheirTermsErrorsOn) {
+  const Compute compute = Parsed(R"(
+    compute rows {
+      input X: f32[4, 9]
+      output Y: f32[4]
+      workspace m: f32[4]
+      workspace s: f32[4]
+      top[i: 4, j: 9 reduction]:
+        m[i] max= round(X[i, j] * 0.1)
+      total[i: 4, j: 9 reduction]:
+        s[i] sum= round(X[i, j] * 0.1)
+      out[i: 4]:
+        Y[i] = m[i] + s[i]
+    })");
+  const std::optional<Compute> bounded = WithErrorBounds(compute, {0});
+  ASSERT_TRUE(bounded);
+  ASSERT_TRUE(Verify(*bounded)) << Verify(*bounded).error().Format();
+  Array input(DataType::kF64, {4, 9});
+  for (int64_t j = 0; j < 9; ++j) {
+    input.MutableAs<double>()[j] = 24;      // no edge
+    input.MutableAs<double>()[9 + j] = 25;  // all at the edge
+    input.MutableAs<double>()[18 + j] = j == 3 ? 25 : 44;
+    input.MutableAs<double>()[27 + j] = j == 3 ? 25 : 14;
+  }
+  const auto outputs = Interpret(*bounded, std::vector<Array>{input}, Precision::kNative);
+  ASSERT_TRUE(outputs) << outputs.error().Format();
+  const double wanted[] = {0, 1 + 9, 1 + 1, 1 + 1};
+  for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(outputs->back().GetDouble(i), wanted[i], 1e-5) << i;
+}
+
+class StepsTest : public ::testing::Test {
+ protected:
+  StepsTest() {
+    Result<Oracle> made = ComputeOracle(QuantisedMatmul(), {}, 7, DetectCpu(2), pool_);
+    if (made) oracle_ = std::move(*made);
+    if (!made) ADD_FAILURE() << made.error().Format();
+  }
+  // What is right, with `change` made to one element of one output.
+  Verdict JudgedWith(size_t output, int64_t element, double change) {
+    std::vector<Array> actual;
+    for (const OutputJudge& judge : oracle_.judges) {
+      Array array(judge.sequential.type(), judge.sequential.shape());
+      for (int64_t i = 0; i < array.size(); ++i) {
+        const bool changed = actual.size() == output && i == element;
+        array.SetDouble(i, judge.expected.GetDouble(i) + (changed ? change : 0));
+      }
+      actual.push_back(std::move(array));
+    }
+    return JudgeOutputs(actual, oracle_.judges);
+  }
+  // The first element whose bound is, or is not, nothing but rounding.
+  int64_t FirstElement(size_t output, bool at_edge) const {
+    const Array& bounds = oracle_.judges[output].bounds;
+    for (int64_t i = 0; i < bounds.size(); ++i) {
+      if ((bounds.GetDouble(i) > 1e-4) == at_edge) return i;
+    }
+    ADD_FAILURE() << "no such element";
+    return 0;
+  }
+  ThreadPool pool_{2};
+  Oracle oracle_;
+};
+
+TEST_F(StepsTest, OneStepAtAnEdgeIsRightTwoStepsAreWrong) {
+  for (const size_t output : {0u, 1u}) {
+    const double step = output == 0 ? 1.0 / 512 : 1;
+    const int64_t edge = FirstElement(output, true);
+    const int64_t inside = FirstElement(output, false);
+    EXPECT_EQ(JudgedWith(output, edge, 0).problem, "");
+    EXPECT_EQ(JudgedWith(output, edge, step).problem, "");
+    EXPECT_EQ(JudgedWith(output, edge, -step).problem, "");
+    EXPECT_NE(JudgedWith(output, edge, 2 * step).problem, "");
+    EXPECT_NE(JudgedWith(output, inside, step).problem, "");
+    EXPECT_NE(JudgedWith(output, inside, -step).problem, "");
+  }
+}
+
+TEST_F(StepsTest, FewElementsAreAtAnEdge) {
+  const Array& bounds = oracle_.judges[1].bounds;
+  int64_t at_edge = 0;
+  for (int64_t i = 0; i < bounds.size(); ++i) at_edge += bounds.GetDouble(i) > 0 ? 1 : 0;
+  EXPECT_GT(at_edge, 0);
+  EXPECT_LT(at_edge, bounds.size() / 50);
+}
+
+}  // namespace
+}  // namespace tunec
