@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "autotune/fallback.h"
 #include "compiler/assemble.h"
 #include "compiler/compiler.h"
 #include "compiler/front_end.h"
@@ -54,7 +55,7 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
   return {.kind = task.kind,
           .workload = StableHash(WorkloadText(task)),
           .schedule = Print(built.schedule.schedule),
-          .sketch_source = built.schedule.seconds ? "tuned" : "analytic",
+          .sketch_source = std::string(Name(SourceOf(built.schedule))),
           .flops = work.flops,
           .bytes = work.bytes,
           .phases = static_cast<int>(built.code.object.phases.size()),
@@ -73,6 +74,9 @@ Result<std::vector<BuiltKernel>> BuildAll(const Tasks& tasks, Database* database
     }
     TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner));
     (built.reused ? report.objects_reused : report.objects_compiled) += 1;
+    TUNEC_ASSIGN(const std::optional<std::string> note,
+                 DescribeFallback(database, task, tuner, built.schedule));
+    if (note && options.on_log) options.on_log(*note);
     kernels.push_back(std::move(built));
   }
   return kernels;

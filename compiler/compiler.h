@@ -52,7 +52,7 @@ struct KernelReport {
   std::string kind;           // "conv", "matmul", "softmax", ...
   std::string workload;       // hash of its workload
   std::string schedule;       // text
-  std::string sketch_source;  // "tuned" or "analytic"
+  std::string sketch_source;  // "tuned", "analytic" or "naive"
   double flops = 0;
   double bytes = 0;
   int phases = 1;

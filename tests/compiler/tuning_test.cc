@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "autotune/keys.h"
+#include "compiler/tasks.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -122,6 +124,43 @@ TEST(Tuning, HoldsForItsOwnThreadsAccuracyAndCpu) {
     EXPECT_EQ(model->report.objects_reused, 0);
     ExpectRight(graph, *model);
   }
+}
+
+// The same judgement without trials as with many: a schedule that is known to be wrong is not used,
+// and a line says so.
+TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
+  const Graph graph = GraphOf(kConvRelu);
+  Database database = InMemory();
+  CompileOptions options = Tuned(0);
+  std::vector<std::string> log;
+  options.on_log = [&](const std::string& line) { log.push_back(line); };
+  const auto before = Compile(graph, &database, options);
+  ASSERT_TRUE(before) << before.error().Format();
+  EXPECT_EQ(before->report.kernels[0].sketch_source, "analytic");
+  EXPECT_THAT(log, IsEmpty());
+
+  const auto front = RunFrontEnd(graph, options);
+  ASSERT_TRUE(front) << front.error().Format();
+  const Tasks tasks = CollectTasks(*front);
+  const TuningKey key = MakeTuningKey(tasks.unique[0], options.target, options.accuracy);
+  const TrialRecord wrong{.status = TrialStatus::kWrongResult,
+                          .schedule = before->report.kernels[0].schedule,
+                          .samples = {0.002},
+                          .message = "planted"};
+  ASSERT_TRUE(database.RecordTrial(key, wrong));
+  const auto after = Compile(graph, &database, options);
+  ASSERT_TRUE(after) << after.error().Format();
+  EXPECT_NE(after->report.kernels[0].schedule, before->report.kernels[0].schedule);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_THAT(log[0], HasSubstr("the analytic schedule is not used (wrong result: planted)"));
+
+  const TrialRecord naive{.schedule = "lower direct\n", .median_seconds = 0.04, .samples = {0.04}};
+  ASSERT_TRUE(database.RecordTrial(key, naive));
+  const auto slow = Compile(graph, &database, options);
+  ASSERT_TRUE(slow) << slow.error().Format();
+  EXPECT_EQ(slow->report.kernels[0].sketch_source, "naive");
+  EXPECT_THAT(log.back(),
+              HasSubstr("but a naive one; it takes 40 ms, the other took 2 ms in one run"));
 }
 
 TEST(Tuning, CancelledKeepsWhatWasMeasured) {

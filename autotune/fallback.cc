@@ -1,0 +1,69 @@
+#include "autotune/fallback.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tunec {
+namespace {
+
+std::string Milliseconds(double seconds) { return fmt::format("{:.3g} ms", seconds * 1e3); }
+
+std::string Reason(const TrialRecord& failed) {
+  std::string reason(TrialStatusName(failed.status));
+  if (!failed.message.empty()) reason += ": " + failed.message;
+  return reason;
+}
+
+// How the times compare, as far as they are known. A wrong result's one run was timed.
+std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
+  std::string text;
+  if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);
+  if (used.seconds && !failed.samples.empty()) {
+    text += fmt::format(", the other took {} in one run", Milliseconds(failed.samples.front()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view Name(ScheduleSource source) {
+  switch (source) {
+    case ScheduleSource::kTuned:
+      return "tuned";
+    case ScheduleSource::kAnalytic:
+      return "analytic";
+    case ScheduleSource::kNaive:
+      break;
+  }
+  return "naive";
+}
+
+ScheduleSource SourceOf(const RankedSchedule& schedule) {
+  if (schedule.schedule.steps.empty()) return ScheduleSource::kNaive;
+  return schedule.seconds ? ScheduleSource::kTuned : ScheduleSource::kAnalytic;
+}
+
+Result<std::optional<std::string>> DescribeFallback(const Database* database,
+                                                    const TuningTask& task,
+                                                    const TunerOptions& options,
+                                                    const RankedSchedule& used) {
+  if (database == nullptr) return std::nullopt;
+  const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
+  TUNEC_ASSIGN(std::vector<TrialRecord> failures, database->Trials(key));
+  std::erase_if(failures, [](const TrialRecord& t) { return t.status == TrialStatus::kOk; });
+  if (failures.empty()) return std::nullopt;
+  TUNEC_ASSIGN(const std::vector<RankedSchedule> analytic, RankSchedules(nullptr, task, options));
+  const std::string first = Print(analytic.front().schedule);
+  const auto failed = std::ranges::find(failures, first, &TrialRecord::schedule);
+  if (failed == failures.end()) return std::nullopt;
+  const ScheduleSource source = SourceOf(used);
+  return fmt::format("{}: the analytic schedule is not used ({}) but {}{}", task.description,
+                     Reason(*failed),
+                     source == ScheduleSource::kAnalytic ? "another sketch's"
+                                                         : fmt::format("a {} one", Name(source)),
+                     Compared(*failed, used));
+}
+
+}  // namespace tunec
