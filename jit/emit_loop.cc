@@ -45,17 +45,30 @@ bool HoldsUnrolled(const Body& body) {
   });
 }
 
+/// All that the loop's variable can be. Each bound holds by itself, so a constant one counts, too,
+/// where the others differ by more.
+Interval ValuesOf(EmitState& state, const Loop& loop) {
+  const auto bounds = [&](const IndexExpr& bound) {
+    return state.index.Bounds(bound, state.index.Evaluate(bound));
+  };
+  Interval values{-kUnbounded, kUnbounded};
+  for (const IndexExpr& bound : loop.lower) values.lo = std::max(values.lo, bounds(bound).lo);
+  for (const IndexExpr& bound : loop.upper) values.hi = std::min(values.hi, bounds(bound).hi - 1);
+  return values;
+}
+
 /// Constant iterations; where the real bounds are narrower each copy stands under a condition.
 Status EmitUnrolled(EmitState& state, const Loop& loop) {
   const LinearIndex lower = GreatestOf(state, loop.lower);
   const LinearIndex upper = state.index.Sum(lower, ExtentFrom(state, lower, loop.upper));
   const Interval from = state.index.Bounds(lower);
   const Interval to = state.index.Bounds(upper);
+  const Interval values = ValuesOf(state, loop);
   constexpr int64_t kMostCopies = 4096;
-  if (to.hi - from.lo > kMostCopies) return std::unexpected(Unbounded(state, loop));
+  if (values.hi - values.lo >= kMostCopies) return std::unexpected(Unbounded(state, loop));
   const bool separate = HoldsUnrolled(loop.body);
   const bool certain = from.lo == from.hi && to.lo == to.hi && !separate;
-  for (int64_t i = from.lo; i < to.hi; ++i) {
+  for (int64_t i = values.lo; i <= values.hi; ++i) {
     LinearIndex value;
     value.constant = i;
     const LinearIndex above = state.index.Sum(value, lower, -1);  // i - lower >= 0
@@ -67,7 +80,7 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
     IrValue condition = a.value;
     if (b.value != nullptr)
       condition = condition == nullptr ? b.value : state.builder.And(condition, b.value);
-    if (separate && i > from.lo) StartBlock(state);
+    if (separate && i > values.lo) StartBlock(state);
     if (condition == nullptr) {
       TUNEC_RETURN_IF_ERROR(certain ? EmitCertainCopy(state, loop, value, to.hi)
                                     : EmitCopy(state, loop, value));

@@ -28,6 +28,21 @@ nest mm {
 })");
 }
 
+// The other bounds are thousands apart, the constants say that there are eight copies at most.
+TEST(Loops, UnrolledWithinConstantsAndOtherBounds) {
+  ExpectAsInterpreted(R"(
+nest slanted {
+  input A: f32[6000, 8]
+  output C: f32[6000, 8]
+  phase main {
+    for t in 0 .. 6000 {
+      for j in 0 .. 8 { init: C[t, j] = 0.5 }
+      unrolled for i in max(0, 5995 - t) .. min(8, t - 2) { s: C[t, i] = A[t, i] + 1.0 }
+    }
+  }
+})");
+}
+
 TEST(Loops, ParallelTasksAndParts) {
   ExpectAsInterpreted(R"(
 nest tasks {
