@@ -16,9 +16,6 @@
 namespace tunec {
 namespace {
 
-// Enough for attention's statements; bounds what a hostile input can cost (seconds).
-constexpr unsigned long kIslOperations = 40'000'000;
-
 StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
   const char* name = isl_map_get_tuple_name(map.get(), side);
   TUNEC_CHECK(name != nullptr && name[0] == 'S', "a dependence of no statement");
@@ -146,9 +143,9 @@ Dependences& Dependences::operator=(Dependences&&) noexcept = default;
 Dependences::~Dependences() = default;
 
 Dependences Dependences::Of(const std::vector<Tensor>& tensors,
-                            const std::vector<Statement>& statements) {
+                            const std::vector<Statement>& statements, unsigned long operations) {
   auto impl = std::make_unique<Impl>();
-  isl_ctx_set_max_operations(impl->context.get(), kIslOperations);
+  isl_ctx_set_max_operations(impl->context.get(), operations);
   impl->tensors = tensors;
   impl->statements = statements;
   impl->storages = WrittenStorages(tensors, statements);

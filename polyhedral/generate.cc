@@ -35,6 +35,7 @@ struct Context {
   std::vector<std::vector<IndexExpr>> conditions;  // per statement, over the tree's loops
   std::vector<bool> dead;                          // per statement: no instance here
   std::vector<const TreeNode*> undivided;          // isolated parallel loops around this place
+  std::vector<VarId> undecided;                    // isolated loops that loops further in decide
   bool among_threads = false;                      // directly inside a block loop
   std::optional<int> token;                        // stores are copies that complete later
 };
@@ -44,6 +45,12 @@ struct Bounds {
   std::vector<IndexExpr> lower;
   std::vector<IndexExpr> upper;
   bool empty() const { return lower.empty() && upper.empty(); }
+};
+
+// Of a body, the conditions that tell where all of it runs.
+struct Slanted {
+  std::vector<IndexExpr> open;  // that may hold or not
+  bool fails = false;           // one never does, as loops further in are taken at their worst
 };
 
 // Loops that stand in a chain: of tasks, or of the threads of a block.
@@ -76,7 +83,9 @@ class Generator {
   void AddPrefetches(StatementId statement, const Context& context, Body& body) const;
   Body GenerateRange(const TreeNode& node, Context context, Interval range, const Bounds& bounds);
   Body GenerateInside(const TreeNode& node, Context context);
-  std::vector<IndexExpr> SlantedConditions(const TreeNode& node, const Context& context) const;
+  Slanted SlantedConditions(const TreeNode& node, const std::vector<VarId>& asking,
+                            const Context& context) const;
+  bool Contradict(const std::vector<IndexExpr>& conditions, const Context& context) const;
   Body FullApart(const TreeNode& node, const Context& context,
                  const std::vector<IndexExpr>& conditions);
   Store InstanceOf(StatementId statement, const Context& context) const;
@@ -453,15 +462,16 @@ Body Generator::GenerateRange(const TreeNode& node, Context context, Interval ra
   return body;
 }
 
-// Of an isolated loop the conditions that also depend on variables outside of it: where a skewed
+// Of isolated loops the conditions that also depend on variables outside of them: where a skewed
 // domain begins and ends, which no constant cuts off. Those that loops further in decide are taken
 // at their worst there.
-std::vector<IndexExpr> Generator::SlantedConditions(const TreeNode& node,
-                                                    const Context& context) const {
-  std::vector<IndexExpr> slanted;
+Slanted Generator::SlantedConditions(const TreeNode& node, const std::vector<VarId>& asking,
+                                     const Context& context) const {
+  Slanted slanted;
   for (const StatementId s : LiveBelow(node, context)) {
     for (const IndexExpr& condition : context.conditions[s]) {
-      if (!condition.Uses(node.loop) || condition.UsesLoaded()) continue;
+      const bool asked = std::ranges::any_of(asking, [&](VarId v) { return condition.Uses(v); });
+      if (!asked || condition.UsesLoaded()) continue;
       IndexExpr worst(condition.constant());
       for (const IndexTerm& term : condition.terms()) {
         const IndexExpr alone = Alone(term);
@@ -473,23 +483,44 @@ std::vector<IndexExpr> Generator::SlantedConditions(const TreeNode& node,
         return v != node.loop && context.value[v] && !context.value[v]->IsConstant();
       });
       const Interval bounds = BoundsOf(worst, Ranges(context));
+      slanted.fails |= bounds.hi < 0;
       const bool open = bounds.lo < 0 && bounds.hi >= 0;
-      if (varies && open && std::ranges::find(slanted, worst) == slanted.end()) {
-        slanted.push_back(std::move(worst));
+      if (varies && open && std::ranges::find(slanted.open, worst) == slanted.open.end()) {
+        slanted.open.push_back(std::move(worst));
       }
     }
   }
   return slanted;
 }
 
-// What is inside a loop whose iteration is chosen.
+// Whether two of the conditions never hold together.
+bool Generator::Contradict(const std::vector<IndexExpr>& conditions, const Context& context) const {
+  for (const IndexExpr& a : conditions) {
+    for (const IndexExpr& b : conditions) {
+      if (BoundsOf(Simplify(a + b, Ranges(context)), Ranges(context)).hi < 0) return true;
+    }
+  }
+  return false;
+}
+
+// What is inside a loop whose iteration is chosen. Where the worst that loops further in do leaves
+// no full iteration of an isolated loop, these tell full ones apart.
 Body Generator::GenerateInside(const TreeNode& node, Context context) {
   const TreeLoop& loop = tree_.loops[node.loop];
-  if (loop.isolate && !HasConstantBounds(loop.kind)) {
-    const std::vector<IndexExpr> slanted = SlantedConditions(node, context);
-    if (!slanted.empty()) return FullApart(node.children[0], context, slanted);
+  std::vector<VarId> asking = std::exchange(context.undecided, {});
+  if (loop.isolate) asking.push_back(node.loop);
+  const bool serial = loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kWave;
+  if (asking.empty() || !(serial || loop.isolate) || HasConstantBounds(loop.kind)) {
+    return Generate(node.children[0], std::move(context));
   }
-  return Generate(node.children[0], std::move(context));
+  if (!loop.isolate) asking.push_back(node.loop);
+  const Slanted slanted = SlantedConditions(node, asking, context);
+  const bool contradict = Contradict(slanted.open, context);
+  if (slanted.fails || contradict) context.undecided = asking;
+  if (slanted.open.empty() || contradict) {
+    return Generate(node.children[0], std::move(context));
+  }
+  return FullApart(node.children[0], context, slanted.open);
 }
 
 // A node twice: where the conditions hold, and where one of them does not. With a power of two

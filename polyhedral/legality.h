@@ -21,9 +21,15 @@ enum class ReductionOrder { kAny, kAsWritten };
 /// one thread at a time.
 class Dependences {
  public:
-  /// `statements` as by ExpandReductions, which index `tensors`.
+  /// Enough operations of isl for attention's statements; bounds what a hostile input costs, to
+  /// seconds.
+  static constexpr unsigned long kOperations = 40'000'000;
+
+  /// `statements` as by ExpandReductions, which index `tensors`. Each question may take so many
+  /// operations of isl.
   static Dependences Of(const std::vector<Tensor>& tensors,
-                        const std::vector<Statement>& statements);
+                        const std::vector<Statement>& statements,
+                        unsigned long operations = kOperations);
   Dependences(Dependences&&) noexcept;
   Dependences& operator=(Dependences&&) noexcept;
   ~Dependences();

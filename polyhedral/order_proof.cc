@@ -118,6 +118,7 @@ class OrderProof {
 
   void Collect(const TreeNode& node, size_t depth);
   bool Holds(const Storage& storage, const Access& x, const Access& y) const;
+  bool KeepsItsOrder(const Storage& storage, StatementId statement) const;
   bool RunsForward(const std::vector<Interval>& bounds) const;
   std::vector<Interval> Differences(const Meeting& meeting, const Access& x, const Access& y) const;
   bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
@@ -185,6 +186,24 @@ bool OrderProof::RunsForward(const std::vector<Interval>& bounds) const {
   return false;
 }
 
+// Whether the statement's instances run one by one in the order of its iterators, all with the same
+// storage: as they are written.
+bool OrderProof::KeepsItsOrder(const Storage& storage, StatementId statement) const {
+  const auto around = [&](const Place& place) { return place.inside.contains(statement); };
+  const auto holds = [&](const Place& stage) { return stage.tensor == storage.home; };
+  if (std::ranges::any_of(loops_, around) || std::ranges::any_of(pipelines_, around) ||
+      std::ranges::any_of(stages_, holds)) {
+    return false;
+  }
+  VarId next = 0;
+  for (const IndexExpr& entry : times_[statement]) {
+    if (entry.IsConstant()) continue;
+    if (entry.AsVar() != next) return false;
+    ++next;
+  }
+  return static_cast<size_t>(next) == input_.statements[statement].iterators.size();
+}
+
 bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y) const {
   const Statement& x_statement = input_.statements[x.statement];
   const Meeting meeting(x_statement, x, input_.statements[y.statement], y);
@@ -192,7 +211,7 @@ bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y)
   if (own && meeting.IsSameInstance()) return true;
   const bool permutable =
       own && input_.order == ReductionOrder::kAny && IsReorderable(input_.tensors, x_statement);
-  if (own && !permutable) return false;
+  if (own && !permutable) return KeepsItsOrder(storage, x.statement);
   const std::vector<Interval> bounds = Differences(meeting, x, y);
   const auto is_zero = [](const Interval& interval) { return interval == Interval{0, 0}; };
   const auto part_before = [&](size_t depth) {
