@@ -1,4 +1,4 @@
-#include <set>
+#include <algorithm>
 #include <utility>
 
 #include "autotune/tuner.h"
@@ -6,52 +6,85 @@
 
 namespace tunec {
 
+ScheduleRanking::ScheduleRanking(const TuningTask& task, const TunerOptions& options)
+    : task_(&task), target_(options.target), arithmetic_(ArithmeticFor(options.accuracy)) {
+  stages_ = {SketchStage::kNaive};
+  if (options.sketches == SketchSet::kNaiveOnly) return;
+  stages_ = {SketchStage::kPatterns, SketchStage::kComposed, SketchStage::kAffine,
+             SketchStage::kNaive};
+}
+
+Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const TuningTask& task,
+                                            const TunerOptions& options) {
+  ScheduleRanking ranking(task, options);
+  if (database == nullptr) return ranking;
+  const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
+  TUNEC_ASSIGN(const std::optional<TrialRecord> best, database->Best(key));
+  // Records come from all sketches: who wants only the naive one has no use for them.
+  if (best && options.sketches == SketchSet::kAll) {
+    // A record of another version of the language, or damaged: a miss.
+    Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
+    if (schedule && FindLowering(task, schedule->lowering) != nullptr) {
+      ranking.waiting_.push_back({std::move(*schedule), best->median_seconds});
+      ranking.listed_.insert(best->schedule);
+    }
+  }
+  TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database->Trials(key));
+  for (const TrialRecord& trial : trials) {
+    if (trial.status != TrialStatus::kOk) ranking.listed_.insert(trial.schedule);
+  }
+  return ranking;
+}
+
+void ScheduleRanking::AddStage() {
+  const SketchStage stage = stages_.front();
+  stages_.erase(stages_.begin());
+  for (const Sketch& sketch : SketchesOf(stage, task_->lowerings, target_, arithmetic_)) {
+    Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+    // The naive schedule is the last resort, whatever became of it.
+    if (listed_.insert(Print(schedule)).second || stage == SketchStage::kNaive) {
+      waiting_.push_back({std::move(schedule), std::nullopt, sketch.name});
+    }
+  }
+}
+
+std::optional<RankedSchedule> ScheduleRanking::Next() {
+  while (waiting_.empty() && !stages_.empty()) AddStage();
+  if (waiting_.empty()) return std::nullopt;
+  RankedSchedule next = std::move(waiting_.front());
+  waiting_.pop_front();
+  return next;
+}
+
 Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, const TuningTask& task,
                                                   const TunerOptions& options) {
+  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, options));
   std::vector<RankedSchedule> ranked;
-  std::set<std::string> listed;
-  if (database != nullptr) {
-    const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
-    TUNEC_ASSIGN(const std::optional<TrialRecord> best, database->Best(key));
-    // Records come from all sketches: who wants only the naive one has no use for them.
-    if (best && options.sketches == SketchSet::kAll) {
-      // A record of another version of the language, or damaged: a miss.
-      Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
-      if (schedule && FindLowering(task, schedule->lowering) != nullptr) {
-        ranked.push_back({std::move(*schedule), best->median_seconds});
-        listed.insert(best->schedule);
-      }
-    }
-    TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database->Trials(key));
-    for (const TrialRecord& trial : trials) {
-      if (trial.status != TrialStatus::kOk) listed.insert(trial.schedule);
-    }
-  }
-  const std::vector<Sketch> sketches =
-      SketchesFor(task.lowerings, options.target, options.sketches);
-  for (size_t i = 0; i < sketches.size(); ++i) {
-    Schedule schedule = sketches[i].Fill(sketches[i].InitialDecisions());
-    // The naive schedule is the last resort, whatever became of it.
-    const bool last = i + 1 == sketches.size();
-    if (listed.insert(Print(schedule)).second || last) {
-      ranked.push_back({std::move(schedule), std::nullopt});
-    }
-  }
+  while (auto next = ranking.Next()) ranked.push_back(*std::move(next));
   return ranked;
+}
+
+Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask& task,
+                                      const TunerOptions& options) {
+  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, options));
+  ChosenSchedule choice;
+  while (auto candidate = ranking.Next()) {
+    const Compute& compute = *FindLowering(task, candidate->schedule.lowering);
+    const auto applied =
+        ApplySchedule(compute, candidate->schedule, ArithmeticFor(options.accuracy));
+    if (applied) {
+      choice.chosen = *std::move(candidate);
+      return choice;
+    }
+    choice.refused.push_back({candidate->sketch, applied.error()});
+  }
+  return std::unexpected(choice.refused.back().error);
 }
 
 Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
                               const TunerOptions& options) {
-  TUNEC_ASSIGN(std::vector<RankedSchedule> ranked, RankSchedules(database, task, options));
-  std::optional<Error> why;
-  for (RankedSchedule& candidate : ranked) {
-    const Compute& compute = *FindLowering(task, candidate.schedule.lowering);
-    const auto applied =
-        ApplySchedule(compute, candidate.schedule, ArithmeticFor(options.accuracy));
-    if (applied) return std::move(candidate.schedule);
-    why = applied.error();
-  }
-  return std::unexpected(*why);
+  TUNEC_ASSIGN(ChosenSchedule choice, ChooseSchedule(database, task, options));
+  return std::move(choice.chosen.schedule);
 }
 
 }  // namespace tunec

@@ -54,8 +54,8 @@ Result<std::optional<std::string>> DescribeFallback(const Database* database,
   TUNEC_ASSIGN(std::vector<TrialRecord> failures, database->Trials(key));
   std::erase_if(failures, [](const TrialRecord& t) { return t.status == TrialStatus::kOk; });
   if (failures.empty()) return std::nullopt;
-  TUNEC_ASSIGN(const std::vector<RankedSchedule> analytic, RankSchedules(nullptr, task, options));
-  const std::string first = Print(analytic.front().schedule);
+  TUNEC_ASSIGN(ScheduleRanking analytic, ScheduleRanking::Of(nullptr, task, options));
+  const std::string first = Print(analytic.Next()->schedule);
   const auto failed = std::ranges::find(failures, first, &TrialRecord::schedule);
   if (failed == failures.end()) return std::nullopt;
   const ScheduleSource source = SourceOf(used);

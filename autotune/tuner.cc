@@ -307,7 +307,8 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     return MakeWorkerMeasurer(std::move(path), limits, options.cancelled);
   };
   parts.sketches = [&](const TuningTask& task) {
-    return SketchesFor(task.lowerings, options.target, options.sketches);
+    return SketchesFor(task.lowerings, options.target, options.sketches,
+                       ArithmeticFor(options.accuracy));
   };
   return TuneWith(database, tasks, options, parts);
 }

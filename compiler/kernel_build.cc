@@ -140,20 +140,21 @@ bool MayTryAnother(const Error& error) {
 
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner) {
-  TUNEC_ASSIGN(const std::vector<RankedSchedule> ranked, RankSchedules(database, task, tuner));
+  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner));
   std::optional<Error> last;
-  for (const RankedSchedule& candidate : ranked) {
-    const Compute* compute = FindLowering(task, candidate.schedule.lowering);
+  while (const auto candidate = ranking.Next()) {
+    const Schedule& schedule = candidate->schedule;
+    const Compute* compute = FindLowering(task, schedule.lowering);
     if (compute == nullptr) continue;
-    const std::string key = ArtifactKey(task, candidate.schedule, options.target, options.accuracy);
+    const std::string key = ArtifactKey(task, schedule, options.target, options.accuracy);
     TUNEC_ASSIGN(std::optional<KernelCode> stored, FindStored(database, key, options));
-    if (stored) return BuiltKernel{std::move(*stored), candidate, true};
-    Result<KernelCode> code = CompileKernel(*compute, candidate.schedule, options);
+    if (stored) return BuiltKernel{std::move(*stored), *candidate, true};
+    Result<KernelCode> code = CompileKernel(*compute, schedule, options);
     if (code) {
       if (database != nullptr) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
       }
-      return BuiltKernel{std::move(*code), candidate, false};
+      return BuiltKernel{std::move(*code), *candidate, false};
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
     Log(options,

@@ -28,6 +28,15 @@ std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement&
   return std::nullopt;
 }
 
+int64_t ReadsPerElement(const Statement& statement, const Read& read) {
+  int64_t times = 1;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const bool used = UsesIterator(read.index, static_cast<VarId>(i));
+    if (!used) times *= statement.iterators[i].extent;
+  }
+  return times;
+}
+
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator) {
   return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(iterator); });
 }

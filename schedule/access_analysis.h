@@ -19,6 +19,9 @@ std::optional<int64_t> StorageStride(const Compute& compute, const Statement& st
 std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
                                         TensorId tensor, const std::vector<IndexExpr>& index);
 
+/// How often the statement reads each element: over the iterators that the index does not use.
+int64_t ReadsPerElement(const Statement& statement, const Read& read);
+
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
 
 /// The statement that writes the last output.

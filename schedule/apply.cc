@@ -58,6 +58,7 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
     std::optional<Result<Compute>> applied;
     if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
     if (const auto* copy = std::get_if<CopyStep>(&step)) applied = Apply(result, *copy);
+    if (const auto* cache = std::get_if<CacheWriteStep>(&step)) applied = Apply(result, *cache);
     if (const auto* parts = std::get_if<IndexSplitStep>(&step)) {
       applied = Apply(result, *parts, arithmetic.order);
     }

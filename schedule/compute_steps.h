@@ -10,6 +10,7 @@ namespace tunec {
 
 Result<Compute> Apply(const Compute& compute, const PackStep& step);
 Result<Compute> Apply(const Compute& compute, const CopyStep& step);
+Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step);
 /// Errors: also kIllegalSchedule, naming the dependence that the order of the parts violates.
 Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step,
                       ReductionOrder order = ReductionOrder::kAny);

@@ -1,6 +1,7 @@
 #include "schedule/sketch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "schedule/access_analysis.h"
@@ -42,16 +43,24 @@ bool HasEmptyLoop(const Compute& compute) {
   });
 }
 
-// Whether the Compute's first reduction has one operand, contiguous along what is reduced.
+// An operand of which each element is used once, as it lies along what is reduced.
+bool IsContiguousRow(const Compute& compute, const Statement& reduction, const Read& read) {
+  const auto along = ContiguousIterator(compute, reduction, read.tensor, read.index);
+  if (!along || UsesIterator(reduction.writes[0].index, *along)) return false;
+  if (reduction.reads.size() == 1) return true;
+  const bool plain = std::ranges::all_of(
+      read.index, [](const IndexExpr& i) { return i.AsVar() || i.IsConstant(); });
+  return plain && !compute.tensors[read.tensor].constant && ReadsPerElement(reduction, read) == 1;
+}
+
+// Whether the Compute's first reduction reads rows once that are contiguous along what is reduced.
 bool ReducesContiguousRows(const Compute& compute) {
-  for (const Statement& statement : compute.statements) {
-    if (!statement.reducer) continue;
-    if (statement.reads.size() != 1 || statement.writes.size() != 1) return false;
-    const Read& read = statement.reads[0];
-    const auto along = ContiguousIterator(compute, statement, read.tensor, read.index);
-    return along && !UsesIterator(statement.writes[0].index, *along);
-  }
-  return false;
+  const auto reduction = std::ranges::find_if(
+      compute.statements, [](const Statement& statement) { return statement.reducer.has_value(); });
+  if (reduction == compute.statements.end() || reduction->writes.size() != 1) return false;
+  return std::ranges::any_of(reduction->reads, [&](const Read& read) {
+    return IsContiguousRow(compute, *reduction, read);
+  });
 }
 
 Sketch Naive(const std::string& lowering) {
@@ -62,25 +71,54 @@ Sketch Naive(const std::string& lowering) {
 
 }  // namespace
 
-std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, const Target& target,
-                                SketchSet set) {
+void AddPatternSketches(const NamedCompute& lowering, const Target& target,
+                        std::vector<Sketch>& sketches) {
+  // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
+  const bool rows_first = ReducesContiguousRows(lowering.compute);
+  if (rows_first) AddRowSketches(lowering, target, sketches);
+  AddTileSketches(lowering, target, sketches);
+  if (!rows_first) AddRowSketches(lowering, target, sketches);
+  AddReduceAllSketches(lowering, target, sketches);
+  AddPointwiseSketches(lowering, target, sketches);
+  if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
+}
+
+std::vector<Sketch> SketchesOf(SketchStage stage, const std::vector<NamedCompute>& lowerings,
+                               const Target& target, const Arithmetic& arithmetic) {
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
+  if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
   std::vector<Sketch> sketches;
-  if (set == SketchSet::kAll) AddStreamSketches(lowerings, target, sketches);
+  if (stage == SketchStage::kPatterns) AddStreamSketches(lowerings, target, sketches);
   // What streams would only be computed in pieces by the others.
-  if (set == SketchSet::kAll && sketches.empty()) {
-    for (const NamedCompute& lowering : lowerings) {
-      if (HasEmptyLoop(lowering.compute)) continue;
-      // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
-      const bool rows_first = ReducesContiguousRows(lowering.compute);
-      if (rows_first) AddRowSketches(lowering, target, sketches);
-      AddTileSketches(lowering, target, sketches);
-      if (!rows_first) AddRowSketches(lowering, target, sketches);
-      AddReduceAllSketches(lowering, target, sketches);
-      AddPointwiseSketches(lowering, target, sketches);
-      if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
-      if (sketches.empty()) AddAffineSketches(lowering, target, sketches);
+  if (!sketches.empty()) return sketches;
+  for (const NamedCompute& lowering : lowerings) {
+    if (HasEmptyLoop(lowering.compute)) continue;
+    if (stage == SketchStage::kPatterns) {
+      AddPatternSketches(lowering, target, sketches);
+    } else if (stage == SketchStage::kComposed) {
+      AddComposedSketches(lowering, target, arithmetic, sketches);
+    } else {
+      const size_t before = sketches.size();
+      AddAffineSketches(lowering, target, sketches);
+      if (sketches.size() == before) AddPartialSketches(lowering, target, arithmetic, sketches);
     }
+  }
+  return sketches;
+}
+
+std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, const Target& target,
+                                SketchSet set, const Arithmetic& arithmetic) {
+  const auto applies = [&](const Sketch& sketch) {
+    const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+    const auto of = std::ranges::find(lowerings, schedule.lowering, &NamedCompute::name);
+    return ApplySchedule(of->compute, schedule, arithmetic).has_value();
+  };
+  std::vector<Sketch> sketches;
+  for (const SketchStage stage :
+       {SketchStage::kPatterns, SketchStage::kComposed, SketchStage::kAffine}) {
+    if (set == SketchSet::kNaiveOnly || std::ranges::any_of(sketches, applies)) break;
+    std::ranges::move(SketchesOf(stage, lowerings, target, arithmetic),
+                      std::back_inserter(sketches));
   }
   sketches.push_back(Naive(lowerings[0].name));
   return sketches;

@@ -4,6 +4,7 @@
 // good enough to run with no trial at all.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
+#include "schedule/apply.h"
 #include "schedule/step.h"
 
 namespace tunec {
@@ -46,9 +48,22 @@ struct NamedCompute {
 /// What sketches may be switched off, to show that results do not depend on them.
 enum class SketchSet { kAll, kNaiveOnly };
 
-/// The sketches that fit the alternatives, the most promising first; the last is always the
-/// naive one, which has no knobs and fits everything.
+/// How sketches are sought, stage by stage: what costs more is left to where nothing that was found
+/// before it applies.
+enum class SketchStage : uint8_t {
+  kPatterns,  // of the whole Compute's accesses; cheap
+  kComposed,  // of its loop nests; applies schedules to each
+  kAffine,    // isl's scheduler; computes all dependences
+  kNaive,     // without knobs or steps; fits everything
+};
+
+std::vector<Sketch> SketchesOf(SketchStage stage, const std::vector<NamedCompute>& lowerings,
+                               const Target& target, const Arithmetic& arithmetic);
+
+/// The sketches of the first stage that has one whose analytic schedule applies, and those of the
+/// stages before it, the most promising first; the last is always the naive one.
 std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, const Target& target,
-                                SketchSet set = SketchSet::kAll);
+                                SketchSet set = SketchSet::kAll,
+                                const Arithmetic& arithmetic = ReductionOrder::kAny);
 
 }  // namespace tunec

@@ -22,6 +22,9 @@ constexpr BandForm kForms[] = {
     {.lanes = true},
 };
 
+// Of isl, for one question: a hint must not cost more than what it may bring.
+constexpr unsigned long kOperations = 8'000'000;
+
 constexpr int64_t kLeastTile = 4;
 constexpr int64_t kLargestTile = 512;
 constexpr int64_t kVectorsPerTile = 16;
@@ -72,7 +75,7 @@ class Builder {
   Builder(const NamedCompute& lowering, const Target& target)
       : compute_(lowering.compute),
         tree_(OriginalTree(lowering.compute)),
-        dependences_(Dependences::Of(tree_.tensors, tree_.statements)) {
+        dependences_(Dependences::Of(tree_.tensors, tree_.statements, kOperations)) {
     affine_.lowering = lowering.name;
     lanes_ = target.Lanes(4);
     l2_bytes_ = target.l2_bytes;
@@ -97,6 +100,7 @@ class Builder {
  private:
   // In the first form in which the schedule with it stays legal, or not at all.
   void Add(BandPlan plan) {
+    exhausted_ = false;
     const std::vector<Knob> knobs = sketch_.knobs;
     const size_t before = Initial().steps.size();
     affine_.bands.push_back({std::move(plan), {}, knobs.size()});
@@ -107,6 +111,7 @@ class Builder {
       sketch_.knobs = knobs;
       if (form.tiles) AddKnobs(band.plan, form);
       if (IsOfUse(before)) return;
+      if (exhausted_) break;  // the other forms ask as much
     }
     sketch_.knobs = knobs;
     affine_.bands.pop_back();
@@ -146,12 +151,15 @@ class Builder {
 
   // Whether there are steps more than before, all legal with sums in the order in which they are
   // written: so under any contract.
-  bool IsOfUse(size_t steps_before) const {
+  bool IsOfUse(size_t steps_before) {
     const ReductionOrder order = ReductionOrder::kAsWritten;
     const Schedule schedule = Initial();
     if (schedule.steps.size() == steps_before) return false;
     const auto draft = DraftSchedule(compute_, schedule, order);
-    return draft && dependences_.Check(draft->tree, order);
+    if (!draft) return false;
+    const Status legal = dependences_.Check(draft->tree, order);
+    exhausted_ = !legal && legal.error().code == ErrorCode::kResourceLimit;
+    return legal.has_value();
   }
 
   const Compute& compute_;
@@ -161,6 +169,7 @@ class Builder {
   Sketch sketch_;
   int64_t lanes_ = 1;
   int64_t l2_bytes_ = 0;
+  bool exhausted_ = false;  // isl, by the last form
 };
 
 }  // namespace

@@ -117,10 +117,8 @@ int64_t DefaultUnroll(const TilePlan& plan) {
   return unrolled >= 3 ? 1 : std::min<int64_t>(4, plan.Extent(*plan.long_reduction));
 }
 
-Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
-                  const Target& target) {
-  plan.compute = compute.get();  // the sketch outlives the caller's
-  const Tensor& accumulator = compute->tensors[plan.reduction.writes[0].tensor];
+Sketch MakeSketch(const TilePlan& plan, const Target& target) {
+  const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
   const int64_t registers = AccumulatorRegisters(target);
@@ -140,7 +138,7 @@ Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
   if (plan.operand && plan.row)
     sketch.knobs.push_back(
         MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)));
-  sketch.fill = [plan, compute, registers, lanes](const std::vector<int64_t>& values) {
+  sketch.fill = [plan, registers, lanes](const std::vector<int64_t>& values) {
     TileChoice choice{.rows = values[0],
                       .columns = values[1],
                       .block = values[2],
@@ -163,9 +161,8 @@ Sketch MakeSketch(TilePlan plan, const std::shared_ptr<const Compute>& compute,
 
 void AddTileSketches(const NamedCompute& lowering, const Target& target,
                      std::vector<Sketch>& sketches) {
-  const auto compute = std::make_shared<const Compute>(lowering.compute);
-  for (TilePlan& plan : MakeTilePlans(lowering, target)) {
-    sketches.push_back(MakeSketch(std::move(plan), compute, target));
+  for (const TilePlan& plan : MakeTilePlans(lowering, target)) {
+    sketches.push_back(MakeSketch(plan, target));
     if (sketches.size() > 1) sketches.back().name += std::to_string(sketches.size());
   }
 }

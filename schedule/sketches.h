@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "schedule/apply.h"
 #include "schedule/sketch.h"
 
 namespace tunec {
@@ -35,6 +36,19 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
 /// movement (sketch_pointwise.cc).
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
+
+/// All of the above that fit one lowering, the most promising first; streams are left out.
+void AddPatternSketches(const NamedCompute& lowering, const Target& target,
+                        std::vector<Sketch>& sketches);
+
+/// Several loop nests, each by what fits it (sketch_composed.cc). Applies what it offers to each.
+void AddComposedSketches(const NamedCompute& lowering, const Target& target,
+                         const Arithmetic& arithmetic, std::vector<Sketch>& sketches);
+
+/// The patterns of single statements among others that stay as written, where even isl's scheduler
+/// finds nothing (sketch_composed.cc).
+void AddPartialSketches(const NamedCompute& lowering, const Target& target,
+                        const Arithmetic& arithmetic, std::vector<Sketch>& sketches);
 
 /// Whatever has loops, as isl's scheduler would run it: for what no other sketch fits
 /// (sketch_affine.cc). Costs the computation of all dependences.

@@ -52,6 +52,15 @@ struct CopyStep {
   bool operator==(const CopyStep&) const = default;
 };
 
+/// `cache_write C`: a reduction accumulates in workspace of its own, and a statement after it
+/// stores the results.
+///   before: C[i,j] sum= A[i,k] * B[k,j]
+///   after:  C.cache[i,j] sum= A[i,k] * B[k,j]; C[i,j] = C.cache[i,j]
+struct CacheWriteStep {
+  std::string statement;
+  bool operator==(const CacheWriteStep&) const = default;
+};
+
 /// `index_split y i 1 36`: a statement becomes one for each part of an iterator's values, the parts
 /// beginning at these; each is scheduled by itself.
 ///   before: y[i] = ... for i < 37
@@ -278,7 +287,7 @@ using ScheduleStep =
                  FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
                  StageStep, NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep,
                  SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep, BindStep, CopyStep,
-                 PipelineStep, IndexSplitStep, TensorizeStep>;
+                 PipelineStep, IndexSplitStep, TensorizeStep, CacheWriteStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

@@ -38,6 +38,9 @@ struct StepPrinter {
     }
     return text;
   }
+  std::string operator()(const CacheWriteStep& step) const {
+    return "cache_write " + step.statement;
+  }
   std::string operator()(const IndexSplitStep& step) const {
     return fmt::format("index_split {} {} {}", step.statement, step.iterator,
                        fmt::join(step.points, " "));
@@ -383,6 +386,7 @@ const std::map<std::string_view, StepParser>& StepParsers() {
       {"tensorize", ParseTensorize},
       {"bind", ParseBind},
       {"copy", ParseCopy},
+      {"cache_write", ParseOneName<CacheWriteStep, &CacheWriteStep::statement>},
       {"index_split", ParseIndexSplit},
       {"pipeline", ParsePipeline},
       {"non_temporal", ParseOneName<NonTemporalStep, &NonTemporalStep::statement>},
@@ -407,7 +411,8 @@ Result<ScheduleStep> ParseStep(Words& words) {
 bool IsComputeStep(const ScheduleStep& step) {
   return std::holds_alternative<PackStep>(step) || std::holds_alternative<ReduceSplitStep>(step) ||
          std::holds_alternative<InlineStep>(step) || std::holds_alternative<PrecisionStep>(step) ||
-         std::holds_alternative<CopyStep>(step) || std::holds_alternative<IndexSplitStep>(step);
+         std::holds_alternative<CopyStep>(step) || std::holds_alternative<IndexSplitStep>(step) ||
+         std::holds_alternative<CacheWriteStep>(step);
 }
 
 std::string Print(const ScheduleStep& step) { return std::visit(StepPrinter{}, step); }

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "schedule/access_analysis.h"
+#include "schedule/compute_steps.h"
 
 namespace tunec {
 namespace {
 
 constexpr int64_t kShortReduction = 7;  // fully unrolled at most
-constexpr int64_t kWorthPacking = 32;   // products for each element that is copied first
+constexpr int64_t kMostTaps = 16;       // the same, of a reduction in conditions of the tile
+constexpr int64_t kWorthPacking = 32;   // reads of each element that is copied first
 constexpr size_t kColumnsTried = 2;     // different vector dimensions, a sketch each
 
 // Whether two iterators occur in one condition of the domain.
@@ -30,8 +32,7 @@ std::optional<StatementId> FindReduction(const Compute& compute) {
   if (!found) return std::nullopt;
   const Statement& statement = compute.statements[*found];
   if (!statement.reducer->reorderable || statement.writes.size() != 1 ||
-      !statement.reducer->finalise.empty() || statement.reads.empty() ||
-      compute.tensors[statement.writes[0].tensor].role != TensorRole::kWorkspace) {
+      !statement.reducer->finalise.empty() || statement.reads.empty()) {
     return std::nullopt;
   }
   for (const IndexExpr& index : statement.writes[0].index) {
@@ -115,8 +116,6 @@ bool IsPackable(const Compute& compute, const Statement& reduction, const Read& 
 // How well an output iterator serves as vector lanes.
 int ColumnScore(const Compute& compute, const Statement& reduction, const Statement& final,
                 VarId iterator, int64_t lanes) {
-  int64_t reused = 1;
-  for (const VarId r : ReducedIterators(reduction)) reused *= reduction.iterators[r].extent;
   int score = 0;
   if (reduction.iterators[iterator].extent >= lanes) score += 2;
   if (reduction.iterators[iterator].extent < lanes / 2) score -= 3;
@@ -133,7 +132,8 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
       score += 3;
     } else {
       // A copy made while running has to be worth its own time.
-      score -= IsPackable(compute, reduction, read, iterator) && reused >= kWorthPacking ? 1 : 4;
+      const bool worth = ReadsPerElement(reduction, read) >= kWorthPacking;
+      score -= IsPackable(compute, reduction, read, iterator) && worth ? 1 : 4;
     }
   }
   return score;
@@ -179,6 +179,20 @@ void AssignOutputs(TilePlan& plan) {
   if (plan.row) std::erase(plan.outer_rows, *plan.row);
 }
 
+// The longest one without conditions; else, of a triangle, the longest.
+std::optional<VarId> LongReduction(const TilePlan& plan, const std::vector<VarId>& reductions) {
+  std::optional<VarId> longest;
+  const auto is_free = [&](VarId v) { return !UsesIterator(plan.reduction.domain, v); };
+  for (const VarId iterator : reductions) {
+    if (!is_free(iterator) && plan.Extent(iterator) <= kMostTaps) continue;
+    const bool better =
+        !longest || is_free(iterator) > is_free(*longest) ||
+        (is_free(iterator) == is_free(*longest) && plan.Extent(iterator) > plan.Extent(*longest));
+    if (better) longest = iterator;
+  }
+  return longest;
+}
+
 void AssignReductions(TilePlan& plan) {
   std::vector<VarId> rest;
   for (const VarId iterator : ReducedIterators(plan.reduction)) {
@@ -188,19 +202,14 @@ void AssignReductions(TilePlan& plan) {
     const bool with_column = ConditionedTogether(plan.reduction, plan.column, iterator);
     plan.row_has_conditions |= with_row;
     plan.column_has_conditions |= with_column;
-    if (with_row || with_column) {
+    if ((with_row || with_column) && extent <= kMostTaps) {
       plan.short_reductions.push_back(iterator);
     } else {
       rest.push_back(iterator);
     }
   }
-  // The longest of the others is the long one; a short last one next to it is unrolled too.
-  for (const VarId iterator : rest) {
-    if (UsesIterator(plan.reduction.domain, iterator)) continue;
-    if (!plan.long_reduction || plan.Extent(iterator) > plan.Extent(*plan.long_reduction)) {
-      plan.long_reduction = iterator;
-    }
-  }
+  plan.long_reduction = LongReduction(plan, rest);
+  // A short last one next to it is unrolled too.
   for (const VarId iterator : rest) {
     if (plan.long_reduction == iterator) continue;
     const bool last = iterator == rest.back();
@@ -276,7 +285,10 @@ void AssignPack(TilePlan& plan) {
         StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
     if (!IsPackable(compute, plan.reduction, read, plan.column)) continue;
     // What is read once need not be copied first.
-    if (!tensor.constant && natural && plan.reduction.reads.size() < 2) continue;
+    if (!tensor.constant && (ReadsPerElement(plan.reduction, read) < 2 ||
+                             (natural && plan.reduction.reads.size() < 2))) {
+      continue;
+    }
     if (plan.pack && !tensor.constant) continue;
     plan.pack = PackInLoopOrder(plan, read);
     if (tensor.constant) {
@@ -292,16 +304,36 @@ void AssignPack(TilePlan& plan) {
 
 }  // namespace
 
+namespace {
+
+// The plan's Compute, with sums that go straight into an argument moved to workspace, which can be
+// registers; false where that can't be.
+bool SetCompute(const Compute& compute, StatementId reduction, TilePlan& plan) {
+  const Statement& statement = compute.statements[reduction];
+  const Tensor& written = compute.tensors[statement.writes[0].tensor];
+  const bool has_follower = static_cast<size_t>(reduction) + 1 < compute.statements.size();
+  if (written.role == TensorRole::kWorkspace) {
+    plan.compute = std::make_shared<const Compute>(compute);
+    return has_follower;
+  }
+  plan.cache_write = CacheWriteStep{statement.name};
+  Result<Compute> rewritten = Apply(compute, *plan.cache_write);
+  if (!rewritten) return false;
+  plan.compute = std::make_shared<const Compute>(*std::move(rewritten));
+  return true;
+}
+
+}  // namespace
+
 std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target) {
-  const Compute& compute = lowering.compute;
-  const std::optional<StatementId> reduction = FindReduction(compute);
-  if (!reduction) return {};
-  TilePlan plan{
-      .lowering = lowering.name, .compute = &compute, .reduction = compute.statements[*reduction]};
+  const std::optional<StatementId> reduction = FindReduction(lowering.compute);
+  TilePlan plan{.lowering = lowering.name};
+  if (!reduction || !SetCompute(lowering.compute, *reduction, plan)) return {};
+  const Compute& compute = *plan.compute;
+  plan.reduction = compute.statements[*reduction];
   for (size_t s = *reduction + 1; s < compute.statements.size(); ++s) {
     plan.followers.push_back(compute.statements[s].name);
   }
-  if (plan.followers.empty()) return {};
   const Tensor& accumulator = compute.tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const Statement& final = compute.statements[FinalStatement(compute)];

@@ -24,7 +24,8 @@ struct TilePlan {
   };
 
   std::string lowering;
-  const Compute* compute = nullptr;
+  std::shared_ptr<const Compute> compute;     // as `cache_write` leaves it
+  std::optional<CacheWriteStep> cache_write;  // where the reduction does not write workspace
   Statement reduction;
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: phases of their own
@@ -53,8 +54,8 @@ struct TilePlan {
 /// The loops of the reduction, outermost first.
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
 
-/// One plan for each promising column, the best first; none when the Compute is not one reduction
-/// with statements after it. The plans point into `lowering`.
+/// One plan for each promising column, the best first; none when the Compute is not one reduction,
+/// perhaps with statements around it.
 std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target);
 
 }  // namespace tunec

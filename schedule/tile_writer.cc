@@ -15,6 +15,7 @@ class TileWriter {
 
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
+    if (plan_.cache_write) Add(*plan_.cache_write);
     Pack();
     Split();
     Reorder();

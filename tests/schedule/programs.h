@@ -481,8 +481,64 @@ inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
 }
 )";
 
+// Straight into the output.
+inline constexpr std::string_view kBareProduct = R"(compute bare_product {
+  input A: f32[37, 29]
+  input B: f32[29, 23]
+  output C: f32[37, 23]
+  C[i: 37, j: 23, k: 29 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+}
+)";
+
+// The elements above the diagonal are sums of nothing.
+inline constexpr std::string_view kTriangularProduct = R"(compute triangular_product {
+  input A: f32[37, 37]
+  input B: f32[37, 23]
+  output C: f32[37, 23]
+  workspace acc: f32[37, 23]
+  acc[i: 37, j: 23, k: 37 reduction] where k - i - 1 >= 0:
+    acc[i, j] sum= A[k, i] * B[k, j]
+  C[i: 37, j: 23]:
+    C[i, j] = acc[i, j] * 1.5
+}
+)";
+
+inline constexpr std::string_view kTwoProducts = R"(compute two_products {
+  input A: f32[17, 29]
+  input B: f32[29, 23]
+  input D: f32[23, 19]
+  output C: f32[17, 19]
+  workspace t: f32[17, 23]
+  workspace acc: f32[17, 19]
+  t[i: 17, j: 23, k: 29 reduction]:
+    t[i, j] sum= A[i, k] * B[k, j]
+  acc[i: 17, j: 19, k: 23 reduction]:
+    acc[i, j] sum= t[i, k] * D[k, j]
+  C[i: 17, j: 19]:
+    C[i, j] = acc[i, j] * 0.5
+}
+)";
+
+// One matrix along its rows and along its columns.
+inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns {
+  input A: f32[37, 29]
+  input x: f32[29]
+  output y: f32[29]
+  workspace t: f32[37]
+  t[i: 37, j: 29 reduction]:
+    t[i] sum= A[i, j] * x[j]
+  y[i: 37 reduction, j: 29]:
+    y[j] sum= A[i, j] * t[i]
+}
+)";
+
 inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
+    {"bare_product", kBareProduct},
+    {"triangular_product", kTriangularProduct},
+    {"two_products", kTwoProducts},
+    {"rows_and_columns", kRowsAndColumns},
     {"weight_matmul", kWeightMatmul},
     {"transposed_matmul", kTransposedMatmul},
     {"computed_operand", kComputedOperand},

@@ -54,7 +54,7 @@ class Generator {
 
   void AddComputeStep() {
     const Statement& statement = Any(compute_.statements);
-    switch (Below(5)) {
+    switch (Below(6)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
       case 2:
@@ -68,6 +68,8 @@ class Generator {
         return Rewrite(ReduceSplitStep{
             statement.name, Any(statement.iterators).name, 1 + Below(6),
             Below(2) == 0 ? ReduceSplitStep::Keep::kInner : ReduceSplitStep::Keep::kOuter});
+      case 4:
+        return Rewrite(CacheWriteStep{statement.name});
       default:
         return Rewrite(RandomPack(Any(compute_.tensors)));
     }

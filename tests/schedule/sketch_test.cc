@@ -2,6 +2,7 @@
 // that are valid and agree with the interpreter, or be refused as illegal.
 #include "schedule/sketch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,6 +12,13 @@
 
 namespace tunec::test {
 namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 constexpr int kRandomDecisions = 30;
 
@@ -99,6 +107,57 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kStreamedAttention), "stream");
   EXPECT_EQ(first(kGroupNorm), "columns");
   EXPECT_EQ(first(kColumnNorm), "columns");
+  EXPECT_EQ(first(kBareProduct), "tile");
+  EXPECT_EQ(first(kTriangularProduct), "tile");
+}
+
+Sketch SketchNamed(std::string_view name, std::string_view compute) {
+  for (Sketch& sketch : SketchesFor({{"direct", MustParse(compute)}}, Avx512())) {
+    if (sketch.name == name) return std::move(sketch);
+  }
+  return {};
+}
+
+std::string AnalyticText(const Sketch& sketch) {
+  return Print(sketch.Fill(sketch.InitialDecisions()));
+}
+
+// A sum of its own for each register of an output's tile.
+TEST(Sketches, KeepBareSumsInRegisters) {
+  const std::string schedule = AnalyticText(SketchNamed("tile", kBareProduct));
+  EXPECT_THAT(schedule, StartsWith("lower direct\ncache_write C\n"));
+  EXPECT_THAT(schedule, HasSubstr("stage C.cache register C.i."));
+  EXPECT_THAT(schedule, HasSubstr("vectorize C.store.j.1\n"));
+}
+
+// Taps of a window are unrolled, a triangle's side is not.
+TEST(Sketches, UnrollAPieceOfATriangularSum) {
+  EXPECT_THAT(AnalyticText(SketchNamed("tile", kTriangularProduct)), HasSubstr("unroll acc.k 4\n"));
+}
+
+// Where no pattern is that of the whole, each nest has its own.
+TEST(Sketches, ComposeOnePatternForEachNest) {
+  const std::string products = AnalyticText(SketchNamed("composed", kTwoProducts));
+  EXPECT_THAT(products, HasSubstr("stage t.cache register t.i."));
+  EXPECT_THAT(products, HasSubstr("stage acc register acc.i."));
+  const std::string both = AnalyticText(SketchNamed("composed", kRowsAndColumns));
+  EXPECT_THAT(both, HasSubstr("reduce_split t j 32 inner\n"));
+  EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
+  // Both read the matrix once.
+  EXPECT_THAT(both, Not(HasSubstr("pack")));
+}
+
+// What is dear to find is not sought where something cheap applies.
+TEST(Sketches, ComeInStages) {
+  const auto names = [](std::string_view text) {
+    std::vector<std::string> found;
+    for (const Sketch& sketch : SketchesFor({{"direct", MustParse(text)}}, Avx512())) {
+      found.push_back(sketch.name);
+    }
+    return found;
+  };
+  EXPECT_THAT(names(kMatmul), Not(AnyOf(Contains("composed"), Contains("affine"))));
+  EXPECT_THAT(names(kTwoProducts), AllOf(Contains("composed"), Not(Contains("affine"))));
 }
 
 // Blocks of a transposition: a vector's lanes on one side, copies of the code on the other.

@@ -15,6 +15,7 @@ reduce_split s r0 64 inner
 reduce_split s.part r1 4 outer
 inline t
 copy A acc j 64 i 8
+cache_write acc
 index_split acc i 1 36
 precision acc bf16 3
 split acc.i 2 14

@@ -48,10 +48,17 @@ struct Request {
   Accuracy accuracy;
 };
 
-// What tunec would compile it with, without any trial.
+// What tunec would compile it with, without any trial. Says which sketch that is, and why not
+// another.
 Result<Schedule> AutomaticSchedule(const Request& request) {
   const TunerOptions options{.target = request.target, .accuracy = request.accuracy};
-  return BestSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options);
+  TUNEC_ASSIGN(const ChosenSchedule choice,
+               ChooseSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options));
+  for (const RefusedSchedule& refused : choice.refused) {
+    fmt::print(stderr, "sketch {}: refused: {}\n", refused.sketch, refused.error.message);
+  }
+  fmt::print(stderr, "sketch {}: used\n", choice.chosen.sketch);
+  return choice.chosen.schedule;
 }
 
 Result<Schedule> ReadSchedule(const std::string& path) {
