@@ -1,0 +1,12 @@
+// C = 1.5 A B + 1.2 C0
+
+static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
+                   const double C0[restrict C0_0][C0_1], double C[restrict C_0][C_1]) {
+  for (int i = 0; i < C_0; ++i) {
+    for (int j = 0; j < C_1; ++j) C[i][j] = 1.2 * C0[i][j];
+    for (int k = 0; k < A_1; ++k)
+      for (int j = 0; j < C_1; ++j) C[i][j] += 1.5 * A[i][k] * B[k][j];
+  }
+}
+
+void Run(void** a) { Kernel(a[0], a[1], a[2], a[3]); }

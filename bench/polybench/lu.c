@@ -1,0 +1,17 @@
+// X + n = L U, both in one matrix.
+
+static void Kernel(const double X[restrict X_0][X_1], double L[restrict L_0][L_1]) {
+  enum { n = X_0 };
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) L[i][j] = X[i][j] + (i == j ? n : 0);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) {
+      for (int k = 0; k < j; ++k) L[i][j] -= L[i][k] * L[k][j];
+      L[i][j] /= L[j][j];
+    }
+    for (int j = i; j < n; ++j)
+      for (int k = 0; k < i; ++k) L[i][j] -= L[i][k] * L[k][j];
+  }
+}
+
+void Run(void** a) { Kernel(a[0], a[1]); }

@@ -1,0 +1,291 @@
+// bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: one kernel in several forms, in turns. A
+// FILE is `naive` (the loops as written), `auto` (what tunec begins with, without a trial), a
+// schedule, or a shared object that has
+//     void Run(void** arguments)
+// for the same kernel, its arguments in the order of the text. Prints a line of JSON for each:
+// milliseconds of every round, and how far its results are from the first one's. What has run for
+// some seconds takes no further turn.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autotune/tuner.h"
+#include "jit/compile.h"
+#include "jit/detect_cpu.h"
+#include "jit/load.h"
+#include "runtime/thread_pool.h"
+#include "schedule/apply.h"
+#include "support/check.h"
+#include "support/file.h"
+
+namespace tunec::bench {
+namespace {
+
+constexpr double kMostMilliseconds = 3000;  // of one form, before it takes no further turn
+constexpr const char* kLowering = "direct";
+
+template <class T>
+T Must(Result<T> result) {
+  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
+  return *std::move(result);
+}
+
+// Memory that begins at a cache line.
+class Buffer {
+ public:
+  explicit Buffer(int64_t bytes)
+      : data_(std::aligned_alloc(64, (bytes + 127) / 64 * 64), std::free), bytes_(bytes) {
+    std::memset(data(), 0, bytes);
+  }
+  void* data() const { return data_.get(); }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> data_;
+  int64_t bytes_;
+};
+
+double Element(const Buffer& buffer, DataType type, int64_t i) {
+  if (type == DataType::kF64) return static_cast<const double*>(buffer.data())[i];
+  if (type == DataType::kF32) return static_cast<const float*>(buffer.data())[i];
+  return static_cast<const int32_t*>(buffer.data())[i];
+}
+
+void SetElement(Buffer& buffer, DataType type, int64_t i, double value) {
+  if (type == DataType::kF64) {
+    static_cast<double*>(buffer.data())[i] = value;
+  } else if (type == DataType::kF32) {
+    static_cast<float*>(buffer.data())[i] = static_cast<float>(value);
+  } else {
+    static_cast<int32_t*>(buffer.data())[i] = static_cast<int32_t>(value);
+  }
+}
+
+struct Argument {
+  const Tensor* tensor;
+  Buffer buffer;
+};
+
+using Form = std::function<void(const std::vector<Argument>&)>;
+
+// A kernel's phases, wave by wave.
+class Scheduled {
+ public:
+  Scheduled(const Compute& compute, const Schedule& schedule, const Target& target)
+      : pool_(target.threads) {
+    const ScheduledKernel applied = Must(ApplySchedule(compute, schedule, ReductionOrder::kAny));
+    TUNEC_CHECK(applied.prepack.empty(), "{} has constants", compute.name);
+    kernel_ = Must(LoadKernel(Must(CompileObject(applied.nest, target)), PerfMap::kOff));
+    for (const TensorId id : Arguments(applied.nest)) {
+      names_.push_back(applied.nest.tensors[id].name);
+    }
+    scratch_ = std::make_unique<Buffer>(target.threads * ScratchBytes());
+    workspace_ = std::make_unique<Buffer>(kernel_.workspace_bytes + 64);
+  }
+
+  void Run(const std::vector<Argument>& all) {
+    std::vector<void*> arguments;
+    for (const std::string& name : names_) {
+      const auto found = std::ranges::find(
+          all, name, [](const Argument& a) -> const std::string& { return a.tensor->name; });
+      arguments.push_back(found->buffer.data());
+    }
+    for (const KernelPhase& phase : kernel_.phases) {
+      const int64_t each = phase.tasks / phase.waves;
+      for (int64_t wave = 0; wave < phase.waves; ++wave) {
+        pool_.ParallelFor(each, [&](int64_t task, int thread) {
+          phase.function(arguments.data(), workspace_->data(),
+                         static_cast<char*>(scratch_->data()) + thread * ScratchBytes(),
+                         wave * each + task);
+        });
+      }
+    }
+  }
+
+ private:
+  int64_t ScratchBytes() const { return (kernel_.scratch_bytes + 255) / 64 * 64; }
+
+  ThreadPool pool_;
+  Kernel kernel_;
+  std::vector<std::string> names_;
+  std::unique_ptr<Buffer> scratch_;
+  std::unique_ptr<Buffer> workspace_;
+};
+
+Schedule ScheduleOf(const Compute& compute, const std::string& file, const Target& target) {
+  if (file == "naive") return {.lowering = kLowering};
+  if (file != "auto") {
+    Schedule schedule = Must(ParseSchedule(Must(ReadFile(file)), file));
+    schedule.lowering = kLowering;
+    return schedule;
+  }
+  return Must(BestSchedule(nullptr, {.lowerings = {{kLowering, compute}}}, {.target = target}));
+}
+
+Form SharedObject(const std::string& file) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  TUNEC_CHECK(library != nullptr, "{}", dlerror());
+  const auto run = reinterpret_cast<void (*)(void**)>(dlsym(library, "Run"));
+  TUNEC_CHECK(run != nullptr, "{}", dlerror());
+  return [run](const std::vector<Argument>& all) {
+    std::vector<void*> arguments;
+    for (const Argument& argument : all) arguments.push_back(argument.buffer.data());
+    run(arguments.data());
+  };
+}
+
+struct Contestant {
+  std::string name;
+  Form run;
+  std::vector<double> milliseconds = {};
+  double difference = 0;
+};
+
+class Contest {
+ public:
+  explicit Contest(const Compute& compute) : compute_(compute) {
+    for (const Tensor& tensor : compute.tensors) {
+      if (tensor.role == TensorRole::kWorkspace) continue;
+      const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
+      arguments_.push_back({&tensor, Buffer(bytes)});
+      Fill(arguments_.back());
+    }
+  }
+
+  void Add(const std::string& name, int threads, const std::string& file) {
+    if (file.ends_with(".so")) {
+      contestants_.push_back({name, SharedObject(file)});
+      return;
+    }
+    const Target target = Must(ParseCpu("native", threads));
+    const auto kernel =
+        std::make_shared<Scheduled>(compute_, ScheduleOf(compute_, file, target), target);
+    contestants_.push_back(
+        {name, [kernel](const std::vector<Argument>& all) { kernel->Run(all); }});
+  }
+
+  // The first turn warms up; it counts where it is the only one.
+  void Run(int rounds) {
+    for (Contestant& one : contestants_) {
+      Forget();
+      one.milliseconds = {Time(one)};
+      if (&one == &contestants_.front()) {
+        Remember();
+      } else {
+        one.difference = Difference();
+      }
+    }
+    std::vector<double> spent;
+    for (Contestant& one : contestants_) {
+      spent.push_back(one.milliseconds[0]);
+      if (rounds > 0 && spent.back() < kMostMilliseconds) one.milliseconds.clear();
+    }
+    for (int round = 0; round < rounds; ++round) {
+      for (size_t i = 0; i < contestants_.size(); ++i) {
+        if (spent[i] >= kMostMilliseconds) continue;
+        contestants_[i].milliseconds.push_back(Time(contestants_[i]));
+        spent[i] += contestants_[i].milliseconds.back();
+      }
+    }
+    for (const Contestant& one : contestants_) {
+      fmt::print("{{\"name\": \"{}\", \"difference\": {:.3g}, \"milliseconds\": [{:.4g}]}}\n",
+                 one.name, one.difference, fmt::join(one.milliseconds, ", "));
+    }
+  }
+
+ private:
+  // Numbers between 0 and 1, integers within the tensor's range.
+  static void Fill(Argument& argument) {
+    const Tensor& tensor = *argument.tensor;
+    if (tensor.role == TensorRole::kOutput) return;
+    const Interval range = tensor.range.value_or(Interval{0, 100});
+    for (int64_t i = 0; i < StorageElements(tensor); ++i) {
+      const int64_t mixed = i * 7919 % 1013;
+      SetElement(argument.buffer, tensor.type, i,
+                 IsFloat(tensor.type)
+                     ? static_cast<double>(mixed) / 1013
+                     : static_cast<double>(range.lo + mixed % (range.hi - range.lo + 1)));
+    }
+  }
+
+  // Nobody takes over what another one computed.
+  void Forget() {
+    for (const Argument& argument : arguments_) {
+      if (argument.tensor->role == TensorRole::kOutput) {
+        std::memset(argument.buffer.data(), 0x7f, argument.buffer.bytes());
+      }
+    }
+  }
+
+  void Remember() {
+    for (const Argument& argument : arguments_) {
+      Buffer copy(argument.buffer.bytes());
+      std::memcpy(copy.data(), argument.buffer.data(), copy.bytes());
+      wanted_.push_back(std::move(copy));
+    }
+  }
+
+  // Of each output, relative to its largest element; not a number counts as infinitely far.
+  double Difference() const {
+    double greatest = 0;
+    for (size_t a = 0; a < arguments_.size(); ++a) {
+      const Tensor& tensor = *arguments_[a].tensor;
+      if (tensor.role != TensorRole::kOutput) continue;
+      double most = 0;
+      double largest = 1e-300;
+      for (int64_t i = 0; i < StorageElements(tensor); ++i) {
+        const double wanted = Element(wanted_[a], tensor.type, i);
+        const double off = std::abs(Element(arguments_[a].buffer, tensor.type, i) - wanted);
+        most = off <= most ? most : std::isnan(off) ? INFINITY : off;
+        largest = std::max(largest, std::abs(wanted));
+      }
+      greatest = std::max(greatest, most / largest);
+    }
+    return greatest;
+  }
+
+  double Time(const Contestant& one) {
+    const auto start = std::chrono::steady_clock::now();
+    one.run(arguments_);
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+  }
+
+  const Compute& compute_;
+  std::vector<Argument> arguments_;
+  std::vector<Buffer> wanted_;
+  std::vector<Contestant> contestants_;
+};
+
+}  // namespace
+}  // namespace tunec::bench
+
+int main(int count, char** values) {
+  using namespace tunec;
+  if (count < 4) {
+    fmt::print(stderr, "usage: bench_polybench ROUNDS FILE.compute NAME=THREADS:FILE...\n");
+    return 2;
+  }
+  const Compute compute = bench::Must(ParseCompute(bench::Must(ReadFile(values[2])), values[2]));
+  bench::Contest contest(compute);
+  for (int i = 3; i < count; ++i) {
+    const std::string argument = values[i];
+    const size_t equals = argument.rfind('=');
+    const size_t colon = argument.find(':', equals);
+    TUNEC_CHECK(equals != std::string::npos && colon != std::string::npos,
+                "{} is not NAME=THREADS:FILE", argument);
+    const int threads = std::atoi(argument.substr(equals + 1, colon - equals - 1).c_str());
+    contest.Add(argument.substr(0, equals), threads, argument.substr(colon + 1));
+  }
+  contest.Run(std::atoi(values[1]));
+}

@@ -1,0 +1,15 @@
+// The lower half of C = 1.5 (A B^T + B A^T) + 1.2 C0
+
+static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
+                   const double C0[restrict C0_0][C0_1], double C[restrict C_0][C_1]) {
+  enum { n = C_0 };
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) C[i][j] = C0[i][j];
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) C[i][j] *= 1.2;
+    for (int k = 0; k < A_1; ++k)
+      for (int j = 0; j <= i; ++j) C[i][j] += A[j][k] * 1.5 * B[i][k] + B[j][k] * 1.5 * A[i][k];
+  }
+}
+
+void Run(void** a) { Kernel(a[0], a[1], a[2], a[3]); }
