@@ -118,16 +118,51 @@ void Log(const CompileOptions& options, const std::string& line) {
   if (options.on_log) options.on_log(line);
 }
 
+bool IsArgument(const Compute& compute, const std::string& name) {
+  const std::optional<TensorId> id = compute.FindTensor(name);
+  if (!id) return false;
+  const TensorRole role = compute.tensors[*id].role;
+  return role != TensorRole::kWorkspace && role != TensorRole::kLocal;
+}
+
+// kParse when the code is called with what a group of this Compute cannot give it.
+Status CheckFits(const KernelCode& code, const Compute& compute) {
+  const auto check = [&](const std::string& name) -> Status {
+    if (IsArgument(compute, name)) return {};
+    return Fail(ErrorCode::kParse, "{}: a stored object wants an argument {} that there is not",
+                compute.name, name);
+  };
+  for (const std::string& argument : code.arguments) {
+    if (std::ranges::find(code.prepacks, argument, &PrepackCode::packed) != code.prepacks.end()) {
+      continue;
+    }
+    TUNEC_RETURN_IF_ERROR(check(argument));
+  }
+  for (const PrepackCode& prepack : code.prepacks) {
+    TUNEC_RETURN_IF_ERROR(check(prepack.weight));
+    if (prepack.packed_bytes >= 0) continue;
+    return Fail(ErrorCode::kParse, "{}: a stored object packs {} into {} bytes", compute.name,
+                prepack.weight, prepack.packed_bytes);
+  }
+  for (const auto& [input, output] : code.in_place) {
+    TUNEC_RETURN_IF_ERROR(check(input));
+    TUNEC_RETURN_IF_ERROR(check(output));
+  }
+  return {};
+}
+
 // The stored code under this key; a bad row is a miss.
 Result<std::optional<KernelCode>> FindStored(const Database* database, const std::string& key,
+                                             const Compute& compute,
                                              const CompileOptions& options) {
   if (database == nullptr) return std::nullopt;
   TUNEC_ASSIGN(const std::optional<Artifact> artifact, database->GetArtifact(key));
   for (const std::string& reason : database->TakeMissReasons()) Log(options, reason);
   if (!artifact) return std::nullopt;
   Result<KernelCode> code = FromArtifact(*artifact);
-  if (code) return std::move(*code);
-  Log(options, code.error().Format());
+  const Status fits = code ? CheckFits(*code, compute) : std::unexpected(code.error());
+  if (fits) return std::move(*code);
+  Log(options, fits.error().Format());
   return std::nullopt;
 }
 
@@ -147,7 +182,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
     const Compute* compute = FindLowering(task, schedule.lowering);
     if (compute == nullptr) continue;
     const std::string key = ArtifactKey(task, schedule, options.target, options.accuracy);
-    TUNEC_ASSIGN(std::optional<KernelCode> stored, FindStored(database, key, options));
+    TUNEC_ASSIGN(std::optional<KernelCode> stored, FindStored(database, key, *compute, options));
     if (stored) return BuiltKernel{std::move(*stored), *candidate, true};
     Result<KernelCode> code = CompileKernel(*compute, schedule, options);
     if (code) {

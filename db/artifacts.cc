@@ -9,11 +9,10 @@
 namespace tunec {
 namespace {
 
-/// Why a stored artifact must not be used; empty when it may.
-std::string Damage(const Artifact& artifact, const std::string& object_hash) {
-  if (StableHash(artifact.object) != object_hash) return "its bytes do not match their hash";
-  if (!IsJson(artifact.metadata)) return "its metadata is not JSON";
-  return "";
+/// Covers all that a kernel is found, loaded and called by.
+std::string HashOf(const std::string& key_text, const Artifact& artifact) {
+  return StableHash(StableHash(key_text) + StableHash(artifact.object) +
+                    StableHash(artifact.metadata));
 }
 
 Status ValidateArtifact(const std::string& key_text, const Artifact& artifact) {
@@ -23,36 +22,41 @@ Status ValidateArtifact(const std::string& key_text, const Artifact& artifact) {
   return Fail(ErrorCode::kInvalidArgument, "artifact metadata is not JSON");
 }
 
-MachineFact ReadFact(const Query& row) {
-  return {row.Text(0), row.Real(1), row.Text(2), row.Integer(3)};
-}
-
 }  // namespace
+
+StoredArtifact ReadArtifact(const Query& row) {
+  StoredArtifact stored;
+  stored.id = row.Integer(0);
+  stored.key_text = row.Text(2);
+  stored.artifact = {row.Text(3), row.Text(4), row.Integer(5)};
+  if (StableHash(stored.key_text) != row.Text(1)) {
+    stored.damage = "its key does not match its hash";
+  } else if (HashOf(stored.key_text, stored.artifact) != row.Text(6)) {
+    stored.damage = "its object and metadata do not match their hash";
+  }
+  return stored;
+}
 
 std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection,
                                            const std::string& key_text) {
-  Query query(connection,
-              "SELECT id, object, metadata, created_at, object_hash FROM artifacts "
-              "WHERE key_hash = ? AND key_text = ?",
-              StableHash(key_text), key_text);
+  Query query(connection, "SELECT " TUNEC_ARTIFACT_COLUMNS " FROM artifacts WHERE key_hash = ?",
+              StableHash(key_text));
   if (!query.Step()) return std::nullopt;
-  StoredArtifact stored;
-  stored.id = query.Integer(0);
-  stored.artifact = {query.Text(1), query.Text(2), query.Integer(3)};
-  stored.damage = Damage(stored.artifact, query.Text(4));
+  StoredArtifact stored = ReadArtifact(query);
+  if (stored.key_text != key_text && stored.damage.empty()) return std::nullopt;
   return stored;
 }
 
 void StoreArtifact(DatabaseConnection& connection, const std::string& key_text,
                    const Artifact& artifact) {
   const std::string key_hash = StableHash(key_text);
-  Query(connection, "DELETE FROM artifacts WHERE key_hash = ? AND key_text = ?", key_hash, key_text)
-      .Run();
+  // Whatever its text says: a damaged key must not keep its place.
+  Query(connection, "DELETE FROM artifacts WHERE key_hash = ?", key_hash).Run();
   Query(connection,
-        "INSERT INTO artifacts(key_hash, key_text, object, object_hash, metadata, created_at) "
+        "INSERT INTO artifacts(key_hash, key_text, object, metadata, created_at, hash) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        key_hash, key_text, Blob{artifact.object}, StableHash(artifact.object), artifact.metadata,
-        artifact.created_at)
+        key_hash, key_text, Blob{artifact.object}, artifact.metadata, artifact.created_at,
+        HashOf(key_text, artifact))
       .Run();
 }
 
@@ -105,9 +109,10 @@ Result<std::vector<MachineFact>> Database::MachineFacts(const std::string& targe
     const std::optional<int64_t> id = FindTarget(*connection_, target);
     if (!id) return facts;
     Query query(*connection_,
-                "SELECT name, value, text, created_at FROM machine WHERE target = ? ORDER BY name",
-                *id);
-    while (query.Step()) facts.push_back(ReadFact(query));
+                "SELECT " TUNEC_FACT_COLUMNS " FROM machine WHERE target = ? ORDER BY name", *id);
+    while (query.Step()) {
+      if (auto fact = ReadFact(*connection_, query, 0)) facts.push_back(std::move(*fact));
+    }
     return facts;
   });
 }

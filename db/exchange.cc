@@ -61,26 +61,27 @@ bool Supersedes(const StoredArtifact& a, const StoredArtifact& b) {
   return worth(a) > worth(b);
 }
 
-void TakeArtifact(DatabaseConnection& connection, const std::string& key_text,
-                  const StoredArtifact& theirs, ExchangeCounts& counts) {
-  const std::optional<StoredArtifact> ours = FindArtifact(connection, key_text);
+void TakeArtifact(DatabaseConnection& connection, const StoredArtifact& theirs,
+                  ExchangeCounts& counts) {
+  const std::optional<StoredArtifact> ours = FindArtifact(connection, theirs.key_text);
   if (ours && !Supersedes(theirs, *ours)) {
     ++counts.kept;
     return;
   }
-  StoreArtifact(connection, key_text, theirs.artifact);
+  StoreArtifact(connection, theirs.key_text, theirs.artifact);
   ++(ours ? counts.replaced : counts.added);
 }
 
 ExchangeCounts MergeArtifacts(DatabaseConnection& connection, DatabaseConnection& other) {
   ExchangeCounts counts;
-  Query keys(other, "SELECT key_text FROM artifacts ORDER BY key_text");
-  while (keys.Step()) {
-    const std::optional<StoredArtifact> theirs = FindArtifact(other, keys.Text(0));
-    if (theirs && theirs->damage.empty()) TakeArtifact(connection, keys.Text(0), *theirs, counts);
-    if (theirs && !theirs->damage.empty()) {
+  Query rows(other, "SELECT " TUNEC_ARTIFACT_COLUMNS " FROM artifacts ORDER BY key_text");
+  while (rows.Step()) {
+    const StoredArtifact theirs = ReadArtifact(rows);
+    if (theirs.damage.empty()) {
+      TakeArtifact(connection, theirs, counts);
+    } else {
       other.Miss(
-          fmt::format("{}: artifact {} passed over: {}", other.path(), theirs->id, theirs->damage));
+          fmt::format("{}: artifact {} passed over: {}", other.path(), theirs.id, theirs.damage));
     }
   }
   return counts;

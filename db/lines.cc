@@ -12,20 +12,23 @@ namespace {
 
 using Visit = std::function<Status(const ExchangeLine&)>;
 
+/// Trials and facts stand alone and are passed over when damaged. Without its key a trial is
+/// nothing, so a damaged key stops the export.
+std::unexpected<Error> DamagedRow(const DatabaseConnection& connection, const char* what,
+                                  int64_t id, const std::string& why) {
+  return Fail(ErrorCode::kParse, "{}: {} {}: {}", connection.path(), what, id, why);
+}
+
 Status VisitFacts(DatabaseConnection& connection, const std::string& target, int64_t id,
                   const Visit& visit) {
   Query facts(connection,
-              "SELECT machine.name, value, machine.text, created_at FROM machine "
+              "SELECT " TUNEC_FACT_COLUMNS
+              " FROM machine "
               "JOIN targets ON targets.id = machine.target WHERE targets.text = ? ORDER BY name",
               target);
   while (facts.Step()) {
-    const MachineFact fact{facts.Text(0), facts.Real(1), facts.Text(2), facts.Integer(3)};
-    if (Status valid = Validate(fact); !valid) {
-      connection.Miss(fmt::format("{}: fact '{}' passed over: {}", connection.path(), fact.name,
-                                  valid.error().message));
-      continue;
-    }
-    TUNEC_RETURN_IF_ERROR(visit(FactLine{id, fact}));
+    const std::optional<MachineFact> fact = ReadFact(connection, facts, 0);
+    if (fact) TUNEC_RETURN_IF_ERROR(visit(FactLine{id, *fact}));
   }
   return {};
 }
@@ -56,12 +59,16 @@ Result<int64_t> Lookup(const std::map<int64_t, int64_t>& ids, const char* what, 
 Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
   TUNEC_RETURN_IF_ERROR(visit(HeaderLine{kExchangeVersion}));
   std::map<std::string, int64_t> targets;
-  Query texts(connection, "SELECT text FROM targets ORDER BY text");
+  Query texts(connection, "SELECT id, text FROM targets ORDER BY text");
   while (texts.Step()) {
     const int64_t id = static_cast<int64_t>(targets.size()) + 1;
-    targets.emplace(texts.Text(0), id);
-    TUNEC_RETURN_IF_ERROR(visit(TargetLine{id, texts.Text(0)}));
-    TUNEC_RETURN_IF_ERROR(VisitFacts(connection, texts.Text(0), id, visit));
+    const std::string text = texts.Text(1);
+    if (const Status valid = ValidateName("text", text); !valid) {
+      return DamagedRow(connection, "target", texts.Integer(0), valid.error().message);
+    }
+    targets.emplace(text, id);
+    TUNEC_RETURN_IF_ERROR(visit(TargetLine{id, text}));
+    TUNEC_RETURN_IF_ERROR(VisitFacts(connection, text, id, visit));
   }
   int64_t workload_id = 0;
   int64_t task_id = 0;
@@ -69,6 +76,7 @@ Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
   const std::vector<TaskRow> tasks = SelectTasks(connection, {});
   for (const TaskRow& task : tasks) {
     const TuningKey& key = task.key;
+    if (!task.damage.empty()) return DamagedRow(connection, "task", task.id, task.damage);
     if (previous == nullptr || previous->text != key.workload.text) {
       TUNEC_RETURN_IF_ERROR(visit(WorkloadLine{++workload_id, key.workload}));
     }

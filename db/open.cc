@@ -105,7 +105,8 @@ Status Judge(const std::string& path) {
   if (application_id != kApplicationId) {
     return std::unexpected(ForeignDatabase(path, application_id));
   }
-  const int64_t version = BigEndian32(&header[kUserVersionOffset]);
+  // A negative one is left to CheckSchema.
+  const auto version = static_cast<int32_t>(BigEndian32(&header[kUserVersionOffset]));
   if (version > SchemaVersion()) {
     return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
   }

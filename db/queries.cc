@@ -1,5 +1,7 @@
 // Questions over many tuning keys.
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 #include "db/database.h"
@@ -7,9 +9,24 @@
 #include "db/rows.h"
 #include "db/schema.h"
 #include "db/tasks.h"
+#include "db/validate.h"
 
 namespace tunec {
 namespace {
+
+TaskRow ReadTask(const Query& row) {
+  TaskRow task;
+  task.id = row.Integer(0);
+  task.key.workload = {row.Text(1), row.Text(2), row.Text(3), row.Real(4), row.Real(5)};
+  task.key.target = row.Text(6);
+  task.key.policy = row.Text(7);
+  const int64_t version = row.Integer(8);
+  task.key.schedule_version =
+      static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
+  task.converged = row.Integer(9);
+  if (const Status valid = Validate(task.key); !valid) task.damage = valid.error().message;
+  return task;
+}
 
 TaskSummary Summarise(DatabaseConnection& connection, TaskRow task) {
   Query query(connection,
@@ -70,19 +87,25 @@ std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilte
               filter.kind, filter.target, filter.policy, filter.description_part,
               filter.schedule_version, filter.limit);
   std::vector<TaskRow> tasks;
-  while (query.Step()) {
-    WorkloadKey workload{query.Text(1), query.Text(2), query.Text(3), query.Real(4), query.Real(5)};
-    TuningKey key{std::move(workload), query.Text(6), query.Text(7),
-                  static_cast<int>(query.Integer(8))};
-    tasks.push_back({query.Integer(0), std::move(key), query.Integer(9) != 0});
-  }
+  while (query.Step()) tasks.push_back(ReadTask(query));
+  return tasks;
+}
+
+std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const TaskFilter& filter) {
+  std::vector<TaskRow> tasks = SelectTasks(connection, filter);
+  std::erase_if(tasks, [&](const TaskRow& task) {
+    if (task.damage.empty()) return false;
+    connection.Miss(
+        fmt::format("{}: task {} passed over: {}", connection.path(), task.id, task.damage));
+    return true;
+  });
   return tasks;
 }
 
 Result<std::vector<TaskSummary>> Database::List(const TaskFilter& filter) const {
   return connection_->Read([&]() -> Result<std::vector<TaskSummary>> {
     std::vector<TaskSummary> summaries;
-    for (TaskRow& task : SelectTasks(*connection_, filter)) {
+    for (TaskRow& task : SelectSoundTasks(*connection_, filter)) {
       summaries.push_back(Summarise(*connection_, std::move(task)));
     }
     return summaries;
@@ -92,7 +115,7 @@ Result<std::vector<TaskSummary>> Database::List(const TaskFilter& filter) const 
 Result<std::vector<TaskTrials>> Database::ListTrials(const TaskFilter& filter) const {
   return connection_->Read([&]() -> Result<std::vector<TaskTrials>> {
     std::vector<TaskTrials> tasks;
-    for (TaskRow& task : SelectTasks(*connection_, filter)) {
+    for (TaskRow& task : SelectSoundTasks(*connection_, filter)) {
       tasks.push_back({std::move(task.key), TrialsOfTask(*connection_, task.id)});
     }
     return tasks;
@@ -108,7 +131,7 @@ Result<std::vector<TunedWorkload>> Database::NearestWorkloads(const std::string&
   filter.schedule_version = schedule_version;
   return connection_->Read([&]() -> Result<std::vector<TunedWorkload>> {
     std::vector<TunedWorkload> workloads;
-    for (TaskRow& task : SelectTasks(*connection_, filter)) {
+    for (TaskRow& task : SelectSoundTasks(*connection_, filter)) {
       std::optional<TrialRecord> best = BestTrial(*connection_, task.id);
       if (best) workloads.push_back({std::move(task.key), std::move(*best)});
     }

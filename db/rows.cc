@@ -1,9 +1,13 @@
 #include "db/rows.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+
 #include <tuple>
 #include <utility>
 
 #include "db/codec.h"
+#include "db/text.h"
 #include "db/validate.h"
 #include "support/hash.h"
 
@@ -14,6 +18,13 @@ namespace {
 std::optional<int64_t> FirstInteger(Query&& query) {
   if (!query.Step()) return std::nullopt;
   return query.Integer(0);
+}
+
+/// The same of a row that must be there: only a damaged index loses it.
+int64_t OnlyInteger(Query&& query) {
+  const std::optional<int64_t> value = FirstInteger(std::move(query));
+  if (!value) throw SQLite::Exception("a row that was written is missing", SQLITE_CORRUPT);
+  return *value;
 }
 
 struct WorkloadRow {
@@ -32,11 +43,11 @@ std::optional<WorkloadRow> FindWorkload(DatabaseConnection& connection, const st
 }
 
 int64_t InsertWorkload(DatabaseConnection& connection, const WorkloadKey& workload) {
-  return *FirstInteger(Query(connection,
-                             "INSERT INTO workloads(hash, text, kind, description, flops, bytes) "
-                             "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-                             StableHash(workload.text), workload.text, workload.kind,
-                             workload.description, workload.flops, workload.bytes));
+  return OnlyInteger(Query(connection,
+                           "INSERT INTO workloads(hash, text, kind, description, flops, bytes) "
+                           "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+                           StableHash(workload.text), workload.text, workload.kind,
+                           workload.description, workload.flops, workload.bytes));
 }
 
 void UpdateWorkload(DatabaseConnection& connection, int64_t id, const WorkloadKey& workload) {
@@ -142,9 +153,8 @@ int64_t EnsureMergedWorkload(DatabaseConnection& connection, const WorkloadKey& 
 
 int64_t EnsureTarget(DatabaseConnection& connection, const std::string& text) {
   if (const auto id = FindTarget(connection, text)) return *id;
-  return *FirstInteger(Query(connection,
-                             "INSERT INTO targets(hash, text) VALUES (?, ?) RETURNING id",
-                             StableHash(text), text));
+  return OnlyInteger(Query(connection, "INSERT INTO targets(hash, text) VALUES (?, ?) RETURNING id",
+                           StableHash(text), text));
 }
 
 int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t target,
@@ -154,10 +164,10 @@ int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t tar
         "ON CONFLICT DO NOTHING",
         workload, target, policy, schedule_version)
       .Run();
-  return *FirstInteger(Query(connection,
-                             "SELECT id FROM tasks WHERE workload = ? AND target = ? "
-                             "AND policy = ? AND schedule_version = ?",
-                             workload, target, policy, schedule_version));
+  return OnlyInteger(Query(connection,
+                           "SELECT id FROM tasks WHERE workload = ? AND target = ? "
+                           "AND policy = ? AND schedule_version = ?",
+                           workload, target, policy, schedule_version));
 }
 
 int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key) {
@@ -166,7 +176,7 @@ int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key) {
   return EnsureTask(connection, workload, target, key.policy, key.schedule_version);
 }
 
-std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row) {
+Result<TrialRecord> DecodeTrial(const Query& row) {
   TrialRecord trial;
   trial.id = row.Integer(0);
   trial.status = static_cast<TrialStatus>(row.Integer(1));
@@ -182,15 +192,18 @@ std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query
   trial.note = row.Text(11);
   trial.created_at = row.Integer(12);
   trial.tool_version = row.Text(13);
-  Status valid = Validate(trial);
-  if (valid && !samples) valid = Fail(ErrorCode::kParse, "samples are not a list of numbers");
-  if (!valid) {
-    connection.Miss(fmt::format("{}: trial {} passed over: {}", connection.path(), trial.id,
-                                valid.error().message));
-    return std::nullopt;
-  }
+  TUNEC_RETURN_IF_ERROR(Validate(trial));
+  if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
   trial.samples = std::move(*samples);
   return trial;
+}
+
+std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row) {
+  Result<TrialRecord> trial = DecodeTrial(row);
+  if (trial) return std::move(*trial);
+  connection.Miss(fmt::format("{}: trial {} passed over: {}", connection.path(), row.Integer(0),
+                              trial.error().message));
+  return std::nullopt;
 }
 
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task) {
@@ -218,6 +231,21 @@ std::optional<TrialRecord> FindTrial(DatabaseConnection& connection, int64_t tas
                                      const std::string& schedule) {
   const std::optional<StoredTrial> stored = FindStored(connection, task, schedule);
   return stored ? stored->trial : std::nullopt;
+}
+
+Result<MachineFact> DecodeFact(const Query& row, int first) {
+  MachineFact fact{row.Text(first), row.Real(first + 1), row.Text(first + 2),
+                   row.Integer(first + 3)};
+  TUNEC_RETURN_IF_ERROR(Validate(fact));
+  return fact;
+}
+
+std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first) {
+  Result<MachineFact> fact = DecodeFact(row, first);
+  if (fact) return std::move(*fact);
+  connection.Miss(fmt::format("{}: fact '{}' passed over: {}", connection.path(),
+                              MakeStorable(row.Text(first)), fact.error().message));
+  return std::nullopt;
 }
 
 bool KnowsMore(const TrialRecord& a, const TrialRecord& b) {

@@ -32,7 +32,9 @@ int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key);
   "trials.compile_ms, trials.check_ms, trials.measure_ms, trials.note, "        \
   "trials.created_at, trials.tool_version"
 
-/// The trial in the current row; without one, a reason has been left with `connection`.
+/// The trial in the current row; kParse or kInvalidArgument when it is damaged.
+Result<TrialRecord> DecodeTrial(const Query& row);
+/// The same; without a trial, a reason has been left with `connection`.
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row);
 /// The ok trial with the smallest median.
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task);
@@ -41,6 +43,14 @@ std::vector<TrialRecord> TrialsOfTask(DatabaseConnection& connection, int64_t ta
 /// The record of one schedule.
 std::optional<TrialRecord> FindTrial(DatabaseConnection& connection, int64_t task,
                                      const std::string& schedule);
+
+/// The columns that ReadFact expects, from a table called machine.
+#define TUNEC_FACT_COLUMNS "machine.name, machine.value, machine.text, machine.created_at"
+
+/// The fact in the columns of the current row from `first` on; kInvalidArgument when damaged.
+Result<MachineFact> DecodeFact(const Query& row, int first);
+/// The same; without a fact, a reason has been left with `connection`.
+std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first);
 
 /// Whether `a` should take the place of `b`, a record of the same schedule. A total order on
 /// contents, so that merging is the same whichever way round.

@@ -3,6 +3,9 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 namespace tunec {
 namespace {
 
@@ -88,15 +91,66 @@ SELECT task, trial, median_seconds, schedule FROM (
 WHERE place = 1;
 )sql";
 
-constexpr const char* kTables[] = {"workloads", "targets",   "tasks",
-                                   "trials",    "artifacts", "machine"};
-
 void CreateVersion1(SQLite::Database& sqlite) { sqlite.exec(kVersion1); }
 
-constexpr Migration kMigrations[] = {CreateVersion1};
+// The hash of version 1 covers the object alone. Nothing can vouch for the metadata that was
+// kept with it, which says how the code is called: those objects are compiled again.
+void CoverWholeArtifacts(SQLite::Database& sqlite) {
+  sqlite.exec(
+      "DELETE FROM artifacts;"
+      "ALTER TABLE artifacts RENAME COLUMN object_hash TO hash");
+}
+
+constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();
+}
+
+using Columns = std::set<std::string>;  // their names and types
+
+std::map<std::string, Columns> ColumnsOfTables(SQLite::Database& sqlite) {
+  SQLite::Statement query(sqlite,
+                          "SELECT tables.name, columns.name || ' ' || columns.type "
+                          "FROM sqlite_schema AS tables "
+                          "JOIN pragma_table_info(tables.name) AS columns "
+                          "WHERE tables.type = 'table'");
+  std::map<std::string, Columns> tables;
+  while (query.executeStep()) {
+    tables[query.getColumn(0).getString()].insert(query.getColumn(1).getString());
+  }
+  return tables;
+}
+
+/// kParse unless `sqlite` has the tables and columns that the migrations `applied` make.
+Status CheckTables(SQLite::Database& sqlite, const std::string& path,
+                   std::span<const Migration> applied) {
+  SQLite::Database sound(":memory:", SQLite::OPEN_READWRITE);
+  for (const Migration migration : applied) migration(sound);
+  const std::map<std::string, Columns> found = ColumnsOfTables(sqlite);
+  if (applied.empty() && !found.empty()) {
+    return Fail(ErrorCode::kParse, "{}: damaged: it has tables, but says that its schema is 0",
+                path);
+  }
+  for (const auto& [table, columns] : ColumnsOfTables(sound)) {
+    const auto there = found.find(table);
+    if (there == found.end()) {
+      return Fail(ErrorCode::kParse, "{}: damaged: table '{}' is missing", path, table);
+    }
+    for (const std::string& column : columns) {
+      if (there->second.contains(column)) continue;
+      return Fail(ErrorCode::kParse, "{}: damaged: table '{}' lacks the column '{}'", path, table,
+                  column);
+    }
+  }
+  return {};
+}
+
+Status CheckVersion(int64_t version, int64_t supported, const std::string& path) {
+  if (version > supported) return std::unexpected(NewerDatabase(path, version, supported));
+  if (version >= 0) return {};
+  return Fail(ErrorCode::kParse, "{}: damaged: schema {}, wanted 0 to {}", path, version,
+              supported);
 }
 
 Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
@@ -114,8 +168,8 @@ Status ApplyMissing(SQLite::Database& sqlite, const std::string& path,
   TUNEC_RETURN_IF_ERROR(ClaimIfEmpty(sqlite, path));
   const int64_t supported = static_cast<int64_t>(migrations.size());
   const int64_t version = Number(sqlite, "PRAGMA user_version");
-  if (version > supported) return std::unexpected(NewerDatabase(path, version, supported));
-  if (version < 0) return Fail(ErrorCode::kParse, "{}: impossible schema {}", path, version);
+  TUNEC_RETURN_IF_ERROR(CheckVersion(version, supported, path));
+  TUNEC_RETURN_IF_ERROR(CheckTables(sqlite, path, migrations.first(static_cast<size_t>(version))));
   for (int64_t i = version; i < supported; ++i) migrations[i](sqlite);
   sqlite.exec(fmt::format("PRAGMA user_version = {}", supported));
   return {};
@@ -142,18 +196,13 @@ Status Migrate(SQLite::Database& sqlite, const std::string& path,
 
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path) {
   const int64_t version = Number(sqlite, "PRAGMA user_version");
-  if (version > SchemaVersion()) {
-    return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
-  }
+  TUNEC_RETURN_IF_ERROR(CheckVersion(version, SchemaVersion(), path));
+  TUNEC_RETURN_IF_ERROR(
+      CheckTables(sqlite, path, Migrations().first(static_cast<size_t>(version))));
   if (version < SchemaVersion()) {
     return Fail(ErrorCode::kUnsupported,
                 "{}: schema {} is older than {}: open it for writing once to migrate it", path,
                 version, SchemaVersion());
-  }
-  for (const char* table : kTables) {
-    if (!sqlite.tableExists(table)) {
-      return Fail(ErrorCode::kParse, "{}: damaged: table '{}' is missing", path, table);
-    }
   }
   return {};
 }

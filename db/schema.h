@@ -27,11 +27,13 @@ int SchemaVersion();
 
 /// Applies the migrations that `sqlite`, the file called `path`, lacks, in one transaction.
 /// Claims an empty file. kInvalidArgument when the file belongs to another program,
-/// kUnsupported when it is newer than the list. Throws SQLite::Exception.
+/// kUnsupported when it is newer than the list, kParse when its tables are not those of its
+/// version. Throws SQLite::Exception.
 Status Migrate(SQLite::Database& sqlite, const std::string& path,
                std::span<const Migration> migrations);
 
-/// kUnsupported unless `sqlite` has exactly the current version, kParse when a table is missing.
+/// kParse when a table or a column is missing that the version of `sqlite` has, kUnsupported
+/// unless that is the current version.
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path);
 
 /// How a file of another program is refused.

@@ -17,6 +17,7 @@ Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& 
     case SQLITE_NOTADB:
       return MakeError(ErrorCode::kParse, "{}: not a database of tunec ({})", path, what);
     case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT:  // what we write satisfies them where the file is sound
       return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

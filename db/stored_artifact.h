@@ -7,16 +7,23 @@
 #include <string>
 
 #include "db/connection.h"
+#include "db/query.h"
 #include "db/records.h"
 
 namespace tunec {
 
 struct StoredArtifact {
   int64_t id = 0;
+  std::string key_text;
   Artifact artifact;
   std::string damage;  // why it must not be used; empty when it may
 };
 
+/// The columns of a row that ReadArtifact expects.
+#define TUNEC_ARTIFACT_COLUMNS "id, key_hash, key_text, object, metadata, created_at, hash"
+
+StoredArtifact ReadArtifact(const Query& row);
+/// The artifact of `key_text`, or the damaged one in its place.
 std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection,
                                            const std::string& key_text);
 /// Stores or replaces the artifact of `key_text`.

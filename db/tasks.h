@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "db/connection.h"
@@ -14,9 +15,12 @@ struct TaskRow {
   int64_t id = 0;
   TuningKey key;
   int64_t converged = 0;  // the search space's number
+  std::string damage;     // why the key must not be used; empty when it may
 };
 
 /// In the order of kind, workload text, target, policy, schedule version.
 std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter);
+/// The same without the damaged ones, for each of which a reason has been left with `connection`.
+std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const TaskFilter& filter);
 
 }  // namespace tunec

@@ -4,6 +4,8 @@
 #include "db/database.h"
 #include "db/query.h"
 #include "db/rows.h"
+#include "db/stored_artifact.h"
+#include "db/tasks.h"
 #include "support/hash.h"
 
 namespace tunec {
@@ -49,10 +51,6 @@ void CheckRows(DatabaseConnection& connection, Problems& problems) {
   CheckHashes("target", Query(connection, "SELECT id, text, hash FROM targets"), problems);
   CheckHashes("schedule of trial",
               Query(connection, "SELECT id, schedule, schedule_hash FROM trials"), problems);
-  CheckHashes("key of artifact", Query(connection, "SELECT id, key_text, key_hash FROM artifacts"),
-              problems);
-  CheckHashes("object of artifact",
-              Query(connection, "SELECT id, object, object_hash FROM artifacts"), problems);
   CheckRepeated(
       "workload",
       Query(connection, "SELECT count(*), text FROM workloads GROUP BY text HAVING count(*) > 1"),
@@ -66,6 +64,33 @@ void CheckRows(DatabaseConnection& connection, Problems& problems) {
                       "SELECT count(*), schedule FROM trials GROUP BY task, schedule "
                       "HAVING count(*) > 1"),
                 problems);
+}
+
+/// What the readers of rows pass over or refuse.
+void CheckContents(DatabaseConnection& connection, Problems& problems) {
+  for (const TaskRow& task : SelectTasks(connection, {})) {
+    if (!task.damage.empty()) problems.push_back(fmt::format("task {}: {}", task.id, task.damage));
+  }
+  Query trials(connection, "SELECT " TUNEC_TRIAL_COLUMNS " FROM trials ORDER BY id");
+  while (trials.Step()) {
+    const Result<TrialRecord> trial = DecodeTrial(trials);
+    if (trial) continue;
+    problems.push_back(fmt::format("trial {}: {}", trials.Integer(0), trial.error().message));
+  }
+  Query facts(connection,
+              "SELECT target, " TUNEC_FACT_COLUMNS " FROM machine ORDER BY target, name");
+  while (facts.Step()) {
+    const Result<MachineFact> fact = DecodeFact(facts, 1);
+    if (fact) continue;
+    problems.push_back(
+        fmt::format("fact of target {}: {}", facts.Integer(0), fact.error().message));
+  }
+  Query artifacts(connection, "SELECT " TUNEC_ARTIFACT_COLUMNS " FROM artifacts ORDER BY id");
+  while (artifacts.Step()) {
+    const StoredArtifact stored = ReadArtifact(artifacts);
+    if (stored.damage.empty()) continue;
+    problems.push_back(fmt::format("artifact {}: {}", stored.id, stored.damage));
+  }
 }
 
 }  // namespace
@@ -98,7 +123,9 @@ Result<std::vector<std::string>> Database::IntegrityCheck() const {
   return connection_->Read([&]() -> Result<std::vector<std::string>> {
     Problems problems;
     CheckPages(*connection_, problems);
-    if (problems.empty()) CheckRows(*connection_, problems);
+    if (!problems.empty()) return problems;
+    CheckRows(*connection_, problems);
+    CheckContents(*connection_, problems);
     return problems;
   });
 }

@@ -3,8 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "autotune/keys.h"
 #include "compiler/kernel_build.h"
 #include "support/random.h"
+#include "tests/autotune/workloads.h"
 
 namespace tunec {
 namespace {
@@ -89,6 +91,33 @@ TEST(ArtifactOfAKernel, DamagedBytesDoNotCrash) {
     const auto code = FromArtifact(artifact);
     EXPECT_TRUE(code || code.error().code == ErrorCode::kParse);
   }
+}
+
+// What the hash of a row cannot tell: code that was stored for a group with other arguments.
+TEST(ArtifactOfAKernel, CodeThatWantsOtherArgumentsIsCompiledAgain) {
+  const TuningTask task = testing::TaskOf(testing::MatmulRelu());
+  auto database = Database::Open(":memory:", OpenMode::kReadWrite);
+  ASSERT_TRUE(database);
+  std::vector<std::string> lines;
+  CompileOptions options{.target = DetectCpu(1)};
+  options.on_log = [&](const std::string& line) { lines.push_back(line); };
+  const TunerOptions tuner{.target = options.target, .accuracy = options.accuracy};
+  const auto first = BuildKernel(task, &*database, options, tuner);
+  ASSERT_TRUE(first) << first.error().Format();
+  EXPECT_TRUE(BuildKernel(task, &*database, options, tuner)->reused);
+
+  const std::string key =
+      ArtifactKey(task, first->schedule.schedule, options.target, options.accuracy);
+  Artifact artifact = **database->GetArtifact(key);
+  nlohmann::json metadata = nlohmann::json::parse(artifact.metadata);
+  metadata["arguments"][0] = "nowhere";
+  artifact.metadata = metadata.dump();
+  ASSERT_TRUE(database->PutArtifact(key, artifact));
+  lines.clear();
+  EXPECT_FALSE(BuildKernel(task, &*database, options, tuner)->reused);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("a stored object wants an argument nowhere"), std::string::npos);
+  EXPECT_TRUE(BuildKernel(task, &*database, options, tuner)->reused);
 }
 
 }  // namespace

@@ -52,8 +52,10 @@ TEST(Artifacts, DamagedObjectIsAMissWithAReason) {
   ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
   Tamper(path, "UPDATE artifacts SET object = x'00'");
   EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
-  EXPECT_THAT(database.TakeMissReasons(),
-              ElementsAre(path + ": artifact 1 passed over: its bytes do not match their hash"));
+  EXPECT_THAT(
+      database.TakeMissReasons(),
+      ElementsAre(path +
+                  ": artifact 1 passed over: its object and metadata do not match their hash"));
   EXPECT_THAT(database.TakeMissReasons(), IsEmpty());
   // A miss is healed by storing the artifact again.
   ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
@@ -66,15 +68,72 @@ TEST(Artifacts, DamagedMetadataIsAMissWithAReason) {
   ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
   Tamper(folder.File("t.db"), "UPDATE artifacts SET metadata = '{\"a\":'");
   EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
-  EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("its metadata is not JSON")));
+  EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("do not match their hash")));
 }
 
-TEST(Artifacts, SameHashWithAnotherKeyTextIsAMiss) {
+/// `bytes` as SQL for a column of this type.
+std::string Literal(const std::string& bytes, const char* type) {
+  std::string digits;
+  for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
+  return fmt::format("CAST(x'{}' AS {})", digits, type);
+}
+
+TEST(Artifacts, OneFlippedBitIsAMissWithAReason) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  Database database = OpenForTest(path);
+  const std::string key = "target avx2\npolicy warm";
+  const Artifact artifact{std::string("\x7f"
+                                      "ELF\0code",
+                                      9),
+                          R"({"arguments": ["in0", "in1", "out0"]})", 5};
+  ASSERT_TRUE(database.PutArtifact(key, artifact).has_value());
+  SQLite::Database raw(path, SQLite::OPEN_READWRITE);
+  const auto set = [&](const char* column, const std::string& bytes, const char* type) {
+    raw.exec(fmt::format("UPDATE artifacts SET {} = {}", column, Literal(bytes, type)));
+  };
+  const struct {
+    const char* column;
+    const char* type;
+    std::string bytes;
+  } kColumns[] = {{"key_text", "TEXT", key},
+                  {"object", "BLOB", artifact.object},
+                  {"metadata", "TEXT", artifact.metadata}};
+  for (const auto& [column, type, bytes] : kColumns) {
+    for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      std::string damaged = bytes;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+      set(column, damaged, type);
+      EXPECT_EQ(database.GetArtifact(key).value(), std::nullopt) << column << " bit " << bit;
+      EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("artifact 1 passed over")));
+      EXPECT_THAT(*database.IntegrityCheck(), ElementsAre(HasSubstr("artifact 1: its ")));
+      set(column, bytes, type);
+    }
+  }
+  EXPECT_EQ(database.GetArtifact(key)->value(), artifact);
+}
+
+TEST(Artifacts, MetadataOfAnotherKeyIsAMiss) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.PutArtifact("a", {"object", R"(["in0"])", 5}).has_value());
+  ASSERT_TRUE(database.PutArtifact("b", {"object", R"(["in1"])", 5}).has_value());
+  Tamper(folder.File("t.db"),
+         "UPDATE artifacts SET metadata = (SELECT metadata FROM artifacts WHERE key_text = 'b')");
+  EXPECT_EQ(database.GetArtifact("a").value(), std::nullopt);
+  EXPECT_TRUE(database.GetArtifact("b")->has_value());
+}
+
+TEST(Artifacts, DamagedKeyIsReplaced) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));
   ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
   Tamper(folder.File("t.db"), "UPDATE artifacts SET key_text = 'other'");
   EXPECT_EQ(database.GetArtifact("key").value(), std::nullopt);
+  EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("its key does not match")));
+  ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
+  EXPECT_TRUE(database.GetArtifact("key")->has_value());
+  EXPECT_EQ(database.Stats()->artifacts, 1);
 }
 
 TEST(Artifacts, DamagedTrialIsPassedOverWithAReason) {
@@ -111,6 +170,17 @@ TEST(MachineFacts, AreKeptPerTarget) {
   const MachineFact again{"peak_flops", 1.7e11, "fma, one core", 6};
   ASSERT_TRUE(database.SetMachineFact("cpu", again).has_value());
   EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), again);
+}
+
+TEST(MachineFacts, DamagedOneIsPassedOver) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.SetMachineFact("cpu", {"peak", 1, "", 1}).has_value());
+  Tamper(folder.File("t.db"), "UPDATE machine SET value = 9e999");
+  EXPECT_EQ(database.GetMachineFact("cpu", "peak").value(), std::nullopt);
+  EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("fact 'peak' passed over")));
+  EXPECT_THAT(*database.IntegrityCheck(), ElementsAre("fact of target 1: fact 'peak' is inf, "
+                                                      "wanted a finite number"));
 }
 
 TEST(MachineFacts, MustBeFinite) {

@@ -267,7 +267,7 @@ TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
   ASSERT_TRUE(a.Merge(b_).has_value());
   EXPECT_THAT(a.TakeMissReasons(),
               ElementsAre(HasSubstr(b_ + ": trial 1 passed over"),
-                          HasSubstr("passed over: its bytes do not match their hash")));
+                          HasSubstr("passed over: its object and metadata do not match")));
   EXPECT_FALSE(a.GetArtifact("b")->has_value());
 }
 
@@ -338,8 +338,54 @@ TEST(Upkeep, IntegrityCheckFindsWhatDoesNotFit) {
   EXPECT_THAT(*database.IntegrityCheck(),
               ElementsAre("workload 1: its hash does not match",
                           "schedule of trial 1: its hash does not match",
-                          "object of artifact 1: its hash does not match",
-                          HasSubstr("schedule stored 2 times: lower direct")));
+                          HasSubstr("schedule stored 2 times: lower direct"),
+                          "artifact 1: its object and metadata do not match their hash"));
+}
+
+TEST(Upkeep, IntegrityCheckFindsValuesThatReadingPassesOver) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  Database database = OpenForTest(path);
+  Fill(database, 0);
+  SQLite::Database(path, SQLite::OPEN_READWRITE)
+      .exec(
+          "UPDATE trials SET median_seconds = -1 WHERE id = 1;"
+          "UPDATE trials SET samples = '[1,' WHERE id = 2;"
+          "UPDATE tasks SET schedule_version = 0 WHERE id = 1");
+  EXPECT_THAT(*database.IntegrityCheck(),
+              ElementsAre("task 1: schedule version is 0, wanted at least 1",
+                          "trial 1: median is -1, wanted a finite number not below 0",
+                          "trial 2: samples are not a list of numbers"));
+  EXPECT_EQ(database.List({})->size(), 3u);
+  EXPECT_THAT(database.TakeMissReasons(),
+              testing::Contains(HasSubstr("task 1 passed over: schedule version is 0")));
+}
+
+TEST(Exchange, DamagedTextStopsTheExportAndIsNamed) {
+  const struct {
+    const char* sql;
+    const char* message;
+  } kCases[] = {
+      {"UPDATE workloads SET description = CAST(x'ff' AS TEXT) WHERE id = 1",
+       ": task 1: workload description is not UTF-8 text without zero bytes"},
+      {"UPDATE targets SET text = CAST(x'41ff' AS TEXT) WHERE id = 2",
+       ": target 2: text is not UTF-8 text without zero bytes"},
+      {"UPDATE tasks SET policy = CAST(x'80' AS TEXT) WHERE id = 2",
+       ": task 2: policy text is not UTF-8 text without zero bytes"},
+  };
+  for (const auto& [sql, message] : kCases) {
+    TempFolder folder;
+    const std::string path = folder.File("t.db");
+    Database database = OpenForTest(path);
+    Fill(database, 0);
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
+    std::ostringstream out;
+    const Status status = database.Export(out);
+    ASSERT_FALSE(status.has_value()) << sql;
+    EXPECT_EQ(status.error().code, ErrorCode::kParse);
+    EXPECT_EQ(status.error().message, path + message);
+    EXPECT_FALSE(OpenForTest().Merge(path).has_value());
+  }
 }
 
 }  // namespace

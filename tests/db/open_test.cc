@@ -189,7 +189,7 @@ TEST(Open, OlderVersionIsMigratedOnlyForWriting) {
   const std::string path = folder.File("t.db");
   SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
       .exec(fmt::format("PRAGMA application_id = {}; VACUUM", kApplicationId));
-  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported, "schema 0 is older than 1");
+  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported, "schema 0 is older than 2");
   MakeDatabase(path);
   EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).CountTrials(SampleKey()), 1);
 }
@@ -200,6 +200,30 @@ TEST(Open, MissingTableIsDamage) {
   MakeDatabase(path);
   SQLite::Database(path, SQLite::OPEN_READWRITE).exec("DROP TABLE machine");
   ExpectRefused(path, ErrorCode::kParse, "table 'machine' is missing");
+}
+
+TEST(Open, MissingColumnIsDamage) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec("ALTER TABLE trials DROP COLUMN note");
+  ExpectRefused(path, ErrorCode::kParse, "table 'trials' lacks the column 'note TEXT'");
+}
+
+TEST(Open, VersionThatTheTablesBelieIsDamage) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  const auto set_version = [&](int version) {
+    SQLite::Database(path, SQLite::OPEN_READWRITE)
+        .exec(fmt::format("PRAGMA user_version = {}", version));
+  };
+  set_version(0);
+  ExpectRefused(path, ErrorCode::kParse, "it has tables, but says that its schema is 0");
+  set_version(1);
+  ExpectRefused(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
+  set_version(-5);
+  ExpectRefused(path, ErrorCode::kParse, "schema -5, wanted 0 to 2");
 }
 
 TEST(Open, TruncatedFileIsAnErrorNotACrash) {
@@ -334,6 +358,25 @@ TEST(Schema, ListedMigrationsRunOnceEachInOneTransaction) {
   EXPECT_EQ(raw.execAndGet("SELECT y FROM a").getInt(), 2);
   EXPECT_EQ(raw.execAndGet("PRAGMA user_version").getInt(), 2);
   EXPECT_FALSE(Migrate(raw, "m", version1).has_value());
+}
+
+// An object of version 1 was kept under a hash that does not vouch for its metadata.
+TEST(Schema, ObjectsOfVersion1AreDropped) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  {
+    SQLite::Database raw(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    ASSERT_TRUE(Migrate(raw, path, Migrations().first(1)).has_value());
+    raw.exec(
+        "INSERT INTO artifacts(key_hash, key_text, object, object_hash, metadata, created_at) "
+        "VALUES ('h', 'key', x'00', 'h', '{}', 1)");
+  }
+  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported, "schema 1 is older than 2");
+  MakeDatabase(path);
+  const Database database = OpenForTest(path, OpenMode::kReadOnly);
+  EXPECT_EQ(database.Stats()->artifacts, 0);
+  EXPECT_EQ(database.CountTrials(SampleKey()), 1);
+  EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
 }
 
 TEST(Schema, ForeignTablesAreNotClaimed) {

@@ -242,7 +242,7 @@ TEST(Records, StatsCount) {
 
   const auto stats = database.Stats();
   EXPECT_EQ(stats->path, folder.File("t.db"));
-  EXPECT_EQ(stats->schema_version, 1);
+  EXPECT_EQ(stats->schema_version, 2);
   EXPECT_GT(stats->file_bytes, 4096);
   EXPECT_EQ(stats->workloads, 2);
   EXPECT_EQ(stats->tasks, 2);

@@ -18,6 +18,7 @@ TEST(SqliteError, NamesTheFileAndSaysWhatHappened) {
       {SQLITE_BUSY, ErrorCode::kIo, "t.db: locked by another process for 10 s (why)"},
       {SQLITE_BUSY_SNAPSHOT, ErrorCode::kIo, "t.db: locked by another process for 10 s (why)"},
       {SQLITE_CORRUPT, ErrorCode::kParse, "t.db: damaged database (why)"},
+      {SQLITE_CONSTRAINT_UNIQUE, ErrorCode::kParse, "t.db: damaged database (why)"},
       {SQLITE_NOTADB, ErrorCode::kParse, "t.db: not a database of tunec (why)"},
       {SQLITE_IOERR_WRITE, ErrorCode::kIo, "t.db: cannot read or write the database (why)"},
       {SQLITE_CANTOPEN, ErrorCode::kIo, "t.db: cannot read or write the database (why)"},

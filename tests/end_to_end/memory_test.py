@@ -73,6 +73,28 @@ class Memory(TunecTest):
                 self.assertIn("0 objects compiled, 1 reused", self.compile(self.product, "--trials", trials))
                 self.verify(self.product)
 
+    def test_one_flipped_bit_is_a_miss_that_is_told(self):
+        """An object is called with the arrays that its metadata names: one wrong bit, wrong results."""
+        self.tune()
+        whole, columns = {}, ("key_text", "object", "metadata")
+        for column in columns:
+            (whole[column],), = self.query(f"select cast({column} as blob) from artifacts")
+        places = [("metadata", whole["metadata"].index(b'"in0"') + 3)]
+        chance = random.Random(1)
+        places += [(column, chance.randrange(len(whole[column]))) for column in columns for _ in range(4)]
+        kind = {"object": "blob"}
+        for column, place in places:
+            damaged = bytearray(whole[column])
+            damaged[place] ^= 1
+            with self.subTest(column=column, place=place):
+                self.query(f"update artifacts set {column} = cast(? as {kind.get(column, 'text')})", bytes(damaged))
+                self.bad(2, "damaged", "db", "check", "--db", self.db)
+                done = self.tunec("verify", self.product, "--random-weights", 7, "--threads", 1, "--db", self.db)
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+                self.assertIn("artifact", done.stderr)
+                self.assertIn("passed over", done.stderr)
+                self.assert_sound()  # it was compiled and kept again
+
     def test_damaged_trials_are_passed_over(self):
         self.tune()
         for damage in ("schedule = 'rubbish ' || id", "schedule = 'lower nowhere' || char(10) || id",
