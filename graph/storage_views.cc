@@ -97,8 +97,40 @@ class ViewPlacer {
     return {.owner = value, .linear = OwnOffset(graph_.value(value))};
   }
 
+  // Reshapes between what a kernel makes and a concatenation's operand, which nobody else reads:
+  // the elements in the same order. From the operand on.
+  std::vector<NodeId> ReshapesBefore(ValueId piece) const {
+    std::vector<NodeId> reshapes;
+    for (;;) {
+      const NodeId id = graph_.value(piece).producer;
+      const Node& producer = graph_.node(id);
+      const bool alone = users_[piece.index].size() == 1 && !graph_.IsOutput(piece);
+      if (producer.op != Op::kReshape || !alone) return reshapes;
+      const Value& source = graph_.value(producer.inputs[0]);
+      if (!source.layout.IsRowMajor() || !graph_.value(piece).layout.IsRowMajor()) return reshapes;
+      reshapes.push_back(id);
+      piece = producer.inputs[0];
+    }
+  }
+
+  // What is made by a kernel of its own, lies where the piece is wanted, and need not be copied.
+  std::optional<std::pair<ValueId, Placement>> SourceOf(NodeId concat, ValueId piece,
+                                                        const Placement& place) const {
+    const std::vector<NodeId> reshapes = ReshapesBefore(piece);
+    if (reshapes.empty()) return std::nullopt;
+    const ValueId made = graph_.node(reshapes.back()).inputs[0];
+    const NodeId producer = graph_.value(made).producer;
+    const int64_t begin = place.linear.constant();
+    if (place.linear - begin != OwnOffset(graph_.value(piece))) return std::nullopt;
+    if (IsLive(producer) && GroupOf(producer) == GroupOf(concat)) return std::nullopt;
+    const IndexExpr linear = OwnOffset(graph_.value(made)) + begin;
+    if (!CanLieAt(graph_.node(concat), made, place.owner, linear)) return std::nullopt;
+    return std::pair(made, Placement{place.owner, linear});
+  }
+
   // Each operand's placement in the concatenation's; none where one cannot be there.
-  std::optional<std::map<ValueId, Placement>> PiecesOf(const Node& node, const Placement& whole) {
+  std::optional<std::map<ValueId, Placement>> PiecesOf(NodeId id, const Placement& whole) {
+    const Node& node = graph_.node(id);
     std::map<ValueId, Placement> pieces;
     const size_t rank = graph_.value(node.outputs[0]).type.dims.size();
     const int64_t axis = node.Int("axis") + (node.Int("axis") < 0 ? static_cast<int64_t>(rank) : 0);
@@ -111,8 +143,11 @@ class ViewPlacer {
       if (ElementsOf(graph_, piece) == 0) continue;
       const IndexExpr linear =
           OverLongDimensions(Substitute(whole.linear, std::span<const IndexExpr>(index)), shape);
-      if (!CanLieAt(node, piece, whole.owner, linear)) return std::nullopt;
-      if (!pieces.emplace(piece, Placement{whole.owner, linear}).second) return std::nullopt;
+      const Placement place{whole.owner, linear};
+      const auto source = SourceOf(id, piece, place);
+      if (!source && !CanLieAt(node, piece, whole.owner, linear)) return std::nullopt;
+      if (source && !pieces.insert(*source).second) return std::nullopt;
+      if (!pieces.emplace(piece, place).second) return std::nullopt;
     }
     if (pieces.empty()) return std::nullopt;
     return pieces;
@@ -180,22 +215,39 @@ class ViewPlacer {
   void PlaceConcat(NodeId id) {
     const Node& node = graph_.node(id);
     const Placement whole = PlacementOfConcat(node);
-    const auto pieces = PiecesOf(node, whole);
-    if (!pieces || (!known_.contains(id) && !IsWorth(node, GroupOf(id)))) return;
+    const auto pieces = PiecesOf(id, whole);
+    if (!pieces || (!known_.contains(id) && !IsWorth(node, GroupOf(id), *pieces))) return;
     if (whole.owner != node.outputs[0]) placements_.insert_or_assign(node.outputs[0], whole);
     placements_.insert(pieces->begin(), pieces->end());
     nodes_.insert(id);
+    for (const ValueId piece : node.inputs) PlaceReshapes(piece, *pieces);
+  }
+
+  // Those behind which a kernel writes in place.
+  void PlaceReshapes(ValueId piece, const std::map<ValueId, Placement>& pieces) {
+    const std::vector<NodeId> reshapes = ReshapesBefore(piece);
+    if (reshapes.empty() || !pieces.contains(graph_.node(reshapes.back()).inputs[0])) return;
+    for (const NodeId id : reshapes) {
+      nodes_.insert(id);
+      const ValueId output = graph_.node(id).outputs[0];
+      const IndexExpr own = OwnOffset(graph_.value(output));
+      const Placement& place = pieces.at(piece);
+      placements_.emplace(output, Placement{place.owner, own + place.linear.constant()});
+    }
   }
 
   // Operands that the concatenation's own kernel computes need kernels of their own then; the
   // others are no longer copied.
-  bool IsWorth(const Node& node, int32_t group) const {
+  bool IsWorth(const Node& node, int32_t group, const std::map<ValueId, Placement>& pieces) const {
     const auto inside = [&](NodeId id) { return group_of_[id.index] == group; };
     const bool has_kernel = std::ranges::none_of(users_[node.outputs[0].index], inside);
     FusionCost cost{.launches_saved = has_kernel ? 1 : 0};
     if (has_kernel) cost.bytes_saved = 2 * BytesOf(graph_, node.outputs[0]);
     for (const ValueId piece : node.inputs) {
-      if (!inside(graph_.value(piece).producer)) continue;
+      const std::vector<NodeId> reshapes = ReshapesBefore(piece);
+      const ValueId made = reshapes.empty() ? piece : graph_.node(reshapes.back()).inputs[0];
+      const bool written = pieces.contains(made);
+      if (!inside(graph_.value(written ? made : piece).producer)) continue;
       cost.bytes_saved -= 2 * BytesOf(graph_, piece);
       --cost.launches_saved;
     }

@@ -61,6 +61,24 @@ TEST(StorageViews, ConcatenatedColumnsLieApart) {
   ExpectSameAsReference(graph);
 }
 
+// A value with other readers, concatenated under another shape, is written where it belongs.
+TEST(StorageViews, OperandsBehindReshapesAreWrittenInPlace) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({2, 16});
+  const ValueId a = Product(g, x, 16, 32);
+  const ValueId b = Product(g, a, 32, 32);
+  const auto row = [&](ValueId v) { return g(Op::kReshape, {v}, {{"shape", Ints{1, 2, 32}}}); };
+  const ValueId c = g(Op::kConcat, {row(a), row(b)}, kRows);
+  const Graph graph =
+      std::move(g).Build({g(Op::kSoftmax, {c}), Product(g, b, 32, 5), g(Op::kTanh, {c})});
+  const FusionPlan plan = PlanOf(graph);
+  EXPECT_EQ(plan.view_nodes.size(), 3U);
+  ASSERT_NE(Find(plan, b), nullptr);
+  EXPECT_EQ(Find(plan, b)->owner, c);
+  EXPECT_EQ(Find(plan, b)->offset, 64);
+  ExpectSameAsReference(graph);
+}
+
 // Dense blocks: each concatenation is the beginning of the next, nested or spelt out.
 TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
   for (const bool nested : {false, true}) {
