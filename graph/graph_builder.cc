@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 #include "graph/op_table.h"
+#include "ir/sizes.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -28,7 +29,7 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
     if (dim.IsFixed() && dim.size() < 0)
       return Fail(ErrorCode::kInvalidArgument, "input {} has a dimension of {}, wanted at least 0",
                   name, dim.size());
-  if (type.IsFixed() && ElementCount(type.Shape()) < 0)
+  if (type.IsFixed() && !IsShape(type.Shape()))
     return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
   Node node{.op = Op::kInput, .name = name};
   const ValueId value = Append(std::move(node), {std::move(type)})[0];

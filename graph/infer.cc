@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/sizes.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -87,7 +88,7 @@ Status CheckSize(Op op, const ValueType& type) {
                     Name(op), ShapeText(type.dims));
     return {};
   }
-  if (ElementCount(type.Shape()) < 0)
+  if (!IsShape(type.Shape()))
     return Fail(ErrorCode::kInvalidArgument,
                 "{} result is {}, wanted sizes of at least 0 and at most 2^48 elements", Name(op),
                 ShapeText(type.dims));

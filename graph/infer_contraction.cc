@@ -1,5 +1,6 @@
 // Matrix products, convolutions, and pooling, whose windows are a convolution's.
 #include "graph/infer.h"
+#include "ir/sizes.h"
 
 namespace tunec {
 namespace {
@@ -40,7 +41,7 @@ Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> 
 /// The number of places of the window along spatial axis `a` of size `dim`.
 Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t a,
                        const Dim& dim) {
-  const int64_t reach = window.dilations[a] * (window.kernel[a] - 1) + 1;
+  const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
   const int64_t pads = window.pads[a] + window.pads[a + window.kernel.size()];
   if (!dim.IsFixed()) {
     if (window.strides[a] == 1 && pads == reach - 1) return dim;
@@ -125,11 +126,11 @@ Result<std::vector<ValueType>> InferConv(const InferenceInput& input) {
   const auto& w = input.operand(1).dims;
   const int64_t group = input.Int("group");
   const int64_t channels = x[1].size(), filters = w[0].size(), taken = w[1].size();
-  if (taken * group != channels)
+  if (MultiplySizes(taken, group) != channels)
     return Fail(
         ErrorCode::kInvalidArgument,
         "conv channels differ: input is {} with {} channels, weight is {} in {} group(s), for {}",
-        ShapeText(x), channels, ShapeText(w), group, taken * group);
+        ShapeText(x), channels, ShapeText(w), group, MultiplySizes(taken, group));
   if (filters % group != 0)
     return Fail(ErrorCode::kInvalidArgument, "conv has {} filters, wanted a multiple of group {}",
                 filters, group);
@@ -152,7 +153,7 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
     return Fail(ErrorCode::kInvalidArgument,
                 "conv_transpose channels differ: input is {}, weight is {}, group is {}",
                 ShapeText(x), ShapeText(w), group);
-  const Dim filters(w[1].size() * group);
+  const Dim filters(MultiplySizes(w[1].size(), group));
   TUNEC_RETURN_IF_ERROR(CheckBias(input, filters));
   TUNEC_ASSIGN(const Window window, CompleteWindow(input, KernelOf(input.operand(1))));
   const size_t axes = window.kernel.size();
@@ -163,8 +164,8 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
       return Fail(ErrorCode::kUnsupported,
                   "conv_transpose spatial axis {} is {}, wanted a fixed size", a,
                   x[a + 2].parameter());
-    const int64_t full = window.strides[a] * (x[a + 2].size() - 1) + extra[a] +
-                         window.dilations[a] * (window.kernel[a] - 1) + 1;
+    const int64_t full = MultiplySizes(window.strides[a], x[a + 2].size() - 1) + extra[a] +
+                         MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
     const int64_t size = full - window.pads[a] - window.pads[a + axes];
     if (size < 1)
       return Fail(ErrorCode::kInvalidArgument,

@@ -1,4 +1,5 @@
 // Gathers, resizing, and what makes values from indices.
+#include <algorithm>
 #include <cmath>
 
 #include "graph/infer.h"
@@ -19,6 +20,17 @@ Status RequireOneOf(const InferenceInput& input, std::string_view name,
     if (value == allowed) return {};
   return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is \"{}\", wanted one of {}",
               Name(input.op), name, value, fmt::join(values, ", "));
+}
+
+/// An axis without elements has none to index: only an empty set of indices fits it.
+Status RequireElements(const InferenceInput& input, int64_t axis) {
+  const auto& data = input.operand(0).dims;
+  const auto& indices = input.operand(1).dims;
+  const bool none = std::ranges::find(indices, Dim(0)) != indices.end();
+  if (data[axis] != Dim(0) || none) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "{} axis {} of {} has no elements, wanted some for indices of {}", Name(input.op),
+              axis, ShapeText(data), ShapeText(indices));
 }
 
 /// Completes `shape` from `scales` or `scales` from `shape`.
@@ -43,8 +55,11 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
     if (!(scales[a] > 0) || !(scales[a] < 1e12) || (from[a] == 0 && has_shape && shape[a] != 0))
       return Fail(ErrorCode::kInvalidArgument, "resize scale of axis {} is {}, wanted more than 0",
                   a, scales[a]);
-    if (!has_shape)
-      shape.push_back(static_cast<int64_t>(std::floor(static_cast<double>(from[a]) * scales[a])));
+    const double size = std::floor(static_cast<double>(from[a]) * scales[a]);
+    if (!has_shape && !(size < 0x1p48))
+      return Fail(ErrorCode::kInvalidArgument, "resize scale of axis {} is {}, for {} elements", a,
+                  scales[a], from[a]);
+    if (!has_shape) shape.push_back(static_cast<int64_t>(size));
   }
   (*input.attributes)["shape"] = shape;
   (*input.attributes)["scales"] = scales;
@@ -58,6 +73,7 @@ Result<std::vector<ValueType>> InferGather(const InferenceInput& input) {
   const auto& data = input.operand(0).dims;
   const auto& indices = input.operand(1).dims;
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, data.size()));
+  TUNEC_RETURN_IF_ERROR(RequireElements(input, axis));
   std::vector<Dim> dims(data.begin(), data.begin() + axis);
   dims.insert(dims.end(), indices.begin(), indices.end());
   dims.insert(dims.end(), data.begin() + axis + 1, data.end());
@@ -70,6 +86,7 @@ Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input) 
   const auto& indices = input.operand(1).dims;
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, data.size()));
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, data.size(), data.size()));
+  TUNEC_RETURN_IF_ERROR(RequireElements(input, axis));
   for (size_t a = 0; a < data.size(); ++a) {
     const bool inside = data[a].IsFixed() && indices[a].IsFixed()
                             ? indices[a].size() <= data[a].size()

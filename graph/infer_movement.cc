@@ -25,7 +25,8 @@ Result<int64_t> SliceLength(int64_t start, int64_t end, int64_t step, int64_t si
   constexpr int64_t kHuge = int64_t{1} << 48;
   if (step == 0)
     return Fail(ErrorCode::kInvalidArgument, "slice step of axis {} is 0, wanted another", axis);
-  if (std::abs(start) > kHuge || std::abs(end) > kHuge || std::abs(step) > kHuge)
+  const auto is_huge = [](int64_t number) { return number < -kHuge || number > kHuge; };
+  if (is_huge(start) || is_huge(end) || is_huge(step))
     return Fail(ErrorCode::kInvalidArgument, "slice of axis {} is {}:{}:{}, wanted smaller numbers",
                 axis, start, end, step);
   const int64_t length = std::max<int64_t>(
@@ -109,7 +110,7 @@ Result<std::vector<ValueType>> InferConcat(const InferenceInput& input) {
                   "concat operand {} is {}, wanted a fixed size of axis {}", i, ShapeText(other),
                   axis);
     if (other.size() == dims.size()) {
-      total += other[axis].size();
+      total = std::min(total + other[axis].size(), int64_t{1} << 60);
       other[axis] = dims[axis];
     }
     if (other != dims)
@@ -132,7 +133,7 @@ Result<std::vector<ValueType>> InferPad(const InferenceInput& input) {
   for (size_t a = 0; a < dims.size(); ++a) {
     const int64_t begin = input.Ints("pads")[a], end = input.Ints("pads")[a + dims.size()];
     constexpr int64_t kHuge = int64_t{1} << 48;
-    if (std::abs(begin) > kHuge || std::abs(end) > kHuge)
+    if (begin < -kHuge || begin > kHuge || end < -kHuge || end > kHuge)
       return Fail(ErrorCode::kInvalidArgument, "pad of axis {} is {} and {}, wanted less", a, begin,
                   end);
     if (begin == 0 && end == 0) {

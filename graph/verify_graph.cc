@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/attributes.h"
 #include "graph/infer.h"
 
 namespace tunec {
@@ -94,7 +95,8 @@ Status VerifyOperation(const Graph& graph, const Node& node) {
   Attributes attributes = node.attributes;
   const auto types = Infer(node.op, operands, attributes, node.bodies);
   if (!types) return Broken("node {}: {}", node.name, types.error().message);
-  if (attributes != node.attributes) return Broken("node {} has incomplete attributes", node.name);
+  if (!SameAttributes(attributes, node.attributes))
+    return Broken("node {} has incomplete attributes", node.name);
   if (types->size() != node.outputs.size())
     return Broken("node {} has {} outputs, wanted {}", node.name, node.outputs.size(),
                   types->size());

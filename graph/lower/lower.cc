@@ -112,6 +112,13 @@ Status CheckTypes(const Graph& graph, const FusionGroup& group) {
   return {};
 }
 
+// Nothing is computed and nothing read: the operands may have no elements either.
+Lazy WithoutElements(DataType type, const std::vector<int64_t>& shape, LowerContext& context) {
+  return context.Define(type, shape, 0, [type](StatementBuilder&, const Index&) {
+    return Expr::Constant(0, ComputeType(type));
+  });
+}
+
 }  // namespace
 
 Result<Lazy> LowerNode(LowerContext& context, const Node& node) {
@@ -119,6 +126,8 @@ Result<Lazy> LowerNode(LowerContext& context, const Node& node) {
   if (lower == nullptr || node.outputs.size() != 1)
     return FailAt(node.where, ErrorCode::kUnsupported, "'{}': operator {} has no lowering",
                   node.name, Name(node.op));
+  const std::vector<int64_t> shape = context.OutputShape(node);
+  if (ElementCount(shape) == 0) return WithoutElements(context.OutputType(node), shape, context);
   return lower(context, node);
 }
 

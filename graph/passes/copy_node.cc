@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "graph/attributes.h"
 #include "support/hash.h"
 
 namespace tunec {
@@ -14,7 +15,8 @@ bool SameStructure(const Graph& a, const Graph& b) {
     const Node& x = a.nodes()[n];
     const Node& y = b.nodes()[n];
     if (x.op != y.op || x.inputs != y.inputs || x.outputs != y.outputs) return false;
-    if (x.attributes != y.attributes || x.constant.data() != y.constant.data()) return false;
+    if (!SameAttributes(x.attributes, y.attributes) || x.constant.data() != y.constant.data())
+      return false;
   }
   for (size_t v = 0; v < a.values().size(); ++v)
     if (a.values()[v].layout != b.values()[v].layout) return false;

@@ -99,7 +99,7 @@ double ContractionCost(const Graph& graph, const Node& node, const NodeOrders& o
   return Cheapest([&](Along along) {
     if (!IsDepthwise(graph, node)) return ConvCost(graph, node, orders, along, lanes);
     const Shape weight = graph.value(node.inputs[1]).type.Shape();
-    const double taps = static_cast<double>(Elements(weight) / weight[0]);
+    const double taps = static_cast<double>(Elements(weight) / std::max<int64_t>(weight[0], 1));
     return WindowCost(graph, node, orders, along, taps, lanes);
   });
 }
