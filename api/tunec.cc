@@ -10,6 +10,7 @@
 #include "api/options.h"
 #include "compiler/compiler.h"
 #include "graph/rules/parse_rules.h"
+#include "ir/allocate_array.h"
 #include "jit/detect_cpu.h"
 
 using tunec::ErrorCode;
@@ -59,6 +60,9 @@ int Guarded(Body body) noexcept {
     if (status) return TUNEC_OK;
     KeepMessage(status.error());
     return static_cast<int>(status.error().code);
+  } catch (const AllocationFailure& failure) {
+    KeepMessage(Error{ErrorCode::kResourceLimit, failure.what(), std::nullopt});
+    return TUNEC_RESOURCE_LIMIT;
   } catch (const std::bad_alloc&) {
     latest_error_text = "not enough memory";
     return TUNEC_RESOURCE_LIMIT;
@@ -247,6 +251,17 @@ int tunec_run(tunec_executable* executable, DLTensor* const* inputs, DLTensor* c
       return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
     return tunec::RunTensors(*executable->executable, inputs, outputs);
   });
+}
+
+uint64_t tunec_outside_indices(const tunec_executable* executable) {
+  uint64_t count = 0;
+  tunec::Guarded([&]() -> Status {
+    if (executable == nullptr) return {};
+    for (const tunec::OutsideIndices& outside : executable->executable->Outside())
+      count += static_cast<uint64_t>(outside.count);
+    return {};
+  });
+  return count;
 }
 
 const char* tunec_error_message(void) { return tunec::latest_error_text; }

@@ -16,10 +16,14 @@ namespace {
 
 class Assembler {
  public:
-  Assembler(const Graph& graph, const std::vector<GroupKernel>& groups,
-            const std::vector<StorageView>& views, const CompileOptions& options)
-      : graph_(graph), groups_(groups), views_(views), options_(options) {
-    for (const StorageView& view : views) view_of_.emplace(view.value, &view);
+  Assembler(const FrontReport& front, const std::vector<GroupKernel>& groups,
+            const CompileOptions& options)
+      : front_(front),
+        graph_(front.graph),
+        groups_(groups),
+        views_(front.fusion.views),
+        options_(options) {
+    for (const StorageView& view : views_) view_of_.emplace(view.value, &view);
   }
 
   Result<ExecutablePlan> Run();
@@ -29,11 +33,13 @@ class Assembler {
   void PlaceValues();
   Status AddStep(const GroupKernel& group);
   void AddOutputCopies();
+  Status AddIndexCheck(const UnprovenIndices& unproven);
   Result<ValueRef> PackedWeight(const PrepackCode& prepack, ValueId weight);
   Result<Kernel> Load(const ObjectCode& object);
   ValueRef RefOf(ValueId value);
   int32_t ConstantIndex(ValueId value);
 
+  const FrontReport& front_;
   const Graph& graph_;
   const std::vector<GroupKernel>& groups_;
   const std::vector<StorageView>& views_;
@@ -52,16 +58,15 @@ void Assembler::AddInterface() {
     place_[input] = ValueRef::Input(static_cast<int32_t>(plan_.inputs.size()));
     plan_.inputs.push_back({value.name, value.type.type, value.type.Shape()});
   }
-  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+  for (size_t i = 0; i < front_.outputs; ++i) {
     const Value& value = graph_.value(graph_.outputs()[i]);
     plan_.outputs.push_back({graph_.output_names()[i], value.type.type, value.type.Shape()});
   }
 }
 
-// Values that kernels write: straight into the caller's buffer, or into the arena.
+// Values that kernels write: straight into the caller's buffer, or into the arena. Outputs that the
+// model has not lie behind everything else in the arena, where they stay until the end.
 void Assembler::PlaceValues() {
-  for (const auto& [value, output] : DirectOutputs(graph_))
-    place_[value] = ValueRef::Output(output);
   std::vector<ArenaStep> steps;
   for (const GroupKernel& group : groups_)
     steps.push_back(
@@ -70,6 +75,16 @@ void Assembler::PlaceValues() {
   const ArenaPlan arena = PlanArena(graph_, views_, steps);
   for (const auto& [value, offset] : arena.offset) place_[value] = ValueRef::Arena(offset);
   plan_.arena_bytes = arena.bytes;
+  for (const auto& [value, output] : DirectOutputs(graph_)) {
+    if (static_cast<size_t>(output) < front_.outputs) {
+      place_[value] = ValueRef::Output(output);
+      continue;
+    }
+    constexpr int64_t kAlignment = 64;
+    const int64_t offset = (plan_.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    place_[value] = ValueRef::Arena(offset);
+    plan_.arena_bytes = offset + StorageBytes(graph_.value(value));
+  }
 }
 
 int32_t Assembler::ConstantIndex(ValueId value) {
@@ -150,7 +165,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
 
 // Outputs that no kernel wrote into place: inputs, constants, repeated outputs.
 void Assembler::AddOutputCopies() {
-  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+  for (size_t i = 0; i < front_.outputs; ++i) {
     const ValueId output = graph_.outputs()[i];
     const ValueRef target = ValueRef::Output(static_cast<int32_t>(i));
     const ValueRef source = RefOf(output);
@@ -160,21 +175,40 @@ void Assembler::AddOutputCopies() {
   }
 }
 
+Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
+  const bool given = unproven.place == UnprovenIndices::Place::kInput;
+  const ValueId value = (given ? graph_.inputs() : graph_.outputs())[unproven.position];
+  if (const Array* constant = graph_.ConstantOf(value)) {
+    const Status within = CheckIndices(*constant, unproven.extent);
+    if (within) return {};
+    return Fail(ErrorCode::kInvalidArgument, "gather {}: {}", unproven.node,
+                within.error().message);
+  }
+  const ValueType& type = graph_.value(value).type;
+  plan_.index_checks.push_back({.node = unproven.node,
+                                .extent = unproven.extent,
+                                .indices = RefOf(value),
+                                .type = type.type,
+                                .count = ElementCount(type.Shape())});
+  return {};
+}
+
 Result<ExecutablePlan> Assembler::Run() {
   plan_.threads = options_.target.threads;
   AddInterface();
   PlaceValues();
   for (const GroupKernel& group : groups_) TUNEC_RETURN_IF_ERROR(AddStep(group));
   AddOutputCopies();
+  for (const UnprovenIndices& unproven : front_.unproven)
+    TUNEC_RETURN_IF_ERROR(AddIndexCheck(unproven));
   return std::move(plan_);
 }
 
 }  // namespace
 
-Result<ExecutablePlan> Assemble(const Graph& graph, const std::vector<GroupKernel>& groups,
-                                const std::vector<StorageView>& views,
+Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                 const CompileOptions& options) {
-  return Assembler(graph, groups, views, options).Run();
+  return Assembler(front, groups, options).Run();
 }
 
 }  // namespace tunec

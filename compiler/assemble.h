@@ -17,10 +17,9 @@ struct GroupKernel {
   std::shared_ptr<const KernelCode> code;
 };
 
-/// Loads the code and lays out the memory. `groups` are in an order that respects data flow;
-/// `views` lie within the storage of other values.
-Result<ExecutablePlan> Assemble(const Graph& graph, const std::vector<GroupKernel>& groups,
-                                const std::vector<StorageView>& views,
+/// Loads the code and lays out the memory. `groups` are in an order that respects data flow. An
+/// error for indices that turned out to be constants out of range.
+Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                 const CompileOptions& options);
 
 }  // namespace tunec

@@ -129,7 +129,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
     groups.push_back(
         {group.group, std::move(name), ArgumentNames(group.lowerings[0].compute), codes[task]});
   }
-  TUNEC_ASSIGN(ExecutablePlan plan, Assemble(front.graph, groups, front.fusion.views, options));
+  TUNEC_ASSIGN(ExecutablePlan plan, Assemble(front, groups, options));
   report.launches = static_cast<int>(plan.steps.size());
   for (const Step& step : plan.steps)
     report.phases += std::max(1, static_cast<int>(step.kernel.phases.size()));

@@ -19,6 +19,7 @@
 #include "db/database.h"
 #include "graph/graph.h"
 #include "graph/group.h"
+#include "graph/index_checks.h"
 #include "graph/passes/pipeline.h"
 #include "ir/target.h"
 #include "jit/load.h"
@@ -92,6 +93,8 @@ struct GroupReport {
 };
 struct FrontReport {
   Graph graph;
+  size_t outputs = 0;  // of the model; the graph's others are indices that are there to be checked
+  std::vector<UnprovenIndices> unproven;
   std::vector<GroupReport> groups;  // as in `fusion`, with their lowerings
   FusionPlan fusion;
   std::vector<PassRecord> passes;  // that ran

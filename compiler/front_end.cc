@@ -108,8 +108,12 @@ PipelineOptions PassesOf(const CompileOptions& options) {
 }
 
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
-  TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(graph, PassesOf(options)));
+  TUNEC_ASSIGN(CheckedGraph checked, AddIndexChecks(graph));
+  TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(checked.graph, PassesOf(options)));
   TUNEC_ASSIGN(FrontReport report, FuseAndLower(simplified.graph, options));
+  TUNEC_RETURN_IF_ERROR(CheckConstantIndices(report.graph));
+  report.outputs = checked.outputs;
+  report.unproven = std::move(checked.unproven);
   report.passes = std::move(simplified.records);
   return report;
 }
@@ -117,6 +121,7 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options) {
   FrontReport report;
   report.graph = graph;
+  report.outputs = graph.outputs().size();
   TUNEC_ASSIGN(report.fusion, PlanFusion(report.graph, options.fusion));
   TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion.groups));
   return report;

@@ -1,4 +1,5 @@
 #include "graph/graph.h"
+#include "graph/more_outputs.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -27,9 +28,8 @@ Result<std::vector<ValueId>> Copy(const Graph& graph, const Node& node,
   return std::vector<ValueId>{leaf};
 }
 
-}  // namespace
-
-Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace) {
+Result<Graph> RebuildWith(const Graph& graph, const NodeReplacement& replace,
+                          const std::vector<NamedOutput>& more_outputs) {
   GraphBuilder builder(graph.name());
   builder.ReserveLike(graph);
   std::vector<ValueId> new_value(graph.values().size());
@@ -48,7 +48,22 @@ Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace) {
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i)
     builder.AddOutput(new_value[graph.outputs()[i].index], graph.output_names()[i]);
+  for (const NamedOutput& output : more_outputs)
+    builder.AddOutput(new_value[output.value.index], output.name);
   return std::move(builder).Build();
+}
+
+}  // namespace
+
+Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace) {
+  return RebuildWith(graph, replace, {});
+}
+
+Result<Graph> WithMoreOutputs(const Graph& graph, const std::vector<NamedOutput>& outputs) {
+  const auto copy = [](const Node&, const std::vector<ValueId>&, GraphBuilder&) {
+    return Result<std::vector<ValueId>>(std::vector<ValueId>{});
+  };
+  return RebuildWith(graph, copy, outputs);
 }
 
 }  // namespace tunec

@@ -1,5 +1,6 @@
 #include "runtime/executable.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -105,6 +106,8 @@ struct Executable::Impl {
   std::vector<std::byte*> constant_addresses;
   std::vector<Step> steps;
   std::vector<std::string> step_names;
+  std::vector<IndexCheck> index_checks;
+  std::vector<std::atomic<int64_t>> outside;  // of each check, in all runs
   int64_t arena_bytes = 0;
   std::shared_ptr<ThreadPool> pool;
 
@@ -120,6 +123,7 @@ struct Executable::Impl {
   Status Run(std::span<const void* const> in, std::span<void* const> out,
              std::span<double> seconds);
   void RunSteps(RunContext& context, std::span<double> seconds);
+  void CountOutside(RunContext& context, std::span<void* const> out);
 };
 
 Executable::Impl::ContextResult Executable::Impl::TakeContext() {
@@ -178,12 +182,22 @@ void Executable::Impl::RunSteps(RunContext& context, std::span<double> seconds) 
   }
 }
 
+void Executable::Impl::CountOutside(RunContext& context, std::span<void* const> out) {
+  for (size_t i = 0; i < index_checks.size(); ++i) {
+    const int64_t count = context.CountOutside(index_checks[i], out, *pool);
+    if (count > 0) outside[i].fetch_add(count, std::memory_order_relaxed);
+  }
+}
+
 Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* const> out,
                              std::span<double> seconds) {
   TUNEC_RETURN_IF_ERROR(CheckBuffers(in, out));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext());
   const Status bound = context->Bind(in, input_bytes, out, output_bytes);
-  if (bound) RunSteps(*context, seconds);
+  if (bound) {
+    RunSteps(*context, seconds);
+    CountOutside(*context, out);
+  }
   ReturnContext(std::move(context));
   return bound;
 }
@@ -200,6 +214,8 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   impl->constants = std::move(plan.constants);
   impl->constant_addresses = Addresses(impl->constants);
   impl->steps = std::move(plan.steps);
+  impl->outside = std::vector<std::atomic<int64_t>>(plan.index_checks.size());
+  impl->index_checks = std::move(plan.index_checks);
   impl->arena_bytes = plan.arena_bytes;
   for (const Step& step : impl->steps) impl->step_names.push_back(step.name);
   TUNEC_ASSIGN(auto context, impl->TakeContext());
@@ -226,6 +242,16 @@ MemoryUse Executable::Memory() const {
   use.contexts = impl_->contexts;
   use.per_context = impl_->context_bytes;
   return use;
+}
+
+std::vector<OutsideIndices> Executable::Outside() const {
+  std::vector<OutsideIndices> found;
+  for (size_t i = 0; i < impl_->index_checks.size(); ++i) {
+    const int64_t count = impl_->outside[i].load(std::memory_order_relaxed);
+    const IndexCheck& check = impl_->index_checks[i];
+    if (count > 0) found.push_back({check.node, check.extent, count});
+  }
+  return found;
 }
 
 Status Executable::Run(std::span<const void* const> inputs, std::span<void* const> outputs) const {

@@ -21,8 +21,16 @@ struct MemoryUse {
   int64_t contexts = 0;
 };
 
-/// Immutable once made. All const members may be called from several threads at once; a moved-from
-/// object may only be destroyed or assigned to. The destructor requires that no call is running.
+/// Indices of one gather that were out of range: the kernels took the nearest in range instead.
+struct OutsideIndices {
+  std::string node;
+  int64_t extent = 0;  // in range are -extent to extent-1
+  int64_t count = 0;   // in all runs so far
+};
+
+/// Immutable once made, but for counters. All const members may be called from several threads at
+/// once; a moved-from object may only be destroyed or assigned to. The destructor requires that no
+/// call is running.
 class Executable {
  public:
   /// Checks the plan (kInvalidArgument names the step), runs the prologue, makes one
@@ -40,6 +48,8 @@ class Executable {
   const std::vector<std::string>& StepNames() const;
   int Threads() const;
   MemoryUse Memory() const;
+  /// Of the gathers that had any.
+  std::vector<OutsideIndices> Outside() const;
 
   /// Reads the inputs, writes the outputs: one dense buffer for each of Inputs() and Outputs(),
   /// aligned to the element; a buffer of no bytes may be null. An input may overlap outputs (it is

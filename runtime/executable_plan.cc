@@ -6,10 +6,12 @@
 //     arguments that stays within both, whose ends do not overlap and whose target is writable;
 //     a step without phases and without bytes does nothing;
 //  4. prologue steps name constants only;
-//  5. a constant without data that a step names is named by a prologue step.
+//  5. a constant without data that a step names is named by a prologue step;
+//  6. an index check is of integers that lie within an input, an output or the arena.
 // What a kernel reads and writes is not visible here: that is the compiler's word.
 #include "runtime/executable_plan.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "runtime/buffer.h"
@@ -121,6 +123,16 @@ Status VerifySizes(const ExecutablePlan& plan) {
   return {};
 }
 
+Status VerifyIndexCheck(const ExecutablePlan& plan, const IndexCheck& check) {
+  if (!IsInteger(check.type) || check.count < 0 || check.extent < 0 ||
+      check.indices.kind == Kind::kConstant)
+    return Fail(ErrorCode::kInvalidArgument, "{} indices of {} in a {} are checked against {}",
+                check.count, Name(check.type), NameOf(check.indices.kind), check.extent);
+  const auto size = static_cast<int64_t>(SizeOf(check.type));
+  constexpr int64_t kLimit = int64_t{1} << 56;
+  return VerifyReference(plan, check.indices, std::min(check.count, kLimit) * size);
+}
+
 }  // namespace
 
 Step MakeCopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes) {
@@ -147,6 +159,8 @@ Status Verify(const ExecutablePlan& plan) {
         return Named(step, Fail(ErrorCode::kInvalidArgument, "nothing writes constant '{}'",
                                 plan.constants[ref.index].name));
   }
+  for (const IndexCheck& check : plan.index_checks)
+    TUNEC_RETURN_IF_ERROR(VerifyIndexCheck(plan, check));
   return {};
 }
 

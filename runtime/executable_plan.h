@@ -54,6 +54,15 @@ struct Constant {
   int64_t alignment = 64;  // a power of two up to 64; what its readers rely on
 };
 
+/// Integers that should lie in -extent..extent-1, because a gather looks elements up with them.
+struct IndexCheck {
+  std::string node;  // the gather, for messages
+  int64_t extent = 0;
+  ValueRef indices;  // not a constant; in the arena, nothing else has their place until the end
+  DataType type = DataType::kI64;
+  int64_t count = 0;
+};
+
 struct ExecutablePlan {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -64,6 +73,8 @@ struct ExecutablePlan {
   /// {original, packed}, and `steps` name the packed one only.
   std::vector<Step> prologue;
   std::vector<Step> steps;
+  /// Counted at the end of each run.
+  std::vector<IndexCheck> index_checks;
   /// Intermediate values, one arena per concurrent Run, planned by PlanMemory. Not cleared.
   int64_t arena_bytes = 0;
   int threads = 1;  // of the executable's own pool, when Make is not handed one

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/count_outside.h"
+
 namespace tunec {
 namespace {
 
@@ -131,6 +133,15 @@ Status RunContext::Bind(std::span<const void* const> inputs, std::span<const int
     arguments_[argument.slot] = base + argument.offset;
   }
   return {};
+}
+
+int64_t RunContext::CountOutside(const IndexCheck& check, std::span<void* const> outputs,
+                                 ThreadPool& pool) {
+  const ValueRef& ref = check.indices;
+  const std::byte* base = arena_.data();
+  if (ref.kind == ValueRef::Kind::kInput) base = input_addresses_[ref.index];
+  if (ref.kind == ValueRef::Kind::kOutput) base = static_cast<const std::byte*>(outputs[ref.index]);
+  return tunec::CountOutside({base + ref.offset, check.count, check.type}, check.extent, pool);
 }
 
 int64_t RunContext::Bytes() const {

@@ -35,6 +35,10 @@ class RunContext {
   /// Runs step i. Requires: all steps before it were run since Bind.
   void RunStep(size_t i, ThreadPool& pool) { pool.RunPhases(steps_[i]); }
 
+  /// How many of the indices are out of range; `outputs` are those of Bind. Requires: all steps
+  /// were run since Bind.
+  int64_t CountOutside(const IndexCheck& check, std::span<void* const> outputs, ThreadPool& pool);
+
   /// Bytes allocated.
   int64_t Bytes() const;
 

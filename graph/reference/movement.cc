@@ -117,12 +117,10 @@ int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) 
   return axis;
 }
 
-/// The element offset, or an error for an index outside -size..size-1.
-Result<int64_t> CheckedIndex(const RunContext& context, int64_t index, int64_t size) {
-  if (index < -size || index >= size)
-    return Fail(ErrorCode::kInvalidArgument, "node {}: {} index is {}, wanted {} to {}",
-                context.node.name, Name(context.node.op), index, -size, size - 1);
-  return index < 0 ? index + size : index;
+/// Negative indices count from the end. What is out of range is brought to the nearest in range: a
+/// compiled gather does so, too. Requires: size > 0.
+int64_t IndexInRange(int64_t index, int64_t size) {
+  return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
 
 std::vector<int64_t> Steps(int64_t count, int64_t stride) {
@@ -184,10 +182,8 @@ Outputs RunGather(const RunContext& context) {
   const int64_t inner = Product(data.shape(), axis + 1, data.shape().size());
   const int64_t outer = Product(data.shape(), 0, axis);
   std::vector<int64_t> rows;
-  for (const int64_t index : LoadAll<int64_t>(context.input(1))) {
-    TUNEC_ASSIGN(const int64_t row, CheckedIndex(context, index, data.shape()[axis]));
-    rows.push_back(row * inner);
-  }
+  for (const int64_t index : LoadAll<int64_t>(context.input(1)))
+    rows.push_back(IndexInRange(index, data.shape()[axis]) * inner);
   AxisOffsets offsets = {Steps(outer, data.shape()[axis] * inner), std::move(rows),
                          Steps(inner, 1)};
   return std::vector<Array>{
@@ -204,10 +200,7 @@ Outputs RunGatherElements(const RunContext& context) {
   for (size_t i = 0; i < indices.size(); ++i) {
     auto rest = static_cast<int64_t>(i);
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
-      int64_t index = rest % shape[d];
-      if (d == axis) {
-        TUNEC_ASSIGN(index, CheckedIndex(context, indices[i], data.shape()[d]));
-      }
+      const int64_t index = d == axis ? IndexInRange(indices[i], data.shape()[d]) : rest % shape[d];
       from[i] += index * strides[d];
     }
   }

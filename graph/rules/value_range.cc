@@ -9,7 +9,6 @@ namespace tunec {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kDeepest = 8;
 // Constants above this are not looked through.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
@@ -56,17 +55,37 @@ ValueRange Product(const ValueRange& a, const ValueRange& b) {
   return {low, high, false, negative};
 }
 
+// Integer arithmetic that leaves the type wraps around: then anything may come out. Beyond 2^53
+// doubles do not tell integers apart.
+ValueRange Unwrapped(const ValueRange& range, DataType type) {
+  constexpr double kExact = 0x1p53;
+  const ValueRange whole = RangeOfType(type);
+  const bool fits = !range.nan && range.low >= std::max(whole.low, -kExact) &&
+                    range.high <= std::min(whole.high, kExact);
+  return fits ? Between(std::floor(range.low), std::ceil(range.high)) : whole;
+}
+
+// What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
+ValueRange Remainder(const ValueRange& dividend, const ValueRange& divisor, bool fmod) {
+  if (!(divisor.low > 0) || dividend.nan) return {};
+  const double most = divisor.high - 1;
+  return Between(fmod && dividend.low < 0 ? -most : 0, most);
+}
+
 class RangeFinder {
  public:
-  explicit RangeFinder(const MatchSite& site) : site_(site) {}
+  RangeFinder(const MatchSite& site, int deepest) : site_(site), deepest_(deepest) {}
 
   ValueRange Find(ValueId value, int depth) const {
     const DataType type = site_.TypeOf(value).type;
     if (const Array* constant = site_.ConstantOf(value)) return RangeOfConstant(*constant);
-    if (depth == kDeepest || !IsFloat(type)) return RangeOfType(type);
+    if (depth == deepest_) return RangeOfType(type);
     const NodeView node = site_.NodeOf(value);
-    if (node.inputs.empty() || !node.inputs[0].valid()) return {};
-    ValueRange range = OfNode(node, depth + 1);
+    if (node.op == Op::kRange) return OfRange(*node.attributes, type);
+    if (node.inputs.empty() || !node.inputs[0].valid()) return RangeOfType(type);
+    ValueRange range =
+        node.op == Op::kCast ? OfCast(node.inputs[0], type, depth + 1) : OfNode(node, depth + 1);
+    if (!IsFloat(type)) return Unwrapped(range, type);
     // Rounding keeps the order, so what is rounded lies within the rounded bounds.
     range.low = RoundTo(range.low, type);
     range.high = RoundTo(range.high, type);
@@ -75,7 +94,11 @@ class RangeFinder {
 
  private:
   ValueRange OfNode(const NodeView& node, int depth) const {
+    if (node.op == Op::kConcat || node.op == Op::kWhere) return OfParts(node, depth);
+    if (node.op == Op::kArgMax || node.op == Op::kArgMin) return OfPlaces(node);
     const ValueRange x = Find(node.inputs[0], depth);
+    if (node.op == Op::kMod && !IsFloat(site_.TypeOf(node.inputs[0]).type))
+      return Remainder(x, Find(node.inputs[1], depth), IntOf(*node.attributes, "fmod") != 0);
     if (node.inputs.size() == 2 && node.inputs[1].valid())
       return OfBinary(node.op, x, node.inputs[1], depth);
     switch (node.op) {
@@ -89,8 +112,6 @@ class RangeFinder {
       case Op::kReduceMax:
       case Op::kReduceMin:
         return HasElements(node.inputs[0]) ? x : ValueRange();
-      case Op::kCast:
-        return OfCast(x);
       case Op::kRelu:
         return {std::max(x.low, 0.0), std::max(x.high, 0.0), x.nan, x.negative_zero};
       case Op::kAbs: {
@@ -140,6 +161,7 @@ class RangeFinder {
         return range;
       }
       case Op::kGather:
+      case Op::kGatherElements:
         return x;
       default:
         return {};
@@ -152,7 +174,50 @@ class RangeFinder {
     return type.IsFixed() && ElementCount(type.Shape()) > 0;
   }
 
-  static ValueRange OfCast(const ValueRange& x) {
+  // One of the operands' elements: all of them, but for where's condition.
+  ValueRange OfParts(const NodeView& node, int depth) const {
+    const size_t first = node.op == Op::kWhere ? 1 : 0;
+    ValueRange range = Find(node.inputs[first], depth);
+    for (size_t i = first + 1; i < node.inputs.size(); ++i)
+      range = Union(range, Find(node.inputs[i], depth));
+    return range;
+  }
+
+  static ValueRange OfRange(const Attributes& attributes, DataType type) {
+    const auto bound = [&](std::string_view name) {
+      return std::get<double>(attributes.find(name)->second);
+    };
+    const auto [low, high] = std::minmax(bound("start"), bound("limit"));
+    if (IsFloat(type)) return {RoundTo(low, type), RoundTo(high, type), false, true};
+    return Unwrapped({low, high, false, false}, type);
+  }
+
+  ValueRange OfPlaces(const NodeView& node) const {
+    const Dim& dim =
+        site_.TypeOf(node.inputs[0]).dims[static_cast<size_t>(IntOf(*node.attributes, "axis"))];
+    return dim.IsFixed() ? Between(0, static_cast<double>(dim.size() - 1)) : ValueRange();
+  }
+
+  static int64_t IntOf(const Attributes& attributes, std::string_view name) {
+    const auto found = attributes.find(name);
+    return found == attributes.end() ? 0 : std::get<int64_t>(found->second);
+  }
+
+  ValueRange OfCast(ValueId from, DataType to, int depth) const {
+    const ValueRange x = Find(from, depth);
+    if (IsFloat(to)) return Rounded(x);
+    if (to == DataType::kBool) return RangeOfType(to);
+    if (!IsFloat(site_.TypeOf(from).type)) return x;  // Unwrapped says whether it fits
+    // Truncated and saturated; a NaN becomes 0.
+    const ValueRange whole = RangeOfType(to);
+    const auto saturated = [&](double bound) {
+      return std::trunc(std::clamp(bound, whole.low, whole.high));
+    };
+    const ValueRange range = Between(saturated(x.low), saturated(x.high));
+    return x.nan ? Union(range, Between(0, 0)) : range;
+  }
+
+  static ValueRange Rounded(const ValueRange& x) {
     // The bounds may round outwards, by one unit of the coarsest type.
     constexpr double kSlack = 0x1p-7;
     return {x.low - std::abs(x.low) * kSlack, x.high + std::abs(x.high) * kSlack, x.nan,
@@ -173,14 +238,15 @@ class RangeFinder {
   }
 
   const MatchSite& site_;
+  int deepest_;
 };
 
 }  // namespace
 
 bool ValueRange::IsFinite() const { return !nan && std::isfinite(low) && std::isfinite(high); }
 
-ValueRange RangeOf(const MatchSite& site, ValueId value) {
-  return RangeFinder(site).Find(value, 0);
+ValueRange RangeOf(const MatchSite& site, ValueId value, int deepest) {
+  return RangeFinder(site, deepest).Find(value, 0);
 }
 
 }  // namespace tunec

@@ -19,8 +19,9 @@ struct ValueRange {
   bool ContainsZero() const { return low <= 0 && high >= 0; }
 };
 
-/// From constants, integer types and operators of bounded results, a few operators deep. Graph
-/// inputs of float types may hold anything.
-ValueRange RangeOf(const MatchSite& site, ValueId value);
+/// From constants, integer types and operators of bounded results, so many operators deep. Graph
+/// inputs may hold anything that their types can. The cost is exponential in the depth where each
+/// operator has several operands.
+ValueRange RangeOf(const MatchSite& site, ValueId value, int deepest = 8);
 
 }  // namespace tunec

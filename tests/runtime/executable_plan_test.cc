@@ -37,6 +37,18 @@ TEST(ExecutablePlan, BadOnesAreRefusedByName) {
          p.outputs[0].shape = {1L << 40, 1L << 40};
        },
        "'y'"},
+      {[](auto& p) {
+         p.index_checks = {{"g", 3, ValueRef::Input(0), DataType::kI64, kLength}};
+       },
+       "input 0 has 1280 bytes, wanted 2560 at offset 0"},
+      {[](auto& p) {
+         p.index_checks = {{"g", 3, ValueRef::Input(0), DataType::kF32, 1}};
+       },
+       "1 indices of f32 in a input are checked against 3"},
+      {[](auto& p) {
+         p.index_checks = {{"g", 3, ValueRef::Constant(0), DataType::kI64, 1}};
+       },
+       "indices of i64 in a constant"},
       {[](auto& p) { p.constants[0].bytes = -1; }, "constant 'c' has -1 bytes"},
       {[](auto& p) { p.constants[0].alignment = 48; }, "alignment 48"},
       {[](auto& p) { p.constants[0].alignment = 128; }, "alignment 128"},

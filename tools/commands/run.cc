@@ -6,6 +6,7 @@
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
+#include "tools/outside_indices.h"
 #include "tools/peak_memory.h"
 
 namespace tunec {
@@ -58,6 +59,7 @@ Result<int> Run(const RunArguments& arguments) {
   TUNEC_ASSIGN(const std::vector<Array> outputs, arguments.memory
                                                      ? RunMeasured(*model.executable, inputs)
                                                      : RunModel(*model.executable, inputs));
+  NoteOutsideIndices(*model.executable);
   const std::vector<TensorSpec>& specs = model.executable->Outputs();
   if (!arguments.outputs.empty())
     TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, outputs));

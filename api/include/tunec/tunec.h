@@ -152,6 +152,12 @@ TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, 
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
 
+/* How many indices of gathers (embeddings' token numbers, labels) were out of range, in all runs of
+ * the executable so far. In range are -n to n-1 for an axis of n elements, negative ones counting
+ * from the end; instead of another index the nearest in range was taken, and the run succeeded.
+ * Indices that the model holds as constants are checked when it is compiled: an error. */
+TUNEC_API uint64_t tunec_outside_indices(const tunec_executable* executable);
+
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
  * thread's next failure. */
 TUNEC_API const char* tunec_error_message(void);

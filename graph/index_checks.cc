@@ -1,0 +1,153 @@
+#include "graph/index_checks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/more_outputs.h"
+#include "graph/rules/value_range.h"
+
+namespace tunec {
+namespace {
+
+bool Gathers(Op op) { return op == Op::kGather || op == Op::kGatherElements; }
+
+/// Whether the operator's result has its operand's elements, each once, as the same numbers.
+bool KeepsElements(const Graph& graph, const Node& node) {
+  if (node.op == Op::kIdentity || node.op == Op::kReshape || node.op == Op::kTranspose) return true;
+  if (node.op != Op::kCast) return false;
+  const DataType from = graph.value(node.inputs[0]).type.type;
+  const DataType to = graph.value(node.outputs[0]).type.type;
+  const bool integers = IsInteger(from) && IsInteger(to);
+  return integers && SizeOf(from) < SizeOf(to) && (IsSigned(to) || !IsSigned(from));
+}
+
+ValueId SourceOf(const Graph& graph, ValueId value) {
+  while (KeepsElements(graph, graph.producer(value))) value = graph.producer(value).inputs[0];
+  return value;
+}
+
+bool IsProven(const Graph& graph, const std::vector<int>& uses, ValueId indices, int64_t extent) {
+  constexpr int kDeepest = 16;
+  UniformValues uniform;
+  const MatchSite site{.graph = graph,
+                       .root = {},
+                       .root_type = graph.value(indices).type,
+                       .uses = uses,
+                       .rules = FloatRules::kStrict,
+                       .uniform = uniform};
+  const ValueRange range = RangeOf(site, indices, kDeepest);
+  return range.low >= static_cast<double>(-extent) && range.high < static_cast<double>(extent);
+}
+
+int64_t IndexedExtent(const Graph& graph, const Node& gather) {
+  return graph.value(gather.inputs[0]).type.Shape()[static_cast<size_t>(gather.Int("axis"))];
+}
+
+Status CheckConstant(const Graph& graph, const Node& gather, ValueId indices) {
+  const Status within = CheckIndices(*graph.ConstantOf(indices), IndexedExtent(graph, gather));
+  if (within) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} {}: {}", Name(gather.op), gather.name,
+              within.error().message);
+}
+
+/// Names of the outputs that are added; the graph's own keep theirs.
+class NewNames {
+ public:
+  explicit NewNames(const Graph& graph)
+      : taken_(graph.output_names().begin(), graph.output_names().end()) {}
+
+  std::string Take(const std::string& node) {
+    std::string name = node + ".indices";
+    for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}.indices_{}", node, i);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+class CheckFinder {
+ public:
+  explicit CheckFinder(const Graph& graph) : graph_(graph), names_(graph) {
+    for (const auto& users : graph.Users()) uses_.push_back(static_cast<int>(users.size()));
+    for (const Node& node : graph.nodes()) {
+      const bool reads_data = std::ranges::any_of(
+          node.inputs, [&](ValueId input) { return input.valid() && is_data_[input.index]; });
+      is_data_.insert(is_data_.end(), node.outputs.size(), reads_data || node.op == Op::kInput);
+    }
+  }
+
+  Status Visit(const Node& node) {
+    const int64_t extent = IndexedExtent(graph_, node);
+    const ValueId indices = SourceOf(graph_, node.inputs[1]);
+    if (graph_.ConstantOf(indices) != nullptr) return CheckConstant(graph_, node, indices);
+    // What constants make is folded, where checking it would be in the way.
+    if (!is_data_[indices.index] || !seen_.emplace(indices, extent).second) return {};
+    if (IsProven(graph_, uses_, indices, extent)) return {};
+    Add({.node = node.name, .extent = extent}, indices);
+    return {};
+  }
+
+  Result<CheckedGraph> Take() && {
+    CheckedGraph checked{
+        .graph = graph_, .outputs = graph_.outputs().size(), .unproven = unproven_};
+    if (added_.empty()) return checked;
+    TUNEC_ASSIGN(checked.graph, WithMoreOutputs(graph_, added_));
+    return checked;
+  }
+
+ private:
+  void Add(UnprovenIndices indices, ValueId value) {
+    const auto input = std::ranges::find(graph_.inputs(), value);
+    if (input != graph_.inputs().end()) {
+      indices.position = static_cast<size_t>(input - graph_.inputs().begin());
+    } else {
+      indices.place = UnprovenIndices::Place::kOutput;
+      const auto [place, is_new] =
+          output_of_.emplace(value, graph_.outputs().size() + added_.size());
+      indices.position = place->second;
+      if (is_new) added_.push_back({value, names_.Take(indices.node)});
+    }
+    unproven_.push_back(std::move(indices));
+  }
+
+  const Graph& graph_;
+  NewNames names_;
+  std::vector<int> uses_;
+  std::vector<bool> is_data_;  // of the values: whether an input decides them
+  std::set<std::pair<ValueId, int64_t>> seen_;
+  std::map<ValueId, size_t> output_of_;
+  std::vector<NamedOutput> added_;
+  std::vector<UnprovenIndices> unproven_;
+};
+
+}  // namespace
+
+Status CheckIndices(const Array& indices, int64_t extent) {
+  for (int64_t i = 0; i < indices.size(); ++i) {
+    const int64_t index = indices.GetInt(i);
+    if (index >= -extent && index < extent) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "index {} at position {} is out of range, wanted {} "
+                "to {}",
+                index, i, -extent, extent - 1);
+  }
+  return {};
+}
+
+Status CheckConstantIndices(const Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (Gathers(node.op) && graph.ConstantOf(node.inputs[1]) != nullptr)
+      TUNEC_RETURN_IF_ERROR(CheckConstant(graph, node, node.inputs[1]));
+  return {};
+}
+
+Result<CheckedGraph> AddIndexChecks(const Graph& graph) {
+  CheckFinder finder(graph);
+  for (const Node& node : graph.nodes())
+    if (Gathers(node.op)) TUNEC_RETURN_IF_ERROR(finder.Visit(node));
+  return std::move(finder).Take();
+}
+
+}  // namespace tunec
