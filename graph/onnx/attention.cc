@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 
 namespace tunec::onnx_import {
@@ -18,20 +19,22 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// [B, S, H*D] as [B, H, S, D]; four axes stay.
 Result<Operand> SplitHeads(const NodeContext& node, const Operand& x, const char* heads_name) {
   if (x->rank() == 4) return x;
-  if (x->rank() != 3)
-    return Fail(ErrorCode::kInvalidArgument, "an operand has rank {}, wanted 3 or 4", x->rank());
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 4));
+  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
+  const auto [batch, sequence, width] = extents;
   TUNEC_ASSIGN(const int64_t heads, node.Int(heads_name, 0));
-  if (heads < 1 || x->shape[2] % heads != 0)
+  if (heads < 1 || width % heads != 0)
     return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a divisor of {}", heads_name, heads,
-                x->shape[2]);
-  TUNEC_ASSIGN(const Operand split,
-               node.Reshape(x, {x->shape[0], x->shape[1], heads, x->shape[2] / heads}));
+                width);
+  TUNEC_ASSIGN(const Operand split, node.Reshape(x, {batch, sequence, heads, width / heads}));
   return node.Transpose(split, {0, 2, 1, 3});
 }
 
 Result<Operand> MergeHeads(const NodeContext& node, const Operand& x) {
   TUNEC_ASSIGN(const Operand moved, node.Transpose(x, {0, 2, 1, 3}));
-  return node.Reshape(moved, {x->shape[0], x->shape[2], x->shape[1] * x->shape[3]});
+  TUNEC_ASSIGN(const auto extents, node.Extents<4>(x));
+  const auto [batch, heads, sequence, size] = extents;
+  return node.Reshape(moved, {batch, sequence, heads * size});
 }
 
 /// The earlier keys (or values) and the new ones.
@@ -50,18 +53,17 @@ struct Parts {
   Operand q, k, v;
   Operand mask;   // null: none
   Operand valid;  // keys of each batch that count, or null
-  int64_t past = 0;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t past = 0;  // keys of a cache, the first ones
   Limits limits;
   double scale = 1, softcap = 0;
-
-  int64_t queries() const { return q->shape[2]; }
-  int64_t keys() const { return k->shape[2]; }
 };
 
-Operand Iota(const NodeContext& node, int64_t count, std::vector<int64_t> shape) {
-  std::vector<int64_t> values(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) values[static_cast<size_t>(i)] = i;
-  return node.Constant(IntArray(values).Reshaped(std::move(shape)));
+/// 0, 1, ... below `count` along a last axis, or along the one before it.
+Result<Operand> Row(const NodeContext& node, int64_t count) { return Iota(node, 0, count).Take(); }
+Result<Operand> Column(const NodeContext& node, int64_t count) {
+  return Iota(node, 0, count).Unsqueeze(1).Take();
 }
 
 Operand Number(const NodeContext& node, int64_t value) { return node.Constant(IntArray({value})); }
@@ -73,16 +75,16 @@ Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b)
 /// Which keys the limits and the lengths of the batches allow, broadcasting to [B, H, S, T]; null
 /// when all, or when `causal` alone says it.
 Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
-  const Operand key = Iota(node, parts.keys(), {parts.keys()});
+  TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
   Operand allowed;
-  Operand place = Iota(node, parts.queries(), {parts.queries(), 1});  // of the query among the keys
+  TUNEC_ASSIGN(Operand place, Column(node, parts.queries));  // of the query among the keys
   if (parts.valid != nullptr) {
-    TUNEC_ASSIGN(const Operand valid, node.Reshape(parts.valid, {parts.valid->shape[0], 1, 1, 1}));
+    TUNEC_ASSIGN(const auto batch, node.Extents<1>(parts.valid));
+    TUNEC_ASSIGN(const Operand valid, node.Reshape(parts.valid, {batch[0], 1, 1, 1}));
     TUNEC_ASSIGN(allowed, node.Emit(Op::kLt, {key, valid}));
     const bool own_offset = parts.past == 0;
     if (own_offset) {
-      TUNEC_ASSIGN(const Operand first,
-                   node.Emit(Op::kSub, {valid, Number(node, parts.queries())}));
+      TUNEC_ASSIGN(const Operand first, node.Emit(Op::kSub, {valid, Number(node, parts.queries)}));
       TUNEC_ASSIGN(place, node.Emit(Op::kAdd, {place, first}));
     }
   } else {
@@ -109,12 +111,13 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
 
 /// A mask for the first keys only hides the others.
 Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t keys) {
-  if (mask->rank() == 0 || mask->shape.back() == keys) return mask;
-  if (mask->shape.back() > keys)
-    return Fail(ErrorCode::kInvalidArgument, "the mask is for {} keys, there are {}",
-                mask->shape.back(), keys);
+  if (mask->rank() == 0) return mask;
+  TUNEC_ASSIGN(const int64_t masked, node.Extent(mask, -1));
+  if (masked == keys) return mask;
+  if (masked > keys)
+    return Fail(ErrorCode::kInvalidArgument, "the mask is for {} keys, there are {}", masked, keys);
   std::vector<int64_t> pads(2 * mask->shape.size(), 0);
-  pads.back() = keys - mask->shape.back();
+  pads.back() = keys - masked;
   const double hidden = mask->type == DataType::kBool ? 0 : -kInfinity;
   return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
 }
@@ -135,20 +138,22 @@ Result<Parts> ReadParts(const NodeContext& node) {
   TUNEC_ASSIGN(parts.v, SplitHeads(node, v, "kv_num_heads"));
   TUNEC_ASSIGN(parts.k, node.Cast(parts.k, q->type));
   TUNEC_ASSIGN(parts.v, node.Cast(parts.v, q->type));
-  const int64_t own_keys = parts.keys();
+  TUNEC_ASSIGN(const int64_t own_keys, node.Extent(parts.k, 2));
   TUNEC_ASSIGN(parts.k, WithPast(node, parts.k, kPastKey));
   TUNEC_ASSIGN(parts.v, WithPast(node, parts.v, kPastValue));
-  parts.past = parts.keys() - own_keys;
+  TUNEC_ASSIGN(parts.queries, node.Extent(parts.q, 2));
+  TUNEC_ASSIGN(parts.keys, node.Extent(parts.k, 2));
+  parts.past = parts.keys - own_keys;
   parts.valid = node.OptionalInput(kValidKeys);
   TUNEC_ASSIGN(const int64_t causal, node.Int("is_causal", 0));
   TUNEC_ASSIGN(const int64_t left, node.Int("left_window_size", -1));
   TUNEC_ASSIGN(const int64_t right, node.Int("right_window_size", -1));
   parts.limits = {.causal = causal != 0, .left = left, .right = right};
-  const auto size = static_cast<double>(parts.q->shape[3]);
-  TUNEC_ASSIGN(parts.scale, node.Float("scale", 1 / std::sqrt(size)));
+  TUNEC_ASSIGN(const int64_t size, node.Extent(parts.q, 3));
+  TUNEC_ASSIGN(parts.scale, node.Float("scale", 1 / std::sqrt(static_cast<double>(size))));
   TUNEC_ASSIGN(parts.softcap, node.Float("softcap", 0));
   if (node.HasInput(kMask)) {
-    TUNEC_ASSIGN(parts.mask, PaddedMask(node, node.OptionalInput(kMask), parts.keys()));
+    TUNEC_ASSIGN(parts.mask, PaddedMask(node, node.OptionalInput(kMask), parts.keys));
     if (parts.mask->type != DataType::kBool) {
       TUNEC_ASSIGN(parts.mask, node.Cast(parts.mask, q->type));
     }
@@ -160,12 +165,14 @@ Result<Parts> ReadParts(const NodeContext& node) {
 
 /// k with each head repeated for its group of query heads.
 Result<Operand> RepeatedKeys(const NodeContext& node, const Parts& parts) {
-  const std::vector<int64_t>& k = parts.k->shape;
-  const int64_t group = k[1] == 0 ? 1 : parts.q->shape[1] / k[1];
+  TUNEC_ASSIGN(const auto extents, node.Extents<4>(parts.k));
+  TUNEC_ASSIGN(const int64_t query_heads, node.Extent(parts.q, 1));
+  const auto [batch, heads, keys, size] = extents;
+  const int64_t group = heads == 0 ? 1 : query_heads / heads;
   if (group == 1) return parts.k;
-  TUNEC_ASSIGN(const Operand apart, node.Reshape(parts.k, {k[0], k[1], 1, k[2], k[3]}));
-  TUNEC_ASSIGN(const Operand repeated, node.Expand(apart, {k[0], k[1], group, k[2], k[3]}));
-  return node.Reshape(repeated, {k[0], k[1] * group, k[2], k[3]});
+  TUNEC_ASSIGN(const Operand apart, node.Reshape(parts.k, {batch, heads, 1, keys, size}));
+  TUNEC_ASSIGN(const Operand repeated, node.Expand(apart, {batch, heads, group, keys, size}));
+  return node.Reshape(repeated, {batch, heads * group, keys, size});
 }
 
 /// The optional output: the scores, softly capped (mode 1), masked (2), as weights (3).
@@ -189,10 +196,10 @@ Result<Operand> Scores(const NodeContext& node, const Parts& parts, int64_t mode
                         : node.Emit(Op::kAdd, {x, parts.mask}));
   }
   if (parts.limits.causal && parts.valid == nullptr) {
-    const Operand last = Iota(node, parts.queries(), {parts.queries(), 1});
+    TUNEC_ASSIGN(const Operand last, Column(node, parts.queries));
     TUNEC_ASSIGN(const Operand place, node.Emit(Op::kAdd, {last, Number(node, parts.past)}));
-    TUNEC_ASSIGN(const Operand before,
-                 node.Emit(Op::kLe, {Iota(node, parts.keys(), {parts.keys()}), place}));
+    TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
+    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, place}));
     TUNEC_ASSIGN(x, node.Emit(Op::kWhere, {before, x, hidden}));
   }
   if (mode == 2) return x;

@@ -89,7 +89,7 @@ Result<Operands> Prelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(Operand slope, node.Input(1));
   if (!Broadcasts(slope->shape, x->shape) && slope->rank() == 1 && x->rank() > 2) {
     std::vector<int64_t> shape(static_cast<size_t>(x->rank() - 1), 1);
-    shape.front() = slope->shape.front();
+    TUNEC_ASSIGN(shape.front(), node.Extent(slope, 0));
     TUNEC_ASSIGN(slope, node.Reshape(slope, shape));
   }
   return One(node.Emit(op, {x, slope}));

@@ -98,20 +98,16 @@ Result<Operands> EyeLike(const NodeContext& node, Op) {
     TUNEC_ASSIGN(const int64_t number, node.Int("dtype", 0));
     TUNEC_ASSIGN(type, ElementType(number));
   }
-  const int64_t elements = ElementCount(x->shape);
-  if (x->rank() != 2 || elements > kMostElements) {
-    return Fail(ErrorCode::kUnsupported,
-                "input has rank {} and {} elements, wanted a matrix of at "
-                "most {}",
-                x->rank(), elements, kMostElements);
+  TUNEC_ASSIGN(const auto extents, node.Extents<2>(x));
+  const auto [rows, columns] = extents;
+  if (rows * columns > kMostElements) {
+    return Fail(ErrorCode::kUnsupported, "{}, wanted a matrix of at most {} elements",
+                node.Describe(x), kMostElements);
   }
   Array array(type, x->shape);
-  for (int64_t i = 0; i < x->shape[0]; ++i) {
-    for (int64_t j = 0; j < x->shape[1]; ++j) {
-      if (j - i != k) continue;
-      const int64_t at = i * x->shape[1] + j;
-      IsFloat(type) ? array.SetDouble(at, 1) : array.SetInt(at, 1);
-    }
+  for (int64_t at = 0; at < array.size(); ++at) {
+    if (at % columns - at / columns != k) continue;
+    IsFloat(type) ? array.SetDouble(at, 1) : array.SetInt(at, 1);
   }
   return Operands{node.Constant(std::move(array))};
 }

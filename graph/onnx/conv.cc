@@ -5,6 +5,7 @@
 #include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 #include "graph/onnx/window.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -33,7 +34,7 @@ Result<ConvOperands> Read(const NodeContext& node) {
                 conv.w->rank(), conv.x->rank());
   }
   TUNEC_ASSIGN(conv.group, node.Int("group", 1));
-  TUNEC_ASSIGN(conv.window, ReadWindow(node, {conv.w->shape.begin() + 2, conv.w->shape.end()}));
+  TUNEC_ASSIGN(conv.window, ReadWindow(node, conv.w->shape.Part(2)));
   return conv;
 }
 
@@ -61,7 +62,7 @@ Result<Operands> ConvInteger(const NodeContext& node, Op) {
     TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(i + 2), DataType::kI32));
     if (i == 1 && zero->rank() == 1) {  // one per output channel
       std::vector<int64_t> shape(static_cast<size_t>(conv.w->rank()), 1);
-      shape.front() = zero->shape.front();
+      TUNEC_ASSIGN(shape.front(), node.Extent(zero, 0));
       TUNEC_ASSIGN(zero, node.Reshape(zero, shape));
     }
     TUNEC_ASSIGN(operands[i], node.Emit(Op::kSub, {operands[i], zero}));
@@ -80,7 +81,7 @@ Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperan
   }
   for (size_t i = 0; i < rank; ++i) {
     const int64_t full =
-        window.strides[i] * (conv.sizes[i] - 1) + output_padding[i] + window.Span(i);
+        MultiplySizes(window.strides[i], conv.sizes[i] - 1) + output_padding[i] + window.Span(i);
     const int64_t total = std::max<int64_t>(0, full - wanted[i]);
     output_padding[i] += std::max<int64_t>(0, wanted[i] - full);
     const int64_t half = total / 2;
@@ -105,7 +106,7 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (wanted.empty() && same) {
     for (size_t i = 0; i < window.rank(); ++i) {
-      wanted.push_back(conv.sizes[i] * window.strides[i]);
+      wanted.push_back(MultiplySizes(conv.sizes[i], window.strides[i]));
     }
   }
   if (!wanted.empty()) {
@@ -130,6 +131,9 @@ Formula BlockFilter(const NodeContext& node, DataType type, int64_t channels,
   return Constant(node, std::move(filter));
 }
 
+/// Elements of that filter.
+constexpr int64_t kMostFilter = 1 << 26;
+
 /// Blocks added up where they overlap: a transposed convolution with that filter.
 Result<Operands> Col2Im(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
@@ -138,10 +142,18 @@ Result<Operands> Col2Im(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Window window, ReadWindow(node, block));
   const size_t rank = window.rank();
   const int64_t taps = ElementCount(block);
-  if (x->rank() != 3 || image.size() != rank || rank > 3 || taps < 1 || x->shape[1] % taps != 0) {
+  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
+  const auto [batch, rows, blocks] = extents;
+  const auto is_size = [](int64_t size) { return size >= 0 && size <= kMostWindow; };
+  if (image.size() != rank || rank > 3 || taps < 1 || rows % taps != 0 ||
+      !std::ranges::all_of(image, is_size)) {
     return Fail(ErrorCode::kInvalidArgument, "input, image_shape and block_shape do not fit");
   }
-  std::vector<int64_t> shape{x->shape[0], x->shape[1]};
+  if (rows > kMostFilter / taps) {
+    return Fail(ErrorCode::kUnsupported, "{} rows in blocks of {}, wanted at most {} in all", rows,
+                taps, kMostFilter);
+  }
+  std::vector<int64_t> shape{batch, rows};
   std::vector<int64_t> output_padding;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t room = image[i] + window.pads[i] + window.pads[i + rank] - window.Span(i);
@@ -149,10 +161,10 @@ Result<Operands> Col2Im(const NodeContext& node, Op op) {
     shape.push_back(room / window.strides[i] + 1);
     output_padding.push_back(room % window.strides[i]);
   }
-  if (ElementCount(shape) != Product(x->shape, 0, 3)) {
-    return Fail(ErrorCode::kInvalidArgument, "{} blocks do not cover the image", x->shape[2]);
+  if (Product(shape, 2, shape.size()) != blocks) {
+    return Fail(ErrorCode::kInvalidArgument, "{} blocks do not cover the image", blocks);
   }
-  const int64_t channels = x->shape[1] / taps;
+  const int64_t channels = rows / taps;
   Attributes attributes = AttributesOf(window, channels);
   attributes.emplace("output_padding", output_padding);
   return Results(

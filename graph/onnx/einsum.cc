@@ -20,7 +20,8 @@ struct Labelled {
   Operand value;
   std::string labels;  // one character per axis
 
-  int64_t SizeOf(char label) const { return value->shape[labels.find(label)]; }
+  /// A label stands for an axis that the value has: Label sees to it.
+  int64_t SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
   bool Has(char label) const { return labels.find(label) != std::string::npos; }
 };
 

@@ -1,6 +1,6 @@
 #include "graph/onnx/formula.h"
 
-#include <numeric>
+#include <string>
 
 #include "support/check.h"
 
@@ -27,11 +27,29 @@ Formula Formula::Reshape(std::vector<int64_t> shape) const {
   return ok() ? Formula(*node_, node_->Reshape(*value_, std::move(shape))) : *this;
 }
 
+Result<int64_t> Formula::Extent(int64_t axis) const {
+  if (!ok()) return std::unexpected(value_.error());
+  return node_->Extent(*value_, axis);
+}
+
 Formula Formula::Unsqueeze(int64_t axis) const {
-  std::vector<int64_t> longer = shape();
   if (!ok()) return *this;
-  longer.insert(longer.begin() + (axis < 0 ? axis + rank() + 1 : axis), 1);
+  const auto at = NormalizeAxis(axis, rank() + 1);
+  if (!at) {
+    return {*node_, Fail(ErrorCode::kInvalidArgument, "{}, wanted rank {} or more",
+                         node_->Describe(*value_), axis < 0 ? -axis - 1 : axis)};
+  }
+  std::vector<int64_t> longer = shape();
+  longer.insert(longer.begin() + *at, 1);
   return Reshape(std::move(longer));
+}
+
+Formula Formula::At(int64_t axis, int64_t index) const {
+  const auto extent = Extent(axis);
+  if (!extent) return {*node_, std::unexpected(extent.error())};
+  std::vector<int64_t> rest = shape();
+  rest.erase(rest.begin() + (axis < 0 ? axis + rank() : axis));
+  return Slice(axis, index, index + 1).Reshape(std::move(rest));
 }
 
 Formula Formula::Transpose(std::vector<int64_t> perm) const {
@@ -43,12 +61,13 @@ Formula Formula::Expand(std::vector<int64_t> shape) const {
 }
 
 Formula Formula::Slice(int64_t axis, int64_t begin, int64_t end, int64_t step) const {
-  if (!ok()) return *this;
+  const auto extent = Extent(axis);
+  if (!extent) return {*node_, std::unexpected(extent.error())};
+  if (begin == 0 && end == *extent && step == 1) return *this;
   const auto at = static_cast<size_t>(axis < 0 ? axis + rank() : axis);
   std::vector<int64_t> starts(shape().size(), 0);
   std::vector<int64_t> ends = shape();
   std::vector<int64_t> steps(shape().size(), 1);
-  if (begin == 0 && end == ends[at] && step == 1) return *this;
   starts[at] = begin;
   ends[at] = end;
   steps[at] = step;
@@ -99,9 +118,12 @@ Formula Constant(const NodeContext& node, Array array) {
 }
 
 Formula Iota(const NodeContext& node, int64_t begin, int64_t end) {
-  std::vector<int64_t> values(static_cast<size_t>(end - begin));
-  std::iota(values.begin(), values.end(), begin);
-  return {node, node.Ints64(values)};
+  // A long one stays an operator: a few bytes of a model can ask for any length.
+  return {node, node.Emit(Op::kRange, {},
+                          {{"start", static_cast<double>(begin)},
+                           {"limit", static_cast<double>(end)},
+                           {"delta", 1.0},
+                           {"to", std::string(Name(DataType::kI64))}})};
 }
 
 Result<Operands> Results(const std::vector<Formula>& outputs) {

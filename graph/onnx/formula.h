@@ -21,8 +21,15 @@ class Formula {
   bool ok() const { return value_.has_value(); }
   /// Of an error: f32, no dimensions.
   DataType type() const { return ok() ? (*value_)->type : DataType::kF32; }
-  std::vector<int64_t> shape() const { return ok() ? (*value_)->shape : std::vector<int64_t>(); }
-  int64_t rank() const { return static_cast<int64_t>(shape().size()); }
+  OperandShape shape() const { return ok() ? (*value_)->shape : OperandShape(); }
+  int64_t rank() const { return ok() ? (*value_)->rank() : 0; }
+  /// As NodeContext's; the error of a formula that has one.
+  template <size_t N>
+  Result<std::array<int64_t, N>> Extents() const {
+    if (!ok()) return std::unexpected(value_.error());
+    return node_->Extents<N>(*value_);
+  }
+  Result<int64_t> Extent(int64_t axis) const;
 
   /// A constant of this operand's type.
   Formula Number(double value) const;
@@ -30,6 +37,8 @@ class Formula {
   Formula Reshape(std::vector<int64_t> shape) const;
   /// With an axis of extent 1 before `axis`.
   Formula Unsqueeze(int64_t axis) const;
+  /// Element `index` of `axis`, which goes.
+  Formula At(int64_t axis, int64_t index) const;
   Formula Transpose(std::vector<int64_t> perm) const;
   Formula Expand(std::vector<int64_t> shape) const;
   /// begin, begin + step, ... before end along one axis.

@@ -1,10 +1,13 @@
 // Sampling of images: GridSample, AffineGrid, RoiAlign, DeformConv.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "graph/onnx/handlers.h"
+#include "graph/onnx/positions.h"
 #include "graph/onnx/sampling.h"
 #include "graph/onnx/window.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -105,25 +108,29 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const Operand grid, node.Input(1));
   TUNEC_ASSIGN(const GridMode mode, ReadGridMode(node));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(input, 3, 5));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(grid, input->rank(), input->rank()));
   const int64_t axes = input->rank() - 2;
-  if (axes < 1 || axes > 3 || grid->rank() != input->rank() || grid->shape.back() != axes ||
-      grid->shape[0] != input->shape[0]) {
-    return Fail(ErrorCode::kInvalidArgument, "input of rank {} and grid of rank {} do not fit",
-                input->rank(), grid->rank());
+  TUNEC_ASSIGN(const int64_t batch, node.Extent(input, 0));
+  TUNEC_ASSIGN(const int64_t grid_batch, node.Extent(grid, 0));
+  TUNEC_ASSIGN(const int64_t coordinates, node.Extent(grid, -1));
+  if (coordinates != axes || grid_batch != batch) {
+    return Fail(ErrorCode::kInvalidArgument, "{}, wanted {} positions of {} coordinates each",
+                node.Describe(grid), batch, axes);
   }
   const Formula x(node, input);
   const DataType float_type = IsFloat(input->type) ? input->type : DataType::kF32;
-  std::vector<int64_t> places(grid->shape.begin(), grid->shape.end() - 1);
+  const std::vector<int64_t> places = grid->shape.Part(0, grid->shape.size() - 1);
   std::vector<Taps> taps;
   for (int64_t d = 0; d < axes; ++d) {
-    const int64_t extent = input->shape[static_cast<size_t>(d + 2)];
+    TUNEC_ASSIGN(const int64_t extent, node.Extent(input, d + 2));
     const Formula normalized =
         Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(places);
     taps.push_back(GridTaps(Coordinate(normalized, mode, extent), mode, extent));
   }
   std::vector<int64_t> image_shape(places.size(), 1);
-  image_shape[0] = input->shape[0];
-  const Formula image = Iota(node, 0, input->shape[0]).Reshape(image_shape);
+  image_shape[0] = batch;
+  const Formula image = Iota(node, 0, batch).Reshape(image_shape);
   const Formula samples = SampleTaps(x.Cast(float_type), image, taps);
   std::vector<int64_t> tap_axes;
   for (int64_t d = 0; d < axes; ++d) tap_axes.push_back(axes + 1 + d);
@@ -188,6 +195,9 @@ Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, in
   return {index.Cast(DataType::kI64), Where(outside.Unsqueeze(-1), weight.Number(0), weight)};
 }
 
+/// Of an axis of a region's output, and per cell of it.
+constexpr int64_t kMostSamples = 1 << 16;
+
 struct RoiAlignAttributes {
   int64_t height = 1;
   int64_t width = 1;
@@ -209,8 +219,11 @@ Result<RoiAlignAttributes> ReadRoiAlign(const NodeContext& node) {
                            node.version() < 16 ? "output_half_pixel" : "half_pixel"));
   roi.takes_most = mode == "max";
   roi.half_pixel = coordinates == "half_pixel";
-  if (roi.height < 1 || roi.width < 1) {
-    return Fail(ErrorCode::kInvalidArgument, "output is {}x{}", roi.height, roi.width);
+  const auto is_size = [](int64_t size) { return size >= 1 && size <= kMostSamples; };
+  if (!is_size(roi.height) || !is_size(roi.width) || roi.ratio > kMostSamples) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "output is {}x{} with sampling_ratio {}, wanted 1 to {} of each", roi.height,
+                roi.width, roi.ratio, kMostSamples);
   }
   if (roi.ratio < 1) {
     return Fail(ErrorCode::kUnsupported,
@@ -224,11 +237,13 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand rois, node.Input(1));
   TUNEC_ASSIGN(const RoiAlignAttributes roi, ReadRoiAlign(node));
-  if (x->rank() != 4 || rois->rank() != 2 || rois->shape[1] != 4) {
-    return Fail(ErrorCode::kInvalidArgument, "input has rank {}, regions rank {}, wanted 4 and 2",
-                x->rank(), rois->rank());
+  TUNEC_ASSIGN(const auto x_extents, node.Extents<4>(x));
+  TUNEC_ASSIGN(const auto rois_extents, node.Extents<2>(rois));
+  const auto [regions, corners_each] = rois_extents;
+  if (corners_each != 4) {
+    return Fail(ErrorCode::kInvalidArgument, "{}, wanted 4 coordinates of each region",
+                node.Describe(rois));
   }
-  const int64_t regions = rois->shape[0];
   const Formula corners = Formula(node, rois) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
   // Of [regions, 4]: x and y of the begin, x and y of the end.
   const auto axis = [&](int64_t at, int64_t samples, int64_t extent) {
@@ -239,15 +254,16 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   };
   const int64_t rows = roi.height * roi.ratio;
   const int64_t columns = roi.width * roi.ratio;
-  Taps y = axis(1, rows, x->shape[2]);
-  Taps z = axis(0, columns, x->shape[3]);
+  Taps y = axis(1, rows, x_extents[2]);
+  Taps z = axis(0, columns, x_extents[3]);
   for (Formula* part : {&y.index, &y.weight}) *part = part->Reshape({regions, rows, 1, 2});
   for (Formula* part : {&z.index, &z.weight}) *part = part->Reshape({regions, 1, columns, 2});
-  const Formula image = In(node, 2).Cast(DataType::kI64).Reshape({regions, 1, 1});
+  const Formula image =
+      CheckedIndex(In(node, 2).Cast(DataType::kI64).Reshape({regions, 1, 1}), x_extents[0]);
   // [regions, rows, columns, 2, 2, channels]
   const Formula samples = SampleTaps(Formula(node, x), image, {y, z});
   const std::vector<int64_t> cells{regions,   roi.height, roi.ratio,
-                                   roi.width, roi.ratio,  x->shape[1]};
+                                   roi.width, roi.ratio,  x_extents[1]};
   const Attributes within{{"axes", std::vector<int64_t>{2, 4}}, {"keepdims", int64_t{0}}};
   const Attributes of_taps{{"axes", std::vector<int64_t>{3, 4}}, {"keepdims", int64_t{0}}};
   const Formula pooled =
@@ -262,6 +278,11 @@ struct DeformConvOperands {
   Window window;
   int64_t group = 1;
   int64_t offset_group = 1;
+  int64_t batch = 0;
+  int64_t channels = 0;
+  std::array<int64_t, 2> image{};  // of the input
+  int64_t filters = 0;
+  int64_t taps = 0;
   int64_t height = 0;  // of the output
   int64_t width = 0;
 };
@@ -271,21 +292,23 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
   TUNEC_ASSIGN(conv.x, node.Input(0));
   TUNEC_ASSIGN(conv.w, node.Input(1));
   TUNEC_ASSIGN(const Operand offset, node.Input(2));
-  if (conv.x->rank() != 4 || conv.w->rank() != 4 || offset->rank() != 4) {
-    return Fail(ErrorCode::kUnsupported, "operands have ranks {}, {} and {}, wanted 4",
-                conv.x->rank(), conv.w->rank(), offset->rank());
-  }
+  TUNEC_ASSIGN(const auto x, node.Extents<4>(conv.x));
+  TUNEC_ASSIGN(const auto w, node.Extents<4>(conv.w));
+  TUNEC_ASSIGN(const auto offsets, node.Extents<4>(offset));
   TUNEC_ASSIGN(conv.group, node.Int("group", 1));
   TUNEC_ASSIGN(conv.offset_group, node.Int("offset_group", 1));
-  TUNEC_ASSIGN(conv.window, ReadWindow(node, {conv.w->shape.begin() + 2, conv.w->shape.end()}));
-  conv.height = offset->shape[2];
-  conv.width = offset->shape[3];
-  const int64_t channels = conv.x->shape[1];
-  const int64_t taps = Product(conv.w->shape, 2, 4);
-  if (conv.group < 1 || conv.offset_group < 1 || channels % conv.group != 0 ||
-      channels % conv.offset_group != 0 || conv.w->shape[0] % conv.group != 0 ||
-      conv.w->shape[1] * conv.group != channels ||
-      offset->shape[1] != 2 * taps * conv.offset_group) {
+  TUNEC_ASSIGN(conv.window, ReadWindow(node, conv.w->shape.Part(2)));
+  conv.batch = x[0];
+  conv.channels = x[1];
+  conv.image = {x[2], x[3]};
+  conv.filters = w[0];
+  conv.taps = Product(conv.w->shape, 2, 4);
+  conv.height = offsets[2];
+  conv.width = offsets[3];
+  if (conv.group < 1 || conv.offset_group < 1 || conv.channels % conv.group != 0 ||
+      conv.channels % conv.offset_group != 0 || conv.filters % conv.group != 0 ||
+      MultiplySizes(w[1], conv.group) != conv.channels ||
+      offsets[1] != MultiplySizes(2 * conv.taps, conv.offset_group)) {
     return Fail(ErrorCode::kInvalidArgument, "channels, groups and offsets do not fit each other");
   }
   return conv;
@@ -294,7 +317,7 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
 /// Positions of one axis without offsets, [taps, height, width].
 Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv, size_t axis) {
   const std::vector<int64_t>& kernel = conv.window.kernel;
-  Array positions(conv.x->type, {kernel[0] * kernel[1], conv.height, conv.width});
+  Array positions(conv.x->type, {conv.taps, conv.height, conv.width});
   for (int64_t i = 0; i < positions.size(); ++i) {
     const int64_t tap = i / (conv.height * conv.width);
     const int64_t out = axis == 0 ? i / conv.width % conv.height : i % conv.width;
@@ -308,11 +331,15 @@ Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv
 
 Result<Operands> DeformConv(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const DeformConvOperands conv, ReadDeformConv(node));
-  const std::vector<int64_t>& in = conv.x->shape;
-  const int64_t taps = Product(conv.w->shape, 2, 4);
-  const int64_t batch = in[0];
+  const int64_t batch = conv.batch;
+  const int64_t taps = conv.taps;
   const int64_t places = conv.height * conv.width;
-  const int64_t group_channels = in[1] / conv.offset_group;
+  const int64_t group_channels = conv.channels / conv.offset_group;
+  constexpr int64_t kMostPositions = 1 << 26;
+  if (places > kMostPositions / std::max<int64_t>(1, taps)) {
+    return Fail(ErrorCode::kUnsupported, "{} positions of {} taps, wanted at most {} in all",
+                places, taps, kMostPositions);
+  }
   const Formula offsets =
       In(node, 2).Reshape({batch, conv.offset_group, taps, 2, conv.height, conv.width});
   const std::vector<int64_t> positions{batch, conv.offset_group, taps, conv.height, conv.width};
@@ -320,21 +347,22 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   for (size_t axis = 0; axis < 2; ++axis) {
     const auto at = static_cast<int64_t>(axis);
     const Formula moved = offsets.Slice(3, at, at + 1).Reshape(positions);
-    axes.push_back(LinearTapsAmongZeros(moved + RegularPositions(node, conv, axis), in[axis + 2]));
+    axes.push_back(
+        LinearTapsAmongZeros(moved + RegularPositions(node, conv, axis), conv.image[axis]));
   }
   const Formula image =
       Iota(node, 0, batch * conv.offset_group).Reshape({batch, conv.offset_group, 1, 1, 1});
   const Formula split =
-      Formula(node, conv.x).Reshape({batch * conv.offset_group, group_channels, in[2], in[3]});
+      Formula(node, conv.x)
+          .Reshape({batch * conv.offset_group, group_channels, conv.image[0], conv.image[1]});
   // [batch, offset groups, taps, height, width, channels]
   Formula columns = Sum(SampleTaps(split, image, axes), {5, 6});
   if (node.HasInput(4)) columns = columns * In(node, 4).Reshape(positions).Unsqueeze(-1);
-  const int64_t rows = in[1] / conv.group * taps;
+  const int64_t rows = conv.channels / conv.group * taps;
   columns = columns.Transpose({0, 1, 5, 2, 3, 4}).Reshape({batch, conv.group, rows, places});
-  const int64_t filters = conv.w->shape[0];
-  const Formula w = Formula(node, conv.w).Reshape({conv.group, filters / conv.group, rows});
-  Formula y = Matmul(w, columns).Reshape({batch, filters, conv.height, conv.width});
-  if (node.HasInput(3)) y = y + In(node, 3).Reshape({filters, 1, 1});
+  const Formula w = Formula(node, conv.w).Reshape({conv.group, conv.filters / conv.group, rows});
+  Formula y = Matmul(w, columns).Reshape({batch, conv.filters, conv.height, conv.width});
+  if (node.HasInput(3)) y = y + In(node, 3).Reshape({conv.filters, 1, 1});
   return Results({y});
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/onnx/handlers.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -59,6 +60,39 @@ OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   return node;
 }
 
+/// Nodes with functions written out, counted without doing so: a few functions that call each other
+/// twice each are more than there is memory for. Calls of a function by itself count nothing;
+/// the depth of calls ends those.
+class NodeCounter {
+ public:
+  explicit NodeCounter(const OnnxModel& model) : model_(model) {}
+
+  int64_t Count(const std::vector<OnnxNode>& nodes) {
+    int64_t count = 0;
+    for (const OnnxNode& node : nodes) {
+      count += 1 + CountCall(node);
+      for (const auto& [name, attribute] : node.attributes) {
+        const auto* branch = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute);
+        if (branch != nullptr) count += Count((*branch)->nodes);
+      }
+      if (count > kMostNodes) return kMostNodes + 1;
+    }
+    return count;
+  }
+
+ private:
+  int64_t CountCall(const OnnxNode& node) {
+    const auto function = model_.functions.find({node.domain, node.op_type});
+    if (function == model_.functions.end()) return 0;
+    const auto [known, is_new] = of_function_.emplace(&function->second, 0);
+    if (is_new) known->second = Count(function->second.nodes);
+    return known->second;
+  }
+
+  const OnnxModel& model_;
+  std::map<const OnnxFunction*, int64_t> of_function_;
+};
+
 }  // namespace
 
 const Operand* Scope::Find(std::string_view name) const {
@@ -78,6 +112,10 @@ Result<Graph> Importer::Run() {
   Scope scope;
   scope.opsets = model_.opsets;
   if (scope.opsets.contains("")) TUNEC_RETURN_IF_ERROR(OpsetOf(scope, ""));
+  if (NodeCounter(model_).Count(model_.graph.nodes) > kMostNodes) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "the model has more than {} nodes with its functions written out", kMostNodes);
+  }
   TUNEC_RETURN_IF_ERROR(AddInputs(model_.graph, scope));
   TUNEC_RETURN_IF_ERROR(AddInitializers(model_.graph, scope));
   TUNEC_RETURN_IF_ERROR(ImportNodes(model_.graph.nodes, scope, 0));
@@ -110,7 +148,7 @@ Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
     if (!input.type) {
       return Fail(ErrorCode::kParse, "graph input '{}' has no element type", input.name);
     }
-    if (ElementCount(shape->second) < 0) {
+    if (!IsShape(shape->second)) {
       return Fail(ErrorCode::kInvalidArgument, "graph input '{}' has too many elements",
                   input.name);
     }
@@ -143,14 +181,14 @@ Status Importer::AddInitializers(OnnxGraph& graph, Scope& scope) {
 
 Status Importer::ImportNodes(const std::vector<OnnxNode>& nodes, Scope& scope, int depth) {
   if (depth > kMostCallDepth) {
-    return Fail(ErrorCode::kResourceLimit,
+    return Fail(ErrorCode::kInvalidArgument,
                 "functions and subgraphs are nested deeper than {} levels (a function that calls "
                 "itself?)",
                 kMostCallDepth);
   }
   for (const OnnxNode& node : nodes) {
     if (++imported_nodes_ > kMostNodes) {
-      return Fail(ErrorCode::kResourceLimit, "the model has more than {} nodes", kMostNodes);
+      return Fail(ErrorCode::kInvalidArgument, "the model has more than {} nodes", kMostNodes);
     }
     TUNEC_RETURN_IF_ERROR(HasReferences(node)
                               ? ImportNode(WithArguments(node, scope.arguments), scope, depth)

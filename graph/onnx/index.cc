@@ -21,27 +21,30 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
   TUNEC_ASSIGN(const int64_t batch, node.Int("batch_dims", 0));
-  const int64_t depth = given->shape.empty() ? 0 : given->shape.back();
-  if (batch < 0 || batch >= given->rank() || depth < 1 || batch + depth > x->rank() ||
-      !std::equal(x->shape.begin(), x->shape.begin() + batch, given->shape.begin())) {
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(given, 1, kMostAxes));
+  TUNEC_ASSIGN(const int64_t depth, node.Extent(given, -1));
+  const auto before = static_cast<size_t>(std::clamp<int64_t>(batch, 0, kMostAxes));
+  if (batch < 0 || batch >= given->rank() || depth < 1 || depth > x->rank() - batch ||
+      x->shape.Part(0, before) != given->shape.Part(0, before)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "indices have {} positions each and batch_dims is {}, wanted positions in the "
                 "input of rank {}",
                 depth, batch, x->rank());
   }
   const auto indexed = static_cast<size_t>(batch + depth);
-  Formula numbers = RowNumbers(Formula(node, given),
-                               {x->shape.begin() + batch, x->shape.begin() + batch + depth});
-  const int64_t batches = Product(x->shape, 0, static_cast<size_t>(batch));
+  // A number behind all rows is out of range for the gather, too.
+  const int64_t rows = Product(x->shape, 0, indexed);
+  TUNEC_ASSIGN(Formula numbers,
+               RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
+  const int64_t batches = Product(x->shape, 0, before);
   if (batch > 0) {
-    std::vector<int64_t> shape(x->shape.begin(), x->shape.begin() + batch);
+    std::vector<int64_t> shape = x->shape.Part(0, before);
     shape.resize(given->shape.size() - 1, 1);
-    const int64_t size = Product(x->shape, static_cast<size_t>(batch), indexed);
+    const int64_t size = Product(x->shape, before, indexed);
     numbers = numbers + Iota(node, 0, batches).Reshape(shape) * static_cast<double>(size);
   }
-  std::vector<int64_t> shape(x->shape.begin() + static_cast<std::ptrdiff_t>(indexed),
-                             x->shape.end());
-  shape.insert(shape.begin(), Product(x->shape, 0, indexed));
+  std::vector<int64_t> shape = x->shape.Part(indexed);
+  shape.insert(shape.begin(), rows);
   return Results({Gather(Formula(node, x).Reshape(shape), numbers)});
 }
 
@@ -56,7 +59,7 @@ Result<Operands> Compress(const NodeContext& node, Op) {
   } else {
     data = data.Reshape({Product(x->shape, 0, x->shape.size())});
   }
-  const int64_t extent = data.shape()[static_cast<size_t>(axis)];
+  TUNEC_ASSIGN(const int64_t extent, data.Extent(axis));
   std::vector<int64_t> kept;
   for (int64_t i = 0; i < std::min(extent, condition.size()); ++i) {
     if (condition.GetInt(i) != 0) kept.push_back(i);
@@ -72,13 +75,17 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   if (time == batch || x->rank() < 2) {
     return Fail(ErrorCode::kInvalidArgument, "time and batch are the same axis");
   }
-  const auto along = [&](int64_t axis) {
+  const auto along = [&](int64_t axis, int64_t extent) {
     std::vector<int64_t> shape(x->shape.size(), 1);
-    shape[static_cast<size_t>(axis)] = x->shape[static_cast<size_t>(axis)];
+    shape[static_cast<size_t>(axis)] = extent;
     return shape;
   };
-  const Formula lengths = In(node, 1).Cast(DataType::kI64).Reshape(along(batch));
-  const Formula place = Iota(node, 0, x->shape[static_cast<size_t>(time)]).Reshape(along(time));
+  TUNEC_ASSIGN(const int64_t steps, node.Extent(x, time));
+  TUNEC_ASSIGN(const int64_t batches, node.Extent(x, batch));
+  const Formula given = In(node, 1).Cast(DataType::kI64).Reshape(along(batch, batches));
+  // A length beyond the sequence is the sequence's.
+  const Formula lengths = Clamp(given, 0, static_cast<double>(steps));
+  const Formula place = Iota(node, 0, steps).Reshape(along(time, steps));
   const Formula source = Where(Less(place, lengths), lengths - place - 1, place);
   return Results(
       {Apply(Op::kGatherElements, {Formula(node, x), source.Expand(x->shape)}, {{"axis", time}})});
@@ -91,8 +98,11 @@ Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
   const int64_t rows = x->rank() < 2 ? 1 : Product(x->shape, 0, x->shape.size() - 1);
   const Formula indices =
       Formula(node, given).Reshape({Product(given->shape, 0, given->shape.size())});
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 1, kMostAxes));
   const Formula picked = Gather(Formula(node, x), indices, x->rank() - 1);
-  return Results({x->rank() < 2 ? picked.Reshape({rows, indices.shape()[0]}) : picked});
+  if (x->rank() >= 2) return Results({picked});
+  TUNEC_ASSIGN(const int64_t count, indices.Extent(0));
+  return Results({picked.Reshape({rows, count})});
 }
 
 /// Shapes are fixed when compiling: what the values decide has none.
@@ -115,8 +125,10 @@ Result<Operands> NonZero(const NodeContext& node, Op op) {
   Array positions(DataType::kI64, {x->rank(), count});
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = found[static_cast<size_t>(i)];
-    for (int64_t axis = x->rank(); axis-- > 0; rest /= x->shape[static_cast<size_t>(axis)]) {
-      positions.SetInt(axis * count + i, rest % x->shape[static_cast<size_t>(axis)]);
+    for (int64_t axis = x->rank(); axis-- > 0;) {
+      TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axis));
+      positions.SetInt(axis * count + i, rest % extent);
+      rest /= extent;
     }
   }
   return Operands{node.Constant(std::move(positions))};

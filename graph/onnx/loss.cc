@@ -23,10 +23,10 @@ Result<Labels> ReadLabels(const NodeContext& node, const Formula& labels) {
 
 /// -log_prob[n, label, ...] for each label, weighted and reduced.
 Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const Formula& given) {
-  if (log_prob.ok() && given.ok() && log_prob.rank() != given.rank() + 1) {
-    return Fail(ErrorCode::kInvalidArgument, "labels have rank {}, wanted {}", given.rank(),
-                log_prob.rank() - 1);
-  }
+  TUNEC_ASSIGN(const Operand input, log_prob.Take());
+  TUNEC_ASSIGN(const Operand labelled, given.Take());
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(input, 2, kMostAxes));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(labelled, input->rank() - 1, input->rank() - 1));
   TUNEC_ASSIGN(const std::string reduction, node.String("reduction", "mean"));
   TUNEC_ASSIGN(const Labels labels, ReadLabels(node, given));
   const Formula at = labels.positions.Unsqueeze(1);

@@ -11,16 +11,17 @@ namespace {
 
 /// numpy's matmul: a vector on the left is a row, on the right a column, and that axis goes again.
 Result<Operand> Matmul(const NodeContext& node, Operand a, Operand b) {
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(a, 1, kMostAxes));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(b, 1, kMostAxes));
   const bool row = a->rank() == 1;
   const bool column = b->rank() == 1;
-  if (a->rank() == 0 || b->rank() == 0) {
-    return Fail(ErrorCode::kInvalidArgument, "an operand is a scalar, wanted rank 1 or more");
-  }
   if (row) {
-    TUNEC_ASSIGN(a, node.Reshape(a, {1, a->shape[0]}));
+    TUNEC_ASSIGN(const auto size, node.Extents<1>(a));
+    TUNEC_ASSIGN(a, node.Reshape(a, {1, size[0]}));
   }
   if (column) {
-    TUNEC_ASSIGN(b, node.Reshape(b, {b->shape[0], 1}));
+    TUNEC_ASSIGN(const auto size, node.Extents<1>(b));
+    TUNEC_ASSIGN(b, node.Reshape(b, {size[0], 1}));
   }
   TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {a, b}));
   std::vector<int64_t> shape = product->shape;
@@ -91,10 +92,14 @@ Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_poin
   TUNEC_ASSIGN(const Operand wide, node.Cast(x, DataType::kI32));
   if (!node.HasInput(zero_point)) return wide;
   TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(zero_point), DataType::kI32));
-  if (rows && zero->rank() == 1) {  // one per row of the left operand
-    TUNEC_ASSIGN(zero, node.Reshape(zero, {zero->shape[0], 1}));
+  if (rows && x->rank() > 1 && zero->rank() == 1) {  // one per row of the left operand
+    TUNEC_ASSIGN(const auto count, node.Extents<1>(zero));
+    TUNEC_ASSIGN(zero, node.Reshape(zero, {count[0], 1}));
   }
-  return node.Emit(Op::kSub, {wide, zero});
+  TUNEC_ASSIGN(const Operand centered, node.Emit(Op::kSub, {wide, zero}));
+  if (centered->shape == x->shape) return centered;
+  return Fail(ErrorCode::kInvalidArgument, "{}, which does not broadcast to the operand",
+              node.Describe(node.OptionalInput(zero_point)));
 }
 
 Result<Operands> MatMulInteger(const NodeContext& node, Op) {
@@ -104,18 +109,14 @@ Result<Operands> MatMulInteger(const NodeContext& node, Op) {
 }
 
 /// The determinant of the last two axes without the given rows and columns, by the first row left.
-Formula Determinant(const Formula& x, const std::vector<int64_t>& columns) {
-  const int64_t n = x.shape().back();
+Formula Determinant(const Formula& x, int64_t n, const std::vector<int64_t>& columns) {
   const auto row = n - static_cast<int64_t>(columns.size());
-  std::vector<int64_t> shape = x.shape();
-  shape.resize(shape.size() - 2);
   std::optional<Formula> sum;
   for (size_t i = 0; i < columns.size(); ++i) {
-    const Formula element = x.Slice(-2, row, row + 1).Slice(-1, columns[i], columns[i] + 1);
-    Formula term = element.Reshape(shape);
+    Formula term = x.At(-2, row).At(-1, columns[i]);
     std::vector<int64_t> rest = columns;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!rest.empty()) term = term * Determinant(x, rest);
+    if (!rest.empty()) term = term * Determinant(x, n, rest);
     sum = !sum ? term : i % 2 == 0 ? *sum + term : *sum - term;
   }
   return *sum;
@@ -124,14 +125,16 @@ Formula Determinant(const Formula& x, const std::vector<int64_t>& columns) {
 Result<Operands> Det(const NodeContext& node, Op) {
   constexpr int64_t kMostRows = 4;  // the terms grow as the factorial
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  if (x->rank() < 2 || x->shape.back() != *(x->shape.end() - 2) || x->shape.back() < 1) {
-    return Fail(ErrorCode::kInvalidArgument, "the last two axes are not square");
+  TUNEC_ASSIGN(const int64_t rows, node.Extent(x, -2));
+  TUNEC_ASSIGN(const int64_t columns, node.Extent(x, -1));
+  if (rows != columns || rows < 1) {
+    return Fail(ErrorCode::kInvalidArgument, "{}, wanted square matrices", node.Describe(x));
   }
-  if (x->shape.back() > kMostRows) {
-    return Fail(ErrorCode::kUnsupported, "determinants of {} rows, wanted at most {}",
-                x->shape.back(), kMostRows);
+  if (rows > kMostRows) {
+    return Fail(ErrorCode::kUnsupported, "determinants of {} rows, wanted at most {}", rows,
+                kMostRows);
   }
-  return Results({Determinant(Formula(node, x), AllAxes(x->shape.back()))});
+  return Results({Determinant(Formula(node, x), rows, AllAxes(rows))});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

@@ -1,5 +1,7 @@
 #include "graph/onnx/node_context.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -80,6 +82,32 @@ Result<double> NodeContext::ConstantFloat(size_t index) const {
     return Fail(ErrorCode::kParse, "input {} has {} elements, wanted one", index, array.size());
   }
   return array.GetDouble(0);
+}
+
+std::string NodeContext::Describe(const Operand& operand) const {
+  const auto at = static_cast<size_t>(std::ranges::find(inputs_, operand) - inputs_.begin());
+  const std::string shape =
+      operand->shape.empty() ? "a scalar" : fmt::to_string(fmt::join(operand->shape.list(), "x"));
+  if (at < inputs_.size() && at < node_.inputs.size()) {
+    return fmt::format("input {} ('{}') is {}", at, node_.inputs[at], shape);
+  }
+  return fmt::format("a value computed from the inputs is {}", shape);
+}
+
+Result<int64_t> NodeContext::Extent(const Operand& operand, int64_t axis) const {
+  const int64_t rank = operand->rank();
+  if (axis < -rank || axis >= rank) {
+    return Fail(ErrorCode::kInvalidArgument, "{}, wanted rank {} or more", Describe(operand),
+                axis < 0 ? -axis : axis + 1);
+  }
+  return operand->shape.list()[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+}
+
+Status NodeContext::RequireRank(const Operand& operand, int64_t least, int64_t most) const {
+  if (operand->rank() >= least && operand->rank() <= most) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{}, of rank {}, wanted rank {}", Describe(operand),
+              operand->rank(),
+              least == most ? fmt::to_string(least) : fmt::format("{} to {}", least, most));
 }
 
 Result<int64_t> NodeContext::Int(std::string_view name, int64_t otherwise) const {
@@ -197,9 +225,7 @@ Array IntArray(const std::vector<int64_t>& values) {
 }
 
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) product *= values[i];
-  return product;
+  return ElementCount(OperandShape(values).Part(begin, end));
 }
 
 }  // namespace tunec::onnx_import

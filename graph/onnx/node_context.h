@@ -2,6 +2,8 @@
 // means to emit. Internal to graph/onnx.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +16,9 @@
 namespace tunec::onnx_import {
 
 using Operands = std::vector<Operand>;
+
+/// Ranks beyond this are refused by inference.
+inline constexpr int64_t kMostAxes = 32;
 
 class NodeContext {
  public:
@@ -38,6 +43,20 @@ class NodeContext {
   Result<std::vector<int64_t>> ConstantInts(size_t index) const;
   Result<int64_t> ConstantInt(size_t index) const;
   Result<double> ConstantFloat(size_t index) const;
+
+  /// The extents of an operand of exactly N axes, in order, to be unpacked into N names.
+  template <size_t N>
+  Result<std::array<int64_t, N>> Extents(const Operand& operand) const {
+    TUNEC_RETURN_IF_ERROR(RequireRank(operand, N, N));
+    std::array<int64_t, N> extents;
+    std::ranges::copy(operand->shape.list(), extents.begin());
+    return extents;
+  }
+  /// The extent of one axis, counted from the end when negative.
+  Result<int64_t> Extent(const Operand& operand, int64_t axis) const;
+  Status RequireRank(const Operand& operand, int64_t least, int64_t most) const;
+  /// "input 3 ('B') is 8x4": for messages.
+  std::string Describe(const Operand& operand) const;
 
   bool HasAttribute(std::string_view name) const { return node_.attributes.contains(name); }
   /// The attribute or the default; an attribute of another kind is an error.
@@ -84,6 +103,7 @@ std::vector<int64_t> AllAxes(int64_t rank);
 std::vector<int64_t> ToInts(const Array& array);
 /// A one-dimensional array.
 Array IntArray(const std::vector<int64_t>& values);
+/// The product of those of begin..end-1 that there are; -1 beyond what a shape may have.
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end);
 
 /// The handler's usual result: one output.

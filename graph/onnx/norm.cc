@@ -46,7 +46,7 @@ Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
   TUNEC_ASSIGN(const double epsilon, node.Float("epsilon", 1e-5));
-  const std::vector<int64_t> normalized(x->shape.begin() + axis, x->shape.end());
+  const std::vector<int64_t> normalized = x->shape.Part(static_cast<size_t>(axis));
   Operands inputs{x};
   for (size_t i = 1; i <= (op == Op::kLayerNorm ? 2 : 1); ++i) {
     if (i == 2 && !node.HasInput(i)) break;
@@ -75,11 +75,10 @@ Result<Operands> GroupNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(Operands inputs, node.Inputs());
   TUNEC_ASSIGN(const double epsilon, node.Float("epsilon", 1e-5));
   TUNEC_ASSIGN(const int64_t groups, node.Int("num_groups", 0));
-  if (inputs.size() != 3 || inputs[0]->rank() < 2) {
-    return Fail(ErrorCode::kParse, "has {} inputs, wanted 3, the first of rank 2 or more",
-                inputs.size());
+  if (inputs.size() != 3) {
+    return Fail(ErrorCode::kParse, "has {} inputs, wanted 3", inputs.size());
   }
-  const int64_t channels = inputs[0]->shape[1];
+  TUNEC_ASSIGN(const int64_t channels, node.Extent(inputs[0], 1));
   if (groups < 1 || channels % groups != 0) {
     return Fail(ErrorCode::kInvalidArgument, "num_groups is {}, wanted a divisor of {} channels",
                 groups, channels);
@@ -158,9 +157,10 @@ Result<Operands> Hardmax(const NodeContext& node, Op) {
   }
   const int64_t along = flattens ? 1 : axis;
   const Formula best = Apply(Op::kArgMax, {rows}, {{"axis", along}, {"keepdims", int64_t{1}}});
+  TUNEC_ASSIGN(const int64_t extent, rows.Extent(along));
   std::vector<int64_t> shape(rows.shape().size(), 1);
-  shape[static_cast<size_t>(along)] = rows.shape()[static_cast<size_t>(along)];
-  const Formula here = Iota(node, 0, shape[static_cast<size_t>(along)]).Reshape(shape);
+  shape[static_cast<size_t>(along)] = extent;
+  const Formula here = Iota(node, 0, extent).Reshape(shape);
   return Results({Equal(best, here).Cast(x->type).Reshape(x->shape)});
 }
 

@@ -7,8 +7,10 @@
 
 #include <fmt/ranges.h>
 
+#include "graph/index_checks.h"
 #include "graph/op_table.h"
 #include "graph/reference.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 constexpr int64_t kMostFoldedElements = 65536;
 /// A few bytes of ConstantOfShape can ask for any amount of memory.
 constexpr int64_t kMostFilledBytes = int64_t{4} << 30;
+constexpr int64_t kMostEmittedNodes = 4'000'000;
 /// Constants beyond this have their bytes in the weights file, not in the text.
 constexpr int64_t kMostElementsInText = 16;
 
@@ -45,6 +48,17 @@ Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
     }
   }
   return {};
+}
+
+/// What is wrong with the operands otherwise, the inference says.
+Status CheckIndexOperand(Op op, const std::vector<Operand>& inputs, const Attributes& attributes) {
+  if ((op != Op::kGather && op != Op::kGatherElements) || inputs.size() != 2) return {};
+  const auto& indices = inputs[1]->constant;
+  const std::vector<int64_t>& shape = inputs[0]->shape;
+  const int64_t axis = std::get<int64_t>(attributes.at("axis"));
+  if (!indices || axis < 0 || axis >= inputs[0]->rank()) return {};
+  const int64_t extent = shape[static_cast<size_t>(axis)];
+  return extent == 0 ? Status() : CheckIndices(*indices, extent);
 }
 
 }  // namespace
@@ -94,7 +108,7 @@ Result<std::optional<Operand>> Emitter::Fold(Op op, const std::vector<Operand>& 
                                              const Attributes& attributes) {
   if (op == Op::kReshape && inputs[0]->constant) {  // shares the bytes, whatever the size
     const auto& shape = std::get<std::vector<int64_t>>(attributes.at("shape"));
-    if (ElementCount(shape) == inputs[0]->constant->size()) {
+    if (IsShape(shape) && ElementCount(shape) == inputs[0]->constant->size()) {
       return AddConstant(inputs[0]->constant->Reshaped(shape));
     }
   }
@@ -120,8 +134,13 @@ Result<std::optional<Operand>> Emitter::Fold(Op op, const std::vector<Operand>& 
 }
 
 Result<Operand> Emitter::Emit(Op op, const std::vector<Operand>& inputs, Attributes attributes) {
+  TUNEC_RETURN_IF_ERROR(CheckIndexOperand(op, inputs, attributes));
   TUNEC_ASSIGN(const auto folded, Fold(op, inputs, attributes));
   if (folded) return *folded;
+  // A recurrent layer of few bytes writes out thousands of nodes.
+  if (++emitted_nodes_ > kMostEmittedNodes) {
+    return Fail(ErrorCode::kInvalidArgument, "the graph has more than {} nodes", kMostEmittedNodes);
+  }
   std::vector<ValueId> values;
   for (const Operand& input : inputs) values.push_back(Materialize(input));
   auto operand = std::make_shared<OperandState>();
@@ -130,7 +149,7 @@ Result<Operand> Emitter::Emit(Op op, const std::vector<Operand>& inputs, Attribu
   const ValueType& type = builder_.TypeOf(operand->value);
   operand->type = type.type;
   operand->shape = type.Shape();
-  if (ElementCount(operand->shape) < 0) {
+  if (!IsShape(operand->shape.list())) {
     return Fail(ErrorCode::kInvalidArgument, "the result has too many elements");
   }
   return operand;
@@ -142,7 +161,7 @@ void Emitter::AddOutput(const Operand& operand, const std::string& name) {
 
 Result<Operand> Emitter::Full(const std::vector<int64_t>& shape, const Array& value) {
   const int64_t elements = ElementCount(shape);
-  if (elements < 0) {
+  if (!IsShape(shape)) {
     return Fail(ErrorCode::kInvalidArgument, "shape [{}] is negative or has too many elements",
                 fmt::join(shape, ","));
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/onnx/operand_shape.h"
 #include "ir/array.h"
 
 namespace tunec::onnx_import {
@@ -20,7 +21,7 @@ namespace tunec::onnx_import {
 struct OperandState {
   std::string name;
   DataType type = DataType::kF32;
-  std::vector<int64_t> shape;
+  OperandShape shape;
   ValueId value;  // invalid until it has a node
   std::optional<Array> constant;
   bool poisoned = false;  // made by an unsupported node: nothing is known of it
@@ -60,6 +61,7 @@ class Emitter {
   std::string node_name_;
   std::set<std::string, std::less<>> weight_names_;
   int64_t filled_bytes_ = 0;
+  int64_t emitted_nodes_ = 0;
 };
 
 }  // namespace tunec::onnx_import

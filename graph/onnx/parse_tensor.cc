@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/onnx/detach_weights.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -30,7 +31,7 @@ Result<Wanted> ReadWanted(const TensorProto& tensor) {
   TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type()));
   std::vector<int64_t> shape(tensor.dims().begin(), tensor.dims().end());
   const int64_t elements = ElementCount(shape);
-  if (elements < 0 || elements > kMostElements) {
+  if (!IsShape(shape) || elements > kMostElements) {
     return Fail(ErrorCode::kParse, "shape [{}] has a negative dimension or too many elements",
                 fmt::join(shape, ","));
   }

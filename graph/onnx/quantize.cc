@@ -3,6 +3,7 @@
 
 #include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -13,19 +14,20 @@ Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Ope
   const auto axis = node.Axis("axis", 1, x->rank());
   if (!size) return {node, std::unexpected(size.error())};
   if (!axis) return {node, std::unexpected(axis.error())};
-  const auto at = static_cast<size_t>(*axis);
-  const int64_t blocks = parameter.shape()[at];
-  const int64_t extent = x->shape[at];
-  if (*size < 1 || blocks != (extent + *size - 1) / *size) {
-    return {node, Fail(ErrorCode::kInvalidArgument, "{} blocks of {} for an axis of {}", blocks,
-                       *size, extent)};
+  const auto blocks = parameter.Extent(*axis);
+  const auto extent = node.Extent(x, *axis);
+  if (!blocks) return {node, std::unexpected(blocks.error())};
+  if (!extent) return {node, std::unexpected(extent.error())};
+  if (*size < 1 || *blocks != *extent / *size + (*extent % *size == 0 ? 0 : 1)) {
+    return {node, Fail(ErrorCode::kInvalidArgument, "{} blocks of {} for an axis of {}", *blocks,
+                       *size, *extent)};
   }
   std::vector<int64_t> shape = parameter.shape();
   shape.insert(shape.begin() + *axis + 1, *size);
   const Formula repeated = parameter.Unsqueeze(*axis + 1).Expand(shape);
   shape.erase(shape.begin() + *axis + 1);
-  shape[at] = blocks * *size;
-  return repeated.Reshape(shape).Slice(*axis, 0, extent);
+  shape[static_cast<size_t>(*axis)] = MultiplySizes(*blocks, *size);
+  return repeated.Reshape(shape).Slice(*axis, 0, *extent);
 }
 
 /// A scale or zero point of one value per slice along `axis`, shaped so that it broadcasts.
@@ -41,7 +43,7 @@ Result<Operand> AlongAxis(const NodeContext& node, const Operand& parameter, con
   }
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 1, x->rank()));
   std::vector<int64_t> shape(static_cast<size_t>(x->rank()), 1);
-  shape[static_cast<size_t>(axis)] = parameter->shape[0];
+  TUNEC_ASSIGN(shape[static_cast<size_t>(axis)], node.Extent(parameter, 0));
   return node.Reshape(parameter, shape);
 }
 
@@ -105,25 +107,23 @@ Formula ProductScale(const NodeContext& node) {
 /// Levels without their zero point. `shape` puts a list of zero points along an axis.
 Formula Levels(const NodeContext& node, size_t input, const std::vector<int64_t>& shape) {
   const Formula zero = In(node, input + 2).Cast(DataType::kI32);
-  const bool per_slice = zero.rank() == 1 && zero.shape()[0] != 1;
+  const bool per_slice = zero.rank() == 1 && zero.Extent(0) != 1;
   return In(node, input).Cast(DataType::kI32) - (per_slice ? zero.Reshape(shape) : zero);
 }
 
 Result<Operands> QLinearMatMul(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operands inputs, node.Inputs());
   if (inputs.size() != 8) return Fail(ErrorCode::kParse, "{} inputs, wanted 8", inputs.size());
-  if (inputs[0]->rank() < 2 || inputs[3]->rank() < 2) {
-    return Fail(ErrorCode::kUnsupported, "operands of rank 1 are not supported");
-  }
+  TUNEC_ASSIGN(const int64_t rows, node.Extent(inputs[0], -2));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(inputs[3], 2, kMostAxes));
+  TUNEC_ASSIGN(const int64_t columns, node.Extent(inputs[3], -1));
   const auto elements = [](const Operand& x) { return Product(x->shape, 0, x->shape.size()); };
   for (const size_t scale : {1, 4, 6}) {
     if (elements(inputs[scale]) != 1) {
       return Fail(ErrorCode::kUnsupported, "scales of rows or columns are not supported");
     }
   }
-  const Formula product =
-      Matmul(Levels(node, 0, {inputs[0]->shape[inputs[0]->shape.size() - 2], 1}),
-             Levels(node, 3, {inputs[3]->shape.back()}));
+  const Formula product = Matmul(Levels(node, 0, {rows, 1}), Levels(node, 3, {columns}));
   return Results({Requantized(product, ProductScale(node).Reshape({}), In(node, 7).Reshape({}))});
 }
 

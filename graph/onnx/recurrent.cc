@@ -96,16 +96,17 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   recurrence.batch_first = layout != 0;
   recurrence.backward_first = direction == "reverse";
   recurrence.directions = direction == "bidirectional" ? 2 : 1;
-  if (x->rank() != 3 || r->rank() != 3 || r->shape[0] != recurrence.directions) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "input and recurrence weights have ranks {} and {}, wanted 3, the latter for {} "
-                "direction(s)",
-                x->rank(), r->rank(), recurrence.directions);
-  }
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 3));
   if (recurrence.batch_first) recurrence.x = recurrence.x.Transpose({1, 0, 2});
-  recurrence.steps = recurrence.x.shape()[0];
-  recurrence.batch = recurrence.x.shape()[1];
-  recurrence.hidden = r->shape[2];
+  TUNEC_ASSIGN(const auto x_extents, recurrence.x.Extents<3>());
+  TUNEC_ASSIGN(const auto r_extents, node.Extents<3>(r));
+  recurrence.steps = x_extents[0];
+  recurrence.batch = x_extents[1];
+  recurrence.hidden = r_extents[2];
+  if (r_extents[0] != recurrence.directions) {
+    return Fail(ErrorCode::kInvalidArgument, "{}, wanted {} direction(s)", node.Describe(r),
+                recurrence.directions);
+  }
   if (recurrence.steps > kMostSteps) {
     return Fail(ErrorCode::kUnsupported, "a sequence of {} steps, wanted at most {}",
                 recurrence.steps, kMostSteps);
@@ -144,14 +145,6 @@ struct Weights {
 using Cell = std::function<std::vector<Formula>(const Weights& weights, const Formula& x,
                                                 const std::vector<Formula>& states)>;
 
-/// One slice of axis 0, which goes.
-Formula Row(const Formula& x, int64_t index) {
-  if (!x.ok()) return x;
-  std::vector<int64_t> shape = x.shape();
-  shape.erase(shape.begin());
-  return x.Slice(0, index, index + 1).Reshape(shape);
-}
-
 struct DirectionResult {
   std::vector<Formula> outputs;  // of each step, [batch, hidden]
   std::vector<Formula> states;   // the last ones
@@ -166,7 +159,7 @@ DirectionResult RunSteps(const Recurrence& recurrence, const Weights& weights,
   result.outputs.resize(static_cast<size_t>(recurrence.steps), products);
   for (int64_t i = 0; i < recurrence.steps; ++i) {
     const int64_t step = backward ? recurrence.steps - 1 - i : i;
-    std::vector<Formula> next = cell(weights, Row(products, step), result.states);
+    std::vector<Formula> next = cell(weights, products.At(0, step), result.states);
     Formula output = next[0];
     if (recurrence.lengths) {
       const Formula runs =
@@ -194,7 +187,7 @@ Formula InitialState(const NodeContext& node, const Recurrence& recurrence, size
     return recurrence.x.Number(0).Expand({recurrence.batch, recurrence.hidden});
   }
   const Formula given = In(node, 5 + state);
-  return Row(recurrence.batch_first ? given.Transpose({1, 0, 2}) : given, direction);
+  return (recurrence.batch_first ? given.Transpose({1, 0, 2}) : given).At(0, direction);
 }
 
 DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurrence,
@@ -203,15 +196,15 @@ DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurren
   const auto count = static_cast<std::ptrdiff_t>(recurrence.activations.size()) /
                      static_cast<std::ptrdiff_t>(recurrence.directions);
   const auto first = recurrence.activations.begin() + direction * count;
-  Weights weights{.r = Row(In(node, 2), direction),
+  Weights weights{.r = In(node, 2).At(0, direction),
                   .r_bias = {},
                   .activations = {first, first + count},
                   .clip = recurrence.clip,
                   .hidden = recurrence.hidden};
-  Formula products = Apply(Op::kMatmul, {recurrence.x, Row(In(node, 1), direction)},
+  Formula products = Apply(Op::kMatmul, {recurrence.x, In(node, 1).At(0, direction)},
                            {{"transpose_b", int64_t{1}}});
   if (node.HasInput(3)) {
-    const Formula bias = Row(In(node, 3), direction);
+    const Formula bias = In(node, 3).At(0, direction);
     const Formula r_bias = bias.Slice(0, rows, 2 * rows);
     products = products + bias.Slice(0, 0, rows);
     if (kind.adds_r_bias) products = products + r_bias;
@@ -231,7 +224,8 @@ Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence, cons
   for (int64_t d = 0; d < recurrence.directions; ++d) {
     results.push_back(RunDirection(node, recurrence, kind, d));
   }
-  std::vector<Formula> outputs;  // of all directions: [steps, directions, batch, hidden]
+  // Of all directions: [steps, directions, batch, hidden].
+  std::vector<Formula> outputs;
   for (int64_t step = 0; step < recurrence.steps; ++step) {
     std::vector<Formula> parts;
     for (const DirectionResult& result : results) {
@@ -239,7 +233,10 @@ Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence, cons
     }
     outputs.push_back(Concat(parts, 1));
   }
-  const Formula y = Concat(outputs, 0);
+  const Formula y = recurrence.steps > 0
+                        ? Concat(outputs, 0)
+                        : recurrence.x.Number(0).Expand(
+                              {0, recurrence.directions, recurrence.batch, recurrence.hidden});
   std::vector<Formula> all{recurrence.batch_first ? y.Transpose({2, 0, 1, 3}) : y};
   for (size_t s = 0; s < kind.states; ++s) {
     std::vector<Formula> parts;
@@ -290,7 +287,7 @@ Result<Operands> Lstm(const NodeContext& node, Op) {
   }
   const int64_t n = recurrence.hidden;
   std::optional<Formula> peepholes;  // of i, o, f
-  if (node.HasInput(7)) peepholes = Row(In(node, 7), 0);
+  if (node.HasInput(7)) peepholes = In(node, 7).At(0, 0);
   const Cell cell = [n, peepholes](const Weights& w, const Formula& x,
                                    const std::vector<Formula>& states) {
     const Formula& c = states[1];

@@ -70,7 +70,7 @@ Result<Operands> CumProd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t axis, NormalizeAxis(given, input->rank()));
   TUNEC_ASSIGN(const int64_t exclusive, node.Int("exclusive", 0));
   TUNEC_ASSIGN(const int64_t reverse, node.Int("reverse", 0));
-  const int64_t extent = input->shape[static_cast<size_t>(axis)];
+  TUNEC_ASSIGN(const int64_t extent, node.Extent(input, axis));
   if (extent == 0) return Operands{input};
   if (extent > kMostElements) {
     return Fail(ErrorCode::kUnsupported, "an axis of {} elements, wanted at most {}", extent,

@@ -25,7 +25,7 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   }
   Target target{{}, scales};
   for (size_t i = 0; i < scales.size(); ++i) {
-    const double size = std::floor(static_cast<double>(x->shape[i]) * scales[i]);
+    const double size = std::floor(static_cast<double>(x->shape.list()[i]) * scales[i]);
     if (!(scales[i] > 0) || !(size <= kMostSize)) {
       return Fail(ErrorCode::kInvalidArgument, "scale {} of axis {} is out of range", scales[i], i);
     }
@@ -35,8 +35,9 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
 }
 
 /// With a policy one scale serves all given axes: the smallest or the largest that they ask for.
-Result<Target> FromSizes(const Operand& x, const std::vector<int64_t>& axes,
-                         const std::vector<int64_t>& sizes, const std::string& policy) {
+Result<Target> FromSizes(const NodeContext& node, const Operand& x,
+                         const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
+                         const std::string& policy) {
   if (sizes.size() != axes.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} sizes, wanted {}", sizes.size(), axes.size());
   }
@@ -44,11 +45,12 @@ Result<Target> FromSizes(const Operand& x, const std::vector<int64_t>& axes,
   std::optional<double> common;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(axes[i]);
-    if (sizes[i] < 1 || static_cast<double>(sizes[i]) > kMostSize || x->shape[axis] < 1) {
+    TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axes[i]));
+    if (sizes[i] < 1 || static_cast<double>(sizes[i]) > kMostSize || extent < 1) {
       return Fail(ErrorCode::kInvalidArgument, "size {} of axis {} is out of range", sizes[i],
                   axis);
     }
-    const double scale = static_cast<double>(sizes[i]) / static_cast<double>(x->shape[axis]);
+    const double scale = static_cast<double>(sizes[i]) / static_cast<double>(extent);
     target.shape[axis] = sizes[i];
     target.scales[axis] = scale;
     if (policy == "not_larger") common = std::min(common.value_or(scale), scale);
@@ -56,7 +58,8 @@ Result<Target> FromSizes(const Operand& x, const std::vector<int64_t>& axes,
   }
   for (size_t i = 0; common && i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(axes[i]);
-    const double size = static_cast<double>(x->shape[axis]) * *common;
+    TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axes[i]));
+    const double size = static_cast<double>(extent) * *common;
     target.scales[axis] = *common;
     target.shape[axis] = static_cast<int64_t>(std::floor(size + 0.5));
   }
@@ -99,7 +102,7 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
   }
   if (given.empty()) {  // exporters leave an empty tensor where sizes decide
     TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(3));
-    return FromSizes(x, axes, sizes, policy);
+    return FromSizes(node, x, axes, sizes, policy);
   }
   if (given.size() != axes.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} scales, wanted {}", given.size(), axes.size());

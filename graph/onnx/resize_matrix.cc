@@ -101,10 +101,15 @@ Result<Formula> ResizeByMatrices(const Formula& x, const MatrixResize& resize) {
   if (!x.ok()) return std::unexpected(x.value().error());
   const NodeContext& node = x.node();
   const DataType type = IsFloat(x.type()) ? x.type() : DataType::kF32;
+  const std::vector<int64_t> from = x.shape();
+  if (from.size() != resize.shape.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes for rank {}", resize.shape.size(),
+                from.size());
+  }
   Formula y = x.Cast(type);
   std::optional<Formula> outside;
   for (size_t d = 0; d < resize.shape.size(); ++d) {
-    const Axis axis = AxisOf(resize, x.shape(), d);
+    const Axis axis = AxisOf(resize, from, d);
     const bool whole = axis.from == axis.to && axis.scale == 1 && axis.begin == 0 && axis.end == 1;
     if (whole) continue;
     if (axis.from > kMostElements / std::max<int64_t>(axis.to, 1)) {

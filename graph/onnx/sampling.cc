@@ -9,6 +9,7 @@ namespace {
 Formula WithTapAxis(const Formula& x, size_t before, size_t behind) {
   if (!x.ok()) return x;
   std::vector<int64_t> shape = x.shape();
+  if (shape.empty()) return x;
   shape.insert(shape.end() - 1, before, 1);
   shape.insert(shape.end(), behind, 1);
   return x.Reshape(shape);
@@ -30,8 +31,12 @@ Taps LinearTapsAmongZeros(const Formula& position, int64_t extent) {
 
 Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Taps>& taps) {
   if (!x.ok()) return x;
-  const std::vector<int64_t> shape = x.shape();
   const size_t axes = taps.size();
+  const auto rank = static_cast<int64_t>(axes) + 2;
+  if (const Status fits = x.node().RequireRank(*x.value(), rank, rank); !fits) {
+    return {x.node(), std::unexpected(fits.error())};
+  }
+  const std::vector<int64_t> shape = x.shape();
   std::vector<int64_t> perm = AllAxes(x.rank());
   perm.erase(perm.begin() + 1);
   perm.push_back(1);  // channels last: each position reads one row

@@ -4,9 +4,12 @@
 #include <array>
 #include <optional>
 
+#include "graph/index_checks.h"
 #include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 #include "graph/onnx/positions.h"
+#include "graph/onnx/window.h"
+#include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -61,9 +64,9 @@ Result<Combination> ReadCombination(const NodeContext& node) {
 Result<Formula> ScatterRows(const Formula& data, const Formula& indices, const Formula& updates,
                             const Combination& combination) {
   const NodeContext& node = data.node();
-  const int64_t rows = data.shape()[0];
-  const int64_t count = indices.shape()[0];
-  const int64_t inner = data.shape()[1];
+  TUNEC_ASSIGN(const auto extents, data.Extents<2>());
+  TUNEC_ASSIGN(const int64_t count, indices.Extent(0));
+  const auto [rows, inner] = extents;
   if (count == 0 || rows == 0) return data;
   const bool replaces = combination.name == "none";
   TUNEC_RETURN_IF_ERROR(CheckComparisons({rows, count, replaces ? 1 : inner}));
@@ -87,7 +90,8 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
   TUNEC_ASSIGN(const Operand updates, node.Input(2));
   TUNEC_ASSIGN(const Combination combination, ReadCombination(node));
-  const int64_t depth = indices->shape.empty() ? 0 : indices->shape.back();
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(indices, 1, kMostAxes));
+  TUNEC_ASSIGN(const int64_t depth, node.Extent(indices, -1));
   if (depth < 1 || depth > data->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "indices have {} positions each, wanted 1 to {}",
                 depth, data->rank());
@@ -99,21 +103,23 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
   if (Product(updates->shape, 0, updates->shape.size()) != count * inner) {
     return Fail(ErrorCode::kInvalidArgument, "updates do not fit indices and data");
   }
-  const Formula numbers =
-      RowNumbers(Formula(node, indices), {data->shape.begin(), data->shape.begin() + depth});
+  constexpr int64_t kNoRow = -1;
+  TUNEC_ASSIGN(const Formula numbers,
+               RowNumbers(Formula(node, indices), data->shape.Part(0, axes), kNoRow));
   TUNEC_ASSIGN(const Formula y,
                ScatterRows(Formula(node, data).Reshape({rows, inner}), numbers.Reshape({count}),
                            Formula(node, updates).Reshape({count, inner}), combination));
   return Results({y.Reshape(data->shape)});
 }
 
-/// x with its last axis `axis` and the others grown to those of `shape` by `filler`.
+/// x with its last axis `axis` and the others grown to those of `shape`, as many, by `filler`.
 Formula AxisLast(const Formula& x, int64_t axis, const std::vector<int64_t>& shape, double filler) {
+  const std::vector<int64_t> given = x.shape();
   std::vector<int64_t> pads(2 * shape.size(), 0);
   bool grows = false;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (static_cast<int64_t>(d) == axis) continue;
-    pads[shape.size() + d] = shape[d] - x.shape()[d];
+    pads[shape.size() + d] = shape[d] - given[d];
     grows |= pads[shape.size() + d] != 0;
   }
   const Formula grown = grows ? Apply(Op::kPad, {x}, {{"pads", pads}, {"value", filler}}) : x;
@@ -132,14 +138,17 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
   if (indices->shape != updates->shape || indices->rank() != data->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "indices and updates do not fit the data");
   }
-  for (size_t d = 0; d < data->shape.size(); ++d) {
-    if (static_cast<int64_t>(d) != axis && indices->shape[d] > data->shape[d]) {
+  for (int64_t d = 0; d < data->rank(); ++d) {
+    TUNEC_ASSIGN(const int64_t most, node.Extent(data, d));
+    TUNEC_ASSIGN(const int64_t given, node.Extent(indices, d));
+    if (d != axis && given > most) {
       return Fail(ErrorCode::kInvalidArgument, "indices are larger than the data on axis {}", d);
     }
   }
-  const int64_t extent = data->shape[static_cast<size_t>(axis)];
-  const int64_t count = indices->shape[static_cast<size_t>(axis)];
+  TUNEC_ASSIGN(const int64_t extent, node.Extent(data, axis));
+  TUNEC_ASSIGN(const int64_t count, node.Extent(indices, axis));
   if (extent == 0 || Product(indices->shape, 0, indices->shape.size()) == 0) return Operands{data};
+  if (indices->constant) TUNEC_RETURN_IF_ERROR(CheckIndices(*indices->constant, extent));
   const Formula given = Formula(node, indices).Cast(DataType::kI64);
   const Formula from_start =
       Where(Less(given, given.Number(0)), given + static_cast<double>(extent), given);
@@ -182,19 +191,19 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
   if (axis == 0 || update->rank() != cache->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "cache and update do not fit at axis {}", axis);
   }
-  const auto at = static_cast<size_t>(axis);
-  const auto along = [&](size_t d) {
+  TUNEC_ASSIGN(const int64_t batch, node.Extent(cache, 0));
+  TUNEC_ASSIGN(const int64_t extent, node.Extent(cache, axis));
+  TUNEC_ASSIGN(const int64_t length, node.Extent(update, axis));
+  const auto along = [&](int64_t d, int64_t size) {
     std::vector<int64_t> shape(cache->shape.size(), 1);
-    shape[d] = cache->shape[d];
+    shape[static_cast<size_t>(d)] = size;
     return shape;
   };
-  const int64_t extent = cache->shape[at];
-  const int64_t length = update->shape[at];
   if (length > extent || length == 0) {
     return Fail(ErrorCode::kInvalidArgument, "an update of {} for a cache of {}", length, extent);
   }
-  Formula source = Iota(node, 0, extent).Reshape(along(at));
-  if (node.HasInput(2)) source = source - In(node, 2).Cast(DataType::kI64).Reshape(along(0));
+  Formula source = Iota(node, 0, extent).Reshape(along(axis, extent));
+  if (node.HasInput(2)) source = source - In(node, 2).Cast(DataType::kI64).Reshape(along(0, batch));
   if (mode == "circular") {
     source = Apply(Op::kMod, {source, source.Number(static_cast<double>(extent))});
   }
@@ -211,19 +220,16 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
 Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
-  TUNEC_ASSIGN(const std::vector<int64_t> kernel, node.Ints("kernel_shape", {}));
-  const size_t rank = kernel.size();
-  TUNEC_ASSIGN(const std::vector<int64_t> strides,
-               node.Ints("strides", std::vector<int64_t>(rank, 1)));
-  TUNEC_ASSIGN(const std::vector<int64_t> pads,
-               node.Ints("pads", std::vector<int64_t>(2 * rank, 0)));
-  if (x->shape.size() != rank + 2 || indices->shape != x->shape || strides.size() != rank ||
-      pads.size() != 2 * rank) {
+  TUNEC_ASSIGN(const Window window, ReadWindow(node, {}));
+  const size_t rank = window.rank();
+  const std::vector<int64_t> sizes = x->shape.Part(2);
+  if (sizes.size() != rank || indices->shape != x->shape) {
     return Fail(ErrorCode::kInvalidArgument, "input, indices and kernel_shape do not fit");
   }
-  std::vector<int64_t> shape(x->shape.begin(), x->shape.begin() + 2);
+  std::vector<int64_t> shape = x->shape.Part(0, 2);
   for (size_t i = 0; i < rank; ++i) {
-    shape.push_back((x->shape[i + 2] - 1) * strides[i] + kernel[i] - pads[i] - pads[i + rank]);
+    shape.push_back(MultiplySizes(sizes[i] - 1, window.strides[i]) + window.kernel[i] -
+                    window.pads[i] - window.pads[i + rank]);
   }
   std::vector<int64_t> wanted = shape;
   if (node.HasInput(2)) {
@@ -248,11 +254,12 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
 
 /// Each element's number in the order of its row (the last axis), equal ones in order of place.
 Formula Ranks(const Formula& x, bool largest) {
-  const int64_t n = x.shape().back();
+  const auto n = x.Extent(-1);
+  if (!n) return {x.node(), std::unexpected(n.error())};
   const Formula other = x.Unsqueeze(-2);
   const Formula own = x.Unsqueeze(-1);
   const Formula precedes = largest ? Less(own, other) : Less(other, own);
-  const Formula place = Iota(x.node(), 0, n);
+  const Formula place = Iota(x.node(), 0, *n);
   const Formula earlier = Less(place.Unsqueeze(0), place.Unsqueeze(1));
   const Formula before = Apply(Op::kOr, {precedes, And(Equal(own, other), earlier)});
   return Sum(before.Cast(DataType::kI64), {x.rank()});
@@ -267,7 +274,7 @@ Result<Operands> TopK(const NodeContext& node, Op) {
   if (node.version() >= 10) {
     TUNEC_ASSIGN(k, node.ConstantInt(1));
   }
-  const int64_t n = input->shape[static_cast<size_t>(axis)];
+  TUNEC_ASSIGN(const int64_t n, node.Extent(input, axis));
   if (k < 1 || k > n) return Fail(ErrorCode::kInvalidArgument, "k is {} of {} elements", k, n);
   std::vector<int64_t> perm = AllAxes(input->rank());
   std::swap(perm[static_cast<size_t>(axis)], perm.back());

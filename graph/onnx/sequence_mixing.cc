@@ -1,5 +1,6 @@
 // Operators of language models that mix along the sequence, other than attention: rotary
 // embeddings, linear attention, causal convolution with a state, caches.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -12,14 +13,15 @@ namespace {
 
 /// [batch, sequence, heads * size] as [batch, sequence, heads, size].
 Result<Formula> SplitHeads(const Formula& x, int64_t heads, std::string_view name) {
-  if (!x.ok()) return std::unexpected(x.value().error());
-  const std::vector<int64_t> shape = x.shape();
-  if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0) {
+  TUNEC_ASSIGN(const auto extents, x.Extents<3>());
+  const auto [batch, sequence, width] = extents;
+  if (heads < 1 || width % heads != 0) {
     return Fail(ErrorCode::kInvalidArgument,
-                "{} has rank {}, wanted 3, the last axis a multiple of {} heads", name,
-                shape.size(), heads);
+                "{} has a last axis of {}, wanted a multiple of {} "
+                "heads",
+                name, width, heads);
   }
-  return x.Reshape({shape[0], shape[1], heads, shape[2] / heads});
+  return x.Reshape({batch, sequence, heads, width / heads});
 }
 
 Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
@@ -32,7 +34,7 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   if (!heads_first) {
     TUNEC_ASSIGN(x, SplitHeads(x, heads, "the input"));
   }
-  const int64_t size = x.shape()[3];
+  TUNEC_ASSIGN(const int64_t size, x.Extent(3));
   if (rotated == 0) rotated = size;
   if (rotated < 0 || rotated > size || rotated % 2 != 0) {
     return Fail(ErrorCode::kInvalidArgument, "rotary_embedding_dim is {}, wanted even, at most {}",
@@ -42,10 +44,10 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   for (Formula& angle : angles) {
     if (node.HasInput(3)) angle = Gather(angle, In(node, 3));
     angle = angle.Unsqueeze(heads_first ? 1 : 2);
-    if (angle.ok() && 2 * angle.shape().back() != rotated) {
+    TUNEC_ASSIGN(const int64_t angles, angle.Extent(-1));
+    if (2 * angles != rotated) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "{} angles for {} rotated elements, wanted half as many", angle.shape().back(),
-                  rotated);
+                  "{} angles for {} rotated elements, wanted half as many", angles, rotated);
     }
   }
   const Formula y =
@@ -92,11 +94,12 @@ Result<LinearAttentionOperands> ReadLinearAttention(const NodeContext& node) {
   TUNEC_ASSIGN(const Formula q, SplitHeads(query.Cast(wide), q_heads, "query"));
   TUNEC_ASSIGN(const Formula k, SplitHeads(In(node, 1).Cast(wide), heads, "key"));
   TUNEC_ASSIGN(const Formula v, SplitHeads(In(node, 2).Cast(wide), heads, "value"));
-  const int64_t batch = q.shape()[0];
-  const int64_t steps = q.shape()[1];
-  const int64_t key_size = k.shape()[3];
-  if (q_heads % heads != 0 || q.shape()[3] != key_size || k.shape()[1] != steps ||
-      v.shape()[1] != steps) {
+  TUNEC_ASSIGN(const auto q_extents, q.Extents<4>());
+  TUNEC_ASSIGN(const auto k_extents, k.Extents<4>());
+  TUNEC_ASSIGN(const auto v_extents, v.Extents<4>());
+  const auto [batch, steps, all_heads, key_size] = q_extents;
+  if (q_heads % heads != 0 || k_extents[3] != key_size || k_extents[1] != steps ||
+      v_extents[1] != steps) {
     return Fail(ErrorCode::kInvalidArgument, "query, key and value do not fit each other");
   }
   if (steps > kMostSteps) {
@@ -109,46 +112,47 @@ Result<LinearAttentionOperands> ReadLinearAttention(const NodeContext& node) {
       .v = v,
       .g = {},
       .b = {},
-      .state = q.Number(0).Expand({batch, heads, key_size, v.shape()[3]}),
+      .state = q.Number(0).Expand({batch, heads, key_size, v_extents[3]}),
       .scale = scale == 0 ? 1 / std::sqrt(static_cast<double>(key_size)) : scale};
-  if (node.HasInput(3)) operands.state = In(node, 3).Cast(wide);
+  if (node.HasInput(3)) {
+    operands.state = In(node, 3).Cast(wide);
+    TUNEC_RETURN_IF_ERROR(operands.state.Extents<4>());
+  }
   if (rule.decays) {
     TUNEC_ASSIGN(operands.g, SplitHeads(In(node, 4).Cast(wide), heads, "decay"));
   }
-  if (rule.corrects) operands.b = In(node, 5).Cast(wide).Unsqueeze(-1);
+  if (rule.corrects) {
+    operands.b = In(node, 5).Cast(wide).Unsqueeze(-1);
+    TUNEC_RETURN_IF_ERROR(operands.b->Extents<4>());
+  }
   return operands;
-}
-
-/// One element of axis 1.
-Formula At(const Formula& x, int64_t step) {
-  std::vector<int64_t> shape = x.shape();
-  if (!x.ok()) return x;
-  shape.erase(shape.begin() + 1);
-  return x.Slice(1, step, step + 1).Reshape(shape);
 }
 
 /// S <- exp(g) S + k (beta (v - S^T k))^T, y = scale S^T q, step by step.
 Result<Operands> LinearAttention(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const LinearAttentionOperands x, ReadLinearAttention(node));
-  const std::vector<int64_t> shape = x.q.shape();
-  const int64_t heads = x.k.shape()[2];
-  const int64_t value_size = x.v.shape()[3];
+  TUNEC_ASSIGN(const auto extents, x.q.Extents<4>());
+  const auto [batch, steps, query_heads, key_size] = extents;
+  TUNEC_ASSIGN(const int64_t heads, x.k.Extent(2));
+  TUNEC_ASSIGN(const int64_t value_size, x.v.Extent(3));
   Formula state = x.state;
   std::vector<Formula> outputs;
-  for (int64_t step = 0; step < shape[1]; ++step) {
-    if (x.g) state = state * Apply(Op::kExp, {At(*x.g, step)}).Unsqueeze(-1);
-    const Formula key = At(x.k, step).Unsqueeze(-1);  // [batch, heads, key size, 1]
-    Formula value = At(x.v, step);
-    if (x.b) value = At(*x.b, step) * (value - Sum(state * key, {2}));
+  for (int64_t step = 0; step < steps; ++step) {
+    if (x.g) state = state * Apply(Op::kExp, {x.g->At(1, step)}).Unsqueeze(-1);
+    const Formula key = x.k.At(1, step).Unsqueeze(-1);  // [batch, heads, key size, 1]
+    Formula value = x.v.At(1, step);
+    if (x.b) value = x.b->At(1, step) * (value - Sum(state * key, {2}));
     state = state + key * value.Unsqueeze(2);
     // Each head of keys serves a group of heads of queries.
-    const Formula query = At(x.q, step).Reshape({shape[0], heads, shape[2] / heads, shape[3]});
+    const Formula query = x.q.At(1, step).Reshape({batch, heads, query_heads / heads, key_size});
     const Formula y = Matmul(query, state) * x.scale;
-    outputs.push_back(y.Reshape({shape[0], 1, shape[2] * value_size}));
+    outputs.push_back(y.Reshape({batch, 1, query_heads * value_size}));
   }
   TUNEC_ASSIGN(const Operand query, node.Input(0));
   const DataType state_type = node.HasInput(3) ? node.OptionalInput(3)->type : query->type;
-  return Results({Concat(outputs, 1).Cast(query->type), state.Cast(state_type)});
+  const Formula y =
+      steps > 0 ? Concat(outputs, 1) : x.q.Number(0).Expand({batch, 0, query_heads * value_size});
+  return Results({y.Cast(query->type), state.Cast(state_type)});
 }
 
 /// A depthwise convolution along the sequence whose first inputs are the last ones of before.
@@ -156,23 +160,22 @@ Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));
   TUNEC_ASSIGN(const std::string activation, node.String("activation", "none"));
-  if (x->rank() != 3 || weight->rank() != 3) {
-    return Fail(ErrorCode::kInvalidArgument, "input and weight have ranks {} and {}, wanted 3",
-                x->rank(), weight->rank());
-  }
+  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
+  TUNEC_ASSIGN(const auto weight_extents, node.Extents<3>(weight));
+  const auto [batch, channels, sequence] = extents;
   if (activation != "none" && activation != "silu" && activation != "swish") {
     return Fail(ErrorCode::kParse, "activation is '{}', wanted 'none', 'silu' or 'swish'",
                 activation);
   }
-  const int64_t kept = weight->shape[2] - 1;
+  const int64_t kept = std::max<int64_t>(0, weight_extents[2] - 1);
   const Formula input(node, x);
   const Formula past =
-      node.HasInput(3) ? In(node, 3) : input.Number(0).Expand({x->shape[0], x->shape[1], kept});
+      node.HasInput(3) ? In(node, 3) : input.Number(0).Expand({batch, channels, kept});
   const Formula padded = kept > 0 ? Concat({past, input}, 2) : input;
   std::vector<Formula> operands{padded, In(node, 1)};
   if (node.HasInput(2)) operands.push_back(In(node, 2));
-  const Formula y = Apply(Op::kConv, operands, {{"group", x->shape[1]}});
-  const int64_t length = kept + x->shape[2];
+  const Formula y = Apply(Op::kConv, operands, {{"group", channels}});
+  const int64_t length = kept + sequence;
   return Results(
       {activation == "none" ? y : Apply(Op::kSilu, {y}), padded.Slice(2, length - kept, length)});
 }

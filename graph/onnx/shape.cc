@@ -15,13 +15,13 @@ Result<std::vector<int64_t>> ResolveShape(std::vector<int64_t> shape, const Oper
   const std::vector<int64_t> given = shape;
   const auto fail = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "cannot reshape [{}] to [{}]: {}",
-                fmt::join(x->shape, ","), fmt::join(given, ","), why);
+                fmt::join(x->shape.list(), ","), fmt::join(given, ","), why);
   };
   size_t rest = shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !allow_zero) {
       if (i >= x->shape.size()) return fail("0 copies a dimension that the input does not have");
-      shape[i] = x->shape[i];
+      shape[i] = x->shape.list()[i];
     } else if (shape[i] == -1) {
       if (rest != shape.size()) return fail("-1 stands twice");
       rest = i;
@@ -75,7 +75,7 @@ Result<Operands> Squeeze(const NodeContext& node, Op) {
   const bool all = axes.empty() && !node.HasInput(1) && !node.HasAttribute("axes");
   std::vector<int64_t> shape;
   for (int64_t axis = 0; axis < x->rank(); ++axis) {
-    const int64_t size = x->shape[static_cast<size_t>(axis)];
+    TUNEC_ASSIGN(const int64_t size, node.Extent(x, axis));
     const bool named = std::ranges::binary_search(axes, axis);
     if (named && size != 1) {
       return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, wanted 1", axis, size);
@@ -114,7 +114,7 @@ Result<Operands> Expand(const NodeContext& node, Op) {
     shape.insert(shape.begin(), x->shape.size() - shape.size(), 1);
   const size_t lead = shape.size() - x->shape.size();
   for (size_t i = lead; i < shape.size(); ++i) {
-    if (shape[i] == 1) shape[i] = x->shape[i - lead];
+    if (shape[i] == 1) shape[i] = x->shape.list()[i - lead];
   }
   if (x->constant && x->constant->size() == 1) return One(node.Full(shape, *x->constant));
   return One(node.Expand(x, std::move(shape)));
@@ -141,11 +141,11 @@ struct Blocks {
 Result<Blocks> ReadBlocks(const NodeContext& node) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t size, node.Int("blocksize", 0));
-  if (x->rank() != 4 || size < 1 || size > 4096) {
-    return Fail(ErrorCode::kInvalidArgument, "rank is {} and blocksize {}, wanted 4 and at least 1",
-                x->rank(), size);
+  TUNEC_ASSIGN(const auto extents, node.Extents<4>(x));
+  if (size < 1 || size > 4096) {
+    return Fail(ErrorCode::kInvalidArgument, "blocksize is {}, wanted 1 to 4096", size);
   }
-  return Blocks{x, x->shape[0], x->shape[1], x->shape[2], x->shape[3], size};
+  return Blocks{x, extents[0], extents[1], extents[2], extents[3], size};
 }
 
 /// The order of channels: block by block (DCR), or depth by depth (CRD).
@@ -202,7 +202,7 @@ Result<Operands> Shape(const NodeContext& node, Op) {
   };
   start = normalize(std::max(start, -rank));
   end = std::max(start, normalize(std::max(end, -rank)));
-  return Operands{node.Ints64({x->shape.begin() + start, x->shape.begin() + end})};
+  return Operands{node.Ints64(x->shape.Part(static_cast<size_t>(start), static_cast<size_t>(end)))};
 }
 
 Result<Operands> Size(const NodeContext& node, Op) {

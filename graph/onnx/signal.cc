@@ -75,7 +75,8 @@ struct Signal {
 
 /// x, whose last axis holds one or two parts, with `axis` last and cut or padded to `length`.
 Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
-  const int64_t parts = x.shape().back();
+  TUNEC_ASSIGN(const int64_t parts, x.Extent(-1));
+  TUNEC_ASSIGN(const int64_t given, x.Extent(axis));
   if (parts != 1 && parts != 2) {
     return Fail(ErrorCode::kInvalidArgument, "the last axis has size {}, wanted 1 or 2", parts);
   }
@@ -86,7 +87,6 @@ Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
     std::vector<int64_t> shape = x.shape();
     shape.pop_back();
     Formula signal = x.Slice(-1, which, which + 1).Reshape(shape).Transpose(perm);
-    const int64_t given = shape[static_cast<size_t>(axis)];
     if (given > length) signal = signal.Slice(-1, 0, length);
     if (given >= length) return signal;
     std::vector<int64_t> pads(2 * shape.size(), 0);
@@ -156,7 +156,7 @@ Result<int64_t> TransformAxis(const NodeContext& node, int64_t rank) {
 
 Result<Operands> Dft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
-  if (input->rank() < 2) return Fail(ErrorCode::kInvalidArgument, "rank is {}", input->rank());
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(input, 2, kMostAxes));
   TUNEC_ASSIGN(const int64_t axis, TransformAxis(node, input->rank()));
   TUNEC_ASSIGN(const int64_t inverse, node.Int("inverse", 0));
   TUNEC_ASSIGN(const int64_t onesided, node.Int("onesided", 0));
@@ -164,7 +164,7 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   if (axis == input->rank() - 1) {
     return Fail(ErrorCode::kInvalidArgument, "axis is the last one, which holds the parts");
   }
-  const int64_t extent = input->shape[static_cast<size_t>(axis)];
+  TUNEC_ASSIGN(const int64_t extent, node.Extent(input, axis));
   int64_t n = to_real ? 2 * (extent - 1) : extent;
   if (node.HasInput(1)) {
     TUNEC_ASSIGN(n, node.ConstantInt(1));
@@ -190,22 +190,29 @@ Result<Operands> Stft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t step, node.ConstantInt(1));
   TUNEC_ASSIGN(const int64_t onesided, node.Int("onesided", 1));
-  if (input->rank() != 3) {
-    return Fail(ErrorCode::kInvalidArgument, "signal has rank {}, wanted 3", input->rank());
+  TUNEC_ASSIGN(const auto extents, node.Extents<3>(input));
+  const int64_t samples = extents[1];
+  int64_t length = samples;
+  if (node.HasInput(2)) {
+    TUNEC_ASSIGN(const auto window, node.Extents<1>(node.OptionalInput(2)));
+    length = window[0];
   }
-  int64_t length = node.HasInput(2) ? node.OptionalInput(2)->shape[0] : input->shape[1];
   if (node.HasInput(3)) {
     TUNEC_ASSIGN(length, node.ConstantInt(3));
   }
-  if (step < 1 || length < 1 || length > input->shape[1]) {
+  if (step < 1 || length < 1 || length > samples) {
     return Fail(ErrorCode::kInvalidArgument, "frames of {} every {} in a signal of {}", length,
-                step, input->shape[1]);
+                step, samples);
   }
   if (length > kMostTransform) {
     return Fail(ErrorCode::kUnsupported, "a transform of length {}, wanted at most {}", length,
                 kMostTransform);
   }
-  const int64_t frames = 1 + (input->shape[1] - length) / step;
+  const int64_t frames = 1 + (samples - length) / step;
+  if (frames > kMostElements / length) {
+    return Fail(ErrorCode::kUnsupported, "{} frames of {} elements, wanted at most {} in all",
+                frames, length, kMostElements);
+  }
   Array places(DataType::kI64, {frames, length});
   for (int64_t i = 0; i < places.size(); ++i) places.SetInt(i, i / length * step + i % length);
   Formula x = Gather(Formula(node, input), Constant(node, std::move(places)), 1);
@@ -226,8 +233,8 @@ Result<Operands> MelWeightMatrix(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const double lower, node.ConstantFloat(3));
   TUNEC_ASSIGN(const double upper, node.ConstantFloat(4));
   TUNEC_ASSIGN(const DataType type, OutputType(node));
-  if (bins < 1 || length < 1 || rate < 1 || bins > kMostElements / length || lower < 0 ||
-      !(upper <= static_cast<double>(rate) / 2)) {
+  if (bins < 1 || length < 1 || rate < 1 || bins > kMostElements / length || !(lower >= 0) ||
+      !(upper >= lower) || !(upper <= static_cast<double>(rate) / 2)) {
     return Fail(ErrorCode::kInvalidArgument, "{} bins of {} at {} Hz from {} to {}", bins, length,
                 rate, lower, upper);
   }

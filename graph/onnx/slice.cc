@@ -62,7 +62,7 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
   bool whole = true;
   for (size_t i = 0; i < lists.axes.size(); ++i) {
     const auto axis = static_cast<size_t>(lists.axes[i]);
-    const int64_t size = x->shape[axis];
+    TUNEC_ASSIGN(const int64_t size, node.Extent(x, lists.axes[i]));
     int64_t step = lists.steps[i];
     if (step == 0) return Fail(ErrorCode::kInvalidArgument, "a step is 0");
     // A step beyond the axis takes one element, as a step of its size does.
@@ -103,22 +103,23 @@ Result<Operands> Split(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 0, x->rank()));
   const auto at = static_cast<size_t>(axis);
-  TUNEC_ASSIGN(const std::vector<int64_t> sizes, PartSizes(node, x->shape[at]));
+  TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axis));
+  TUNEC_ASSIGN(const std::vector<int64_t> sizes, PartSizes(node, extent));
   std::vector<int64_t> starts(x->shape.size(), 0);
   std::vector<int64_t> ends = x->shape;
   Operands outputs;
   for (const int64_t size : sizes) {
-    if (size < 0 || size > x->shape[at] - starts[at]) {
-      return Fail(ErrorCode::kInvalidArgument, "parts exceed the axis of size {}", x->shape[at]);
+    if (size < 0 || size > extent - starts[at]) {
+      return Fail(ErrorCode::kInvalidArgument, "parts exceed the axis of size {}", extent);
     }
     ends[at] = starts[at] + size;
     TUNEC_ASSIGN(const Operand part, node.Emit(op, {x}, {{"starts", starts}, {"ends", ends}}));
     outputs.push_back(part);
     starts[at] = ends[at];
   }
-  if (starts[at] != x->shape[at]) {
+  if (starts[at] != extent) {
     return Fail(ErrorCode::kInvalidArgument, "parts cover {} of the axis of size {}", starts[at],
-                x->shape[at]);
+                extent);
   }
   return outputs;
 }
@@ -170,7 +171,8 @@ Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   for (size_t i = 0; i < axes.size(); ++i) {
     TUNEC_ASSIGN(const int64_t axis, NormalizeAxis(axes[i], x->rank()));
     const auto at = static_cast<size_t>(axis);
-    const int64_t more = sizes[i] - x->shape[at];
+    TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axis));
+    const int64_t more = sizes[i] - extent;
     const int64_t before = -more / 2;
     if (more < 0) y = y.Slice(axis, before, before + sizes[i]);
     if (more > 0) {
@@ -193,18 +195,16 @@ Result<Operands> Trilu(const NodeContext& node, Op) {
     TUNEC_ASSIGN(k, node.ConstantInt(1));
   }
   constexpr int64_t kMostMask = 1 << 26;
-  if (x->rank() < 2) return Fail(ErrorCode::kInvalidArgument, "rank is {}, wanted 2", x->rank());
-  const int64_t rows = *(x->shape.end() - 2);
-  const int64_t columns = x->shape.back();
+  TUNEC_ASSIGN(const int64_t rows, node.Extent(x, -2));
+  TUNEC_ASSIGN(const int64_t columns, node.Extent(x, -1));
   if (rows * columns > kMostMask) {
     return Fail(ErrorCode::kUnsupported, "a matrix of {}x{} is too large", rows, columns);
   }
   Array mask(DataType::kBool, {rows, columns});
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) {
-      // k may be any 64-bit number: compare without adding to it.
-      mask.SetInt(i * columns + j, upper != 0 ? j - i >= k : j - i <= k);
-    }
+  for (int64_t at = 0; at < mask.size(); ++at) {
+    // k may be any 64-bit number: compare without adding to it.
+    const int64_t diagonal = at % columns - at / columns;
+    mask.SetInt(at, upper != 0 ? diagonal >= k : diagonal <= k);
   }
   return One(node.Emit(Op::kWhere, {node.Constant(std::move(mask)), x, node.Scalar(0, x->type)}));
 }

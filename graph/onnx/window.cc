@@ -8,12 +8,9 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Sizes beyond this have no use, and below it their products do not overflow.
-constexpr int64_t kMostSize = 1 << 24;
-
 Status Check(const std::vector<int64_t>& values, std::string_view name, size_t count,
              int64_t least) {
-  const auto is_valid = [&](int64_t value) { return value >= least && value <= kMostSize; };
+  const auto is_valid = [&](int64_t value) { return value >= least && value <= kMostWindow; };
   if (values.size() == count && std::ranges::all_of(values, is_valid)) return {};
   return Fail(ErrorCode::kInvalidArgument, "{} is [{}], wanted {} values of at least {}", name,
               fmt::join(values, ","), count, least);
@@ -45,7 +42,7 @@ Result<std::vector<int64_t>> SpatialSizes(const Operand& x) {
                 "input has rank {}, wanted 3 to 5 (batch, channel, one to three spatial axes)",
                 x->rank());
   }
-  return std::vector<int64_t>(x->shape.begin() + 2, x->shape.end());
+  return x->shape.Part(2);
 }
 
 Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes, Window& window) {

@@ -8,6 +8,9 @@
 
 namespace tunec::onnx_import {
 
+/// Sizes beyond this have no use.
+inline constexpr int64_t kMostWindow = 1 << 24;
+
 /// One entry per spatial axis; pads hold all begins, then all ends.
 struct Window {
   std::vector<int64_t> kernel;

@@ -51,6 +51,18 @@ TEST(OnnxMatmul, IntegerProductsSubtractZeroPoints) {
   EXPECT_THAT(Values(y), ElementsAre(-1));
 }
 
+TEST(OnnxMatmul, IntegerVectorsStayVectors) {
+  const Array row = Typed(DataType::kU8, {3}, {1, 2, 3});
+  const Array b = Typed(DataType::kU8, {3, 2}, {1, 2, 3, 4, 5, 6});
+  const Array one = Typed(DataType::kU8, {1}, {1});
+  const Array y = Eval({.op = "MatMulInteger", .operands = {row, b, one}});
+  EXPECT_EQ(y.shape(), std::vector<int64_t>{2});
+  EXPECT_THAT(Values(y), ElementsAre(13, 16));
+  const Array dot = Eval({.op = "MatMulInteger", .operands = {row, row}});
+  EXPECT_EQ(dot.shape(), std::vector<int64_t>{});
+  EXPECT_THAT(Values(dot), ElementsAre(14));
+}
+
 TEST(OnnxMatmul, Einsum) {
   const auto einsum = [](const char* equation, std::vector<Array> operands) {
     return Eval({.op = "Einsum", .attributes = {{"equation", equation}}, .operands = operands});

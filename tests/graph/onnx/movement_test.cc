@@ -224,6 +224,19 @@ TEST(OnnxIndex, Gather) {
               ElementsAre(4, 5));
 }
 
+TEST(OnnxIndex, ConstantsOutOfRangeAreRefused) {
+  const Array x = Counting({2, 3});
+  const auto error = [&](const char* op, const Array& indices) {
+    return ErrorOf({.op = op, .operands = {x, indices}, .constants = {1}});
+  };
+  EXPECT_THAT(error("Gather", Ints({2}, {-2, 2})),
+              HasSubstr("(Gather): index 2 at position 1 is out of range, wanted -2 to 1"));
+  EXPECT_THAT(error("GatherElements", Ints({1, 3}, {0, 1, -3})),
+              HasSubstr("index -3 at position 2 is out of range, wanted -2 to 1"));
+  EXPECT_THAT(error("GatherND", Ints({2, 2}, {1, 2, 0, 3})),
+              HasSubstr("index 3 of axis 1 at position 1 is out of range, wanted -3 to 2"));
+}
+
 TEST(OnnxIndex, OneHot) {
   const Array y = Eval({.op = "OneHot",
                         .operands = {Vector({2, -3}), Ints({}, {3}), Floats({2}, {5, 9})},

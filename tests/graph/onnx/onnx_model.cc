@@ -7,6 +7,7 @@
 #include <span>
 
 #include "graph/reference.h"
+#include "tests/graph/onnx/mutate_shapes.h"
 
 namespace tunec::onnx_test {
 
@@ -165,6 +166,7 @@ Model& Model::Output(const std::string& name) {
 }
 
 Result<Graph> Model::Import(const ImportOptions& options) const {
+  CheckMutatedShapes(proto_);
   const std::string bytes = Bytes();
   return ImportOnnxBytes(std::as_bytes(std::span(bytes)), "test.onnx", options);
 }

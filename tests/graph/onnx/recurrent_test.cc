@@ -53,6 +53,30 @@ TEST(OnnxRecurrent, ShorterSequencesEndInZeros) {
   EXPECT_THAT(Values((*results)[1]), Pointwise(IsNear(), {a}));
 }
 
+TEST(OnnxRecurrent, WithoutStepsTheStateStays) {
+  const auto results = RunCall({.op = "RNN",
+                                .attributes = {{"hidden_size", 1}},
+                                .operands = {Floats({0, 2, 1}, {}), Floats({1, 1, 1}, {2}),
+                                             Floats({1, 1, 1}, {3}), Absent(), Absent(),
+                                             Floats({1, 2, 1}, {7, 8})},
+                                .count = 2});
+  ASSERT_TRUE(results) << results.error().Format();
+  EXPECT_EQ((*results)[0].shape(), (std::vector<int64_t>{0, 1, 2, 1}));
+  EXPECT_THAT(Values((*results)[1]), Pointwise(IsNear(), {7.0, 8.0}));
+}
+
+TEST(OnnxRecurrent, OperandsOfOtherRanksAreRefusedByName) {
+  const auto error = [](const Array& bias) {
+    return ErrorOf({.op = "RNN",
+                    .attributes = {{"hidden_size", 1}},
+                    .operands = {Floats({2, 1, 1}, kInputs), Floats({1, 1, 1}, {2}),
+                                 Floats({1, 1, 1}, {3}), bias}});
+  };
+  EXPECT_THAT(error(Floats({2}, {1, 2})), testing::HasSubstr("slice of axis 0"));
+  EXPECT_THAT(error(Floats({}, {1})),
+              testing::HasSubstr("(RNN): input 3 ('x3') is a scalar, wanted rank 1 or more"));
+}
+
 TEST(OnnxRecurrent, GruResetsBeforeOrBehindTheProduct) {
   const auto last = [](int linear) {
     return Eval({.op = "GRU",

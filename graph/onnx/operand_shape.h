@@ -1,0 +1,39 @@
+// The shape of a value while a model is imported. Internal to graph/onnx.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tunec::onnx_import {
+
+/// Extents that cannot be indexed: a file decides how many there are. NodeContext and Formula give
+/// single ones, checked (Extents, Extent). As a whole they are a list.
+class OperandShape {
+ public:
+  OperandShape() = default;
+  OperandShape(std::vector<int64_t> extents) : extents_(std::move(extents)) {}  // NOLINT: a list
+
+  const std::vector<int64_t>& list() const { return extents_; }
+  operator const std::vector<int64_t>&() const { return extents_; }  // NOLINT: a list
+  size_t size() const { return extents_.size(); }
+  bool empty() const { return extents_.empty(); }
+
+  static constexpr size_t kEnd = std::numeric_limits<size_t>::max();
+  /// Extents of the axes begin..end-1; of axes that do not exist there are none.
+  std::vector<int64_t> Part(size_t begin, size_t end = kEnd) const {
+    const size_t last = std::min(end, extents_.size());
+    const size_t first = std::min(begin, last);
+    return {extents_.begin() + static_cast<std::ptrdiff_t>(first),
+            extents_.begin() + static_cast<std::ptrdiff_t>(last)};
+  }
+
+  bool operator==(const OperandShape&) const = default;
+
+ private:
+  std::vector<int64_t> extents_;
+};
+
+}  // namespace tunec::onnx_import
