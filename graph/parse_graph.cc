@@ -1,15 +1,24 @@
 // The parser of .graph: line by line, each node added to a builder that infers its types.
+#include <set>
 #include <unordered_map>
 
 #include "graph/graph_text.h"
 #include "graph/graph_text_names.h"
 #include "graph/infer.h"
 #include "ir/layout_text.h"
+#include "ir/sizes.h"
 
 namespace tunec {
 namespace {
 
 constexpr int kDeepestGraph = 16;
+
+/// A weight whose bytes are written when everything else is known to be right: a wrong shape
+/// further down is found before gigabytes are.
+struct PendingWeight {
+  WeightRequest request;
+  Array array;
+};
 
 struct TypedLayout {
   ValueType type;
@@ -49,6 +58,8 @@ class GraphParser {
   int depth_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;
+  std::set<std::string> outputs_;
+  std::vector<PendingWeight> pending_;
 };
 
 Result<Graph> GraphParser::Parse() {
@@ -67,6 +78,7 @@ Result<Graph> GraphParser::Parse() {
   if (builder_.graph().outputs().empty())
     return FailAt(end, ErrorCode::kParse, "graph {} has no output, wanted at least one",
                   builder_.graph().name());
+  for (PendingWeight& weight : pending_) weights_.Fill(weight.request, weight.array);
   return std::move(builder_).Build();
 }
 
@@ -119,7 +131,7 @@ Result<std::vector<int64_t>> GraphParser::FixedShape(const ValueType& type,
     return FailAt(where, ErrorCode::kParse, "a constant is {}, wanted fixed sizes",
                   ShapeText(type.dims));
   std::vector<int64_t> shape = type.Shape();
-  if (ElementCount(shape) < 0)
+  if (!IsShape(shape))
     return FailAt(where, ErrorCode::kParse, "a constant is {}, wanted at most 2^48 elements",
                   ShapeText(type.dims));
   return shape;
@@ -140,8 +152,9 @@ Status GraphParser::ParseWeight() {
     TUNEC_ASSIGN(const Distribution distribution, ParseDistribution(lexer_));
     request.init = Print(distribution);
   }
-  auto array = weights_.Load(request);
+  auto array = weights_.Reserve(request);
   if (!array) return FailAt(where, array.error().code, "{}", array.error().message);
+  pending_.push_back({request, *array});
   Define(name, builder_.AddWeight(name, std::move(*array), request.name, request.init),
          std::move(typed.layout));
   return {};
@@ -195,9 +208,13 @@ Result<Array> GraphParser::ParseElements(const ValueType& type) {
 
 Status GraphParser::ParseOutput() {
   const Lexer before = lexer_;
+  const SourceLocation where = lexer_.Here();
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectName("the output's name"));
   if (!lexer_.TryTake("=")) lexer_ = before;
   TUNEC_ASSIGN(const ValueId value, ParseValue());
+  if (name.empty()) return FailAt(where, ErrorCode::kParse, "an output's name is empty");
+  if (!outputs_.insert(name).second)
+    return FailAt(where, ErrorCode::kParse, "two outputs are called {}", name);
   builder_.AddOutput(value, name);
   return {};
 }

@@ -1,5 +1,6 @@
 #include "graph/random_inputs.h"
 
+#include "ir/allocate_array.h"
 #include "support/random.h"
 
 namespace tunec {
@@ -39,9 +40,10 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
   return bound;
 }
 
-Array RandomArray(const ValueType& type, uint64_t bound, Random random) {
-  Array array(type.type, type.Shape());
-  if (IsFloat(type.type)) {
+Result<Array> RandomArray(const Value& value, uint64_t bound, Random random) {
+  const DataType type = value.type.type;
+  TUNEC_ASSIGN(Array array, AllocateArray(type, value.type.Shape(), "input " + value.name));
+  if (IsFloat(type)) {
     for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, 2.0 * random.Unit() - 1.0);
   } else {
     for (int64_t i = 0; i < array.size(); ++i)
@@ -52,14 +54,15 @@ Array RandomArray(const ValueType& type, uint64_t bound, Random random) {
 
 }  // namespace
 
-std::vector<Array> RandomInputs(const Graph& graph, uint64_t seed) {
+Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed) {
   const std::vector<std::vector<NodeId>> users = graph.Users();
   std::vector<Array> inputs;
   for (const ValueId input : graph.inputs()) {
     const Value& value = graph.value(input);
     const int64_t bound = IndexBound(graph, users, input);
-    inputs.push_back(RandomArray(value.type, bound > 0 ? static_cast<uint64_t>(bound) : 2,
-                                 Random(StreamSeed(seed, value.name))));
+    TUNEC_ASSIGN(Array array, RandomArray(value, bound > 0 ? static_cast<uint64_t>(bound) : 2,
+                                          Random(StreamSeed(seed, value.name))));
+    inputs.push_back(std::move(array));
   }
   return inputs;
 }

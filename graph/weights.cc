@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "ir/allocate_array.h"
 #include "ir/print_expr.h"
 #include "ir/rounding.h"
+#include "ir/sizes.h"
 #include "support/random.h"
 
 namespace tunec {
@@ -25,6 +27,11 @@ Distribution DefaultDistribution(const WeightRequest& request) {
   }
   const double bound = std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fan_in, 1)));
   return {Kind::kUniform, -bound, bound};
+}
+
+Result<Distribution> DistributionOf(const WeightRequest& request) {
+  if (request.init.empty()) return DefaultDistribution(request);
+  return ParseDistribution(request.init);
 }
 
 /// The number that 64 random bits stand for.
@@ -50,7 +57,7 @@ double Draw(const Distribution& distribution, uint64_t bits) {
 Status CheckRequest(const WeightRequest& request) {
   constexpr int64_t kMostBytes = int64_t{1} << 35;
   const int64_t count = ElementCount(request.shape);
-  if (count < 0 || count > kMostBytes / static_cast<int64_t>(SizeOf(request.type)))
+  if (!IsShape(request.shape) || count > kMostBytes / static_cast<int64_t>(SizeOf(request.type)))
     return Fail(ErrorCode::kResourceLimit, "weight {} of shape {} is larger than {} bytes",
                 request.name, ShapeText(request.shape), kMostBytes);
   return {};
@@ -99,25 +106,34 @@ Result<Distribution> ParseDistribution(std::string_view text) {
   return distribution;
 }
 
-Result<Array> NoWeights::Load(const WeightRequest& request) const {
+void WeightSource::Fill(const WeightRequest&, Array&) const {}
+
+Result<Array> WeightSource::Load(const WeightRequest& request) const {
+  TUNEC_ASSIGN(Array array, Reserve(request));
+  Fill(request, array);
+  return array;
+}
+
+Result<Array> NoWeights::Reserve(const WeightRequest& request) const {
   return Fail(ErrorCode::kNotFound,
               "weight {} has no bytes: wanted a .safetensors file beside the graph, or "
               "--random-weights SEED",
               request.name);
 }
 
-Result<Array> RandomWeights::Load(const WeightRequest& request) const {
+Result<Array> RandomWeights::Reserve(const WeightRequest& request) const {
   TUNEC_RETURN_IF_ERROR(CheckRequest(request));
-  Distribution distribution = DefaultDistribution(request);
-  if (!request.init.empty()) {
-    TUNEC_ASSIGN(distribution, ParseDistribution(request.init));
-  }
-  Array array(request.type, request.shape);
+  TUNEC_RETURN_IF_ERROR(DistributionOf(request));
+  return AllocateArray(request.type, request.shape, "weight " + request.name);
+}
+
+void RandomWeights::Fill(const WeightRequest& request, Array& array) const {
+  const Distribution distribution = DistributionOf(request).value();
   Random random(StreamSeed(seed_, request.name));
   if (request.type == DataType::kF32) {
     for (float& element : array.MutableAs<float>())
       element = static_cast<float>(Draw(distribution, random.Next()));
-    return array;
+    return;
   }
   for (int64_t i = 0; i < array.size(); ++i) {
     const double value = Draw(distribution, random.Next());
@@ -127,10 +143,9 @@ Result<Array> RandomWeights::Load(const WeightRequest& request) const {
       array.SetInt(i, FloatToInt(std::floor(value), request.type));
     }
   }
-  return array;
 }
 
-Result<Array> SafetensorsWeights::Load(const WeightRequest& request) const {
+Result<Array> SafetensorsWeights::Reserve(const WeightRequest& request) const {
   const Array* found = file_.Find(request.name);
   if (found == nullptr)
     return Fail(ErrorCode::kNotFound, "{} has no tensor {}", file_.path().string(), request.name);

@@ -43,13 +43,18 @@ struct WeightRequest {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  virtual Result<Array> Load(const WeightRequest& request) const = 0;
+  /// The weight, its elements perhaps not written yet: whether there is one is found out first.
+  virtual Result<Array> Reserve(const WeightRequest& request) const = 0;
+  /// Writes the elements of what Reserve gave.
+  virtual void Fill(const WeightRequest& request, Array& array) const;
+  /// Both.
+  Result<Array> Load(const WeightRequest& request) const;
 };
 
 /// Refuses every weight.
 class NoWeights : public WeightSource {
  public:
-  Result<Array> Load(const WeightRequest& request) const override;
+  Result<Array> Reserve(const WeightRequest& request) const override;
 };
 
 /// Element i of a weight is a function of the seed, the weight's name and i alone. Without an
@@ -59,7 +64,8 @@ class NoWeights : public WeightSource {
 class RandomWeights : public WeightSource {
  public:
   explicit RandomWeights(uint64_t seed) : seed_(seed) {}
-  Result<Array> Load(const WeightRequest& request) const override;
+  Result<Array> Reserve(const WeightRequest& request) const override;
+  void Fill(const WeightRequest& request, Array& array) const override;
 
  private:
   uint64_t seed_;
@@ -68,7 +74,7 @@ class RandomWeights : public WeightSource {
 class SafetensorsWeights : public WeightSource {
  public:
   explicit SafetensorsWeights(SafetensorsFile file) : file_(std::move(file)) {}
-  Result<Array> Load(const WeightRequest& request) const override;
+  Result<Array> Reserve(const WeightRequest& request) const override;
 
  private:
   SafetensorsFile file_;

@@ -5,18 +5,26 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ir/allocate_array.h"
 #include "ir/rounding.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
+/// Null without memory. Large blocks take up memory where they are written only: the system has
+/// cleared them already.
 std::shared_ptr<std::byte> AllocateZeroed(size_t bytes) {
-  const size_t rounded = (bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0);
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
-  TUNEC_CHECK(memory != nullptr, "out of memory: {} bytes", rounded);
-  std::memset(memory, 0, rounded);
-  return {memory, [](std::byte* p) { std::free(p); }};
+  // Above every address space; the sanitizers' malloc would stop the program.
+  constexpr size_t kLimit = size_t{1} << 47;
+  constexpr size_t kAlignment = 64;
+  if (bytes > kLimit) return nullptr;
+  void* memory = std::calloc(bytes + kAlignment, 1);
+  if (memory == nullptr) return nullptr;
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t aligned = (address + kAlignment - 1) / kAlignment * kAlignment;
+  auto* start = static_cast<std::byte*>(memory) + (aligned - address);
+  return {start, [memory](std::byte*) { std::free(memory); }};
 }
 
 }  // namespace
@@ -25,6 +33,7 @@ Array::Array(DataType type, std::vector<int64_t> shape)
     : type_(type), shape_(std::move(shape)), size_(ElementCount(shape_)) {
   TUNEC_CHECK(size_ >= 0, "an array of invalid shape");
   auto memory = AllocateZeroed(bytes());
+  if (memory == nullptr) throw AllocationFailure(bytes());
   data_ = memory.get();
   owner_ = std::move(memory);
   owned_ = true;

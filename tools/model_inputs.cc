@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "graph/random_inputs.h"
+#include "ir/allocate_array.h"
+
 namespace tunec {
 namespace {
 
@@ -42,7 +44,7 @@ Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
     if (!type_fits || found->spec.shape != spec.shape)
       return Fail(ErrorCode::kInvalidArgument, "{}: array '{}' is {}, expected {}", file, spec.name,
                   FormatType(found->spec), FormatType(spec));
-    Array copy(found->spec.type, spec.shape);
+    TUNEC_ASSIGN(Array copy, AllocateArray(found->spec.type, spec.shape, "array " + spec.name));
     std::copy_n(found->bytes.data(), copy.bytes(), copy.mutable_data());
     selected.push_back(std::move(copy));
   }
@@ -55,14 +57,19 @@ Result<std::vector<Array>> MakeInputs(const Graph& graph, const std::string& fil
   return SelectArrays(arrays, InputSpecs(graph), file);
 }
 
-RunBuffers::RunBuffers(const Executable& executable, std::span<const Array> inputs) {
-  for (const Array& input : inputs) from.push_back(input.data());
-  for (const TensorSpec& spec : executable.Outputs()) outputs.emplace_back(spec.type, spec.shape);
-  for (Array& output : outputs) to.push_back(output.mutable_data());
+Result<RunBuffers> RunBuffers::Make(const Executable& executable, std::span<const Array> inputs) {
+  RunBuffers buffers;
+  for (const Array& input : inputs) buffers.from.push_back(input.data());
+  for (const TensorSpec& spec : executable.Outputs()) {
+    TUNEC_ASSIGN(Array output, AllocateArray(spec.type, spec.shape, "output " + spec.name));
+    buffers.outputs.push_back(std::move(output));
+  }
+  for (Array& output : buffers.outputs) buffers.to.push_back(output.mutable_data());
+  return buffers;
 }
 
 Result<std::vector<Array>> RunModel(const Executable& executable, std::span<const Array> inputs) {
-  RunBuffers buffers(executable, inputs);
+  TUNEC_ASSIGN(RunBuffers buffers, RunBuffers::Make(executable, inputs));
   TUNEC_RETURN_IF_ERROR(executable.Run(buffers.from, buffers.to));
   return std::move(buffers.outputs);
 }

@@ -33,7 +33,7 @@ Result<std::vector<Array>> MakeInputs(const Graph& graph, const std::string& fil
 
 /// Memory for the outputs of one run, and pointers to it and to the inputs.
 struct RunBuffers {
-  RunBuffers(const Executable& executable, std::span<const Array> inputs);
+  static Result<RunBuffers> Make(const Executable& executable, std::span<const Array> inputs);
   std::vector<Array> outputs;
   std::vector<const void*> from;
   std::vector<void*> to;

@@ -46,7 +46,7 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
   std::vector<RunBuffers> buffers;
   buffers.reserve(runs.size());
   for (const TimedRun& run : runs) {
-    buffers.emplace_back(*run.executable, run.inputs);
+    TUNEC_ASSIGN(buffers.emplace_back(), RunBuffers::Make(*run.executable, run.inputs));
     TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
   }
   std::vector<Timing> timings(runs.size());
@@ -66,7 +66,7 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
 
 Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
                                       const TimingLimits& limits) {
-  RunBuffers buffers(executable, inputs);
+  TUNEC_ASSIGN(RunBuffers buffers, RunBuffers::Make(executable, inputs));
   std::vector<std::vector<double>> samples(executable.StepNames().size());
   const double start = Now();
   for (int round = 0; !Enough(round, start, limits); ++round) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "ir/allocate_array.h"
 #include "tools/commands/commands.h"
 
 namespace tunec {
@@ -62,6 +63,8 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return tunec::Main(argc, argv);
+  } catch (const tunec::AllocationFailure& failure) {
+    std::fprintf(stderr, "error: %s\n", failure.what());
   } catch (const std::bad_alloc&) {
     std::fputs("error: not enough memory\n", stderr);
   } catch (const std::exception& exception) {

@@ -12,6 +12,7 @@
 #include "autotune/case.h"
 #include "autotune/measure_time.h"
 #include "autotune/worker.h"
+#include "ir/allocate_array.h"
 #include "support/file.h"
 
 namespace tunec {
@@ -66,8 +67,16 @@ int Serve(const std::vector<std::string_view>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string_view> words(argv + 1, argv + argc);
-  if (words.size() == 2 && words[0] == "--repeat") return tunec::Repeat(std::string(words[1]));
-  if (!words.empty() && words[0] == "--serve") return tunec::Serve(words);
+  try {
+    if (words.size() == 2 && words[0] == "--repeat") return tunec::Repeat(std::string(words[1]));
+    if (!words.empty() && words[0] == "--serve") return tunec::Serve(words);
+  } catch (const tunec::AllocationFailure& failure) {
+    std::fprintf(stderr, "tunec-worker: error: %s\n", failure.what());
+    return EXIT_FAILURE;
+  } catch (const std::bad_alloc&) {
+    std::fputs("tunec-worker: error: not enough memory\n", stderr);
+    return EXIT_FAILURE;
+  }
   fmt::print(stderr, "{}", tunec::kUsage);
   return 2;
 }

@@ -38,7 +38,7 @@ Result<BenchResult> Measure(const BenchArguments& arguments, Session& session) {
   BenchResult result;
   TUNEC_ASSIGN(result.model, Compile(session.graph, session.database.get(), session.options));
   const Executable& executable = *result.model.executable;
-  const std::vector<Array> inputs = RandomInputs(session.graph, arguments.input_seed);
+  TUNEC_ASSIGN(const std::vector<Array> inputs, RandomInputs(session.graph, arguments.input_seed));
   std::vector<TimedRun> runs = {{&executable, inputs}};
   if (arguments.unfused) {
     CompileOptions options = session.options;

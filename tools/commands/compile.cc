@@ -65,7 +65,7 @@ void PrintSummary(const CompileReport& report, const CompileOptions& options) {
 Status PrintTimes(const Graph& graph, const CompiledModel& model,
                   const std::optional<Roofline>& roofline) {
   const Executable& executable = *model.executable;
-  const std::vector<Array> inputs = RandomInputs(graph, 0);
+  TUNEC_ASSIGN(const std::vector<Array> inputs, RandomInputs(graph, 0));
   const TimingLimits limits{.runs = 20, .least_runs = 2, .seconds = 0.5};
   const TimedRun run{&executable, inputs};
   TUNEC_ASSIGN(const std::vector<Timing> timings, TimeRuns({&run, 1}, limits));

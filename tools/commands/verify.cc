@@ -11,6 +11,7 @@
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
+#include "tools/outside_indices.h"
 #include "tools/text_table.h"
 #include "tools/verify_tolerance.h"
 
@@ -86,8 +87,11 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
     TUNEC_ASSIGN(Case given, ReadCase(arguments, session.graph));
     inputs.push_back(std::move(given.inputs));
   }
-  for (int i = 0; i < arguments.random_inputs; ++i)
-    inputs.push_back(RandomInputs(session.graph, arguments.input_seed + static_cast<uint64_t>(i)));
+  for (int i = 0; i < arguments.random_inputs; ++i) {
+    const uint64_t seed = arguments.input_seed + static_cast<uint64_t>(i);
+    TUNEC_ASSIGN(std::vector<Array> random, RandomInputs(session.graph, seed));
+    inputs.push_back(std::move(random));
+  }
   if (inputs.empty())
     return Fail(ErrorCode::kInvalidArgument, "no inputs to verify on: --random-inputs is 0");
   const std::vector<std::string> names = arguments.pipeline ? DefaultPipeline() : arguments.passes;
@@ -105,6 +109,7 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
   TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(*model.executable, given.inputs));
+  NoteOutsideIndices(*model.executable);
 
   const std::vector<TensorSpec> specs = OutputSpecs(session.graph);
   TextTable table({{"output"},

@@ -1,4 +1,5 @@
 // The .graph text: round trips, what it refuses, the builder's names, rebuilding, the verifier.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -203,14 +204,18 @@ TEST(RunReference, ChecksItsInputs) {
   EXPECT_EQ(RunReference(*graph, {&wrong_shape, 1}).error().message, "input x is 3, wanted 2");
 }
 
-TEST(RunReference, RefusesGatherIndicesOutside) {
+TEST(RunReference, TakesTheNearestIndexInRange) {
   const auto graph = Parse(
-      "graph g {\n  input x: f32[2]\n  constant i: i64[1] = [2]\n"
-      "  y = gather(x, i)\n  output y\n}");
+      "graph g {\n  constant x: f32[3] = [10, 20, 30]\n  input i: i64[6]\n"
+      "  y = gather(x, i)\n  z = gather_elements(x, i)\n  output y\n  output z\n}");
   ASSERT_TRUE(graph.has_value());
-  const Array x(DataType::kF32, {2});
-  EXPECT_EQ(RunReference(*graph, {&x, 1}).error().message,
-            "node y: gather index is 2, wanted -2 to 1");
+  Array indices(DataType::kI64, {6});
+  const std::vector<int64_t> given = {INT64_MIN, -4, -3, 2, 3, INT64_MAX};
+  for (int64_t i = 0; i < 6; ++i) indices.SetInt(i, given[i]);
+  const auto outputs = RunReference(*graph, {&indices, 1});
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  for (const Array& output : *outputs)
+    EXPECT_THAT(output.As<float>(), testing::ElementsAre(10, 10, 10, 30, 30, 30));
 }
 
 TEST(GraphFile, WritesTextAndWeightsThatReadBack) {

@@ -36,7 +36,7 @@ Graph ConvNorm() {
 std::vector<InputSet> Inputs(const Graph& graph, int count) {
   std::vector<InputSet> sets;
   for (int seed = 0; seed < count; ++seed)
-    sets.push_back(RandomInputs(graph, static_cast<uint64_t>(seed)));
+    sets.push_back(*RandomInputs(graph, static_cast<uint64_t>(seed)));
   return sets;
 }
 
