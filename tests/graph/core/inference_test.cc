@@ -27,15 +27,16 @@ std::string TypeOf(const std::string& line) {
 }
 
 TEST(Inference, AnAxisWithoutElementsHasNoneToIndex) {
-  EXPECT_EQ(ErrorOf("input x: f32[0, 4] input i: i64[3]", "y = gather(x, i)"),
-            "g.graph:3:3: error: gather axis 0 of 0x4 has no elements, wanted some for indices "
+  EXPECT_EQ(ErrorOf("input x: f32[0, 4]\n  input i: i64[3]", "y = gather(x, i)"),
+            "g.graph:4:3: error: gather axis 0 of 0x4 has no elements, wanted some for indices "
             "of 3");
-  EXPECT_EQ(ErrorOf("input x: f32[2, 0] input i: i64[2, 1]", "y = gather_elements(x, i) {axis=1}"),
-            "g.graph:3:3: error: gather_elements axis 1 of 2x0 has no elements, wanted some for "
-            "indices of 2x1");
-  EXPECT_EQ(ErrorOf("input x: f32[0, 4] input i: i64[3, 0]", "y = gather(x, i)\n  output y"),
+  EXPECT_EQ(
+      ErrorOf("input x: f32[2, 0]\n  input i: i64[2, 1]", "y = gather_elements(x, i) {axis=1}"),
+      "g.graph:4:3: error: gather_elements axis 1 of 2x0 has no elements, wanted some for "
+      "indices of 2x1");
+  EXPECT_EQ(ErrorOf("input x: f32[0, 4]\n  input i: i64[3, 0]", "y = gather(x, i)\n  output y"),
             "no error");
-  EXPECT_EQ(ErrorOf("input x: f32[2, 0] input i: i64[2]", "y = gather(x, i)\n  output y"),
+  EXPECT_EQ(ErrorOf("input x: f32[2, 0]\n  input i: i64[2]", "y = gather(x, i)\n  output y"),
             "no error");
 }
 
@@ -45,7 +46,7 @@ TEST(Inference, LimitsSizesWhereThereAreNoElements) {
             "g.graph:2:9: error: input x has more than 2^48 elements");
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776]", "y = tile(x) {repeats=[1, 1099511627776]}"),
             "g.graph:3:3: error: tile repeats axis 1 1099511627776 times, wanted less");
-  EXPECT_EQ(ErrorOf("input x: f32[1, 1, 4] input w: f32[1, 1, 2]",
+  EXPECT_EQ(ErrorOf("input x: f32[1, 1, 4]\n  input w: f32[1, 1, 2]",
                     "y = conv(x, w) {dilations=[4294967296], pads=[4294967296, 4294967296]}\n"
                     "  output y"),
             "no error");

@@ -54,12 +54,12 @@ TEST(OnnxRecurrent, ShorterSequencesEndInZeros) {
 }
 
 TEST(OnnxRecurrent, WithoutStepsTheStateStays) {
-  const auto results = RunCall({.op = "RNN",
-                                .attributes = {{"hidden_size", 1}},
-                                .operands = {Floats({0, 2, 1}, {}), Floats({1, 1, 1}, {2}),
-                                             Floats({1, 1, 1}, {3}), Absent(), Absent(),
-                                             Floats({1, 2, 1}, {7, 8})},
-                                .count = 2});
+  const auto results =
+      RunCall({.op = "RNN",
+               .attributes = {{"hidden_size", 1}},
+               .operands = {Floats({0, 2, 1}, {}), Floats({1, 1, 1}, {2}), Floats({1, 1, 1}, {3}),
+                            Absent(), Absent(), Floats({1, 2, 1}, {7, 8})},
+               .count = 2});
   ASSERT_TRUE(results) << results.error().Format();
   EXPECT_EQ((*results)[0].shape(), (std::vector<int64_t>{0, 1, 2, 1}));
   EXPECT_THAT(Values((*results)[1]), Pointwise(IsNear(), {7.0, 8.0}));
