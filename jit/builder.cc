@@ -216,6 +216,13 @@ TUNEC_BINARY(FMul, CreateFMul)
 TUNEC_BINARY(FDiv, CreateFDiv)
 #undef TUNEC_BINARY
 
+IrValue Builder::MultiplyHigh(IrValue a, IrValue b) {
+  auto& ir = impl_->ir;
+  llvm::Type* wide = ir.getIntNTy(2 * a->getType()->getIntegerBitWidth());
+  llvm::Value* product = ir.CreateMul(ir.CreateZExt(a, wide), ir.CreateZExt(b, wide));
+  return ir.CreateTrunc(ir.CreateLShr(product, a->getType()->getIntegerBitWidth()), a->getType());
+}
+
 #define TUNEC_BINARY_INTRINSIC(name, id)                               \
   IrValue Builder::name(IrValue a, IrValue b) {                        \
     impl_->Match(a, b);                                                \
@@ -290,19 +297,10 @@ TUNEC_CONVERSION(FloatExtend, CreateFPExt)
 TUNEC_CONVERSION(FloatTruncate, CreateFPTrunc)
 TUNEC_CONVERSION(SignedToFloat, CreateSIToFP)
 TUNEC_CONVERSION(UnsignedToFloat, CreateUIToFP)
-TUNEC_CONVERSION(FloatToSignedInRange, CreateFPToSI)
+TUNEC_CONVERSION(FloatToSigned, CreateFPToSI)
+TUNEC_CONVERSION(FloatToUnsigned, CreateFPToUI)
 TUNEC_CONVERSION(Bitcast, CreateBitCast)
 #undef TUNEC_CONVERSION
-
-IrValue Builder::FloatToSigned(IrValue a, Element to) {
-  llvm::Type* type = WithLanes(ElementType(*impl_->context, to), a);
-  return impl_->ir.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, a->getType()}, {a});
-}
-
-IrValue Builder::FloatToUnsigned(IrValue a, Element to) {
-  llvm::Type* type = WithLanes(ElementType(*impl_->context, to), a);
-  return impl_->ir.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {type, a->getType()}, {a});
-}
 
 // --- vectors ---
 

@@ -76,6 +76,8 @@ class Builder {
   void SetBlock(IrBlock block);
   void Branch(IrBlock to);
   void CondBranch(IrValue condition, IrBlock yes, IrBlock no);
+  /// The same where `yes` hardly ever comes: its code stands apart, and registers are for `no`.
+  void RareBranch(IrValue condition, IrBlock yes, IrBlock no);
   IrValue Phi(IrType type);
   void AddIncoming(IrValue phi, IrValue value, IrBlock from);
   /// While alive, instructions go before the terminator of `block` (nullptr: no change).
@@ -117,6 +119,7 @@ class Builder {
   IrValue Add(IrValue a, IrValue b);
   IrValue Sub(IrValue a, IrValue b);
   IrValue Mul(IrValue a, IrValue b);
+  IrValue MultiplyHigh(IrValue a, IrValue b);  // the upper half of a product of unsigned scalars
   IrValue SDiv(IrValue a, IrValue b);
   IrValue UDiv(IrValue a, IrValue b);
   IrValue SRem(IrValue a, IrValue b);
@@ -156,11 +159,9 @@ class Builder {
   IrValue FloatTruncate(IrValue a, Element to);
   IrValue SignedToFloat(IrValue a, Element to);
   IrValue UnsignedToFloat(IrValue a, Element to);
-  /// Towards zero; out of range saturates and NaN is 0.
+  /// Towards zero; the caller knows that the value fits.
   IrValue FloatToSigned(IrValue a, Element to);
   IrValue FloatToUnsigned(IrValue a, Element to);
-  /// Towards zero; the caller knows that the value fits.
-  IrValue FloatToSignedInRange(IrValue a, Element to);
   IrValue Bitcast(IrValue a, Element to);
 
   // --- vectors ---
@@ -194,7 +195,7 @@ class Builder {
   void Prefetch(IrValue pointer, bool for_write, int locality);
   void StoreFence();
   IrValue PointerToInt(IrValue pointer);
-  /// The address of a constant in the module.
+  /// The address of a constant in the module; of equal ones the same.
   IrValue SafeConstant(IrValue constant);
   /// A variable of this function that EndFunction turns into SSA values.
   IrValue Slot(IrType type);
@@ -202,6 +203,8 @@ class Builder {
   void StoreSlot(IrValue slot, IrValue value);
   /// Stack memory that stays memory, 64-byte aligned.
   IrValue StackBytes(int64_t bytes);
+  /// The same, but what lies there is lost with the next call of this.
+  IrValue BriefStackBytes(int64_t bytes);
 
  private:
   struct Impl;

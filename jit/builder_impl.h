@@ -34,8 +34,10 @@ struct Builder::Impl {
   llvm::IRBuilderBase& ir;
   llvm::Function* function = nullptr;
   std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats;  // of the current block
-  bool elsewhere = false;                // inserting at the end of another block
-  std::vector<llvm::AllocaInst*> slots;  // of the current function, to be promoted
+  bool elsewhere = false;                          // inserting at the end of another block
+  std::vector<llvm::AllocaInst*> slots;            // of the current function, to be promoted
+  std::map<int64_t, llvm::Value*> brief_stack;     // of the current function, by bytes
+  std::map<llvm::Value*, llvm::Value*> addresses;  // of constants in memory
 };
 
 }  // namespace tunec::jit

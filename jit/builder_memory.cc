@@ -2,6 +2,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
@@ -46,6 +47,7 @@ std::vector<IrValue> Builder::BeginPhase(const std::string& name) {
   impl_->function->addFnAttr("frame-pointer", "none");
   for (int i = 0; i < 3; ++i) impl_->function->addParamAttr(i, llvm::Attribute::NoAlias);
   impl_->slots.clear();
+  impl_->brief_stack.clear();
   impl_->ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", impl_->function));
   // Slots are inserted before this first branch, so that they are in the entry block.
   impl_->splats.clear();
@@ -76,6 +78,10 @@ void Builder::SetBlock(IrBlock block) {
 void Builder::Branch(IrBlock to) { impl_->ir.CreateBr(to); }
 void Builder::CondBranch(IrValue condition, IrBlock yes, IrBlock no) {
   impl_->ir.CreateCondBr(condition, yes, no);
+}
+void Builder::RareBranch(IrValue condition, IrBlock yes, IrBlock no) {
+  llvm::MDBuilder metadata(*impl_->context);
+  impl_->ir.CreateCondBr(condition, yes, no, metadata.createUnlikelyBranchWeights());
 }
 
 IrValue Builder::Phi(IrType type) { return impl_->ir.CreatePHI(impl_->Type(type), 2); }
@@ -163,10 +169,13 @@ IrValue Builder::PointerToInt(IrValue pointer) {
 }
 
 IrValue Builder::SafeConstant(IrValue constant) {
+  if (const auto it = impl_->addresses.find(constant); it != impl_->addresses.end())
+    return it->second;
   auto* global = new llvm::GlobalVariable(*impl_->module, constant->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage,
                                           llvm::cast<llvm::Constant>(constant), "outside");
   global->setAlignment(llvm::Align(8));
+  impl_->addresses[constant] = global;
   return global;
 }
 
@@ -188,6 +197,11 @@ IrValue Builder::StackBytes(int64_t bytes) {
   auto* type = llvm::ArrayType::get(entry.getInt8Ty(), bytes);
   auto* memory = entry.CreateAlloca(type);
   memory->setAlignment(llvm::Align(64));
+  return memory;
+}
+IrValue Builder::BriefStackBytes(int64_t bytes) {
+  llvm::Value*& memory = impl_->brief_stack[bytes];
+  if (memory == nullptr) memory = StackBytes(bytes);
   return memory;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ir/array.h"
+#include "ir/rounding.h"
 #include "jit/emit_state.h"
 #include "support/check.h"
 
@@ -48,11 +49,56 @@ IrValue ToFloat(Builder& b, IrValue value, DataType from, DataType to) {
   return RoundToType(b, value, to);
 }
 
-IrValue ToInteger(Builder& b, IrValue value, DataType from, DataType to) {
+/// The integer type a float becomes first: 32 bits are the narrowest that x86 converts to.
+Element ConvertedElement(DataType to) {
+  return SizeOf(to) < 4 ? Element::kI32 : ComputeElement(to);
+}
+
+IrValue Converted(Builder& b, IrValue value, DataType to) {
+  const Element element = ConvertedElement(to);
+  const bool has_sign = IsSigned(to) || SizeOf(to) < 4;
+  return has_sign ? b.FloatToSigned(value, element) : b.FloatToUnsigned(value, element);
+}
+
+/// Both ends of the type are floats: the value is moved between them, NaN to 0, then converted.
+IrValue ClampAndConvert(Builder& b, IrValue value, DataType to, const FloatRange& range) {
+  const IrValue least = b.Like(value, IntToDouble(SmallestInt(to), to));
+  const IrValue greatest = b.Like(value, IntToDouble(LargestInt(to), to));
+  const bool from_zero = SmallestInt(to) == 0;  // then the maximum of NaN and it is right
+  const bool below = range.lo < IntToDouble(SmallestInt(to), to);
+  if (range.may_be_nan && !from_zero)
+    value = b.Select(b.Cmp(Compare::kFunordered, value, value), b.Like(value, 0), value);
+  if (below || (range.may_be_nan && from_zero))
+    value = b.Select(b.Cmp(Compare::kFgt, value, least), value, least);
+  if (range.hi > IntToDouble(LargestInt(to), to))
+    value = b.Select(b.Cmp(Compare::kFlt, value, greatest), value, greatest);
+  return b.IntTruncate(Converted(b, value, to), ComputeElement(to));
+}
+
+/// The greatest integer is no float, its successor is: what does not fit is replaced afterwards.
+IrValue ConvertAndReplace(Builder& b, IrValue value, DataType to) {
+  const IrValue least = b.Like(value, IntToDouble(SmallestInt(to), to));
+  const IrValue end =
+      b.Like(value, std::ldexp(1.0, 8 * static_cast<int>(SizeOf(to)) - (IsSigned(to) ? 1 : 0)));
+  const IrValue fits = b.And(b.Cmp(Compare::kFge, value, least), b.Cmp(Compare::kFlt, value, end));
+  IrValue result = Converted(b, b.Select(fits, value, b.Like(value, 0)), to);
+  result = b.Select(b.Cmp(Compare::kFge, value, end), b.IntLike(result, LargestInt(to)), result);
+  if (!IsSigned(to)) return result;
+  return b.Select(b.Cmp(Compare::kFlt, value, least), b.IntLike(result, SmallestInt(to)), result);
+}
+
+/// Towards zero; saturates, and NaN is 0. LLVM's saturating conversions do the same one lane after
+/// the other.
+IrValue FloatToInteger(Builder& b, IrValue value, DataType to, const FloatRange& range) {
+  const bool single = b.TypeOf(value).element == Element::kF32;
+  const bool ends_are_floats = SizeOf(to) < (single ? 4 : 8);
+  return ends_are_floats ? ClampAndConvert(b, value, to, range) : ConvertAndReplace(b, value, to);
+}
+
+IrValue ToInteger(Builder& b, IrValue value, DataType from, DataType to, const FloatRange& range) {
   const Element element = ComputeElement(to);
   if (from == DataType::kBool) return b.ZeroExtend(value, element);
-  if (IsFloat(from))
-    return IsSigned(to) ? b.FloatToSigned(value, element) : b.FloatToUnsigned(value, element);
+  if (IsFloat(from)) return FloatToInteger(b, value, to, range);
   if (SizeOf(to) < SizeOf(from)) return b.IntTruncate(value, element);
   if (SizeOf(to) == SizeOf(from)) return value;
   return IsSigned(from) ? b.SignExtend(value, element) : b.ZeroExtend(value, element);
@@ -129,13 +175,13 @@ IrValue EmitConstant(Builder& b, const ExprNode& node) {
   return b.Int(ComputeElement(node.type), node.int_value);
 }
 
-IrValue EmitCast(Builder& b, IrValue value, DataType from, DataType to) {
+IrValue EmitCast(Builder& b, IrValue value, DataType from, DataType to, const FloatRange& range) {
   if (from == to) return value;
   if (to == DataType::kBool) {
     if (IsFloat(from)) return b.Cmp(Compare::kFne, value, b.Like(value, 0));
     return b.Cmp(Compare::kNe, value, b.IntLike(value, 0));
   }
-  return IsFloat(to) ? ToFloat(b, value, from, to) : ToInteger(b, value, from, to);
+  return IsFloat(to) ? ToFloat(b, value, from, to) : ToInteger(b, value, from, to, range);
 }
 
 }  // namespace tunec::jit

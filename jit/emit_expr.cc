@@ -93,7 +93,8 @@ class ExprEmitter {
     const Expr& operand = expr.operands()[0];
     // An index becomes the wanted type at once, not by way of 64-bit lanes.
     if (operand.kind() == ExprKind::kIndex) return IndexValue(operand.node().index[0], expr.type());
-    return EmitCast(b_, Emit(operand), operand.type(), expr.type());
+    const FloatRange range = IsFloat(operand.type()) ? FloatRangeOf(operand) : FloatRange{};
+    return EmitCast(b_, Emit(operand), operand.type(), expr.type(), range);
   }
 
   IrValue IndexValue(const IndexExpr& index, DataType type) {

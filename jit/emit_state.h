@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/loop_nest.h"
+#include "ir/value_range.h"
 #include "jit/builder.h"
 #include "jit/emit_analysis.h"
 #include "jit/emit_index.h"
@@ -195,7 +196,9 @@ struct ExprInputs {
 };
 IrValue EmitExpr(EmitState& state, const Expr& expr, const ExprInputs& inputs);
 IrValue EmitOp(Builder& builder, ScalarOp op, DataType type, const std::vector<IrValue>& operands);
-IrValue EmitCast(Builder& builder, IrValue value, DataType from, DataType to);
+/// `range` is of the value when it is a float.
+IrValue EmitCast(Builder& builder, IrValue value, DataType from, DataType to,
+                 const FloatRange& range = {});
 IrValue EmitConstant(Builder& builder, const ExprNode& node);
 /// Rounds an f32 to f16 or bf16 and back; other types pass.
 IrValue RoundToType(Builder& builder, IrValue value, DataType type);
