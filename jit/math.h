@@ -1,4 +1,5 @@
-// Elementary functions as straight-line code on scalars or vectors, with no library calls.
+// Elementary functions on scalars or vectors, with no library calls: straight-line code, but for
+// sines of huge arguments, which a branch that is rarely taken prepares.
 // Each takes and returns f32 or f64, by the type of its operand. Errors are against the exact
 // value, measured by tests/jit/math_test.cc over all magnitudes; infinities, NaN and signed
 // zeros are as in C. Measured bounds stand beside each.
@@ -25,6 +26,15 @@ IrValue EmitPow(Builder& b, IrValue x, IrValue y);
 
 // math_erf.cc
 IrValue EmitErf(Builder& b, IrValue x);
+
+// math_angle.cc
+/// x = quadrant * pi/2 + rest, |rest| at most pi/4 and a little; the quadrant (i64) modulo 4. The
+/// rest of what is not finite is NaN.
+struct Angle {
+  IrValue rest;
+  IrValue quadrant;
+};
+Angle ReduceByHalfPi(Builder& b, IrValue x);  // f64 only
 
 // math_trigonometric.cc
 IrValue EmitSin(Builder& b, IrValue x);

@@ -1,18 +1,11 @@
-// Sines and their inverses, all computed in f64 (f32 results are thus within 1 ulp). The
-// argument is reduced by pi/2 in three parts with fused multiply-adds: below |x| = 2^30 the
-// absolute error is below 2e-16 (f64), above 2^50 the result is some value in [-1, 1].
+// Sines and their inverses, all computed in f64 (f32 results are thus within 1 ulp).
 #include "jit/math.h"
 
 namespace tunec::jit {
 namespace {
 
-constexpr double kInfinity = __builtin_inf();
-constexpr double kNan = __builtin_nan("");
 constexpr double kHalfPi = 1.57079632679489661923;
-// pi/2 = the sum of these
-constexpr double kHalfPi1 = 1.5707963267948965580e+00;
-constexpr double kHalfPi2 = 6.1232339957367660359e-17;
-constexpr double kHalfPi3 = -1.4973849048591833e-33;
+constexpr double kHalfPi2 = 6.1232339957367660359e-17;  // what is left of pi/2
 
 // (sin(r) - r)/r^3 and (cos(r) - 1 + r^2/2)/r^4 in r^2, |r| <= pi/4
 constexpr double kSin[] = {-0.166666666666666646,    0.00833333333333094818,
@@ -38,21 +31,12 @@ struct SinCos {
 };
 
 SinCos Reduced(Builder& b, IrValue x) {
-  const double magic = 6755399441055744.0;  // the low bits of x + magic are the integer
-  const IrValue shifted = b.Fma(x, b.Like(x, 1 / kHalfPi), b.Like(x, magic));
-  const IrValue n = b.FNeg(b.FSub(shifted, b.Like(x, magic)));
-  IrValue r = b.Fma(n, b.Like(x, kHalfPi1), x);
-  r = b.Fma(n, b.Like(x, kHalfPi2), r);
-  r = b.Fma(n, b.Like(x, kHalfPi3), r);
-  // Where |x| is beyond the reduction r is meaningless, perhaps huge.
-  const IrValue sane = b.Cmp(Compare::kFle, b.FAbs(r), b.Like(x, 0.79));
-  r = b.Select(sane, r, b.Like(x, 0));
-  r = b.Select(b.Cmp(Compare::kFlt, b.FAbs(x), b.Like(x, kInfinity)), r, b.Like(x, kNan));
+  const auto [r, quadrant] = ReduceByHalfPi(b, x);
   const IrValue z = b.FMul(r, r);
   const IrValue sin = b.Fma(b.FMul(z, r), Polynomial(b, z, kSin), r);
   const IrValue near_one = b.Fma(z, b.Like(x, -0.5), b.Like(x, 1));
   const IrValue cos = b.Fma(b.FMul(z, z), Polynomial(b, z, kCos), near_one);
-  return {sin, cos, b.Bitcast(shifted, Element::kI64)};
+  return {sin, cos, quadrant};
 }
 
 IrValue Bit(Builder& b, IrValue number, int64_t bit) {
