@@ -11,6 +11,7 @@
 #include "autotune/oracle.h"
 #include "autotune/run_kernel.h"
 #include "jit/compile.h"
+#include "jit/detect_cpu.h"
 #include "jit/load.h"
 #include "schedule/apply.h"
 
@@ -219,6 +220,7 @@ size_t Workbench::Bytes() const {
 }
 
 Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool) {
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(workload.target));
   if (workload.lowerings.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the workload has no lowering");
   }

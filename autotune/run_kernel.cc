@@ -5,6 +5,7 @@
 
 #include "autotune/arguments.h"
 #include "jit/compile.h"
+#include "jit/detect_cpu.h"
 #include "jit/load.h"
 #include "support/check.h"
 
@@ -65,6 +66,7 @@ void KernelRun::Run(std::span<void* const> arguments, ThreadPool& pool) {
 
 Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
                                          const Target& target, ThreadPool& pool) {
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
   TUNEC_ASSIGN(const ObjectCode object, CompileObject(nest, target));
   TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
   TUNEC_ASSIGN(KernelRun run, KernelRun::Make(std::move(kernel), pool.threads()));

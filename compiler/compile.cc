@@ -10,6 +10,7 @@
 #include "compiler/front_end.h"
 #include "compiler/kernel_build.h"
 #include "compiler/tasks.h"
+#include "jit/detect_cpu.h"
 #include "support/check.h"
 #include "support/hash.h"
 
@@ -87,6 +88,7 @@ Result<TuneReport> TuneTasks(Database* database, const Tasks& tasks, const Tuner
   if (database == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
   }
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(tuner.target));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
   if (report.cancelled) {
     return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");
@@ -134,6 +136,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   for (const Step& step : plan.steps)
     report.phases += std::max(1, static_cast<int>(step.kernel.phases.size()));
   report.arena_bytes = plan.arena_bytes;
+  if (const Status runs = CheckRunsHere(options.target); !runs) plan.refusal = runs.error();
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan)));
   model.executable = std::make_shared<const Executable>(std::move(executable));
   report.compile_ms = compile_time.Milliseconds();

@@ -81,8 +81,9 @@ struct CompiledModel {
 };
 
 /// Compiles `graph`. `database` may be null: nothing is looked up or kept, and trials must
-/// be 0. Errors: those of the passes, of lowering (kUnsupported lists the nodes), of devices; a
-/// cancelled tuning is kCancelled after what was measured has been kept.
+/// be 0. For a target that this machine is not, trials are kDevice, and the executable refuses
+/// to run. Errors: those of the passes, of lowering (kUnsupported lists the nodes), of devices;
+/// a cancelled tuning is kCancelled after what was measured has been kept.
 Result<CompiledModel> Compile(const Graph& graph, Database* database,
                               const CompileOptions& options);
 

@@ -1,5 +1,6 @@
 #include "jit/detect_cpu.h"
 
+#include <fmt/ranges.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -119,17 +120,53 @@ Result<void> ApplyFeature(Target& target, std::string_view part) {
       part);
 }
 
+/// Of the features that code for the target may use, those that are not among `features`.
+std::vector<std::string> Missing(const Target& target, const std::set<std::string>& features) {
+  jit::InitializeLlvm();
+  const llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string message;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (found == nullptr) return {};  // then there is no code either
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(
+      found->createMCSubtargetInfo(triple, target.cpu, jit::FeatureString(target)));
+  std::vector<std::string> missing;
+  const auto see = [&](std::string_view feature) {
+    const std::string name(feature);
+    if (info->checkFeatures("+" + name) && !features.contains(name)) missing.push_back(name);
+  };
+  std::ranges::for_each(jit::kFeaturesThatMatter, see);
+  std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
+  return missing;
+}
+
 }  // namespace
+
+std::set<std::string> MachineFeatures() {
+  std::set<std::string> features;
+  for (const auto& [name, has] : llvm::sys::getHostCPUFeatures()) {
+    if (has) features.insert(name.str());
+  }
+  const bool tiles = features.contains("amx-tile") && RequestTileData();
+  if (!tiles) std::erase_if(features, [](const auto& name) { return name.starts_with("amx"); });
+  return features;
+}
+
+Status CheckRuns(const Target& target, const std::set<std::string>& features) {
+  const std::vector<std::string> missing = Missing(target, features);
+  if (missing.empty()) return {};
+  return Fail(ErrorCode::kDevice, "this machine cannot run code for cpu {}: it has no {}",
+              target.cpu, fmt::join(missing, ", "));
+}
+
+Status CheckRunsHere(const Target& target) { return CheckRuns(target, MachineFeatures()); }
 
 Target DetectCpu(int threads) {
   Target target = ThisMachine(threads);
   target.cpu = llvm::sys::getHostCPUName().str();
-  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  const std::set<std::string> features = MachineFeatures();
   for (const std::string_view feature : jit::kFeaturesThatMatter) {
-    const auto it = host.find(llvm::StringRef(feature.data(), feature.size()));
-    if (it != host.end() && it->second) target.features.emplace(feature);
+    if (features.contains(std::string(feature))) target.features.emplace(feature);
   }
-  if (target.Has("amx-tile") && !RequestTileData()) RemoveFeature(target, "amx");
   ChooseVectors(target);
   return target;
 }

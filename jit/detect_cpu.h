@@ -1,6 +1,8 @@
 // What the CPU is, or what the user says it is.
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "ir/target.h"
@@ -17,5 +19,13 @@ Target DetectCpu(int threads);
 /// amx takes everything built on it. Caches and cores are this machine's.
 /// Errors: kInvalidArgument for an unknown name, kDevice without AVX2, FMA and F16C.
 Result<Target> ParseCpu(std::string_view spec, int threads);
+
+/// What this machine has, by LLVM's names, AMX only where it is granted.
+std::set<std::string> MachineFeatures();
+
+/// kDevice, with the features that are missing, where a machine with `features` cannot run code for
+/// the target. Compiling for it is fine.
+Status CheckRuns(const Target& target, const std::set<std::string>& features);
+Status CheckRunsHere(const Target& target);
 
 }  // namespace tunec

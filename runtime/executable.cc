@@ -109,6 +109,7 @@ struct Executable::Impl {
   std::vector<IndexCheck> index_checks;
   std::vector<std::atomic<int64_t>> outside;  // of each check, in all runs
   int64_t arena_bytes = 0;
+  std::optional<Error> refusal;
   std::shared_ptr<ThreadPool> pool;
 
   std::mutex mutex;                  // held for a few instructions: guards what follows
@@ -191,6 +192,7 @@ void Executable::Impl::CountOutside(RunContext& context, std::span<void* const> 
 
 Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* const> out,
                              std::span<double> seconds) {
+  if (refusal) return std::unexpected(*refusal);
   TUNEC_RETURN_IF_ERROR(CheckBuffers(in, out));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext());
   const Status bound = context->Bind(in, input_bytes, out, output_bytes);
@@ -208,7 +210,8 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   impl->pool = pool != nullptr ? std::move(pool) : std::make_shared<ThreadPool>(plan.threads);
   TUNEC_ASSIGN(impl->input_bytes, ByteSizes(plan.inputs));
   TUNEC_ASSIGN(impl->output_bytes, ByteSizes(plan.outputs));
-  TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
+  if (!plan.refusal) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
+  impl->refusal = std::move(plan.refusal);
   impl->inputs = std::move(plan.inputs);
   impl->outputs = std::move(plan.outputs);
   impl->constants = std::move(plan.constants);

@@ -56,6 +56,7 @@ class Executable {
   /// copied first); two outputs may not overlap. Allocates only where more calls run at once than
   /// ever before, or an input overlaps an output for the first time.
   /// kInvalidArgument: a wrong number of buffers, a null or misaligned one; nothing was written.
+  /// The plan's refusal, where it has one.
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs) const;
 
   /// Run, and the seconds that each step took (allocates).

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,9 @@ struct ExecutablePlan {
   /// Intermediate values, one arena per concurrent Run, planned by PlanMemory. Not cleared.
   int64_t arena_bytes = 0;
   int threads = 1;  // of the executable's own pool, when Make is not handed one
+  /// Why this machine cannot run the kernels: then nothing is run, not even the prologue, and
+  /// Run returns this.
+  std::optional<Error> refusal;
 };
 
 /// Checks the invariants listed in executable_plan.cc; kInvalidArgument names what breaks one.

@@ -190,6 +190,18 @@ static void test_tensors(void) {
   tunec_release(model);
 }
 
+/* No machine that tunec runs on has the instructions of both makers. */
+static void test_other_cpu(void) {
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile(tiny, "{\"cpu\": \"bdver4\", \"db\": \"\"}", &model) == TUNEC_OK);
+  if (model == NULL) exit(1);
+  struct tiny_run run;
+  fill(&run, 1);
+  CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_DEVICE_ERROR);
+  CHECK(message_has("this machine cannot run code for cpu bdver4"));
+  tunec_release(model);
+}
+
 static void* run_often(void* model) {
   struct tiny_run run;
   for (int i = 0; i < 500; ++i) {
@@ -255,11 +267,9 @@ static void test_callbacks(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"interface", test_interface},
-             {"errors", test_errors},
-             {"tensors", test_tensors},
-             {"threads", test_threads},
-             {"callbacks", test_callbacks}};
+} cases[] = {{"interface", test_interface}, {"errors", test_errors},
+             {"tensors", test_tensors},     {"threads", test_threads},
+             {"callbacks", test_callbacks}, {"other_cpu", test_other_cpu}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

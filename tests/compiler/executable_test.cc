@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "jit/detect_cpu.h"
 #include "tests/compiler/models.h"
 #include "tests/runtime/allocation_counter.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using testing::GraphOf;
 using ::testing::HasSubstr;
+using testing::InMemory;
 using testing::LoadNetwork;
 using testing::Options;
 using testing::RunOnce;
@@ -138,6 +140,33 @@ TEST(CompiledExecutable, CompilingTwiceGivesTheSameCodeAndResults) {
   const std::vector<Array> inputs = SomeInputs(*a->executable);
   EXPECT_TRUE(
       SameBytes(RunOnce(*a->executable, inputs).value(), RunOnce(*b->executable, inputs).value()));
+}
+
+// No machine that tunec runs on has the instructions of both makers.
+TEST(AnotherCpu, IsCompiledForAndNotRun) {
+  const Graph graph = GraphOf(R"(graph g {
+    input x: f32[64, 64]
+    weight w: f32[64, 64]
+    y = matmul(x, w)
+    output y
+  })");
+  CompileOptions options = Options();
+  options.target = *ParseCpu("bdver4", 1);
+  Database database = InMemory();
+  for (int reused = 0; reused < 2; ++reused) {
+    const auto model = Compile(graph, &database, options);
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    EXPECT_EQ(model->report.objects_reused, reused);
+    const auto ran = RunOnce(*model->executable, SomeInputs(*model->executable));
+    ASSERT_FALSE(ran.has_value());
+    EXPECT_EQ(ran.error().code, ErrorCode::kDevice);
+    EXPECT_THAT(ran.error().message,
+                HasSubstr("cannot run code for cpu bdver4: it has no fma4, xop"));
+  }
+  options.trials = 4;
+  const auto tuned = Compile(graph, &database, options);
+  ASSERT_FALSE(tuned.has_value());
+  EXPECT_EQ(tuned.error().code, ErrorCode::kDevice);
 }
 
 TEST(Errors, ListEveryNodeThatCannotBeCompiled) {

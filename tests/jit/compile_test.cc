@@ -207,5 +207,44 @@ TEST(Cpu, Refusals) {
   EXPECT_EQ(old.error().message, "cpu nehalem has no avx2, which tunec needs");
 }
 
+std::set<std::string> FeaturesOf(const Target& target) {
+  return {target.features.begin(), target.features.end()};
+}
+
+TEST(Cpu, CodeForItselfRuns) {
+  const Target native = DetectCpu(1);
+  EXPECT_TRUE(CheckRunsHere(native).has_value()) << CheckRunsHere(native).error().message;
+  const auto narrow = ParseCpu("native,-avx512f,-amx", 1);
+  EXPECT_TRUE(CheckRunsHere(*narrow).has_value());
+}
+
+TEST(Cpu, CodeForWhatAMachineLacksIsRefusedByFeature) {
+  std::set<std::string> haswell = FeaturesOf(*ParseCpu("haswell", 1));
+  haswell.insert({"sse4.2", "popcnt", "lzcnt", "movbe"});
+  EXPECT_TRUE(CheckRuns(*ParseCpu("haswell", 1), haswell).has_value());
+  const Status wider = CheckRuns(*ParseCpu("skylake-avx512", 1), haswell);
+  ASSERT_FALSE(wider.has_value());
+  EXPECT_EQ(wider.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(wider.error().message,
+            "this machine cannot run code for cpu skylake-avx512: it has no avx512f, avx512bw, "
+            "avx512dq, avx512vl, avx512cd");
+  const Status added = CheckRuns(*ParseCpu("haswell,+avxvnni", 1), haswell);
+  ASSERT_FALSE(added.has_value());
+  EXPECT_EQ(added.error().message,
+            "this machine cannot run code for cpu haswell: it has no avxvnni");
+}
+
+TEST(Cpu, WhatLlvmUsesUnaskedIsKnownToIt) {
+  for (const char* cpu : {"diamondrapids", "znver5", "bdver4"}) {
+    const auto target = ParseCpu(cpu, 1);
+    ASSERT_TRUE(target.has_value()) << cpu;
+    const Status runs = CheckRuns(*target, {});
+    ASSERT_FALSE(runs.has_value());
+    const bool is_new = std::string(cpu) == "diamondrapids";
+    EXPECT_EQ(runs.error().message.find("egpr") != std::string::npos, is_new);
+    EXPECT_NE(runs.error().message.find("lzcnt"), std::string::npos) << cpu;
+  }
+}
+
 }  // namespace
 }  // namespace tunec::jit_test

@@ -104,6 +104,24 @@ Vector RunOnce(const Executable& executable, const Vector& x) {
   return y;
 }
 
+TEST(ExecutablePlan, ARefusedOneIsMadeAndRunsNothing) {
+  ExecutablePlan plan = GoodPlan();
+  plan.refusal = MakeError(ErrorCode::kDevice, "no such machine");
+  plan.prologue[0].kernel.phases[0].function = [](void* const*, void*, void*, int64_t) {
+    ADD_FAILURE() << "the prologue ran";
+  };
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_TRUE(executable.has_value()) << executable.error().message;
+  EXPECT_EQ(executable->StepNames().size(), 2);
+  Vector x{}, y{};
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {y.data()};
+  const Status ran = executable->Run(inputs, outputs);
+  ASSERT_FALSE(ran.has_value());
+  EXPECT_EQ(ran.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(executable->ProfileRun(inputs, outputs).error().message, "no such machine");
+}
+
 TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
   ExecutablePlan plan = GoodPlan();
   const auto code = std::make_shared<int>();

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <set>
 
+#include "jit/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
@@ -91,6 +92,10 @@ Result<int> RunCompile(const CompileArguments& arguments, double started) {
     return std::unexpected(model.error());
   }
   PrintSummary(model->report, options);
+  if (const Status runs = CheckRunsHere(options.target); !runs) {
+    options.on_log(runs.error().message);
+    return kExitOk;
+  }
   fmt::print("ready to run after {}\n", DurationText(SecondsNow() - started));
   TUNEC_RETURN_IF_ERROR(PrintTimes(session.graph, *model, roofline));
   return kExitOk;

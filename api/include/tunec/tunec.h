@@ -111,7 +111,8 @@ typedef struct tunec_callbacks {
  *   "trials"          how many measured candidates the model's kernels may have, those in the
  *                     database counted; 0 (the default) takes the best known and the analytic
  *   "accuracy"        "f32" (the default), "exact", "tf32", "bf16", or a bound as a number
- *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s
+ *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s; for one
+ *                     that this machine is not, runs and trials are TUNEC_DEVICE_ERROR
  *   "db"              the tuning database; absent: the user's; "" or null: none is kept
  *   "seed"            of the search
  *   "rules"           ["FILE", ..]: graph rewrites of your own (docs/rules.md)
