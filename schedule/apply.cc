@@ -62,6 +62,7 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
     if (const auto* parts = std::get_if<IndexSplitStep>(&step)) {
       applied = Apply(result, *parts, arithmetic.order);
     }
+    if (const auto* widen = std::get_if<WidenStep>(&step)) applied = Apply(result, *widen);
     if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
     if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
       TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, arithmetic.order));
@@ -159,8 +160,8 @@ const PackStep* PackNamed(const Schedule& schedule, const std::string& packed_na
   return nullptr;
 }
 
-// The storage order of what a split operand's statement writes: that of a pack step, or row-major.
-// Its iterators are the dimensions but for the planes.
+// The storage order of what a split or widened operand's statement writes: that of a pack step, or
+// row-major. Its iterators are the dimensions but for the planes.
 std::vector<PackStep::Axis> AxesOfSplit(const Schedule& schedule, const Statement& split) {
   std::vector<PackStep::Axis> axes;
   const int planes = split.writes.size() > 1 ? 1 : 0;
@@ -179,7 +180,7 @@ std::vector<PackStep::Axis> AxesOfSplit(const Schedule& schedule, const Statemen
   return axes;
 }
 
-// The statement that packs or splits a weight as a Compute of its own.
+// The statement that packs, splits or widens a weight as a Compute of its own.
 Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   Compute prepack{.name = copy.name};
   prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
@@ -193,9 +194,9 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   return prepack;
 }
 
-// Takes the packing and splitting of weights out of the Compute; what they produced becomes a
-// weight. What is made of such a product again stays: a nest of its own has one weight to begin
-// with.
+// Takes the packing, splitting and widening of weights out of the Compute; what they produced
+// becomes a weight. What is made of such a product again stays: a nest of its own has one weight to
+// begin with.
 Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& schedule,
                                            const Arithmetic& arithmetic) {
   std::vector<LoopNest> nests;

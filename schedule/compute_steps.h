@@ -17,6 +17,7 @@ Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step,
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
 Result<Compute> Apply(const Compute& compute, const InlineStep& step);
 Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
+Result<Compute> Apply(const Compute& compute, const WidenStep& step);
 
 /// Gives the statement an iterator for each dimension, d0, d1, ...; returns the index of the
 /// element that they name.
@@ -27,7 +28,7 @@ std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape, St
 bool NamesDimensions(const std::vector<IndexExpr>& index);
 
 /// Whether the statement makes workspace of a constant, and so is run once, when compiling: only
-/// what `pack` and `precision` make of arguments.
+/// what `pack`, `precision` and `widen` make of arguments.
 bool IsMadeOfConstant(const Compute& compute, const Statement& statement);
 
 /// The Compute without the tensors that no statement uses; outputs stay.

@@ -5,8 +5,9 @@
 // packed so that a column tile's panel is contiguous in the order in which the reduction reads
 // it; the other is broadcast. A broadcast operand that has to be computed first is computed into a
 // buffer of the thread, for a block of rows that then walks all columns, or in a phase of its own.
-// Blocks of rows by one panel are the tasks. What follows the reduction is computed on the finished
-// tile.
+// So is one that the reduction casts to a wider type (f16 to f32); a constant one is cast once,
+// when compiling. Blocks of rows by one panel are the tasks. What follows the reduction is computed
+// on the finished tile.
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
@@ -21,6 +22,7 @@
 #include "schedule/tile_cost.h"
 #include "schedule/tile_plan.h"
 #include "schedule/tile_writer.h"
+#include "schedule/wide_operands.h"
 
 namespace tunec {
 namespace {
@@ -161,9 +163,12 @@ Sketch MakeSketch(const TilePlan& plan, const Target& target) {
 
 void AddTileSketches(const NamedCompute& lowering, const Target& target,
                      std::vector<Sketch>& sketches) {
-  for (const TilePlan& plan : MakeTilePlans(lowering, target)) {
-    sketches.push_back(MakeSketch(plan, target));
-    if (sketches.size() > 1) sketches.back().name += std::to_string(sketches.size());
+  for (const WideLowering& wide : WideLowerings(lowering)) {
+    for (TilePlan& plan : MakeTilePlans(wide.lowering, target)) {
+      plan.widened = wide.steps;
+      sketches.push_back(MakeSketch(plan, target));
+      if (sketches.size() > 1) sketches.back().name += std::to_string(sketches.size());
+    }
   }
 }
 

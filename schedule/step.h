@@ -104,6 +104,17 @@ struct PrecisionStep {
   bool operator==(const PrecisionStep&) const = default;
 };
 
+/// `widen A acc`: the statement, which reads A cast to a wider type, reads a tensor of that type,
+/// which is made of A just before; of a constant once, when compiling. A workspace tensor becomes
+/// one of that type without a copy.
+///   before: acc[i,j] sum= f32(A[i,k]) * f32(B[k,j])
+///   after:  A.wide[i,k] = f32(A[i,k]); acc[i,j] sum= A.wide[i,k] * f32(B[k,j])
+struct WidenStep {
+  std::string tensor;
+  std::string statement;
+  bool operator==(const WidenStep&) const = default;
+};
+
 // ---- tree -> tree
 
 /// `split acc.i 2 14`: loop acc.i becomes acc.i.0, acc.i.1 (2 iterations), acc.i.2 (14).
@@ -287,7 +298,7 @@ using ScheduleStep =
                  FuseStep, IsolateStep, UnrollStep, VectorizeStep, ParallelizeStep, ComputeAtStep,
                  StageStep, NonTemporalStep, SkewStep, PeelStep, DistributeStep, UnrollJamStep,
                  SwizzleStep, WavefrontStep, PrefetchStep, ReverseComputeAtStep, BindStep, CopyStep,
-                 PipelineStep, IndexSplitStep, TensorizeStep, CacheWriteStep>;
+                 PipelineStep, IndexSplitStep, TensorizeStep, CacheWriteStep, WidenStep>;
 
 bool IsComputeStep(const ScheduleStep& step);
 

@@ -52,6 +52,9 @@ struct StepPrinter {
   std::string operator()(const PrecisionStep& step) const {
     return fmt::format("precision {} bf16 {}", step.statement, step.terms);
   }
+  std::string operator()(const WidenStep& step) const {
+    return fmt::format("widen {} {}", step.tensor, step.statement);
+  }
   std::string operator()(const SplitStep& step) const {
     return fmt::format("split {} {}", step.loop, fmt::join(step.factors, " "));
   }
@@ -185,6 +188,13 @@ Result<ScheduleStep> ParsePrecision(Words& words) {
   TUNEC_ASSIGN(const int64_t terms, words.Number("a number of terms"));
   if (terms < 1 || terms > 3) return words.Unexpected("1 to 3 terms", std::to_string(terms));
   step.terms = static_cast<int>(terms);
+  return step;
+}
+
+Result<ScheduleStep> ParseWiden(Words& words) {
+  WidenStep step;
+  TUNEC_ASSIGN(step.tensor, words.Word("a tensor"));
+  TUNEC_ASSIGN(step.statement, words.Word("a statement"));
   return step;
 }
 
@@ -366,6 +376,7 @@ const std::map<std::string_view, StepParser>& StepParsers() {
       {"reduce_split", ParseReduceSplit},
       {"inline", ParseOneName<InlineStep, &InlineStep::statement>},
       {"precision", ParsePrecision},
+      {"widen", ParseWiden},
       {"split", ParseSplit},
       {"reorder", ParseReorder},
       {"fuse", ParseFuse},
@@ -412,7 +423,7 @@ bool IsComputeStep(const ScheduleStep& step) {
   return std::holds_alternative<PackStep>(step) || std::holds_alternative<ReduceSplitStep>(step) ||
          std::holds_alternative<InlineStep>(step) || std::holds_alternative<PrecisionStep>(step) ||
          std::holds_alternative<CopyStep>(step) || std::holds_alternative<IndexSplitStep>(step) ||
-         std::holds_alternative<CacheWriteStep>(step);
+         std::holds_alternative<CacheWriteStep>(step) || std::holds_alternative<WidenStep>(step);
 }
 
 std::string Print(const ScheduleStep& step) { return std::visit(StepPrinter{}, step); }

@@ -71,6 +71,7 @@ std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Stateme
 void AssignBefore(TilePlan& plan, StatementId reduction) {
   for (StatementId s = 0; s < reduction; ++s) {
     const Statement& statement = plan.compute->statements[s];
+    if (IsMadeOfConstant(*plan.compute, statement)) continue;
     std::optional<TilePlan::Operand> operand;
     if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan.reduction);
     const bool per_column =
@@ -94,14 +95,25 @@ bool BeginsAtOffset(const Statement& reduction, const IndexExpr& index, VarId co
   });
 }
 
+// Whether the tensor is workspace that a statement of its own fills with an argument cast to
+// another type: it may lie in any order.
+bool IsCastArgument(const Compute& compute, const Tensor& tensor) {
+  const std::optional<StatementId> maker = compute.FindStatement(tensor.name);
+  if (tensor.role != TensorRole::kWorkspace || !tensor.layout.IsRowMajor() || !maker) return false;
+  const Statement& statement = compute.statements[*maker];
+  if (statement.reads.size() != 1 || statement.values[0].kind() != ExprKind::kCast) return false;
+  const TensorRole role = compute.tensors[statement.reads[0].tensor].role;
+  const bool reads = statement.values[0].operands()[0].kind() == ExprKind::kRead;
+  return reads && (role == TensorRole::kInput || role == TensorRole::kWeight);
+}
+
 // Whether a copy of the operand in another order can have the columns side by side: the column is a
 // dimension by itself, which then can be split, or in a constant a piece of one.
 bool IsPackable(const Compute& compute, const Statement& reduction, const Read& read,
                 VarId column) {
   const Tensor& tensor = compute.tensors[read.tensor];
-  if (read.guard || (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight)) {
-    return false;
-  }
+  const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+  if (read.guard || (!argument && !IsCastArgument(compute, tensor))) return false;
   int dimensions = 0;
   for (const IndexExpr& index : read.index) {
     if (index.UsesLoaded()) return false;

@@ -27,6 +27,7 @@ struct TilePlan {
   std::shared_ptr<const Compute> compute;     // as `cache_write` leaves it
   std::optional<CacheWriteStep> cache_write;  // where the reduction does not write workspace
   Statement reduction;
+  std::vector<WidenStep> widened;  // steps that `compute` has behind it
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: phases of their own
   std::vector<std::string> followers;  // statements after the reduction

@@ -15,6 +15,7 @@ class TileWriter {
 
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
+    for (const WidenStep& step : plan_.widened) Add(step);
     if (plan_.cache_write) Add(*plan_.cache_write);
     Pack();
     Split();
@@ -165,8 +166,8 @@ class TileWriter {
     for (const std::string& name : plan_.before) FinishPhase(name);
     if (plan_.operand && !OperandByBlock()) FinishPhase(plan_.operand->statement);
   }
-  // A phase of its own, as the statement has its loops: the last one in vectors, the first as
-  // tasks.
+  // A phase of its own, as the statement has its loops: the last one in vectors, the first ones, up
+  // to one that has iterations to share, as tasks.
   void FinishPhase(const std::string& name) {
     const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(name)];
     if (statement.reducer || statement.iterators.empty()) return;
@@ -177,7 +178,10 @@ class TileWriter {
       last += ".1";
     }
     Add(VectorizeStep{last});
-    if (statement.iterators.size() > 1) Add(ParallelizeStep{loop(statement.iterators[0])});
+    for (size_t i = 0; i + 1 < statement.iterators.size(); ++i) {
+      Add(ParallelizeStep{loop(statement.iterators[i])});
+      if (statement.iterators[i].extent > 1) break;
+    }
   }
 
   const TilePlan& plan_;

@@ -533,6 +533,59 @@ inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns 
 }
 )";
 
+// Operands of narrow types that the reduction casts: arguments, and one that is computed.
+inline constexpr std::string_view kHalfMatmul = R"(compute half_matmul {
+  input A: f16[37, 13]
+  weight B: f16[13, 29] constant
+  output C: f16[37, 29]
+  workspace acc: f32[37, 29]
+  acc[i: 37, j: 29, k: 13 reduction]:
+    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
+  C[i: 37, j: 29]:
+    C[i, j] = f16(max(acc[i, j], 0.0))
+}
+)";
+
+inline constexpr std::string_view kByteMatmul = R"(compute byte_matmul {
+  input A: u8[37, 13]
+  input B: i8[13, 29]
+  output C: i32[37, 29]
+  workspace acc: i32[37, 29]
+  acc[i: 37, j: 29, k: 13 reduction]:
+    acc[i, j] sum= (i32(A[i, k]) - 3i32) * i32(B[k, j])
+  C[i: 37, j: 29]:
+    C[i, j] = acc[i, j] + 1i32
+}
+)";
+
+inline constexpr std::string_view kHalfComputedOperand = R"(compute half_computed_operand {
+  input A: bf16[3, 19, 29]
+  input scale: bf16[29]
+  weight B: bf16[29, 37] constant
+  output C: bf16[3, 19, 37]
+  workspace operand: bf16[3, 19, 29]
+  workspace acc: f32[3, 19, 37]
+  operand[b: 3, i: 19, k: 29]:
+    operand[b, i, k] = A[b, i, k] * scale[k]
+  acc[b: 3, i: 19, j: 37, k: 29 reduction]:
+    acc[b, i, j] sum= f32(operand[b, i, k]) * f32(B[k, j])
+  C[b: 3, i: 19, j: 37]:
+    C[b, i, j] = bf16(acc[b, i, j])
+}
+)";
+
+inline constexpr std::string_view kHalfConv = R"(compute half_conv {
+  input X: bf16[1, 3, 7, 9] layout [1, 7, 9, 3] (n, c, h, w) -> [n, h, w, c]
+  weight W: bf16[19, 3, 3, 3] constant
+  output Y: bf16[1, 19, 7, 9] layout [1, 7, 9, 19] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, 19, 7, 9]
+  acc[n: 1, m: 19, oh: 7, ow: 9, ic: 3 reduction, kh: 3 reduction, kw: 3 reduction]:
+    acc[n, m, oh, ow] sum= f32((X[n, ic, oh + kh - 1, ow + kw - 1] where (oh + kh - 1 >= 0, 7 - oh - kh >= 0, ow + kw - 1 >= 0, 9 - ow - kw >= 0) else 0.0)) * f32(W[m, ic, kh, kw])
+  Y[n: 1, m: 19, oh: 7, ow: 9]:
+    Y[n, m, oh, ow] = bf16(acc[n, m, oh, ow])
+}
+)";
+
 inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
     {"bare_product", kBareProduct},
@@ -570,6 +623,10 @@ inline constexpr Program kPrograms[] = {
     {"streamed_attention", kStreamedAttention},
     {"group_norm", kGroupNorm},
     {"column_norm", kColumnNorm},
+    {"half_matmul", kHalfMatmul},
+    {"byte_matmul", kByteMatmul},
+    {"half_computed_operand", kHalfComputedOperand},
+    {"half_conv", kHalfConv},
 };
 
 }  // namespace tunec::test

@@ -57,6 +57,8 @@ class Generator {
     switch (Below(6)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
+      case 5:
+        return Rewrite(WidenStep{Any(compute_.tensors).name, statement.name});
       case 2:
         return Rewrite(RandomPrecision(statement));
       case 3:

@@ -178,6 +178,36 @@ TEST(Sketches, PackWeightsOfGroups) {
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
+// A product of many half precision numbers casts each of them once, the constant ones when
+// compiling; one row is not worth it.
+TEST(Sketches, WidenWhatIsUsedOften) {
+  const auto schedule = [](int rows) {
+    const Compute compute = MustParse(fmt::format(R"(compute half {{
+  input A: f16[{0}, 512]
+  weight B: f16[512, 512] constant
+  output C: f16[{0}, 512]
+  workspace acc: f32[{0}, 512]
+  acc[i: {0}, j: 512, k: 512 reduction]:
+    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
+  C[i: {0}, j: 512]:
+    C[i, j] = f16(acc[i, j])
+}})",
+                                                  rows));
+    const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+    const Schedule first = sketches[0].Fill(sketches[0].InitialDecisions());
+    const auto kernel = ApplySchedule(compute, first, ReductionOrder::kAny);
+    EXPECT_TRUE(kernel) << kernel.error().Format();
+    return Print(first) + (kernel ? Print(kernel->nest) : "");
+  };
+  const std::string many = schedule(512);
+  EXPECT_NE(many.find("widen A acc\nwiden B acc\npack B.wide 1/"), std::string::npos) << many;
+  EXPECT_EQ(many.find("f32(B"), std::string::npos) << many;
+  EXPECT_NE(many.find("A.wide: f32["), std::string::npos) << many;
+  const std::string few = schedule(8);
+  EXPECT_NE(few.find("widen A acc\npack B 1/"), std::string::npos) << few;
+  EXPECT_EQ(schedule(1).find("widen B"), std::string::npos);
+}
+
 // What one task keeps does not grow with the product of the sequence lengths: scores live in the
 // tile of a block and a chunk, and nothing but arguments is as large as the sequence.
 TEST(Sketches, StreamsStoreNoScores) {

@@ -228,6 +228,13 @@ constexpr Example kExamples[] = {
      "precision acc bf16 3\npack B.bf16 0 1/16 2/2 1%16 2%2\nvectorize A.bf16.d1"},
     {"precision_of_padded", kConv3x3, "precision acc bf16 3"},
     {"precision_of_computed", kScoresTimesValues, "precision o bf16 3"},
+    {"widen", kHalfMatmul, "widen A acc"},
+    {"widen_both", kHalfMatmul,
+     "widen A acc\nwiden B acc\npack B.wide 1/16 0 1%16\nvectorize A.wide.d1"},
+    {"widen_at_a_tile", kHalfMatmul, "widen A acc\nsplit acc.i 8\ncompute_at A.wide acc.i.0"},
+    {"widen_integers", kByteMatmul, "widen A acc\nwiden B acc\npack B.wide 1/16 0 1%16"},
+    {"widen_padded", kHalfConv, "widen X acc\nwiden W acc"},
+    {"widen_computed", kHalfComputedOperand, "widen operand acc"},
     {"precision_then_split", kMatmul,
      "precision acc bf16 3\nreduce_split acc term 2 outer\nreduce_split acc.part k 4 inner"},
     {"tensorize", kMatmul,
@@ -404,7 +411,46 @@ constexpr std::string_view kDiagonalSum = R"(compute diagonal_sum {
 }
 )";
 
+constexpr std::string_view kUncast = R"(compute uncast {
+  input A: f16[9]
+  output Y: f32[9]
+  output Z: f16[9]
+  Y[i: 9]:
+    (Y[i], Z[i]) = (f32(A[i]), A[i])
+}
+)";
+
+constexpr std::string_view kReadTwice = R"(compute read_twice {
+  input A: f16[9]
+  output Y: f32[9]
+  output Z: f16[9]
+  workspace t: f16[9]
+  t[i: 9]:
+    t[i] = A[i] + A[i]
+  Y[i: 9]:
+    Y[i] = f32(t[i])
+  Z[i: 9]:
+    Z[i] = t[i]
+}
+)";
+
+constexpr std::string_view kOneOutside = R"(compute one_outside {
+  input A: f16[9]
+  output Y: f32[10]
+  Y[i: 10]:
+    Y[i] = f32((A[i] where (8 - i >= 0) else 1.0))
+}
+)";
+
 constexpr Refusal kRefusals[] = {
+    {"widen_unknown", kHalfMatmul, "widen D acc", "widen D: there is no such tensor or statement"},
+    {"widen_wide", kMatmul, "widen A acc", "widen A: acc does not read it cast to one wider type"},
+    {"widen_also_as_it_is", kUncast, "widen A Y",
+     "widen A: Y does not read it cast to one wider type"},
+    {"widen_twice", kHalfMatmul, "widen A acc\nwiden A acc",
+     "widen A: acc does not read it cast to one wider type"},
+    {"widen_read_by_others", kReadTwice, "widen t Y", "widen t: Z reads it too"},
+    {"widen_outside", kOneOutside, "widen A Y", "widen A: its value outside of a guard is not 0"},
     {"split_unknown", kMatmul, "split acc.z 4",
      "there is no loop acc.z; there are acc.init.i acc.init.j acc.i acc.j acc.k C.i C.j"},
     {"split_gone", kMatmul, "split acc.i 4\nsplit acc.i 2",

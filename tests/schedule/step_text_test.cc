@@ -18,6 +18,7 @@ copy A acc j 64 i 8
 cache_write acc
 index_split acc i 1 36
 precision acc bf16 3
+widen A acc
 split acc.i 2 14
 reorder acc.k acc.i acc.j
 fuse acc.n acc.i.0 as task
