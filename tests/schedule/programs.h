@@ -586,6 +586,24 @@ inline constexpr std::string_view kHalfConv = R"(compute half_conv {
 }
 )";
 
+// Both ends of a range, and what follows from them.
+inline constexpr std::string_view kRange = R"(compute range {
+  input X: f32[37, 29]
+  output scale: f32[]
+  output zero: f32[]
+  workspace hi: f32[]
+  workspace lo: f32[]
+  hi[r: 37 reduction, c: 29 reduction]:
+    hi[] max= X[r, c]
+  lo[r: 37 reduction, c: 29 reduction]:
+    lo[] min= X[r, c]
+  scale[]:
+    scale[] = (hi[] - lo[]) / 8.0
+  zero[]:
+    zero[] = round(lo[] / scale[])
+}
+)";
+
 inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
     {"bare_product", kBareProduct},
@@ -623,6 +641,7 @@ inline constexpr Program kPrograms[] = {
     {"streamed_attention", kStreamedAttention},
     {"group_norm", kGroupNorm},
     {"column_norm", kColumnNorm},
+    {"range", kRange},
     {"half_matmul", kHalfMatmul},
     {"byte_matmul", kByteMatmul},
     {"half_computed_operand", kHalfComputedOperand},

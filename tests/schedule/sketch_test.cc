@@ -99,6 +99,7 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kSumLast), "rows");
   EXPECT_EQ(first(kArgMax), "rows");
   EXPECT_EQ(first(kSumAll), "reduce_all");
+  EXPECT_EQ(first(kRange), "reduce_all");
   EXPECT_EQ(first(kUniformChain), "pointwise");
   EXPECT_EQ(first(kConcat), "pointwise");
   EXPECT_EQ(first(kTurned), "pointwise");
