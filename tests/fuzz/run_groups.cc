@@ -1,6 +1,7 @@
 #include "tests/fuzz/run_groups.h"
 
 #include "ir/interpret.h"
+#include "polyhedral/check_elements.h"
 #include "tests/graph/lower/value_storage.h"
 
 namespace tunec::fuzz {
@@ -28,6 +29,7 @@ Result<std::vector<Array>> InterpretLowering(const Compute& compute,
     return Fail(ErrorCode::kInternal, "{}\n{}", error.Format(), Print(compute));
   };
   if (const Status status = Verify(compute); !status) return internal(status.error());
+  if (const Status status = CheckElements(compute); !status) return internal(status.error());
   auto results = Interpret(compute, arguments, Precision::kNative);
   if (!results) return internal(results.error());
   return results;

@@ -8,6 +8,7 @@
 #include "autotune/tuner.h"
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
+#include "polyhedral/check_elements.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/schedule_picture.h"
@@ -101,6 +102,7 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(const std::string text, ReadFile(arguments.compute));
   TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
   TUNEC_RETURN_IF_ERROR(Verify(request.compute));
+  TUNEC_RETURN_IF_ERROR(CheckElements(request.compute));
   TUNEC_ASSIGN(request.prefixes, ReadPrefixes(request, arguments));
   return request;
 }

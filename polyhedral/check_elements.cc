@@ -1,0 +1,245 @@
+// Two questions to isl, each only where intervals leave it open.
+//
+// Inside: the instances of a statement whose index of one dimension is below 0 or not below the
+// extent, guards of reads taken into account, must be none.
+//
+// Written: statements run one after another, so the elements a statement may read are those that
+// statements before it write, and those that its own earlier instances write. The rest of what it
+// reads must be none. Indices and conditions that depend on loaded values are taken to write all
+// they may, and not looked at where they read.
+#include "polyhedral/check_elements.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "polyhedral/access.h"
+#include "polyhedral/isl_handles.h"
+#include "polyhedral/relations.h"
+
+namespace tunec {
+namespace {
+
+constexpr unsigned long kIslOperations = 2'000'000;
+
+bool AnyLoaded(const std::vector<IndexExpr>& exprs) {
+  return std::ranges::any_of(exprs, &IndexExpr::UsesLoaded);
+}
+
+bool IsWithin(const Interval& interval, int64_t extent) {
+  return interval.lo >= 0 && interval.hi < extent;
+}
+
+/// Coordinates of some point of `set`; none when it is empty, or isl gives no answer.
+std::optional<std::vector<int64_t>> AnyPoint(isl::Set set) {
+  if (!set.ok() || isl_set_is_empty(set.get()) != isl_bool_false) return std::nullopt;
+  const auto dimensions = static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
+  const isl::Point point(isl_set_sample_point(set.take()));
+  if (!point.ok()) return std::nullopt;
+  std::vector<int64_t> coordinates;
+  for (int d = 0; d < dimensions; ++d) {
+    isl_val* value = isl_point_get_coordinate_val(point.get(), isl_dim_set, d);
+    coordinates.push_back(isl_val_get_num_si(value));
+    isl_val_free(value);
+  }
+  return coordinates;
+}
+
+class ElementChecker {
+ public:
+  explicit ElementChecker(const Compute& compute) : compute_(compute) {
+    isl_ctx_set_max_operations(context_.get(), kIslOperations);
+  }
+
+  Status Check() {
+    for (size_t s = 0; s < compute_.statements.size(); ++s) {
+      TUNEC_RETURN_IF_ERROR(CheckInside(static_cast<StatementId>(s)));
+    }
+    for (const Storage& storage : WrittenStorages(compute_.tensors, compute_.statements)) {
+      TUNEC_RETURN_IF_ERROR(CheckWritten(storage));
+    }
+    return CheckNeverWritten();
+  }
+
+ private:
+  Status CheckInside(StatementId id) {
+    const Statement& statement = compute_.statements[id];
+    for (const Read& read : statement.reads) {
+      const std::vector<IndexExpr> guard =
+          read.guard ? read.guard->nonnegative : std::vector<IndexExpr>();
+      TUNEC_RETURN_IF_ERROR(CheckIndex(id, read.tensor, read.index, guard));
+    }
+    for (const Write& write : statement.writes) {
+      TUNEC_RETURN_IF_ERROR(CheckIndex(id, write.tensor, write.index, {}));
+    }
+    return {};
+  }
+
+  Status CheckIndex(StatementId id, TensorId tensor_id, const std::vector<IndexExpr>& index,
+                    const std::vector<IndexExpr>& guard) {
+    const Statement& statement = compute_.statements[id];
+    const Tensor& tensor = compute_.tensors[tensor_id];
+    const auto loaded = [&](int slot) {
+      return compute_.tensors[statement.reads[slot].tensor].range.value_or(kUnknownInterval);
+    };
+    for (size_t d = 0; d < index.size(); ++d) {
+      const int64_t extent = tensor.shape[d];
+      const Interval bounds = BoundsOf(index[d], statement.Intervals(), loaded);
+      if (IsWithin(bounds, extent) || bounds.lo > bounds.hi) continue;
+      if (index[d].UsesLoaded()) {
+        if (!guard.empty()) continue;  // the guard may keep it inside
+        return Fail(ErrorCode::kInvalidArgument,
+                    "statement {}: index {} of {} is loaded and may be {} to {}, its extent is "
+                    "{}; a range of the tensor it is loaded from would say more",
+                    statement.name, d, tensor.name, bounds.lo, bounds.hi, extent);
+      }
+      TUNEC_RETURN_IF_ERROR(CheckAffine(id, tensor, index, d, guard));
+    }
+    return {};
+  }
+
+  Status CheckAffine(StatementId id, const Tensor& tensor, const std::vector<IndexExpr>& index,
+                     size_t d, const std::vector<IndexExpr>& guard) {
+    Statement reached = compute_.statements[id];
+    if (AnyLoaded(guard) || AnyLoaded(reached.domain)) return {};
+    reached.domain.insert(reached.domain.end(), guard.begin(), guard.end());
+    const std::string text =
+        AnyOfText(id, reached, {index[d] * -1 - 1, index[d] - IndexExpr(tensor.shape[d])});
+    const auto instance = AnyPoint(isl::Set(isl_set_read_from_str(context_.get(), text.c_str())));
+    if (!instance) return {};
+    std::vector<int64_t> element;
+    if (!AnyLoaded(index)) {
+      for (const IndexExpr& expr : index) element.push_back(Evaluate(expr, *instance));
+    }
+    return Fail(ErrorCode::kInvalidArgument, "statement {}: {}[{}] lies outside of {}",
+                reached.name, tensor.name, fmt::join(element, ", "), fmt::join(tensor.shape, "x"));
+  }
+
+  Status CheckWritten(const Storage& storage) {
+    const Tensor& home = compute_.tensors[storage.home];
+    if (home.role == TensorRole::kInput || home.role == TensorRole::kWeight) return {};
+    isl::Set written = Elements(storage, "1 = 0");
+    bool all = false;  // written by the statements so far
+    for (size_t i = 0; i < storage.accesses.size() && !all;) {
+      const StatementId id = storage.accesses[i].statement;
+      isl::Set own = Elements(storage, "1 = 0");
+      const size_t first = i;
+      for (; i < storage.accesses.size() && storage.accesses[i].statement == id; ++i) {
+        const Access& access = storage.accesses[i];
+        if (!access.writes) continue;
+        own = isl::Set(isl_set_union(own.take(), isl_map_range(MapOf(storage, access).take())));
+        all |= CoversAll(storage, access);
+      }
+      for (size_t at = first; at < i; ++at) {
+        TUNEC_RETURN_IF_ERROR(CheckRead(storage, storage.accesses[at], written));
+      }
+      written = isl::Set(isl_set_coalesce(isl_set_union(written.take(), own.take())));
+    }
+    if (all || home.role != TensorRole::kOutput) return {};
+    const isl::Set box = Elements(storage, Box(storage));
+    const auto missing = AnyPoint(isl::Set(isl_set_subtract(box.copy(), written.take())));
+    if (!missing) return {};
+    return Fail(ErrorCode::kInvalidArgument, "the output element {}[{}] is never written",
+                home.name, fmt::join(*missing, ", "));
+  }
+
+  /// `written`: by the statements before.
+  Status CheckRead(const Storage& storage, const Access& access, const isl::Set& written) {
+    if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
+    const Statement& statement = compute_.statements[access.statement];
+    if (AnyLoaded(statement.domain)) return {};
+    isl::Map unwritten(isl_map_subtract_range(MapOf(storage, access).take(), written.copy()));
+    for (const Access& own : storage.accesses) {
+      if (!unwritten.ok() || isl_map_is_empty(unwritten.get()) != isl_bool_false) return {};
+      if (own.statement != access.statement || !own.writes) continue;
+      isl::Map earlier = statement.reducer ? AnyInstance(storage, own) : Earlier(storage, own);
+      unwritten = isl::Map(isl_map_subtract(unwritten.take(), earlier.take()));
+    }
+    const auto element = AnyPoint(isl::Set(isl_map_range(unwritten.take())));
+    if (!element) return {};
+    return Fail(ErrorCode::kInvalidArgument,
+                "statement {} reads {}[{}], which nothing wrote before", statement.name,
+                compute_.tensors[storage.home].name, fmt::join(*element, ", "));
+  }
+
+  /// From instances to what earlier instances of the same statement write.
+  isl::Map Earlier(const Storage& storage, const Access& write) {
+    const isl::Map map = MapOf(storage, write);
+    isl_map* later = isl_map_lex_gt(isl_space_domain(isl_map_get_space(map.get())));
+    return isl::Map(isl_map_apply_range(later, map.copy()));
+  }
+
+  /// The elements of a reduction start at its identity.
+  isl::Map AnyInstance(const Storage& storage, const Access& write) {
+    const isl::Map map = MapOf(storage, write);
+    return isl::Map(
+        isl_map_from_domain_and_range(isl_map_domain(map.copy()), isl_map_range(map.copy())));
+  }
+
+  isl::Map MapOf(const Storage& storage, const Access& access) {
+    const std::string text = AccessText(compute_.statements[access.statement], storage, access);
+    return isl::Map(isl_map_read_from_str(context_.get(), text.c_str()));
+  }
+
+  isl::Set Elements(const Storage& storage, std::string_view conditions) {
+    std::vector<std::string> names;
+    for (size_t d = 0; d < storage.extents.size(); ++d) names.push_back(fmt::format("a{}", d));
+    const std::string text =
+        fmt::format("{{ T{}[{}] : {} }}", storage.home, fmt::join(names, ", "), conditions);
+    return isl::Set(isl_set_read_from_str(context_.get(), text.c_str()));
+  }
+
+  static std::string Box(const Storage& storage) {
+    std::string conditions = "1 = 1";
+    for (size_t d = 0; d < storage.extents.size(); ++d) {
+      conditions += fmt::format(" and 0 <= a{} < {}", d, storage.extents[d]);
+    }
+    return conditions;
+  }
+
+  /// Whether the statement writes every element, by one iterator for each dimension.
+  bool CoversAll(const Storage& storage, const Access& access) const {
+    const Statement& statement = compute_.statements[access.statement];
+    std::vector<VarId> used;
+    for (size_t d = 0; d < access.index.size(); ++d) {
+      const auto variable = access.index[d].AsVar();
+      if (!variable || std::ranges::find(used, *variable) != used.end()) return false;
+      if (statement.iterators[*variable].extent < storage.extents[d]) return false;
+      used.push_back(*variable);
+    }
+    return statement.domain.empty();
+  }
+
+  Status CheckNeverWritten() const {
+    for (const Statement& statement : compute_.statements) {
+      for (const Read& read : statement.reads) {
+        TUNEC_RETURN_IF_ERROR(CheckHasWriter(statement, read.tensor));
+      }
+    }
+    return {};
+  }
+
+  Status CheckHasWriter(const Statement& statement, TensorId read) const {
+    const auto home = [&](TensorId id) { return compute_.tensors[id].alias.value_or(id); };
+    const Tensor& tensor = compute_.tensors[home(read)];
+    if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight) return {};
+    for (const Statement& other : compute_.statements) {
+      for (const Write& write : other.writes) {
+        if (home(write.tensor) == home(read)) return {};
+      }
+    }
+    return Fail(ErrorCode::kInvalidArgument, "statement {} reads {}, which nothing writes",
+                statement.name, tensor.name);
+  }
+
+  const Compute& compute_;
+  isl::Context context_;
+};
+
+}  // namespace
+
+Status CheckElements(const Compute& compute) { return ElementChecker(compute).Check(); }
+
+}  // namespace tunec
