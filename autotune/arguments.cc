@@ -24,9 +24,11 @@ void FillFloats(Array& array, Random& random, ValueRange range) {
 void FillIntegers(Array& array, Random& random, const std::optional<Interval>& range) {
   const bool is_bool = array.type() == DataType::kBool;
   const Interval values = range ? *range : is_bool ? Interval{0, 1} : Interval{1, 9};
-  const auto count = static_cast<uint64_t>(values.hi - values.lo) + 1;
+  const auto low = static_cast<uint64_t>(values.lo);
+  const uint64_t count = static_cast<uint64_t>(values.hi) - low + 1;  // 0: all there are
   for (int64_t i = 0; i < array.size(); ++i) {
-    array.SetInt(i, values.lo + static_cast<int64_t>(random.Below(count)));
+    const uint64_t above = count == 0 ? random.Next() : random.Below(count);
+    array.SetInt(i, static_cast<int64_t>(low + above));
   }
 }
 

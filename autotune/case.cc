@@ -5,6 +5,7 @@
 
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
+#include "autotune/verify_workload.h"
 #include "support/file.h"
 #include "support/hash.h"
 
@@ -125,6 +126,7 @@ Result<Case> ParseCase(std::string_view text, std::string_view file_name) {
   if (!parsed) return reader.Problem(fmt::format("unknown fault '{}'", fault));
   failing.candidate.fault = *parsed;
   TUNEC_RETURN_IF_ERROR(ReadBodies(reader, file_name, failing));
+  TUNEC_RETURN_IF_ERROR(Verify(failing.workload));
   return failing;
 }
 
@@ -141,6 +143,7 @@ Result<std::filesystem::path> WriteCase(const std::filesystem::path& folder, con
 }
 
 Result<Measurement> RepeatCase(const Case& failing) {
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(failing.workload.target));
   ThreadPool pool(failing.workload.target.threads);
   TUNEC_ASSIGN(Workbench bench, Workbench::Make(failing.workload, pool));
   return bench.Measure(bench.Compile(failing.candidate), std::nullopt);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "autotune/verify_workload.h"
 #include "db/text.h"
 
 namespace tunec {
@@ -31,18 +32,35 @@ Json ToJson(const Target& target) {
           {"threads", target.threads}};
 }
 
-Target TargetFrom(const Json& json) {
+// nlohmann's conversions to integers wrap and truncate in silence.
+template <class Integer>
+Status Get(const Json& json, const char* name, Integer least, Integer most, Integer& value) {
+  const Json& field = json.at(name);
+  const bool whole = field.is_number_integer();
+  const bool huge = field.is_number_unsigned() && field.get<uint64_t>() > uint64_t{INT64_MAX};
+  if (whole && !huge && field.get<int64_t>() >= least && field.get<int64_t>() <= most) {
+    value = static_cast<Integer>(field.get<int64_t>());
+    return {};
+  }
+  return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a whole number from {} to {}", name,
+              Dump(field), least, most);
+}
+
+constexpr int64_t kMostCacheBytes = int64_t{1} << 44;
+constexpr int kMostThreads = 4096;
+
+Result<Target> TargetFrom(const Json& json) {
   Target target;
   json.at("kind").get_to(target.kind);
   json.at("cpu").get_to(target.cpu);
   json.at("features").get_to(target.features);
-  json.at("vector_bits").get_to(target.vector_bits);
-  json.at("vector_registers").get_to(target.vector_registers);
-  json.at("l1").get_to(target.l1_bytes);
-  json.at("l2").get_to(target.l2_bytes);
-  json.at("l3").get_to(target.l3_bytes);
-  json.at("cores").get_to(target.cores);
-  json.at("threads").get_to(target.threads);
+  TUNEC_RETURN_IF_ERROR(Get(json, "vector_bits", 64, 4096, target.vector_bits));
+  TUNEC_RETURN_IF_ERROR(Get(json, "vector_registers", 1, 256, target.vector_registers));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l1", 0, kMostCacheBytes, target.l1_bytes));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l2", 0, kMostCacheBytes, target.l2_bytes));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l3", 0, kMostCacheBytes, target.l3_bytes));
+  TUNEC_RETURN_IF_ERROR(Get(json, "cores", 1, kMostThreads, target.cores));
+  TUNEC_RETURN_IF_ERROR(Get(json, "threads", 1, kMostThreads, target.threads));
   return target;
 }
 
@@ -54,11 +72,13 @@ Json ToJson(const std::vector<CandidateRequest>& candidates) {
   return list;
 }
 
-std::vector<CandidateRequest> CandidatesFrom(const Json& json) {
+Result<std::vector<CandidateRequest>> CandidatesFrom(const Json& json) {
   std::vector<CandidateRequest> candidates;
-  for (const Json& item : json) {
-    const auto fault = ParseFault(item.at("fault").get<std::string>());
-    candidates.push_back({item.at("schedule").get<std::string>(), fault.value_or(Fault::kNone)});
+  for (const Json& item : json.at("candidates").get_ref<const Json::array_t&>()) {
+    const std::string name = item.at("fault").get<std::string>();
+    const std::optional<Fault> fault = ParseFault(name);
+    if (!fault) return Fail(ErrorCode::kInvalidArgument, "unknown fault '{}'", name);
+    candidates.push_back({item.at("schedule").get<std::string>(), *fault});
   }
   return candidates;
 }
@@ -89,35 +109,47 @@ Json ToJson(const RetimeRequest& request) {
 }
 
 Result<PrepareRequest> PrepareFrom(const Json& json) {
-  if (json.at("version").get<int>() != kProtocolVersion) {
+  if (json.at("version") != kProtocolVersion) {
     return Fail(ErrorCode::kUnsupported, "the tuner speaks protocol {}, this worker {}",
-                json.at("version").get<int>(), kProtocolVersion);
+                Dump(json.at("version")), kProtocolVersion);
   }
   PrepareRequest request;
-  for (const Json& item : json.at("lowerings")) {
+  for (const Json& item : json.at("lowerings").get_ref<const Json::array_t&>()) {
     NamedCompute lowering{.name = item.at("name").get<std::string>()};
     TUNEC_ASSIGN(lowering.compute,
                  ParseCompute(item.at("compute").get<std::string>(), lowering.name));
     request.workload.lowerings.push_back(std::move(lowering));
   }
-  request.workload.target = TargetFrom(json.at("target"));
+  TUNEC_ASSIGN(request.workload.target, TargetFrom(json.at("target")));
   TUNEC_ASSIGN(request.workload.accuracy, ParseAccuracy(json.at("accuracy").get<std::string>()));
   json.at("seed").get_to(request.workload.seed);
+  TUNEC_RETURN_IF_ERROR(Verify(request.workload));
+  return request;
+}
+
+Result<MeasureRequest> MeasureFrom(const Json& json) {
+  MeasureRequest request;
+  TUNEC_ASSIGN(request.candidates, CandidatesFrom(json));
+  if (!json.contains("best")) return request;
+  const double best = json.at("best").get<double>();
+  if (!(best > 0)) return Fail(ErrorCode::kInvalidArgument, "best is {}, wanted more than 0", best);
+  request.best_seconds = best;
+  return request;
+}
+
+Result<RetimeRequest> RetimeFrom(const Json& json) {
+  constexpr int kMostRounds = 1000;
+  RetimeRequest request;
+  TUNEC_ASSIGN(request.candidates, CandidatesFrom(json));
+  TUNEC_RETURN_IF_ERROR(Get(json, "rounds", 1, kMostRounds, request.rounds));
   return request;
 }
 
 Result<Request> RequestFrom(const Json& json) {
   const std::string kind = json.at("request").get<std::string>();
   if (kind == "prepare") return PrepareFrom(json);
-  if (kind == "measure") {
-    MeasureRequest request{.candidates = CandidatesFrom(json.at("candidates"))};
-    if (json.contains("best")) request.best_seconds = json.at("best").get<double>();
-    return request;
-  }
-  if (kind == "retime") {
-    return RetimeRequest{.candidates = CandidatesFrom(json.at("candidates")),
-                         .rounds = json.at("rounds").get<int>()};
-  }
+  if (kind == "measure") return MeasureFrom(json);
+  if (kind == "retime") return RetimeFrom(json);
   return Fail(ErrorCode::kParse, "unknown request '{}'", kind);
 }
 
@@ -153,10 +185,19 @@ Json ToJson(const FailedEvent& event) {
 
 Json ToJson(const DoneEvent&) { return {{"event", "done"}}; }
 
-FinishedEvent FinishedFrom(const Json& json) {
-  FinishedEvent event{.candidate = json.at("candidate").get<size_t>()};
+Result<size_t> CandidateFrom(const Json& json) {
+  int64_t candidate = 0;
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "candidate", 0, INT32_MAX, candidate));
+  return static_cast<size_t>(candidate);
+}
+
+Result<FinishedEvent> FinishedFrom(const Json& json) {
+  FinishedEvent event;
+  TUNEC_ASSIGN(event.candidate, CandidateFrom(json));
   Measurement& m = event.measurement;
-  m.status = static_cast<TrialStatus>(json.at("status").get<int>());
+  int status = 0;
+  TUNEC_RETURN_IF_ERROR(Get(json, "status", 1, static_cast<int>(TrialStatus::kIllegal), status));
+  m.status = static_cast<TrialStatus>(status);
   json.at("samples").get_to(m.samples);
   json.at("message").get_to(m.message);
   json.at("compile_ms").get_to(m.compile_ms);
@@ -166,19 +207,26 @@ FinishedEvent FinishedFrom(const Json& json) {
   return event;
 }
 
+Result<FailedEvent> FailedFrom(const Json& json) {
+  int code = 0;
+  TUNEC_RETURN_IF_ERROR(Get(json, "code", 1, static_cast<int>(ErrorCode::kInternal), code));
+  return FailedEvent{
+      Error{static_cast<ErrorCode>(code), json.at("message").get<std::string>(), std::nullopt}};
+}
+
 Result<Event> EventFrom(const Json& json) {
   const std::string kind = json.at("event").get<std::string>();
   if (kind == "started") {
     const bool compile = json.at("stage").get<std::string>() == "compile";
-    return StartedEvent{json.at("candidate").get<size_t>(),
-                        compile ? Stage::kCompile : Stage::kMeasure};
+    TUNEC_ASSIGN(const size_t candidate, CandidateFrom(json));
+    return StartedEvent{candidate, compile ? Stage::kCompile : Stage::kMeasure};
   }
-  if (kind == "compiled") return CompiledEvent{json.at("candidate").get<size_t>()};
+  if (kind == "compiled") {
+    TUNEC_ASSIGN(const size_t candidate, CandidateFrom(json));
+    return CompiledEvent{candidate};
+  }
   if (kind == "finished") return FinishedFrom(json);
-  if (kind == "failed") {
-    const auto code = static_cast<ErrorCode>(json.at("code").get<int>());
-    return FailedEvent{Error{code, json.at("message").get<std::string>(), std::nullopt}};
-  }
+  if (kind == "failed") return FailedFrom(json);
   if (kind == "done") return DoneEvent{};
   return Fail(ErrorCode::kParse, "unknown event '{}'", kind);
 }
@@ -214,8 +262,7 @@ Result<Event> DecodeEvent(std::string_view text) {
 std::string EncodeTarget(const Target& target) { return Dump(ToJson(target)); }
 
 Result<Target> DecodeTarget(std::string_view text) {
-  return Decoded<Target>(text, "target",
-                         [](const Json& json) -> Result<Target> { return TargetFrom(json); });
+  return Decoded<Target>(text, "target", TargetFrom);
 }
 
 std::string Frame(std::string_view text) {
@@ -228,13 +275,19 @@ std::string Frame(std::string_view text) {
 
 Result<std::optional<std::string>> FrameReader::Next() {
   constexpr size_t kHeader = 4;
-  constexpr size_t kLongest = size_t{1} << 30;
-  if (buffer_.size() < kHeader) return std::optional<std::string>();
+  constexpr size_t kLongest = size_t{1} << 28;
+  const size_t skipped = std::min(skip_, buffer_.size());
+  buffer_.erase(0, skipped);
+  skip_ -= skipped;
+  if (skip_ > 0 || buffer_.size() < kHeader) return std::optional<std::string>();
   size_t length = 0;
   for (size_t i = 0; i < kHeader; ++i) {
     length |= static_cast<size_t>(static_cast<unsigned char>(buffer_[i])) << (8 * i);
   }
-  if (length > kLongest) return Fail(ErrorCode::kParse, "a frame of {} bytes", length);
+  if (length > kLongest) {
+    skip_ = kHeader + length;
+    return Fail(ErrorCode::kParse, "a frame of {} bytes, wanted at most {}", length, kLongest);
+  }
   if (buffer_.size() < kHeader + length) return std::optional<std::string>();
   std::string text = buffer_.substr(kHeader, length);
   buffer_.erase(0, kHeader + length);

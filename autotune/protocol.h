@@ -52,6 +52,8 @@ struct DoneEvent {};
 using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEvent, DoneEvent>;
 
 std::string Encode(const Request& request);
+/// What comes back is verified: its numbers are within limits, its workload holds what
+/// verify_workload.h lists. The schedules of candidates are parsed when they are compiled.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
 Result<Event> DecodeEvent(std::string_view text);
@@ -67,11 +69,13 @@ std::string Frame(std::string_view text);
 class FrameReader {
  public:
   void Append(std::string_view bytes) { buffer_ += bytes; }
-  /// The text of the next frame; none while it is incomplete. kParse for an absurd length.
+  /// The text of the next frame; none while it is incomplete. kParse for an absurd length, once:
+  /// the bytes of such a frame are then skipped.
   Result<std::optional<std::string>> Next();
 
  private:
   std::string buffer_;
+  size_t skip_ = 0;  // bytes still to come of a frame that is not read
 };
 
 /// Sends all bytes to a socket. kIo when the other side is gone.

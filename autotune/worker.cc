@@ -17,6 +17,7 @@
 
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
+#include "autotune/verify_workload.h"
 
 namespace tunec {
 namespace {
@@ -40,13 +41,12 @@ class Server {
     FrameReader reader;
     std::string chunk(size_t{1} << 16, '\0');
     for (;;) {
-      TUNEC_ASSIGN(const std::optional<std::string> text, reader.Next());
-      if (text) {
-        TUNEC_ASSIGN(const Request request, DecodeOrReport(*text));
-        if (const auto* prepare = std::get_if<PrepareRequest>(&request)) {
-          Prepare(*text, prepare->workload);
+      const Result<std::optional<std::string>> text = reader.Next();
+      if (!text || *text) {
+        if (text) {
+          Answer(**text);
         } else {
-          Handle(request);
+          Send(FailedEvent{text.error()});
         }
         Send(DoneEvent{});
         if (gone_) return {};
@@ -61,10 +61,16 @@ class Server {
   }
 
  private:
-  Result<Request> DecodeOrReport(const std::string& text) {
-    Result<Request> request = DecodeRequest(text);
-    if (!request) Send(FailedEvent{request.error()});
-    return request;
+  void Answer(const std::string& text) {
+    const Result<Request> request = DecodeRequest(text);
+    if (!request) {
+      prepared_ = false;  // it may have been a workload: what follows must not meet an earlier one
+      Send(FailedEvent{request.error()});
+    } else if (const auto* prepare = std::get_if<PrepareRequest>(&*request)) {
+      Prepare(text, prepare->workload);
+    } else {
+      Handle(*request);
+    }
   }
 
   void Send(const Event& event) {
@@ -75,10 +81,16 @@ class Server {
 
   // The tuner comes back to a workload for each of its batches; its oracle is kept.
   void Prepare(const std::string& text, const Workload& workload) {
+    prepared_ = false;
     const auto same = [&](const KeptBench& kept) { return kept.text == text; };
     const auto known = std::ranges::find_if(benches_, same);
     if (known != benches_.end()) {
       std::rotate(benches_.begin(), known, known + 1);
+      prepared_ = true;
+      return;
+    }
+    if (const Status here = CheckRunsHere(workload.target); !here) {
+      Send(FailedEvent{here.error()});
       return;
     }
     const int threads = workload.target.threads;
@@ -92,6 +104,7 @@ class Server {
       return;
     }
     benches_.insert(benches_.begin(), {text, std::make_unique<Workbench>(std::move(*bench))});
+    prepared_ = true;
     DropOldest();
   }
 
@@ -115,7 +128,7 @@ class Server {
   }
 
   void Handle(const Request& request) {
-    if (benches_.empty()) {
+    if (!prepared_) {
       Send(FailedEvent{MakeError(ErrorCode::kInvalidArgument, "no workload was prepared")});
       return;
     }
@@ -182,6 +195,7 @@ class Server {
   std::atomic<bool> gone_ = false;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<KeptBench> benches_;  // the current one first; after the pool they run on
+  bool prepared_ = false;           // the last Prepare succeeded
 };
 
 }  // namespace

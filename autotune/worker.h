@@ -16,7 +16,8 @@ void ConfineWorker(int64_t memory_bytes, int64_t parent);
 
 /// Serves requests from the socket until the other side closes it. Candidates of one request are
 /// compiled on as many threads as the target has, then measured one after another, so that
-/// neither disturbs the other. Returns an error for malformed messages.
+/// neither disturbs the other. A message that is malformed, or asks for what cannot be, is answered
+/// by a FailedEvent, and the next one is served.
 Status ServeRequests(int socket);
 
 }  // namespace tunec

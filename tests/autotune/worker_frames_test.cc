@@ -1,0 +1,191 @@
+// The worker against frames that no tuner sends: each is answered, and the next one is served.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <regex>
+#include <thread>
+
+#include "autotune/protocol.h"
+#include "autotune/worker.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "tests/autotune/workloads.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::kGoodSchedule;
+using testing::MatmulRelu;
+using testing::WorkloadOf;
+
+/// A worker on a thread of this process, so that a sanitizer sees it.
+class ServedHere {
+ public:
+  ServedHere() {
+    int sockets[2];
+    TUNEC_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "no sockets");
+    ours_ = sockets[0];
+    worker_ = std::jthread([theirs = sockets[1]] {
+      EXPECT_TRUE(ServeRequests(theirs));
+      close(theirs);
+    });
+  }
+  ~ServedHere() {
+    shutdown(ours_, SHUT_RDWR);
+    worker_.join();
+    close(ours_);
+  }
+  ServedHere(const ServedHere&) = delete;
+  ServedHere& operator=(const ServedHere&) = delete;
+
+  /// All events until the request is done; empty when the worker went away.
+  std::vector<Event> Ask(const std::string& text) { return AskBytes(Frame(text)); }
+
+  std::vector<Event> AskBytes(const std::string& bytes) {
+    EXPECT_TRUE(SendAll(ours_, bytes));
+    std::vector<Event> events;
+    std::string chunk(1 << 16, '\0');
+    while (true) {
+      for (auto text = reader_.Next(); text && *text; text = reader_.Next()) {
+        const Result<Event> event = DecodeEvent(**text);
+        EXPECT_TRUE(event) << event.error().Format();
+        if (std::holds_alternative<DoneEvent>(*event)) return events;
+        events.push_back(*event);
+      }
+      const ssize_t got = recv(ours_, chunk.data(), chunk.size(), 0);
+      if (got <= 0) return {};
+      reader_.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
+    }
+  }
+
+  /// What the worker says of a request that it must refuse.
+  std::string Refusal(const std::string& text) {
+    const std::vector<Event> events = Ask(text);
+    const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
+    return failed == nullptr ? "not refused" : failed->error.message;
+  }
+
+ private:
+  int ours_ = -1;
+  FrameReader reader_;
+  std::jthread worker_;
+};
+
+std::string GoodPrepare() { return Encode(Request(PrepareRequest{WorkloadOf(MatmulRelu())})); }
+
+std::string GoodMeasure() {
+  return Encode(Request(MeasureRequest{{{kGoodSchedule}, {"lower direct\n"}}, std::nullopt}));
+}
+
+void ExpectServing(ServedHere& worker) {
+  EXPECT_TRUE(worker.Ask(GoodPrepare()).empty());
+  size_t measured = 0;
+  for (const Event& event : worker.Ask(GoodMeasure())) {
+    const auto* finished = std::get_if<FinishedEvent>(&event);
+    if (finished == nullptr) continue;
+    EXPECT_EQ(finished->measurement.status, TrialStatus::kOk) << finished->measurement.message;
+    ++measured;
+  }
+  EXPECT_EQ(measured, 2u);
+}
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(WorkerFrames, WhatCannotBeIsNamed) {
+  ServedHere worker;
+  const std::string good = GoodPrepare();
+  const auto with = [&](const std::string& from, const std::string& to) {
+    return worker.Refusal(Replaced(good, from, to));
+  };
+  const auto number = [&](const std::string& field, const std::string& value) {
+    const std::regex pattern("\"" + field + "\":[0-9]+");
+    return worker.Refusal(std::regex_replace(good, pattern, "\"" + field + "\":" + value));
+  };
+  EXPECT_THAT(with("out[i: 37, j: 13]", "out[i: 37, j: 99999999999]"), HasSubstr("out: index 1"));
+  EXPECT_THAT(with("output C: f32[37, 13]", "output C: f32[37, 7]"), HasSubstr("index 1 of C"));
+  EXPECT_THAT(with("input A: f32[37, 29]", "input A: f32[37, 0]"), HasSubstr("index 1 of A"));
+  EXPECT_THAT(with("acc[i: 37, j: 13,", "acc[i: 37, j: 12,"), HasSubstr("which nothing wrote"));
+  EXPECT_THAT(with("input A: f32[37, 29]", "input A: f32[281474976710656, 29]"),
+              HasSubstr("no element count"));
+  EXPECT_THAT(with("workspace t: f32[37, 13]", "workspace t: f32[4000000000, 1300]"),
+              HasSubstr("bytes as float64"));
+  EXPECT_THAT(number("vector_bits", "18446744073709551615"), HasSubstr("vector_bits is 1844674"));
+  EXPECT_THAT(number("vector_bits", "128"), HasSubstr("wanted 16 of 256 or 32 of 512"));
+  EXPECT_THAT(number("threads", "0"), HasSubstr("threads is 0"));
+  EXPECT_THAT(number("l2", "1.5"), HasSubstr("l2 is 1.5"));
+  EXPECT_THAT(number("version", "\"1\""), HasSubstr("the tuner speaks protocol"));
+  EXPECT_THAT(with("\"avx\"", "\"avx1024\""), HasSubstr("the target has avx1024"));
+  EXPECT_THAT(worker.Refusal(GoodMeasure()), HasSubstr("no workload was prepared"));
+  ExpectServing(worker);
+}
+
+TEST(WorkerFrames, AFrameOfAbsurdLengthIsAnswered) {
+  ServedHere worker;
+  const std::vector<Event> events = worker.AskBytes("\xff\xff\xff\x7f");
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_THAT(std::get<FailedEvent>(events[0]).error.message, HasSubstr("a frame of 2147483647"));
+}
+
+/// One of the ways in which a frame can be wrong and still be a frame.
+std::string Mutated(std::string text, Random& random) {
+  const auto somewhere = [&] { return random.Below(text.size()); };
+  switch (random.Below(5)) {
+    case 0:
+      for (uint64_t flips = 1 + random.Below(3); flips > 0; --flips) {
+        text[somewhere()] ^= static_cast<char>(1 << random.Below(8));
+      }
+      return text;
+    case 1:
+      return text.substr(0, somewhere());
+    case 2:
+      return text.erase(somewhere(), 1 + random.Below(8));
+    default:
+      break;
+  }
+  static constexpr const char* kValues[] = {"-1",
+                                            "0",
+                                            "1",
+                                            "7",
+                                            "1.5",
+                                            "null",
+                                            "\"x\"",
+                                            "[]",
+                                            "1e999",
+                                            "1000000",
+                                            "2147483648",
+                                            "99999999999",
+                                            "9223372036854775807",
+                                            "18446744073709551615"};
+  static const std::regex kNumber("[0-9]+");
+  const auto begin = std::sregex_iterator(text.begin(), text.end(), kNumber);
+  const auto count = static_cast<uint64_t>(std::distance(begin, std::sregex_iterator()));
+  const auto chosen = std::next(begin, static_cast<ptrdiff_t>(random.Below(count)));
+  return text.replace(static_cast<size_t>(chosen->position()),
+                      static_cast<size_t>(chosen->length()),
+                      kValues[random.Below(std::size(kValues))]);
+}
+
+TEST(WorkerFrames, AThousandMutatedOnesAreAnswered) {
+  ServedHere worker;
+  Random random(20);
+  int answered = 0;
+  for (int round = 0; round < 1000; ++round) {
+    if (round % 4 == 3) EXPECT_TRUE(worker.Ask(GoodPrepare()).empty());
+    const std::string text = Mutated(round % 4 == 3 ? GoodMeasure() : GoodPrepare(), random);
+    // A workload that is still one is answered by nothing but being done.
+    if (worker.Ask(text).empty() && DecodeRequest(text)) continue;
+    ++answered;
+  }
+  EXPECT_GT(answered, 500);
+  ExpectServing(worker);
+}
+
+}  // namespace
+}  // namespace tunec
