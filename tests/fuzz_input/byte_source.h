@@ -1,0 +1,48 @@
+// Decisions out of an input's bytes; zeros when they run out.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace tunec::fuzz {
+
+class ByteSource {
+ public:
+  ByteSource(const uint8_t* data, size_t size)
+      : bytes_(reinterpret_cast<const char*>(data), size) {}
+
+  bool empty() const { return bytes_.empty(); }
+  uint8_t Byte() { return static_cast<uint8_t>(Take(1)[0]); }
+  /// bound > 0.
+  size_t Below(size_t bound) { return Number<uint32_t>() % bound; }
+
+  template <class T>
+  T Number() {
+    const std::string bytes = Take(sizeof(T));
+    T value;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+
+  /// A string of up to 255 bytes, its length first.
+  std::string Text() {
+    const size_t length = std::min<size_t>(Byte(), bytes_.size());
+    return Take(length);
+  }
+
+ private:
+  std::string Take(size_t count) {
+    std::string taken(bytes_.substr(0, count));
+    bytes_.remove_prefix(taken.size());
+    taken.resize(count, '\0');
+    return taken;
+  }
+
+  std::string_view bytes_;
+};
+
+}  // namespace tunec::fuzz

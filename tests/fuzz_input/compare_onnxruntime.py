@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Mutates ONNX models and compares what tunec and ONNX Runtime answer where both run one.
+
+    compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] MODEL...
+
+Each round takes one of the models, changes one to three of its parts (extents, ranks and types of inputs, values
+and shapes of constants, attributes, operands), and runs it on seeded inputs. Each model runs in a process
+of its own, for either side may crash. Ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
+`N neither`, `N crashed`; a model that differs or crashes tunec is kept in FOLDER. The exit code is 1
+when tunec crashed.
+
+A difference is for a person to judge: ONNX leaves much open (values out of range, attributes that make no sense).
+"""
+import argparse
+import collections
+import multiprocessing
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "onnx_conformance"))
+from library import Failure, Library  # noqa: E402
+
+NUMBERS = [0, 1, 2, 3, 4, 5, 7, 8, -1, -2, -3, 16]
+FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-6, 1e6]
+SECONDS_PER_MODEL = 30
+# A thousandth of the largest magnitude: mutated models are no better conditioned than by chance.
+TOLERANCE = 1e-3
+
+
+def change_shape(model, chance):
+    value = chance.choice(model.graph.input)
+    dims = value.type.tensor_type.shape.dim
+    choice = chance.randrange(4)
+    if choice == 0:
+        dims.add().dim_value = chance.choice(NUMBERS)
+    elif choice == 1 and dims:
+        del dims[-1]
+    elif dims:
+        chance.choice(dims).dim_value = chance.choice(NUMBERS)
+
+
+def change_constant(model, chance):
+    if not model.graph.initializer:
+        return
+    tensor = chance.choice(model.graph.initializer)
+    array = numpy_helper.to_array(tensor).copy()
+    if chance.randrange(2) and array.dtype.kind in "iu" and array.size:
+        array.flat[chance.randrange(array.size)] = abs(chance.choice(NUMBERS))
+    elif array.ndim and chance.randrange(2):
+        array = array.take(range(max(0, array.shape[0] - 1)), axis=0)
+    else:
+        array = array[..., None] if chance.randrange(2) else array.reshape(-1)
+    tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+
+
+def change_attribute(model, chance):
+    attributes = [a for node in model.graph.node for a in node.attribute]
+    if not attributes:
+        return
+    attribute = chance.choice(attributes)
+    if attribute.type == onnx.AttributeProto.INT:
+        attribute.i = chance.choice(NUMBERS)
+    elif attribute.type == onnx.AttributeProto.FLOAT:
+        attribute.f = chance.choice(FLOATS)
+    elif attribute.type == onnx.AttributeProto.INTS and attribute.ints:
+        attribute.ints[chance.randrange(len(attribute.ints))] = chance.choice(NUMBERS)
+
+
+def change_operands(model, chance):
+    node = chance.choice(model.graph.node)
+    if not node.input:
+        return
+    at = chance.randrange(len(node.input))
+    choice = chance.randrange(3)
+    if choice == 0:
+        other = chance.randrange(len(node.input))
+        node.input[at], node.input[other] = node.input[other], node.input[at]
+    elif choice == 1:
+        del node.input[at]
+    else:
+        node.input[at] = chance.choice([value.name for value in model.graph.input])
+
+
+def mutated(model, chance):
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    # What the model says of its outputs no longer holds.
+    for output in copy.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    del copy.graph.value_info[:]
+    for _ in range(chance.randrange(1, 4)):
+        chance.choice([change_shape, change_constant, change_attribute, change_operands])(copy, chance)
+    return copy
+
+
+def inputs_of(model, seed):
+    """Seeded arrays for the inputs that are no initializers."""
+    generator = np.random.default_rng(seed)
+    given = {tensor.name for tensor in model.graph.initializer}
+    arrays = {}
+    for value in model.graph.input:
+        if value.name in given:
+            continue
+        kind = value.type.tensor_type
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        shape = [dim.dim_value for dim in kind.shape.dim]
+        if dtype.kind in "iub":
+            arrays[value.name] = generator.integers(0, 2, shape).astype(dtype)
+        else:
+            arrays[value.name] = generator.uniform(-1, 1, shape).astype(dtype)
+    return arrays
+
+
+def run_onnxruntime(path, inputs):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs)))
+
+
+def run_tunec(library, path, inputs):
+    with library.compile(str(path), {"db": None, "trials": 0, "threads": 1}) as executable:
+        return executable.run(inputs)
+
+
+def difference(have, want):
+    """What is wrong with an output, or None."""
+    if have.shape != want.shape or have.dtype != want.dtype:
+        return f"{have.dtype}{list(have.shape)}, ONNX Runtime has {want.dtype}{list(want.shape)}"
+    have, want = have.astype(np.float64), want.astype(np.float64)
+    finite = np.abs(want[np.isfinite(want)])
+    largest = float(finite.max()) if finite.size else 0.0
+    bad = ~np.isclose(have, want, rtol=TOLERANCE, atol=TOLERANCE * largest, equal_nan=True)
+    if not bad.any():
+        return None
+    first = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"at {list(first)} {have[first]}, ONNX Runtime has {want[first]}"
+
+
+def judge(pipe, library_path, path, seed):
+    """In a process of its own: says at each step what it will do next, then the outcome."""
+    pipe.send(("neither", ""))
+    try:
+        model = onnx.load(path)
+        inputs = inputs_of(model, seed)
+        wanted = run_onnxruntime(path, inputs)
+    except Exception as error:  # ONNX Runtime's many kinds of refusal
+        wanted, refusal = None, str(error)
+    pipe.send(("tunec", ""))
+    try:
+        outputs = run_tunec(Library(library_path), path, inputs)
+    except Failure as failure:
+        pipe.send(("only ONNX Runtime" if wanted else "neither", failure.message))
+        return
+    if wanted is None:
+        pipe.send(("only tunec", refusal))
+        return
+    problems = [f"'{name}': {problem}" for name, want in wanted.items()
+                if (problem := difference(outputs[name], np.asarray(want)))]
+    pipe.send(("differ", "; ".join(problems)) if problems else ("equal", ""))
+
+
+def outcome_of(library_path, path, seed):
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=judge, args=(theirs, library_path, path, seed))
+    process.start()
+    theirs.close()
+    last, end = ("neither", ""), time.monotonic() + SECONDS_PER_MODEL
+    try:
+        while ours.poll(max(0, end - time.monotonic())):
+            last = ours.recv()
+        process.kill()
+        status = "hung"
+    except EOFError:
+        process.join()
+        status = f"ended with {process.exitcode}"
+    process.join()
+    return ("crashed", status) if last[0] == "tunec" else last
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--library", required=True, help="libtunec.so")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz/onnxruntime"))
+    parser.add_argument("models", nargs="+", metavar="MODEL")
+    arguments = parser.parse_args()
+    models = [onnx.load(path) for path in arguments.models]
+    counts = collections.Counter()
+    end, number = time.monotonic() + arguments.seconds, arguments.seed
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        while time.monotonic() < end:
+            number += 1
+            chance = random.Random(number)
+            which = chance.randrange(len(models))
+            try:
+                path.write_bytes(mutated(models[which], chance).SerializeToString())
+            except (ValueError, TypeError, IndexError, OverflowError):
+                continue  # what cannot be written is no model
+            status, detail = outcome_of(arguments.library, path, number)
+            counts[status] += 1
+            if status not in ("differ", "crashed"):
+                continue
+            arguments.keep.mkdir(parents=True, exist_ok=True)
+            kept = arguments.keep / f"{Path(arguments.models[which]).stem}_{number}.onnx"
+            kept.write_bytes(path.read_bytes())
+            print(f"{status} {kept}: {detail[:300]}", flush=True)
+    for status in ("equal", "differ", "only ONNX Runtime", "only tunec", "neither", "crashed"):
+        print(f"{counts[status]} {status}")
+    return 1 if counts["crashed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+// The text of a Compute: read, verified, printed, read again, and made into its original loops.
+#include "ir/loop_nest.h"
+#include "polyhedral/check_elements.h"
+#include "schedule/apply.h"
+#include "tests/fuzz_input/finding.h"
+
+namespace tunec::fuzz {
+namespace {
+
+void CheckLoops(const Compute& compute) {
+  const Result<LoopNest> nest = OriginalLoops(compute);
+  if (!nest) return RequireTheirFault(nest.error(), "the original loops");
+  RequireOk(Verify(*nest), "the original loops verify");
+  const std::string text = Print(*nest);
+  const Result<LoopNest> again = ParseLoopNest(text, "printed.nest");
+  RequireOk(again, "the loops' text parses");
+  if (Print(*again) != text) Finding("the loops' text reads back", text);
+}
+
+}  // namespace
+}  // namespace tunec::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tunec;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Result<Compute> compute = ParseCompute(text, "input.compute");
+  if (!compute) {
+    fuzz::RequireTheirFault(compute.error(), "reading");
+    return 0;
+  }
+  if (const Status valid = Verify(*compute); !valid) {
+    fuzz::RequireTheirFault(valid.error(), "verifying");
+    return 0;
+  }
+  const Result<Compute> again = ParseCompute(Print(*compute), "printed.compute");
+  fuzz::RequireOk(again, "a compute's text parses");
+  fuzz::Require(*again == *compute, "a compute's text reads back");
+  if (const Status valid = CheckElements(*compute); !valid) {
+    fuzz::RequireTheirFault(valid.error(), "checking elements");
+    return 0;
+  }
+  fuzz::CheckLoops(*compute);
+  return 0;
+}

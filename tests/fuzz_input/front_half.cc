@@ -1,0 +1,40 @@
+#include "tests/fuzz_input/front_half.h"
+
+#include "graph/fuse.h"
+#include "graph/passes/pipeline.h"
+#include "tests/fuzz_input/finding.h"
+
+namespace tunec::fuzz {
+namespace {
+
+// More would only repeat what few groups show, in more time than an input has.
+constexpr size_t kMostNodes = 400;
+
+void CheckLowering(const Compute& compute) {
+  RequireOk(Verify(compute), "a lowered compute verifies");
+  const std::string text = Print(compute);
+  const Result<Compute> again = ParseCompute(text, "lowered");
+  RequireOk(again, "a lowered compute's text parses");
+  Require(*again == compute, "a lowered compute's text reads back");
+}
+
+}  // namespace
+
+void RunFrontHalf(const Graph& graph) {
+  RequireOk(Verify(graph), "a graph that was read verifies");
+  if (graph.nodes().size() > kMostNodes) return;
+  const Result<PipelineResult> simplified = RunPipeline(graph);
+  if (!simplified) return RequireTheirFault(simplified.error(), "the passes");
+  const Result<FusionPlan> plan = PlanFusion(simplified->graph, FusionMode::kFused);
+  if (!plan) return RequireTheirFault(plan.error(), "fusion");
+  for (const FusionGroup& group : plan->groups) {
+    const Result<std::vector<Lowering>> lowerings = Lower(simplified->graph, group);
+    if (!lowerings) {
+      RequireTheirFault(lowerings.error(), "lowering");
+      continue;
+    }
+    for (const Lowering& lowering : *lowerings) CheckLowering(lowering.compute);
+  }
+}
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,33 @@
+// A file of NumPy's, read as .npz and as .npy. What was read from an .npz is written and read
+// again.
+#include <algorithm>
+
+#include "runtime/npz.h"
+#include "tests/fuzz_input/finding.h"
+#include "tests/fuzz_input/memory_file.h"
+
+namespace tunec::fuzz {
+namespace {
+
+void CheckArray(const NamedArray& array) {
+  Require(static_cast<int64_t>(array.bytes.size()) == ByteSize(array.spec), "an array's bytes");
+}
+
+}  // namespace
+}  // namespace tunec::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tunec;
+  const fuzz::MemoryFile file(data, size);
+  if (const auto arrays = ReadNpz(file.path())) {
+    std::ranges::for_each(*arrays, fuzz::CheckArray);
+  } else {
+    fuzz::RequireTheirFault(arrays.error(), "reading an .npz");
+  }
+  if (const auto array = ReadNpy(file.path())) {
+    fuzz::CheckArray(*array);
+  } else {
+    fuzz::RequireTheirFault(array.error(), "reading an .npy");
+  }
+  return 0;
+}

@@ -1,0 +1,49 @@
+// A fuzz target without libFuzzer: runs it on the files that are named, or lie in folders that
+// are. Any compiler builds it, so every test run replays what the fuzzer once found.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void Collect(const fs::path& path, std::vector<fs::path>& files) {
+  if (!fs::is_directory(path)) return files.push_back(path);
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+}
+
+bool Replay(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return false;
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  // Before the run, so that the file which ends the program is the last one named.
+  std::printf("%s\n", path.c_str());
+  std::fflush(stdout);
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<fs::path> files;
+  for (int i = 1; i < argc; ++i) Collect(argv[i], files);
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    if (Replay(file)) continue;
+    std::fprintf(stderr, "cannot read %s\n", file.c_str());
+    return 1;
+  }
+  std::printf("%zu inputs replayed\n", files.size());
+  return files.empty() ? 1 : 0;
+}

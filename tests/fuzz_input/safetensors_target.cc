@@ -1,0 +1,20 @@
+// A .safetensors file: opened, and every tensor's bytes read.
+#include "graph/safetensors.h"
+#include "tests/fuzz_input/finding.h"
+#include "tests/fuzz_input/memory_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tunec;
+  const fuzz::MemoryFile file(data, size);
+  const Result<SafetensorsFile> opened = SafetensorsFile::Open(file.path());
+  if (!opened) {
+    fuzz::RequireTheirFault(opened.error(), "opening");
+    return 0;
+  }
+  for (const auto& [name, array] : opened->tensors()) {
+    if (array.size() == 0) continue;
+    (void)array.GetDouble(0);
+    (void)array.GetDouble(array.size() - 1);
+  }
+  return 0;
+}
