@@ -24,7 +24,11 @@ TaskRow ReadTask(const Query& row) {
   task.key.schedule_version =
       static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
   task.converged = row.Integer(9);
-  if (const Status valid = Validate(task.key); !valid) task.damage = valid.error().message;
+  if (const Status valid = Validate(task.key); !valid) {
+    task.damage = valid.error().message;
+  } else if (task.converged < 0) {
+    task.damage = fmt::format("search space is {}, wanted at least 0", task.converged);
+  }
   return task;
 }
 
