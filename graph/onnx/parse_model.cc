@@ -1,15 +1,12 @@
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/stubs/logging.h>
-#include <google/protobuf/unknown_field_set.h>
-#include <onnx/onnx_pb.h>
-
+// Fields are recognised by their numbers in onnx.proto.
 #include <limits>
 #include <set>
 #include <utility>
 
-#include "graph/onnx/detach_weights.h"
 #include "graph/onnx/model.h"
+#include "graph/onnx/parse_attribute.h"
 #include "graph/onnx/parse_tensor.h"
+#include "graph/onnx/wire_format.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -19,214 +16,339 @@ constexpr int kMostLevels = 100;
 
 std::string Domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-/// Fields that are newer than the headers we are built with arrive as unknown ones.
-template <class Visit>
-void VisitUnknownFields(const google::protobuf::Message& message, int number, Visit visit) {
-  const auto& fields = message.GetReflection()->GetUnknownFields(message);
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const auto& field = fields.field(i);
-    if (field.number() == number &&
-        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
-      visit(field.length_delimited());
-    }
-  }
-}
-
 /// Functions of one name are told apart by their overload; it becomes part of the name.
-std::string WithOverload(const google::protobuf::Message& message, const std::string& name,
-                         int overload_field) {
-  std::string result = name;
-  VisitUnknownFields(message, overload_field, [&](const std::string& overload) {
-    if (!overload.empty()) result += ":" + overload;
-  });
-  return result;
+std::string WithOverload(std::string name, const std::string& overload) {
+  return overload.empty() ? name : std::move(name) + ":" + overload;
 }
 
-/// Per initializer of the model's graph: its bytes, when they were taken out of the message.
-using RawData = std::vector<std::span<const std::byte>>;
+struct NamedAttribute {
+  std::string name;
+  OnnxAttribute value;
+};
 
 class Decoder {
  public:
-  Decoder(const std::optional<std::string>& folder, RawData raw_data)
-      : files_(folder), raw_data_(std::move(raw_data)) {}
-  Result<OnnxModel> Model(onnx::ModelProto& proto);
+  Decoder(const std::optional<std::string>& folder, size_t model_bytes)
+      : files_(folder), model_bytes_(model_bytes) {}
+  Result<OnnxModel> Model(Bytes bytes);
 
  private:
-  Result<OnnxGraph> DecodeGraph(onnx::GraphProto& proto, const RawData& raw_data = {});
-  Result<std::vector<OnnxNode>> Nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& protos);
-  Result<OnnxNode> DecodeNode(onnx::NodeProto& proto);
-  Result<OnnxAttribute> Attribute(onnx::AttributeProto& proto);
-  Result<OnnxValue> DecodeValue(const onnx::ValueInfoProto& proto);
-  Result<OnnxFunction> Function(onnx::FunctionProto& proto);
+  /// Hands each field of a message to `visit`, which returns a Status.
+  template <class Visit>
+  Status EachField(const Pieces& message, Visit visit) const;
+  std::unexpected<Error> Malformed() const;
+
+  Result<OnnxTensor> Tensor(const Pieces& pieces) const;
+  Result<OnnxGraph> DecodeGraph(const Pieces& message);
+  Status AddInitializer(OnnxGraph& graph, Bytes bytes);
+  Result<OnnxNode> DecodeNode(Bytes bytes);
+  Result<NamedAttribute> Attribute(Bytes bytes);
+  Result<OnnxAttribute> AttributeValue(RawAttribute& attribute);
+  Result<OnnxValue> DecodeValue(Bytes bytes) const;
+  Result<std::string> ValueName(Bytes bytes) const;
+  Status TakeType(OnnxValue& value, const Pieces& type) const;
+  Status TakeTensorType(OnnxValue& value, const Pieces& tensor) const;
+  Result<Dim> Dimension(Bytes bytes) const;
+  Result<std::pair<std::string, int64_t>> Opset(Bytes bytes) const;
+  Status AddFunction(OnnxModel& model, Bytes bytes);
 
   ExternalFiles files_;
-  RawData raw_data_;
+  size_t model_bytes_;
+  int levels_ = 0;
 };
 
-Result<OnnxValue> Decoder::DecodeValue(const onnx::ValueInfoProto& proto) {
-  OnnxValue value;
-  value.name = proto.name();
-  if (!proto.has_type() || proto.type().value_case() == onnx::TypeProto::VALUE_NOT_SET)
-    return value;
-  if (!proto.type().has_tensor_type()) {
-    return Fail(ErrorCode::kUnsupported, "value '{}' is not a tensor", value.name);
+template <class Visit>
+Status Decoder::EachField(const Pieces& message, Visit visit) const {
+  for (const Bytes piece : message) {
+    WireReader fields(piece);
+    while (const auto field = fields.Next()) TUNEC_RETURN_IF_ERROR(visit(*field));
+    if (fields.Malformed()) return Malformed();
   }
-  const auto& tensor = proto.type().tensor_type();
-  auto type = DataTypeOf(tensor.elem_type());
+  return {};
+}
+
+std::unexpected<Error> Decoder::Malformed() const {
+  return Fail(ErrorCode::kParse,
+              "not an ONNX model, or a damaged one: its protobuf message of {} bytes is truncated, "
+              "malformed or nested deeper than {} levels",
+              model_bytes_, kMostLevels);
+}
+
+Result<OnnxTensor> Decoder::Tensor(const Pieces& pieces) const {
+  auto tensor = ReadTensor(pieces);
+  if (!tensor) return Malformed();
+  return std::move(*tensor);
+}
+
+Result<Dim> Decoder::Dimension(Bytes bytes) const {
+  Dim dim{std::string()};
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    // Exporters write -1 for "open".
+    if (field.tag == VarintTag(1))
+      dim = field.Signed() < 0 ? Dim(std::string()) : Dim(field.Signed());
+    if (field.tag == BytesTag(2)) dim = Dim(field.Text());
+    return {};
+  }));
+  return dim;
+}
+
+Status Decoder::TakeTensorType(OnnxValue& value, const Pieces& tensor) const {
+  int64_t element = 0;
+  std::optional<Pieces> shape;
+  TUNEC_RETURN_IF_ERROR(EachField(tensor, [&](const WireField& field) -> Status {
+    if (field.tag == VarintTag(1)) element = static_cast<int32_t>(field.number);
+    if (field.tag == BytesTag(2)) {
+      if (!shape) shape.emplace();
+      shape->push_back(field.bytes);
+    }
+    return {};
+  }));
+  auto type = DataTypeOf(element);
   if (!type) return Fail(type.error().code, "value '{}': {}", value.name, type.error().message);
   value.type = *type;
-  if (!tensor.has_shape()) return value;
+  if (!shape) return {};
   value.dims.emplace();
-  for (const auto& dim : tensor.shape().dim()) {
-    if (!dim.has_dim_value()) {
-      value.dims->push_back(Dim(dim.dim_param()));
-    } else if (dim.dim_value() < 0) {
-      value.dims->push_back(Dim(std::string()));  // exporters write -1 for "open"
-    } else {
-      value.dims->push_back(dim.dim_value());
-    }
-  }
+  return EachField(*shape, [&](const WireField& field) -> Status {
+    if (field.tag != BytesTag(1)) return {};
+    TUNEC_ASSIGN(Dim dim, Dimension(field.bytes));
+    value.dims->push_back(std::move(dim));
+    return {};
+  });
+}
+
+Status Decoder::TakeType(OnnxValue& value, const Pieces& type) const {
+  Pieces tensor;
+  bool other = false;  // a sequence, map, optional, sparse tensor or opaque type
+  TUNEC_RETURN_IF_ERROR(EachField(type, [&](const WireField& field) -> Status {
+    if (field.tag == BytesTag(1)) tensor.push_back(field.bytes);
+    for (const uint32_t number : {4, 5, 7, 8, 9}) other |= field.tag == BytesTag(number);
+    return {};
+  }));
+  if (other) return Fail(ErrorCode::kUnsupported, "value '{}' is not a tensor", value.name);
+  return tensor.empty() ? Status() : TakeTensorType(value, tensor);
+}
+
+Result<std::string> Decoder::ValueName(Bytes bytes) const {
+  std::string name;
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    if (field.tag == BytesTag(1)) name = field.Text();
+    return {};
+  }));
+  return name;
+}
+
+Result<OnnxValue> Decoder::DecodeValue(Bytes bytes) const {
+  OnnxValue value;
+  Pieces type;
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    if (field.tag == BytesTag(1)) value.name = field.Text();
+    if (field.tag == BytesTag(2)) type.push_back(field.bytes);
+    return {};
+  }));
+  TUNEC_RETURN_IF_ERROR(TakeType(value, type));
   return value;
 }
 
-Result<OnnxAttribute> Decoder::Attribute(onnx::AttributeProto& proto) {
-  using Type = onnx::AttributeProto;
-  if (!proto.ref_attr_name().empty()) return AttributeReference{proto.ref_attr_name()};
-  switch (proto.type()) {
-    case Type::INT:
-      return proto.i();
-    case Type::FLOAT:
-      return static_cast<double>(proto.f());
-    case Type::STRING:
-      return proto.s();
-    case Type::INTS:
-      return std::vector<int64_t>(proto.ints().begin(), proto.ints().end());
-    case Type::FLOATS:
-      return std::vector<double>(proto.floats().begin(), proto.floats().end());
-    case Type::STRINGS:
-      return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
-    case Type::TENSOR: {
-      auto array = DecodeTensor(*proto.mutable_t(), files_);
+Result<OnnxAttribute> Decoder::AttributeValue(RawAttribute& attribute) {
+  if (!attribute.reference.empty()) return AttributeReference{attribute.reference};
+  switch (attribute.kind) {
+    case AttributeKind::kInt:
+      return attribute.integer;
+    case AttributeKind::kFloat:
+      return attribute.number;
+    case AttributeKind::kString:
+      return std::move(attribute.text);
+    case AttributeKind::kInts:
+      return std::move(attribute.integers);
+    case AttributeKind::kFloats:
+      return std::move(attribute.numbers);
+    case AttributeKind::kStrings:
+      return std::move(attribute.texts);
+    case AttributeKind::kTensor: {
+      TUNEC_ASSIGN(const OnnxTensor tensor, Tensor(attribute.tensor));
+      auto array = DecodeTensor(tensor, files_);
       // Left to the handler: whether the node is supported is not for the decoder to say.
       if (!array && array.error().code == ErrorCode::kUnsupported) {
         return UnsupportedAttribute{array.error().message};
       }
       return array;
     }
-    case Type::GRAPH: {
-      TUNEC_ASSIGN(auto graph, DecodeGraph(*proto.mutable_g()));
+    case AttributeKind::kGraph: {
+      TUNEC_ASSIGN(auto graph, DecodeGraph(attribute.graph));
       return std::make_shared<const OnnxGraph>(std::move(graph));
     }
     default:
-      return UnsupportedAttribute{onnx::AttributeProto_AttributeType_Name(proto.type())};
+      return UnsupportedAttribute{Name(attribute.kind)};
   }
 }
 
-Result<OnnxNode> Decoder::DecodeNode(onnx::NodeProto& proto) {
+Result<NamedAttribute> Decoder::Attribute(Bytes bytes) {
+  auto raw = ReadAttribute(bytes);
+  if (!raw) return Malformed();
+  auto value = AttributeValue(*raw);
+  if (value) return NamedAttribute{std::move(raw->name), std::move(*value)};
+  return Fail(value.error().code, "attribute '{}': {}", raw->name, value.error().message);
+}
+
+Result<OnnxNode> Decoder::DecodeNode(Bytes bytes) {
   OnnxNode node;
-  node.op_type = WithOverload(proto, proto.op_type(), 8);
-  node.domain = Domain(proto.domain());
-  node.name = proto.name();
-  node.inputs.assign(proto.input().begin(), proto.input().end());
-  node.outputs.assign(proto.output().begin(), proto.output().end());
-  for (auto& attribute : *proto.mutable_attribute()) {
-    auto value = Attribute(attribute);
-    if (!value) {
-      return Fail(value.error().code, "node {}: attribute '{}': {}", Describe(node),
-                  attribute.name(), value.error().message);
+  std::string overload;
+  Pieces attributes;
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    if (field.tag == BytesTag(1)) node.inputs.push_back(field.Text());
+    if (field.tag == BytesTag(2)) node.outputs.push_back(field.Text());
+    if (field.tag == BytesTag(3)) node.name = field.Text();
+    if (field.tag == BytesTag(4)) node.op_type = field.Text();
+    if (field.tag == BytesTag(5)) attributes.push_back(field.bytes);
+    if (field.tag == BytesTag(7)) node.domain = Domain(field.Text());
+    if (field.tag == BytesTag(8)) overload = field.Text();
+    return {};
+  }));
+  node.op_type = WithOverload(std::move(node.op_type), overload);
+  for (const Bytes attribute : attributes) {
+    auto decoded = Attribute(attribute);
+    if (!decoded) {
+      return Fail(decoded.error().code, "node {}: {}", Describe(node), decoded.error().message);
     }
-    if (!node.attributes.emplace(attribute.name(), std::move(*value)).second) {
+    if (!node.attributes.emplace(decoded->name, std::move(decoded->value)).second) {
       return Fail(ErrorCode::kParse, "node {} has attribute '{}' twice", Describe(node),
-                  attribute.name());
+                  decoded->name);
     }
   }
   return node;
 }
 
-Result<std::vector<OnnxNode>> Decoder::Nodes(
-    google::protobuf::RepeatedPtrField<onnx::NodeProto>& protos) {
-  std::vector<OnnxNode> nodes;
-  nodes.reserve(static_cast<size_t>(protos.size()));
-  for (auto& proto : protos) {
-    TUNEC_ASSIGN(auto node, DecodeNode(proto));
-    nodes.push_back(std::move(node));
-  }
-  return nodes;
+Status Decoder::AddInitializer(OnnxGraph& graph, Bytes bytes) {
+  TUNEC_ASSIGN(const OnnxTensor tensor, Tensor({bytes}));
+  if (tensor.name.empty()) return Fail(ErrorCode::kParse, "an initializer has no name");
+  TUNEC_ASSIGN(auto array, DecodeTensor(tensor, files_));
+  graph.initializers.emplace_back(tensor.name, std::move(array));
+  return {};
 }
 
-Result<OnnxGraph> Decoder::DecodeGraph(onnx::GraphProto& proto, const RawData& raw_data) {
-  OnnxGraph graph;
-  graph.name = proto.name();
-  if (proto.sparse_initializer_size() > 0) {
-    return Fail(ErrorCode::kUnsupported, "graph '{}' has sparse initializers", graph.name);
-  }
+Status CheckNamesOnce(const OnnxGraph& graph) {
   std::set<std::string_view> names;
-  for (int i = 0; i < proto.initializer_size(); ++i) {
-    auto& tensor = *proto.mutable_initializer(i);
-    const auto at = static_cast<size_t>(i);
-    if (tensor.name().empty()) return Fail(ErrorCode::kParse, "an initializer has no name");
-    if (!names.insert(tensor.name()).second) {
-      return Fail(ErrorCode::kParse, "two initializers are called '{}'", tensor.name());
+  for (const auto& [name, array] : graph.initializers) {
+    if (!names.insert(name).second)
+      return Fail(ErrorCode::kParse, "two initializers are called '{}'", name);
+  }
+  return {};
+}
+
+Result<OnnxGraph> Decoder::DecodeGraph(const Pieces& message) {
+  constexpr int kLevelsOfGraph = 3;  // graph, node, attribute
+  if (levels_ + kLevelsOfGraph > kMostLevels) return Malformed();
+  levels_ += kLevelsOfGraph;
+  OnnxGraph graph;
+  bool sparse = false;
+  TUNEC_RETURN_IF_ERROR(EachField(message, [&](const WireField& field) -> Status {
+    switch (field.tag) {
+      case BytesTag(1): {
+        TUNEC_ASSIGN(auto node, DecodeNode(field.bytes));
+        graph.nodes.push_back(std::move(node));
+        return {};
+      }
+      case BytesTag(2):
+        graph.name = field.Text();
+        return {};
+      case BytesTag(5):
+        return AddInitializer(graph, field.bytes);
+      case BytesTag(11): {
+        TUNEC_ASSIGN(auto value, DecodeValue(field.bytes));
+        graph.inputs.push_back(std::move(value));
+        return {};
+      }
+      case BytesTag(12): {
+        TUNEC_ASSIGN(auto name, ValueName(field.bytes));
+        graph.outputs.push_back({std::move(name), {}, {}});  // types follow from the nodes
+        return {};
+      }
+      case BytesTag(15):
+        sparse = true;
+        return {};
+      default:
+        return {};
     }
-    TUNEC_ASSIGN(
-        auto array,
-        DecodeTensor(tensor, files_, at < raw_data.size() ? raw_data[at] : RawData::value_type()));
-    graph.initializers.emplace_back(tensor.name(), std::move(array));
-  }
-  for (const auto& input : proto.input()) {
-    TUNEC_ASSIGN(auto value, DecodeValue(input));
-    graph.inputs.push_back(std::move(value));
-  }
-  for (const auto& output : proto.output()) graph.outputs.push_back({output.name(), {}, {}});
-  TUNEC_ASSIGN(graph.nodes, Nodes(*proto.mutable_node()));
+  }));
+  levels_ -= kLevelsOfGraph;
+  if (sparse)
+    return Fail(ErrorCode::kUnsupported, "graph '{}' has sparse initializers", graph.name);
+  TUNEC_RETURN_IF_ERROR(CheckNamesOnce(graph));
   return graph;
 }
 
-Result<OnnxFunction> Decoder::Function(onnx::FunctionProto& proto) {
+Result<std::pair<std::string, int64_t>> Decoder::Opset(Bytes bytes) const {
+  std::pair<std::string, int64_t> opset;
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    if (field.tag == BytesTag(1)) opset.first = Domain(field.Text());
+    if (field.tag == VarintTag(2)) opset.second = field.Signed();
+    return {};
+  }));
+  return opset;
+}
+
+Status Decoder::AddFunction(OnnxModel& model, Bytes bytes) {
   OnnxFunction function;
-  function.inputs.assign(proto.input().begin(), proto.input().end());
-  function.outputs.assign(proto.output().begin(), proto.output().end());
-  for (const auto& opset : proto.opset_import()) {
-    function.opsets[Domain(opset.domain())] = opset.version();
-  }
-  std::vector<onnx::AttributeProto> defaults;
-  VisitUnknownFields(proto, 11, [&](const std::string& bytes) {
-    onnx::AttributeProto attribute;
-    if (attribute.ParseFromString(bytes)) defaults.push_back(std::move(attribute));
-  });
-  for (auto& attribute : defaults) {
-    TUNEC_ASSIGN(auto value, Attribute(attribute));
-    function.defaults.emplace(attribute.name(), std::move(value));
-  }
-  TUNEC_ASSIGN(function.nodes, Nodes(*proto.mutable_node()));
-  return function;
-}
-
-Result<OnnxModel> Decoder::Model(onnx::ModelProto& proto) {
-  if (!proto.has_graph()) return Fail(ErrorCode::kParse, "not an ONNX model: it has no graph");
-  OnnxModel model;
-  for (const auto& opset : proto.opset_import()) {
-    model.opsets[Domain(opset.domain())] = opset.version();
-  }
-  for (auto& function : *proto.mutable_functions()) {
-    const std::string name = WithOverload(function, function.name(), 13);
-    const auto key = std::pair(Domain(function.domain()), name);
-    TUNEC_ASSIGN(auto decoded, Function(function));
-    if (!model.functions.emplace(key, std::move(decoded)).second) {
-      return Fail(ErrorCode::kParse, "two functions are called '{}.{}'", key.first, key.second);
+  std::string name, domain, overload;
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    switch (field.tag) {
+      case BytesTag(1):
+        name = field.Text();
+        return {};
+      case BytesTag(4):
+        function.inputs.push_back(field.Text());
+        return {};
+      case BytesTag(5):
+        function.outputs.push_back(field.Text());
+        return {};
+      case BytesTag(7): {
+        TUNEC_ASSIGN(auto node, DecodeNode(field.bytes));
+        function.nodes.push_back(std::move(node));
+        return {};
+      }
+      case BytesTag(9): {
+        TUNEC_ASSIGN(const auto opset, Opset(field.bytes));
+        function.opsets[opset.first] = opset.second;
+        return {};
+      }
+      case BytesTag(10):
+        domain = Domain(field.Text());
+        return {};
+      case BytesTag(11): {
+        TUNEC_ASSIGN(auto attribute, Attribute(field.bytes));
+        function.defaults.emplace(std::move(attribute.name), std::move(attribute.value));
+        return {};
+      }
+      case BytesTag(13):
+        overload = field.Text();
+        return {};
+      default:
+        return {};
     }
+  }));
+  const auto key = std::pair(domain, WithOverload(std::move(name), overload));
+  if (!model.functions.emplace(key, std::move(function)).second) {
+    return Fail(ErrorCode::kParse, "two functions are called '{}.{}'", key.first, key.second);
   }
-  TUNEC_ASSIGN(model.graph, DecodeGraph(*proto.mutable_graph(), raw_data_));
-  return model;
+  return {};
 }
 
-bool ParseProto(std::span<const std::byte> bytes, onnx::ModelProto& proto) {
-  const google::protobuf::LogSilencer silence;  // the error is ours to report
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
-                                                static_cast<int>(bytes.size()));
-  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  stream.SetRecursionLimit(kMostLevels);
-  return proto.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+Result<OnnxModel> Decoder::Model(Bytes bytes) {
+  OnnxModel model;
+  Pieces graph;
+  Pieces functions;
+  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+    if (field.tag == BytesTag(7)) graph.push_back(field.bytes);
+    if (field.tag == BytesTag(25)) functions.push_back(field.bytes);
+    if (field.tag != BytesTag(8)) return {};
+    TUNEC_ASSIGN(const auto opset, Opset(field.bytes));
+    model.opsets[opset.first] = opset.second;
+    return {};
+  }));
+  if (graph.empty()) return Fail(ErrorCode::kParse, "not an ONNX model: it has no graph");
+  for (const Bytes function : functions) TUNEC_RETURN_IF_ERROR(AddFunction(model, function));
+  TUNEC_ASSIGN(model.graph, DecodeGraph(graph));
+  return model;
 }
 
 }  // namespace
@@ -247,18 +369,7 @@ Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
                 "model has {} bytes, wanted at most {} (keep weights as external data)",
                 bytes.size(), kMostBytes);
   }
-  auto detached = DetachWeights(bytes);
-  RawData raw_data;
-  if (detached) raw_data = std::move(detached->raw_data);
-  onnx::ModelProto proto;
-  if (!ParseProto(detached ? std::as_bytes(std::span(detached->message)) : bytes, proto)) {
-    return Fail(
-        ErrorCode::kParse,
-        "not an ONNX model, or a damaged one: its protobuf message of {} bytes is truncated, "
-        "malformed or nested deeper than {} levels",
-        bytes.size(), kMostLevels);
-  }
-  return Decoder(folder, std::move(raw_data)).Model(proto);
+  return Decoder(folder, bytes.size()).Model(bytes);
 }
 
 }  // namespace tunec::onnx_import

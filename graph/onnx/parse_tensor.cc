@@ -1,21 +1,20 @@
 #include "graph/onnx/parse_tensor.h"
 
 #include <fmt/ranges.h>
-#include <onnx/onnx_pb.h>
+#include <sys/mman.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "graph/onnx/detach_weights.h"
 #include "ir/sizes.h"
 
 namespace tunec::onnx_import {
 namespace {
-
-using onnx::TensorProto;
 
 /// What a tensor's bytes must be.
 struct Wanted {
@@ -25,11 +24,11 @@ struct Wanted {
   size_t bytes() const { return static_cast<size_t>(elements) * SizeOf(type); }
 };
 
-Result<Wanted> ReadWanted(const TensorProto& tensor) {
+Result<Wanted> ReadWanted(const OnnxTensor& tensor) {
   // 1 TiB is far above what can be loaded, and far below where sizes in bytes overflow.
   constexpr int64_t kMostElements = int64_t{1} << 37;
-  TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type()));
-  std::vector<int64_t> shape(tensor.dims().begin(), tensor.dims().end());
+  TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type));
+  std::vector<int64_t> shape = tensor.dims;
   const int64_t elements = ElementCount(shape);
   if (!IsShape(shape) || elements > kMostElements) {
     return Fail(ErrorCode::kParse, "shape [{}] has a negative dimension or too many elements",
@@ -50,24 +49,35 @@ Array ShareOrCopy(const Wanted& wanted, std::shared_ptr<const void> owner, const
   return Array(wanted.type, wanted.shape, std::move(owner), {data, wanted.bytes()});
 }
 
-Result<Array> DecodeRaw(TensorProto& tensor, const Wanted& wanted,
-                        std::span<const std::byte> detached) {
-  const size_t size = detached.empty() ? tensor.raw_data().size() : detached.size();
-  if (size != wanted.bytes()) {
-    return Fail(ErrorCode::kParse, "raw data has {} bytes, wanted {} for {} elements of {}", size,
-                wanted.bytes(), wanted.elements, Name(wanted.type));
+/// A copy on huge pages, aligned to 64 or more. Small pages would cost more than all else in an
+/// import: their faults take two seconds per GiB.
+std::shared_ptr<const std::byte> CopyToLargePages(Bytes bytes) {
+  constexpr size_t kPage = 2 << 20;
+  const size_t page = bytes.size() < kPage ? 64 : kPage;
+  const size_t rounded = (bytes.size() + page - 1) / page * page;
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
+  if (memory == nullptr) throw std::bad_alloc();  // import.cc turns it into an error
+  std::shared_ptr<const std::byte> owner(
+      memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
+  if (page == kPage) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: may fail
+  std::memcpy(memory, bytes.data(), bytes.size());
+  return owner;
+}
+
+Result<Array> DecodeRaw(Bytes raw, const Wanted& wanted) {
+  constexpr size_t kLeastOnLargePages = 64 << 10;
+  if (raw.size() != wanted.bytes()) {
+    return Fail(ErrorCode::kParse, "raw data has {} bytes, wanted {} for {} elements of {}",
+                raw.size(), wanted.bytes(), wanted.elements, Name(wanted.type));
   }
-  if (!detached.empty()) {
-    const auto copy = CopyToLargePages(detached);
-    return Array(wanted.type, wanted.shape, copy, {copy.get(), size});
-  }
-  const auto owner = std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data()));
-  return ShareOrCopy(wanted, owner, reinterpret_cast<const std::byte*>(owner->data()));
+  if (raw.size() < kLeastOnLargePages) return CopyOf(wanted, raw.data());
+  const auto copy = CopyToLargePages(raw);
+  return Array(wanted.type, wanted.shape, copy, {copy.get(), raw.size()});
 }
 
 /// Elements kept in a typed field: one per entry, narrowed to the element type.
-template <class Element, class Field>
-Result<Array> DecodeField(const Field& field, const Wanted& wanted) {
+template <class Element>
+Result<Array> DecodeField(const std::vector<uint64_t>& field, const Wanted& wanted) {
   if (static_cast<int64_t>(field.size()) != wanted.elements) {
     return Fail(ErrorCode::kParse, "data field has {} elements, wanted {}", field.size(),
                 wanted.elements);
@@ -75,36 +85,35 @@ Result<Array> DecodeField(const Field& field, const Wanted& wanted) {
   Array array(wanted.type, wanted.shape);
   if (wanted.elements == 0) return array;
   auto* out = reinterpret_cast<Element*>(array.mutable_data());
-  for (const auto value : field) *out++ = static_cast<Element>(value);
+  for (const uint64_t value : field) *out++ = static_cast<Element>(value);
   return array;
 }
 
-Result<Array> DecodeFields(const TensorProto& tensor, const Wanted& wanted) {
+Result<Array> DecodeFields(const OnnxTensor& tensor, const Wanted& wanted) {
   switch (wanted.type) {
     case DataType::kF32:
-      return DecodeField<float>(tensor.float_data(), wanted);
+      return DecodeField<uint32_t>(tensor.float_data, wanted);
     case DataType::kF64:
-      return DecodeField<double>(tensor.double_data(), wanted);
+      return DecodeField<uint64_t>(tensor.double_data, wanted);
     case DataType::kI64:
-      return DecodeField<int64_t>(tensor.int64_data(), wanted);
+      return DecodeField<uint64_t>(tensor.int64_data, wanted);
     case DataType::kU64:
-      return DecodeField<uint64_t>(tensor.uint64_data(), wanted);
+      return DecodeField<uint64_t>(tensor.uint64_data, wanted);
     case DataType::kU32:
-      return DecodeField<uint32_t>(tensor.uint64_data(), wanted);
+      return DecodeField<uint32_t>(tensor.uint64_data, wanted);
     case DataType::kI32:
-      return DecodeField<int32_t>(tensor.int32_data(), wanted);
+      return DecodeField<uint32_t>(tensor.int32_data, wanted);
     case DataType::kI16:
-      return DecodeField<int16_t>(tensor.int32_data(), wanted);
-    case DataType::kI8:
-      return DecodeField<int8_t>(tensor.int32_data(), wanted);
-    case DataType::kU8:
-      return DecodeField<uint8_t>(tensor.int32_data(), wanted);
     case DataType::kU16:
     case DataType::kF16:  // bits, not values
     case DataType::kBF16:
-      return DecodeField<uint16_t>(tensor.int32_data(), wanted);
+      return DecodeField<uint16_t>(tensor.int32_data, wanted);
+    case DataType::kI8:
+    case DataType::kU8:
+      return DecodeField<uint8_t>(tensor.int32_data, wanted);
     case DataType::kBool: {
-      std::vector<bool> bits(tensor.int32_data().begin(), tensor.int32_data().end());
+      std::vector<uint64_t> bits = tensor.int32_data;
+      for (uint64_t& bit : bits) bit = static_cast<uint32_t>(bit) != 0 ? 1 : 0;
       return DecodeField<uint8_t>(bits, wanted);
     }
   }
@@ -121,18 +130,17 @@ Result<uint64_t> ParseNumber(const std::string& key, const std::string& text) {
   return value;
 }
 
-Result<Array> DecodeExternal(const TensorProto& tensor, const Wanted& wanted,
-                             ExternalFiles& files) {
+Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, ExternalFiles& files) {
   std::string location;
   uint64_t offset = 0;
   uint64_t length = wanted.bytes();
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") {
-      TUNEC_ASSIGN(offset, ParseNumber(entry.key(), entry.value()));
+  for (const auto& [key, value] : tensor.external_data) {
+    if (key == "location") location = value;
+    if (key == "offset") {
+      TUNEC_ASSIGN(offset, ParseNumber(key, value));
     }
-    if (entry.key() == "length") {
-      TUNEC_ASSIGN(length, ParseNumber(entry.key(), entry.value()));
+    if (key == "length") {
+      TUNEC_ASSIGN(length, ParseNumber(key, value));
     }
   }
   if (length != wanted.bytes()) {
@@ -148,48 +156,119 @@ Result<Array> DecodeExternal(const TensorProto& tensor, const Wanted& wanted,
   return ShareOrCopy(wanted, file, file->bytes().data() + offset);
 }
 
-Result<Array> Decode(TensorProto& tensor, ExternalFiles& files,
-                     std::span<const std::byte> detached) {
+Result<Array> Decode(const OnnxTensor& tensor, ExternalFiles& files) {
   TUNEC_ASSIGN(const Wanted wanted, ReadWanted(tensor));
-  if (tensor.has_segment()) return Fail(ErrorCode::kUnsupported, "tensor comes in segments");
-  if (tensor.data_location() == onnx::TensorProto_DataLocation_EXTERNAL) {
-    return DecodeExternal(tensor, wanted, files);
-  }
-  if (tensor.has_raw_data() || !detached.empty()) return DecodeRaw(tensor, wanted, detached);
+  if (tensor.in_segments) return Fail(ErrorCode::kUnsupported, "tensor comes in segments");
+  if (tensor.is_external) return DecodeExternal(tensor, wanted, files);
+  if (tensor.raw_data) return DecodeRaw(*tensor.raw_data, wanted);
   return DecodeFields(tensor, wanted);
+}
+
+bool Append(std::vector<uint64_t>& numbers, const WireField& field, WireType element) {
+  const auto more = RepeatedNumbers(field, element);
+  if (more) numbers.insert(numbers.end(), more->begin(), more->end());
+  return more.has_value();
+}
+
+bool AppendExternal(OnnxTensor& tensor, Bytes entry) {
+  auto& [key, value] = tensor.external_data.emplace_back();
+  WireReader fields(entry);
+  while (const auto field = fields.Next()) {
+    if (field->tag == BytesTag(1)) key = field->Text();
+    if (field->tag == BytesTag(2)) value = field->Text();
+  }
+  return !fields.Malformed();
+}
+
+/// False where the field's content is malformed.
+bool TakeField(OnnxTensor& tensor, const WireField& field) {
+  constexpr uint64_t kExternal = 1;
+  switch (field.tag) {
+    case VarintTag(1):
+    case BytesTag(1): {
+      const auto dims = RepeatedNumbers(field, WireType::kVarint);
+      if (dims) tensor.dims.insert(tensor.dims.end(), dims->begin(), dims->end());
+      return dims.has_value();
+    }
+    case VarintTag(2):
+      tensor.data_type = static_cast<int32_t>(field.number);
+      return true;
+    case BytesTag(3):
+      tensor.in_segments = true;
+      return true;
+    case FloatTag(4):
+    case BytesTag(4):
+      return Append(tensor.float_data, field, WireType::kFixed32);
+    case VarintTag(5):
+    case BytesTag(5):
+      return Append(tensor.int32_data, field, WireType::kVarint);
+    case VarintTag(7):
+    case BytesTag(7):
+      return Append(tensor.int64_data, field, WireType::kVarint);
+    case BytesTag(8):
+      tensor.name = field.Text();
+      return true;
+    case BytesTag(9):
+      tensor.raw_data = field.bytes;
+      return true;
+    case DoubleTag(10):
+    case BytesTag(10):
+      return Append(tensor.double_data, field, WireType::kFixed64);
+    case VarintTag(11):
+    case BytesTag(11):
+      return Append(tensor.uint64_data, field, WireType::kVarint);
+    case BytesTag(13):
+      return AppendExternal(tensor, field.bytes);
+    case VarintTag(14):
+      tensor.is_external = field.number == kExternal;
+      return true;
+    default:
+      return true;
+  }
 }
 
 }  // namespace
 
+std::optional<OnnxTensor> ReadTensor(const Pieces& pieces) {
+  OnnxTensor tensor;
+  for (const Bytes piece : pieces) {
+    WireReader fields(piece);
+    while (const auto field = fields.Next())
+      if (!TakeField(tensor, *field)) return std::nullopt;
+    if (fields.Malformed()) return std::nullopt;
+  }
+  return tensor;
+}
+
 Result<DataType> DataTypeOf(int64_t onnx_type) {
   switch (onnx_type) {
-    case onnx::TensorProto_DataType_FLOAT:
+    case kFloat:
       return DataType::kF32;
-    case onnx::TensorProto_DataType_DOUBLE:
+    case kDouble:
       return DataType::kF64;
-    case onnx::TensorProto_DataType_FLOAT16:
+    case kFloat16:
       return DataType::kF16;
-    case onnx::TensorProto_DataType_BFLOAT16:
+    case kBfloat16:
       return DataType::kBF16;
-    case onnx::TensorProto_DataType_INT8:
+    case kInt8:
       return DataType::kI8;
-    case onnx::TensorProto_DataType_INT16:
+    case kInt16:
       return DataType::kI16;
-    case onnx::TensorProto_DataType_INT32:
+    case kInt32:
       return DataType::kI32;
-    case onnx::TensorProto_DataType_INT64:
+    case kInt64:
       return DataType::kI64;
-    case onnx::TensorProto_DataType_UINT8:
+    case kUint8:
       return DataType::kU8;
-    case onnx::TensorProto_DataType_UINT16:
+    case kUint16:
       return DataType::kU16;
-    case onnx::TensorProto_DataType_UINT32:
+    case kUint32:
       return DataType::kU32;
-    case onnx::TensorProto_DataType_UINT64:
+    case kUint64:
       return DataType::kU64;
-    case onnx::TensorProto_DataType_BOOL:
+    case kBool:
       return DataType::kBool;
-    case onnx::TensorProto_DataType_STRING:
+    case kString:
       return Fail(ErrorCode::kUnsupported, "element type string is not supported");
     default:
       return Fail(ErrorCode::kUnsupported, "element type {} is not supported", onnx_type);
@@ -207,11 +286,10 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string&
   return files_.emplace(location, std::move(file)).first->second;
 }
 
-Result<Array> DecodeTensor(TensorProto& tensor, ExternalFiles& files,
-                           std::span<const std::byte> detached) {
-  auto array = Decode(tensor, files, detached);
+Result<Array> DecodeTensor(const OnnxTensor& tensor, ExternalFiles& files) {
+  auto array = Decode(tensor, files);
   if (!array) {
-    return Fail(array.error().code, "tensor '{}': {}", tensor.name(), array.error().message);
+    return Fail(array.error().code, "tensor '{}': {}", tensor.name, array.error().message);
   }
   return array;
 }

@@ -12,7 +12,4 @@ namespace tunec {
 /// Errors name the file: kNotFound, kIo, kParse, kUnsupported.
 Result<Array> ReadOnnxTensor(const std::string& path);
 
-/// The version of protobuf that is linked: "3.21.12".
-std::string ProtobufVersion();
-
 }  // namespace tunec

@@ -1,10 +1,9 @@
 #include "graph/onnx/write_model.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <limits>
-#include <map>
 
+#include "graph/onnx/parse_tensor.h"
+#include "graph/onnx/wire_format.h"
 #include "support/check.h"
 
 namespace tunec::onnx_export {
@@ -14,6 +13,7 @@ using onnx_import::OnnxAttribute;
 using onnx_import::OnnxGraph;
 using onnx_import::OnnxNode;
 using onnx_import::OnnxValue;
+using onnx_import::WireWriter;
 
 constexpr int64_t kIrVersion = 9;       // the first with opset 20
 constexpr size_t kLeastOutside = 1024;  // smaller constants (shapes, scalars) stay inside
@@ -21,104 +21,128 @@ constexpr int64_t kAlignment = int64_t{1} << 12;
 
 bool IsWeight(const Array& array) { return array.bytes() >= kLeastOutside; }
 
-void SetTensor(const Array& array, onnx::TensorProto& proto) {
-  proto.set_data_type(static_cast<int32_t>(OnnxTypeOf(array.type())));
-  for (const int64_t size : array.shape()) proto.add_dims(size);
+void WriteType(const Array& array, WireWriter& tensor) {
+  for (const int64_t size : array.shape()) tensor.Varint(1, size);
+  tensor.Varint(2, OnnxTypeOf(array.type()));
 }
 
-void SetBytes(const Array& array, onnx::TensorProto& proto) {
-  proto.set_raw_data(reinterpret_cast<const char*>(array.data()), array.bytes());
+void WriteBytes(const Array& array, WireWriter& tensor) {
+  tensor.Raw(9, {array.data(), array.bytes()});
 }
 
-void SetPlace(const PlacedWeight& weight, const std::string& file, onnx::TensorProto& proto) {
-  proto.set_data_location(onnx::TensorProto_DataLocation_EXTERNAL);
-  const auto add = [&](const char* key, std::string value) {
-    auto* entry = proto.add_external_data();
-    entry->set_key(key);
-    entry->set_value(std::move(value));
+void WritePlace(const PlacedWeight& weight, const std::string& file, WireWriter& tensor) {
+  const auto add = [&](std::string_view key, std::string_view value) {
+    WireWriter entry;
+    entry.Text(1, key);
+    entry.Text(2, value);
+    tensor.Message(13, entry);
   };
   add("location", file);
   add("offset", std::to_string(weight.offset));
   add("length", std::to_string(weight.array->bytes()));
+  tensor.Varint(14, 1);  // data_location EXTERNAL
 }
 
-void SetValue(const OnnxValue& value, onnx::ValueInfoProto& proto) {
-  proto.set_name(value.name);
-  if (!value.type || !value.dims) return;
-  auto& tensor = *proto.mutable_type()->mutable_tensor_type();
-  tensor.set_elem_type(static_cast<int32_t>(OnnxTypeOf(*value.type)));
-  auto& shape = *tensor.mutable_shape();  // present and empty: a scalar
+WireWriter ValueProto(const OnnxValue& value) {
+  WireWriter proto;
+  proto.Text(1, value.name);
+  if (!value.type || !value.dims) return proto;
+  WireWriter shape;  // present and empty: a scalar
   for (const Dim& dim : *value.dims) {
-    auto& to = *shape.add_dim();
-    dim.IsFixed() ? to.set_dim_value(dim.size()) : to.set_dim_param(dim.parameter());
+    WireWriter to;
+    dim.IsFixed() ? to.Varint(1, dim.size()) : to.Text(2, dim.parameter());
+    shape.Message(1, to);
   }
+  WireWriter tensor;
+  tensor.Varint(1, OnnxTypeOf(*value.type));
+  tensor.Message(2, shape);
+  WireWriter type;
+  type.Message(1, tensor);
+  proto.Message(2, type);
+  return proto;
 }
 
-/// Sets one attribute by the kind of its value.
+/// Writes one attribute's value and kind (AttributeProto.AttributeType).
 struct AttributeWriter {
-  onnx::AttributeProto& proto;
+  WireWriter& proto;
 
   void operator()(int64_t value) const {
-    proto.set_type(onnx::AttributeProto_AttributeType_INT);
-    proto.set_i(value);
+    proto.Varint(3, value);
+    Kind(2);
   }
   void operator()(double value) const {
-    proto.set_type(onnx::AttributeProto_AttributeType_FLOAT);
-    proto.set_f(static_cast<float>(value));
+    proto.Float(2, static_cast<float>(value));
+    Kind(1);
   }
   void operator()(const std::string& value) const {
-    proto.set_type(onnx::AttributeProto_AttributeType_STRING);
-    proto.set_s(value);
+    proto.Text(4, value);
+    Kind(3);
   }
   void operator()(const std::vector<int64_t>& values) const {
-    proto.set_type(onnx::AttributeProto_AttributeType_INTS);
-    for (const int64_t value : values) proto.add_ints(value);
+    for (const int64_t value : values) proto.Varint(8, value);
+    Kind(7);
   }
   void operator()(const std::vector<double>& values) const {
-    proto.set_type(onnx::AttributeProto_AttributeType_FLOATS);
-    for (const double value : values) proto.add_floats(static_cast<float>(value));
+    for (const double value : values) proto.Float(7, static_cast<float>(value));
+    Kind(6);
   }
   void operator()(const Array& array) const {
-    proto.set_type(onnx::AttributeProto_AttributeType_TENSOR);
-    SetTensor(array, *proto.mutable_t());
-    SetBytes(array, *proto.mutable_t());
+    WireWriter tensor;
+    WriteType(array, tensor);
+    WriteBytes(array, tensor);
+    proto.Message(5, tensor);
+    Kind(4);
   }
   template <class Other>
   void operator()(const Other&) const {
-    TUNEC_UNREACHABLE("attribute {} of a kind that no exported operator has", proto.name());
+    TUNEC_UNREACHABLE("an attribute of a kind that no exported operator has");
   }
+
+ private:
+  void Kind(int64_t kind) const { proto.Varint(20, kind); }
 };
 
-void SetNode(const OnnxNode& node, onnx::NodeProto& proto) {
-  proto.set_op_type(node.op_type);
-  proto.set_name(node.name);
-  for (const std::string& input : node.inputs) proto.add_input(input);
-  for (const std::string& output : node.outputs) proto.add_output(output);
+WireWriter NodeProto(const OnnxNode& node) {
+  WireWriter proto;
+  for (const std::string& input : node.inputs) proto.Text(1, input);
+  for (const std::string& output : node.outputs) proto.Text(2, output);
+  proto.Text(3, node.name);
+  proto.Text(4, node.op_type);
   for (const auto& [name, value] : node.attributes) {
-    auto& attribute = *proto.add_attribute();
-    attribute.set_name(name);
+    WireWriter attribute;
+    attribute.Text(1, name);
     std::visit(AttributeWriter{attribute}, value);
+    proto.Message(5, attribute);
+  }
+  return proto;
+}
+
+void WriteInitializers(const ExportedModel& model, const std::string& data_file,
+                       WireWriter& graph) {
+  const std::vector<PlacedWeight> places = LayOutWeights(model);
+  size_t next = 0;
+  for (const auto& [name, array] : model.graph.initializers) {
+    WireWriter tensor;
+    WriteType(array, tensor);
+    tensor.Text(8, name);
+    const bool outside = !data_file.empty() && IsWeight(array);
+    if (outside) WritePlace(places[next], data_file, tensor);
+    if (!outside) WriteBytes(array, tensor);
+    if (IsWeight(array)) ++next;
+    graph.Message(5, tensor);
   }
 }
 
-void SetGraph(const ExportedModel& model, const std::string& data_file, onnx::GraphProto& proto) {
+WireWriter GraphProto(const ExportedModel& model, const std::string& data_file) {
   const OnnxGraph& graph = model.graph;
-  proto.set_name(graph.name);
-  for (const OnnxValue& input : graph.inputs) SetValue(input, *proto.add_input());
-  for (const OnnxValue& output : graph.outputs) SetValue(output, *proto.add_output());
-  for (const OnnxValue& value : model.values) SetValue(value, *proto.add_value_info());
-  for (const OnnxNode& node : graph.nodes) SetNode(node, *proto.add_node());
-  const std::vector<PlacedWeight> places = LayOutWeights(model);
-  size_t next = 0;
-  for (const auto& [name, array] : graph.initializers) {
-    auto& tensor = *proto.add_initializer();
-    tensor.set_name(name);
-    SetTensor(array, tensor);
-    const bool outside = !data_file.empty() && IsWeight(array);
-    if (outside) SetPlace(places[next], data_file, tensor);
-    if (!outside) SetBytes(array, tensor);
-    if (IsWeight(array)) ++next;
-  }
+  WireWriter proto;
+  for (const OnnxNode& node : graph.nodes) proto.Message(1, NodeProto(node));
+  proto.Text(2, graph.name);
+  WriteInitializers(model, data_file, proto);
+  for (const OnnxValue& input : graph.inputs) proto.Message(11, ValueProto(input));
+  for (const OnnxValue& output : graph.outputs) proto.Message(12, ValueProto(output));
+  for (const OnnxValue& value : model.values) proto.Message(13, ValueProto(value));
+  return proto;
 }
 
 }  // namespace
@@ -126,31 +150,31 @@ void SetGraph(const ExportedModel& model, const std::string& data_file, onnx::Gr
 int64_t OnnxTypeOf(DataType type) {
   switch (type) {
     case DataType::kF32:
-      return onnx::TensorProto_DataType_FLOAT;
+      return onnx_import::kFloat;
     case DataType::kF64:
-      return onnx::TensorProto_DataType_DOUBLE;
+      return onnx_import::kDouble;
     case DataType::kF16:
-      return onnx::TensorProto_DataType_FLOAT16;
+      return onnx_import::kFloat16;
     case DataType::kBF16:
-      return onnx::TensorProto_DataType_BFLOAT16;
+      return onnx_import::kBfloat16;
     case DataType::kI8:
-      return onnx::TensorProto_DataType_INT8;
+      return onnx_import::kInt8;
     case DataType::kI16:
-      return onnx::TensorProto_DataType_INT16;
+      return onnx_import::kInt16;
     case DataType::kI32:
-      return onnx::TensorProto_DataType_INT32;
+      return onnx_import::kInt32;
     case DataType::kI64:
-      return onnx::TensorProto_DataType_INT64;
+      return onnx_import::kInt64;
     case DataType::kU8:
-      return onnx::TensorProto_DataType_UINT8;
+      return onnx_import::kUint8;
     case DataType::kU16:
-      return onnx::TensorProto_DataType_UINT16;
+      return onnx_import::kUint16;
     case DataType::kU32:
-      return onnx::TensorProto_DataType_UINT32;
+      return onnx_import::kUint32;
     case DataType::kU64:
-      return onnx::TensorProto_DataType_UINT64;
+      return onnx_import::kUint64;
     case DataType::kBool:
-      return onnx::TensorProto_DataType_BOOL;
+      return onnx_import::kBool;
   }
   TUNEC_UNREACHABLE("data type {}", static_cast<int>(type));
 }
@@ -175,21 +199,19 @@ std::vector<PlacedWeight> LayOutWeights(const ExportedModel& model) {
 }
 
 Result<std::string> Serialize(const ExportedModel& model, const std::string& data_file) {
-  onnx::ModelProto proto;
-  proto.set_ir_version(kIrVersion);
-  proto.set_producer_name("tunec");
-  auto& opset = *proto.add_opset_import();
-  opset.set_domain("");
-  opset.set_version(model.opset);
-  SetGraph(model, data_file, *proto.mutable_graph());
-  if (proto.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max()))
+  WireWriter opset;
+  opset.Text(1, "");
+  opset.Varint(2, model.opset);
+  WireWriter proto;
+  proto.Varint(1, kIrVersion);
+  proto.Text(2, "tunec");
+  proto.Message(7, GraphProto(model, data_file));
+  proto.Message(8, opset);
+  if (proto.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
     return Fail(ErrorCode::kResourceLimit,
                 "the ONNX model would have {} bytes, wanted at most {} in one message",
-                proto.ByteSizeLong(), std::numeric_limits<int>::max());
-  std::string bytes;
-  if (!proto.SerializeToString(&bytes))
-    return Fail(ErrorCode::kInternal, "the ONNX model can't be serialized");
-  return bytes;
+                proto.size(), std::numeric_limits<int>::max());
+  return std::move(proto).Take();
 }
 
 }  // namespace tunec::onnx_export

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""libtunec.so shows the functions of tunec.h and nothing else, and all programs have the right isl.
+"""libtunec.so shows the functions of tunec.h and nothing else, all programs have the right isl and none a protobuf.
 
     exports_test.py LIBRARY PROGRAM...
 """
@@ -27,6 +27,14 @@ def check_exports(library):
         yield f"SONAME is {soname and soname[1]}, expected libtunec.so.N"
 
 
+def check_protobuf(program):
+    """A process can bear one copy of each message type: whoever loads us may have its own."""
+    needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", program))
+    for name in needed:
+        if re.match("lib(protobuf|onnx)", name):
+            yield f"{program}: needs {name}"
+
+
 def check_isl(program):
     """libLLVM exports an older isl of its own: the loader must come to ours first."""
     needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", program))
@@ -37,7 +45,9 @@ def check_isl(program):
 
 
 def main():
-    problems = [*check_exports(sys.argv[1]), *(p for program in sys.argv[1:] for p in check_isl(program))]
+    problems = [*check_exports(sys.argv[1])]
+    for program in sys.argv[1:]:
+        problems += [*check_isl(program), *check_protobuf(program)]
     print("\n".join(problems))
     return int(bool(problems))
 

@@ -124,7 +124,6 @@ void Doctor::ExamineVersions() {
     Say("isl", isl);
   }
   Say("sqlite", SqliteVersion());
-  Say("protobuf", ProtobufVersion());
   if (const auto worker = FindWorker()) {
     Say("worker", *worker);
   } else {

@@ -1,0 +1,84 @@
+// Protobuf's wire format, as far as ONNX files use it. Reading and writing it here, rather than
+// through libprotobuf, keeps that library and its process-wide registry of message types out of
+// libtunec.so: a program may hold any other protobuf, and may unload the library and load it again.
+// It also leaves the weights, nearly all of a model's bytes, where they lie until they are needed.
+// Internal to graph/onnx.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tunec::onnx_import {
+
+using Bytes = std::span<const std::byte>;
+/// A message in pieces: protobuf merges a field that should stand once and comes more often.
+using Pieces = std::vector<Bytes>;
+
+enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+/// What a field is recognised by. One that arrives with another wire type than its message
+/// declares is as unknown as one with another number.
+constexpr uint32_t Tag(uint32_t number, WireType type) {
+  return number << 3 | static_cast<uint32_t>(type);
+}
+constexpr uint32_t VarintTag(uint32_t number) { return Tag(number, WireType::kVarint); }
+constexpr uint32_t FloatTag(uint32_t number) { return Tag(number, WireType::kFixed32); }
+constexpr uint32_t DoubleTag(uint32_t number) { return Tag(number, WireType::kFixed64); }
+/// Strings, bytes, messages and packed numbers.
+constexpr uint32_t BytesTag(uint32_t number) { return Tag(number, WireType::kBytes); }
+
+/// One field of a message; it refers to the message's bytes.
+struct WireField {
+  uint32_t tag = 0;
+  uint64_t number = 0;  // a varint, or the bits of a float or double
+  Bytes bytes;          // of a field that has a length
+
+  std::string Text() const;
+  int64_t Signed() const { return static_cast<int64_t>(number); }
+};
+
+/// Reads the fields of one message in order.
+class WireReader {
+ public:
+  explicit WireReader(Bytes message) : rest_(message) {}
+  /// Nothing at the end, and where the bytes make no field: then `Malformed()`.
+  std::optional<WireField> Next();
+  /// The same for a run of packed numbers, which have no tags.
+  std::optional<uint64_t> Number(WireType type);
+  bool Malformed() const { return malformed_; }
+
+ private:
+  std::optional<WireField> Read();
+  std::optional<uint64_t> Value(WireType type);
+  std::optional<uint64_t> Varint();
+  std::optional<uint64_t> Fixed(size_t size);
+
+  Bytes rest_;
+  bool malformed_ = false;
+};
+
+/// The numbers of a repeated field's occurrence, packed or single. Nothing when malformed.
+std::optional<std::vector<uint64_t>> RepeatedNumbers(const WireField& field, WireType element);
+
+/// Builds one message.
+class WireWriter {
+ public:
+  void Varint(uint32_t number, int64_t value);
+  void Float(uint32_t number, float value);
+  void Text(uint32_t number, std::string_view text);
+  void Raw(uint32_t number, Bytes bytes);
+  void Message(uint32_t number, const WireWriter& message) { Text(number, message.bytes_); }
+  size_t size() const { return bytes_.size(); }
+  std::string Take() && { return std::move(bytes_); }
+
+ private:
+  void Append(uint64_t varint);
+  std::string bytes_;
+};
+
+}  // namespace tunec::onnx_import
