@@ -60,9 +60,12 @@ Result<void*> CheckedData(const DLTensor* tensor, const TensorSpec& spec, std::s
                              static_cast<int>(kDLCPU)));
   if (!IsCompatible(tensor->dtype, spec.type))
     return wrong(fmt::format("has type {}, expected {}", TypeText(tensor->dtype), Name(spec.type)));
-  if (tensor->ndim < 0 || (tensor->ndim > 0 && tensor->shape == nullptr))
-    return wrong("has no shape");
-  const std::span<const int64_t> shape(tensor->shape, static_cast<size_t>(tensor->ndim));
+  // The caller's shape has as many elements as it says, which is not for us to try out.
+  if (tensor->ndim != static_cast<int64_t>(spec.shape.size()))
+    return wrong(fmt::format("has {} dimensions, expected {} of shape {}", tensor->ndim,
+                             spec.shape.size(), ShapeText(spec.shape)));
+  if (tensor->ndim > 0 && tensor->shape == nullptr) return wrong("has no shape");
+  const std::span<const int64_t> shape(tensor->shape, spec.shape.size());
   if (!std::ranges::equal(shape, spec.shape))
     return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), ShapeText(spec.shape)));
   if (!IsDense(shape, tensor->strides)) return wrong("has strides that are not dense row-major");

@@ -169,7 +169,7 @@ static void test_tensors(void) {
   refuse_run(model, &run, "input 'a' has shape [3x2], expected [2x3]");
   fill(&run, 1);
   run.tensors[1].ndim = 0;
-  refuse_run(model, &run, "input 'b' has shape []");
+  refuse_run(model, &run, "input 'b' has 0 dimensions, expected 1 of shape [3]");
   fill(&run, 1);
   run.tensors[2].dtype.bits = 32;
   refuse_run(model, &run, "input 'k' has type i32, expected i64");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the build, builds examples/c against the package outside the tree, and runs it.
 
-    package_test.py --cmake CMAKE --build DIR --source DIR
+    package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM --build-type TYPE
 """
 import argparse
 import os
@@ -18,18 +18,31 @@ def run(*command, **options):
     return done.stdout
 
 
+def check_programs(prefix, build_type):
+    for program in ("tunec", "tunec-worker"):
+        if not os.access(prefix / "bin" / program, os.X_OK):
+            raise SystemExit(f"bin/{program} was not installed")
+    installed = [path for folder in ("bin", "lib") for path in sorted((prefix / folder).rglob("*"))]
+    for path in installed:
+        binary = path.is_file() and not path.is_symlink() and path.suffix != ".cmake"
+        if build_type == "Release" and binary and ".debug_info" in run("readelf", "-SW", path):
+            raise SystemExit(f"{path.relative_to(prefix)} holds debug information")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("cmake", "build", "source"):
         parser.add_argument("--" + name, type=Path, required=True)
+    for name in ("generator", "make-program", "build-type"):
+        parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tunec-package-") as folder:
         prefix, build = Path(folder, "prefix"), Path(folder, "build")
         run(args.cmake, "--install", args.build, "--prefix", prefix)
-        for program in ("tunec", "tunec-worker"):
-            if not os.access(prefix / "bin" / program, os.X_OK):
-                raise SystemExit(f"bin/{program} was not installed")
-        run(args.cmake, "-S", args.source / "examples/c", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+        check_programs(prefix, args.build_type)
+        # The tool that built us is there; the default one may not be.
+        run(args.cmake, "-S", args.source / "examples/c", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+            "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}")
         run(args.cmake, "--build", build)
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
         model = args.source / "tests/api/matmul.graph"

@@ -1,0 +1,297 @@
+/* Calls that no caller should make: test_api_hostile CASE FOLDER runs one case on the models in
+ * FOLDER. Each is refused with a message, and nothing is read or written beyond what was given. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <tunec/tunec.h>
+#include <unistd.h>
+
+static int failures = 0;
+static char product[4096];
+
+#define CHECK(condition)                                                                      \
+  do {                                                                                        \
+    if (!(condition)) {                                                                       \
+      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
+              tunec_error_message());                                                         \
+      ++failures;                                                                             \
+    }                                                                                         \
+  } while (0)
+
+static const char* const kNoDatabase = "{\"db\": \"\", \"threads\": 2}";
+enum { kM = 24, kK = 40, kN = 56 };
+
+static tunec_executable* compile(void) {
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile(product, kNoDatabase, &model) == TUNEC_OK);
+  if (model == NULL) exit(1);
+  return model;
+}
+
+static void refuse(const char* path, const char* options) {
+  tunec_executable* model = (tunec_executable*)&failures;
+  const int status = tunec_compile(path, options, &model);
+  if (status != TUNEC_OK && model == NULL && tunec_error_message()[0] != '\0') return;
+  fprintf(stderr, "%.60s, %.60s: status %d, message '%s'\n", path == NULL ? "null" : path,
+          options == NULL ? "null" : options, status, tunec_error_message());
+  ++failures;
+}
+
+static void test_paths(void) {
+  refuse(NULL, NULL);
+  refuse("", kNoDatabase);
+  refuse("/nowhere.graph", kNoDatabase);
+  refuse("/tmp", kNoDatabase);
+  CHECK(tunec_compile(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  char* path = malloc(1 << 20);
+  memset(path, 'a', (1 << 20) - 1);
+  path[(1 << 20) - 1] = '\0';
+  refuse(path, kNoDatabase);
+  free(path);
+}
+
+static void test_options(void) {
+  static const char* const wrong[] = {"{",
+                                      "[]",
+                                      "null",
+                                      "1",
+                                      "\"x\"",
+                                      "{\"db\":\"\"}x",
+                                      "{\"db\":\"\",\"nosuch\":1}",
+                                      "{\"db\":\"\",\"threads\":-1}",
+                                      "{\"db\":\"\",\"threads\":1.5}",
+                                      "{\"db\":\"\",\"threads\":1e99}",
+                                      "{\"db\":\"\",\"threads\":100000}",
+                                      "{\"db\":\"\",\"threads\":null}",
+                                      "{\"db\":\"\",\"trials\":-1}",
+                                      "{\"db\":\"\",\"trials\":99999999999999999999}",
+                                      "{\"db\":1}",
+                                      "{\"db\":\"\",\"accuracy\":0}",
+                                      "{\"db\":\"\",\"accuracy\":-1e-3}",
+                                      "{\"db\":\"\",\"cpu\":\"\"}",
+                                      "{\"db\":\"\",\"rules\":[1]}",
+                                      "{\"db\":\"\",\"shapes\":[1]}",
+                                      "{\"db\":\"\",\"constants\":{\"x\":\"/nosuch\"}}",
+                                      "{\"db\":\"\",\"seed\":1.5}",
+                                      "{\"db\":\"\",\"random_weights\":-1}",
+                                      "{\"db\":\"a\\u0000b\"}",
+                                      "{\"db\":\"\xff\xfe\"}",
+                                      "{\"d\xff\":1}",
+                                      "{\"db\":\"\",\"nosuch\\u0000\":1}",
+                                      "{\"db\":\"/proc/x.db\",\"trials\":1}"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) refuse(product, wrong[i]);
+}
+
+/* A million brackets, and a key of a megabyte. */
+static void test_large_options(void) {
+  const size_t size = 1 << 20;
+  char* text = malloc(8 * size + 64);
+  memset(text, '[', size);
+  text[size] = '\0';
+  refuse(product, text);
+  char* end = text;
+  for (size_t i = 0; i < size; ++i) end = stpcpy(end, "{\"a\":");
+  refuse(product, text);
+  end = stpcpy(text, "{\"db\":\"\",\"k");
+  memset(end, 'a', size);
+  stpcpy(end + size, "\":1}");
+  refuse(product, text);
+  free(text);
+}
+
+/* The tensors of one run of matmul.graph. A shape lies at the end of its page, and the next one
+ * cannot be read. */
+struct run {
+  float a[kM * kK], b[kK * kN], y[kM * kN];
+  DLTensor tensors[3];
+  DLTensor *inputs[2], *outputs[1];
+  int64_t* shapes[3];
+};
+
+static int64_t* guarded(int64_t first, int64_t second) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0) exit(1);
+  int64_t* shape = (int64_t*)(void*)(pages + page) - 2;
+  shape[0] = first, shape[1] = second;
+  return shape;
+}
+
+static void set_tensor(DLTensor* tensor, float* data, int64_t* shape) {
+  memset(tensor, 0, sizeof *tensor);
+  tensor->data = data;
+  tensor->device.device_type = kDLCPU;
+  tensor->dtype.code = kDLFloat;
+  tensor->dtype.bits = 32;
+  tensor->dtype.lanes = 1;
+  tensor->ndim = 2;
+  tensor->shape = shape;
+}
+
+static struct run* new_run(void) {
+  struct run* run = calloc(1, sizeof *run);
+  for (int i = 0; i < kM * kK; ++i) run->a[i] = (float)(i % 17 - 8);
+  for (int i = 0; i < kK * kN; ++i) run->b[i] = (float)(i % 23 - 11);
+  run->shapes[0] = guarded(kM, kK), run->shapes[1] = guarded(kK, kN),
+  run->shapes[2] = guarded(kM, kN);
+  set_tensor(&run->tensors[0], run->a, run->shapes[0]);
+  set_tensor(&run->tensors[1], run->b, run->shapes[1]);
+  set_tensor(&run->tensors[2], run->y, run->shapes[2]);
+  for (int i = 0; i < 2; ++i) run->inputs[i] = &run->tensors[i];
+  run->outputs[0] = &run->tensors[2];
+  return run;
+}
+
+static int is_right(const struct run* run) {
+  for (int i = 0; i < kM; ++i)
+    for (int j = 0; j < kN; ++j) {
+      float sum = 0; /* exact: whole numbers below 2^24 */
+      for (int k = 0; k < kK; ++k) sum += run->a[i * kK + k] * run->b[k * kN + j];
+      if (run->y[i * kN + j] != (sum > 0 ? sum : 0)) return 0;
+    }
+  return 1;
+}
+
+static void refuse_run(tunec_executable* model, struct run* run, int line) {
+  memset(run->y, 0x7f, sizeof run->y);
+  const float before = run->y[0];
+  const int status = tunec_run(model, run->inputs, run->outputs);
+  if (status != TUNEC_OK && memcmp(&run->y[0], &before, sizeof before) == 0) return;
+  fprintf(stderr, "%s:%d: status %d, output %s\n", __FILE__, line, status,
+          run->y[0] == before ? "untouched" : "written");
+  ++failures;
+}
+#define REFUSE_RUN(change)            \
+  do {                                \
+    struct run* run = new_run();      \
+    change;                           \
+    refuse_run(model, run, __LINE__); \
+    free(run);                        \
+  } while (0)
+
+static void test_tensors(void) {
+  tunec_executable* model = compile();
+  static int64_t transposed[2] = {1, kM}, zeros[2] = {0, 0};
+  static const int32_t dimensions[] = {-1, 0, 1, 3, 1000000, INT32_MIN, INT32_MAX};
+  for (size_t i = 0; i < sizeof dimensions / sizeof dimensions[0]; ++i) {
+    REFUSE_RUN(run->tensors[0].ndim = dimensions[i]);
+    REFUSE_RUN(run->tensors[2].ndim = dimensions[i]);
+  }
+  REFUSE_RUN(run->tensors[0].shape = NULL);
+  REFUSE_RUN(run->tensors[0].data = NULL);
+  REFUSE_RUN(run->inputs[1] = NULL);
+  REFUSE_RUN(run->shapes[0][0] = -kM);
+  REFUSE_RUN(run->shapes[0][1] = INT64_MAX);
+  REFUSE_RUN(run->tensors[0].strides = transposed);
+  REFUSE_RUN(run->tensors[0].strides = zeros);
+  REFUSE_RUN(run->tensors[0].dtype.bits = 64);
+  REFUSE_RUN(run->tensors[0].dtype.lanes = 4);
+  REFUSE_RUN(run->tensors[0].dtype.code = 99);
+  REFUSE_RUN(run->tensors[0].device.device_type = (DLDeviceType)2);
+  REFUSE_RUN(run->tensors[0].byte_offset = 2);
+  REFUSE_RUN(run->tensors[0].byte_offset = UINT64_MAX);
+  REFUSE_RUN(run->tensors[0].data = (char*)run->a + 1);
+  struct run* run = new_run();
+  DLTensor* none[1] = {NULL};
+  CHECK(tunec_run(model, run->inputs, none) != TUNEC_OK);
+  CHECK(tunec_run(model, run->inputs, NULL) != TUNEC_OK);
+  CHECK(tunec_run(model, NULL, run->outputs) != TUNEC_OK);
+  CHECK(tunec_run(NULL, run->inputs, run->outputs) != TUNEC_OK);
+  CHECK(tunec_run(model, run->inputs, run->outputs) == TUNEC_OK && is_right(run));
+  free(run);
+  tunec_release(model);
+}
+
+/* A child of a process whose pool has threads. */
+static void test_fork(void) {
+  tunec_executable* model = compile();
+  struct run* run = new_run();
+  CHECK(tunec_run(model, run->inputs, run->outputs) == TUNEC_OK);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    memset(run->y, 0, sizeof run->y);
+    const int ran = tunec_run(model, run->inputs, run->outputs) == TUNEC_OK && is_right(run);
+    tunec_executable* other = NULL;
+    const int compiled = tunec_compile(product, kNoDatabase, &other) == TUNEC_OK;
+    tunec_release(other);
+    _exit(ran && compiled ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(tunec_run(model, run->inputs, run->outputs) == TUNEC_OK && is_right(run));
+  free(run);
+  tunec_release(model);
+}
+
+static void* compile_often(void* options) {
+  for (int i = 0; i < 10; ++i) {
+    tunec_executable* model = NULL;
+    CHECK(tunec_compile(product, options, &model) == TUNEC_OK);
+    tunec_release(model);
+  }
+  return NULL;
+}
+
+static void test_threads(void) {
+  char shared[] = "{\"threads\": 2}"; /* with the user's database */
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, compile_often, shared);
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+}
+
+static int calls_left;
+static int cancelled(void* user) {
+  (void)user;
+  return calls_left-- <= 0;
+}
+
+static void test_cancelling(void) {
+  tunec_callbacks callbacks;
+  memset(&callbacks, 0, sizeof callbacks);
+  callbacks.cancelled = cancelled;
+  for (int calls = 0; calls < 6; ++calls) {
+    callbacks.size = sizeof callbacks;
+    calls_left = calls;
+    tunec_executable* model = (tunec_executable*)&failures;
+    const int status = tunec_compile_with_callbacks(
+        product, "{\"db\": \"\", \"trials\": 20, \"threads\": 1}", &callbacks, &model);
+    CHECK((status == TUNEC_CANCELLED && model == NULL) || status == TUNEC_OK);
+    if (status == TUNEC_OK) tunec_release(model);
+  }
+  static const size_t sizes[] = {0, 1, sizeof callbacks - 1, 1000000};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    callbacks.size = sizes[i];
+    tunec_executable* model = NULL;
+    CHECK(tunec_compile_with_callbacks(product, kNoDatabase, &callbacks, &model) ==
+          TUNEC_INVALID_ARGUMENT);
+  }
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {{"paths", test_paths},
+             {"options", test_options},
+             {"large_options", test_large_options},
+             {"tensors", test_tensors},
+             {"fork", test_fork},
+             {"threads", test_threads},
+             {"cancelling", test_cancelling}};
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  snprintf(product, sizeof product, "%s/matmul.graph", argv[2]);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    if (strcmp(cases[i].name, argv[1]) != 0) continue;
+    cases[i].run();
+    return failures == 0 ? 0 : 1;
+  }
+  return 2;
+}
