@@ -6,7 +6,6 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "jit/cpu_features.h"
 #include "jit/llvm_target.h"
 #include "jit/tile_permission.h"
+#include "support/processors.h"
 
 namespace tunec {
 namespace {
@@ -47,18 +47,11 @@ void ReadCaches(Target& target) {
   }
 }
 
-int AllowedCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
 /// Everything but the features and the processor's name.
 Target ThisMachine(int threads) {
   Target target;
   ReadCaches(target);
-  target.cores = AllowedCores();
+  target.cores = UsableProcessors();
   target.threads = threads > 0 ? threads : target.cores;
   return target;
 }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "ir/rounding.h"
+#include "support/processors.h"
 
 namespace tunec::reference {
 namespace {
@@ -99,8 +100,8 @@ void ParallelFor(int64_t count, int64_t work_per_item,
                  const std::function<void(int64_t begin, int64_t end)>& body) {
   constexpr double kWorthAThread = 200000;  // simple operations; a thread costs about 20 us
   const double work = static_cast<double>(count) * static_cast<double>(work_per_item);
-  const int64_t cores = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 16);
-  const int64_t parts = std::min({cores, count, static_cast<int64_t>(work / kWorthAThread)});
+  int64_t parts = std::min(count, static_cast<int64_t>(work / kWorthAThread));
+  if (parts > 1) parts = std::min<int64_t>({parts, UsableProcessors(), 16});
   if (parts <= 1) {
     if (count > 0) body(0, count);
     return;

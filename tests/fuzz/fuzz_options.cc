@@ -1,13 +1,12 @@
 #include "tests/fuzz/fuzz_options.h"
 
-#include <algorithm>
-#include <thread>
+#include "support/processors.h"
 
 namespace tunec::fuzz {
 
 void AddFuzzOptions(CLI::App& app, FuzzOptions& options, const std::string& cases,
                     const std::string& share) {
-  options.jobs = std::max(1U, std::thread::hardware_concurrency());
+  options.jobs = UsableProcessors();
   app.add_option(cases + "s", options.cases, "how many; 0: until the time is up");
   app.add_option("--seed", options.seed, "of the first " + cases + "; each next has the next");
   app.add_option("--code", options.code,

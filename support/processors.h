@@ -1,0 +1,14 @@
+// How many processors this process may use.
+#pragma once
+
+#include <filesystem>
+
+namespace tunec {
+
+/// How many threads of this process can run at once: the processors that its affinity allows, or
+/// fewer where a control group (version 1 or 2, its own or an enclosing one) limits its share of
+/// time, which is rounded up. At least 1. Under `root` lie the files /proc/self/cgroup and
+/// /proc/self/mountinfo and the file systems that they name.
+int UsableProcessors(const std::filesystem::path& root = "/");
+
+}  // namespace tunec
