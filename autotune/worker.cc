@@ -205,13 +205,14 @@ void ConfineWorker(int64_t memory_bytes, int64_t parent) {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);  // it died before we asked
   }
-  (void)std::signal(SIGINT, SIG_IGN);
+  // What a terminal or `timeout` sends to the whole group is for the tuner to act on.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(signal, SIG_IGN);
   // LLVM is compiled without exceptions: no bad_alloc gets through it.
   std::set_new_handler([] { _exit(kOutOfMemoryExit); });
   Limit(RLIMIT_CORE, 0);
-#ifndef __SANITIZE_ADDRESS__
-  // Not RLIMIT_AS: what is only reserved costs nothing. Under the address sanitizer its shadow
-  // alone is beyond any sensible limit.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // Not RLIMIT_AS: what is only reserved costs nothing. Under a sanitizer its shadow alone is
+  // beyond any sensible limit.
   if (memory_bytes > 0) Limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes));
 #else
   (void)memory_bytes;
