@@ -9,16 +9,10 @@
 
 #include "autotune/accuracy.h"
 #include "compiler/compiler.h"
+#include "compiler/open_database.h"
 #include "support/error.h"
 
 namespace tunec {
-
-/// Where tuning results are kept.
-struct DatabaseChoice {
-  enum class Kind { kDefault, kFile, kNone };
-  Kind kind = Kind::kDefault;
-  std::string path;  // kFile
-};
 
 /// More threads than this are taken for a mistake.
 inline constexpr int kMostThreads = 1024;

@@ -75,16 +75,6 @@ int Guarded(Body body) noexcept {
   }
 }
 
-/// Null: nothing is kept. A user without a home has no default database, and needs none.
-Result<std::unique_ptr<Database>> OpenChosenDatabase(const DatabaseChoice& choice, int trials) {
-  std::string path = choice.path;
-  if (choice.kind == DatabaseChoice::Kind::kDefault) path = DefaultDatabasePath().value_or("");
-  if (path.empty() && trials == 0) return nullptr;
-  if (path.empty()) path = ":memory:";
-  TUNEC_ASSIGN(Database database, Database::Open(path, OpenMode::kReadWrite));
-  return std::make_unique<Database>(std::move(database));
-}
-
 tunec_progress Summarize(const TuneProgress& progress) {
   tunec_progress summary = {};
   summary.size = sizeof summary;
@@ -126,7 +116,7 @@ Result<std::shared_ptr<const Executable>> CompileFile(const std::string& path,
   if (callbacks != nullptr) SetCallbacks(*callbacks, compile);
   TUNEC_ASSIGN(const Graph graph, LoadModel(path, options.model));
   TUNEC_ASSIGN(const std::unique_ptr<Database> database,
-               OpenChosenDatabase(options.database, options.trials));
+               OpenChosenDatabase(options.database, options.trials, compile.on_log));
   TUNEC_ASSIGN(CompiledModel model, Compile(graph, database.get(), compile));
   return model.executable;
 }

@@ -10,23 +10,29 @@ namespace tunec {
 
 DatabaseConnection::DatabaseConnection(std::string path, OpenMode mode,
                                        std::unique_ptr<SQLite::Database> sqlite)
-    : path_(std::move(path)), mode_(mode), sqlite_(std::move(sqlite)) {}
+    : path_(std::move(path)),
+      mode_(mode),
+      in_memory_(path_ == kInMemory),
+      sqlite_(std::move(sqlite)) {}
 
 DatabaseConnection::~DatabaseConnection() = default;
-
-bool DatabaseConnection::in_memory() const { return path_ == ":memory:"; }
 
 Status DatabaseConnection::Guarded(Access access, const std::function<Status()>& body) {
   if (access == Access::kWrite && mode_ == OpenMode::kReadOnly) {
     return Fail(ErrorCode::kInvalidArgument, "{}: opened for reading only", path_);
   }
   const std::lock_guard lock(mutex_);
-  try {
-    return InTransaction(access, body);
-  } catch (const SQLite::Exception& exception) {
-    return std::unexpected(ConvertSqliteError(exception, path_));
-  } catch (const std::bad_alloc&) {
-    return Fail(ErrorCode::kResourceLimit, "{}: out of memory", path_);
+  for (;;) {
+    try {
+      Status status = InTransaction(access, body);
+      NoticeRemoval();
+      return status;
+    } catch (const SQLite::Exception& exception) {
+      Error error = ConvertSqliteError(exception, path_);
+      if (!LeaveFile(error)) return std::unexpected(std::move(error));
+    } catch (const std::bad_alloc&) {
+      return Fail(ErrorCode::kResourceLimit, "{}: out of memory", path_);
+    }
   }
 }
 

@@ -20,13 +20,21 @@ class Database;
 
 namespace tunec {
 
+/// What holds for one connection only and changes nothing in the file.
+void ConfigureConnection(SQLite::Database& sqlite);
+
 class DatabaseConnection {
  public:
   static Result<std::unique_ptr<DatabaseConnection>> Open(const std::string& path, OpenMode mode);
   ~DatabaseConnection();
 
+  /// A copy in memory of what the file holds, which is only read.
+  static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path);
+  /// See Database::GoOnWithoutFile.
+  void GoOnWithoutFile(std::function<void(const std::string&)> log);
+
   const std::string& path() const { return path_; }
-  bool in_memory() const;
+  bool in_memory() const { return in_memory_; }
   /// Only inside Read or Write.
   SQLite::Database& sqlite() { return *sqlite_; }
 
@@ -52,6 +60,8 @@ class DatabaseConnection {
   DatabaseConnection(std::string path, OpenMode mode, std::unique_ptr<SQLite::Database> sqlite);
   Status Guarded(Access access, const std::function<Status()>& body);
   Status InTransaction(Access access, const std::function<Status()>& body);
+  bool LeaveFile(const Error& error);
+  void NoticeRemoval();
 
   template <class Body>
   std::invoke_result_t<Body> Run(Access access, Body body) {
@@ -67,6 +77,9 @@ class DatabaseConnection {
 
   std::string path_;
   OpenMode mode_;
+  bool in_memory_;
+  std::function<void(const std::string&)> log_;  // empty: an error of the file is the caller's
+  bool removal_noticed_ = false;
   std::mutex mutex_;
   std::unique_ptr<SQLite::Database> sqlite_;
   std::mutex miss_mutex_;

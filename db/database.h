@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -18,8 +19,12 @@ namespace tunec {
 
 class DatabaseConnection;
 
+/// The path of a database without a file, which lives as long as the object.
+inline constexpr const char* kInMemory = ":memory:";
+
 enum class OpenMode {
   kReadWrite,  // creates the file and its folders, migrates an older schema
+  kExisting,   // the same, but the file must exist
   kReadOnly,   // the file must exist with the current schema; nothing is written
 };
 
@@ -34,9 +39,17 @@ Result<std::string> DefaultDatabasePath();
 /// kParse (not a database, damaged), kUnsupported (written by a newer tunec), kNotFound.
 class Database {
  public:
-  /// `path` is a file name, or `:memory:` for a database that lives as long as the object.
-  /// A file that is not ours is never written.
+  /// `path` is a file name or kInMemory. A file that is not ours is never written.
   static Result<Database> Open(const std::string& path, OpenMode mode);
+
+  /// What the file at `path` holds, in memory: the file is only read, and what is recorded lives as
+  /// long as the object.
+  static Result<Database> OpenCopy(const std::string& path);
+  /// From now on a file that can no longer be read or written is no error: what it held is taken
+  /// into memory, as far as it can be read, and the work goes on there. `log` gets one line about
+  /// that, and one when somebody removed the file; it is called within the other functions and must
+  /// not call them.
+  void GoOnWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;

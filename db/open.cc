@@ -52,6 +52,10 @@ Result<Found> LookAt(const std::string& path) {
   return fs::file_size(path, error) == 0 ? Found::kEmptyFile : Found::kFile;
 }
 
+std::unexpected<Error> NoSuchDatabase(const std::string& path) {
+  return Fail(ErrorCode::kNotFound, "{}: no such database", path);
+}
+
 Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
   if (access(path.c_str(), wanted) == 0) return {};
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
@@ -113,16 +117,6 @@ Status Judge(const std::string& path) {
   return CheckWholePages(path, header.data(), size);
 }
 
-/// What holds for this connection only and changes nothing in the file.
-void Configure(SQLite::Database& sqlite) {
-  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite.exec("PRAGMA trusted_schema = OFF");
-  sqlite.exec("PRAGMA foreign_keys = ON");
-  // In write-ahead logging a commit then survives the death of the process, though the last
-  // ones may be lost with the power.
-  sqlite.exec("PRAGMA synchronous = NORMAL");
-}
-
 void CheckpointOnClose(SQLite::Database& sqlite, int enabled) {
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, enabled ? 0 : 1, nullptr);
 }
@@ -142,8 +136,9 @@ void EnterWriteAheadLogging(SQLite::Database& sqlite) {
   }
 }
 
-Result<SqlitePtr> OpenForWriting(const std::string& path) {
+Result<SqlitePtr> OpenForWriting(const std::string& path, OpenMode mode) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
+  if (found == Found::kNothing && mode == OpenMode::kExisting) return NoSuchDatabase(path);
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
   if (found == Found::kFile) TUNEC_RETURN_IF_ERROR(Judge(path));
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, W_OK, "write"));
@@ -151,7 +146,7 @@ Result<SqlitePtr> OpenForWriting(const std::string& path) {
   auto sqlite = std::make_unique<SQLite::Database>(
       path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
   CheckpointOnClose(*sqlite, 0);
-  Configure(*sqlite);
+  ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
   CheckpointOnClose(*sqlite, 1);
@@ -171,14 +166,14 @@ std::string ImmutableUri(const std::string& path) {
 
 Result<SqlitePtr> OpenAndCheck(const std::string& path, const std::string& name, int flags) {
   auto sqlite = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
-  Configure(*sqlite);
+  ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
   return sqlite;
 }
 
 Result<SqlitePtr> OpenForReading(const std::string& path) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
-  if (found == Found::kNothing) return Fail(ErrorCode::kNotFound, "{}: no such database", path);
+  if (found == Found::kNothing) return NoSuchDatabase(path);
   TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
   if (found == Found::kEmptyFile) return Fail(ErrorCode::kParse, "{}: is an empty file", path);
   TUNEC_RETURN_IF_ERROR(Judge(path));
@@ -195,21 +190,30 @@ Result<SqlitePtr> OpenForReading(const std::string& path) {
 
 Result<SqlitePtr> OpenInMemory(const std::string& path) {
   auto sqlite = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE);
-  Configure(*sqlite);
+  ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
   return sqlite;
 }
 
 Result<SqlitePtr> OpenSqlite(const std::string& path, OpenMode mode) {
   try {
-    if (path == ":memory:") return OpenInMemory(path);
-    return mode == OpenMode::kReadOnly ? OpenForReading(path) : OpenForWriting(path);
+    if (path == kInMemory) return OpenInMemory(path);
+    return mode == OpenMode::kReadOnly ? OpenForReading(path) : OpenForWriting(path, mode);
   } catch (const SQLite::Exception& exception) {
     return std::unexpected(ConvertSqliteError(exception, path));
   }
 }
 
 }  // namespace
+
+void ConfigureConnection(SQLite::Database& sqlite) {
+  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite.exec("PRAGMA trusted_schema = OFF");
+  sqlite.exec("PRAGMA foreign_keys = ON");
+  // In write-ahead logging a commit then survives the death of the process, though the last
+  // ones may be lost with the power.
+  sqlite.exec("PRAGMA synchronous = NORMAL");
+}
 
 Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::string& path,
                                                                      OpenMode mode) {
@@ -218,7 +222,7 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
     return Fail(ErrorCode::kInvalidArgument, "the database path contains a zero byte");
   }
   std::string name = path;
-  if (path != ":memory:") {
+  if (path != kInMemory) {
     // Absolute, so that a change of the working directory does not move the journal and a
     // name like `file:x` is not taken for a URI.
     std::error_code error;

@@ -41,6 +41,15 @@ Result<Database> Database::Open(const std::string& path, OpenMode mode) {
   return Database(std::move(connection));
 }
 
+Result<Database> Database::OpenCopy(const std::string& path) {
+  TUNEC_ASSIGN(auto connection, DatabaseConnection::OpenCopy(path));
+  return Database(std::move(connection));
+}
+
+void Database::GoOnWithoutFile(std::function<void(const std::string&)> log) {
+  connection_->GoOnWithoutFile(std::move(log));
+}
+
 const std::string& Database::Path() const { return connection_->path(); }
 
 std::vector<std::string> Database::TakeMissReasons() const {

@@ -5,21 +5,37 @@
 namespace tunec {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted_by = 0;
 
-void OnInterrupt(int) { interrupted = 1; }
+void OnInterrupt(int signal) { interrupted_by = signal; }
 
-}  // namespace
-
-void CatchInterrupts() {
+void Catch(int signal) {
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
   // After one delivery the default action is back.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
+  sigaction(signal, &action, nullptr);
 }
 
-bool Interrupted() { return interrupted != 0; }
+bool IsIgnored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+void CatchInterrupts() {
+  Catch(SIGINT);
+  Catch(SIGTERM);
+  if (!IsIgnored(SIGHUP)) Catch(SIGHUP);
+}
+
+bool Interrupted() { return interrupted_by != 0; }
+
+int InterruptionExitCode() {
+  constexpr int kOfSignals = 128;
+  return kOfSignals + interrupted_by;
+}
 
 }  // namespace tunec

@@ -148,23 +148,20 @@ Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
   return options;
 }
 
-Result<std::unique_ptr<Database>> OpenDatabase(const CompileArguments& arguments) {
-  std::string path;
-  if (!arguments.database.none) {
-    auto found = DatabasePath(arguments.database);
-    if (!found && found.error().code != ErrorCode::kNotFound)
-      return std::unexpected(std::move(found).error());
-    path = found.value_or("");
-  }
-  if (path.empty() && arguments.trials == 0) return nullptr;
-  if (path.empty()) path = ":memory:";
-  TUNEC_ASSIGN(Database database, Database::Open(path, OpenMode::kReadWrite));
-  return std::make_unique<Database>(std::move(database));
+namespace {
+
+DatabaseChoice Choice(const DatabaseArguments& arguments) {
+  if (arguments.none) return {.kind = DatabaseChoice::Kind::kNone, .path = ""};
+  if (arguments.path.empty()) return {};
+  return {.kind = DatabaseChoice::Kind::kFile, .path = arguments.path};
 }
+
+}  // namespace
 
 Result<Session> OpenSession(const CompileArguments& arguments) {
   TUNEC_ASSIGN(CompileOptions options, MakeCompileOptions(arguments));
-  TUNEC_ASSIGN(std::unique_ptr<Database> database, OpenDatabase(arguments));
+  TUNEC_ASSIGN(std::unique_ptr<Database> database,
+               OpenChosenDatabase(Choice(arguments.database), options.trials, options.on_log));
   TUNEC_ASSIGN(Graph graph, ReadModel(arguments.model));
   return Session{std::move(graph), std::move(options), std::move(database)};
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/compiler.h"
+#include "compiler/open_database.h"
 #include "db/database.h"
 #include "graph/graph.h"
 #include "support/error.h"
@@ -67,8 +68,6 @@ struct CompileArguments {
 };
 void AddCompileArguments(CLI::App& command, CompileArguments& arguments);
 Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments);
-/// Null where none is wanted or there is no place for one; in memory when trials need one.
-Result<std::unique_ptr<Database>> OpenDatabase(const CompileArguments& arguments);
 
 /// A model with all that compiling it needs.
 struct Session {

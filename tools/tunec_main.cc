@@ -6,6 +6,7 @@
 
 #include "ir/allocate_array.h"
 #include "tools/commands/commands.h"
+#include "tools/standard_streams.h"
 
 namespace tunec {
 namespace {
@@ -38,7 +39,7 @@ int Main(int argc, char** argv) {
   root.set_version_flag("--version", "tunec " TUNEC_VERSION);
   root.footer(
       "Exit codes: 0 success, 1 a failure of tunec or of a check, 2 a mistake in the input, "
-      "130 Ctrl-C.");
+      "130 Ctrl-C (143 SIGTERM, 129 SIGHUP).");
   AddCompileCommand(root, invocation);
   AddRunCommand(root, invocation);
   AddBenchCommand(root, invocation);
@@ -48,27 +49,34 @@ int Main(int argc, char** argv) {
   AddScheduleCommand(root, invocation);
   AddDbCommand(root, invocation);
   AddDoctorCommand(root, invocation);
-  const int exit_code = ParseAndRun(root, invocation, argc, argv);
-  // A report that could not be written, to a full disk say, is no success.
-  if (std::fflush(stdout) != 0 && exit_code == kExitOk) {
-    fmt::print(stderr, "error: can't write to standard output\n");
-    return kExitUserMistake;
+  return ParseAndRun(root, invocation, argc, argv);
+}
+
+/// No exception leaves it.
+int GuardedMain(int argc, char** argv) {
+  try {
+    return Main(argc, argv);
+  } catch (const AllocationFailure& failure) {
+    std::fprintf(stderr, "error: %s\n", failure.what());
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: not enough memory\n", stderr);
+  } catch (const std::exception& exception) {
+    // fmt throws when it cannot write.
+    if (LostStandardOutput()) return kExitOk;
+    std::fprintf(stderr, "error: internal: %s\n", exception.what());
   }
-  return exit_code;
+  return kExitFailure;
 }
 
 }  // namespace
 }  // namespace tunec
 
 int main(int argc, char** argv) {
-  try {
-    return tunec::Main(argc, argv);
-  } catch (const tunec::AllocationFailure& failure) {
-    std::fprintf(stderr, "error: %s\n", failure.what());
-  } catch (const std::bad_alloc&) {
-    std::fputs("error: not enough memory\n", stderr);
-  } catch (const std::exception& exception) {
-    std::fprintf(stderr, "error: internal: %s\n", exception.what());
-  }
-  return tunec::kExitFailure;
+  tunec::ReserveStandardStreams();
+  tunec::IgnoreFileSizeSignal();
+  const int exit_code = tunec::GuardedMain(argc, argv);
+  // A report that could not be written, to a full disk say, is no success.
+  if (exit_code != tunec::kExitOk || !tunec::LostStandardOutput()) return exit_code;
+  std::fputs("error: cannot write to standard output\n", stderr);
+  return tunec::kExitUserMistake;
 }

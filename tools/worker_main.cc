@@ -14,6 +14,7 @@
 #include "autotune/worker.h"
 #include "ir/allocate_array.h"
 #include "support/file.h"
+#include "tools/standard_streams.h"
 
 namespace tunec {
 namespace {
@@ -66,15 +67,25 @@ int Serve(const std::vector<std::string_view>& words) {
 }  // namespace tunec
 
 int main(int argc, char** argv) {
+  tunec::ReserveStandardStreams();
+  tunec::IgnoreFileSizeSignal();
   const std::vector<std::string_view> words(argv + 1, argv + argc);
   try {
-    if (words.size() == 2 && words[0] == "--repeat") return tunec::Repeat(std::string(words[1]));
+    if (words.size() == 2 && words[0] == "--repeat") {
+      const int exit_code = tunec::Repeat(std::string(words[1]));
+      if (exit_code != EXIT_SUCCESS || !tunec::LostStandardOutput()) return exit_code;
+      std::fputs("tunec-worker: error: cannot write to standard output
+", stderr);
+      return 2;
+    }
     if (!words.empty() && words[0] == "--serve") return tunec::Serve(words);
   } catch (const tunec::AllocationFailure& failure) {
-    std::fprintf(stderr, "tunec-worker: error: %s\n", failure.what());
+    std::fprintf(stderr, "tunec-worker: error: %s
+", failure.what());
     return EXIT_FAILURE;
   } catch (const std::bad_alloc&) {
-    std::fputs("tunec-worker: error: not enough memory\n", stderr);
+    std::fputs("tunec-worker: error: not enough memory
+", stderr);
     return EXIT_FAILURE;
   }
   fmt::print(stderr, "{}", tunec::kUsage);

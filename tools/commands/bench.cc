@@ -7,6 +7,7 @@
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
+#include "tools/number_checks.h"
 #include "tools/run_timing.h"
 #include "tools/text_table.h"
 
@@ -151,7 +152,7 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
       ->check(Silently(CLI::Range(1, 1'000'000)));
   command.add_option("--seconds", arguments->limits.seconds, "at most so long (default 5)")
       ->type_name("S")
-      ->check(Silently(CLI::PositiveNumber));
+      ->check(Positive());
   command.add_option("--input-seed", arguments->input_seed, "of the random inputs (default 0)")
       ->type_name("N");
   command.add_flag("--profile", arguments->profile, "a table of the kernels");

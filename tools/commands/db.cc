@@ -5,6 +5,7 @@
 #include "support/hash.h"
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
+#include "tools/number_checks.h"
 #include "tools/text_table.h"
 
 namespace tunec {
@@ -121,7 +122,7 @@ Result<int> MergeWith(const DbArguments& arguments) {
 }
 
 Result<int> Prune(const DbArguments& arguments) {
-  TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
+  TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kExisting));
   PrunePolicy policy{.keep_best = arguments.keep_best};
   if (arguments.older_than_days) {
     const auto now =
@@ -154,7 +155,7 @@ void AddFilters(CLI::App& command, DbArguments& arguments) {
       ->type_name("TEXT");
   command.add_option("--limit", arguments.filter.limit, "at most so many")
       ->type_name("N")
-      ->check(Silently(CLI::NonNegativeNumber));
+      ->check(NotNegative());
 }
 
 }  // namespace
@@ -187,7 +188,7 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   CLI::App& prune = add("prune", "remove trials but the best", Prune);
   prune.add_option("--keep-best", arguments->keep_best, "of each workload (default 1)")
       ->type_name("N")
-      ->check(Silently(CLI::NonNegativeNumber));
+      ->check(NotNegative());
   prune.add_option("--older-than-days", arguments->older_than_days, "only those")
       ->type_name("N")
       ->check(Silently(CLI::Range(0, 100'000)));

@@ -11,8 +11,10 @@ double SecondsNow() {
 
 void Finish(Invocation& invocation, const Result<int>& exit_code) {
   invocation.exit_code = exit_code ? *exit_code : ReportError(exit_code.error());
-  // What Ctrl-C cut short looks like success to the code that ended early.
-  if (Interrupted() && invocation.exit_code == kExitOk) invocation.exit_code = kExitInterrupted;
+  // What a signal cut short looks like success to the code that ended early.
+  const bool ended_early =
+      invocation.exit_code == kExitOk || invocation.exit_code == kExitInterrupted;
+  if (Interrupted() && ended_early) invocation.exit_code = InterruptionExitCode();
 }
 
 }  // namespace tunec

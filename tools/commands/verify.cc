@@ -11,6 +11,7 @@
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
+#include "tools/number_checks.h"
 #include "tools/outside_indices.h"
 #include "tools/text_table.h"
 #include "tools/verify_tolerance.h"
@@ -173,7 +174,7 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
           "error relative to the largest magnitude (default 1e-4; of models that compute in "
           "f16 16 * 2^-11, in bf16 16 * 2^-8, quantised to 8 bits 4/127, to 16 4/32767)")
       ->type_name("E")
-      ->check(Silently(CLI::NonNegativeNumber));
+      ->check(NotNegative());
   CLI::Option* pass =
       command
           .add_option("--pass", arguments->passes,

@@ -107,13 +107,15 @@ typedef struct tunec_callbacks {
  * it). `options_json` is null or a JSON object with any of these keys:
  *
  *   "target"          "cpu"
- *   "threads"         of a run; 0 (the default): one for each core
+ *   "threads"         of a run; 0 (the default): one for each core that the process may use, by
+ *                     its affinity and its control groups' share of time
  *   "trials"          how many measured candidates the model's kernels may have, those in the
  *                     database counted; 0 (the default) takes the best known and the analytic
  *   "accuracy"        "f32" (the default), "exact", "tf32", "bf16", or a bound as a number
  *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s; for one
  *                     that this machine is not, runs and trials are TUNEC_DEVICE_ERROR
- *   "db"              the tuning database; absent: the user's; "" or null: none is kept
+ *   "db"              the tuning database; absent: the user's, which is left out where it cannot
+ *                     be opened; "" or null: none is kept
  *   "seed"            of the search
  *   "rules"           ["FILE", ..]: graph rewrites of your own (docs/rules.md)
  *   "fast_math"       true: rewrites may change NaNs, infinities and signed zeros

@@ -1,0 +1,83 @@
+// Going on in memory when a database file is lost: the disk is full, another process keeps its
+// lock, pages are damaged, somebody removed it. What can still be read of it is taken along.
+#include <SQLiteCpp/Backup.h>
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <utility>
+
+#include "db/connection.h"
+#include "db/schema.h"
+#include "db/sqlite_error.h"
+
+namespace tunec {
+namespace {
+
+using SqlitePtr = std::unique_ptr<SQLite::Database>;
+
+SqlitePtr CopyInMemory(SQLite::Database& from) {
+  auto copy = std::make_unique<SQLite::Database>(kInMemory, SQLite::OPEN_READWRITE);
+  {
+    SQLite::Backup backup(*copy, from);
+    backup.executeStep(-1);
+  }
+  ConfigureConnection(*copy);
+  return copy;
+}
+
+/// The content where it can be read, else the empty tables.
+Result<SqlitePtr> SaveInMemory(SQLite::Database& from, ErrorCode why) {
+  try {
+    if (why != ErrorCode::kParse) return CopyInMemory(from);
+  } catch (const SQLite::Exception&) {  // then nothing is saved
+  }
+  auto empty = std::make_unique<SQLite::Database>(kInMemory, SQLite::OPEN_READWRITE);
+  ConfigureConnection(*empty);
+  TUNEC_RETURN_IF_ERROR(Migrate(*empty, kInMemory, Migrations()));
+  return empty;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::OpenCopy(const std::string& path) {
+  TUNEC_ASSIGN(const auto file, Open(path, OpenMode::kReadOnly));
+  try {
+    return std::unique_ptr<DatabaseConnection>(
+        new DatabaseConnection(kInMemory, OpenMode::kReadWrite, CopyInMemory(*file->sqlite_)));
+  } catch (const SQLite::Exception& exception) {
+    return std::unexpected(ConvertSqliteError(exception, path));
+  }
+}
+
+void DatabaseConnection::GoOnWithoutFile(std::function<void(const std::string&)> log) {
+  const std::lock_guard lock(mutex_);
+  log_ = std::move(log);
+}
+
+/// Whether the work goes on in memory from here. The mutex is held.
+bool DatabaseConnection::LeaveFile(const Error& error) {
+  const bool of_file = error.code == ErrorCode::kIo || error.code == ErrorCode::kParse;
+  if (!log_ || in_memory_ || !of_file) return false;
+  Result<SqlitePtr> saved = SaveInMemory(*sqlite_, error.code);
+  if (!saved) return false;
+  sqlite_ = std::move(*saved);
+  in_memory_ = true;
+  log_(fmt::format("{}; what this run finds is not kept", error.message));
+  return true;
+}
+
+/// An open file whose name is gone takes in whatever is written, and loses it in the end. The mutex
+/// is held.
+void DatabaseConnection::NoticeRemoval() {
+  if (!log_ || in_memory_ || removal_noticed_) return;
+  int moved = 0;
+  const int status =
+      sqlite3_file_control(sqlite_->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (status != SQLITE_OK || moved == 0) return;
+  removal_noticed_ = true;
+  log_(fmt::format("{}: removed or replaced while it was open; what this run finds is not kept",
+                   path_));
+}
+
+}  // namespace tunec
