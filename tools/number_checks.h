@@ -1,6 +1,7 @@
 // Checks of numbers on the command line. CLI11's own accept NaN, and name a range of 309 digits.
 #pragma once
 
+#include <CLI/Error.hpp>
 #include <CLI/Validators.hpp>
 
 namespace tunec {
