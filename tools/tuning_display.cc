@@ -109,8 +109,16 @@ void TuningDisplay::PrintBatch() {
   printed_measured_ = latest_->measured;
 }
 
+void TuningDisplay::MakeRoom() {
+  if (!terminal_ || lines_drawn_ == 0) return;
+  fmt::print("\x1b[{}A\x1b[J", lines_drawn_);
+  std::fflush(stdout);
+  lines_drawn_ = 0;
+}
+
 void TuningDisplay::Finish() {
   if (terminal_ && lines_drawn_ > 0) Redraw();
+  lines_drawn_ = 0;
 }
 
 std::vector<std::string> TuningDisplay::TableLines(size_t name_width) const {

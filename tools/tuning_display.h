@@ -16,6 +16,8 @@ class TuningDisplay {
   explicit TuningDisplay(std::optional<Roofline> roofline);
 
   void Update(const TuneProgress& progress);
+  /// Takes the table off the terminal, for a line that stays; the next Update draws it below.
+  void MakeRoom();
   /// Leaves the last state on the terminal. Nothing when nothing was shown.
   void Finish();
 

@@ -50,6 +50,19 @@ class Terminal(TunecTest):
         self.assertRegex(text, r"trials \d+/16")
         self.assertIn("new trial", text.rsplit("\x1b[J", 1)[-1], "the summary is below the table")
 
+    def test_a_note_stays_above_the_table(self):
+        pid, terminal = self.tuning(100000)
+        self.read(terminal, lambda text: "trials " in text)
+        for path in self.dir.glob("t.db*"):
+            path.unlink()
+        text = self.read(terminal, lambda text: "is not kept" in text)
+        self.assertRegex(text, r"\x1b\[\d+A\x1b\[Jnote: .*t\.db: removed or replaced")
+        text = self.read(terminal, lambda text: "trials " in text)
+        self.assertNotRegex(text.split("trials ")[0], r"\x1b\[\d+A", "nothing is drawn over the note")
+        os.write(terminal, INTERRUPT)
+        self.read(terminal, seconds=60)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+
     def test_ctrl_c_keeps_what_was_measured(self):
         pid, terminal = self.tuning(100000)
         text = self.read(terminal, lambda text: "trials " in text)

@@ -85,6 +85,11 @@ Result<int> RunCompile(const CompileArguments& arguments, double started) {
   CompileOptions options = session.options;
   TuningDisplay display(roofline);
   options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
+  options.on_log = [&, log = session.options.on_log](const std::string& line) {
+    display.MakeRoom();
+    log(line);
+  };
+  if (session.database != nullptr) session.database->GoOnWithoutFile(options.on_log);
   const auto model = Compile(session.graph, session.database.get(), options);
   display.Finish();
   if (!model) {
