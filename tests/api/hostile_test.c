@@ -274,6 +274,27 @@ static void test_cancelling(void) {
   }
 }
 
+static void count_line(void* user, const char* line) {
+  if (strstr(line, "/proc/nowhere") != NULL) ++*(int*)user;
+}
+
+/* The user's own database cannot be made: a line, and a model without it. */
+static void test_no_cache(void) {
+  int lines = 0;
+  tunec_callbacks callbacks;
+  memset(&callbacks, 0, sizeof callbacks);
+  callbacks.size = sizeof callbacks;
+  callbacks.user = &lines;
+  callbacks.log = count_line;
+  setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_with_callbacks(product, "{\"threads\": 2}", &callbacks, &model) == TUNEC_OK);
+  CHECK(lines == 1);
+  tunec_release(model);
+  CHECK(tunec_compile(product, "{\"threads\": 1, \"trials\": 1}", &model) == TUNEC_OK);
+  tunec_release(model);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -283,7 +304,8 @@ static const struct {
              {"tensors", test_tensors},
              {"fork", test_fork},
              {"threads", test_threads},
-             {"cancelling", test_cancelling}};
+             {"cancelling", test_cancelling},
+             {"no_cache", test_no_cache}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
