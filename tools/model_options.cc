@@ -7,6 +7,7 @@
 #include "graph/rules/parse_rules.h"
 #include "jit/detect_cpu.h"
 #include "tools/interrupt.h"
+#include "tools/report_error.h"
 
 namespace tunec {
 namespace {
@@ -144,7 +145,7 @@ Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
   options.failure_folder = arguments.failure_folder;
   options.perf_map = arguments.perf_map ? PerfMap::kOn : PerfMap::kOff;
   options.cancelled = Interrupted;
-  options.on_log = [](const std::string& line) { fmt::print(stderr, "note: {}\n", line); };
+  options.on_log = [](const std::string& line) { PrintToStandardError("note: " + line); };
   return options;
 }
 

@@ -27,12 +27,17 @@ int ExitCodeOf(ErrorCode code) {
   return kExitFailure;
 }
 
+void PrintToStandardError(const std::string& line) {
+  // fmt would throw, and nobody is left to be told.
+  (void)std::fputs((line + "\n").c_str(), stderr);
+}
+
 int ReportError(const Error& error) {
   std::string text = error.Format();
   if (error.where && error.where->line > 0) {
     if (const auto source = ReadFile(error.where->file)) text = FormatWithSource(error, *source);
   }
-  fmt::print(stderr, "{}\n", text);
+  PrintToStandardError(text);
   return ExitCodeOf(error.code);
 }
 

@@ -6,6 +6,7 @@
 
 #include "ir/allocate_array.h"
 #include "tools/commands/commands.h"
+#include "tools/report_error.h"
 #include "tools/standard_streams.h"
 
 namespace tunec {
@@ -25,7 +26,7 @@ int ParseAndRun(CLI::App& root, const Invocation& invocation, int argc, char** a
   } catch (const CLI::Success& success) {  // --help, --version
     return root.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\n", InOurStyle(error.what()));
+    PrintToStandardError("error: " + InOurStyle(error.what()));
     return kExitUserMistake;
   }
   return invocation.exit_code;
@@ -63,6 +64,7 @@ int GuardedMain(int argc, char** argv) {
   } catch (const std::exception& exception) {
     // fmt throws when it cannot write.
     if (LostStandardOutput()) return kExitOk;
+    if (std::ferror(stderr) != 0) return kExitUserMistake;
     std::fprintf(stderr, "error: internal: %s\n", exception.what());
   }
   return kExitFailure;

@@ -160,6 +160,13 @@ class Environment(TunecTest):
                                           preexec_fn=lambda: os.closerange(0, 3)))
         self.assertIn("sound", self.expect(0, self.tunec("db", "--db", "t.db", "check")).stdout)
 
+    def test_without_standard_error_the_exit_code_tells(self):
+        closed = {"stdout": subprocess.PIPE, "stderr": None, "preexec_fn": lambda: os.close(2)}
+        self.expect(2, self.tunec("run", "nowhere.graph", **closed))
+        self.expect(2, self.tunec("--nosuch", **closed))
+        self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"  # a note that nobody sees
+        self.expect(0, self.tunec("run", self.graph, **closed))
+
     # --- numbers
 
     def test_what_is_no_number_is_refused(self):

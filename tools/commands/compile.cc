@@ -35,7 +35,7 @@ int ReportInterruption(const TuningDisplay& display) {
   if (const auto& latest = display.Latest())
     fmt::print("{}interrupted: {} kept, {}/{} in all\n", display.TaskTable(),
                CountText(latest->measured, "new trial"), latest->trials, latest->budget);
-  fmt::print(stderr, "error: interrupted\n");
+  PrintToStandardError("error: interrupted");
   return kExitInterrupted;
 }
 
