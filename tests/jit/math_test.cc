@@ -173,7 +173,12 @@ nest angles {
   input A: f64[3]
   output S: f64[3]
   output C: f64[3]
-  phase main { for i in 0 .. 3 { s: S[i] = sin(A[i]) c: C[i] = cos(A[i]) } }
+  phase main {
+    for i in 0 .. 3 {
+      s: S[i] = sin(A[i])
+      c: C[i] = cos(A[i])
+    }
+  }
 })");
   Array input(DataType::kF64, {3});
   const double angles[] = {6381956970095103.0 * 0x1p797, 1e22, 1.7976931348623157e308};
