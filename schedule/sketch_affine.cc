@@ -70,6 +70,10 @@ Knob TileKnob(const BandLoop& loop, int64_t wanted) {
   return knob;
 }
 
+bool BringsSomething(const ScheduleStep& step) {
+  return !std::holds_alternative<SkewStep>(step) && !std::holds_alternative<ReorderStep>(step);
+}
+
 class Builder {
  public:
   Builder(const NamedCompute& lowering, const Target& target)
@@ -149,12 +153,13 @@ class Builder {
     return affine_.Fill(values);
   }
 
-  // Whether there are steps more than before, all legal with sums in the order in which they are
-  // written: so under any contract.
+  // Whether there are steps more than before that bring something (another order alone does not),
+  // all legal with sums in the order in which they are written: so under any contract.
   bool IsOfUse(size_t steps_before) {
     const ReductionOrder order = ReductionOrder::kAsWritten;
     const Schedule schedule = Initial();
-    if (schedule.steps.size() == steps_before) return false;
+    const auto first = schedule.steps.begin() + static_cast<std::ptrdiff_t>(steps_before);
+    if (std::none_of(first, schedule.steps.end(), BringsSomething)) return false;
     const auto draft = DraftSchedule(compute_, schedule, order);
     if (!draft) return false;
     const Status legal = dependences_.Check(draft->tree, order);

@@ -124,6 +124,16 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   EXPECT_EQ(Judge(compute).Outcome(schedule), "");
 }
 
+// Another order of the loops with nothing made of it costs more than it brings.
+TEST(AffineSketch, DoesNotSlantForItsOwnSake) {
+  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path() / "bench/polybench/small";
+  const Compute compute = MustParse(ReadFile(folder / "gramschmidt.compute").value_or(""));
+  const Sketch sketch = AffineSketchOf(compute);
+  const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
+  EXPECT_THAT(text, testing::HasSubstr("vectorize Q."));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("skew")));
+}
+
 // Nothing of it may move, and nothing is claimed.
 TEST(AffineSketch, LeavesAChainAlone) {
   const Compute compute = MustParse(R"(compute chain {

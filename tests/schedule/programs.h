@@ -608,8 +608,6 @@ inline constexpr Program kPrograms[] = {
     {"matmul", kMatmul},
     {"bare_product", kBareProduct},
     {"triangular_product", kTriangularProduct},
-    {"two_products", kTwoProducts},
-    {"rows_and_columns", kRowsAndColumns},
     {"weight_matmul", kWeightMatmul},
     {"transposed_matmul", kTransposedMatmul},
     {"computed_operand", kComputedOperand},

@@ -7,6 +7,7 @@
 
 #include <random>
 
+#include "schedule/sketches.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/programs.h"
 
@@ -146,6 +147,39 @@ TEST(Sketches, ComposeOnePatternForEachNest) {
   EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
   // Both read the matrix once.
   EXPECT_THAT(both, Not(HasSubstr("pack")));
+}
+
+TEST(Sketches, ComposedOnesGiveEqualResults) {
+  std::mt19937 random(7);
+  for (const std::string_view text : {kTwoProducts, kRowsAndColumns}) {
+    const Judge judge(MustParse(text));
+    const Sketch sketch = SketchNamed("composed", text);
+    const Schedule first = sketch.Fill(sketch.InitialDecisions());
+    EXPECT_EQ(judge.Outcome(first), "") << Print(first);
+    for (int i = 0; i < kRandomDecisions; ++i) {
+      const Schedule drawn = sketch.Fill(RandomDecisions(sketch, random));
+      EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
+    }
+  }
+}
+
+// One statement can't be helped: that is no reason to leave the others alone.
+TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
+  const Compute compute = MustParse(R"(compute chain {
+  input x: f32[37]
+  output A: f32[37]
+  workspace B: f32[37]
+  B[i: 37]:
+    B[i] = x[i] * 2.0
+  A[i: 37 sequential]:
+    A[i] = (A[i - 1] where (i - 1 >= 0) else 0.0) * 0.5 + B[i]
+})");
+  std::vector<Sketch> sketches;
+  AddPartialSketches({"direct", compute}, Avx512(), ReductionOrder::kAny, sketches);
+  ASSERT_EQ(sketches.size(), 1U);
+  const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
+  EXPECT_THAT(Print(schedule), AllOf(HasSubstr("vectorize B."), Not(HasSubstr(" A."))));
+  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
 }
 
 // What is dear to find is not sought where something cheap applies.
