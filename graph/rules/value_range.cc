@@ -9,6 +9,8 @@ namespace tunec {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Operators of several operands each make very many ways: the rest is not looked at.
+constexpr int kMostVisited = 4096;
 // Constants above this are not looked through.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
@@ -79,7 +81,7 @@ class RangeFinder {
   ValueRange Find(ValueId value, int depth) const {
     const DataType type = site_.TypeOf(value).type;
     if (const Array* constant = site_.ConstantOf(value)) return RangeOfConstant(*constant);
-    if (depth == deepest_) return RangeOfType(type);
+    if (depth == deepest_ || ++visited_ > kMostVisited) return RangeOfType(type);
     const NodeView node = site_.NodeOf(value);
     if (node.op == Op::kRange) return OfRange(*node.attributes, type);
     if (node.inputs.empty() || !node.inputs[0].valid()) return RangeOfType(type);
@@ -239,6 +241,7 @@ class RangeFinder {
 
   const MatchSite& site_;
   int deepest_;
+  mutable int visited_ = 0;
 };
 
 }  // namespace

@@ -20,8 +20,7 @@ struct ValueRange {
 };
 
 /// From constants, integer types and operators of bounded results, so many operators deep. Graph
-/// inputs may hold anything that their types can. The cost is exponential in the depth where each
-/// operator has several operands.
+/// inputs may hold anything that their types can. Looks at a bounded number of values.
 ValueRange RangeOf(const MatchSite& site, ValueId value, int deepest = 8);
 
 }  // namespace tunec

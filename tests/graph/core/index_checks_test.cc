@@ -94,6 +94,20 @@ TEST(IndexChecks, WhatMayBeOutOfRangeIsCounted) {
             counted);
 }
 
+// Forty ways at each of eight levels: the proof is given up, not looked for all day.
+TEST(IndexChecks, ManyWaysAreNotAllWalked) {
+  std::string lines;
+  std::string value = "i";
+  for (int level = 0; level < 8; ++level) {
+    std::string operands = value;
+    for (int k = 1; k < 40; ++k) operands += ", " + value;
+    lines += fmt::format("c{} = concat({}) {{axis=0}}\n", level, operands);
+    value = level == 7 ? "index" : fmt::format("s{}", level);
+    lines += fmt::format(" {} = slice(c{}) {{starts=[0], ends=[4]}}\n ", value, level);
+  }
+  EXPECT_EQ(OfIndex(lines), "y/10 output 1; y.indices");
+}
+
 TEST(IndexChecks, WhatConstantsMakeIsLeftToFolding) {
   EXPECT_EQ(OfIndex("constant c: i64[2] = [3, 4]\n index = add(c, nine)"), "");
   EXPECT_EQ(CheckConstantIndices(GraphOf("input x: f32[3]\n constant i: i64[1] = [3]\n"
