@@ -74,18 +74,15 @@ int main(int argc, char** argv) {
     if (words.size() == 2 && words[0] == "--repeat") {
       const int exit_code = tunec::Repeat(std::string(words[1]));
       if (exit_code != EXIT_SUCCESS || !tunec::LostStandardOutput()) return exit_code;
-      std::fputs("tunec-worker: error: cannot write to standard output
-", stderr);
+      std::fputs("tunec-worker: error: cannot write to standard output\n", stderr);
       return 2;
     }
     if (!words.empty() && words[0] == "--serve") return tunec::Serve(words);
   } catch (const tunec::AllocationFailure& failure) {
-    std::fprintf(stderr, "tunec-worker: error: %s
-", failure.what());
+    std::fprintf(stderr, "tunec-worker: error: %s\n", failure.what());
     return EXIT_FAILURE;
   } catch (const std::bad_alloc&) {
-    std::fputs("tunec-worker: error: not enough memory
-", stderr);
+    std::fputs("tunec-worker: error: not enough memory\n", stderr);
     return EXIT_FAILURE;
   }
   fmt::print(stderr, "{}", tunec::kUsage);
