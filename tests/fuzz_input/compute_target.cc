@@ -8,7 +8,7 @@ namespace tunec::fuzz {
 namespace {
 
 void CheckLoops(const Compute& compute) {
-  const Result<LoopNest> nest = OriginalLoops(compute);
+  const Result<LoopNest> nest = OriginalLoops(compute, ReductionOrder::kAny);
   if (!nest) return RequireTheirFault(nest.error(), "the original loops");
   RequireOk(Verify(*nest), "the original loops verify");
   const std::string text = Print(*nest);
