@@ -7,7 +7,6 @@
 #include <set>
 
 #include "ir/array.h"
-#include "jit/detect_cpu.h"
 #include "polyhedral/check_elements.h"
 
 namespace tunec {
@@ -98,15 +97,6 @@ Status Verify(const Workload& workload) {
     if (status) continue;
     status.error().message = fmt::format("lowering {}: {}", lowering.name, status.error().message);
     return status;
-  }
-  return {};
-}
-
-Status CheckRunsHere(const Target& target) {
-  const Target here = DetectCpu(target.threads);
-  for (const std::string& feature : target.features) {
-    if (here.Has(feature)) continue;
-    return Fail(ErrorCode::kDevice, "the target has {}, this machine has not", feature);
   }
   return {};
 }

@@ -17,7 +17,4 @@ namespace tunec {
 /// Errors: kInvalidArgument, kResourceLimit for sizes.
 Status Verify(const Workload& workload);
 
-/// kDevice unless this machine can run what is generated for `target`.
-Status CheckRunsHere(const Target& target);
-
 }  // namespace tunec
