@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
@@ -87,6 +88,17 @@ Result<std::vector<Activation>> ReadActivations(const NodeContext& node,
   return activations;
 }
 
+/// Of X, W, R, B, the initial states and the peepholes. Lengths are reshaped.
+Status RequireRanks(const NodeContext& node) {
+  constexpr std::array<std::pair<size_t, int64_t>, 7> kRanks{
+      {{0, 3}, {1, 3}, {2, 3}, {3, 2}, {5, 3}, {6, 3}, {7, 2}}};
+  for (const auto& [input, rank] : kRanks) {
+    if (!node.HasInput(input)) continue;
+    TUNEC_RETURN_IF_ERROR(node.RequireRank(node.OptionalInput(input), rank, rank));
+  }
+  return {};
+}
+
 Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::string> activations) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand r, node.Input(2));
@@ -96,7 +108,7 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   recurrence.batch_first = layout != 0;
   recurrence.backward_first = direction == "reverse";
   recurrence.directions = direction == "bidirectional" ? 2 : 1;
-  TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 3));
+  TUNEC_RETURN_IF_ERROR(RequireRanks(node));
   if (recurrence.batch_first) recurrence.x = recurrence.x.Transpose({1, 0, 2});
   TUNEC_ASSIGN(const auto x_extents, recurrence.x.Extents<3>());
   TUNEC_ASSIGN(const auto r_extents, node.Extents<3>(r));

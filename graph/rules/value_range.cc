@@ -67,6 +67,30 @@ ValueRange Unwrapped(const ValueRange& range, DataType type) {
   return fits ? Between(std::floor(range.low), std::ceil(range.high)) : whole;
 }
 
+// Operators whose results are some of their operands' elements, or a bound of theirs.
+bool Chooses(Op op) {
+  switch (op) {
+    case Op::kIdentity:
+    case Op::kReshape:
+    case Op::kTranspose:
+    case Op::kExpand:
+    case Op::kSlice:
+    case Op::kTile:
+    case Op::kConcat:
+    case Op::kGather:
+    case Op::kGatherElements:
+    case Op::kWhere:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kReduceMin:
+    case Op::kReduceMax:
+    case Op::kRelu:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
 ValueRange Remainder(const ValueRange& dividend, const ValueRange& divisor, bool fmod) {
   if (!(divisor.low > 0) || dividend.nan) return {};
@@ -87,7 +111,7 @@ class RangeFinder {
     if (node.inputs.empty() || !node.inputs[0].valid()) return RangeOfType(type);
     ValueRange range =
         node.op == Op::kCast ? OfCast(node.inputs[0], type, depth + 1) : OfNode(node, depth + 1);
-    if (!IsFloat(type)) return Unwrapped(range, type);
+    if (!IsFloat(type)) return Chooses(node.op) && !range.nan ? range : Unwrapped(range, type);
     // Rounding keeps the order, so what is rounded lies within the rounded bounds.
     range.low = RoundTo(range.low, type);
     range.high = RoundTo(range.high, type);

@@ -72,9 +72,10 @@ TEST(OnnxRecurrent, OperandsOfOtherRanksAreRefusedByName) {
                     .operands = {Floats({2, 1, 1}, kInputs), Floats({1, 1, 1}, {2}),
                                  Floats({1, 1, 1}, {3}), bias}});
   };
-  EXPECT_THAT(error(Floats({2}, {1, 2})), testing::HasSubstr("slice of axis 0"));
+  EXPECT_THAT(error(Floats({2}, {1, 2})),
+              testing::HasSubstr("(RNN): input 3 ('x3') is 2, of rank 1, wanted rank 2"));
   EXPECT_THAT(error(Floats({}, {1})),
-              testing::HasSubstr("(RNN): input 3 ('x3') is a scalar, wanted rank 1 or more"));
+              testing::HasSubstr("(RNN): input 3 ('x3') is a scalar, of rank 0, wanted rank 2"));
 }
 
 TEST(OnnxRecurrent, GruResetsBeforeOrBehindTheProduct) {
