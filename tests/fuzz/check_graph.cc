@@ -37,7 +37,7 @@ CheckResult Judge(std::string_view stage, const Error& error) {
 class WeightsOf : public WeightSource {
  public:
   explicit WeightsOf(const Graph& graph) : graph_(graph) {}
-  Result<Array> Load(const WeightRequest& request) const override {
+  Result<Array> Reserve(const WeightRequest& request) const override {
     for (const Node& node : graph_.nodes())
       if (node.op == Op::kConstant && node.weight_name == request.name) return node.constant;
     return Fail(ErrorCode::kNotFound, "no weight is called {}", request.name);

@@ -10,7 +10,7 @@ namespace {
 /// Random weights of bounded size: that many bytes fill memory is no finding.
 class SmallWeights : public WeightSource {
  public:
-  Result<Array> Load(const WeightRequest& request) const override {
+  Result<Array> Reserve(const WeightRequest& request) const override {
     const int64_t elements = ElementCount(request.shape);
     constexpr int64_t kMost = 1 << 20;
     if (elements >= 0 && elements <= kMost) return random_.Load(request);
