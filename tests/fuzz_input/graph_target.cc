@@ -13,8 +13,11 @@ class SmallWeights : public WeightSource {
   Result<Array> Reserve(const WeightRequest& request) const override {
     const int64_t elements = ElementCount(request.shape);
     constexpr int64_t kMost = 1 << 20;
-    if (elements >= 0 && elements <= kMost) return random_.Load(request);
+    if (elements >= 0 && elements <= kMost) return random_.Reserve(request);
     return Fail(ErrorCode::kResourceLimit, "weight {} is too large to be tried", request.name);
+  }
+  void Fill(const WeightRequest& request, Array& array) const override {
+    random_.Fill(request, array);
   }
 
  private:

@@ -12,7 +12,7 @@ constexpr const char* kGraph = R"(graph site {
   input y: f32[6]
   input k: i64[4, 6]
   constant two: f32[] = 2.0
-  constant ones: f32[6] = 1.0
+  constant ones: f32[6] = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
   a = relu(x)
   b = relu(a)
   c = mul(b, two)

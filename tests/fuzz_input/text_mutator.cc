@@ -47,12 +47,28 @@ std::vector<Piece> LinesOf(const std::string& text) {
   return lines;
 }
 
-std::string At(const std::string& text, Piece piece) { return text.substr(piece.begin, piece.size); }
+std::string At(const std::string& text, Piece piece) {
+  return text.substr(piece.begin, piece.size);
+}
 
 void ReplaceNumber(std::string& text, Generator& random) {
-  static constexpr const char* kNumbers[] = {
-      "0", "1", "2", "3", "7", "8", "16", "64", "1000", "-1", "1.5", "inf", "nan", "2147483648",
-      "99999999999", "9223372036854775807", "-9223372036854775808"};
+  static constexpr const char* kNumbers[] = {"0",
+                                             "1",
+                                             "2",
+                                             "3",
+                                             "7",
+                                             "8",
+                                             "16",
+                                             "64",
+                                             "1000",
+                                             "-1",
+                                             "1.5",
+                                             "inf",
+                                             "nan",
+                                             "2147483648",
+                                             "99999999999",
+                                             "9223372036854775807",
+                                             "-9223372036854775808"};
   std::vector<Piece> numbers = WordsOf(text);
   std::erase_if(numbers, [&](Piece word) {
     return std::isdigit(static_cast<unsigned char>(text[word.begin])) == 0;
