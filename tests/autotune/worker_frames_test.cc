@@ -121,7 +121,7 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
   EXPECT_THAT(number("threads", "0"), HasSubstr("threads is 0"));
   EXPECT_THAT(number("l2", "1.5"), HasSubstr("l2 is 1.5"));
   EXPECT_THAT(number("version", "\"1\""), HasSubstr("the tuner speaks protocol"));
-  EXPECT_THAT(with("\"avx\"", "\"avx1024\""), HasSubstr("the target has avx1024"));
+  EXPECT_THAT(with("\"avx\"", "\"avx1024\""), HasSubstr("it has no avx1024"));
   EXPECT_THAT(worker.Refusal(GoodMeasure()), HasSubstr("no workload was prepared"));
   ExpectServing(worker);
 }
