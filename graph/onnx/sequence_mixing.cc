@@ -115,15 +115,15 @@ Result<LinearAttentionOperands> ReadLinearAttention(const NodeContext& node) {
       .state = q.Number(0).Expand({batch, heads, key_size, v_extents[3]}),
       .scale = scale == 0 ? 1 / std::sqrt(static_cast<double>(key_size)) : scale};
   if (node.HasInput(3)) {
+    TUNEC_RETURN_IF_ERROR(node.RequireRank(node.OptionalInput(3), 4, 4));
     operands.state = In(node, 3).Cast(wide);
-    TUNEC_RETURN_IF_ERROR(operands.state.Extents<4>());
   }
   if (rule.decays) {
     TUNEC_ASSIGN(operands.g, SplitHeads(In(node, 4).Cast(wide), heads, "decay"));
   }
   if (rule.corrects) {
+    TUNEC_RETURN_IF_ERROR(node.RequireRank(node.OptionalInput(5), 3, 3));
     operands.b = In(node, 5).Cast(wide).Unsqueeze(-1);
-    TUNEC_RETURN_IF_ERROR(operands.b->Extents<4>());
   }
   return operands;
 }
