@@ -421,7 +421,10 @@ nest squares {
   output H: f32[1]
   output M: f32[3]
   phase main {
-    for j in 0 .. 4 { a: S[j] = 0.0  for k in 0 .. 8 { b: S[j] sum= index_f32(j + k) * index_f32(k) } }
+    for j in 0 .. 4 {
+      a: S[j] = 0.0
+      for k in 0 .. 8 { b: S[j] sum= index_f32(j + k) * index_f32(k) }
+    }
     vector for j in 0 .. 37 { c: V[j] = 0.0 }
     for k in 0 .. 5 { vector for j in 0 .. 37 { d: V[j] sum= index_f32(j) * 2.0 } }
     e: H[0] = 0.0
