@@ -16,7 +16,7 @@ static int failures = 0;
     }                                                                                         \
   } while (0)
 
-static char tiny[4096], product[4096];
+static char tiny[4096], product[4096], gather[4096];
 
 static int message_has(const char* part) { return strstr(tunec_error_message(), part) != NULL; }
 
@@ -202,6 +202,21 @@ static void test_other_cpu(void) {
   tunec_release(model);
 }
 
+static void test_outside(void) {
+  tunec_executable* model = compile(gather);
+  int64_t indices[4] = {0, -3, 3, -4}, shape[1] = {4};
+  float y[4];
+  DLTensor from = tensor(indices, kDLInt, 64, 1, shape), to = tensor(y, kDLFloat, 32, 1, shape);
+  DLTensor *inputs[1] = {&from}, *outputs[1] = {&to};
+  CHECK(tunec_outside_indices(model) == 0 && tunec_outside_indices(NULL) == 0);
+  for (uint64_t run = 1; run <= 2; ++run) {
+    CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+    CHECK(y[0] == 10 && y[1] == 10 && y[2] == 30 && y[3] == 10);
+    CHECK(tunec_outside_indices(model) == 2 * run);
+  }
+  tunec_release(model);
+}
+
 static void* run_often(void* model) {
   struct tiny_run run;
   for (int i = 0; i < 500; ++i) {
@@ -269,12 +284,14 @@ static const struct {
   void (*run)(void);
 } cases[] = {{"interface", test_interface}, {"errors", test_errors},
              {"tensors", test_tensors},     {"threads", test_threads},
-             {"callbacks", test_callbacks}, {"other_cpu", test_other_cpu}};
+             {"callbacks", test_callbacks}, {"other_cpu", test_other_cpu},
+             {"outside", test_outside}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   snprintf(tiny, sizeof tiny, "%s/tiny.graph", argv[2]);
   snprintf(product, sizeof product, "%s/matmul.graph", argv[2]);
+  snprintf(gather, sizeof gather, "%s/gather.graph", argv[2]);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     if (strcmp(cases[i].name, argv[1]) != 0) continue;
     cases[i].run();
