@@ -5,6 +5,7 @@
 #include "graph/graph_text.h"
 #include "graph/graph_text_names.h"
 #include "graph/infer.h"
+#include "graph/unknown_op.h"
 #include "ir/layout_text.h"
 #include "ir/sizes.h"
 
@@ -279,7 +280,7 @@ Result<Op> GraphParser::ParseOperator() {
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("an operator"));
   const std::optional<Op> op = ParseOp(name);
   if (!op || *op == Op::kInput || *op == Op::kConstant)
-    return FailAt(where, ErrorCode::kParse, "{} is no operator", name);
+    return FailAt(where, ErrorCode::kParse, "{}", NoOperator(name));
   return *op;
 }
 

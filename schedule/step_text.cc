@@ -9,12 +9,15 @@
 
 #include "ir/loop_nest_names.h"
 #include "schedule/step.h"
+#include "support/suggest.h"
 
 namespace tunec {
 namespace {
 
 // Dimensions and unroll factors are int; nothing sensible comes near this.
 constexpr int64_t kLargestSmall = 1 << 20;
+// Of texts that name no lowering. Every group has it.
+constexpr std::string_view kUsualLowering = "direct";
 
 struct StepPrinter {
   std::string operator()(const PackStep& step) const {
@@ -113,15 +116,25 @@ struct StepPrinter {
 class Words {
  public:
   Words(std::string_view line, SourceLocation where) : where_(std::move(where)) {
-    std::istringstream stream{std::string(line)};
-    for (std::string word; stream >> word;) words_.push_back(std::move(word));
+    constexpr std::string_view kBlank = " \t\r\f\v";
+    for (size_t begin = line.find_first_not_of(kBlank); begin != std::string_view::npos;) {
+      const size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
+      words_.push_back({std::string(line.substr(begin, end - begin)), static_cast<int>(begin) + 1});
+      end_column_ = static_cast<int>(end) + 1;
+      begin = line.find_first_not_of(kBlank, end);
+    }
   }
   bool AtEnd() const { return next_ == words_.size(); }
-  size_t Left() const { return words_.size() - next_; }
+  bool TryTake(std::string_view word) {
+    if (AtEnd() || words_[next_].text != word) return false;
+    where_.column = words_[next_++].column;
+    return true;
+  }
   Result<std::string> Word(std::string_view what) {
+    where_.column = AtEnd() ? end_column_ : words_[next_].column;
     if (AtEnd())
       return FailAt(where_, ErrorCode::kParse, "expected {} at the end of the line", what);
-    return words_[next_++];
+    return words_[next_++].text;
   }
   Result<int64_t> Number(std::string_view what) {
     TUNEC_ASSIGN(const std::string word, Word(what));
@@ -139,11 +152,17 @@ class Words {
   std::unexpected<Error> Unexpected(std::string_view wanted, std::string_view found) const {
     return FailAt(where_, ErrorCode::kParse, "expected {}, found '{}'", wanted, found);
   }
+  /// The word taken last.
   const SourceLocation& where() const { return where_; }
 
  private:
-  std::vector<std::string> words_;
+  struct Placed {
+    std::string text;
+    int column = 1;
+  };
+  std::vector<Placed> words_;
   size_t next_ = 0;
+  int end_column_ = 1;
   SourceLocation where_;
 };
 
@@ -231,8 +250,8 @@ Result<ScheduleStep> ParseReorder(Words& words) {
 }
 
 Result<std::string> ParseNewName(Words& words) {
-  TUNEC_ASSIGN(const std::string as, words.Word("'as'"));
-  if (as != "as") return words.Unexpected("'as'", as);
+  TUNEC_ASSIGN(const std::string as, words.Word("'as' and a name"));
+  if (as != "as") return words.Unexpected("'as' and a name", as);
   return words.Word("a name");
 }
 
@@ -408,7 +427,12 @@ const std::map<std::string_view, StepParser>& StepParsers() {
 Result<ScheduleStep> ParseStep(Words& words) {
   TUNEC_ASSIGN(const std::string name, words.Word("a step"));
   const auto found = StepParsers().find(name);
-  if (found == StepParsers().end()) return words.Unexpected("a step", name);
+  if (found == StepParsers().end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [step, parser] : StepParsers()) known.push_back(step);
+    return FailAt(words.where(), ErrorCode::kParse, "{} is no step{}", name,
+                  DidYouMean(name, known));
+  }
   TUNEC_ASSIGN(ScheduleStep step, found->second(words));
   if (!words.AtEnd()) {
     TUNEC_ASSIGN(const std::string extra, words.Word(""));
@@ -444,21 +468,22 @@ Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name
     Words words(line, {std::string(file_name), number, 1});
     if (words.AtEnd()) continue;
     if (schedule.lowering.empty()) {
-      TUNEC_ASSIGN(const std::string first, words.Word("'lower'"));
-      if (first != "lower") return words.Unexpected("'lower NAME' first", first);
-      TUNEC_ASSIGN(schedule.lowering, words.Word("the name of a lowering"));
-      continue;
+      if (words.TryTake("lower")) {
+        TUNEC_ASSIGN(schedule.lowering, words.Word("the name of a lowering"));
+        continue;
+      }
+      schedule.lowering = kUsualLowering;
+    } else if (words.TryTake("lower")) {
+      return FailAt(words.where(), ErrorCode::kParse, "expected 'lower' once, before the steps");
     }
     TUNEC_ASSIGN(ScheduleStep step, ParseStep(words));
     if (IsComputeStep(step) && !schedule.steps.empty() && !IsComputeStep(schedule.steps.back())) {
-      return FailAt(words.where(), ErrorCode::kParse,
+      return FailAt({std::string(file_name), number, 1}, ErrorCode::kParse,
                     "'{}' rewrites statements and must come before the loop steps", Print(step));
     }
     schedule.steps.push_back(std::move(step));
   }
-  if (schedule.lowering.empty()) {
-    return FailAt({std::string(file_name), 1, 1}, ErrorCode::kParse, "expected 'lower NAME'");
-  }
+  if (schedule.lowering.empty()) schedule.lowering = kUsualLowering;
   return schedule;
 }
 

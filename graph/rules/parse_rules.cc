@@ -2,6 +2,7 @@
 
 #include "graph/op_table.h"
 #include "graph/rules/rule_terms.h"
+#include "graph/unknown_op.h"
 #include "support/file.h"
 
 namespace tunec {
@@ -101,7 +102,7 @@ class RuleFileParser {
         continue;
       }
       const std::optional<Op> op = ParseOp(name);
-      if (!op) return FailAt(where, ErrorCode::kParse, "{} is no operator", name);
+      if (!op) return FailAt(where, ErrorCode::kParse, "{}", NoOperator(name));
       choice.operators.push_back(*op);
     } while (lexer_.TryTake(","));
     TUNEC_RETURN_IF_ERROR(lexer_.Expect(")"));

@@ -6,6 +6,7 @@
 
 #include "graph/op_table.h"
 #include "graph/rules/rule_functions.h"
+#include "graph/unknown_op.h"
 
 namespace tunec {
 namespace {
@@ -135,7 +136,7 @@ Result<RuleTerm> RuleTermParser::ParseNamed(const std::string& name, const Sourc
     const std::optional<Op> op = ParseOp(name);
     const bool usable = op && *op != Op::kInput && *op != Op::kConstant &&
                         KindOf(*op) != OpKind::kControl && KindOf(*op) != OpKind::kMemory;
-    if (!usable) return FailAt(where, ErrorCode::kParse, "{} is no operator for a rule", name);
+    if (!usable) return FailAt(where, ErrorCode::kParse, "{}", NoOperator(name, " for a rule"));
     return ParseCall(*op, where);
   }
   RuleTerm term{.kind = RuleTerm::Kind::kVariable};

@@ -62,6 +62,12 @@ TEST(StepText, CommentsAndBlanksAreSkipped) {
   EXPECT_EQ(Print(*schedule), "lower direct\nunroll a.k 4\n");
 }
 
+TEST(StepText, TheLoweringMayBeLeftOut) {
+  EXPECT_EQ(*ParseSchedule("# steps alone\nsplit a.i 4\n", "a"),
+            *ParseSchedule("lower direct\nsplit a.i 4", "a"));
+  EXPECT_EQ(*ParseSchedule("", "a"), *ParseSchedule("lower direct", "a"));
+}
+
 TEST(StepText, EqualityIsByValue) {
   const auto a = ParseSchedule("lower direct\nsplit a.i 4", "a");
   const auto b = ParseSchedule("lower direct\nsplit a.i 8", "a");
@@ -85,31 +91,34 @@ TEST_P(StepTextRefuses, WithMessage) {
 }
 
 constexpr Malformed kMalformed[] = {
-    {"", "a.sched:1:1: error: expected 'lower NAME'"},
-    {"split a.i 4", "a.sched:1:1: error: expected 'lower NAME' first, found 'split'"},
-    {"lower", "a.sched:1:1: error: expected the name of a lowering at the end of the line"},
-    {"lower d\nspilt a.i 4", "a.sched:2:1: error: expected a step, found 'spilt'"},
-    {"lower d\nsplit a.i", "a.sched:2:1: error: expected a factor at the end of the line"},
-    {"lower d\nsplit a.i four", "a.sched:2:1: error: expected a factor, found 'four'"},
-    {"lower d\nsplit a.i -4", "a.sched:2:1: error: expected a factor, found '-4'"},
+    {"split a.i 4\nlower d", "a.sched:2:1: error: expected 'lower' once, before the steps"},
+    {"lower", "a.sched:1:6: error: expected the name of a lowering at the end of the line"},
+    {"lower d\nspilt a.i 4", "a.sched:2:1: error: spilt is no step; did you mean split?"},
+    {"frobnicate a.i 4", "a.sched:1:1: error: frobnicate is no step"},
+    {"  splt a.i", "a.sched:1:3: error: splt is no step; did you mean split?"},
+    {"lower d\nsplit a.i", "a.sched:2:10: error: expected a factor at the end of the line"},
+    {"lower d\nsplit a.i four", "a.sched:2:11: error: expected a factor, found 'four'"},
+    {"lower d\nsplit a.i -4", "a.sched:2:11: error: expected a factor, found '-4'"},
     {"lower d\nsplit a.i 9999999999999999999",
-     "a.sched:2:1: error: expected a factor, found '9999999999999999999'"},
-    {"lower d\nskew a b 1 c", "a.sched:2:1: error: expected 'as', found 'c'"},
-    {"lower d\npeel a", "a.sched:2:1: error: expected an iteration at the end of the line"},
-    {"lower d\npipeline a x", "a.sched:2:1: error: expected a number of stages, found 'x'"},
-    {"lower d\ncopy A acc j", "a.sched:2:1: error: expected a factor at the end of the line"},
-    {"lower d\nbind a grid", "a.sched:2:1: error: expected grid.x to block.z, found 'grid'"},
+     "a.sched:2:11: error: expected a factor, found '9999999999999999999'"},
+    {"lower d\nskew a b 1 c", "a.sched:2:12: error: expected 'as' and a name, found 'c'"},
+    {"fuse a b", "a.sched:1:9: error: expected 'as' and a name at the end of the line"},
+    {"lower d\npeel a", "a.sched:2:7: error: expected an iteration at the end of the line"},
+    {"lower d\npipeline a x", "a.sched:2:12: error: expected a number of stages, found 'x'"},
+    {"lower d\ncopy A acc j", "a.sched:2:13: error: expected a factor at the end of the line"},
+    {"lower d\nbind a grid", "a.sched:2:8: error: expected grid.x to block.z, found 'grid'"},
     {"lower d\nbind a parallel",
-     "a.sched:2:1: error: expected grid.x to block.z, found 'parallel'"},
-    {"lower d\nprefetch B a -1", "a.sched:2:1: error: expected a number of iterations, found '-1'"},
-    {"lower d\n\nfuse a b c d", "a.sched:3:1: error: expected 'as', found 'c'"},
-    {"lower d\nunroll a 4 5", "a.sched:2:1: error: expected the end of the line, found '5'"},
-    {"lower d\nunroll a 9999999", "a.sched:2:1: error: expected a factor, found '9999999'"},
-    {"lower d\nstage t somewhere a.i", "a.sched:2:1: error: expected a scope, found 'somewhere'"},
+     "a.sched:2:8: error: expected grid.x to block.z, found 'parallel'"},
+    {"lower d\nprefetch B a -1",
+     "a.sched:2:14: error: expected a number of iterations, found '-1'"},
+    {"lower d\n\nfuse a b c d", "a.sched:3:10: error: expected 'as' and a name, found 'c'"},
+    {"lower d\nunroll a 4 5", "a.sched:2:12: error: expected the end of the line, found '5'"},
+    {"lower d\nunroll a 9999999", "a.sched:2:10: error: expected a factor, found '9999999'"},
+    {"lower d\nstage t somewhere a.i", "a.sched:2:9: error: expected a scope, found 'somewhere'"},
     {"lower d\nreduce_split s r 4 middle",
-     "a.sched:2:1: error: expected inner or outer, found 'middle'"},
-    {"lower d\npack w 1/0", "a.sched:2:1: error: expected a positive factor, found '1/0'"},
-    {"lower d\npack w x", "a.sched:2:1: error: expected a dimension, found 'x'"},
+     "a.sched:2:20: error: expected inner or outer, found 'middle'"},
+    {"lower d\npack w 1/0", "a.sched:2:8: error: expected a positive factor, found '1/0'"},
+    {"lower d\npack w x", "a.sched:2:8: error: expected a dimension, found 'x'"},
     {"lower d\nsplit a.i 4\ninline t",
      "a.sched:3:1: error: 'inline t' rewrites statements and must come before the loop steps"},
 };

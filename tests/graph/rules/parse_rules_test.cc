@@ -51,7 +51,8 @@ TEST(ParseRules, InfixAndCallsAreTheSame) {
 }
 
 TEST(ParseRules, ErrorsHaveTheirPlace) {
-  EXPECT_EQ(ErrorOf("relu(x) => rely(x)"), "my.rules:1:12: error: rely is no operator for a rule");
+  EXPECT_EQ(ErrorOf("relu(x) => rely(x)"),
+            "my.rules:1:12: error: rely is no operator for a rule; did you mean relu?");
   EXPECT_EQ(ErrorOf("relu(x) => y"), "my.rules:1:12: error: the pattern does not bind y");
   EXPECT_EQ(ErrorOf("relu(x) => x where rank(y) > 1"),
             "my.rules:1:25: error: the pattern does not bind y");
@@ -88,7 +89,7 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
   EXPECT_EQ(ErrorOf("r [fast]: relu(x) => x"),
             "my.rules:1:4: error: expected 'shared', found 'fast'");
   EXPECT_EQ(ErrorOf("for f in (relu, rely): f(x) => x"),
-            "my.rules:1:17: error: rely is no operator");
+            "my.rules:1:17: error: rely is no operator; did you mean relu?");
 }
 
 TEST(ParseRules, TheErrorShowsItsLine) {
@@ -96,7 +97,7 @@ TEST(ParseRules, TheErrorShowsItsLine) {
   const auto rules = ParseRules(text, "my.rules");
   ASSERT_FALSE(rules);
   EXPECT_EQ(FormatWithSource(rules.error(), text),
-            "my.rules:2:12: error: rely is no operator for a rule\n"
+            "my.rules:2:12: error: rely is no operator for a rule; did you mean relu?\n"
             "    2 | relu(x) => rely(x)\n"
             "      |            ^");
 }
