@@ -5,6 +5,16 @@
 #include "polyhedral/schedule_tree.h"
 
 namespace tunec {
+namespace {
+
+// A step's own message begins with the step, in whole or in part; here it stands in front anyway.
+std::string WithoutStep(const std::string& message, const std::string& step) {
+  const size_t colon = message.find(": ");
+  const bool repeats = colon != std::string::npos && step.starts_with(message.substr(0, colon));
+  return repeats ? message.substr(colon + 2) : message;
+}
+
+}  // namespace
 
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
                                      std::string label, const Arithmetic& arithmetic) {
@@ -24,12 +34,13 @@ Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
   for (size_t count = 0; count <= schedule.steps.size(); ++count) {
     Schedule first = schedule;
     first.steps.resize(count);
-    std::string label =
-        count == 0 ? "as written" : fmt::format("{}: {}", count, Print(first.steps.back()));
+    const std::string step = count == 0 ? "" : Print(first.steps.back());
+    std::string label = count == 0 ? "as written" : fmt::format("{}: {}", count, step);
     Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, arithmetic);
     if (!prefix) {
       Error error = prefix.error();
-      if (count > 0) error.message = fmt::format("step {}: {}", label, error.message);
+      if (count > 0)
+        error.message = fmt::format("step {}: {}", label, WithoutStep(error.message, step));
       return std::unexpected(std::move(error));
     }
     prefixes.push_back(std::move(*prefix));

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kRefreshSeconds = 0.1;
 constexpr size_t kNameWidth = 44;
+constexpr size_t kShortName = 28;
 constexpr int kOtherColumns = 56;  // what a row needs beside the name
 
 /// Rows and columns of the terminal.
@@ -41,6 +42,15 @@ std::vector<size_t> ByCost(const TuneProgress& progress) {
     return of.best_seconds ? of.weight * *of.best_seconds : 1e30;
   });
   return order;
+}
+
+/// A table's lines cut to `room`; the last one then says how many rows are missing.
+std::vector<std::string> FitRows(std::vector<std::string> lines, size_t room) {
+  if (lines.size() <= room) return lines;
+  const size_t missing = lines.size() - room + 1;
+  lines.resize(room - 1);
+  lines.push_back(fmt::format("... {} more", missing));
+  return lines;
 }
 
 std::string RateText(const TaskProgress& task) {
@@ -85,26 +95,31 @@ void TuningDisplay::Redraw() {
   std::vector<std::string> lines =
       TableLines(static_cast<size_t>(std::max(columns - kOtherColumns, 12)));
   // A table that scrolls could not be drawn over.
-  const auto room = static_cast<size_t>(std::max(rows - 3, 2));
-  if (lines.size() > room) lines.resize(room);
+  lines = FitRows(std::move(lines), static_cast<size_t>(std::max(rows - 3, 3)));
   lines.push_back(ProgressLine(*latest_));
   std::string screen;
-  if (lines_drawn_ > 0) screen += fmt::format("\x1b[{}A", lines_drawn_);
+  // In a window of another size the old lines are cut or folded, nobody knows where.
+  const bool resized = drawn_columns_ != 0 && drawn_columns_ != columns;
+  if (resized) {
+    screen += "\x1b[2J\x1b[H";
+  } else if (lines_drawn_ > 0) {
+    screen += fmt::format("\x1b[{}A", lines_drawn_);
+  }
   for (const std::string& line : lines)
     screen += Shorten(line, static_cast<size_t>(columns - 1)) + "\x1b[K\n";
   screen += "\x1b[J";
   fmt::print("{}", screen);
   std::fflush(stdout);
   lines_drawn_ = static_cast<int>(lines.size());
+  drawn_columns_ = columns;
   drawn_at_ = latest_->elapsed_seconds;
 }
 
 void TuningDisplay::PrintBatch() {
   const TaskProgress& task = latest_->tasks.at(batch_task_);
-  fmt::print("{}  |  {}: weight {:g}  trials {}  best {}  GFLOP/s {}  roofline {}\n",
-             ProgressLine(*latest_), task.description, task.weight, task.trials,
-             task.best_seconds ? DurationText(*task.best_seconds) : "-", RateText(task),
-             RooflineText(task));
+  fmt::print("{}  |  {}: best {}, roofline {}\n", ProgressLine(*latest_),
+             Shorten(task.description, kShortName),
+             task.best_seconds ? DurationText(*task.best_seconds) : "-", RooflineText(task));
   std::fflush(stdout);
   printed_measured_ = latest_->measured;
 }

@@ -36,6 +36,7 @@ class TuningDisplay {
   std::optional<TuneProgress> latest_;
   bool terminal_;
   int lines_drawn_ = 0;
+  int drawn_columns_ = 0;  // of the terminal at the last redraw
   double drawn_at_ = -1;   // elapsed seconds of the last redraw
   size_t batch_task_ = 0;  // of the latest trial
   int64_t printed_measured_ = 0;

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "graph/onnx/all_handlers.h"
 #include "support/check.h"
 
 namespace tunec::onnx_import {
@@ -27,12 +28,22 @@ Table MakeTable() {
   return table;
 }
 
+const Table& WholeTable() {
+  static const Table table = MakeTable();
+  return table;
+}
+
 }  // namespace
 
 const Handler* FindHandler(std::string_view domain, std::string_view op_type) {
-  static const Table table = MakeTable();
-  const auto it = table.find(std::pair(domain, op_type));
-  return it == table.end() ? nullptr : it->second;
+  const auto it = WholeTable().find(std::pair(domain, op_type));
+  return it == WholeTable().end() ? nullptr : it->second;
+}
+
+std::vector<const Handler*> AllHandlers() {
+  std::vector<const Handler*> handlers;
+  for (const auto& [name, handler] : WholeTable()) handlers.push_back(handler);
+  return handlers;
 }
 
 }  // namespace tunec::onnx_import

@@ -3,15 +3,22 @@
 
     terminal_test.py --tunec PROGRAM [unittest's arguments]
 """
+import fcntl
 import os
 import pty
 import select
+import struct
+import termios
 import time
 
 import tunec_process
 from tunec_process import PRODUCT, TunecTest
 
 INTERRUPT = b"\x03"
+# Five groups of their own.
+PRODUCTS = "graph products {\n" + "".join(
+    f"  input a{n}: f32[{n}, 24]\n  input b{n}: f32[24, 40]\n  p{n} = matmul(a{n}, b{n})\n  output p{n}\n"
+    for n in range(8, 13)) + "}\n"
 
 
 class Terminal(TunecTest):
@@ -59,6 +66,24 @@ class Terminal(TunecTest):
         self.assertRegex(text, r"\x1b\[\d+A\x1b\[Jnote: .*t\.db: removed or replaced")
         text = self.read(terminal, lambda text: "trials " in text)
         self.assertNotRegex(text.split("trials ")[0], r"\x1b\[\d+A", "nothing is drawn over the note")
+        os.write(terminal, INTERRUPT)
+        self.read(terminal, seconds=60)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+
+    def resize(self, terminal, rows, columns):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def test_a_small_window_says_what_it_leaves_out(self):
+        graph = self.file("products.graph", PRODUCTS)
+        pid, terminal = self.start(graph, "--threads", 1, "--trials", 100000, "--db", self.db)
+        self.resize(terminal, 7, 60)
+        text = self.read(terminal, lambda text: "... 3 more" in text)
+        self.assertNotIn("\x1b[2J", text.split("... 3 more")[-1])
+        self.resize(terminal, 7, 50)  # what is drawn already is folded or cut: begin again
+        text = self.read(terminal, lambda text: "\x1b[2J" in text)
+        self.resize(terminal, 40, 120)
+        self.read(terminal, lambda text: text.split("\x1b[2J", 1)[-1].count("matmul") >= 5
+                  and "\x1b[2J" in text and "more" not in text.split("\x1b[2J", 1)[-1])
         os.write(terminal, INTERRUPT)
         self.read(terminal, seconds=60)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)

@@ -51,11 +51,11 @@ Result<int> Optimise(const OptArguments& arguments) {
   TUNEC_ASSIGN(options.pass.user_rules, ReadRules(arguments.rewrites));
   if (arguments.changes) {
     options.pass.on_rule = [](const Rule& rule, const Node& node) {
-      fmt::print(stderr, "# rule {} at {}\n", rule.name, node.name);
+      fmt::print("# rule {} at {}\n", rule.name, node.name);
     };
     options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {
-      fmt::print(stderr, "# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before,
-                 record.nodes_after, Print(after));
+      fmt::print("# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before, record.nodes_after,
+                 Print(after));
     };
   }
   TUNEC_ASSIGN(const Graph graph, ReadModel(arguments.model));
@@ -65,7 +65,7 @@ Result<int> Optimise(const OptArguments& arguments) {
     TUNEC_RETURN_IF_ERROR(WriteGraphFile(result.graph, arguments.output));
   if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(ExportOnnx(result.graph, arguments.onnx));
   const bool shown = arguments.count || !arguments.output.empty() || !arguments.onnx.empty();
-  if (!shown) fmt::print("{}", Print(result.graph));
+  if (!shown) fmt::print("{}{}", arguments.changes ? "# result\n" : "", Print(result.graph));
   return kExitOk;
 }
 

@@ -1,0 +1,108 @@
+// docs/operators.md lists what the tables hold. With TUNEC_BLESS=1 it is rewritten.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "graph/onnx/all_handlers.h"
+#include "graph/op_table.h"
+#include "support/file.h"
+
+namespace tunec {
+namespace {
+
+constexpr std::array<std::string_view, 5> kKinds = {"compute", "data", "shape", "control",
+                                                    "memory"};
+
+constexpr std::array kOps = {
+#define TUNEC_OP(id, name, kind, pattern) Op::id,
+    TUNEC_OPS(TUNEC_OP)
+#undef TUNEC_OP
+};
+
+struct ValueText {
+  std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(const std::string& value) const { return fmt::format("\"{}\"", value); }
+  template <class Element>
+  std::string operator()(const std::vector<Element>& values) const {
+    return fmt::format("[{}]", fmt::join(values, ", "));
+  }
+};
+
+std::string OperandsText(const OpSpec& spec) {
+  if (spec.max_inputs == kAnyNumber) return fmt::format("{} or more", spec.min_inputs);
+  if (spec.min_inputs == spec.max_inputs) return fmt::format("{}", spec.min_inputs);
+  return fmt::format("{} to {}", spec.min_inputs, spec.max_inputs);
+}
+
+std::string AttributesText(const OpSpec& spec) {
+  std::vector<std::string> texts;
+  for (const AttributeSpec& attribute : spec.attributes) {
+    const bool has_default = attribute.absence == Absence::kDefault;
+    texts.push_back(fmt::format(
+        "`{}{}`{}", attribute.name,
+        has_default ? "=" + std::visit(ValueText(), attribute.default_value) : "",
+        attribute.absence == Absence::kError || has_default ? "" : " (may be left out)"));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string OnnxTables() {
+  std::map<std::string_view, std::vector<std::string>> of_domain;
+  for (const onnx_import::Handler* handler : onnx_import::AllHandlers())
+    of_domain[handler->domain].push_back(fmt::format("{} ({})", handler->op_type, handler->since));
+  std::string text;
+  for (const auto& [domain, operators] : of_domain) {
+    text += fmt::format("\n### {}\n\n{} operators:\n\n", domain.empty() ? "ai.onnx" : domain,
+                        operators.size());
+    for (const std::string& one : operators) text += fmt::format("- {}\n", one);
+  }
+  return text;
+}
+
+std::string GraphTable() {
+  std::string text =
+      "| operator | kind | operands | attributes |\n"
+      "| --- | --- | --- | --- |\n";
+  for (const Op op : kOps) {
+    if (op == Op::kInput || op == Op::kConstant) continue;
+    const OpSpec& spec = SpecOf(op);
+    text +=
+        fmt::format("| `{}` | {} | {} | {} |\n", Name(op), kKinds[static_cast<size_t>(KindOf(op))],
+                    OperandsText(spec), AttributesText(spec));
+  }
+  return text;
+}
+
+std::string Page() {
+  return "# Operators\n\n"
+         "Made from the tables of `graph/onnx` and `graph/op_table.cc`: `tools/dev bless Golden` "
+         "rewrites it.\n\n"
+         "## ONNX\n\n"
+         "What the importer translates, each with the opset of its domain that introduced it. `If` "
+         "with a known\ncondition and functions of the model's own are taken apart. A node that "
+         "cannot be translated is an\nerror that lists all such nodes; some operators have "
+         "attributes or types that are not supported.\n" +
+         OnnxTables() +
+         "\n## .graph\n\n"
+         "The operators of the text form ([graph_format.md](graph_format.md)), which those of ONNX "
+         "become.\nControl and memory are read, printed and verified, not executed.\n\n" +
+         GraphTable();
+}
+
+TEST(OperatorsPage, GoldenIsUpToDate) {
+  const std::string path = std::string(TUNEC_TEST_DATA) + "/../docs/operators.md";
+  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1')
+    std::ofstream(path) << Page();
+  const auto page = ReadFile(path);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(*page, Page());
+}
+
+}  // namespace
+}  // namespace tunec
