@@ -122,18 +122,18 @@ std::vector<std::string> Missing(const Target& target, const std::set<std::strin
   if (found == nullptr) return {};  // then there is no code either
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
       found->createMCSubtargetInfo(triple, target.cpu, jit::FeatureString(target)));
-  // A name that LLVM does not know is a feature that no machine has.
   std::vector<std::string> missing;
-  for (const std::string& named : target.features) {
-    if (!features.contains(named)) missing.push_back(named);
-  }
   const auto see = [&](std::string_view feature) {
     const std::string name(feature);
-    if (target.features.contains(name)) return;
     if (info->checkFeatures("+" + name) && !features.contains(name)) missing.push_back(name);
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
+  // A name that LLVM does not know is a feature that no machine has.
+  for (const std::string& named : target.features) {
+    const bool seen = std::ranges::find(missing, named) != missing.end();
+    if (!seen && !features.contains(named)) missing.push_back(named);
+  }
   return missing;
 }
 

@@ -14,10 +14,10 @@ int ExitCodeOf(ErrorCode code) {
     case ErrorCode::kUnsupported:
     case ErrorCode::kNotFound:
     case ErrorCode::kIo:
-    case ErrorCode::kDevice:
       return kExitUserMistake;
     case ErrorCode::kCancelled:
       return kExitInterrupted;
+    case ErrorCode::kDevice:
     case ErrorCode::kIllegalSchedule:
     case ErrorCode::kResourceLimit:
     case ErrorCode::kWrongResult:
