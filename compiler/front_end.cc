@@ -71,6 +71,17 @@ std::vector<std::string> ArgumentNames(const Compute& compute) {
 
 namespace {
 
+// Costs and loops need numbers: a size that is a parameter has to be stated before.
+Status RequireFixedSizes(const Graph& graph) {
+  for (const Value& value : graph.values()) {
+    if (value.type.IsFixed()) continue;
+    return Fail(ErrorCode::kUnsupported,
+                "value {} of {} has a dimension that is not fixed, wanted numbers", value.name,
+                graph.name());
+  }
+  return {};
+}
+
 // Every group that cannot be lowered, in one error.
 Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
                                           const std::vector<FusionGroup>& groups) {
@@ -119,6 +130,7 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 }
 
 Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options) {
+  TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   FrontReport report;
   report.graph = graph;
   report.outputs = graph.outputs().size();

@@ -67,18 +67,34 @@ class StatementRun {
     elements_.push_back(offsets);
   }
 
-  // A reduction over no iteration at all leaves the identity.
-  Status StartEmptyReductions() {
-    std::vector<int64_t> extents;
-    bool empty = false;
-    for (const Iterator& it : statement_.iterators) {
-      const bool reduced = it.kind == IteratorKind::kReduction;
-      empty |= reduced && it.extent == 0;
-      extents.push_back(reduced ? 1 : it.extent);
+  // The extents of the iterators that the writes' indices use, 1 for the others. None where every
+  // element has its instances, or where loaded values say which are written.
+  std::optional<std::vector<int64_t>> ExtentsOfWrites() const {
+    std::vector<VarId> used;
+    for (const Write& write : statement_.writes) {
+      for (const IndexExpr& index : write.index) {
+        if (index.UsesLoaded()) return std::nullopt;
+        index.CollectVars(used);
+      }
     }
-    if (!empty) return {};
+    std::vector<int64_t> extents;
+    bool whole = statement_.domain.empty();
+    for (size_t i = 0; i < statement_.iterators.size(); ++i) {
+      const bool written = std::ranges::find(used, static_cast<VarId>(i)) != used.end();
+      extents.push_back(written ? statement_.iterators[i].extent : 1);
+      whole &= written || statement_.iterators[i].extent > 0;
+    }
+    if (whole) return std::nullopt;
+    return extents;
+  }
+
+  // Elements to which no instance contributes hold the identity: the statement's further
+  // conditions say which iterations add to an element, not which elements there are.
+  Status StartEmptyReductions() {
+    const std::optional<std::vector<int64_t>> extents = ExtentsOfWrites();
+    if (!extents) return {};
     Status status;
-    ForEachIndex(extents, [&](std::span<const int64_t> point) {
+    ForEachIndex(*extents, [&](std::span<const int64_t> point) {
       std::vector<int64_t> offsets;
       for (size_t k = 0; k < statement_.writes.size(); ++k) {
         const auto offset = assignment_.write(k).Locate(point, {});
@@ -86,13 +102,19 @@ class StatementRun {
           status = std::unexpected(offset.error());
           return false;
         }
-        assignment_.write(k).buffer().Set(*offset, identity_[k]);
         offsets.push_back(*offset);
       }
-      Touch(offsets);
+      if (touched_[0][offsets[0]] == 0) Start(offsets);
       return true;
     });
     return status;
+  }
+
+  void Start(const std::vector<int64_t>& offsets) {
+    for (size_t k = 0; k < offsets.size(); ++k) {
+      assignment_.write(k).buffer().Set(offsets[k], identity_[k]);
+    }
+    Touch(offsets);
   }
 
   void Finalise() {

@@ -3,7 +3,8 @@
 //   layout maps every logical dimension's variable, and no other, to as many indices as its
 //   shape has, none certainly outside; alignment is 0 or a power of two; a range is not empty;
 //   an alias names a tensor with storage of its own, of the same type and size.
-//   Statements: names are given and different; iterators have different names and extents >= 0;
+//   Statements: names are given and different; iterators have different names and extents from 0
+//   to 2^48, so that sums of indices stay far from overflow;
 //   the domain uses only iterators. Each output is written by a statement (or is an alias).
 //   Reads and writes: the tensor exists; one index per dimension; indices and guards use only
 //   iterators, and as loaded values only earlier reads of integer tensors; an index that
@@ -22,6 +23,8 @@
 namespace tunec {
 namespace {
 
+constexpr int64_t kLongestIterator = int64_t{1} << 48;
+
 Status VerifyIterators(const Statement& statement) {
   std::set<std::string> names;
   for (const Iterator& it : statement.iterators) {
@@ -29,8 +32,9 @@ Status VerifyIterators(const Statement& statement) {
       return Fail(ErrorCode::kInvalidArgument, "iterator name '{}' is empty or used twice",
                   it.name);
     }
-    if (it.extent < 0) {
-      return Fail(ErrorCode::kInvalidArgument, "iterator {} has extent {}", it.name, it.extent);
+    if (it.extent < 0 || it.extent > kLongestIterator) {
+      return Fail(ErrorCode::kInvalidArgument, "iterator {} has extent {}, wanted 0 to {}", it.name,
+                  it.extent, kLongestIterator);
     }
   }
   return {};

@@ -5,7 +5,9 @@
 //
 // Written: statements run one after another, so the elements a statement may read are those that
 // statements before it write, and those that its own earlier instances write. The rest of what it
-// reads must be none. Indices and conditions that depend on loaded values are taken to write all
+// reads must be none. A reduction gives its identity to every element that the iterators of its
+// writes reach, whatever further conditions say (schedule_tree.cc), and so writes all of them.
+// Indices and conditions that depend on loaded values are taken to write all
 // they may, and not looked at where they read.
 #include "polyhedral/check_elements.h"
 
@@ -32,11 +34,11 @@ bool IsWithin(const Interval& interval, int64_t extent) {
   return interval.lo >= 0 && interval.hi < extent;
 }
 
-/// Coordinates of some point of `set`; none when it is empty, or isl gives no answer.
-std::optional<std::vector<int64_t>> AnyPoint(isl::Set set) {
+/// Coordinates of the first point of `set`; none when it is empty, or isl gives no answer.
+std::optional<std::vector<int64_t>> FirstPoint(isl::Set set) {
   if (!set.ok() || isl_set_is_empty(set.get()) != isl_bool_false) return std::nullopt;
   const auto dimensions = static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
-  const isl::Point point(isl_set_sample_point(set.take()));
+  const isl::Point point(isl_set_sample_point(isl_set_lexmin(set.take())));
   if (!point.ok()) return std::nullopt;
   std::vector<int64_t> coordinates;
   for (int d = 0; d < dimensions; ++d) {
@@ -69,17 +71,17 @@ class ElementChecker {
     for (const Read& read : statement.reads) {
       const std::vector<IndexExpr> guard =
           read.guard ? read.guard->nonnegative : std::vector<IndexExpr>();
-      TUNEC_RETURN_IF_ERROR(CheckIndex(id, read.tensor, read.index, guard));
+      TUNEC_RETURN_IF_ERROR(CheckIndex(id, statement, read.tensor, read.index, guard));
     }
+    const Statement writing = Initialised(statement);
     for (const Write& write : statement.writes) {
-      TUNEC_RETURN_IF_ERROR(CheckIndex(id, write.tensor, write.index, {}));
+      TUNEC_RETURN_IF_ERROR(CheckIndex(id, writing, write.tensor, write.index, {}));
     }
     return {};
   }
 
-  Status CheckIndex(StatementId id, TensorId tensor_id, const std::vector<IndexExpr>& index,
-                    const std::vector<IndexExpr>& guard) {
-    const Statement& statement = compute_.statements[id];
+  Status CheckIndex(StatementId id, const Statement& statement, TensorId tensor_id,
+                    const std::vector<IndexExpr>& index, const std::vector<IndexExpr>& guard) {
     const Tensor& tensor = compute_.tensors[tensor_id];
     const auto loaded = [&](int slot) {
       return compute_.tensors[statement.reads[slot].tensor].range.value_or(kUnknownInterval);
@@ -95,19 +97,19 @@ class ElementChecker {
                     "{}; a range of the tensor it is loaded from would say more",
                     statement.name, d, tensor.name, bounds.lo, bounds.hi, extent);
       }
-      TUNEC_RETURN_IF_ERROR(CheckAffine(id, tensor, index, d, guard));
+      TUNEC_RETURN_IF_ERROR(CheckAffine(id, statement, tensor, index, d, guard));
     }
     return {};
   }
 
-  Status CheckAffine(StatementId id, const Tensor& tensor, const std::vector<IndexExpr>& index,
-                     size_t d, const std::vector<IndexExpr>& guard) {
-    Statement reached = compute_.statements[id];
+  Status CheckAffine(StatementId id, Statement reached, const Tensor& tensor,
+                     const std::vector<IndexExpr>& index, size_t d,
+                     const std::vector<IndexExpr>& guard) {
     if (AnyLoaded(guard) || AnyLoaded(reached.domain)) return {};
     reached.domain.insert(reached.domain.end(), guard.begin(), guard.end());
     const std::string text =
         AnyOfText(id, reached, {index[d] * -1 - 1, index[d] - IndexExpr(tensor.shape[d])});
-    const auto instance = AnyPoint(isl::Set(isl_set_read_from_str(context_.get(), text.c_str())));
+    const auto instance = FirstPoint(isl::Set(isl_set_read_from_str(context_.get(), text.c_str())));
     if (!instance) return {};
     std::vector<int64_t> element;
     if (!AnyLoaded(index)) {
@@ -139,7 +141,7 @@ class ElementChecker {
     }
     if (all || home.role != TensorRole::kOutput) return {};
     const isl::Set box = Elements(storage, Box(storage));
-    const auto missing = AnyPoint(isl::Set(isl_set_subtract(box.copy(), written.take())));
+    const auto missing = FirstPoint(isl::Set(isl_set_subtract(box.copy(), written.take())));
     if (!missing) return {};
     return Fail(ErrorCode::kInvalidArgument, "the output element {}[{}] is never written",
                 home.name, fmt::join(*missing, ", "));
@@ -157,7 +159,7 @@ class ElementChecker {
       isl::Map earlier = statement.reducer ? AnyInstance(storage, own) : Earlier(storage, own);
       unwritten = isl::Map(isl_map_subtract(unwritten.take(), earlier.take()));
     }
-    const auto element = AnyPoint(isl::Set(isl_map_range(unwritten.take())));
+    const auto element = FirstPoint(isl::Set(isl_map_range(unwritten.take())));
     if (!element) return {};
     return Fail(ErrorCode::kInvalidArgument,
                 "statement {} reads {}[{}], which nothing wrote before", statement.name,
@@ -179,8 +181,25 @@ class ElementChecker {
   }
 
   isl::Map MapOf(const Storage& storage, const Access& access) {
-    const std::string text = AccessText(compute_.statements[access.statement], storage, access);
+    const Statement& statement = compute_.statements[access.statement];
+    const std::string text =
+        AccessText(access.writes ? Initialised(statement) : statement, storage, access);
     return isl::Map(isl_map_read_from_str(context_.get(), text.c_str()));
+  }
+
+  /// A reduction as far as its identity reaches; any other statement as it is.
+  static Statement Initialised(Statement statement) {
+    if (!statement.reducer) return statement;
+    statement.domain.clear();
+    std::vector<VarId> used;
+    for (const Write& write : statement.writes) {
+      for (const IndexExpr& index : write.index) index.CollectVars(used);
+    }
+    for (size_t i = 0; i < statement.iterators.size(); ++i) {
+      const bool written = std::ranges::find(used, static_cast<VarId>(i)) != used.end();
+      if (!written) statement.iterators[i].extent = 1;
+    }
+    return statement;
   }
 
   isl::Set Elements(const Storage& storage, std::string_view conditions) {
@@ -209,7 +228,7 @@ class ElementChecker {
       if (statement.iterators[*variable].extent < storage.extents[d]) return false;
       used.push_back(*variable);
     }
-    return statement.domain.empty();
+    return statement.reducer || statement.domain.empty();
   }
 
   Status CheckNeverWritten() const {

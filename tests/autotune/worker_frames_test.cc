@@ -166,6 +166,7 @@ std::string Mutated(std::string text, Random& random) {
   static const std::regex kNumber("[0-9]+");
   const auto begin = std::sregex_iterator(text.begin(), text.end(), kNumber);
   const auto count = static_cast<uint64_t>(std::distance(begin, std::sregex_iterator()));
+  if (count == 0) return text + "x";
   const auto chosen = std::next(begin, static_cast<ptrdiff_t>(random.Below(count)));
   return text.replace(static_cast<size_t>(chosen->position()),
                       static_cast<size_t>(chosen->length()),

@@ -32,9 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::RequireTheirFault(valid.error(), "verifying");
     return 0;
   }
-  const Result<Compute> again = ParseCompute(Print(*compute), "printed.compute");
+  const std::string printed = Print(*compute);
+  const Result<Compute> again = ParseCompute(printed, "printed.compute");
   fuzz::RequireOk(again, "a compute's text parses");
-  fuzz::Require(*again == *compute, "a compute's text reads back");
+  // By text: a NaN is not equal to itself.
+  fuzz::Require(Print(*again) == printed, "a compute's text reads back");
   if (const Status valid = CheckElements(*compute); !valid) {
     fuzz::RequireTheirFault(valid.error(), "checking elements");
     return 0;

@@ -1,5 +1,7 @@
 #include "tests/fuzz_input/front_half.h"
 
+#include <algorithm>
+
 #include "graph/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "tests/fuzz_input/finding.h"
@@ -15,14 +17,21 @@ void CheckLowering(const Compute& compute) {
   const std::string text = Print(compute);
   const Result<Compute> again = ParseCompute(text, "lowered");
   RequireOk(again, "a lowered compute's text parses");
-  Require(*again == compute, "a lowered compute's text reads back");
+  // By text: a NaN is not equal to itself.
+  Require(Print(*again) == text, "a lowered compute's text reads back");
+}
+
+/// Sizes that are parameters have to be stated before anything else is done.
+bool IsFixed(const Graph& graph) {
+  return std::ranges::all_of(graph.values(),
+                             [](const Value& value) { return value.type.IsFixed(); });
 }
 
 }  // namespace
 
 void RunFrontHalf(const Graph& graph) {
   RequireOk(Verify(graph), "a graph that was read verifies");
-  if (graph.nodes().size() > kMostNodes) return;
+  if (graph.nodes().size() > kMostNodes || !IsFixed(graph)) return;
   const Result<PipelineResult> simplified = RunPipeline(graph);
   if (!simplified) return RequireTheirFault(simplified.error(), "the passes");
   const Result<FusionPlan> plan = PlanFusion(simplified->graph, FusionMode::kFused);

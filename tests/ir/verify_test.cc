@@ -60,7 +60,9 @@ TEST(VerifyCompute, Statements) {
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].iterators[1].name = "i"; }),
             "statement S: iterator name 'i' is empty or used twice");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].iterators[1].extent = -2; }),
-            "statement S: iterator j has extent -2");
+            "statement S: iterator j has extent -2, wanted 0 to 281474976710656");
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].iterators[1].extent = INT64_MAX; }),
+            "statement S: iterator j has extent 9223372036854775807, wanted 0 to 281474976710656");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].domain = {IndexExpr::Var(3)}; }),
             "statement S: variable 3 is not in scope");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements.pop_back(); }),

@@ -57,6 +57,21 @@ TEST(CheckElements, TwoStatementsMayShareTheWriting) {
   EXPECT_EQ(with(2), "statement result reads acc[5, 0], which nothing wrote before");
 }
 
+// An element to which no iteration contributes holds the identity of its reduction.
+TEST(CheckElements, AReductionWritesAllThatItsIteratorsReach) {
+  EXPECT_EQ(
+      Outcome(kProduct +
+              "  product[i: 6, j: 5, k: 8 reduction] where i - k - 1 >= 0:\n    acc[i, j] sum= "
+              "A[i, k] * B[k, j]\n" +
+              kCopy),
+      "");
+  EXPECT_EQ(Outcome(kProduct +
+                    "  product[i: 6, j: 5, k: 0 reduction]:\n    acc[i, j] sum= A[i, k] * "
+                    "B[k, j]\n" +
+                    kCopy),
+            "");
+}
+
 TEST(CheckElements, ARecurrenceReadsItsOwnEarlierInstances) {
   const std::string tensors = "  input x: f32[9]\n  output y: f32[9]\n  workspace s: f32[9]\n";
   const std::string first = "  first[i: 1]:\n    s[i] = x[i]\n";
@@ -85,7 +100,7 @@ TEST(CheckElements, AccessesStayInside) {
   EXPECT_EQ(Outcome(tensors + "  s[i: 6]:\n    y[i] = x[i + floor(i/3)]\n"), "");
   EXPECT_EQ(Outcome(tensors + "  s[i: 6]:\n    y[i] = x[i + floor(i/2) + 1]\n"),
             "statement s: x[8] lies outside of 8");
-  EXPECT_EQ(Outcome(tensors + "  s[i: 6, j: 9 reduction] where 1 - i + j >= 0 and 5 - j >= 0:\n"
+  EXPECT_EQ(Outcome(tensors + "  s[i: 6, j: 9 reduction] where 1 - i + j >= 0, 5 - j >= 0:\n"
                               "    y[i] sum= x[i + j - 3]\n"),
             "statement s: x[-3] lies outside of 8");
 }
@@ -94,7 +109,7 @@ TEST(CheckElements, ALoadedIndexNeedsARange) {
   const auto gather = [](const std::string& range) {
     return Outcome("  input at: i64[3]" + range +
                    "\n  input x: f32[8]\n  output y: f32[3]\n"
-                   "  s[i: 3]:\n    y[i] = x[at[i]]\n");
+                   "  s[i: 3]:\n    @0 = at[i]\n    @1 = x[@0]\n    y[i] = @1\n");
   };
   EXPECT_EQ(gather(" range [0, 7]"), "");
   EXPECT_NE(gather(" range [0, 8]").find("may be 0 to 8, its extent is 8"), std::string::npos);
