@@ -170,6 +170,7 @@ Target DetectCpu(int threads) {
 }
 
 Result<Target> ParseCpu(std::string_view spec, int threads) {
+  const bool native = spec == "native";
   std::vector<std::string_view> parts;
   while (true) {
     const size_t comma = spec.find(',');
@@ -192,8 +193,9 @@ Result<Target> ParseCpu(std::string_view spec, int threads) {
   }
   ChooseVectors(target);
   for (const char* needed : {"avx2", "fma", "f16c"}) {
-    if (!target.Has(needed))
-      return Fail(ErrorCode::kDevice, "cpu {} has no {}, which tunec needs", target.cpu, needed);
+    if (!target.Has(needed))  // of this machine, or of what was asked for
+      return Fail(native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument,
+                  "cpu {} has no {}, which tunec needs", target.cpu, needed);
   }
   return target;
 }

@@ -425,10 +425,12 @@ nest squares {
       a: S[j] = 0.0
       for k in 0 .. 8 { b: S[j] sum= index_f32(j + k) * index_f32(k) }
     }
-    vector for j in 0 .. 37 { c: V[j] = 0.0 }
-    for k in 0 .. 5 { vector for j in 0 .. 37 { d: V[j] sum= index_f32(j) * 2.0 } }
-    e: H[0] = 0.0
-    vector for k in 0 .. 29 { f: H[0] sum= index_f32(k) * 0.5 }
+  }
+  phase zero { vector for j in 0 .. 37 { c: V[j] = 0.0 } }
+  phase lanes { for k in 0 .. 5 { vector for j in 0 .. 37 { d: V[j] sum= index_f32(j) * 2.0 } } }
+  phase first { e: H[0] = 0.0 }
+  phase across { vector for k in 0 .. 29 { f: H[0] sum= index_f32(k) * 0.5 } }
+  phase cut {
     for j in 0 .. 3 {
       g: M[j] = 0.0
       vector for k in 0 .. min(9, j + 2) { h: M[j] sum= index_f32(k) * index_f32(j) }
