@@ -203,7 +203,7 @@ TEST(Cpu, Refusals) {
   EXPECT_EQ(ParseCpu("native,", 1).error().code, ErrorCode::kInvalidArgument);
   const auto old = ParseCpu("nehalem", 1);
   ASSERT_FALSE(old.has_value());
-  EXPECT_EQ(old.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(old.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(old.error().message, "cpu nehalem has no avx2, which tunec needs");
 }
 
