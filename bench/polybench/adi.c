@@ -9,6 +9,7 @@ static void Kernel(const double U[restrict U_0][U_1], double u[restrict u_0][u_1
   const double a = -mul1 / 2, b = 1 + mul1, c = a, d = -mul2 / 2, e = 1 + mul2, f = d;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) u[i][j] = U[i][j];
+  for (int i = 1; i < n - 1; ++i) u[i][0] = u[i][n - 1] = 1;
   for (int t = 0; t < step_t; ++t) {
     for (int i = 1; i < n - 1; ++i) {
       v[0][i] = 1;

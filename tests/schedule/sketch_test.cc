@@ -143,7 +143,7 @@ TEST(Sketches, ComposeOnePatternForEachNest) {
   EXPECT_THAT(products, HasSubstr("stage t.cache register t.i."));
   EXPECT_THAT(products, HasSubstr("stage acc register acc.i."));
   const std::string both = AnalyticText(SketchNamed("composed", kRowsAndColumns));
-  EXPECT_THAT(both, HasSubstr("reduce_split t j 32 inner\n"));
+  EXPECT_THAT(both, HasSubstr("reduce_split t j 29 inner\n"));
   EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
   // Both read the matrix once.
   EXPECT_THAT(both, Not(HasSubstr("pack")));
