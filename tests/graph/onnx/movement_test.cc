@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/reference.h"
 #include "tests/graph/onnx/onnx_model.h"
 
 namespace tunec::onnx_test {
@@ -235,6 +236,34 @@ TEST(OnnxIndex, ConstantsOutOfRangeAreRefused) {
               HasSubstr("index -3 at position 2 is out of range, wanted -2 to 1"));
   EXPECT_THAT(error("GatherND", Ints({2, 2}, {1, 2, 0, 3})),
               HasSubstr("index 3 of axis 1 at position 1 is out of range, wanted -3 to 2"));
+}
+
+/// y of `op` on x of 2x3 and positions that are data.
+std::vector<double> AtPositions(const std::string& op, const List& positions,
+                                const std::vector<Array>& more) {
+  Model model(17);
+  model.Constant("x", Counting({2, 3})).Input("i", {2, 2}, DataType::kI64);
+  std::vector<std::string> operands{"x", "i"};
+  for (size_t m = 0; m < more.size(); ++m) {
+    operands.push_back(fmt::format("m{}", m));
+    model.Constant(operands.back(), more[m]);
+  }
+  model.Node(op, operands, {"y"}).Output("y");
+  const auto graph = model.Import();
+  EXPECT_TRUE(graph) << graph.error().message;
+  if (!graph) return {};
+  const Array indices = Ints({2, 2}, positions);
+  const auto outputs = RunReference(*graph, {&indices, 1});
+  EXPECT_TRUE(outputs) << outputs.error().message;
+  return outputs ? Values(outputs->front()) : std::vector<double>();
+}
+
+// Row 0, column 3 is not row 1, column 0, although their numbers are equal.
+TEST(OnnxIndex, APositionIsOutOfRangeIfACoordinateIs) {
+  EXPECT_THAT(AtPositions("GatherND", {1, 0, 0, 3}, {}), ElementsAre(3, 5));
+  EXPECT_THAT(AtPositions("GatherND", {-2, -3, -3, 0}, {}), ElementsAre(0, 5));
+  EXPECT_THAT(AtPositions("ScatterND", {0, 3, 1, 1}, {Floats({2}, {70, 80})}),
+              ElementsAre(0, 1, 2, 3, 80, 5));
 }
 
 TEST(OnnxIndex, OneHot) {
