@@ -83,6 +83,8 @@ Result<std::vector<CandidateRequest>> CandidatesFrom(const Json& json) {
   return candidates;
 }
 
+Json ToJson(const HelloRequest&) { return {{"request", "hello"}, {"version", kProtocolVersion}}; }
+
 Json ToJson(const PrepareRequest& request) {
   Json lowerings = Json::array();
   for (const NamedCompute& lowering : request.workload.lowerings) {
@@ -108,11 +110,19 @@ Json ToJson(const RetimeRequest& request) {
           {"rounds", request.rounds}};
 }
 
+Status CheckVersion(const Json& json) {
+  if (json.at("version") == kProtocolVersion) return {};
+  return Fail(ErrorCode::kUnsupported, "the tuner speaks protocol {}, this worker {}",
+              Dump(json.at("version")), kProtocolVersion);
+}
+
+Result<HelloRequest> HelloFrom(const Json& json) {
+  TUNEC_RETURN_IF_ERROR(CheckVersion(json));
+  return HelloRequest{};
+}
+
 Result<PrepareRequest> PrepareFrom(const Json& json) {
-  if (json.at("version") != kProtocolVersion) {
-    return Fail(ErrorCode::kUnsupported, "the tuner speaks protocol {}, this worker {}",
-                Dump(json.at("version")), kProtocolVersion);
-  }
+  TUNEC_RETURN_IF_ERROR(CheckVersion(json));
   PrepareRequest request;
   for (const Json& item : json.at("lowerings").get_ref<const Json::array_t&>()) {
     NamedCompute lowering{.name = item.at("name").get<std::string>()};
@@ -147,6 +157,7 @@ Result<RetimeRequest> RetimeFrom(const Json& json) {
 
 Result<Request> RequestFrom(const Json& json) {
   const std::string kind = json.at("request").get<std::string>();
+  if (kind == "hello") return HelloFrom(json);
   if (kind == "prepare") return PrepareFrom(json);
   if (kind == "measure") return MeasureFrom(json);
   if (kind == "retime") return RetimeFrom(json);
@@ -273,9 +284,8 @@ std::string Frame(std::string_view text) {
   return frame += text;
 }
 
-Result<std::optional<std::string>> FrameReader::Next() {
+Result<std::optional<std::string>> FrameReader::Next(size_t longest) {
   constexpr size_t kHeader = 4;
-  constexpr size_t kLongest = size_t{1} << 28;
   const size_t skipped = std::min(skip_, buffer_.size());
   buffer_.erase(0, skipped);
   skip_ -= skipped;
@@ -284,9 +294,9 @@ Result<std::optional<std::string>> FrameReader::Next() {
   for (size_t i = 0; i < kHeader; ++i) {
     length |= static_cast<size_t>(static_cast<unsigned char>(buffer_[i])) << (8 * i);
   }
-  if (length > kLongest) {
+  if (length > longest) {
     skip_ = kHeader + length;
-    return Fail(ErrorCode::kParse, "a frame of {} bytes, wanted at most {}", length, kLongest);
+    return Fail(ErrorCode::kParse, "a frame of {} bytes, wanted at most {}", length, longest);
   }
   if (buffer_.size() < kHeader + length) return std::optional<std::string>();
   std::string text = buffer_.substr(kHeader, length);

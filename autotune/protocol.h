@@ -14,8 +14,11 @@
 namespace tunec {
 
 /// Changes with the messages: a tuner and a worker of different builds refuse each other.
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
+/// The first request to a worker. Answered at once, so that a program that is no worker, or one of
+/// another build, is found out before anything is asked of it.
+struct HelloRequest {};
 struct PrepareRequest {
   Workload workload;
 };
@@ -27,7 +30,7 @@ struct RetimeRequest {
   std::vector<CandidateRequest> candidates;
   int rounds = 5;
 };
-using Request = std::variant<PrepareRequest, MeasureRequest, RetimeRequest>;
+using Request = std::variant<HelloRequest, PrepareRequest, MeasureRequest, RetimeRequest>;
 
 enum class Stage { kCompile, kMeasure };
 
@@ -54,6 +57,7 @@ using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEve
 std::string Encode(const Request& request);
 /// What comes back is verified: its numbers are within limits, its workload holds what
 /// verify_workload.h lists. The schedules of candidates are parsed when they are compiled.
+/// kUnsupported for another version of the protocol.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
 Result<Event> DecodeEvent(std::string_view text);
@@ -62,6 +66,7 @@ Result<Event> DecodeEvent(std::string_view text);
 std::string EncodeTarget(const Target& target);
 Result<Target> DecodeTarget(std::string_view text);
 
+inline constexpr size_t kLongestFrame = size_t{1} << 28;
 /// The frame that carries `text`.
 std::string Frame(std::string_view text);
 
@@ -69,9 +74,9 @@ std::string Frame(std::string_view text);
 class FrameReader {
  public:
   void Append(std::string_view bytes) { buffer_ += bytes; }
-  /// The text of the next frame; none while it is incomplete. kParse for an absurd length, once:
+  /// The text of the next frame; none while it is incomplete. kParse for a longer one, once:
   /// the bytes of such a frame are then skipped.
-  Result<std::optional<std::string>> Next();
+  Result<std::optional<std::string>> Next(size_t longest = kLongestFrame);
 
  private:
   std::string buffer_;

@@ -11,20 +11,11 @@
 namespace tunec {
 namespace {
 
-constexpr int kStaleLimit = 64;
+// Trials without gain after which a search ends: the more the whole model may have, the more.
+constexpr int64_t kLeastPatience = 64;
+constexpr int64_t kMostPatience = 1024;
+constexpr int64_t kPatiencePart = 8;  // of the model's trials
 constexpr size_t kTransfers = 2;
-
-// Without a measured ceiling: two fused multiply-adds a cycle at 3 GHz. It only weighs tasks
-// against each other.
-double PeakFlops(const TunerOptions& options) {
-  if (options.peak_flops > 0) return options.peak_flops;
-  return 3e9 * 4 * options.target.Lanes(4) * options.target.threads;
-}
-
-// Likewise: what a core's share of the caches gives.
-double BytesPerSecond(const TunerOptions& options) {
-  return options.bytes_per_second > 0 ? options.bytes_per_second : 20e9 * options.target.threads;
-}
 
 double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   const auto ratio = [](double x, double y) { return std::abs(std::log2((x + 1) / (y + 1))); };
@@ -33,11 +24,9 @@ double Distance(const WorkloadKey& a, const WorkloadKey& b) {
 
 }  // namespace
 
-TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options)
-    : weight(task.weight), task_(std::move(task)), options_(options) {
+TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings)
+    : weight(task.weight), task_(std::move(task)), options_(options), ceilings_(ceilings) {
   key_ = MakeTuningKey(task_, options.target, options.accuracy);
-  arithmetic_seconds_ = key_.workload.flops / PeakFlops(options);
-  traffic_seconds_ = key_.workload.bytes / BytesPerSecond(options);
   progress.description = task_.description;
   progress.flops = key_.workload.flops;
   progress.bytes = key_.workload.bytes;
@@ -46,21 +35,73 @@ TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options)
 Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {
   TUNEC_ASSIGN(records_, database.Trials(key_));
   TUNEC_ASSIGN(progress.trials, database.CountTrials(key_));
-  for (const TrialRecord& record : records_) {
-    history_.Add({std::nullopt, record.schedule, record.status, record.median_seconds});
-  }
+  for (const TrialRecord& record : records_) Take(record);
   progress.best_seconds = history_.Best();
-  TUNEC_ASSIGN(const int64_t converged, database.ConvergedSpace(key_));
-  if (converged == 0) return {};
+  TUNEC_ASSIGN(const std::optional<Convergence> converged, database.Converged(key_));
+  if (!converged) return {};
   EnsureSpace(sketches);
-  progress.converged = converged == space_->Fingerprint();
-  if (!progress.converged) history_.ForgetStaleness();
+  if (converged->space != space_->Fingerprint()) {
+    history_.ForgetStaleness();
+  } else if (StillHolds(*converged)) {
+    progress.converged = converged;
+  }
   return {};
 }
 
-Status TaskSearch::RecordConverged(Database& database) {
-  progress.converged = true;
-  return database.SetConverged(key_, space_->Fingerprint());
+// What a search was judged by may have changed since: the patience with the budget, the ceiling
+// with another measurement.
+bool TaskSearch::StillHolds(const Convergence& convergence) const {
+  switch (convergence.reason) {
+    case ConvergenceReason::kExhausted:
+      return true;
+    case ConvergenceReason::kStale:
+      return convergence.bound >= static_cast<double>(Patience());
+    case ConvergenceReason::kCeiling:
+      return ceilings_.PeakFlops() <= convergence.bound || NearCeiling();
+    case ConvergenceReason::kUnknown:
+      break;
+  }
+  return history_.Stale() >= Patience() || NearCeiling();
+}
+
+Status TaskSearch::CatchUp(const Database& database) {
+  TUNEC_ASSIGN(const int64_t recorded, database.CountTrials(key_));
+  if (recorded == progress.trials) return {};
+  progress.trials = recorded;
+  TUNEC_ASSIGN(const std::vector<TrialRecord> records, database.Trials(key_));
+  for (const TrialRecord& record : records) {
+    if (history_.Seen(record.schedule)) continue;
+    if (!space_) records_.push_back(record);
+    Take(record);
+  }
+  progress.best_seconds = history_.Best();
+  return {};
+}
+
+void TaskSearch::Take(const TrialRecord& record) {
+  std::optional<Candidate> candidate;
+  if (space_) candidate = space_->Recall(record.note, record.schedule);
+  history_.Add({std::move(candidate), record.schedule, record.status, record.median_seconds});
+}
+
+Status TaskSearch::RecordConverged(Database& database, const Convergence& convergence) {
+  progress.converged = convergence;
+  return database.SetConverged(key_, convergence);
+}
+
+Status TaskSearch::ReopenBelowCeiling(Database& database) {
+  if (!progress.converged || StillHolds(*progress.converged)) return {};
+  progress.converged.reset();
+  return database.ClearConverged(key_);
+}
+
+Status TaskSearch::Reopen(Database& database, const SketchSource& sketches) {
+  EnsureSpace(sketches);
+  history_.ForgetStaleness();
+  heeds_ceiling_ = false;
+  if (!progress.converged) return {};
+  progress.converged.reset();
+  return database.ClearConverged(key_);
 }
 
 Workload TaskSearch::MakeWorkload() const {
@@ -71,10 +112,7 @@ void TaskSearch::EnsureSpace(const SketchSource& sketches) {
   if (space_) return;
   space_.emplace(sketches(task_));
   history_ = {};
-  for (const TrialRecord& record : std::exchange(records_, {})) {
-    history_.Add({space_->Recall(record.note, record.schedule), record.schedule, record.status,
-                  record.median_seconds});
-  }
+  for (const TrialRecord& record : std::exchange(records_, {})) Take(record);
 }
 
 bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) const {
@@ -159,13 +197,31 @@ void TaskSearch::Retimed(const std::string& schedule, double seconds) {
   progress.best_seconds = history_.Best();
 }
 
-bool TaskSearch::Saturated() const {
-  if (history_.Stale() >= kStaleLimit) return true;
-  // Only a measured ceiling can end a search, and only one of arithmetic: small data is read
-  // from caches, faster than from memory.
-  constexpr double kNear = 1.03;
-  return options_.peak_flops > 0 && progress.best_seconds &&
-         *progress.best_seconds <= kNear * arithmetic_seconds_;
+int64_t TaskSearch::Patience() const {
+  return std::clamp(options_.trials / kPatiencePart, kLeastPatience, kMostPatience);
+}
+
+// Only a ceiling of arithmetic counts: small data is read from caches, faster than from memory. A
+// kernel above it is not near it: then it is no ceiling for this kernel.
+bool TaskSearch::NearCeiling() const {
+  const double rate = BestFlopsPerSecond();
+  const double peak = ceilings_.PeakFlops();
+  return ceilings_.Firm() && rate <= peak && rate * kNearCeiling >= peak;
+}
+
+double TaskSearch::BestFlopsPerSecond() const {
+  return progress.best_seconds ? key_.workload.flops / *progress.best_seconds : 0;
+}
+
+std::optional<Convergence> TaskSearch::Saturated() const {
+  const int64_t space = space_->Fingerprint();
+  if (history_.Stale() >= Patience()) {
+    return Convergence{space, ConvergenceReason::kStale, static_cast<double>(history_.Stale())};
+  }
+  if (heeds_ceiling_ && NearCeiling()) {
+    return Convergence{space, ConvergenceReason::kCeiling, ceilings_.PeakFlops()};
+  }
+  return std::nullopt;
 }
 
 std::string TaskSearch::NoteOf(const Candidate& candidate) const {
@@ -175,11 +231,11 @@ std::string TaskSearch::NoteOf(const Candidate& candidate) const {
 
 TaskState TaskSearch::State() const {
   return {.weight = weight,
-          .roofline_seconds = std::max(arithmetic_seconds_, traffic_seconds_),
+          .roofline_seconds = std::max(ArithmeticSeconds(), TrafficSeconds()),
           .best_seconds = progress.best_seconds,
           .trials = progress.trials,
           .stale = history_.Stale(),
-          .done = progress.converged || !progress.problem.empty()};
+          .done = left_out || progress.converged || !progress.problem.empty()};
 }
 
 }  // namespace tunec

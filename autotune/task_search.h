@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autotune/ceilings.h"
 #include "autotune/history.h"
 #include "autotune/measurement.h"
 #include "autotune/search_space.h"
@@ -21,13 +22,20 @@ namespace tunec {
 
 class TaskSearch {
  public:
-  TaskSearch(TuningTask task, const TunerOptions& options);
+  TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings);
 
   /// Reads what the database knows. Makes the space of a task that has converged, to see whether it
   /// was this one.
   Status Load(const Database& database, const SketchSource& sketches);
-  /// More trials would not help: to be known tomorrow too. Requires: EnsureSpace.
-  Status RecordConverged(Database& database);
+  /// Takes in what other processes have recorded since.
+  Status CatchUp(const Database& database);
+  /// More trials would not help: to be known tomorrow too.
+  Status RecordConverged(Database& database, const Convergence& convergence);
+  /// Takes the search up again where the ceiling that it converged at has turned out too low.
+  Status ReopenBelowCeiling(Database& database);
+  /// Takes the search up again whatever has been recorded. Only what this search finds from now on
+  /// ends it, and no ceiling does.
+  Status Reopen(Database& database, const SketchSource& sketches);
 
   const TuningTask& task() const { return task_; }
   const TuningKey& key() const { return key_; }
@@ -47,9 +55,15 @@ class TaskSearch {
   /// Takes note of a recorded trial.
   void Add(const Candidate& candidate, const TrialRecord& record);
   void Retimed(const std::string& schedule, double seconds);
-  /// Whether more trials are not worth their time: no progress for long, or the best is within
-  /// 3 % of a measured arithmetic ceiling.
-  bool Saturated() const;
+  /// Why more trials are not worth their time: no progress for long, or the best is within 3 % of
+  /// a sure arithmetic ceiling. None: they are. Requires: EnsureSpace.
+  std::optional<Convergence> Saturated() const;
+  /// Nothing is left to try. Requires: EnsureSpace.
+  Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
+  static constexpr double kNearCeiling = 1.03;
+
+  /// The best kernel's rate; 0 without one.
+  double BestFlopsPerSecond() const;
 
   /// The text of a trial's note.
   std::string NoteOf(const Candidate& candidate) const;
@@ -57,10 +71,17 @@ class TaskSearch {
   TaskState State() const;
 
   double weight = 1;              // of all equal tasks together
+  bool left_out = false;          // of this tuning
   std::vector<size_t> positions;  // of these in the caller's list
   TaskProgress progress;
 
  private:
+  double ArithmeticSeconds() const { return key_.workload.flops / ceilings_.PeakFlops(); }
+  double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
+  int64_t Patience() const;
+  bool NearCeiling() const;
+  bool StillHolds(const Convergence& convergence) const;
+  void Take(const TrialRecord& record);
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
   Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
   void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);
@@ -69,12 +90,12 @@ class TaskSearch {
   TuningTask task_;
   const TunerOptions& options_;
   TuningKey key_;
-  double arithmetic_seconds_ = 0;
-  double traffic_seconds_ = 0;
+  const Ceilings& ceilings_;
   std::vector<TrialRecord> records_;  // loaded, until there is a space
   std::optional<SearchSpace> space_;
   History history_;
   bool transferred_ = false;
+  bool heeds_ceiling_ = true;
 };
 
 }  // namespace tunec

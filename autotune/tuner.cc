@@ -1,15 +1,18 @@
 #include "autotune/tuner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "autotune/case.h"
+#include "autotune/ceilings.h"
+#include "autotune/machine_load.h"
 #include "autotune/measure_time.h"
+#include "autotune/retime.h"
 #include "autotune/task_search.h"
+#include "autotune/trial_budget.h"
 #include "autotune/tune_with.h"
 
 namespace tunec {
@@ -35,28 +38,42 @@ class Tuning {
       : database_(database),
         options_(options),
         parts_(parts),
-        start_(std::chrono::steady_clock::now()) {}
+        start_(parts.clock()),
+        ceilings_(database, options.target, parts.measure_ceilings) {}
 
   Status Load(const std::vector<TuningTask>& tasks);
   Result<TuneReport> Run();
 
  private:
-  Status Search();
+  Status LoadBudget();
+  Status Prepare();
+  Result<TuneStop> Search();
+  Status CatchUp();
+  Status MeetCeiling(const TaskSearch& search);
+  Status EndIfDone(TaskSearch& search, bool any);
   Result<bool> RunBatch(TaskSearch& search, int count);
   Status Record(TaskSearch& search, const Candidate& candidate, const Measurement& measurement);
-  Status RetimeBest(TaskSearch& search);
-  Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedules,
-                       const std::map<size_t, Measurement>& timed);
   void SaveCase(const TaskSearch& search, const Candidate& candidate, TrialRecord& record) const;
+  Status CheckMeasured() const;
   int64_t CountRecorded() const;
   bool Cancelled() const { return options_.cancelled && options_.cancelled(); }
+  double Elapsed() const { return parts_.clock() - start_; }
+  /// Whether that part of the time that the caller gave has passed.
+  bool Overdue(double part) const {
+    const double limit = options_.time_limit_seconds;
+    return limit > 0 && Elapsed() >= part * limit;
+  }
+  double Spent() const;
+  bool AnyOpen() const;
   TuneProgress Progress() const;
   void Announce(const TrialRecord* latest, const TaskSearch* search) const;
 
   Database& database_;
   const TunerOptions& options_;
   const TuningParts& parts_;
-  std::chrono::steady_clock::time_point start_;
+  double start_;
+  Ceilings ceilings_;
+  std::optional<TrialBudget> budget_;
   std::vector<std::unique_ptr<TaskSearch>> searches_;
   size_t given_tasks_ = 0;
   std::unique_ptr<Measurer> measurer_;
@@ -65,17 +82,39 @@ class Tuning {
 
 Status Tuning::Load(const std::vector<TuningTask>& tasks) {
   given_tasks_ = tasks.size();
+  TUNEC_RETURN_IF_ERROR(ceilings_.Load());
   std::map<std::string, TaskSearch*> by_text;
   for (size_t i = 0; i < tasks.size(); ++i) {
     TaskSearch*& known = by_text[WorkloadText(tasks[i])];
     if (known != nullptr) {
       known->weight += tasks[i].weight;
     } else {
-      searches_.push_back(std::make_unique<TaskSearch>(tasks[i], options_));
+      searches_.push_back(std::make_unique<TaskSearch>(tasks[i], options_, ceilings_));
       known = searches_.back().get();
       TUNEC_RETURN_IF_ERROR(known->Load(database_, parts_.sketches));
     }
     known->positions.push_back(i);
+  }
+  return LoadBudget();
+}
+
+Status Tuning::LoadBudget() {
+  std::vector<TuningKey> keys;
+  std::vector<int64_t> recorded;
+  for (const auto& search : searches_) {
+    keys.push_back(search->key());
+    recorded.push_back(search->progress.trials);
+  }
+  budget_.emplace(database_, std::move(keys), options_.trials);
+  TUNEC_RETURN_IF_ERROR(budget_->Load(recorded));
+  if (options_.retune.empty()) return {};
+  budget_->Renew();
+  for (const auto& search : searches_) {
+    const auto chosen = [&](size_t position) {
+      return std::ranges::find(options_.retune, position) != options_.retune.end();
+    };
+    search->left_out = std::ranges::none_of(search->positions, chosen);
+    if (!search->left_out) TUNEC_RETURN_IF_ERROR(search->Reopen(database_, parts_.sketches));
   }
   return {};
 }
@@ -88,10 +127,11 @@ int64_t Tuning::CountRecorded() const {
 
 TuneProgress Tuning::Progress() const {
   TuneProgress progress = sums_;
-  progress.budget = options_.trials;
-  progress.trials = CountRecorded();
-  progress.elapsed_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  progress.budget = budget_->limit();
+  progress.trials = budget_->spent();
+  progress.recorded = CountRecorded();
+  progress.elapsed_seconds = Elapsed();
+  progress.ceilings = ceilings_.Known();
   progress.tasks.resize(given_tasks_);
   progress.total_seconds = 0;
   for (const auto& search : searches_) {
@@ -149,8 +189,10 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
     record.accuracy_error.reset();
   }
   SaveCase(search, candidate, record);
-  TUNEC_ASSIGN(const RecordOutcome outcome, database_.RecordTrial(search.key(), record));
+  TUNEC_ASSIGN(const RecordOutcome outcome,
+               database_.RecordTrial(search.key(), record, budget_->model()));
   if (outcome == RecordOutcome::kAdded) ++search.progress.trials;
+  TUNEC_RETURN_IF_ERROR(budget_->Refresh());
   ++search.progress.measured;
   if (record.status != TrialStatus::kOk) ++search.progress.failures;
   ++sums_.measured;
@@ -165,31 +207,42 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
   return {};
 }
 
+// The part of the trials, or of the time, that is used up.
+double Tuning::Spent() const {
+  const double trials =
+      static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
+  const double limit = options_.time_limit_seconds;
+  return limit > 0 ? std::max(trials, Elapsed() / limit) : trials;
+}
+
 // False when the task has nothing left to try.
 Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
-  const double spent = static_cast<double>(CountRecorded()) / static_cast<double>(options_.trials);
   search.EnsureSpace(parts_.sketches);
-  TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, spent, database_));
+  TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, Spent(), database_));
   if (candidates.empty()) return false;
   std::vector<CandidateRequest> requests;
   for (const Candidate& candidate : candidates) requests.push_back({candidate.schedule});
   std::map<size_t, TrialRecord> results;
   std::optional<Error> database_error;
-  const Status status = measurer_->Measure(
+  bool spent_by_others = false;
+  Status status = measurer_->Measure(
       search.MakeWorkload(), requests, search.progress.best_seconds,
       [&](size_t i, const Measurement& measurement) -> Status {
-        Status recorded = Record(search, candidates[i], measurement);
-        if (!recorded) database_error = recorded.error();
         const double seconds =
             measurement.status == TrialStatus::kOk ? Median(measurement.samples) : 0;
         results[i] = {.status = measurement.status,
                       .schedule = candidates[i].schedule,
                       .median_seconds = seconds};
+        Status recorded = Record(search, candidates[i], measurement);
+        if (!recorded) database_error = recorded.error();
+        spent_by_others = budget_->Left() == 0 && results.size() < candidates.size();
+        if (recorded && spent_by_others) return Fail(ErrorCode::kCancelled, "the budget is spent");
         return recorded;
       });
   // In the order proposed, whatever order they came in: the search must not depend on that.
   for (const auto& [i, record] : results) search.Add(candidates[i], record);
   if (database_error) return std::unexpected(*database_error);
+  if (spent_by_others) status = {};
   if (!status && FateOf(status.error()) == Fate::kEverything) {
     return std::unexpected(status.error());
   }
@@ -197,91 +250,93 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   return true;
 }
 
-Status Tuning::Search() {
+// Other processes may tune the same tasks: what they have recorded since is spent, and known.
+Status Tuning::CatchUp() {
+  TUNEC_RETURN_IF_ERROR(budget_->Refresh());
+  for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(search->CatchUp(database_));
+  return {};
+}
+
+// A kernel above the ceiling has it measured again; what converged at a lower one is reopened.
+Status Tuning::MeetCeiling(const TaskSearch& search) {
+  TUNEC_ASSIGN(const bool grown, ceilings_.Meet(search.BestFlopsPerSecond()));
+  if (!grown) return {};
+  for (const auto& other : searches_) TUNEC_RETURN_IF_ERROR(other->ReopenBelowCeiling(database_));
+  return {};
+}
+
+// Whoever has nothing left to try is done. Any other end is a judgement by times, which do not
+// count while others use the machine.
+Status Tuning::EndIfDone(TaskSearch& search, bool any) {
+  if (!any) return search.RecordConverged(database_, search.Exhausted());
+  const std::optional<Convergence> saturated = search.Saturated();
+  if (!saturated || (parts_.machine_is_busy && parts_.machine_is_busy())) return {};
+  return search.RecordConverged(database_, *saturated);
+}
+
+Result<TuneStop> Tuning::Search() {
+  constexpr double kSearchPart = 0.9;  // of the time; in the rest the winners are timed again
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
+    if (Overdue(kSearchPart)) return TuneStop::kTimeLimit;
+    TUNEC_RETURN_IF_ERROR(CatchUp());
     std::vector<TaskState> states;
     for (const auto& search : searches_) states.push_back(search->State());
     const std::optional<Share> share =
-        NextShare(states, options_.trials - CountRecorded(), std::max(options_.batch, 1));
-    if (!share) return {};
+        NextShare(states, budget_->Left(), std::max(options_.batch, 1));
+    if (!share) return AnyOpen() ? TuneStop::kBudget : TuneStop::kConverged;
     TaskSearch& search = *searches_[share->task];
     TUNEC_ASSIGN(const bool any, RunBatch(search, share->trials));
-    if (!any || search.Saturated()) {
-      TUNEC_RETURN_IF_ERROR(search.RecordConverged(database_));
-    }
+    TUNEC_RETURN_IF_ERROR(MeetCeiling(search));
+    TUNEC_RETURN_IF_ERROR(EndIfDone(search, any));
     Announce(nullptr, nullptr);
   }
 }
 
-// A candidate may have been lucky: those close to the best are timed again in turns.
-Status Tuning::RetimeBest(TaskSearch& search) {
-  constexpr size_t kMost = 4;
-  constexpr double kClose = 1.1;
-  constexpr int kRounds = 7;
-  std::vector<std::string> schedules;
-  std::vector<CandidateRequest> requests;
-  for (const Tried& tried : search.Ranked()) {
-    if (schedules.size() == kMost) break;
-    if (tried.seconds > kClose * search.progress.best_seconds.value_or(0)) break;
-    schedules.push_back(tried.schedule);
-    requests.push_back({tried.schedule});
-  }
-  if (schedules.size() < 2) return {};
-  std::map<size_t, Measurement> timed;
-  const Status status = measurer_->Retime(search.MakeWorkload(), requests, kRounds,
-                                          [&](size_t i, const Measurement& measurement) -> Status {
-                                            timed[i] = measurement;
-                                            return {};
-                                          });
-  // Nothing is lost when it fails: the times that were recorded stand.
-  if (!status) {
-    return status.error().code == ErrorCode::kCancelled ? status : Status();
-  }
-  return RecordRetimed(search, schedules, timed);
+bool Tuning::AnyOpen() const {
+  return std::ranges::any_of(searches_, [](const auto& search) { return !search->State().done; });
 }
 
-// The new times order the candidates among themselves. What all of them share against their old
-// times is the machine's drift, and is taken out, so that they compare with the rest.
-Status Tuning::RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedules,
-                             const std::map<size_t, Measurement>& timed) {
-  std::vector<std::pair<TrialRecord, double>> again;
-  double drift = 0;
-  for (const auto& [i, measurement] : timed) {
-    if (measurement.status != TrialStatus::kOk || measurement.samples.empty()) continue;
-    TUNEC_ASSIGN(std::optional<TrialRecord> record, database_.Find(search.key(), schedules.at(i)));
-    if (!record || record->status != TrialStatus::kOk) continue;
-    const double seconds = Median(measurement.samples);
-    drift += std::log(seconds / record->median_seconds);
-    record->samples.insert(record->samples.end(), measurement.samples.begin(),
-                           measurement.samples.end());
-    record->mad_seconds = MedianDeviation(measurement.samples);
-    again.emplace_back(std::move(*record), seconds);
-  }
-  if (again.size() < 2) return {};
-  const double factor = std::exp(drift / static_cast<double>(again.size()));
-  for (auto& [record, seconds] : again) {
-    record.median_seconds = seconds / factor;
-    TUNEC_ASSIGN(const RecordOutcome outcome, database_.RecordTrial(search.key(), record));
-    if (outcome == RecordOutcome::kReplaced) search.Retimed(record.schedule, record.median_seconds);
+// Trials were asked for and none came of it: not to be taken for success.
+Status Tuning::CheckMeasured() const {
+  if (sums_.measured > 0 || CountRecorded() > 0) return {};
+  for (const auto& search : searches_) {
+    const std::string& problem = search->progress.problem;
+    if (problem.empty()) continue;
+    return Fail(ErrorCode::kInternal, "nothing could be measured: {}: {}",
+                search->progress.description, problem);
   }
   return {};
 }
 
+// Ceilings, and what the kernels of earlier runs say of them.
+Status Tuning::Prepare() {
+  TUNEC_RETURN_IF_ERROR(ceilings_.Ensure());
+  for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(MeetCeiling(*search));
+  return {};
+}
+
 Result<TuneReport> Tuning::Run() {
-  const auto open = [](const auto& search) { return !search->State().done; };
-  const bool needed = CountRecorded() < options_.trials && std::ranges::any_of(searches_, open);
-  if (!needed) return TuneReport{Progress()};
+  if (budget_->Left() == 0) return TuneReport{Progress(), TuneStop::kBudget};
+  if (!AnyOpen()) return TuneReport{Progress(), TuneStop::kConverged};
   TUNEC_ASSIGN(measurer_, parts_.make_measurer());
-  Status status = Search();
+  TUNEC_RETURN_IF_ERROR(Prepare());
+  Result<TuneStop> stop = Search();
   for (const auto& search : searches_) {
-    if (!status) break;
-    if (search->progress.measured > 0) status = RetimeBest(*search);
+    if (!stop) break;
+    if (search->progress.measured == 0) continue;
+    const Status retimed = RetimeBest(*search, *measurer_, database_);
+    if (!retimed) stop = std::unexpected(retimed.error());
   }
-  const bool cancelled = !status && status.error().code == ErrorCode::kCancelled;
-  if (!status && !cancelled) return std::unexpected(std::move(status).error());
+  if (!stop && stop.error().code == ErrorCode::kCancelled) {
+    stop = Overdue(1) && !Cancelled() ? TuneStop::kTimeLimit : TuneStop::kCancelled;
+  }
+  if (!stop) return std::unexpected(std::move(stop).error());
+  if (*stop == TuneStop::kBudget || *stop == TuneStop::kConverged) {
+    TUNEC_RETURN_IF_ERROR(CheckMeasured());
+  }
   Announce(nullptr, nullptr);
-  return TuneReport{Progress(), cancelled};
+  return TuneReport{Progress(), *stop};
 }
 
 }  // namespace
@@ -296,6 +351,12 @@ Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& t
 Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
                         const TunerOptions& options) {
   TuningParts parts;
+  const double start = parts.clock();
+  // The measurer is stopped when the time is over, too.
+  const auto stopped = [&options, start, clock = parts.clock] {
+    const double limit = options.time_limit_seconds;
+    return (options.cancelled && options.cancelled()) || (limit > 0 && clock() - start >= limit);
+  };
   parts.make_measurer = [&]() -> Result<std::unique_ptr<Measurer>> {
     std::string path = options.worker_path;
     if (path.empty()) {
@@ -304,7 +365,12 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     const WorkerLimits limits{.seconds_per_candidate = options.seconds_per_candidate,
                               .seconds_to_prepare = options.seconds_to_prepare,
                               .memory_bytes = options.worker_memory_bytes};
-    return MakeWorkerMeasurer(std::move(path), limits, options.cancelled);
+    return MakeWorkerMeasurer(std::move(path), limits, stopped);
+  };
+  parts.measure_ceilings = [&] { return MeasureRoofline(options.target); };
+  parts.machine_is_busy = [&] {
+    const int threads = std::min(options.target.threads, options.target.cores);
+    return BusyShare(threads) > Roofline::kMostDisturbance;
   };
   parts.sketches = [&](const TuningTask& task) {
     return SketchesFor(task.lowerings, options.target, options.sketches,

@@ -69,7 +69,7 @@ class Server {
       Send(FailedEvent{request.error()});
     } else if (const auto* prepare = std::get_if<PrepareRequest>(&*request)) {
       Prepare(text, prepare->workload);
-    } else {
+    } else if (!std::holds_alternative<HelloRequest>(*request)) {
       Handle(*request);
     }
   }

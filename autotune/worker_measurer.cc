@@ -48,8 +48,11 @@ class WorkerMeasurer : public Measurer {
     for (int idle_deaths = 0; idle_deaths < 3;) {
       if (open.together.empty() && open.alone.empty()) return {};
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
-      TUNEC_ASSIGN(const bool progress, Round(candidates, best_seconds, on_measured, open));
-      idle_deaths = progress ? 0 : idle_deaths + 1;
+      const Result<bool> progress = Round(candidates, best_seconds, on_measured, open);
+      // In the middle of a request the worker is of no use for another.
+      if (!progress && worker_) (void)Ended(Outcome::kDied);
+      if (!progress) return std::unexpected(progress.error());
+      idle_deaths = *progress ? 0 : idle_deaths + 1;
     }
     return Fail(ErrorCode::kInternal, "the worker died between candidates: {}", ending_.text);
   }
@@ -108,6 +111,7 @@ class WorkerMeasurer : public Measurer {
     for (int attempt = 0;; ++attempt) {
       if (!worker_) {
         TUNEC_ASSIGN(worker_, WorkerProcess::Start(path_, limits_.memory_bytes));
+        TUNEC_RETURN_IF_ERROR(Greet());
       }
       prepared_.clear();
       TUNEC_ASSIGN(const Outcome outcome, Exchange(PrepareRequest{workload}, {}));
@@ -123,6 +127,38 @@ class WorkerMeasurer : public Measurer {
     }
     prepared_ = std::move(wanted);
     return {};
+  }
+
+  // `why` is empty for a program that has ended: how it ended says why.
+  Status NotAWorker(const std::string& why) {
+    (void)Ended(Outcome::kDied);
+    return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
+                why.empty() ? ending_.text : why);
+  }
+
+  // Makes sure that the program just started is a worker of this build.
+  Status Greet() {
+    constexpr size_t kLongest = size_t{1} << 16;
+    const auto deadline = After(limits_.seconds_to_greet);
+    (void)worker_->Send(HelloRequest{});  // one that has ended already is met below
+    for (;;) {
+      if (cancelled_ && cancelled_()) {
+        (void)Ended(Outcome::kDied);
+        return Fail(ErrorCode::kCancelled, "cancelled");
+      }
+      const auto event = worker_->Receive(std::min(deadline, After(0.1)), kLongest);
+      if (!event) {
+        const bool gone = event.error().code == ErrorCode::kIo;
+        return NotAWorker(gone ? "" : event.error().message);
+      }
+      if (!*event && SteadyTime::now() >= deadline) {
+        return NotAWorker(fmt::format("no answer within {} s", limits_.seconds_to_greet));
+      }
+      if (!*event) continue;
+      if (std::holds_alternative<DoneEvent>(**event)) return {};
+      const auto* failed = std::get_if<FailedEvent>(&**event);
+      return NotAWorker(failed != nullptr ? failed->error.message : "an answer out of turn");
+    }
   }
 
   // Sends a request and hears its events until it is done or the worker has ended.

@@ -104,10 +104,10 @@ Status WorkerProcess::Send(const Request& request) {
   return SendAll(socket_, Frame(Encode(request)));
 }
 
-Result<std::optional<Event>> WorkerProcess::Receive(Time until) {
+Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) {
   std::string chunk(size_t{1} << 16, '\0');
   for (;;) {
-    TUNEC_ASSIGN(const std::optional<std::string> text, reader_.Next());
+    TUNEC_ASSIGN(const std::optional<std::string> text, reader_.Next(longest));
     if (text) {
       TUNEC_ASSIGN(Event event, DecodeEvent(*text));
       return std::optional(std::move(event));

@@ -27,8 +27,8 @@ class WorkerProcess {
 
   Status Send(const Request& request);
   /// The next event, or none when `until` has passed. kIo when the process is gone or ends its
-  /// side; kParse for nonsense.
-  Result<std::optional<Event>> Receive(Time until);
+  /// side; kParse for nonsense and for frames over `longest` bytes.
+  Result<std::optional<Event>> Receive(Time until, size_t longest = kLongestFrame);
 
   /// How a process ended.
   struct Ending {

@@ -9,6 +9,7 @@
 #include "compiler/compiler.h"
 #include "compiler/front_end.h"
 #include "compiler/kernel_build.h"
+#include "compiler/known_trials.h"
 #include "compiler/tasks.h"
 #include "jit/detect_cpu.h"
 #include "support/check.h"
@@ -28,22 +29,15 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// A ceiling of the machine that somebody measured and kept; 0: nobody did.
-double Ceiling(const Database* database, const Target& target, const std::string& name) {
-  if (database == nullptr) return 0;
-  const auto fact = database->GetMachineFact(Print(target), name);
-  return fact && *fact ? (*fact)->value : 0;
-}
-
-TunerOptions MakeTunerOptions(const Database* database, const CompileOptions& options) {
-  return {.trials = options.trials,
+TunerOptions MakeTunerOptions(const CompileOptions& options) {
+  const bool timed = options.trials == 0 && options.time_limit_seconds > 0;
+  return {.trials = timed ? kUnlimitedTrials : options.trials,
+          .time_limit_seconds = options.time_limit_seconds,
           .seed = options.seed,
           .target = options.target,
           .accuracy = options.accuracy,
           .sketches = options.sketches,
           .worker_path = options.worker_path,
-          .peak_flops = Ceiling(database, options.target, "peak_flops"),
-          .bytes_per_second = Ceiling(database, options.target, "dram_bytes_per_second"),
           .failure_folder = options.failure_folder,
           .tool_version = TUNEC_VERSION,
           .on_progress = options.on_progress,
@@ -83,6 +77,30 @@ Result<std::vector<BuiltKernel>> BuildAll(const Tasks& tasks, Database* database
   return kernels;
 }
 
+// The tasks of the groups to be tuned again.
+Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks& tasks,
+                                          const CompileOptions& options) {
+  std::vector<size_t> chosen;
+  if (!options.retune.empty() && !options.Tunes()) {
+    return Fail(ErrorCode::kInvalidArgument, "tuning again needs trials or a time limit");
+  }
+  for (const std::string& name : options.retune) {
+    if (name == "all") return tasks.of_group;
+    TUNEC_ASSIGN(const size_t group, FindGroup(front, name));
+    chosen.push_back(tasks.of_group[group]);
+  }
+  return chosen;
+}
+
+// What is known, and a note where what is known is for others.
+Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
+                           const CompileOptions& options) {
+  if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};
+  TUNEC_ASSIGN(KnownTrials known, FindKnownTrials(*database, tasks, options));
+  if (!known.elsewhere.empty() && options.on_log) options.on_log(known.elsewhere);
+  return known;
+}
+
 Result<TuneReport> TuneTasks(Database* database, const Tasks& tasks, const TunerOptions& tuner) {
   if (tuner.trials == 0) return TuneReport{};
   if (database == nullptr) {
@@ -90,7 +108,7 @@ Result<TuneReport> TuneTasks(Database* database, const Tasks& tasks, const Tuner
   }
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(tuner.target));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
-  if (report.cancelled) {
+  if (report.stop == TuneStop::kCancelled) {
     return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");
   }
   return report;
@@ -109,7 +127,9 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   report.nodes_after = static_cast<int>(front.graph.nodes().size());
 
   const Tasks tasks = CollectTasks(front);
-  const TunerOptions tuner = MakeTunerOptions(database, options);
+  TunerOptions tuner = MakeTunerOptions(options);
+  TUNEC_ASSIGN(tuner.retune, TasksToRetune(front, tasks, options));
+  TUNEC_ASSIGN(report.known, LookUp(database, tasks, options));
   TUNEC_ASSIGN(report.tuning, TuneTasks(database, tasks, tuner));
 
   const Stopwatch compile_time;

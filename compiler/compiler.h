@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,7 +32,11 @@ namespace tunec {
 struct CompileOptions {
   Target target;  // ParseCpu's
   Accuracy accuracy;
-  int trials = 0;  // of the whole model, recorded ones counted
+  int trials = 0;                 // of the whole model, earlier ones counted
+  double time_limit_seconds = 0;  // of tuning; 0: none. Without `trials` it is the only limit
+  /// Groups that are taken up again although they have converged, with a budget of their own, by
+  /// number or by the name of a node, or "all"; the others rest. Empty: tuning as usual.
+  std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
   std::shared_ptr<const RuleSet> user_rules;     // graph rewrites (docs/rules.md); or null
@@ -43,9 +48,13 @@ struct CompileOptions {
   std::string worker_path;     // of tunec-worker; empty: found beside the program or library
   std::string failure_folder;  // failing candidates are written here as cases; empty: none
   std::function<void(const TuneProgress&)> on_progress;
-  std::function<void(const std::string&)> on_log;  // one line, no newline
+  std::function<void(const std::string&)> on_log;     // one line for users, no newline
+  std::function<void(const std::string&)> on_detail;  // likewise, for those who mend tunec
   std::function<bool()> cancelled;  // polled between candidates; what was measured is kept
+
+  bool Tunes() const { return trials > 0 || time_limit_seconds > 0; }
 };
+inline constexpr int kUnlimitedTrials = std::numeric_limits<int>::max();
 
 /// What one kernel of the compiled model is, for tables.
 struct KernelReport {
@@ -61,8 +70,19 @@ struct KernelReport {
   int64_t vector_multiply_adds = 0;
 };
 
+/// What the database knew of the model's groups before anything was measured.
+struct KnownTrials {
+  int64_t groups = 0;  // different ones
+  int64_t tuned = 0;   // of these, for these options
+  int64_t trials = 0;
+  std::string elsewhere;  // one line, where more are tuned for others; empty otherwise
+};
+/// "12 of 21 groups are tuned (400 trials)"
+std::string Describe(const KnownTrials& known);
+
 struct CompileReport {
   std::vector<KernelReport> kernels;  // in the order of the Executable's steps
+  KnownTrials known;
   TuneReport tuning;
   int objects_compiled = 0;
   int objects_reused = 0;

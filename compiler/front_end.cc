@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "graph/fuse.h"
 #include "graph/passes/pipeline.h"
@@ -29,6 +30,22 @@ std::string KindOfGroup(const Graph& graph, const FusionGroup& group) {
     }
   }
   return kind;
+}
+
+Result<size_t> FindGroup(const FrontReport& front, const std::string& wanted) {
+  size_t number = 0;
+  const char* const end = wanted.data() + wanted.size();
+  const auto parsed = std::from_chars(wanted.data(), end, number);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == end;
+  if (is_number && number < front.groups.size()) return number;
+  for (size_t g = 0; g < front.groups.size(); ++g) {
+    for (const NodeId node : front.groups[g].group.nodes) {
+      if (front.graph.node(node).name == wanted) return g;
+    }
+  }
+  return Fail(ErrorCode::kInvalidArgument,
+              "no group '{}', expected a number below {} or a node's name", wanted,
+              front.groups.size());
 }
 
 std::string NameOfGroup(const Graph& graph, const FusionGroup& group) {

@@ -16,6 +16,9 @@ std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
 /// Operators and shapes: "conv+add+relu 1x64x56x56".
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
+/// The position of a group that is given by its number or by the name of one of its nodes.
+Result<size_t> FindGroup(const FrontReport& front, const std::string& wanted);
+
 /// RunFrontEnd without the passes: `graph` as it is.
 Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options);
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "autotune/fallback.h"
 #include "autotune/keys.h"
 #include "ir/in_place.h"
 #include "schedule/apply.h"
@@ -166,6 +167,35 @@ Result<std::optional<KernelCode>> FindStored(const Database* database, const std
   return std::nullopt;
 }
 
+// The schedules of a task that were passed over, in the order of their rank.
+struct Refusals {
+  int records = 0;
+  int sketches = 0;
+};
+
+// For those who mend sketches.
+void LogRefusal(const CompileOptions& options, const TuningTask& task,
+                const RankedSchedule& candidate, const Error& error) {
+  if (!options.on_detail) return;
+  options.on_detail(fmt::format("{}: the schedule of {} is refused: {}", task.description,
+                                candidate.sketch.empty() ? "a record" : candidate.sketch,
+                                error.message));
+}
+
+// For users: what it costs that schedules were passed over.
+void LogFallback(const CompileOptions& options, const TuningTask& task, const Refusals& refusals,
+                 const RankedSchedule& used) {
+  if (refusals.records > 0) {
+    Log(options, fmt::format("{}: the tuned schedule does not apply any more: an untuned one is "
+                             "used; tune again",
+                             task.description));
+  } else if (refusals.sketches > 0 && SourceOf(used) == ScheduleSource::kNaive) {
+    Log(options, fmt::format("{}: no optimised schedule applies: it runs as plain loops on one "
+                             "thread, often many times slower",
+                             task.description));
+  }
+}
+
 bool MayTryAnother(const Error& error) {
   return error.code == ErrorCode::kIllegalSchedule || error.code == ErrorCode::kInvalidArgument ||
          error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
@@ -176,6 +206,7 @@ bool MayTryAnother(const Error& error) {
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner) {
   TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner));
+  Refusals refusals;
   std::optional<Error> last;
   while (const auto candidate = ranking.Next()) {
     const Schedule& schedule = candidate->schedule;
@@ -183,17 +214,19 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
     if (compute == nullptr) continue;
     const std::string key = ArtifactKey(task, schedule, options.target, options.accuracy);
     TUNEC_ASSIGN(std::optional<KernelCode> stored, FindStored(database, key, *compute, options));
-    if (stored) return BuiltKernel{std::move(*stored), *candidate, true};
-    Result<KernelCode> code = CompileKernel(*compute, schedule, options);
+    const bool reused = stored.has_value();
+    Result<KernelCode> code =
+        reused ? std::move(*stored) : CompileKernel(*compute, schedule, options);
     if (code) {
-      if (database != nullptr) {
+      LogFallback(options, task, refusals, *candidate);
+      if (database != nullptr && !reused) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
       }
-      return BuiltKernel{std::move(*code), *candidate, false};
+      return BuiltKernel{std::move(*code), *candidate, reused};
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
-    Log(options,
-        fmt::format("{}: a schedule does not apply: {}", task.description, code.error().message));
+    LogRefusal(options, task, *candidate, code.error());
+    ++(candidate->seconds ? refusals.records : refusals.sketches);
     last = code.error();
   }
   return std::unexpected(

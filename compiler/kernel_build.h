@@ -45,7 +45,8 @@ struct BuiltKernel {
 };
 
 /// Tries the task's schedules in order of rank until one applies and compiles. An illegal or
-/// unsupported schedule is passed over with a line to `on_log`; the naive one always applies.
+/// unsupported schedule is passed over with a line to `on_detail`; the naive one always applies,
+/// with a line to `on_log` that it is slow.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner);
 

@@ -50,6 +50,15 @@ void Fields(Archive& archive, TaskLine& line) {
   archive("policy", line.policy);
   archive("schedule_version", line.schedule_version);
   archive("converged", line.converged);
+  archive.MayLack("converged_by", line.converged_by);
+  archive.MayLack("converged_bound", line.converged_bound);
+}
+
+template <class Archive>
+void Fields(Archive& archive, ChargeLine& line) {
+  archive("task", line.task);
+  archive("model", line.model);
+  archive("trials", line.trials);
 }
 
 template <class Archive>
@@ -71,8 +80,8 @@ void Fields(Archive& archive, TrialLine& line) {
 }
 
 /// The value of the field `record`, by the place of the line's type in ExchangeLine.
-constexpr const char* kLineNames[] = {"tunec_database", "target", "machine",
-                                      "workload",       "task",   "trial"};
+constexpr const char* kLineNames[] = {"tunec_database", "target", "machine", "workload",
+                                      "task",           "trial",  "charge"};
 static_assert(std::size(kLineNames) == std::variant_size_v<ExchangeLine>);
 
 class Writer {
@@ -81,6 +90,10 @@ class Writer {
   template <class Value>
   void operator()(const char* name, const Value& value) {
     object_[name] = value;
+  }
+  template <class Value>
+  void MayLack(const char* name, const Value& value) {
+    (*this)(name, value);
   }
   void operator()(const char* name, TrialStatus status) {
     object_[name] = std::string(TrialStatusName(status));
@@ -110,6 +123,12 @@ class Reader {
     if (field == object_.end()) return Complain(fmt::format("field '{}' is missing", name));
     ++known_;
     if (!Get(*field, value)) Complain(fmt::format("field '{}' has a wrong value", name));
+  }
+
+  /// A field that lines of an older version lack: `value` stays as it is.
+  template <class Value>
+  void MayLack(const char* name, Value& value) {
+    if (object_.contains(name)) (*this)(name, value);
   }
 
   Status Finish(size_t other_fields) const {

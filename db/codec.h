@@ -46,8 +46,16 @@ struct TaskLine {
   int64_t target = 0;
   std::string policy;
   int64_t schedule_version = 1;
-  int64_t converged = 0;
+  int64_t converged = 0;  // the search space's number; 0: not
+  int64_t converged_by = 0;
+  double converged_bound = 0;
   bool operator==(const TaskLine&) const = default;
+};
+struct ChargeLine {
+  int64_t task = 0;
+  std::string model;
+  int64_t trials = 0;
+  bool operator==(const ChargeLine&) const = default;
 };
 struct TrialLine {
   int64_t task = 0;
@@ -55,9 +63,10 @@ struct TrialLine {
   bool operator==(const TrialLine&) const = default;
 };
 using ExchangeLine =
-    std::variant<HeaderLine, TargetLine, FactLine, WorkloadLine, TaskLine, TrialLine>;
+    std::variant<HeaderLine, TargetLine, FactLine, WorkloadLine, TaskLine, TrialLine, ChargeLine>;
 
-inline constexpr int64_t kExchangeVersion = 1;
+/// Version 1 had no charges, and no reasons of convergence; it is still read.
+inline constexpr int64_t kExchangeVersion = 2;
 
 /// One line of JSON without the line break. The texts must be storable.
 std::string EncodeLine(const ExchangeLine& line);

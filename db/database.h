@@ -62,22 +62,34 @@ class Database {
   /// Records one candidate. On return the record survives the death of this process.
   /// A schedule is kept once per key, with the record that knows more: a wrong result over
   /// a time over any other failure, then more samples, then the later one. Who times a
-  /// schedule again therefore hands in the old samples too.
-  Result<RecordOutcome> RecordTrial(const TuningKey& key, const TrialRecord& trial);
+  /// schedule again therefore hands in the old samples too. A schedule that is new for its key is
+  /// charged to `model`, unless that is empty.
+  Result<RecordOutcome> RecordTrial(const TuningKey& key, const TrialRecord& trial,
+                                    const std::string& model = "");
   /// All trials of `key` in the order of their ids. Undecodable rows are left out.
   Result<std::vector<TrialRecord>> Trials(const TuningKey& key) const;
-  /// The number of recorded trials of `key`, failures included: what a budget is counted by.
+  /// The number of recorded trials of `key`, failures included.
   Result<int64_t> CountTrials(const TuningKey& key) const;
   /// The ok trial with the smallest median; the same one in every copy of the data.
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
   /// The record of this very schedule.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
   /// Remembers that the search of `key` stopped because more trials in that search space would not
-  /// help. `space` is the caller's number of the space, > 0; a later call replaces it.
-  Status SetConverged(const TuningKey& key, int64_t space);
+  /// help, and why. A later call replaces it.
+  Status SetConverged(const TuningKey& key, const Convergence& convergence);
   Status ClearConverged(const TuningKey& key);
-  /// The space in which the search converged last; 0: it has not.
-  Result<int64_t> ConvergedSpace(const TuningKey& key) const;
+  /// How the search converged last; none: it has not.
+  Result<std::optional<Convergence>> Converged(const TuningKey& key) const;
+
+  // --- Charges (charges.cc): how many trials of each task count for the budget of a model. `model`
+  // is the caller's text for the set of the model's keys.
+
+  /// Of all tasks together, of each at most as many as are recorded. None when nothing was ever
+  /// charged to the model.
+  Result<std::optional<int64_t>> Charged(const std::string& model) const;
+  /// Replaces what is charged to the model. Keys that nobody recorded are passed over.
+  Status SetCharges(const std::string& model, const std::vector<TuningKey>& keys,
+                    const std::vector<int64_t>& trials);
 
   // --- Questions over many keys (queries.cc), in the order of kind, workload text, target.
 
@@ -89,6 +101,8 @@ class Database {
   Result<std::vector<TunedWorkload>> NearestWorkloads(const std::string& kind,
                                                       const std::string& target,
                                                       int schedule_version) const;
+  /// Under which keys workloads of these texts have correct trials, most workloads first.
+  Result<std::vector<KeyUse>> UsesOf(const std::vector<std::string>& workload_texts) const;
   Result<DatabaseStats> Stats() const;
 
   // --- Compiled objects and machine facts (artifacts.cc).
@@ -124,6 +138,8 @@ class Database {
 
   /// Removes trials and artifacts by `policy`, then keys, workloads and targets left empty.
   Result<PruneCounts> Prune(const PrunePolicy& policy);
+  /// Removes all trials of the workloads of these texts, on every target.
+  Result<PruneCounts> Forget(const std::vector<std::string>& workload_texts);
   /// Gives the space of removed rows back to the file system.
   Status Compact();
   /// SQLite's check of the whole file, its foreign keys and our own invariants: one line for

@@ -35,6 +35,7 @@ class LineTaker {
   Status TakeLine(const WorkloadLine& line);
   Status TakeLine(const TaskLine& line);
   Status TakeLine(const TrialLine& line);
+  Status TakeLine(const ChargeLine& line);
   void Count(RecordOutcome outcome);
 
   DatabaseConnection& connection_;

@@ -1,5 +1,6 @@
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/exchange.h"
@@ -47,6 +48,31 @@ Status VisitTrials(DatabaseConnection& connection, int64_t row, int64_t id, cons
   return {};
 }
 
+Status VisitCharges(DatabaseConnection& connection, int64_t row, int64_t id, const Visit& visit) {
+  Query query(connection, "SELECT model, trials FROM charges WHERE task = ? ORDER BY model", row);
+  while (query.Step()) {
+    if (const Status valid = ValidateName("model", query.Text(0)); !valid) {
+      connection.Miss(fmt::format("{}: a charge of task {} passed over: {}", connection.path(), row,
+                                  valid.error().message));
+      continue;
+    }
+    TUNEC_RETURN_IF_ERROR(visit(ChargeLine{id, query.Text(0), query.Integer(1)}));
+  }
+  return {};
+}
+
+TaskLine LineOf(const TaskRow& task, int64_t id, int64_t workload, int64_t target) {
+  const Convergence converged = task.converged.value_or(Convergence{});
+  return {.id = id,
+          .workload = workload,
+          .target = target,
+          .policy = task.key.policy,
+          .schedule_version = task.key.schedule_version,
+          .converged = converged.space,
+          .converged_by = std::to_underlying(converged.reason),
+          .converged_bound = converged.bound};
+}
+
 /// The row behind an id of the file.
 Result<int64_t> Lookup(const std::map<int64_t, int64_t>& ids, const char* what, int64_t id) {
   const auto found = ids.find(id);
@@ -81,9 +107,10 @@ Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
       TUNEC_RETURN_IF_ERROR(visit(WorkloadLine{++workload_id, key.workload}));
     }
     previous = &key.workload;
-    TUNEC_RETURN_IF_ERROR(visit(TaskLine{++task_id, workload_id, targets.at(key.target), key.policy,
-                                         key.schedule_version, task.converged}));
+    ++task_id;
+    TUNEC_RETURN_IF_ERROR(visit(LineOf(task, task_id, workload_id, targets.at(key.target))));
     TUNEC_RETURN_IF_ERROR(VisitTrials(connection, task.id, task_id, visit));
+    TUNEC_RETURN_IF_ERROR(VisitCharges(connection, task.id, task_id, visit));
   }
   return {};
 }
@@ -96,8 +123,8 @@ Status LineTaker::Take(const ExchangeLine& line) {
 }
 
 Status LineTaker::TakeLine(const HeaderLine& line) {
-  if (line.version != kExchangeVersion) {
-    return Fail(ErrorCode::kUnsupported, "export version {}, wanted {}", line.version,
+  if (line.version < 1 || line.version > kExchangeVersion) {
+    return Fail(ErrorCode::kUnsupported, "export version {}, wanted at most {}", line.version,
                 kExchangeVersion);
   }
   header_seen_ = true;
@@ -136,9 +163,11 @@ Status LineTaker::TakeLine(const TaskLine& line) {
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
   const int64_t task = EnsureTask(connection_, workload, target, line.policy,
                                   static_cast<int>(line.schedule_version));
-  // Of two spaces the greater number: in any order of merging the same one stays.
-  Query(connection_, "UPDATE tasks SET converged = max(converged, ?) WHERE id = ?", line.converged,
-        task)
+  // Of two convergences the greater: in any order of merging the same one stays.
+  Query(connection_,
+        "UPDATE tasks SET converged = ?1, converged_by = ?2, converged_bound = ?3 WHERE id = ?4 "
+        "AND (converged, converged_by, converged_bound) < (?1, ?2, ?3)",
+        line.converged, line.converged_by, line.converged_bound, task)
       .Run();
   tasks_[line.id] = task;
   return {};
@@ -149,6 +178,17 @@ Status LineTaker::TakeLine(const TrialLine& line) {
   const TrialRecord trial = Normalised(line.trial);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   Count(UpsertTrial(connection_, task, trial));
+  return {};
+}
+
+Status LineTaker::TakeLine(const ChargeLine& line) {
+  TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
+  TUNEC_RETURN_IF_ERROR(ValidateName("model", line.model));
+  Query(connection_,
+        "INSERT INTO charges(model, task, trials) VALUES (?, ?, ?) "
+        "ON CONFLICT(model, task) DO UPDATE SET trials = max(trials, excluded.trials)",
+        line.model, task, line.trials)
+      .Run();
   return {};
 }
 

@@ -1,8 +1,11 @@
 // Questions over many tuning keys.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <map>
 #include <system_error>
+#include <tuple>
 
 #include "db/database.h"
 #include "db/query.h"
@@ -10,6 +13,7 @@
 #include "db/schema.h"
 #include "db/tasks.h"
 #include "db/validate.h"
+#include "support/hash.h"
 
 namespace tunec {
 namespace {
@@ -23,11 +27,12 @@ TaskRow ReadTask(const Query& row) {
   const int64_t version = row.Integer(8);
   task.key.schedule_version =
       static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
-  task.converged = row.Integer(9);
+  task.converged = ReadConvergence(row, 9);
+  const int64_t space = row.Integer(9);
   if (const Status valid = Validate(task.key); !valid) {
     task.damage = valid.error().message;
-  } else if (task.converged < 0) {
-    task.damage = fmt::format("search space is {}, wanted at least 0", task.converged);
+  } else if (space < 0) {
+    task.damage = fmt::format("search space is {}, wanted at least 0", space);
   }
   return task;
 }
@@ -43,7 +48,7 @@ TaskSummary Summarise(DatabaseConnection& connection, TaskRow task) {
   summary.trials = query.Integer(0);
   summary.ok = query.Integer(1);
   summary.best = BestTrial(connection, task.id);
-  summary.converged = task.converged != 0;
+  summary.converged = task.converged;
   summary.latest_at = query.Integer(2);
   return summary;
 }
@@ -79,7 +84,8 @@ std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilte
   Query query(connection,
               "SELECT tasks.id, workloads.text, workloads.kind, workloads.description, "
               "workloads.flops, workloads.bytes, targets.text, tasks.policy, "
-              "tasks.schedule_version, tasks.converged "
+              "tasks.schedule_version, tasks.converged, tasks.converged_by, "
+              "tasks.converged_bound "
               "FROM tasks JOIN workloads ON workloads.id = tasks.workload "
               "JOIN targets ON targets.id = tasks.target "
               "WHERE (?1 = '' OR workloads.kind = ?1) AND (?2 = '' OR targets.text = ?2) "
@@ -140,6 +146,34 @@ Result<std::vector<TunedWorkload>> Database::NearestWorkloads(const std::string&
       if (best) workloads.push_back({std::move(task.key), std::move(*best)});
     }
     return workloads;
+  });
+}
+
+Result<std::vector<KeyUse>> Database::UsesOf(const std::vector<std::string>& workload_texts) const {
+  return connection_->Read([&]() -> Result<std::vector<KeyUse>> {
+    std::map<std::tuple<std::string, std::string, int>, KeyUse> uses;
+    for (const std::string& text : workload_texts) {
+      Query query(*connection_,
+                  "SELECT targets.text, tasks.policy, tasks.schedule_version, count(*) "
+                  "FROM workloads JOIN tasks ON tasks.workload = workloads.id "
+                  "JOIN targets ON targets.id = tasks.target JOIN trials ON trials.task = tasks.id "
+                  "WHERE workloads.hash = ? AND workloads.text = ? "
+                  "GROUP BY tasks.id HAVING sum(trials.status = 1) > 0",
+                  StableHash(text), text);
+      while (query.Step()) {
+        const int version = static_cast<int>(query.Integer(2));
+        KeyUse& use = uses[{query.Text(0), query.Text(1), version}];
+        use.target = query.Text(0);
+        use.policy = query.Text(1);
+        use.schedule_version = version;
+        use.workloads += 1;
+        use.trials += query.Integer(3);
+      }
+    }
+    std::vector<KeyUse> listed;
+    for (auto& [key, use] : uses) listed.push_back(std::move(use));
+    std::ranges::stable_sort(listed, std::greater(), &KeyUse::workloads);
+    return listed;
   });
 }
 

@@ -1,6 +1,8 @@
 // Trials and tuning keys, and the small members of Database.
 #include "db/records.h"
 
+#include <utility>
+
 #include "db/connection.h"
 #include "db/database.h"
 #include "db/rows.h"
@@ -56,12 +58,17 @@ std::vector<std::string> Database::TakeMissReasons() const {
   return connection_->TakeMissReasons();
 }
 
-Result<RecordOutcome> Database::RecordTrial(const TuningKey& key, const TrialRecord& trial) {
+Result<RecordOutcome> Database::RecordTrial(const TuningKey& key, const TrialRecord& trial,
+                                            const std::string& model) {
   TUNEC_RETURN_IF_ERROR(Validate(key));
+  TUNEC_RETURN_IF_ERROR(ValidateText("model", model));
   const TrialRecord record = Normalised(trial);
   TUNEC_RETURN_IF_ERROR(Validate(record));
   return connection_->Write([&]() -> Result<RecordOutcome> {
-    return UpsertTrial(*connection_, EnsureTask(*connection_, key), record);
+    const int64_t task = EnsureTask(*connection_, key);
+    const RecordOutcome outcome = UpsertTrial(*connection_, task, record);
+    if (outcome == RecordOutcome::kAdded && !model.empty()) AddCharge(*connection_, model, task, 1);
+    return outcome;
   });
 }
 
@@ -99,12 +106,15 @@ Result<std::optional<TrialRecord>> Database::Find(const TuningKey& key,
   });
 }
 
-Status Database::SetConverged(const TuningKey& key, int64_t space) {
+Status Database::SetConverged(const TuningKey& key, const Convergence& convergence) {
   TUNEC_RETURN_IF_ERROR(Validate(key));
-  TUNEC_CHECK(space > 0, "search space {}", space);
+  TUNEC_CHECK(convergence.space > 0, "search space {}", convergence.space);
   return connection_->Write([&]() -> Status {
     const int64_t task = EnsureTask(*connection_, key);
-    Query(*connection_, "UPDATE tasks SET converged = ? WHERE id = ?", space, task).Run();
+    Query(*connection_,
+          "UPDATE tasks SET converged = ?, converged_by = ?, converged_bound = ? WHERE id = ?",
+          convergence.space, std::to_underlying(convergence.reason), convergence.bound, task)
+        .Run();
     return {};
   });
 }
@@ -112,17 +122,23 @@ Status Database::SetConverged(const TuningKey& key, int64_t space) {
 Status Database::ClearConverged(const TuningKey& key) {
   return connection_->Write([&]() -> Status {
     const std::optional<int64_t> task = FindTask(*connection_, key);
-    if (task) Query(*connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", *task).Run();
+    if (!task) return {};
+    Query(*connection_,
+          "UPDATE tasks SET converged = 0, converged_by = 0, converged_bound = 0 WHERE id = ?",
+          *task)
+        .Run();
     return {};
   });
 }
 
-Result<int64_t> Database::ConvergedSpace(const TuningKey& key) const {
-  return connection_->Read([&]() -> Result<int64_t> {
+Result<std::optional<Convergence>> Database::Converged(const TuningKey& key) const {
+  return connection_->Read([&]() -> Result<std::optional<Convergence>> {
     const std::optional<int64_t> task = FindTask(*connection_, key);
-    if (!task) return 0;
-    Query query(*connection_, "SELECT converged FROM tasks WHERE id = ?", *task);
-    return query.Step() ? query.Integer(0) : 0;
+    if (!task) return std::nullopt;
+    Query query(*connection_,
+                "SELECT converged, converged_by, converged_bound FROM tasks WHERE id = ?", *task);
+    if (!query.Step()) return std::nullopt;
+    return ReadConvergence(query, 0);
   });
 }
 

@@ -64,6 +64,22 @@ struct TrialRecord {
   bool operator==(const TrialRecord&) const = default;
 };
 
+/// Why a search stopped although trials were left. Stored by number: never renumber.
+enum class ConvergenceReason {
+  kUnknown = 0,    // recorded before reasons were
+  kExhausted = 1,  // every candidate of the space has its trial
+  kStale = 2,      // too many trials in a row without gain; the bound is their number
+  kCeiling = 3,    // close to the machine's ceiling; the bound is that, operations per second
+};
+
+/// That more trials of a task in a search space would not help.
+struct Convergence {
+  int64_t space = 0;  // the caller's number of the search space, > 0
+  ConvergenceReason reason = ConvergenceReason::kUnknown;
+  double bound = 0;  // what it was judged by
+  bool operator==(const Convergence&) const = default;
+};
+
 /// What RecordTrial did with a record.
 enum class RecordOutcome {
   kAdded,     // the schedule was new for this key
@@ -104,8 +120,18 @@ struct TaskSummary {
   int64_t trials = 0;  // failures included
   int64_t ok = 0;
   std::optional<TrialRecord> best;
-  bool converged = false;
+  std::optional<Convergence> converged;
   int64_t latest_at = 0;  // created_at of the newest trial
+};
+
+/// A key under which some of the workloads in question have correct trials.
+struct KeyUse {
+  std::string target;
+  std::string policy;
+  int schedule_version = 0;
+  int64_t workloads = 0;  // of those in question
+  int64_t trials = 0;     // of these, failures included
+  bool operator==(const KeyUse&) const = default;
 };
 
 /// One tuning key and all its trials, in the order of their ids.

@@ -176,6 +176,24 @@ int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key) {
   return EnsureTask(connection, workload, target, key.policy, key.schedule_version);
 }
 
+std::optional<Convergence> ReadConvergence(const Query& row, int column) {
+  if (row.Integer(column) <= 0) return std::nullopt;
+  const int64_t number = row.Integer(column + 1);
+  const bool known = number > 0 && number <= std::to_underlying(ConvergenceReason::kCeiling);
+  return Convergence{row.Integer(column),
+                     static_cast<ConvergenceReason>(known ? static_cast<int>(number) : 0),
+                     row.Real(column + 2)};
+}
+
+void AddCharge(DatabaseConnection& connection, const std::string& model, int64_t task,
+               int64_t trials) {
+  Query(connection,
+        "INSERT INTO charges(model, task, trials) VALUES (?, ?, ?) "
+        "ON CONFLICT(model, task) DO UPDATE SET trials = trials + excluded.trials",
+        model, task, trials)
+      .Run();
+}
+
 Result<TrialRecord> DecodeTrial(const Query& row) {
   TrialRecord trial;
   trial.id = row.Integer(0);

@@ -25,6 +25,14 @@ int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t tar
                    const std::string& policy, int schedule_version);
 int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key);
 
+/// The convergence in three columns of the current row, from `column` on; none for a space of 0. A
+/// reason of a later tunec is unknown.
+std::optional<Convergence> ReadConvergence(const Query& row, int column);
+
+/// Charges `trials` more of a task to a model.
+void AddCharge(DatabaseConnection& connection, const std::string& model, int64_t task,
+               int64_t trials);
+
 /// The columns that ReadTrial expects first in a row, from a table called trials.
 #define TUNEC_TRIAL_COLUMNS                                                     \
   "trials.id, trials.status, trials.schedule, trials.median_seconds, "          \

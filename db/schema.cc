@@ -101,7 +101,22 @@ void CoverWholeArtifacts(SQLite::Database& sqlite) {
       "ALTER TABLE artifacts RENAME COLUMN object_hash TO hash");
 }
 
-constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts};
+// Why a search converged, and which trials count for which model's budget.
+void AddConvergenceAndCharges(SQLite::Database& sqlite) {
+  sqlite.exec(R"sql(
+ALTER TABLE tasks ADD COLUMN converged_by INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN converged_bound REAL NOT NULL DEFAULT 0;
+CREATE TABLE charges (
+  model  TEXT NOT NULL,
+  task   INTEGER NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+  trials INTEGER NOT NULL,
+  PRIMARY KEY (model, task)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX charges_by_task ON charges(task);
+)sql");
+}
+
+constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace tunec {
 struct TaskRow {
   int64_t id = 0;
   TuningKey key;
-  int64_t converged = 0;  // the search space's number
-  std::string damage;     // why the key must not be used; empty when it may
+  std::optional<Convergence> converged;
+  std::string damage;  // why the key must not be used; empty when it may
 };
 
 /// In the order of kind, workload text, target, policy, schedule version.

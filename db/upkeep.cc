@@ -6,6 +6,7 @@
 #include "db/rows.h"
 #include "db/stored_artifact.h"
 #include "db/tasks.h"
+#include "db/validate.h"
 #include "support/hash.h"
 
 namespace tunec {
@@ -85,12 +86,32 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
     problems.push_back(
         fmt::format("fact of target {}: {}", facts.Integer(0), fact.error().message));
   }
+  Query charges(connection, "SELECT task, model FROM charges ORDER BY task, model");
+  while (charges.Step()) {
+    const Status valid = ValidateName("model", charges.Text(1));
+    if (valid) continue;
+    problems.push_back(
+        fmt::format("charge of task {}: {}", charges.Integer(0), valid.error().message));
+  }
   Query artifacts(connection, "SELECT " TUNEC_ARTIFACT_COLUMNS " FROM artifacts ORDER BY id");
   while (artifacts.Step()) {
     const StoredArtifact stored = ReadArtifact(artifacts);
     if (stored.damage.empty()) continue;
     problems.push_back(fmt::format("artifact {}: {}", stored.id, stored.damage));
   }
+}
+
+/// Keys without trials go, with what is charged to models; then workloads and targets that nobody
+/// refers to.
+int64_t RemoveOrphans(DatabaseConnection& c) {
+  const int64_t tasks =
+      Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();
+  Query(c, "DELETE FROM workloads WHERE id NOT IN (SELECT workload FROM tasks)").Run();
+  Query(c,
+        "DELETE FROM targets WHERE id NOT IN (SELECT target FROM tasks) "
+        "AND id NOT IN (SELECT target FROM machine)")
+      .Run();
+  return tasks;
 }
 
 }  // namespace
@@ -107,12 +128,24 @@ Result<PruneCounts> Database::Prune(const PrunePolicy& policy) {
       counts.artifacts =
           Query(c, "DELETE FROM artifacts WHERE created_at < ?", *policy.created_before).Run();
     }
-    counts.tasks = Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();
-    Query(c, "DELETE FROM workloads WHERE id NOT IN (SELECT workload FROM tasks)").Run();
-    Query(c,
-          "DELETE FROM targets WHERE id NOT IN (SELECT target FROM tasks) "
-          "AND id NOT IN (SELECT target FROM machine)")
-        .Run();
+    counts.tasks = RemoveOrphans(c);
+    return counts;
+  });
+}
+
+Result<PruneCounts> Database::Forget(const std::vector<std::string>& workload_texts) {
+  return connection_->Write([&]() -> Result<PruneCounts> {
+    DatabaseConnection& c = *connection_;
+    PruneCounts counts;
+    for (const std::string& text : workload_texts) {
+      counts.trials += Query(c,
+                             "DELETE FROM trials WHERE task IN (SELECT tasks.id FROM tasks "
+                             "JOIN workloads ON workloads.id = tasks.workload "
+                             "WHERE workloads.hash = ? AND workloads.text = ?)",
+                             StableHash(text), text)
+                           .Run();
+    }
+    counts.tasks = RemoveOrphans(c);
     return counts;
   });
 }

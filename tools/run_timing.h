@@ -9,7 +9,7 @@
 #include "ir/array.h"
 #include "runtime/executable.h"
 #include "support/error.h"
-#include "tools/roofline.h"
+#include "autotune/roofline.h"
 
 namespace tunec {
 

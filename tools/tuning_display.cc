@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "compiler/compiler.h"
 #include "tools/text_table.h"
 
 namespace tunec {
@@ -28,7 +29,7 @@ std::pair<int, int> TerminalSize() {
 
 /// What is to come at the rate so far; none before the first trial.
 std::optional<double> SecondsLeft(const TuneProgress& progress) {
-  if (progress.measured == 0) return std::nullopt;
+  if (progress.measured == 0 || progress.budget >= kUnlimitedTrials) return std::nullopt;
   const auto left = static_cast<double>(std::max<int64_t>(0, progress.budget - progress.trials));
   return progress.elapsed_seconds / static_cast<double>(progress.measured) * left;
 }
@@ -60,20 +61,26 @@ std::string RateText(const TaskProgress& task) {
 
 }  // namespace
 
-std::string ProgressLine(const TuneProgress& progress) {
-  const std::optional<double> left = SecondsLeft(progress);
-  return fmt::format("trials {}/{}  groups {}  model {}  elapsed {:.1f} s  left {}",
-                     progress.trials, progress.budget, progress.tasks.size(),
-                     progress.total_seconds ? DurationText(*progress.total_seconds) : "-",
-                     progress.elapsed_seconds, left ? fmt::format("{:.0f} s", *left) : "-");
+std::string BudgetText(const TuneProgress& progress) {
+  if (progress.budget >= kUnlimitedTrials) return fmt::format("{}", progress.trials);
+  return fmt::format("{} of {}", progress.trials, progress.budget);
 }
 
-TuningDisplay::TuningDisplay(std::optional<Roofline> roofline)
-    : roofline_(roofline), terminal_(isatty(STDOUT_FILENO) != 0) {}
+std::string ProgressLine(const TuneProgress& progress) {
+  const std::optional<double> left = SecondsLeft(progress);
+  return fmt::format(
+      "trials {}  groups {}  model {}  elapsed {:.1f} s  left {}",
+      progress.budget >= kUnlimitedTrials ? fmt::format("{}", progress.trials)
+                                          : fmt::format("{}/{}", progress.trials, progress.budget),
+      progress.tasks.size(), progress.total_seconds ? DurationText(*progress.total_seconds) : "-",
+      progress.elapsed_seconds, left ? fmt::format("{:.0f} s", *left) : "-");
+}
+
+TuningDisplay::TuningDisplay() : terminal_(isatty(STDOUT_FILENO) != 0) {}
 
 std::string TuningDisplay::RooflineText(const TaskProgress& task) const {
-  if (!task.best_seconds || !roofline_) return "-";
-  const double least = roofline_->SecondsFor(task.flops, task.bytes);
+  if (!task.best_seconds || !latest_->ceilings) return "-";
+  const double least = latest_->ceilings->SecondsFor(task.flops, task.bytes);
   return fmt::format("{:.0f} %", 100 * least / *task.best_seconds);
 }
 

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "autotune/tuner.h"
-#include "tools/roofline.h"
 
 namespace tunec {
 
 /// Not thread-safe. Writes to standard output.
 class TuningDisplay {
  public:
-  explicit TuningDisplay(std::optional<Roofline> roofline);
+  TuningDisplay();
 
   void Update(const TuneProgress& progress);
   /// Takes the table off the terminal, for a line that stays; the next Update draws it below.
@@ -32,7 +31,6 @@ class TuningDisplay {
   std::vector<std::string> TableLines(size_t name_width) const;
   std::string RooflineText(const TaskProgress& task) const;
 
-  std::optional<Roofline> roofline_;
   std::optional<TuneProgress> latest_;
   bool terminal_;
   int lines_drawn_ = 0;
@@ -42,6 +40,8 @@ class TuningDisplay {
   int64_t printed_measured_ = 0;
 };
 
+/// "24 of 200"; "24" where only time limits.
+std::string BudgetText(const TuneProgress& progress);
 /// "trials 24/200  groups 12  model 1.23 ms  elapsed 4.0 s  left 30 s"
 std::string ProgressLine(const TuneProgress& progress);
 

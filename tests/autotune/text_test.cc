@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "autotune/case.h"
+#include "autotune/key_parts.h"
 #include "autotune/keys.h"
 #include "autotune/protocol.h"
 #include "support/file.h"
@@ -21,6 +22,7 @@ using testing::WorkloadOf;
 
 TEST(Protocol, RequestsReadBack) {
   const std::vector<Request> requests = {
+      HelloRequest{},
       PrepareRequest{WorkloadOf(MatmulRelu())},
       MeasureRequest{{{kGoodSchedule}, {"x", Fault::kCrash}}, 0.125},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
@@ -58,7 +60,7 @@ TEST(Protocol, NonsenseIsAnError) {
 }
 
 TEST(Protocol, AnotherVersionIsRefused) {
-  std::string text = Encode(Request(PrepareRequest{WorkloadOf(MatmulRelu())}));
+  std::string text = Encode(Request(HelloRequest{}));
   const std::string version = fmt::format("\"version\":{}", kProtocolVersion);
   text.replace(text.find(version), version.size(), "\"version\":999");
   const Result<Request> request = DecodeRequest(text);
@@ -134,6 +136,40 @@ TEST(Keys, TheGroupsNameIsNoPartOfThem) {
   EXPECT_THAT(key, HasSubstr("LLVM"));
   EXPECT_THAT(key, HasSubstr("vectorize out.j"));
   EXPECT_NE(key, ArtifactKey(TaskOf(renamed), Schedule{.lowering = "direct"}, target, {}));
+}
+
+TEST(KeyParts, SayInWhatTwoKeysDiffer) {
+  const auto use = [](const Target& target, const char* accuracy) {
+    return KeyUse{fmt::format("{} accuracy={}", Print(target), accuracy), "warm", 3};
+  };
+  Target two{.features = {"avx2", "fma"}, .threads = 2};
+  Target one = two;
+  one.threads = 1;
+  EXPECT_EQ(Compare(use(two, "f32"), use(two, "f32")), (KeyDifference{"", ""}));
+  EXPECT_EQ(Compare(use(two, "f32"), use(one, "f32")), (KeyDifference{"threads=2", "threads=1"}));
+  EXPECT_EQ(Compare(use(two, "f32"), use(one, "exact")),
+            (KeyDifference{"threads=2 accuracy=f32", "threads=1 accuracy=exact"}));
+  Target wide = two;
+  wide.features.insert("avx512f");
+  EXPECT_EQ(Compare(use(wide, "f32"), use(two, "f32")),
+            (KeyDifference{"processors with avx512f", "fewer processor features"}));
+  KeyUse older = use(two, "f32");
+  older.schedule_version = 2;
+  EXPECT_EQ(Compare(older, use(two, "f32")),
+            (KeyDifference{"schedule_language=2", "schedule_language=3"}));
+}
+
+TEST(KeyParts, TellTargetsApart) {
+  const Target two{.features = {"avx2"}, .threads = 2};
+  Target one = two;
+  one.threads = 1;
+  one.l3_bytes = 5;
+  const DistinctTargets apart = TellApart({Print(two), Print(one)});
+  EXPECT_EQ(apart.own, (std::vector<std::string>{"l3=16777216 threads=2", "l3=5 threads=1"}));
+  EXPECT_THAT(apart.common, HasSubstr("cpu generic [avx2] vector_bits=256"));
+  EXPECT_EQ(TellApart({Print(two)}).common, Print(two));
+  const DistinctTargets odd = TellApart({"another form", Print(two)});
+  EXPECT_EQ(odd.own, (std::vector<std::string>{"another form", Print(two)}));
 }
 
 }  // namespace

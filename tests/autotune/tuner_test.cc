@@ -5,150 +5,21 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <set>
 
 #include "autotune/tune_with.h"
 #include "schedule/apply.h"
-#include "support/random.h"
-#include "tests/autotune/workloads.h"
+#include "tests/autotune/scripted_tuning.h"
 
 namespace tunec {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::Matmul;
 using testing::MatmulRelu;
-using testing::Parsed;
+using testing::ScriptedMeasurer;
 using testing::SoftmaxRows;
 using testing::TaskOf;
-
-// Times that depend on the schedule's text alone.
-class ScriptedMeasurer : public Measurer {
- public:
-  Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                 std::optional<double>, const OnMeasured& on_measured) override {
-    batches.push_back(candidates.size());
-    for (size_t i = candidates.size(); i-- > 0;) {  // not in the order asked
-      const std::string& schedule = candidates[i].schedule;
-      EXPECT_TRUE(seen.insert(Print(workload.lowerings[0].compute) + schedule).second)
-          << "measured twice: " << schedule;
-      order.push_back(schedule);
-      if (Status status = on_measured(i, Outcome(schedule)); !status) return status;
-    }
-    return failure ? Status(std::unexpected(*failure)) : Status();
-  }
-  Status Retime(const Workload&, std::span<const CandidateRequest> candidates, int rounds,
-                const OnMeasured& on_measured) override {
-    retimed += candidates.size();
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      Measurement again = Outcome(candidates[i].schedule);
-      again.samples.assign(rounds, again.samples.at(0));
-      if (Status status = on_measured(i, again); !status) return status;
-    }
-    return {};
-  }
-  static double Seconds(const std::string& schedule) {
-    return 1e-3 * (1 + static_cast<double>(StreamSeed(0, schedule) % 1000) / 1000);
-  }
-  Measurement Outcome(const std::string& schedule) const {
-    if (fails && fails(schedule)) {
-      return {.status = TrialStatus::kWrongResult, .message = "planted"};
-    }
-    return {.samples = std::vector<double>(3, Seconds(schedule)),
-            .compile_ms = 10,
-            .check_ms = 2,
-            .measure_ms = 5};
-  }
-
-  std::function<bool(const std::string&)> fails;
-  std::optional<Error> failure;
-  std::set<std::string> seen;
-  std::vector<std::string> order;
-  std::vector<size_t> batches;
-  size_t retimed = 0;
-};
-
-// The tests keep the measurer.
-class Borrowed : public Measurer {
- public:
-  explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
-  Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                 std::optional<double> best_seconds, const OnMeasured& on_measured) override {
-    return measurer_.Measure(workload, candidates, best_seconds, on_measured);
-  }
-  Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
-                const OnMeasured& on_measured) override {
-    return measurer_.Retime(workload, candidates, rounds, on_measured);
-  }
-
- private:
-  Measurer& measurer_;
-};
-
-Compute Matmul(int64_t n) {
-  return Parsed(fmt::format(R"(
-    compute matmul {{
-      input A: f32[64, {0}]
-      weight B: f32[{0}, 128] constant
-      output C: f32[64, 128]
-      acc[i: 64, j: 128, k: {0} reduction]:
-        C[i, j] sum= A[i, k] * B[k, j]
-    }})",
-                            n));
-}
-
-class TunerTest : public ::testing::Test {
- protected:
-  TunerTest() {
-    options_.target = DetectCpu(2);
-    options_.trials = 40;
-    options_.seed = 3;
-  }
-  // A space of its own: these tests are of the search, not of the sketches.
-  static std::vector<Sketch> Sketches(const TuningTask&) {
-    const auto unroll = [](const std::string& loop, int64_t factor) {
-      return UnrollStep{loop, static_cast<int>(factor)};
-    };
-    Sketch main{.name = "main"};
-    for (const char* name : {"i", "j", "k"}) main.knobs.push_back({name, {1, 2, 4, 8}, 1});
-    main.fill = [unroll](const std::vector<int64_t>& v) {
-      return Schedule{"direct",
-                      {unroll("acc.i", v[0]), unroll("acc.j", v[1]), unroll("acc.k", v[2])}};
-    };
-    Sketch other{.name = "other", .knobs = {{"factor", {16, 32, 64}, 0}}};
-    other.fill = [unroll](const std::vector<int64_t>& v) {
-      return Schedule{"direct", {unroll("acc.k", v[0])}};
-    };
-    Sketch naive{.name = "naive"};
-    naive.fill = [](const std::vector<int64_t>&) { return Schedule{.lowering = "direct"}; };
-    return {main, other, naive};
-  }
-  static std::vector<Sketch> SketchesAndOneMore(const TuningTask& task) {
-    std::vector<Sketch> sketches = Sketches(task);
-    Sketch added{.name = "added", .knobs = {{"factor", {3, 5}, 0}}};
-    added.fill = [](const std::vector<int64_t>& v) {
-      return Schedule{"direct", {UnrollStep{"acc.i", static_cast<int>(v[0])}}};
-    };
-    sketches.insert(sketches.begin() + 1, added);
-    return sketches;
-  }
-  TuneReport Tuned(ScriptedMeasurer& measurer, const SketchSource& sketches = Sketches) {
-    const TuningParts parts{
-        [&]() -> Result<std::unique_ptr<Measurer>> { return std::make_unique<Borrowed>(measurer); },
-        sketches};
-    Result<TuneReport> report = TuneWith(*database_, tasks_, options_, parts);
-    if (!report) ADD_FAILURE() << report.error().Format();
-    return report ? *report : TuneReport{};
-  }
-  int64_t Recorded(const TuningTask& task) {
-    return *database_->CountTrials(MakeTuningKey(task, options_.target, options_.accuracy));
-  }
-
-  std::unique_ptr<Database> database_ =
-      std::make_unique<Database>(*Database::Open(":memory:", OpenMode::kReadWrite));
-  std::vector<TuningTask> tasks_ = {TaskOf(Matmul(96), 2), TaskOf(Matmul(160), 1)};
-  TunerOptions options_;
-};
+using testing::TunerTest;
 
 TEST_F(TunerTest, SpendsItsBudgetAndNoMore) {
   ScriptedMeasurer measurer;
@@ -246,7 +117,10 @@ TEST_F(TunerTest, AnExhaustedSpaceIsConverged) {
   EXPECT_GT(report.progress.measured, 67);
   EXPECT_EQ(std::ranges::count(measurer.order, "lower direct\n"), 0);
   EXPECT_TRUE(report.progress.tasks[0].converged);
-  EXPECT_GT(*database_->ConvergedSpace(MakeTuningKey(tasks_[0], options_.target, {})), 0);
+  const auto converged = *database_->Converged(MakeTuningKey(tasks_[0], options_.target, {}));
+  ASSERT_TRUE(converged);
+  EXPECT_EQ(converged->reason, ConvergenceReason::kExhausted);
+  EXPECT_EQ(DescribeStop(report), "every candidate tried");
   EXPECT_EQ(Tuned(measurer).progress.measured, 0);
 }
 
@@ -291,7 +165,7 @@ TEST_F(TunerTest, CancellingKeepsWhatWasMeasured) {
   options_.on_progress = [&](const TuneProgress& progress) { measured = progress.measured; };
   options_.cancelled = [&] { return measured >= 10; };
   const TuneReport report = Tuned(measurer);
-  EXPECT_TRUE(report.cancelled);
+  EXPECT_EQ(report.stop, TuneStop::kCancelled);
   EXPECT_GE(report.progress.trials, 10);
   EXPECT_LT(report.progress.trials, 40);
 }
@@ -303,6 +177,25 @@ TEST_F(TunerTest, AnUnmeasurableTaskDoesNotStopTheOthers) {
   EXPECT_EQ(report.progress.measured, 2);
   EXPECT_NE(report.progress.tasks[0].problem, "");
   EXPECT_NE(report.progress.tasks[1].problem, "");
+}
+
+TEST_F(TunerTest, NothingMeasuredIsAnError) {
+  class Silent : public Measurer {
+    Status Measure(const Workload&, std::span<const CandidateRequest>, std::optional<double>,
+                   const OnMeasured&) override {
+      return Fail(ErrorCode::kInternal, "the worker died between candidates");
+    }
+    Status Retime(const Workload&, std::span<const CandidateRequest>, int,
+                  const OnMeasured&) override {
+      return {};
+    }
+  };
+  const TuningParts parts{
+      []() -> Result<std::unique_ptr<Measurer>> { return std::make_unique<Silent>(); }, Sketches};
+  const Result<TuneReport> report = TuneWith(*database_, tasks_, options_, parts);
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("nothing could be measured"));
+  EXPECT_THAT(report.error().message, HasSubstr("the worker died between candidates"));
 }
 
 TEST_F(TunerTest, TheBestAreTimedAgain) {

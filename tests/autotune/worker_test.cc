@@ -1,7 +1,10 @@
 // The worker process: what a candidate does to it, and what the tuner makes of that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "autotune/measurer.h"
@@ -145,13 +148,34 @@ TEST_F(WorkerTest, AWorkerThatIsNotThereIsAnError) {
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
 }
 
+// A program of the system or a shell script in the worker's place.
 TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
-  const auto measurer = MakeWorkerMeasurer("/bin/true", {}, {});
-  const std::vector<CandidateRequest> requests = {{GoodSchedule(0)}};
-  const Status status = measurer->Measure(WorkloadOf(MatmulRelu()), requests, std::nullopt,
-                                          [](size_t, const Measurement&) -> Status { return {}; });
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, ErrorCode::kInternal);
+  struct Impostor {
+    std::string script;
+    std::string message;
+    double seconds = 30;
+  };
+  const std::string path = ::testing::TempDir() + "/impostor-" + std::to_string(getpid());
+  for (const auto& [script, message, seconds] : {
+           Impostor{"exit 7", "exit status 7"},
+           Impostor{"echo 'cannot load a library' >&2; exit 127", "cannot load a library"},
+           Impostor{"exec cat", "malformed event"},  // echoes the greeting
+           Impostor{"exec yes", "wanted at most 65536"},
+           Impostor{"exec sleep 1000", "no answer within 0.2 s", 0.2},
+       }) {
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    const auto measurer = MakeWorkerMeasurer(path, {.seconds_to_greet = seconds}, {});
+    const std::vector<CandidateRequest> requests = {{GoodSchedule(0)}};
+    const Status status =
+        measurer->Measure(WorkloadOf(MatmulRelu()), requests, std::nullopt,
+                          [](size_t, const Measurement&) -> Status { return {}; });
+    ASSERT_FALSE(status) << script;
+    EXPECT_EQ(status.error().code, ErrorCode::kIo) << script;
+    EXPECT_THAT(status.error().message, HasSubstr(path));
+    EXPECT_THAT(status.error().message, HasSubstr(message));
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

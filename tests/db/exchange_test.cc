@@ -25,10 +25,10 @@ void Fill(Database& database, int salt) {
       TrialRecord trial = OkTrial(n + salt, 1 + n + 0.1 * salt);
       if (n == 3) trial = FailedTrial(n, static_cast<TrialStatus>(2 + (task + salt) % 6));
       if (n == 4) trial.accuracy_error = std::numeric_limits<double>::infinity();
-      ASSERT_TRUE(database.RecordTrial(key, trial).has_value());
+      ASSERT_TRUE(database.RecordTrial(key, trial, n % 2 == 0 ? "m" : "").has_value());
     }
     if (task == salt) {
-      ASSERT_TRUE(database.SetConverged(key, 3).has_value());
+      ASSERT_TRUE(database.SetConverged(key, {3, ConvergenceReason::kStale, 64}).has_value());
     }
   }
   ASSERT_TRUE(database.SetMachineFact("cpu", {"peak", 1e11 + salt, "fma", 10}).has_value());
@@ -46,6 +46,21 @@ TEST(Exchange, ExportImportExportIsTheSame) {
   EXPECT_EQ(*counts, (ExchangeCounts{.added = 22}));
   EXPECT_EQ(ExportText(second), text);
   EXPECT_EQ(second.IntegrityCheck()->size(), 0u);
+}
+
+// What version 1 did not know is left at what it meant then: no reason, no charges.
+TEST(Exchange, ReadsTheFirstVersion) {
+  std::istringstream in(R"({"record":"tunec_database","version":1}
+{"record":"target","id":1,"text":"x86-64"}
+{"record":"workload","id":1,"kind":"matmul","description":"fc1","flops":2e9,"bytes":1e6,"text":"w"}
+{"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":1,"converged":9}
+)");
+  Database database = OpenForTest();
+  ASSERT_TRUE(database.Import(in, "lines").has_value());
+  TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
+  EXPECT_EQ(database.Converged(key)->value(), (Convergence{9, ConvergenceReason::kUnknown, 0}));
+  std::istringstream newer(R"({"record":"tunec_database","version":3})");
+  EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
 TEST(Exchange, ImportingTwiceKeepsEverything) {
@@ -127,7 +142,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 2})", "export version 2, wanted 1"},
+      {R"({"record": "tunec_database", "version": 3})", "export version 3, wanted at most 2"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 has not been introduced"},

@@ -189,7 +189,8 @@ TEST(Open, OlderVersionIsMigratedOnlyForWriting) {
   const std::string path = folder.File("t.db");
   SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
       .exec(fmt::format("PRAGMA application_id = {}; VACUUM", kApplicationId));
-  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported, "schema 0 is older than 2");
+  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported,
+                fmt::format("schema 0 is older than {}", SchemaVersion()).c_str());
   MakeDatabase(path);
   EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).CountTrials(SampleKey()), 1);
 }
@@ -371,12 +372,27 @@ TEST(Schema, ObjectsOfVersion1AreDropped) {
         "INSERT INTO artifacts(key_hash, key_text, object, object_hash, metadata, created_at) "
         "VALUES ('h', 'key', x'00', 'h', '{}', 1)");
   }
-  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported, "schema 1 is older than 2");
+  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported,
+                fmt::format("schema 1 is older than {}", SchemaVersion()).c_str());
   MakeDatabase(path);
   const Database database = OpenForTest(path, OpenMode::kReadOnly);
   EXPECT_EQ(database.Stats()->artifacts, 0);
   EXPECT_EQ(database.CountTrials(SampleKey()), 1);
   EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
+}
+
+TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
+  SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
+  ASSERT_TRUE(Migrate(raw, "m", Migrations().first(1)).has_value());
+  raw.exec(
+      "INSERT INTO workloads VALUES (1, 'h', 'w', 'k', 'd', 1, 1);"
+      "INSERT INTO targets VALUES (1, 'h', 't'); INSERT INTO tasks VALUES (1, 1, 1, 'p', 1, 77)");
+  ASSERT_TRUE(Migrate(raw, "m", Migrations()).has_value());
+  SQLite::Statement task(raw, "SELECT converged, converged_by, converged_bound FROM tasks");
+  ASSERT_TRUE(task.executeStep());
+  EXPECT_EQ(task.getColumn(0).getInt(), 77);
+  EXPECT_EQ(task.getColumn(1).getInt(), 0);  // nobody knows why
+  EXPECT_EQ(task.getColumn(2).getDouble(), 0);
 }
 
 TEST(Schema, ForeignTablesAreNotClaimed) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "db/schema.h"
 #include "tests/db/samples.h"
 
 namespace tunec {
@@ -44,7 +45,7 @@ TEST(Records, UnknownKeyHasNothing) {
   EXPECT_EQ(database.CountTrials(SampleKey()), 0);
   EXPECT_EQ(database.Trials(SampleKey())->size(), 0u);
   EXPECT_EQ(database.Best(SampleKey()).value(), std::nullopt);
-  EXPECT_EQ(database.ConvergedSpace(SampleKey()), 0);
+  EXPECT_FALSE(database.Converged(SampleKey()).value());
 }
 
 TEST(Records, EachPartOfTheKeySeparates) {
@@ -124,13 +125,70 @@ TEST(Records, WrongResultOutweighsTimeAndTimeOutweighsAccident) {
   EXPECT_EQ(database.Best(key).value(), std::nullopt);
 }
 
-TEST(Records, ConvergedIsRememberedAndForgotten) {
+TEST(Records, ChargesCountForTheirModelOnly) {
   Database database = OpenForTest();
-  ASSERT_TRUE(database.SetConverged(SampleKey(), 7).has_value());
-  EXPECT_EQ(database.ConvergedSpace(SampleKey()), 7);
-  EXPECT_EQ(database.ConvergedSpace(SampleKey(1)), 0);
+  const std::vector<TuningKey> keys = {SampleKey(0), SampleKey(1), SampleKey(2)};
+  EXPECT_FALSE(database.Charged("m")->has_value());
+  for (int n = 0; n < 3; ++n) {
+    ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(n, 1), "m").has_value());
+    ASSERT_TRUE(database.RecordTrial(keys[1], OkTrial(n, 1), "other").has_value());
+  }
+  // A schedule that is there already is not charged again.
+  ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(0, 2), "m").has_value());
+  EXPECT_EQ(database.Charged("m")->value(), 3);
+  EXPECT_EQ(database.Charged("other")->value(), 3);
+  ASSERT_TRUE(database.SetCharges("m", keys, {2, 1, 5}).has_value());
+  EXPECT_EQ(database.Charged("m")->value(), 3);
+  EXPECT_EQ(database.Charged("other")->value(), 3);
+  ASSERT_TRUE(database.SetCharges("m", keys, {2, 9, 5}).has_value());
+  EXPECT_EQ(database.Charged("m")->value(), 2 + 3);  // as many as there are
+}
+
+TEST(Records, WhatIsRemovedIsNotChargedAnyMore) {
+  Database database = OpenForTest();
+  const std::vector<TuningKey> keys = {SampleKey(0), SampleKey(1)};
+  for (int n = 0; n < 3; ++n) {
+    ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(n, 1 + n), "m").has_value());
+    ASSERT_TRUE(database.RecordTrial(keys[1], OkTrial(n, 1 + n), "m").has_value());
+  }
+  ASSERT_TRUE(database.Prune({.keep_best = 1}).has_value());
+  EXPECT_EQ(database.Charged("m")->value(), 2);
+  EXPECT_EQ(database.Forget({keys[0].workload.text}), (PruneCounts{.trials = 1, .tasks = 1}));
+  EXPECT_EQ(database.Charged("m")->value(), 1);
+  EXPECT_EQ(database.Stats()->workloads, 1);
+  EXPECT_EQ(database.Forget({keys[1].workload.text}), (PruneCounts{.trials = 1, .tasks = 1}));
+  EXPECT_FALSE(database.Charged("m")->has_value());
+  EXPECT_TRUE(database.IntegrityCheck()->empty());
+}
+
+TEST(Records, UsesTellUnderWhichKeysWorkloadsAreTuned) {
+  Database database = OpenForTest();
+  TuningKey other = SampleKey(0);
+  other.target = "another";
+  for (int n = 0; n < 2; ++n) {
+    ASSERT_TRUE(database.RecordTrial(SampleKey(n), OkTrial(1, 1)).has_value());
+    ASSERT_TRUE(
+        database.RecordTrial(SampleKey(n), FailedTrial(2, TrialStatus::kCrashed)).has_value());
+  }
+  ASSERT_TRUE(database.RecordTrial(other, OkTrial(1, 1)).has_value());
+  TuningKey failed = SampleKey(1);
+  failed.target = "nothing but failures";
+  ASSERT_TRUE(database.RecordTrial(failed, FailedTrial(2, TrialStatus::kCrashed)).has_value());
+  const KeyUse both{SampleKey().target, SampleKey().policy, 1, 2, 4};
+  const KeyUse one{"another", SampleKey().policy, 1, 1, 1};
+  EXPECT_THAT(
+      database.UsesOf({SampleKey(0).workload.text, SampleKey(1).workload.text, "none"}).value(),
+      ::testing::ElementsAre(both, one));
+}
+
+TEST(Records, ConvergedIsRememberedAndForgotten) {
+  const Convergence kAtCeiling{7, ConvergenceReason::kCeiling, 5e11};
+  Database database = OpenForTest();
+  ASSERT_TRUE(database.SetConverged(SampleKey(), kAtCeiling).has_value());
+  EXPECT_EQ(database.Converged(SampleKey())->value(), kAtCeiling);
+  EXPECT_FALSE(database.Converged(SampleKey(1)).value());
   ASSERT_TRUE(database.ClearConverged(SampleKey()).has_value());
-  EXPECT_EQ(database.ConvergedSpace(SampleKey()), 0);
+  EXPECT_FALSE(database.Converged(SampleKey()).value());
 }
 
 TEST(Records, UndatedTrialIsDatedNow) {
@@ -190,7 +248,7 @@ TEST(Records, ListFiltersAndOrders) {
     ASSERT_TRUE(database.RecordTrial(key, OkTrial(2, 1)).has_value());
     ASSERT_TRUE(database.RecordTrial(key, FailedTrial(3, TrialStatus::kIllegal)).has_value());
   }
-  ASSERT_TRUE(database.SetConverged(conv, 1).has_value());
+  ASSERT_TRUE(database.SetConverged(conv, {1}).has_value());
 
   const auto all = database.List({});
   ASSERT_EQ(all->size(), 3u);
@@ -237,12 +295,12 @@ TEST(Records, StatsCount) {
   ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 2)).has_value());
   const TrialRecord failed = FailedTrial(2, TrialStatus::kCrashed);
   ASSERT_TRUE(database.RecordTrial(SampleKey(), failed).has_value());
-  ASSERT_TRUE(database.SetConverged(SampleKey(1), 1).has_value());
+  ASSERT_TRUE(database.SetConverged(SampleKey(1), {1}).has_value());
   ASSERT_TRUE(database.PutArtifact("key", {"12345", "{}", 0}).has_value());
 
   const auto stats = database.Stats();
   EXPECT_EQ(stats->path, folder.File("t.db"));
-  EXPECT_EQ(stats->schema_version, 2);
+  EXPECT_EQ(stats->schema_version, SchemaVersion());
   EXPECT_GT(stats->file_bytes, 4096);
   EXPECT_EQ(stats->workloads, 2);
   EXPECT_EQ(stats->tasks, 2);

@@ -6,6 +6,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import struct
@@ -300,8 +301,9 @@ class Cli(unittest.TestCase):
         first = self.good(path, "--trials", "4", "--threads", "1")
         self.assertRegex(first, r"\b[1-4] new trials?")
         self.assertRegex(first, r"(?m)^trials \d+/4 ")
+        self.assertRegex(first, r"(?m)^[1-4] new trials?; stopped after [1-4] of 4: \S")
         second = self.good(path, "--trials", "4", "--threads", "1")
-        self.assertIn("0 new trials", second)
+        self.assertRegex(second, r"(?m)^0 new trials; stopped after [1-4] of 4: \S")
         self.assertIn("0 objects compiled", second)
         self.assertRegex(self.good("db", "stats"), r"workloads 1, ")
         self.assertIn("matmul", self.good("db", "list"))
@@ -313,6 +315,56 @@ class Cli(unittest.TestCase):
         self.bad(2, "no tuned workload", "db", "best", "ffffffffffff0")
         self.bad(2, "nowhere.db", "db", "stats", "--db", "nowhere.db")
         self.assertFalse((self.dir / "nowhere.db").exists())
+
+    def test_says_for_which_others_a_model_is_tuned(self):
+        path = self.file("g.graph", GRAPH)
+        self.assertIn("none of 1 groups is tuned", self.good(path))
+        self.good(path, "--trials", "2", "--threads", "1")
+        self.assertIn("1 of 1 groups are tuned (", self.good(path, "--threads", "1"))
+        done = self.tunec("run", path, "--threads", "1", "--accuracy", "exact")
+        self.assertIn("note: 1 of 1 groups are tuned for accuracy=f32, none for accuracy=exact", done.stderr)
+
+    def test_the_database_tells_targets_apart_and_forgets(self):
+        path = self.file("g.graph", GRAPH)
+        self.good(path, "--trials", "2", "--threads", "1")
+        self.good(path, "--trials", "2", "--threads", "1", "--accuracy", "exact")
+        stats = self.good("db", "stats")
+        self.assertRegex(stats, r"(?m)^all targets: cpu \S+ \[.*threads=1$")
+        self.assertRegex(stats, r"(?m)^target accuracy=exact$")
+        listed = self.good("db", "list")
+        self.assertRegex(listed, r"(?m)accuracy=exact$")
+        self.assertRegex(listed, r"(?m)accuracy=f32$")
+        workload = listed.splitlines()[-1].split()[0]
+        self.bad(2, "no workload begins with", "db", "forget", "ffffffffffff0")
+        self.assertRegex(self.good("db", "forget", workload), r"removed \d trials? of 2 tasks")
+        self.assertIn("none of 1 groups is tuned", self.good(path, "--threads", "1"))
+
+    def test_tuners_at_once_share_their_budget(self):
+        path = self.file("g.graph", GRAPH)
+        tuners = [subprocess.Popen([TUNEC, path, "--trials", "16", "--seed", str(seed), "--threads", "1"], text=True,
+                                   cwd=self.dir, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE) for seed in range(3)]
+        for tuner in tuners:
+            out, err = tuner.communicate(timeout=300)
+            self.assertEqual(tuner.returncode, 0, out + err)
+        recorded = int(self.good("db", "stats").split("trials ")[1].split()[0])
+        self.assertLessEqual(recorded, 16 + len(tuners) - 1)
+
+    def test_a_program_that_is_no_worker(self):
+        path = self.file("g.graph", GRAPH)
+        program = self.dir / "bin" / "tunec"
+        program.parent.mkdir()
+        shutil.copy(TUNEC, program)
+        worker = program.parent / "tunec-worker"
+        for script, message in (("exit 1", "exit status 1"), ("exec cat", "malformed event"),
+                                ("exec yes", "wanted at most 65536")):
+            worker.write_text(f"#!/bin/sh\n{script}\n")
+            worker.chmod(0o755)
+            done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,
+                                  env=self.environment, timeout=60)
+            self.assertEqual(done.returncode, 2, script + done.stderr + done.stdout)
+            self.assertIn(f"error: '{worker}' does not answer as the tunec-worker", done.stderr)
+            self.assertIn(message, done.stderr)
 
     def test_bench_json(self):
         path = self.file("g.graph", GRAPH)
@@ -341,7 +393,8 @@ class Cli(unittest.TestCase):
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, line + out + err)
         self.assertLess(time.monotonic() - started, 60)
-        self.assertRegex(out, r"interrupted: \d+ new trials? kept")
+        self.assertRegex(err, r"(?m)^interrupted: \d+ new trials? kept, run again to continue$")
+        self.assertNotIn("error", err)
         printed = int(line.split()[1].split("/")[0])
         stats = self.good("db", "stats")
         self.assertGreaterEqual(int(stats.split("trials ")[1].split()[0]), printed)

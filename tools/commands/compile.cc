@@ -14,10 +14,11 @@
 namespace tunec {
 namespace {
 
-/// Needed for the column of a report only, so its failure is a note.
-std::optional<Roofline> FindRoofline(Session& session) {
+/// Needed for the column of a report only, so its failure is a note. Measured only where tuning
+/// was asked for, and has not done so already.
+std::optional<Roofline> FindRoofline(const Session& session) {
   Result<Roofline> roofline = [&]() -> Result<Roofline> {
-    if (session.options.trials > 0)
+    if (session.options.Tunes())
       return EnsureRoofline(session.database.get(), session.options.target);
     if (session.database == nullptr) return Fail(ErrorCode::kNotFound, "no database");
     TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*session.database, session.options.target));
@@ -32,10 +33,10 @@ std::optional<Roofline> FindRoofline(Session& session) {
 
 /// What an interrupted tuning leaves.
 int ReportInterruption(const TuningDisplay& display) {
-  if (const auto& latest = display.Latest())
-    fmt::print("{}interrupted: {} kept, {}/{} in all\n", display.TaskTable(),
-               CountText(latest->measured, "new trial"), latest->trials, latest->budget);
-  PrintToStandardError("error: interrupted");
+  const auto& latest = display.Latest();
+  fmt::print("{}", display.TaskTable());
+  PrintToStandardError(fmt::format("interrupted: {} kept, run again to continue",
+                                   CountText(latest ? latest->measured : 0, "new trial")));
   return kExitInterrupted;
 }
 
@@ -46,10 +47,11 @@ void PrintSummary(const CompileReport& report, const CompileOptions& options) {
              CountText(report.nodes_before, "node"), report.nodes_after,
              CountText(std::ssize(report.kernels), "kernel"), workloads.size(),
              CountText(report.launches, "launch", "launches"), CountText(report.phases, "phase"));
-  if (options.trials > 0) {
+  if (!options.Tunes()) fmt::print("{}\n", Describe(report.known));
+  if (options.Tunes()) {
     const TuneProgress& tuning = report.tuning.progress;
-    fmt::print("{}, {} of {} recorded", CountText(tuning.measured, "new trial"), tuning.trials,
-               options.trials);
+    fmt::print("{}; stopped after {}: {}", CountText(tuning.measured, "new trial"),
+               BudgetText(tuning), DescribeStop(report.tuning));
     if (tuning.measured > 0)
       fmt::print("; {:.0f} ms each (compile {:.0f}, check {:.0f}, measure {:.0f})",
                  1e3 * tuning.elapsed_seconds / static_cast<double>(tuning.measured),
@@ -81,9 +83,8 @@ Status PrintTimes(const Graph& graph, const CompiledModel& model,
 Result<int> RunCompile(const CompileArguments& arguments, double started) {
   CatchInterrupts();
   TUNEC_ASSIGN(Session session, OpenRunnable(arguments));
-  const std::optional<Roofline> roofline = FindRoofline(session);
   CompileOptions options = session.options;
-  TuningDisplay display(roofline);
+  TuningDisplay display;
   options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
   options.on_log = [&, log = session.options.on_log](const std::string& line) {
     display.MakeRoom();
@@ -102,7 +103,7 @@ Result<int> RunCompile(const CompileArguments& arguments, double started) {
     return kExitOk;
   }
   fmt::print("ready to run after {}\n", DurationText(SecondsNow() - started));
-  TUNEC_RETURN_IF_ERROR(PrintTimes(session.graph, *model, roofline));
+  TUNEC_RETURN_IF_ERROR(PrintTimes(session.graph, *model, FindRoofline(session)));
   return kExitOk;
 }
 

@@ -1,7 +1,10 @@
 // `tunec db ...`: the tuning database from outside.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <set>
 
+#include "autotune/key_parts.h"
+#include "autotune/tuner.h"
 #include "support/hash.h"
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
@@ -15,7 +18,8 @@ struct DbArguments {
   std::string path;
   std::string file;  // to export, import or merge
   TaskFilter filter;
-  std::string workload;  // the beginning of its hash
+  std::string workload;                // the beginning of its hash
+  std::vector<std::string> forgotten;  // beginnings of their hashes
   int64_t keep_best = 1;
   std::optional<int64_t> older_than_days;
 };
@@ -36,6 +40,20 @@ std::string DateText(int64_t unix_seconds) {
 
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
 
+// What tells the targets apart; prints what they have in common. Facts about a machine are kept
+// under its text without an accuracy.
+std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
+  std::vector<std::string> texts;
+  for (const TargetStats& target : targets) texts.push_back(target.target);
+  if (texts.size() < 2) return texts;
+  DistinctTargets apart = TellApart(texts);
+  fmt::print("\nall targets: {}\n", apart.common);
+  for (std::string& own : apart.own) {
+    if (own.empty()) own = "with any accuracy";
+  }
+  return apart.own;
+}
+
 Result<int> ShowStats(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_ASSIGN(const DatabaseStats stats, database.Stats());
@@ -44,14 +62,23 @@ Result<int> ShowStats(const DbArguments& arguments) {
   fmt::print("workloads {}, tasks {} ({} converged), trials {} ({} ok), objects {} ({})\n",
              stats.workloads, stats.tasks, stats.converged, stats.trials, stats.ok, stats.artifacts,
              BytesText(static_cast<double>(stats.artifact_bytes)));
-  for (const TargetStats& target : stats.targets) {
-    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok), latest {}\n", target.target,
-               target.tasks, target.trials, target.ok, DateText(target.latest_at));
+  const std::vector<std::string> names = NameTargets(stats.targets);
+  for (size_t t = 0; t < stats.targets.size(); ++t) {
+    const TargetStats& target = stats.targets[t];
+    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok), latest {}\n", names[t], target.tasks,
+               target.trials, target.ok, DateText(target.latest_at));
     TUNEC_ASSIGN(const std::vector<MachineFact> facts, database.MachineFacts(target.target));
     for (const MachineFact& fact : facts)
       fmt::print("  {} {} ({})\n", fact.name, QuantityText(fact.value), fact.text);
   }
   return kExitOk;
+}
+
+// What tells a task's target from those of the others; empty where there is one target only.
+std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
+  std::vector<std::string> texts;
+  for (const TaskSummary& task : tasks) texts.push_back(task.key.target);
+  return TellApart(texts).own;
 }
 
 Result<int> ListTasks(const DbArguments& arguments) {
@@ -65,8 +92,11 @@ Result<int> ListTasks(const DbArguments& arguments) {
                    {"best", Align::kRight},
                    {"GFLOP/s", Align::kRight},
                    {"state"},
-                   {"latest"}});
-  for (const TaskSummary& task : tasks) {
+                   {"latest"},
+                   {"target"}});
+  const std::vector<std::string> targets = TargetsOf(tasks);
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    const TaskSummary& task = tasks[t];
     const WorkloadKey& workload = task.key.workload;
     table.AddRow({WorkloadHash(task).substr(0, 12), workload.kind, workload.description,
                   fmt::format("{}", task.trials), fmt::format("{}", task.ok),
@@ -74,7 +104,8 @@ Result<int> ListTasks(const DbArguments& arguments) {
                   task.best && workload.flops > 0
                       ? fmt::format("{:.1f}", workload.flops / task.best->median_seconds / 1e9)
                       : "-",
-                  task.converged ? "converged" : "", DateText(task.latest_at)});
+                  task.converged ? "converged: " + Describe(*task.converged) : "",
+                  DateText(task.latest_at), targets[t]});
   }
   fmt::print("{}", table.Print());
   return kExitOk;
@@ -137,6 +168,32 @@ Result<int> Prune(const DbArguments& arguments) {
   return kExitOk;
 }
 
+// The one workload whose hash begins so.
+Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const std::string& hash) {
+  std::set<std::string> texts;
+  for (const TaskSummary& task : tasks) {
+    if (WorkloadHash(task).starts_with(hash)) texts.insert(task.key.workload.text);
+  }
+  if (texts.size() == 1) return *texts.begin();
+  if (texts.empty()) return Fail(ErrorCode::kNotFound, "no workload begins with '{}'", hash);
+  return Fail(ErrorCode::kInvalidArgument, "{} workloads begin with '{}', wanted one", texts.size(),
+              hash);
+}
+
+Result<int> Forget(const DbArguments& arguments) {
+  TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
+  TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List({}));
+  std::vector<std::string> texts;
+  for (const std::string& hash : arguments.forgotten) {
+    TUNEC_ASSIGN(std::string text, FindWorkload(tasks, hash));
+    texts.push_back(std::move(text));
+  }
+  TUNEC_ASSIGN(const PruneCounts counts, database.Forget(texts));
+  fmt::print("removed {} of {}\n", CountText(counts.trials, "trial"),
+             CountText(counts.tasks, "task"));
+  return kExitOk;
+}
+
 Result<int> Check(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_ASSIGN(const std::vector<std::string> problems, database.IntegrityCheck());
@@ -185,6 +242,10 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   add_file(add("import", "take in JSON lines", ImportFrom), "to read");
   add_file(add("merge", "take in another database", MergeWith), "the other database");
   add("check", "look for damage", Check);
+  add("forget", "remove all trials of workloads, so that they are tuned anew", Forget)
+      .add_option("WORKLOAD", arguments->forgotten, "the beginning of a hash that list prints")
+      ->required()
+      ->type_name("");
   CLI::App& prune = add("prune", "remove trials but the best", Prune);
   prune.add_option("--keep-best", arguments->keep_best, "of each workload (default 1)")
       ->type_name("N")

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 
+#include "autotune/roofline.h"
 #include "autotune/tuner.h"
 #include "db/version.h"
 #include "graph/onnx/tensor_file.h"
@@ -11,7 +12,6 @@
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
-#include "tools/roofline.h"
 #include "tools/text_table.h"
 
 namespace tunec {
@@ -105,12 +105,16 @@ void Doctor::ExamineCeilings() {
       arguments_.measure ? MeasureRoofline(target_) : EnsureRoofline(database_.get(), target_);
   if (!roofline) return Problem("ceilings", roofline.error().message);
   if (arguments_.measure && database_ != nullptr) {
-    if (const Status kept = RecordRoofline(*database_, target_, *roofline); !kept)
-      Problem("ceilings", kept.error().message);
+    roofline = RecordRoofline(*database_, target_, *roofline);
+    if (!roofline) return Problem("ceilings", roofline.error().message);
   }
-  Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds, {}B/s copy, {} threads",
+  Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds, {}B/s copy, {} threads{}",
                               QuantityText(roofline->peak_flops),
-                              QuantityText(roofline->bytes_per_second), target_.threads));
+                              QuantityText(roofline->bytes_per_second), target_.threads,
+                              roofline->Provisional()
+                                  ? fmt::format("; provisional: others had {:.0f} % of the machine",
+                                                100 * roofline->disturbance)
+                                  : ""));
 }
 
 void Doctor::ExamineVersions() {

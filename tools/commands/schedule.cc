@@ -14,7 +14,7 @@
 #include "tools/commands/schedule_picture.h"
 #include "tools/dump_kernel.h"
 #include "tools/model_options.h"
-#include "tools/roofline.h"
+#include "autotune/roofline.h"
 #include "tools/schedule_steps.h"
 #include "tools/text_table.h"
 

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <set>
 
 #include "autotune/tuner.h"
@@ -36,22 +35,6 @@ struct ShowArguments {
   std::string onnx;
   std::string dump;  // a folder
 };
-
-/// A group by its number, or by the name of one of its nodes.
-Result<const GroupReport*> FindGroup(const FrontReport& front, const std::string& wanted) {
-  size_t number = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  if (error == std::errc() && end == wanted.data() + wanted.size() && number < front.groups.size())
-    return &front.groups[number];
-  for (const GroupReport& group : front.groups) {
-    for (const NodeId node : group.group.nodes) {
-      if (front.graph.node(node).name == wanted) return &group;
-    }
-  }
-  return Fail(ErrorCode::kInvalidArgument,
-              "no group '{}', expected a number below {} or a node's name", wanted,
-              front.groups.size());
-}
 
 /// A workload's own name is empty, so that equal groups have equal text; here one group is meant.
 /// The name becomes part of symbols of the assembly.
@@ -87,8 +70,8 @@ class Shower {
  private:
   Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
   Result<ScheduledGroup> ScheduleGroup(const std::string& name) const {
-    TUNEC_ASSIGN(const GroupReport* group, FindGroup(front_, name));
-    return ScheduleGroup(*group);
+    TUNEC_ASSIGN(const size_t group, FindGroup(front_, name));
+    return ScheduleGroup(front_.groups[group]);
   }
 
   const ShowArguments& arguments_;
@@ -127,8 +110,8 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
 }
 
 Status Shower::ShowCompute(const std::string& name) const {
-  TUNEC_ASSIGN(const GroupReport* group, FindGroup(front_, name));
-  for (const NamedCompute& lowering : group->lowerings)
+  TUNEC_ASSIGN(const size_t group, FindGroup(front_, name));
+  for (const NamedCompute& lowering : front_.groups[group].lowerings)
     fmt::print("# lowering {}\n{}", lowering.name, Print(lowering.compute));
   return {};
 }

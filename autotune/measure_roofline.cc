@@ -1,23 +1,28 @@
-#include "tools/roofline.h"
-
+// Measuring the machine's ceilings, and how far the machine was free for that.
 #include <immintrin.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
+#include <thread>
 #include <vector>
 
+#include "autotune/machine_load.h"
+#include "autotune/measure_time.h"
+#include "autotune/roofline.h"
 #include "runtime/buffer.h"
 #include "runtime/thread_pool.h"
 
 namespace tunec {
 namespace {
 
-constexpr char kPeakFlops[] = "peak_flops";
-constexpr char kBandwidth[] = "dram_bytes_per_second";
-constexpr int kAccumulators = 12;  // enough for a latency of 4 and two units with some to spare
-constexpr int64_t kRounds = 20000;
-constexpr int kRepetitions = 12;
+constexpr int kAccumulators = 12;     // enough for a latency of 4 and two units with some to spare
+constexpr int64_t kRounds = 400'000;  // about a millisecond
+// Other work on the machine only ever lowers the result, so the best of several counts; the pauses
+// spread them over more than one turn of whatever else runs.
+constexpr int kRepetitions = 16;
+constexpr std::chrono::milliseconds kPause{15};
 // Larger than the caches of any processor that tunec will meet, smaller than its memory.
 constexpr size_t kCopyBytes = size_t{256} << 20;
 
@@ -64,22 +69,40 @@ __attribute__((target("avx2,fma"))) float MultiplyAdd256(int64_t rounds) {
 }
 #undef TUNEC_ACCUMULATORS
 
-/// The best of several, because other work on the machine only ever lowers it.
-double MeasurePeak(ThreadPool& pool, int vector_bits) {
+/// What each repetition found.
+struct PeakSamples {
+  std::vector<double> flops;   // per second
+  std::vector<double> shares;  // of the processor, that the threads got
+};
+
+PeakSamples SamplePeak(int threads, int vector_bits) {
   const int lanes = vector_bits / 32;
-  std::vector<float> results(static_cast<size_t>(pool.threads()));
-  // Several rounds of tasks for each thread, so that the wake-up does not count.
-  const int64_t tasks = 16 * pool.threads();
-  double best = 0;
+  const double flops = 2.0 * kAccumulators * lanes * static_cast<double>(kRounds) * threads;
+  std::vector<float> results(static_cast<size_t>(threads));
+  PeakSamples samples;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    const double start = Now();
-    pool.ParallelFor(tasks, [&](int64_t, int thread) {
+    if (repetition > 0) std::this_thread::sleep_for(kPause);
+    const SideBySide run = RunSideBySide(threads, [&](int thread) {
       results[thread] += lanes == 16 ? MultiplyAdd512(kRounds) : MultiplyAdd256(kRounds);
     });
-    const double flops = 2.0 * kAccumulators * lanes * kRounds * static_cast<double>(tasks);
-    best = std::max(best, flops / (Now() - start));
+    samples.flops.push_back(flops / run.seconds);
+    samples.shares.push_back(run.share);
   }
-  return best;
+  return samples;
+}
+
+/// How much of the machine others had while the samples were taken: what they took from the
+/// threads, what the host took from a virtual machine, and how far the usual repetition stays
+/// behind the best, which is all that a neighbour on the same core leaves to be seen.
+double Disturbance(const PeakSamples& samples, double stolen, const Target& target) {
+  // More threads than cores have to take turns.
+  const double most = std::min(1.0, static_cast<double>(target.cores) / target.threads);
+  const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
+                      static_cast<double>(samples.shares.size());
+  const double best = *std::ranges::max_element(samples.flops);
+  const double unsteady = 1 - Median(samples.flops) / best;
+  constexpr double kUsualSpread = 0.05;
+  return std::max({1 - mean / most, stolen, unsteady - kUsualSpread, 0.0});
 }
 
 double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
@@ -100,10 +123,6 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
 
 }  // namespace
 
-double Roofline::SecondsFor(double flops, double bytes) const {
-  return std::max(flops / peak_flops, bytes / bytes_per_second);
-}
-
 Result<Roofline> MeasureRoofline(const Target& target) {
   const bool wide = target.vector_bits >= 512;
   const bool runs = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
@@ -111,42 +130,17 @@ Result<Roofline> MeasureRoofline(const Target& target) {
   if (!runs)
     return Fail(ErrorCode::kDevice, "this machine does not have the {}-bit vectors of cpu {}",
                 target.vector_bits, target.cpu);
-  ThreadPool pool(target.threads);
   Roofline roofline;
-  roofline.peak_flops = MeasurePeak(pool, target.vector_bits);
+  const StealMeter steal;
+  const PeakSamples samples = SamplePeak(target.threads, target.vector_bits);
+  roofline.peak_flops = *std::ranges::max_element(samples.flops);
+  roofline.disturbance = Disturbance(samples, steal.Share(), target);
+  ThreadPool pool(target.threads);
   TUNEC_ASSIGN(Buffer from, Buffer::Allocate(kCopyBytes));
   TUNEC_ASSIGN(Buffer to, Buffer::Allocate(kCopyBytes));
   std::memset(from.data(), 1, kCopyBytes);
   std::memset(to.data(), 2, kCopyBytes);
   roofline.bytes_per_second = MeasureCopy(pool, from, to);
-  return roofline;
-}
-
-Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const Target& target) {
-  const std::string key = Print(target);
-  TUNEC_ASSIGN(const auto peak, database.GetMachineFact(key, kPeakFlops));
-  TUNEC_ASSIGN(const auto bandwidth, database.GetMachineFact(key, kBandwidth));
-  if (!peak || !bandwidth || peak->value <= 0 || bandwidth->value <= 0)
-    return std::optional<Roofline>();
-  return std::optional(Roofline{peak->value, bandwidth->value});
-}
-
-Status RecordRoofline(Database& database, const Target& target, const Roofline& roofline) {
-  const std::string key = Print(target);
-  TUNEC_RETURN_IF_ERROR(database.SetMachineFact(
-      key,
-      {kPeakFlops, roofline.peak_flops, "float32 multiply-adds in registers, all threads", 0}));
-  return database.SetMachineFact(key, {kBandwidth, roofline.bytes_per_second,
-                                       "copy of 256 MiB, bytes read and written, all threads", 0});
-}
-
-Result<Roofline> EnsureRoofline(Database* database, const Target& target) {
-  if (database != nullptr) {
-    TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*database, target));
-    if (recorded) return *recorded;
-  }
-  TUNEC_ASSIGN(const Roofline roofline, MeasureRoofline(target));
-  if (database != nullptr) TUNEC_RETURN_IF_ERROR(RecordRoofline(*database, target, roofline));
   return roofline;
 }
 

@@ -1,0 +1,119 @@
+#include "autotune/key_parts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+
+namespace tunec {
+namespace {
+
+constexpr std::string_view kFeatures = "features";
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::string TextOf(const KeyPart& part) {
+  if (part.name == kFeatures) return fmt::format("[{}]", part.value);
+  if (part.name == "kind" || part.name == "cpu" || part.name.empty()) return part.value;
+  return part.name + "=" + part.value;
+}
+
+const KeyPart* Find(const std::vector<KeyPart>& parts, const std::string& name) {
+  const auto found = std::ranges::find(parts, name, &KeyPart::name);
+  return found == parts.end() ? nullptr : &*found;
+}
+
+// The features of `a` that `b` lacks; many are only counted.
+std::string Surplus(const KeyPart& a, const KeyPart& b) {
+  constexpr size_t kMost = 4;
+  const std::vector<std::string> all = Split(a.value, ',');
+  const std::vector<std::string> theirs = Split(b.value, ',');
+  const std::set<std::string> others(theirs.begin(), theirs.end());
+  std::vector<std::string> surplus;
+  std::ranges::copy_if(all, std::back_inserter(surplus),
+                       [&](const std::string& name) { return !others.contains(name); });
+  if (surplus.empty()) return "fewer processor features";
+  if (surplus.size() > kMost) return fmt::format("{} more processor features", surplus.size());
+  return fmt::format("processors with {}", fmt::join(surplus, " "));
+}
+
+std::string Differing(const std::vector<KeyPart>& parts, const std::vector<KeyPart>& others) {
+  std::vector<std::string> texts;
+  for (const KeyPart& part : parts) {
+    const KeyPart* other = Find(others, part.name);
+    if (other != nullptr && *other == part) continue;
+    texts.push_back(part.name == kFeatures && other != nullptr ? Surplus(part, *other)
+                                                               : TextOf(part));
+  }
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+std::vector<KeyPart> AllParts(const KeyUse& key) {
+  std::vector<KeyPart> parts = TakeApart(key.target);
+  parts.push_back({"measured", key.policy});
+  parts.push_back({"schedule_language", fmt::format("{}", key.schedule_version)});
+  return parts;
+}
+
+}  // namespace
+
+std::vector<KeyPart> TakeApart(std::string_view target_text) {
+  const size_t open = target_text.find('[');
+  const size_t close = target_text.find(']', open);
+  const std::vector<KeyPart> whole = {{"", std::string(target_text)}};
+  if (open == std::string_view::npos || close == std::string_view::npos) return whole;
+  const std::vector<std::string> names = Split(target_text.substr(0, open), ' ');
+  if (names.size() != 2) return whole;
+  std::vector<KeyPart> parts = {
+      {"kind", names[0]},
+      {"cpu", names[1]},
+      {std::string(kFeatures), std::string(target_text.substr(open + 1, close - open - 1))}};
+  for (const std::string& word : Split(target_text.substr(close + 1), ' ')) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) return whole;
+    parts.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return parts;
+}
+
+KeyDifference Compare(const KeyUse& there, const KeyUse& here) {
+  const std::vector<KeyPart> theirs = AllParts(there);
+  const std::vector<KeyPart> ours = AllParts(here);
+  return {Differing(theirs, ours), Differing(ours, theirs)};
+}
+
+DistinctTargets TellApart(const std::vector<std::string>& target_texts) {
+  std::vector<std::vector<KeyPart>> targets;
+  for (const std::string& text : target_texts) targets.push_back(TakeApart(text));
+  DistinctTargets distinct;
+  if (targets.empty()) return distinct;
+  const auto shared = [&](const KeyPart& part) {
+    return std::ranges::all_of(targets, [&](const std::vector<KeyPart>& parts) {
+      const KeyPart* same = Find(parts, part.name);
+      return same != nullptr && *same == part;
+    });
+  };
+  const auto text_of = [&](const std::vector<KeyPart>& parts, bool common) {
+    std::vector<std::string> texts;
+    for (const KeyPart& part : parts) {
+      if (shared(part) == common) texts.push_back(TextOf(part));
+    }
+    return fmt::format("{}", fmt::join(texts, " "));
+  };
+  distinct.common = text_of(targets.front(), true);
+  for (const std::vector<KeyPart>& parts : targets) distinct.own.push_back(text_of(parts, false));
+  return distinct;
+}
+
+}  // namespace tunec

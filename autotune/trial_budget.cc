@@ -1,0 +1,63 @@
+#include "autotune/trial_budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "support/hash.h"
+
+namespace tunec {
+std::string ModelIdentity(const std::vector<TuningKey>& keys) {
+  std::set<std::string> hashes;
+  for (const TuningKey& key : keys) {
+    // Lengths before the texts, so that no two keys print alike.
+    hashes.insert(StableHash(fmt::format("{} {}{} {}{} {}{}", key.schedule_version,
+                                         key.policy.size(), key.policy, key.target.size(),
+                                         key.target, key.workload.text.size(), key.workload.text)));
+  }
+  std::string all;
+  for (const std::string& hash : hashes) all += hash;
+  return StableHash(all);
+}
+
+std::vector<int64_t> FairCharges(const std::vector<int64_t>& recorded, int64_t budget) {
+  std::vector<size_t> order(recorded.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t task) { return recorded[task]; });
+  std::vector<int64_t> charges(recorded.size());
+  const auto tasks = static_cast<int64_t>(recorded.size());
+  for (size_t place = 0; place < order.size(); ++place) {
+    const int64_t share = budget / tasks + (static_cast<int64_t>(place) < budget % tasks ? 1 : 0);
+    charges[order[place]] = std::min(recorded[order[place]], share);
+  }
+  return charges;
+}
+
+TrialBudget::TrialBudget(Database& database, std::vector<TuningKey> keys, int64_t trials)
+    : database_(database),
+      keys_(std::move(keys)),
+      model_(ModelIdentity(keys_)),
+      trials_(trials),
+      limit_(trials) {}
+
+Status TrialBudget::Load(const std::vector<int64_t>& recorded) {
+  TUNEC_ASSIGN(const std::optional<int64_t> charged, database_.Charged(model_));
+  if (charged) {
+    spent_ = *charged;
+    return {};
+  }
+  const std::vector<int64_t> fair = FairCharges(recorded, trials_);
+  spent_ = std::accumulate(fair.begin(), fair.end(), int64_t{0});
+  return database_.SetCharges(model_, keys_, fair);
+}
+
+Status TrialBudget::Refresh() {
+  TUNEC_ASSIGN(const std::optional<int64_t> charged, database_.Charged(model_));
+  spent_ = charged.value_or(0);
+  return {};
+}
+
+}  // namespace tunec

@@ -1,0 +1,37 @@
+// Which trials count for which model's budget.
+#include "db/connection.h"
+#include "db/database.h"
+#include "db/query.h"
+#include "db/rows.h"
+#include "db/validate.h"
+#include "support/check.h"
+
+namespace tunec {
+
+Result<std::optional<int64_t>> Database::Charged(const std::string& model) const {
+  return connection_->Read([&]() -> Result<std::optional<int64_t>> {
+    Query query(*connection_,
+                "SELECT sum(min(charges.trials, "
+                "(SELECT count(*) FROM trials WHERE trials.task = charges.task))) "
+                "FROM charges WHERE model = ?",
+                model);
+    if (!query.Step() || query.IsNull(0)) return std::nullopt;
+    return query.Integer(0);
+  });
+}
+
+Status Database::SetCharges(const std::string& model, const std::vector<TuningKey>& keys,
+                            const std::vector<int64_t>& trials) {
+  TUNEC_CHECK(keys.size() == trials.size(), "{} keys, {} charges", keys.size(), trials.size());
+  TUNEC_RETURN_IF_ERROR(ValidateName("model", model));
+  return connection_->Write([&]() -> Status {
+    Query(*connection_, "DELETE FROM charges WHERE model = ?", model).Run();
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const std::optional<int64_t> task = FindTask(*connection_, keys[i]);
+      if (task) AddCharge(*connection_, model, *task, trials[i]);
+    }
+    return {};
+  });
+}
+
+}  // namespace tunec

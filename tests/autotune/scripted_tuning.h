@@ -1,0 +1,166 @@
+// Tuning with a scripted measurer, clock and machine: what tests of the search stand on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "autotune/tune_with.h"
+#include "support/random.h"
+#include "tests/autotune/workloads.h"
+
+namespace tunec::testing {
+
+/// Times that depend on the schedule's text alone, unless a test gives others.
+class ScriptedMeasurer : public Measurer {
+ public:
+  Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
+                 std::optional<double>, const OnMeasured& on_measured) override {
+    batches.push_back(candidates.size());
+    for (size_t i = candidates.size(); i-- > 0;) {  // not in the order asked
+      const std::string& schedule = candidates[i].schedule;
+      EXPECT_TRUE(seen.insert(Print(workload.lowerings[0].compute) + schedule).second)
+          << "measured twice: " << schedule;
+      order.push_back(schedule);
+      if (on_candidate) on_candidate();
+      if (Status status = on_measured(i, Outcome(schedule)); !status) return status;
+    }
+    return failure ? Status(std::unexpected(*failure)) : Status();
+  }
+  Status Retime(const Workload&, std::span<const CandidateRequest> candidates, int rounds,
+                const OnMeasured& on_measured) override {
+    retimed += candidates.size();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      Measurement again = Outcome(candidates[i].schedule);
+      again.samples.assign(rounds, again.samples.at(0));
+      if (Status status = on_measured(i, again); !status) return status;
+    }
+    return {};
+  }
+  static double Seconds(const std::string& schedule) {
+    return 1e-3 * (1 + static_cast<double>(StreamSeed(0, schedule) % 1000) / 1000);
+  }
+  Measurement Outcome(const std::string& schedule) const {
+    if (fails && fails(schedule)) {
+      return {.status = TrialStatus::kWrongResult, .message = "planted"};
+    }
+    return {.samples = std::vector<double>(3, seconds ? *seconds : Seconds(schedule)),
+            .compile_ms = 10,
+            .check_ms = 2,
+            .measure_ms = 5};
+  }
+
+  std::function<bool(const std::string&)> fails;
+  std::function<void()> on_candidate;  // called before its result is reported
+  std::optional<double> seconds;       // of every schedule
+  std::optional<Error> failure;
+  std::set<std::string> seen;
+  std::vector<std::string> order;
+  std::vector<size_t> batches;
+  size_t retimed = 0;
+};
+
+/// The tests keep the measurer.
+class Borrowed : public Measurer {
+ public:
+  explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
+  Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
+                 std::optional<double> best_seconds, const OnMeasured& on_measured) override {
+    return measurer_.Measure(workload, candidates, best_seconds, on_measured);
+  }
+  Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
+                const OnMeasured& on_measured) override {
+    return measurer_.Retime(workload, candidates, rounds, on_measured);
+  }
+
+ private:
+  Measurer& measurer_;
+};
+
+inline Compute Matmul(int64_t n) {
+  return Parsed(fmt::format(R"(
+    compute matmul {{
+      input A: f32[64, {0}]
+      weight B: f32[{0}, 128] constant
+      output C: f32[64, 128]
+      acc[i: 64, j: 128, k: {0} reduction]:
+        C[i, j] sum= A[i, k] * B[k, j]
+    }})",
+                            n));
+}
+
+class TunerTest : public ::testing::Test {
+ protected:
+  TunerTest() {
+    options_.target = DetectCpu(2);
+    options_.trials = 40;
+    options_.seed = 3;
+  }
+  // A space of its own: these tests are of the search, not of the sketches.
+  static std::vector<Sketch> Sketches(const TuningTask&) {
+    const auto unroll = [](const std::string& loop, int64_t factor) {
+      return UnrollStep{loop, static_cast<int>(factor)};
+    };
+    Sketch main{.name = "main"};
+    for (const char* name : {"i", "j", "k"}) main.knobs.push_back({name, {1, 2, 4, 8}, 1});
+    main.fill = [unroll](const std::vector<int64_t>& v) {
+      return Schedule{"direct",
+                      {unroll("acc.i", v[0]), unroll("acc.j", v[1]), unroll("acc.k", v[2])}};
+    };
+    Sketch other{.name = "other", .knobs = {{"factor", {16, 32, 64}, 0}}};
+    other.fill = [unroll](const std::vector<int64_t>& v) {
+      return Schedule{"direct", {unroll("acc.k", v[0])}};
+    };
+    Sketch naive{.name = "naive"};
+    naive.fill = [](const std::vector<int64_t>&) { return Schedule{.lowering = "direct"}; };
+    return {main, other, naive};
+  }
+  static std::vector<Sketch> SketchesAndOneMore(const TuningTask& task) {
+    std::vector<Sketch> sketches = Sketches(task);
+    Sketch added{.name = "added", .knobs = {{"factor", {3, 5}, 0}}};
+    added.fill = [](const std::vector<int64_t>& v) {
+      return Schedule{"direct", {UnrollStep{"acc.i", static_cast<int>(v[0])}}};
+    };
+    sketches.insert(sketches.begin() + 1, added);
+    return sketches;
+  }
+  /// A space that no test exhausts.
+  static std::vector<Sketch> ManySketches(const TuningTask& task) {
+    std::vector<Sketch> sketches = Sketches(task);
+    for (Knob& knob : sketches[0].knobs) {
+      knob.choices.clear();
+      for (int64_t factor = 1; factor <= 16; ++factor) knob.choices.push_back(factor);
+    }
+    return sketches;
+  }
+  TuneReport Tuned(ScriptedMeasurer& measurer, const SketchSource& sketches = Sketches) {
+    const TuningParts parts{.make_measurer = [&]() -> Result<std::unique_ptr<Measurer>> {
+                              return std::make_unique<Borrowed>(measurer);
+                            },
+                            .sketches = sketches,
+                            .measure_ceilings = measure_ceilings_,
+                            .machine_is_busy = [this] { return busy_; },
+                            .clock = [this] { return now_; }};
+    Result<TuneReport> report = TuneWith(*database_, tasks_, options_, parts);
+    if (!report) ADD_FAILURE() << report.error().Format();
+    return report ? *report : TuneReport{};
+  }
+  int64_t Recorded(const TuningTask& task) {
+    return *database_->CountTrials(MakeTuningKey(task, options_.target, options_.accuracy));
+  }
+
+  std::unique_ptr<Database> database_ =
+      std::make_unique<Database>(*Database::Open(":memory:", OpenMode::kReadWrite));
+  std::vector<TuningTask> tasks_ = {TaskOf(Matmul(96), 2), TaskOf(Matmul(160), 1)};
+  TunerOptions options_;
+  std::function<Result<Roofline>()> measure_ceilings_;  // empty: none are measured
+  bool busy_ = false;
+  double now_ = 0;
+};
+
+}  // namespace tunec::testing

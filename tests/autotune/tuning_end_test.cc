@@ -1,0 +1,252 @@
+// When a tuning ends: ceilings, patience, budgets, time, and what is said of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autotune/search_space.h"
+#include "autotune/trial_budget.h"
+#include "autotune/tuner.h"
+#include "tests/autotune/scripted_tuning.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Matmul;
+using testing::ScriptedMeasurer;
+using testing::TaskOf;
+
+class TuningEnd : public testing::TunerTest {
+ protected:
+  TuningEnd() { tasks_ = {TaskOf(Matmul(96))}; }
+
+  TuningKey Key(size_t task = 0) const {
+    return MakeTuningKey(tasks_[task], options_.target, options_.accuracy);
+  }
+  // The rate of a kernel of the first task that takes so many seconds.
+  double Rate(double seconds) const { return Key().workload.flops / seconds; }
+  void Record(const Roofline& roofline) {
+    ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline).has_value());
+  }
+  // Further measurements find these, the last one again and again.
+  void CeilingsAre(std::vector<Roofline> found) {
+    measure_ceilings_ = [this, found]() -> Result<Roofline> {
+      return found[std::min(measured_ceilings_++, found.size() - 1)];
+    };
+  }
+  size_t measured_ceilings_ = 0;
+};
+
+TEST_F(TuningEnd, ASearchEndsNearACeiling) {
+  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  const TuneReport report = Tuned(measurer);
+  EXPECT_EQ(report.progress.measured, 1);
+  EXPECT_EQ(report.stop, TuneStop::kConverged);
+  EXPECT_EQ(DescribeStop(report), "within 3 % of the ceiling of 2 GFLOP/s");
+  EXPECT_EQ(Tuned(measurer).progress.measured, 0);
+  EXPECT_EQ(measured_ceilings_, 1u);
+}
+
+TEST_F(TuningEnd, AKernelAboveTheCeilingHasItMeasuredAgain) {
+  CeilingsAre({{Rate(2e-3), 1e10, 0}, {Rate(0.1e-3), 1e10, 0}});
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  const TuneReport report = Tuned(measurer);
+  EXPECT_EQ(report.progress.measured, 40);
+  EXPECT_EQ(measured_ceilings_, 2u);
+  EXPECT_EQ(report.progress.ceilings->peak_flops, Rate(0.1e-3));
+  EXPECT_EQ((*RecordedRoofline(*database_, options_.target))->peak_flops, Rate(0.1e-3));
+}
+
+// Its operations may be none of those that the ceiling was measured with.
+TEST_F(TuningEnd, AKernelThatStaysAboveTheCeilingDoesNotEndAtIt) {
+  CeilingsAre({{Rate(1.01e-3), 1e10, 0}});
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  EXPECT_EQ(Tuned(measurer).progress.measured, 40);
+  EXPECT_LE(measured_ceilings_, 3u);
+}
+
+TEST_F(TuningEnd, AGreaterCeilingReopensWhatConvergedBelowIt) {
+  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  Tuned(measurer);
+  ASSERT_EQ(*database_->Converged(Key()),
+            (Convergence{(*database_->Converged(Key()))->space, ConvergenceReason::kCeiling,
+                         Rate(0.99e-3)}));
+  Record({Rate(0.1e-3), 1e10, 0});
+  EXPECT_EQ(Tuned(measurer).progress.measured, 39);
+}
+
+TEST_F(TuningEnd, WhatConvergedForUnknownReasonsIsJudgedAnew) {
+  ScriptedMeasurer measurer;
+  options_.trials = 2;
+  Tuned(measurer, ManySketches);
+  ASSERT_TRUE(database_->SetConverged(Key(), {SearchSpace(ManySketches(tasks_[0])).Fingerprint()})
+                  .has_value());
+  options_.trials = 40;
+  EXPECT_EQ(Tuned(measurer, ManySketches).progress.measured, 38);
+}
+
+TEST_F(TuningEnd, AProvisionalCeilingEndsNothingAndIsMeasuredAgain) {
+  CeilingsAre({{Rate(0.99e-3), 1e10, 0.3}});
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  options_.trials = 10;
+  EXPECT_EQ(Tuned(measurer).progress.measured, 10);
+  EXPECT_EQ(measured_ceilings_, 1u);
+  CeilingsAre({{Rate(0.99e-3), 1e10, 0.01}});
+  options_.trials = 40;
+  const TuneReport report = Tuned(measurer);
+  EXPECT_EQ(measured_ceilings_, 2u);
+  EXPECT_EQ(report.stop, TuneStop::kConverged);
+  EXPECT_FALSE((*RecordedRoofline(*database_, options_.target))->Provisional());
+}
+
+TEST_F(TuningEnd, NothingConvergesOnABusyMachine) {
+  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  busy_ = true;
+  options_.trials = 200;
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  const TuneReport report = Tuned(measurer, ManySketches);
+  EXPECT_EQ(report.progress.measured, 200);
+  EXPECT_EQ(report.stop, TuneStop::kBudget);
+  EXPECT_FALSE(*database_->Converged(Key()));
+}
+
+TEST_F(TuningEnd, PatienceGrowsWithTheBudget) {
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;  // nothing after the first brings anything
+  options_.trials = 400;
+  const TuneReport first = Tuned(measurer, ManySketches);
+  EXPECT_EQ(first.stop, TuneStop::kConverged);
+  EXPECT_GE(first.progress.measured, 64);
+  EXPECT_LT(first.progress.measured, 64 + 16);
+  EXPECT_THAT(DescribeStop(first), HasSubstr("trials without gain"));
+  EXPECT_EQ(Tuned(measurer, ManySketches).progress.measured, 0);
+  options_.trials = 1600;
+  const TuneReport second = Tuned(measurer, ManySketches);
+  EXPECT_GE(second.progress.trials, 200);
+  EXPECT_LT(second.progress.trials, 200 + 16);
+}
+
+TEST_F(TuningEnd, RetuningGoesOnWithABudgetOfItsOwn) {
+  tasks_ = {TaskOf(Matmul(96)), TaskOf(Matmul(160))};
+  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  ScriptedMeasurer measurer;
+  measurer.seconds = 1e-3;
+  options_.trials = 20;
+  Tuned(measurer, ManySketches);
+  ASSERT_TRUE(*database_->Converged(Key(0)));
+  const int64_t before = Recorded(tasks_[1]);
+  options_.retune = {0};
+  const TuneReport report = Tuned(measurer, ManySketches);
+  EXPECT_EQ(report.progress.measured, 20);
+  EXPECT_EQ(Recorded(tasks_[0]), 21);
+  EXPECT_EQ(Recorded(tasks_[1]), before);
+  options_.retune = {};
+  EXPECT_EQ(Tuned(measurer, ManySketches).progress.measured, 0);
+}
+
+TEST_F(TuningEnd, TimeEndsASearch) {
+  ScriptedMeasurer measurer;
+  measurer.on_candidate = [this] { now_ += 1; };
+  options_.trials = 1000;
+  options_.time_limit_seconds = 30;
+  const TuneReport report = Tuned(measurer, ManySketches);
+  EXPECT_EQ(report.stop, TuneStop::kTimeLimit);
+  EXPECT_EQ(DescribeStop(report), "the time limit has passed");
+  EXPECT_GE(report.progress.measured, 27);
+  EXPECT_LT(report.progress.measured, 27 + options_.batch);
+  EXPECT_GE(measurer.retimed, 2u);  // there is time left for the winners
+}
+
+TEST_F(TuningEnd, AnotherModelsTrialsDoNotStarveTheRest) {
+  ScriptedMeasurer measurer;
+  options_.trials = 60;
+  Tuned(measurer);
+  tasks_.push_back(TaskOf(Matmul(160)));  // the second model shares the first's only task
+  options_.trials = 40;
+  const TuneReport second = Tuned(measurer);
+  EXPECT_EQ(second.progress.measured, 20);
+  EXPECT_EQ(second.progress.trials, 40);
+  EXPECT_EQ(second.progress.recorded, 80);
+  EXPECT_GE(Recorded(tasks_[1]), 10);
+  const TuneReport again = Tuned(measurer);
+  EXPECT_EQ(again.progress.measured, 0);
+  EXPECT_EQ(DescribeStop(again), "the budget was spent before");
+  // And what the second recorded for the shared task costs the first nothing.
+  tasks_.pop_back();
+  options_.trials = 62;
+  EXPECT_EQ(Tuned(measurer).progress.measured, 2);
+}
+
+TEST_F(TuningEnd, ForgottenTrialsAreNotSpent) {
+  ScriptedMeasurer measurer;
+  options_.trials = 12;
+  Tuned(measurer);
+  ASSERT_TRUE(database_->Forget({WorkloadText(tasks_[0])}).has_value());
+  measurer.seen.clear();
+  EXPECT_EQ(Tuned(measurer).progress.measured, 12);
+}
+
+// As another process does that tunes the same model.
+TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
+  ScriptedMeasurer measurer;
+  int others = 0;
+  measurer.on_candidate = [&] {
+    TrialRecord trial{.schedule = fmt::format("by another {}", ++others),
+                      .median_seconds = 1,
+                      .samples = {1},
+                      .note = "sketch=direct/main"};
+    ASSERT_TRUE(database_->RecordTrial(Key(), trial, ModelIdentity({Key()})).has_value());
+  };
+  const TuneReport report = Tuned(measurer);
+  EXPECT_EQ(report.progress.measured, others);
+  EXPECT_GE(report.progress.trials, 40);
+  EXPECT_LE(report.progress.trials, 41);
+  EXPECT_EQ(Recorded(tasks_[0]), report.progress.trials);
+}
+
+TEST(TrialBudget, FirstChargesAreFair) {
+  EXPECT_EQ(FairCharges({63}, 40), (std::vector<int64_t>{40}));
+  EXPECT_EQ(FairCharges({0, 60}, 40), (std::vector<int64_t>{0, 20}));
+  // The task without trials has the larger share where they are not equal.
+  EXPECT_EQ(FairCharges({9, 9, 0}, 5), (std::vector<int64_t>{2, 1, 0}));
+  EXPECT_EQ(FairCharges({9, 9, 9}, 5), (std::vector<int64_t>{2, 2, 1}));
+  EXPECT_EQ(FairCharges({}, 5), (std::vector<int64_t>{}));
+}
+
+TEST(TrialBudget, AModelIsTheSetOfItsKeys) {
+  const TuningKey a{.workload = {.text = "a"}, .target = "t", .policy = "p"};
+  TuningKey b = a;
+  b.target = "other";
+  EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a}));
+  EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a, a}));
+  EXPECT_NE(ModelIdentity({a, b}), ModelIdentity({a}));
+}
+
+TEST(Ceilings, TheGreaterHolds) {
+  const Roofline low{1e11, 2e10, 0.01};
+  const Roofline busy{2e11, 1e10, 0.4};
+  EXPECT_EQ(Combine(low, busy), (Roofline{2e11, 2e10, 0.4}));
+  EXPECT_EQ(Combine(busy, low), Combine(low, busy));
+  const Roofline calm{1.98e11, 1e10, 0};
+  EXPECT_EQ(Combine(busy, calm), (Roofline{2e11, 1e10, 0}));
+}
+
+// Nobody vouches for what an earlier tunec measured.
+TEST(Ceilings, WithoutARecordedDisturbanceTheyAreProvisional) {
+  Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+  const Target target;
+  ASSERT_TRUE(database.SetMachineFact(Print(target), {"peak_flops", 1e11, "", 1}).has_value());
+  ASSERT_TRUE(
+      database.SetMachineFact(Print(target), {"dram_bytes_per_second", 1e10, "", 1}).has_value());
+  EXPECT_TRUE((*RecordedRoofline(database, target))->Provisional());
+}
+
+}  // namespace
+}  // namespace tunec
