@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/array.h"
+#include "support/duration.h"
 
 namespace tunec {
 namespace {
@@ -43,6 +44,29 @@ Status ReadThreads(ApiOptions& options, std::string_view key, const Json& value)
 Status ReadTrials(ApiOptions& options, std::string_view key, const Json& value) {
   TUNEC_ASSIGN(const uint64_t trials, ReadWhole(key, value, std::numeric_limits<int>::max()));
   options.trials = static_cast<int>(trials);
+  return {};
+}
+
+Status ReadTimeLimit(ApiOptions& options, std::string_view key, const Json& value) {
+  TUNEC_ASSIGN(const std::string text, ReadText(key, value));
+  const Result<double> seconds = ParseDuration(text);
+  if (!seconds) return Wrong(key, value, "a duration such as \"30s\", \"10m\" or \"1h\"");
+  options.time_limit_seconds = *seconds;
+  return {};
+}
+
+Status ReadRetune(ApiOptions& options, std::string_view key, const Json& value) {
+  if (!value.is_array()) return Wrong(key, value, "a list of groups");
+  for (const Json& group : value) {
+    TUNEC_ASSIGN(std::string text, ReadText(key, group));
+    options.retune.push_back(std::move(text));
+  }
+  return {};
+}
+
+Status ReadVerbose(ApiOptions& options, std::string_view key, const Json& value) {
+  if (!value.is_boolean()) return Wrong(key, value, "true or false");
+  options.verbose = value.get<bool>();
   return {};
 }
 
@@ -130,6 +154,9 @@ constexpr std::array kKeys = {
     Key{"target", ReadTarget},
     Key{"threads", ReadThreads},
     Key{"trials", ReadTrials},
+    Key{"time_limit", ReadTimeLimit},
+    Key{"retune", ReadRetune},
+    Key{"verbose", ReadVerbose},
     Key{"accuracy", ReadAccuracy},
     Key{"cpu", ReadCpu},
     Key{"db", ReadDatabase},

@@ -20,6 +20,9 @@ inline constexpr int kMostThreads = 1024;
 struct ApiOptions {
   int threads = 0;  // 0: one for each core
   int trials = 0;
+  double time_limit_seconds = 0;    // 0: none
+  std::vector<std::string> retune;  // groups, or "all"
+  bool verbose = false;
   Accuracy accuracy;
   std::string cpu = "native";
   DatabaseChoice database;

@@ -109,14 +109,17 @@ Result<std::shared_ptr<const Executable>> CompileFile(const std::string& path,
   TUNEC_ASSIGN(compile.target, ParseCpu(options.cpu, options.threads));
   compile.accuracy = options.accuracy;
   compile.trials = options.trials;
+  compile.time_limit_seconds = options.time_limit_seconds;
+  compile.retune = options.retune;
   compile.seed = options.seed;
   compile.float_rules = options.fast_math ? FloatRules::kFast : FloatRules::kStrict;
   TUNEC_ASSIGN(RuleSet rules, ReadRuleFiles(options.rules));
   compile.user_rules = std::make_shared<const RuleSet>(std::move(rules));
   if (callbacks != nullptr) SetCallbacks(*callbacks, compile);
+  if (options.verbose) compile.on_detail = compile.on_log;
   TUNEC_ASSIGN(const Graph graph, LoadModel(path, options.model));
   TUNEC_ASSIGN(const std::unique_ptr<Database> database,
-               OpenChosenDatabase(options.database, options.trials, compile.on_log));
+               OpenChosenDatabase(options.database, compile.Tunes() ? 1 : 0, compile.on_log));
   TUNEC_ASSIGN(CompiledModel model, Compile(graph, database.get(), compile));
   return model.executable;
 }

@@ -6,6 +6,7 @@
 #include "graph/onnx/import.h"
 #include "graph/rules/parse_rules.h"
 #include "jit/detect_cpu.h"
+#include "support/duration.h"
 #include "tools/interrupt.h"
 #include "tools/report_error.h"
 
@@ -100,6 +101,18 @@ void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
                   "measured candidates for the whole model, recorded ones counted (default 0)")
       ->type_name("N")
       ->check(Silently(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int>::max()})));
+  command
+      .add_option("--time-limit", arguments.time_limit,
+                  "ends tuning after 30s, 10m or 1h; without --trials the only limit")
+      ->type_name("TIME");
+  command
+      .add_option("--retune", arguments.retune,
+                  "go on with a group although it has converged, with --trials of its own: its "
+                  "number, the name of a node, or all; may be repeated")
+      ->type_name("GROUP")
+      ->expected(1)
+      ->take_all();
+  command.add_flag("--verbose", arguments.verbose, "notes on schedules that are refused, too");
   AddDatabaseArguments(command, arguments.database);
   command.add_option("--threads", arguments.threads, "threads of a run (default: one per core)")
       ->type_name("N")
@@ -137,6 +150,10 @@ Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
   TUNEC_ASSIGN(options.target, ParseCpu(arguments.cpu, arguments.threads));
   TUNEC_ASSIGN(options.accuracy, ParseAccuracy(arguments.accuracy));
   options.trials = static_cast<int>(arguments.trials);
+  if (!arguments.time_limit.empty()) {
+    TUNEC_ASSIGN(options.time_limit_seconds, ParseDuration(arguments.time_limit));
+  }
+  options.retune = arguments.retune;
   options.seed = arguments.seed;
   options.disabled_passes = arguments.disabled_passes;
   TUNEC_ASSIGN(options.user_rules, ReadRules(arguments.rewrites));
@@ -146,6 +163,7 @@ Result<CompileOptions> MakeCompileOptions(const CompileArguments& arguments) {
   options.perf_map = arguments.perf_map ? PerfMap::kOn : PerfMap::kOff;
   options.cancelled = Interrupted;
   options.on_log = [](const std::string& line) { PrintToStandardError("note: " + line); };
+  if (arguments.verbose) options.on_detail = options.on_log;
   return options;
 }
 
@@ -161,8 +179,9 @@ DatabaseChoice Choice(const DatabaseArguments& arguments) {
 
 Result<Session> OpenSession(const CompileArguments& arguments) {
   TUNEC_ASSIGN(CompileOptions options, MakeCompileOptions(arguments));
-  TUNEC_ASSIGN(std::unique_ptr<Database> database,
-               OpenChosenDatabase(Choice(arguments.database), options.trials, options.on_log));
+  TUNEC_ASSIGN(
+      std::unique_ptr<Database> database,
+      OpenChosenDatabase(Choice(arguments.database), options.Tunes() ? 1 : 0, options.on_log));
   TUNEC_ASSIGN(Graph graph, ReadModel(arguments.model));
   return Session{std::move(graph), std::move(options), std::move(database)};
 }

@@ -56,6 +56,9 @@ struct CompileArguments {
   DatabaseArguments database;
   std::string target = "cpu";
   int64_t trials = 0;
+  std::string time_limit;           // empty: none
+  std::vector<std::string> retune;  // groups, or all
+  bool verbose = false;
   int threads = 0;
   std::string accuracy = "f32";
   std::string cpu = "native";

@@ -113,6 +113,8 @@ static void test_errors(void) {
   refuse(tiny, "{\"threads\": -1}", TUNEC_INVALID_ARGUMENT, "'threads' is -1");
   refuse(tiny, "{\"threads\": \"2\"}", TUNEC_INVALID_ARGUMENT, "'threads' is \"2\"");
   refuse(tiny, "{\"trials\": 1.5}", TUNEC_INVALID_ARGUMENT, "'trials' is 1.5");
+  refuse(tiny, "{\"time_limit\": \"soon\"}", TUNEC_INVALID_ARGUMENT, "'time_limit' is \"soon\"");
+  refuse(tiny, "{\"retune\": [\"all\"]}", TUNEC_INVALID_ARGUMENT, "trials or a time limit");
   refuse(tiny, "{\"target\": \"tpu\"}", TUNEC_INVALID_ARGUMENT, "expected \"cpu\"");
   refuse(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
   refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");

@@ -350,6 +350,16 @@ class Cli(unittest.TestCase):
         recorded = int(self.good("db", "stats").split("trials ")[1].split()[0])
         self.assertLessEqual(recorded, 16 + len(tuners) - 1)
 
+    def test_tuning_ends_with_its_time_and_goes_on_when_told(self):
+        path = self.file("g.graph", GRAPH)
+        self.bad(2, "'soon' is no duration, wanted 30s", path, "--time-limit", "soon")
+        self.bad(2, "needs trials or a time limit", path, "--retune", "all")
+        out = self.good(path, "--time-limit", "4s", "--threads", "1")
+        self.assertRegex(out, r"(?m)^\d+ new trials?; stopped after \d+: \S")
+        self.bad(2, "no group 'nobody'", path, "--trials", "2", "--retune", "nobody", "--threads", "1")
+        out = self.good(path, "--trials", "2", "--retune", "p", "--threads", "1")
+        self.assertRegex(out, r"(?m)^[0-2] new trials?; stopped after \d+ of \d+: \S")
+
     def test_a_program_that_is_no_worker(self):
         path = self.file("g.graph", GRAPH)
         program = self.dir / "bin" / "tunec"

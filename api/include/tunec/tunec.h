@@ -86,7 +86,7 @@ typedef struct tunec_progress {
   size_t size;            /* bytes of this struct as the library knows it */
   size_t tasks;           /* distinct kernels to tune */
   size_t tasks_timed;     /* of these, with a correct trial */
-  int64_t trials;         /* recorded, those of earlier runs included */
+  int64_t trials;         /* that count for the budget, those of earlier runs included */
   int64_t budget;         /* the option `trials` */
   int64_t measured;       /* by this call */
   double elapsed_seconds; /* of this call's tuning */
@@ -109,8 +109,12 @@ typedef struct tunec_callbacks {
  *   "target"          "cpu"
  *   "threads"         of a run; 0 (the default): one for each core that the process may use, by
  *                     its affinity and its control groups' share of time
- *   "trials"          how many measured candidates the model's kernels may have, those in the
- *                     database counted; 0 (the default) takes the best known and the analytic
+ *   "trials"          how many measured candidates the model's kernels may have, those of earlier
+ *                     calls counted; 0 (the default) takes the best known and the analytic
+ *   "time_limit"      "30s", "10m", "1h": ends tuning; without "trials" the only limit
+ *   "retune"          ["0", "node", ..] or ["all"]: kernels that go on although they have
+ *                     converged, with "trials" of their own, by number or by a node's name
+ *   "verbose"         true: the log also tells which schedules are refused
  *   "accuracy"        "f32" (the default), "exact", "tf32", "bf16", or a bound as a number
  *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s; for one
  *                     that this machine is not, runs and trials are TUNEC_DEVICE_ERROR
