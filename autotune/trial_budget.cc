@@ -44,14 +44,8 @@ TrialBudget::TrialBudget(Database& database, std::vector<TuningKey> keys, int64_
       limit_(trials) {}
 
 Status TrialBudget::Load(const std::vector<int64_t>& recorded) {
-  TUNEC_ASSIGN(const std::optional<int64_t> charged, database_.Charged(model_));
-  if (charged) {
-    spent_ = *charged;
-    return {};
-  }
-  const std::vector<int64_t> fair = FairCharges(recorded, trials_);
-  spent_ = std::accumulate(fair.begin(), fair.end(), int64_t{0});
-  return database_.SetCharges(model_, keys_, fair);
+  TUNEC_RETURN_IF_ERROR(database_.ChargeNewModel(model_, keys_, FairCharges(recorded, trials_)));
+  return Refresh();
 }
 
 Status TrialBudget::Refresh() {

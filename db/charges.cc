@@ -20,12 +20,15 @@ Result<std::optional<int64_t>> Database::Charged(const std::string& model) const
   });
 }
 
-Status Database::SetCharges(const std::string& model, const std::vector<TuningKey>& keys,
-                            const std::vector<int64_t>& trials) {
+Status Database::ChargeNewModel(const std::string& model, const std::vector<TuningKey>& keys,
+                                const std::vector<int64_t>& trials) {
   TUNEC_CHECK(keys.size() == trials.size(), "{} keys, {} charges", keys.size(), trials.size());
   TUNEC_RETURN_IF_ERROR(ValidateName("model", model));
   return connection_->Write([&]() -> Status {
-    Query(*connection_, "DELETE FROM charges WHERE model = ?", model).Run();
+    // Another process may have been faster.
+    if (Query(*connection_, "SELECT 1 FROM charges WHERE model = ? LIMIT 1", model).Step()) {
+      return {};
+    }
     for (size_t i = 0; i < keys.size(); ++i) {
       const std::optional<int64_t> task = FindTask(*connection_, keys[i]);
       if (task) AddCharge(*connection_, model, *task, trials[i]);

@@ -87,9 +87,10 @@ class Database {
   /// Of all tasks together, of each at most as many as are recorded. None when nothing was ever
   /// charged to the model.
   Result<std::optional<int64_t>> Charged(const std::string& model) const;
-  /// Replaces what is charged to the model. Keys that nobody recorded are passed over.
-  Status SetCharges(const std::string& model, const std::vector<TuningKey>& keys,
-                    const std::vector<int64_t>& trials);
+  /// Charges a model to which nothing was ever charged; another keeps what it has. Keys that nobody
+  /// recorded are passed over.
+  Status ChargeNewModel(const std::string& model, const std::vector<TuningKey>& keys,
+                        const std::vector<int64_t>& trials);
 
   // --- Questions over many keys (queries.cc), in the order of kind, workload text, target.
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "autotune/roofline.h"
 #include "compiler/compiler.h"
 #include "ir/array.h"
 #include "runtime/executable.h"
 #include "support/error.h"
-#include "autotune/roofline.h"
 
 namespace tunec {
 

@@ -137,11 +137,11 @@ TEST(Records, ChargesCountForTheirModelOnly) {
   ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(0, 2), "m").has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   EXPECT_EQ(database.Charged("other")->value(), 3);
-  ASSERT_TRUE(database.SetCharges("m", keys, {2, 1, 5}).has_value());
+  // Who has charges keeps them.
+  ASSERT_TRUE(database.ChargeNewModel("m", keys, {1, 1, 1}).has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
-  EXPECT_EQ(database.Charged("other")->value(), 3);
-  ASSERT_TRUE(database.SetCharges("m", keys, {2, 9, 5}).has_value());
-  EXPECT_EQ(database.Charged("m")->value(), 2 + 3);  // as many as there are
+  ASSERT_TRUE(database.ChargeNewModel("new", keys, {2, 9, 5}).has_value());
+  EXPECT_EQ(database.Charged("new")->value(), 2 + 3);  // as many as there are
 }
 
 TEST(Records, WhatIsRemovedIsNotChargedAnyMore) {

@@ -5,6 +5,7 @@
 
 #include "autotune/keys.h"
 #include "autotune/measure.h"
+#include "autotune/roofline.h"
 #include "autotune/tuner.h"
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
@@ -14,7 +15,6 @@
 #include "tools/commands/schedule_picture.h"
 #include "tools/dump_kernel.h"
 #include "tools/model_options.h"
-#include "autotune/roofline.h"
 #include "tools/schedule_steps.h"
 #include "tools/text_table.h"
 
