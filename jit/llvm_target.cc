@@ -1,5 +1,6 @@
 #include "jit/llvm_target.h"
 
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
@@ -36,6 +37,24 @@ std::string FeatureString(const Target& target) {
   return text;
 }
 
+namespace {
+
+// LLVM warns of an unknown processor, and ends the process at one without 64-bit code.
+Status CheckProcessor(const llvm::Target& back_end, const llvm::Triple& triple,
+                      const std::string& cpu) {
+  const std::unique_ptr<llvm::MCSubtargetInfo> generic(
+      back_end.createMCSubtargetInfo(triple, "x86-64", ""));
+  if (!generic->isCPUStringValid(cpu)) {
+    return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', wanted an LLVM processor name",
+                cpu);
+  }
+  const std::unique_ptr<llvm::MCSubtargetInfo> own(back_end.createMCSubtargetInfo(triple, cpu, ""));
+  if (own->checkFeatures("+64bit")) return {};
+  return Fail(ErrorCode::kDevice, "cpu {} has no 64-bit code, which tunec needs", cpu);
+}
+
+}  // namespace
+
 Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Target& target) {
   InitializeLlvm();
   for (const char* needed : {"avx2", "fma", "f16c"}) {
@@ -46,6 +65,7 @@ Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Target& tar
   std::string message;
   const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
   if (found == nullptr) return Fail(ErrorCode::kInternal, "no x86-64 back end: {}", message);
+  TUNEC_RETURN_IF_ERROR(CheckProcessor(*found, triple, target.cpu));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
   options.ExceptionModel = llvm::ExceptionHandling::None;

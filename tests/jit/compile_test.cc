@@ -207,6 +207,17 @@ TEST(Cpu, Refusals) {
   EXPECT_EQ(old.error().message, "cpu nehalem has no avx2, which tunec needs");
 }
 
+// A target may come out of a file: LLVM would end the process, or warn of every kernel.
+TEST(Cpu, ProcessorsThatLlvmCannotCompileForAreErrors) {
+  Target target = *ParseCpu("haswell", 1);
+  for (const char* cpu : {"i386", "pentium4", "emers", ""}) {
+    target.cpu = cpu;
+    EXPECT_FALSE(EmitAssembly(Parse(kTiledMatmul), target).has_value()) << cpu;
+  }
+  target.cpu = "generic";
+  EXPECT_TRUE(EmitAssembly(Parse(kTiledMatmul), target).has_value());
+}
+
 std::set<std::string> FeaturesOf(const Target& target) {
   return {target.features.begin(), target.features.end()};
 }
