@@ -14,6 +14,8 @@
 // Behind steps (round, floor, casts to integers, comparisons) an element may also be where an
 // error that is allowed in front of the step carries it: `bounds` (error_bounds.h). What is judged
 // is what remains of the difference.
+// A wrong result is recorded for good. Whoever changes what is right appends a migration to
+// db/schema.cc that forgets those recorded before.
 #pragma once
 
 #include <optional>

@@ -116,7 +116,16 @@ CREATE INDEX charges_by_task ON charges(task);
 )sql");
 }
 
-constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges};
+// Verdicts of a judge that knew nothing of steps (round, casts to integers, comparisons), and took
+// sums in another order for wrong. Those schedules are looked at anew; times stay.
+void ForgetWrongResults(SQLite::Database& sqlite) {
+  sqlite.exec(
+      "UPDATE tasks SET converged = 0 WHERE id IN (SELECT task FROM trials WHERE status = 2);"
+      "DELETE FROM trials WHERE status = 2");
+}
+
+constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges,
+                                     ForgetWrongResults};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();

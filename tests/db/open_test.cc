@@ -224,7 +224,8 @@ TEST(Open, VersionThatTheTablesBelieIsDamage) {
   set_version(1);
   ExpectRefused(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
   set_version(-5);
-  ExpectRefused(path, ErrorCode::kParse, "schema -5, wanted 0 to 2");
+  ExpectRefused(path, ErrorCode::kParse,
+                fmt::format("schema -5, wanted 0 to {}", SchemaVersion()).c_str());
 }
 
 TEST(Open, TruncatedFileIsAnErrorNotACrash) {
@@ -393,6 +394,34 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
   EXPECT_EQ(task.getColumn(0).getInt(), 77);
   EXPECT_EQ(task.getColumn(1).getInt(), 0);  // nobody knows why
   EXPECT_EQ(task.getColumn(2).getDouble(), 0);
+}
+
+// A wrong result may have been the judge's mistake; a time is none.
+TEST(Schema, WrongResultsBeforeVersion4AreForgotten) {
+  SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
+  ASSERT_TRUE(Migrate(raw, "m", Migrations().first(3)).has_value());
+  const auto add = [&](int task, const char* schedule, TrialStatus status) {
+    raw.exec(fmt::format(
+        "INSERT INTO trials(task, schedule_hash, schedule, status, median_seconds, mad_seconds, "
+        "samples, message, compile_ms, check_ms, measure_ms, note, created_at, tool_version) "
+        "VALUES ({}, 'h', '{}', {}, 1, 0, '[]', '', 0, 0, 0, '', 1, '')",
+        task, schedule, static_cast<int>(status)));
+  };
+  raw.exec(
+      "INSERT INTO workloads VALUES (1, 'h', 'w', 'k', 'd', 1, 1);"
+      "INSERT INTO targets VALUES (1, 'h', 't');"
+      "INSERT INTO tasks(id, workload, target, policy, schedule_version, converged) "
+      "VALUES (1, 1, 1, 'p', 1, 77), (2, 1, 1, 'q', 1, 78)");
+  add(1, "a", TrialStatus::kOk);
+  add(1, "b", TrialStatus::kWrongResult);
+  add(1, "c", TrialStatus::kCrashed);
+  add(2, "a", TrialStatus::kOk);
+  ASSERT_TRUE(Migrate(raw, "m", Migrations()).has_value());
+  EXPECT_EQ(
+      raw.execAndGet("SELECT group_concat(schedule, '') FROM trials WHERE task = 1").getString(),
+      "ac");
+  EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 1").getInt(), 0);
+  EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 2").getInt(), 78);
 }
 
 TEST(Schema, ForeignTablesAreNotClaimed) {
