@@ -77,7 +77,9 @@ std::string TemplateBytes(const std::string& path) {
                 "recording");
       RequireOk(database.PutArtifact(kKeys[task], SampleArtifact(task)), "storing");
     }
-    RequireOk(database.SetConverged(SampleKey(1), 3), "converging");
+    RequireOk(
+        database.SetConverged(SampleKey(1), {.space = 3, .reason = ConvergenceReason::kExhausted}),
+        "converging");
     RequireOk(database.SetMachineFact(SampleKey().target, {"peak_flops", 1e11, "fma", 10}),
               "a fact");
   }
@@ -160,7 +162,7 @@ void AskForTrials(const Database& database) {
   (void)Answered(database.CountTrials(key));
   (void)Answered(database.Best(key));
   (void)Answered(database.Find(key, OkTrial(1, 2).schedule));
-  (void)Answered(database.ConvergedSpace(key));
+  (void)Answered(database.Converged(key));
   (void)Answered(database.NearestWorkloads("matmul", key.target, 1));
   (void)Answered(database.Stats());
   (void)Answered(database.MachineFacts(key.target));
@@ -196,7 +198,7 @@ void ChangeFurther(const std::string& path) {
   (void)Answered(database->RecordTrial(SampleKey(7), OkTrial(1, 5)));
   (void)Answered(database->PutArtifact(kKeys[0], SampleArtifact(0)));
   (void)Answered(database->SetMachineFact(SampleKey().target, {"peak_flops", 2e11, "fma", 20}));
-  (void)Answered(database->SetConverged(SampleKey(), 4));
+  (void)Answered(database->SetConverged(SampleKey(), {.space = 4}));
   (void)Answered(OpenForTest().Merge(path));
   (void)Answered(database->Prune({.created_before = 1'700'000'001, .keep_best = 1}));
   AskForObjects(*database);
