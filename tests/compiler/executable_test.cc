@@ -207,7 +207,7 @@ TEST(Errors, ADimensionWithoutASize) {
   })"),
                              nullptr, Options());
   ASSERT_FALSE(model);
-  EXPECT_THAT(model.error().message, HasSubstr("'x'"));
+  EXPECT_THAT(model.error().message, HasSubstr("value x of g"));
 }
 
 TEST(Errors, AnUnknownPass) {

@@ -124,8 +124,8 @@ class Environment(TunecTest):
         for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)):
             process = self.started()
             process.send_signal(number)
-            out, _ = self.ended(process, code)
-            self.assertRegex(out, r"interrupted: \d+ new trials? kept")
+            _, err = self.ended(process, code)
+            self.assertRegex(err, r"interrupted: \d+ new trials? kept, run again to continue")
 
     def test_an_ignored_hangup_stays_ignored(self):
         process = self.started(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
