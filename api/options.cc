@@ -1,10 +1,8 @@
 #include "api/options.h"
 
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "ir/array.h"
 #include "support/duration.h"
 
 namespace tunec {
@@ -12,184 +10,176 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::unexpected<Error> Wrong(std::string_view key, const Json& value, std::string_view wanted) {
-  return Fail(ErrorCode::kInvalidArgument, "option '{}' is {}, expected {}", key,
-              value.dump(-1, ' ', true, Json::error_handler_t::replace), wanted);
-}
+/// One visitor for each type of field: sets it from a JSON value.
+class JsonReader {
+ public:
+  JsonReader(Settings& settings, const Setting& setting, const Json& value)
+      : settings_(settings), setting_(setting), value_(value) {}
 
-Result<uint64_t> ReadWhole(std::string_view key, const Json& value, uint64_t most) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most)
-    return Wrong(key, value, fmt::format("an integer from 0 to {}", most));
-  return value.get<uint64_t>();
-}
-
-Result<std::string> ReadText(std::string_view key, const Json& value) {
-  if (!value.is_string()) return Wrong(key, value, "a string");
-  auto text = value.get<std::string>();
-  if (text.contains('\0')) return Wrong(key, value, "a string without zero bytes");
-  return text;
-}
-
-Status ReadTarget(ApiOptions&, std::string_view key, const Json& value) {
-  if (value != "cpu") return Wrong(key, value, "\"cpu\"");
-  return {};
-}
-
-Status ReadThreads(ApiOptions& options, std::string_view key, const Json& value) {
-  TUNEC_ASSIGN(const uint64_t threads, ReadWhole(key, value, kMostThreads));
-  options.threads = static_cast<int>(threads);
-  return {};
-}
-
-Status ReadTrials(ApiOptions& options, std::string_view key, const Json& value) {
-  TUNEC_ASSIGN(const uint64_t trials, ReadWhole(key, value, std::numeric_limits<int>::max()));
-  options.trials = static_cast<int>(trials);
-  return {};
-}
-
-Status ReadTimeLimit(ApiOptions& options, std::string_view key, const Json& value) {
-  TUNEC_ASSIGN(const std::string text, ReadText(key, value));
-  const Result<double> seconds = ParseDuration(text);
-  if (!seconds) return Wrong(key, value, "a duration such as \"30s\", \"10m\" or \"1h\"");
-  options.time_limit_seconds = *seconds;
-  return {};
-}
-
-Status ReadRetune(ApiOptions& options, std::string_view key, const Json& value) {
-  if (!value.is_array()) return Wrong(key, value, "a list of groups");
-  for (const Json& group : value) {
-    TUNEC_ASSIGN(std::string text, ReadText(key, group));
-    options.retune.push_back(std::move(text));
-  }
-  return {};
-}
-
-Status ReadVerbose(ApiOptions& options, std::string_view key, const Json& value) {
-  if (!value.is_boolean()) return Wrong(key, value, "true or false");
-  options.verbose = value.get<bool>();
-  return {};
-}
-
-Status ReadAccuracy(ApiOptions& options, std::string_view key, const Json& value) {
-  if (value.is_number() && value.get<double>() > 0) {
-    options.accuracy = {AccuracyMode::kBound, value.get<double>()};
+  Status operator()(bool Settings::*field) const {
+    if (!value_.is_boolean()) return Expected("true or false");
+    settings_.*field = value_.get<bool>();
     return {};
   }
-  if (!value.is_string()) return Wrong(key, value, "a name such as \"f32\" or a positive number");
-  TUNEC_ASSIGN(options.accuracy, ParseAccuracy(value.get<std::string>()));
-  return {};
-}
-
-Status ReadCpu(ApiOptions& options, std::string_view key, const Json& value) {
-  TUNEC_ASSIGN(options.cpu, ReadText(key, value));
-  return {};
-}
-
-Status ReadDatabase(ApiOptions& options, std::string_view key, const Json& value) {
-  if (value.is_null()) {
-    options.database.kind = DatabaseChoice::Kind::kNone;
+  Status operator()(int Settings::*field) const {
+    TUNEC_ASSIGN(const uint64_t number, Whole(static_cast<uint64_t>(setting_.most)));
+    settings_.*field = static_cast<int>(number);
     return {};
   }
-  TUNEC_ASSIGN(options.database.path, ReadText(key, value));
-  options.database.kind =
-      options.database.path.empty() ? DatabaseChoice::Kind::kNone : DatabaseChoice::Kind::kFile;
+  Status operator()(double Settings::*field) const {
+    const Result<double> seconds =
+        ParseDuration(value_.is_string() ? value_.get<std::string>() : "");
+    if (!seconds) return Expected("a duration such as \"30s\", \"10m\" or \"1h\"");
+    settings_.*field = *seconds;
+    return {};
+  }
+  Status operator()(uint64_t Settings::*field) const {
+    TUNEC_ASSIGN(settings_.*field, Whole(std::numeric_limits<uint64_t>::max()));
+    return {};
+  }
+  Status operator()(std::optional<uint64_t> Settings::*field) const {
+    TUNEC_ASSIGN(settings_.*field, Whole(std::numeric_limits<uint64_t>::max()));
+    return {};
+  }
+  Status operator()(std::string Settings::*field) const {
+    TUNEC_ASSIGN(settings_.*field, Text(value_));
+    return {};
+  }
+  Status operator()(Accuracy Settings::*field) const;
+  Status operator()(DatabaseChoice Settings::*field) const;
+  Status operator()(std::vector<std::string> Settings::*field) const;
+  Status operator()(std::map<std::string, std::string> Settings::*field) const;
+  Status operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const;
+
+  std::unexpected<Error> Expected(std::string_view wanted) const {
+    return Fail(ErrorCode::kInvalidArgument, "option '{}' is {}, expected {}", setting_.name,
+                value_.dump(-1, ' ', true, Json::error_handler_t::replace), wanted);
+  }
+
+ private:
+  Result<uint64_t> Whole(uint64_t most) const {
+    if (!value_.is_number_unsigned() || value_.get<uint64_t>() > most)
+      return Expected(fmt::format("an integer from 0 to {}", most));
+    return value_.get<uint64_t>();
+  }
+
+  /// `value` is this option's, or a part of it.
+  Result<std::string> Text(const Json& value) const {
+    if (!value.is_string()) return Expected(JsonForm(setting_));
+    auto text = value.get<std::string>();
+    if (text.contains('\0')) return Expected("text without zero bytes");
+    return text;
+  }
+
+  Settings& settings_;
+  const Setting& setting_;
+  const Json& value_;
+};
+
+Status JsonReader::operator()(Accuracy Settings::*field) const {
+  if (value_.is_number() && value_.get<double>() > 0) {
+    settings_.*field = {AccuracyMode::kBound, value_.get<double>()};
+    return {};
+  }
+  const auto named = ParseAccuracy(value_.is_string() ? value_.get<std::string>() : "");
+  if (!named) return Expected(setting_.help);
+  settings_.*field = *named;
   return {};
 }
 
-Status ReadSeed(ApiOptions& options, std::string_view key, const Json& value) {
-  TUNEC_ASSIGN(options.seed, ReadWhole(key, value, std::numeric_limits<uint64_t>::max()));
+Status JsonReader::operator()(DatabaseChoice Settings::*field) const {
+  DatabaseChoice& choice = settings_.*field;
+  if (!value_.is_null()) {
+    TUNEC_ASSIGN(choice.path, Text(value_));
+  }
+  choice.kind = choice.path.empty() ? DatabaseChoice::Kind::kNone : DatabaseChoice::Kind::kFile;
   return {};
 }
 
-Status ReadRules(ApiOptions& options, std::string_view key, const Json& value) {
-  if (!value.is_array()) return Wrong(key, value, "a list of paths");
-  for (const Json& path : value) {
-    TUNEC_ASSIGN(std::string text, ReadText(key, path));
-    options.rules.push_back(std::move(text));
+Status JsonReader::operator()(std::vector<std::string> Settings::*field) const {
+  if (!value_.is_array()) return Expected(JsonForm(setting_));
+  for (const Json& part : value_) {
+    TUNEC_ASSIGN(std::string text, Text(part));
+    (settings_.*field).push_back(std::move(text));
   }
   return {};
 }
 
-Status ReadFastMath(ApiOptions& options, std::string_view key, const Json& value) {
-  if (!value.is_boolean()) return Wrong(key, value, "true or false");
-  options.fast_math = value.get<bool>();
+Status JsonReader::operator()(std::map<std::string, std::string> Settings::*field) const {
+  if (!value_.is_object()) return Expected(JsonForm(setting_));
+  for (const auto& [name, part] : value_.items()) {
+    TUNEC_ASSIGN((settings_.*field)[name], Text(part));
+  }
   return {};
 }
 
-Status ReadShapes(ApiOptions& options, std::string_view key, const Json& value) {
-  constexpr std::string_view kWanted = "an object of lists of sizes, {\"input\": [1, 3]}";
-  if (!value.is_object()) return Wrong(key, value, kWanted);
-  for (const auto& [name, sizes] : value.items()) {
-    if (!sizes.is_array()) return Wrong(key, value, kWanted);
-    std::vector<int64_t>& shape = options.model.shapes[name];
+Status JsonReader::operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const {
+  if (!value_.is_object()) return Expected(JsonForm(setting_));
+  for (const auto& [name, sizes] : value_.items()) {
+    if (!sizes.is_array()) return Expected(JsonForm(setting_));
+    std::vector<int64_t>& shape = (settings_.*field)[name];
     for (const Json& size : sizes) {
-      if (!size.is_number_unsigned()) return Wrong(key, value, kWanted);
+      if (!size.is_number_unsigned()) return Expected(JsonForm(setting_));
       shape.push_back(size.get<int64_t>());
     }
-    if (ElementCount(shape) < 0) return Wrong(key, value, "at most 2^48 elements");
   }
   return {};
 }
 
-Status ReadConstants(ApiOptions& options, std::string_view key, const Json& value) {
-  if (!value.is_object())
-    return Wrong(key, value, "an object of files, {\"input\": \"input.npy\"}");
-  for (const auto& [name, path] : value.items()) {
-    TUNEC_ASSIGN(options.model.constants[name], ReadText(key, path));
+Status ReadKey(Settings& settings, std::string_view name, const Json& value) {
+  const Setting* setting = FindSetting(name);
+  if (setting == nullptr) {
+    std::vector<std::string_view> known;
+    for (const Setting& one : SettingTable()) known.push_back(one.name);
+    return Fail(ErrorCode::kInvalidArgument, "unknown option '{}', expected one of {}", name,
+                fmt::join(known, ", "));
   }
-  return {};
+  const JsonReader reader(settings, *setting, value);
+  TUNEC_RETURN_IF_ERROR(std::visit(reader, setting->field));
+  if (setting->check == nullptr) return {};
+  const Status right = setting->check(settings);
+  return right ? Status() : reader.Expected(right.error().message);
 }
 
-Status ReadRandomWeights(ApiOptions& options, std::string_view key, const Json& value) {
-  TUNEC_ASSIGN(options.model.random_weights,
-               ReadWhole(key, value, std::numeric_limits<uint64_t>::max()));
-  return {};
-}
+/// Keeps where a text stopped being JSON.
+struct SyntaxErrorPosition : nlohmann::json_sax<Json> {
+  size_t position = 0;
 
-struct Key {
-  std::string_view name;
-  Status (*read)(ApiOptions& options, std::string_view key, const Json& value);
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(size_t at, const std::string&, const Json::exception&) override {
+    position = at;
+    return false;
+  }
 };
-constexpr std::array kKeys = {
-    Key{"target", ReadTarget},
-    Key{"threads", ReadThreads},
-    Key{"trials", ReadTrials},
-    Key{"time_limit", ReadTimeLimit},
-    Key{"retune", ReadRetune},
-    Key{"verbose", ReadVerbose},
-    Key{"accuracy", ReadAccuracy},
-    Key{"cpu", ReadCpu},
-    Key{"db", ReadDatabase},
-    Key{"seed", ReadSeed},
-    Key{"rules", ReadRules},
-    Key{"fast_math", ReadFastMath},
-    Key{"shapes", ReadShapes},
-    Key{"constants", ReadConstants},
-    Key{"random_weights", ReadRandomWeights},
-};
-
-Status ReadKey(ApiOptions& options, std::string_view name, const Json& value) {
-  std::string known;
-  for (const Key& key : kKeys) {
-    if (key.name == name) return key.read(options, name, value);
-    known += (known.empty() ? "" : ", ") + std::string(key.name);
-  }
-  return Fail(ErrorCode::kInvalidArgument, "unknown option '{}', expected one of {}", name, known);
-}
 
 }  // namespace
 
-Result<ApiOptions> ParseApiOptions(std::string_view json) {
-  ApiOptions options;
-  if (json.empty()) return options;
+Result<Settings> ParseApiOptions(std::string_view json) {
+  Settings settings;
+  if (json.empty()) return settings;
   const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) return Fail(ErrorCode::kParse, "the options are not valid JSON");
+  if (object.is_discarded()) {
+    SyntaxErrorPosition error;
+    Json::sax_parse(json, &error);
+    return Fail(ErrorCode::kParse, "the options are not valid JSON at byte {}", error.position);
+  }
   if (!object.is_object())
     return Fail(ErrorCode::kInvalidArgument, "the options are a JSON {}, expected an object",
                 object.type_name());
   for (const auto& [name, value] : object.items())
-    TUNEC_RETURN_IF_ERROR(ReadKey(options, name, value));
-  return options;
+    TUNEC_RETURN_IF_ERROR(ReadKey(settings, name, value));
+  return settings;
 }
 
 }  // namespace tunec

@@ -1,17 +1,18 @@
 // The C functions: arguments checked, exceptions stopped, errors kept per thread.
 #include "api/include/tunec/tunec.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "api/dlpack.h"
 #include "api/options.h"
 #include "compiler/compiler.h"
-#include "graph/rules/parse_rules.h"
 #include "ir/allocate_array.h"
-#include "jit/detect_cpu.h"
 
 using tunec::ErrorCode;
 using tunec::Result;
@@ -102,24 +103,14 @@ void SetCallbacks(const tunec_callbacks& callbacks, CompileOptions& options) {
     };
 }
 
-Result<std::shared_ptr<const Executable>> CompileFile(const std::string& path,
-                                                      const ApiOptions& options,
-                                                      const tunec_callbacks* callbacks) {
-  CompileOptions compile;
-  TUNEC_ASSIGN(compile.target, ParseCpu(options.cpu, options.threads));
-  compile.accuracy = options.accuracy;
-  compile.trials = options.trials;
-  compile.time_limit_seconds = options.time_limit_seconds;
-  compile.retune = options.retune;
-  compile.seed = options.seed;
-  compile.float_rules = options.fast_math ? FloatRules::kFast : FloatRules::kStrict;
-  TUNEC_ASSIGN(RuleSet rules, ReadRuleFiles(options.rules));
-  compile.user_rules = std::make_shared<const RuleSet>(std::move(rules));
-  if (callbacks != nullptr) SetCallbacks(*callbacks, compile);
-  if (options.verbose) compile.on_detail = compile.on_log;
-  TUNEC_ASSIGN(const Graph graph, LoadModel(path, options.model));
-  TUNEC_ASSIGN(const std::unique_ptr<Database> database,
-               OpenChosenDatabase(options.database, compile.Tunes() ? 1 : 0, compile.on_log));
+Result<std::shared_ptr<const Executable>> CompileFile(
+    const std::string& path, const Settings& settings,
+    const std::optional<tunec_callbacks>& callbacks) {
+  TUNEC_ASSIGN(CompileOptions compile, MakeCompileOptions(settings));
+  if (callbacks) SetCallbacks(*callbacks, compile);
+  if (settings.verbose) compile.on_detail = compile.on_log;
+  TUNEC_ASSIGN(const Graph graph, LoadModel(path, settings));
+  TUNEC_ASSIGN(const std::unique_ptr<Database> database, OpenDatabase(settings, compile.on_log));
   TUNEC_ASSIGN(CompiledModel model, Compile(graph, database.get(), compile));
   return model.executable;
 }
@@ -149,6 +140,29 @@ const int64_t* ShapeOf(const TensorSpec* spec) {
   return spec->shape.empty() ? &kOfScalars : spec->shape.data();
 }
 
+size_t BytesOf(const TensorSpec* spec) {
+  return spec == nullptr ? 0 : static_cast<size_t>(ByteSize(*spec).value_or(0));
+}
+int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
+  if (name == nullptr) return -1;
+  const auto found = std::ranges::find(specs, std::string_view(name), &TensorSpec::name);
+  return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
+}
+
+/// The caller's functions; those that its header did not have yet are null. Sizes beyond ours
+/// would drop functions silently.
+Result<tunec_callbacks> KnownCallbacks(const tunec_callbacks& given) {
+  constexpr size_t kEntry = sizeof(void*);
+  static_assert(sizeof(tunec_callbacks) % kEntry == 0);
+  if (given.size < kEntry || given.size > sizeof given || given.size % kEntry != 0)
+    return Fail(ErrorCode::kInvalidArgument,
+                "callbacks.size is {}, expected sizeof(tunec_callbacks), which is at most {}",
+                given.size, sizeof given);
+  tunec_callbacks known = {};
+  std::memcpy(&known, &given, given.size);
+  return known;
+}
+
 template <class Pointer>
 Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
                std::string_view what, std::vector<Pointer>& data) {
@@ -163,13 +177,29 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
   return {};
 }
 
+/// Kept per thread, so that a run allocates nothing.
+struct Pointers {
+  std::vector<const void*> from;
+  std::vector<void*> to;
+};
+thread_local Pointers pointers;
+
+Status CollectAll(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", pointers.from));
+  return Collect(outputs, executable.Outputs(), "output", pointers.to);
+}
+
 Status RunTensors(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
-  // Kept per thread, so that a run allocates nothing.
-  thread_local std::vector<const void*> from;
-  thread_local std::vector<void*> to;
-  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", from));
-  TUNEC_RETURN_IF_ERROR(Collect(outputs, executable.Outputs(), "output", to));
-  return executable.Run(from, to);
+  TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
+  return executable.Run(pointers.from, pointers.to);
+}
+
+Status ProfileTensors(const Executable& executable, DLTensor* const* inputs,
+                      DLTensor* const* outputs, double* seconds) {
+  TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
+  TUNEC_ASSIGN(const std::vector<double> steps, executable.ProfileRun(pointers.from, pointers.to));
+  std::ranges::copy(steps, seconds);
+  return {};
 }
 
 }  // namespace
@@ -188,12 +218,13 @@ int tunec_compile_with_callbacks(const char* model_path, const char* options_jso
     if (model_path == nullptr || out == nullptr)
       return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
                          out == nullptr ? "out" : "model_path");
-    if (callbacks != nullptr && callbacks->size != sizeof(tunec_callbacks))
-      return tunec::Fail(ErrorCode::kInvalidArgument, "callbacks.size is {}, expected {}",
-                         callbacks->size, sizeof(tunec_callbacks));
-    TUNEC_ASSIGN(const tunec::ApiOptions options,
+    std::optional<tunec_callbacks> known;
+    if (callbacks != nullptr) {
+      TUNEC_ASSIGN(known, tunec::KnownCallbacks(*callbacks));
+    }
+    TUNEC_ASSIGN(const tunec::Settings settings,
                  tunec::ParseApiOptions(options_json == nullptr ? "" : options_json));
-    TUNEC_ASSIGN(auto executable, tunec::CompileFile(model_path, options, callbacks));
+    TUNEC_ASSIGN(auto executable, tunec::CompileFile(model_path, settings, known));
     *out = new tunec_executable{std::move(executable)};
     return {};
   });
@@ -236,6 +267,37 @@ const int64_t* tunec_input_shape(const tunec_executable* executable, size_t inde
 }
 const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index) {
   return tunec::ShapeOf(tunec::Output(executable, index));
+}
+
+size_t tunec_input_bytes(const tunec_executable* executable, size_t index) {
+  return tunec::BytesOf(tunec::Input(executable, index));
+}
+size_t tunec_output_bytes(const tunec_executable* executable, size_t index) {
+  return tunec::BytesOf(tunec::Output(executable, index));
+}
+int tunec_input_index(const tunec_executable* executable, const char* name) {
+  return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Inputs(), name);
+}
+int tunec_output_index(const tunec_executable* executable, const char* name) {
+  return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Outputs(), name);
+}
+
+size_t tunec_num_steps(const tunec_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->StepNames().size();
+}
+const char* tunec_step_name(const tunec_executable* executable, size_t index) {
+  if (index >= tunec_num_steps(executable)) return nullptr;
+  return executable->executable->StepNames()[index].c_str();
+}
+
+int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
+                  double* seconds) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr || seconds == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
+                         executable == nullptr ? "the executable" : "seconds");
+    return tunec::ProfileTensors(*executable->executable, inputs, outputs, seconds);
+  });
 }
 
 int tunec_run(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs) {

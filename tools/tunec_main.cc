@@ -1,6 +1,5 @@
 // The command `tunec`.
 #include <CLI/CLI.hpp>
-#include <cctype>
 #include <cstdio>
 #include <exception>
 
@@ -8,17 +7,10 @@
 #include "tools/commands/commands.h"
 #include "tools/report_error.h"
 #include "tools/standard_streams.h"
+#include "tools/usage_error.h"
 
 namespace tunec {
 namespace {
-
-/// As our own messages are: lower case, no final period, one line.
-std::string InOurStyle(std::string message) {
-  const bool word = message.size() > 1 && std::islower(static_cast<unsigned char>(message[1]));
-  if (word) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
-  return message;
-}
 
 int ParseAndRun(CLI::App& root, const Invocation& invocation, int argc, char** argv) {
   try {
@@ -26,7 +18,7 @@ int ParseAndRun(CLI::App& root, const Invocation& invocation, int argc, char** a
   } catch (const CLI::Success& success) {  // --help, --version
     return root.exit(success);
   } catch (const CLI::ParseError& error) {
-    PrintToStandardError("error: " + InOurStyle(error.what()));
+    PrintToStandardError("error: " + ExplainParseError(root, error));
     return kExitUserMistake;
   }
   return invocation.exit_code;

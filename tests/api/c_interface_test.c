@@ -88,7 +88,11 @@ static void test_interface(void) {
   CHECK(tunec_input_type(model, 0).code == kDLFloat && tunec_input_type(model, 0).bits == 32);
   CHECK(tunec_output_type(model, 1).code == kDLInt && tunec_output_type(model, 1).bits == 64);
   CHECK(tunec_output_shape(model, 0)[1] == 3);
+  CHECK(tunec_input_bytes(model, 0) == 24 && tunec_output_bytes(model, 1) == 32);
+  CHECK(tunec_input_index(model, "k") == 2 && tunec_output_index(model, "n") == 1);
+  CHECK(tunec_input_index(model, "n") == -1 && tunec_output_index(model, NULL) == -1);
   /* out of range, and no executable at all */
+  CHECK(tunec_input_bytes(model, 3) == 0 && tunec_input_index(NULL, "k") == -1);
   CHECK(tunec_input_name(model, 3) == NULL && tunec_output_shape(model, 2) == NULL);
   CHECK(tunec_input_ndim(model, 9) == -1 && tunec_output_type(model, 9).bits == 0);
   CHECK(tunec_num_inputs(NULL) == 0 && tunec_output_name(NULL, 0) == NULL);
@@ -115,16 +119,20 @@ static void test_errors(void) {
   refuse(tiny, "{\"trials\": 1.5}", TUNEC_INVALID_ARGUMENT, "'trials' is 1.5");
   refuse(tiny, "{\"time_limit\": \"soon\"}", TUNEC_INVALID_ARGUMENT, "'time_limit' is \"soon\"");
   refuse(tiny, "{\"retune\": [\"all\"]}", TUNEC_INVALID_ARGUMENT, "trials or a time limit");
-  refuse(tiny, "{\"target\": \"tpu\"}", TUNEC_INVALID_ARGUMENT, "expected \"cpu\"");
+  refuse(tiny, "{\"target\": \"tpu\"}", TUNEC_INVALID_ARGUMENT, "expected cpu");
   refuse(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
   refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
   refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
-  refuse(tiny, "{", TUNEC_PARSE_ERROR, "JSON");
+  refuse(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
+  refuse(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
   refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
   refuse(tiny, "{\"db\": \"/proc/version\"}", TUNEC_IO_ERROR, "/proc/version");
   refuse(tiny, "{\"rules\": [\"/nowhere.rules\"]}", TUNEC_NOT_FOUND, "/nowhere.rules");
-  refuse(tiny, "{\"rules\": \"a.rules\"}", TUNEC_INVALID_ARGUMENT, "list of paths");
+  refuse(tiny, "{\"rules\": \"a.rules\"}", TUNEC_INVALID_ARGUMENT, "expected [\"FILE\", ...]");
   refuse(tiny, "{\"fast_math\": 1}", TUNEC_INVALID_ARGUMENT, "true or false");
+  refuse(tiny, "{\"disable_pass\": [\"nonsense\"]}", TUNEC_INVALID_ARGUMENT, "nonsense");
+  refuse(product, "{\"trials\": 1, \"db\": null, \"worker\": \"/nowhere/tunec-worker\"}",
+         TUNEC_NOT_FOUND, "/nowhere/tunec-worker");
   refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
@@ -132,7 +140,9 @@ static void test_errors(void) {
   CHECK(tunec_compile(tiny,
                       "{\"target\":\"cpu\",\"threads\":1,\"trials\":0,\"accuracy\":\"f32\","
                       "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
-                      "\"rules\":[],\"fast_math\":true,"
+                      "\"rules\":[],\"fast_math\":true,\"naive\":true,\"perf_map\":false,"
+                      "\"constants\":{},\"disable_pass\":[\"fold_constants\"],"
+                      "\"failures\":\"\",\"worker\":\"\","
                       "\"random_weights\":1}",
                       &model) == TUNEC_OK);
   tunec_release(model);
@@ -219,6 +229,25 @@ static void test_outside(void) {
   tunec_release(model);
 }
 
+static void test_profile(void) {
+  tunec_executable* model = compile(tiny);
+  const size_t steps = tunec_num_steps(model);
+  CHECK(steps > 0 && tunec_step_name(model, 0)[0] != 0);
+  CHECK(tunec_step_name(model, steps) == NULL && tunec_num_steps(NULL) == 0);
+  double* seconds = malloc((steps + 1) * sizeof *seconds);
+  for (size_t i = 0; i <= steps; ++i) seconds[i] = -1;
+  struct tiny_run run;
+  fill(&run, 1);
+  CHECK(tunec_profile(model, run.inputs, run.outputs, seconds) == TUNEC_OK);
+  CHECK(is_right(&run, run.a));
+  for (size_t i = 0; i < steps; ++i) CHECK(seconds[i] >= 0);
+  CHECK(seconds[steps] == -1);
+  CHECK(tunec_profile(model, run.inputs, run.outputs, NULL) == TUNEC_INVALID_ARGUMENT);
+  CHECK(tunec_profile(model, NULL, run.outputs, seconds) == TUNEC_INVALID_ARGUMENT);
+  free(seconds);
+  tunec_release(model);
+}
+
 static void* run_often(void* model) {
   struct tiny_run run;
   for (int i = 0; i < 500; ++i) {
@@ -273,21 +302,34 @@ static void test_callbacks(void) {
   CHECK(counts.progress > 0 && counts.asked > 0 && counts.measured > 0 && counts.measured <= 4);
   tunec_release(model);
 
+  /* a program built when log did not exist: what lies behind its struct is not read */
+  callbacks.size = offsetof(tunec_callbacks, log);
+  callbacks.log = (void (*)(void*, const char*))(uintptr_t)1;
+  memset(&counts, 0, sizeof counts);
+  CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_OK);
+  CHECK(counts.progress > 0 && counts.asked > 0);
+  tunec_release(model);
+  callbacks.size = sizeof callbacks;
+  callbacks.log = on_log;
+
   callbacks.cancelled = cancel_at_once;
   CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_CANCELLED);
   CHECK(model == NULL);
-  callbacks.size = 3;
-  CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) ==
-        TUNEC_INVALID_ARGUMENT);
+  const size_t wrong[] = {0, 3, sizeof callbacks - 1, sizeof callbacks + sizeof(void*)};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    callbacks.size = wrong[i];
+    CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) ==
+          TUNEC_INVALID_ARGUMENT);
+  }
 }
 
 static const struct {
   const char* name;
   void (*run)(void);
 } cases[] = {{"interface", test_interface}, {"errors", test_errors},
-             {"tensors", test_tensors},     {"threads", test_threads},
-             {"callbacks", test_callbacks}, {"other_cpu", test_other_cpu},
-             {"outside", test_outside}};
+             {"tensors", test_tensors},     {"profile", test_profile},
+             {"threads", test_threads},     {"callbacks", test_callbacks},
+             {"other_cpu", test_other_cpu}, {"outside", test_outside}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

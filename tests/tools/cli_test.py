@@ -184,7 +184,7 @@ class Cli(unittest.TestCase):
         self.bad(2, "--trials", path, "--trials", "many")
         self.bad(2, "--trials", path, "--trials", "-1")
         self.bad(2, "--frobnicate", path, "--frobnicate")
-        self.bad(2, "unknown target", path, "--target", "tpu")
+        self.bad(2, "--target tpu: expected cpu", path, "--target", "tpu")
         self.bad(2, "pdp11", path, "--cpu", "pdp11")
         self.bad(2, "f33", path, "--accuracy", "f33")
         self.bad(2, "no_such_pass", path, "--disable-pass", "no_such_pass")
@@ -193,6 +193,17 @@ class Cli(unittest.TestCase):
         self.bad(2, "MODEL")
         self.bad(2, "MODEL", "run")
         self.bad(2, "", "db")
+
+    def test_what_a_misspelt_word_may_have_meant(self):
+        path = self.file("g.graph", GRAPH)
+        self.bad(2, "no command and no file bnech; did you mean bench?", "bnech", path)
+        self.bad(2, "no command and no file verfy; did you mean verify?", "verfy")
+        self.bad(2, "there is no file nothing", "nothing")
+        self.bad(2, "unknown option --thread of tunec run; did you mean --threads?", "run", path, "--thread=2")
+        self.bad(2, "unknown option --nosuch of tunec run", "run", "--nosuch")
+        self.bad(2, "unexpected argument more of tunec run", "run", path, "more")
+        (self.dir / "bench").write_text("")  # a file of this name is a model
+        self.bad(2, "unknown kind of model", "./bench")
 
     def test_weights_have_to_come_from_somewhere(self):
         path = self.file("w.graph", "graph g {\n  weight w: f32[2]\n  output y = w\n}\n")

@@ -86,7 +86,7 @@ Json KernelJson(const KernelTiming& timing) {
 }
 
 void PrintJson(const BenchArguments& arguments, const Session& session, const BenchResult& result) {
-  Json json = {{"model", arguments.compile.model.path},
+  Json json = {{"model", arguments.compile.model},
                {"target", Print(session.options.target)},
                {"accuracy", Print(session.options.accuracy)},
                {"threads", result.model.executable->Threads()},

@@ -10,6 +10,7 @@
 #include "tools/run_timing.h"
 #include "tools/text_table.h"
 #include "tools/tuning_display.h"
+#include "tools/usage_error.h"
 
 namespace tunec {
 namespace {
@@ -117,7 +118,9 @@ void AddCompileCommand(CLI::App& root, Invocation& invocation) {
   model->required(false);
   root.final_callback([&root, &invocation, arguments] {
     if (!root.get_subcommands().empty()) return;
-    if (arguments->model.path.empty()) throw CLI::RequiredError("MODEL or a subcommand");
+    if (arguments->model.empty()) throw CLI::RequiredError("MODEL or a subcommand");
+    if (const auto mistake = ExplainMisspeltCommand(root, arguments->model))
+      throw CLI::ValidationError(*mistake);
     Finish(invocation, RunCompile(*arguments, invocation.started));
   });
 }

@@ -9,14 +9,15 @@
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
 #include "tools/number_checks.h"
+#include "tools/setting_options.h"
 #include "tools/text_table.h"
 
 namespace tunec {
 namespace {
 
 struct DbArguments {
-  std::string path;
-  std::string file;  // to export, import or merge
+  Settings settings;  // the database
+  std::string file;   // to export, import or merge
   TaskFilter filter;
   std::string workload;                // the beginning of its hash
   std::vector<std::string> forgotten;  // beginnings of their hashes
@@ -25,7 +26,7 @@ struct DbArguments {
 };
 
 Result<Database> OpenAt(const DbArguments& arguments, OpenMode mode) {
-  TUNEC_ASSIGN(const std::string path, DatabasePath({.path = arguments.path, .none = false}));
+  TUNEC_ASSIGN(const std::string path, DatabasePath(arguments.settings.database));
   return Database::Open(path, mode);
 }
 
@@ -221,8 +222,7 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   const auto arguments = std::make_shared<DbArguments>();
   CLI::App* db = root.add_subcommand("db", "look into the tuning database, exchange its contents");
   db->require_subcommand(1);
-  db->add_option("--db", arguments->path, "the database (default: the user's)")->type_name("FILE");
-  db->fallthrough();
+  AddSetting(*db, arguments->settings, "db");
   const auto add = [&](const char* name, const char* summary,
                        Result<int> (*run)(const DbArguments&)) -> CLI::App& {
     CLI::App& command = AddSubcommand(*db, invocation, name, summary, arguments, run);

@@ -12,14 +12,14 @@
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
+#include "tools/setting_options.h"
 #include "tools/text_table.h"
 
 namespace tunec {
 namespace {
 
 struct DoctorArguments {
-  DatabaseArguments database;
-  int threads = 0;
+  Settings settings;  // the database, threads
   bool measure = false;
 };
 
@@ -71,7 +71,7 @@ std::string TileText(const Target& target) {
 }
 
 void Doctor::ExamineCpu() {
-  target_ = DetectCpu(arguments_.threads);
+  target_ = DetectCpu(arguments_.settings.threads);
   Say("cpu", fmt::format("{}, {} cores, {} threads", target_.cpu, target_.cores, target_.threads));
   Say("features", fmt::format("{}", fmt::join(target_.features, " ")));
   Say("vectors",
@@ -84,12 +84,12 @@ void Doctor::ExamineCpu() {
   Say("caches", fmt::format("L1 {}, L2 {}, L3 {}", BytesText(static_cast<double>(target_.l1_bytes)),
                             BytesText(static_cast<double>(target_.l2_bytes)),
                             BytesText(static_cast<double>(target_.l3_bytes))));
-  if (const auto usable = ParseCpu("native", arguments_.threads); !usable)
+  if (const auto usable = ParseCpu("native", arguments_.settings.threads); !usable)
     Problem("cpu", usable.error().message);
 }
 
 void Doctor::ExamineDatabase() {
-  const auto path = DatabasePath(arguments_.database);
+  const auto path = DatabasePath(arguments_.settings.database);
   if (!path) return Problem("database", path.error().message);
   auto database = Database::Open(*path, OpenMode::kReadWrite);
   if (!database) return Problem("database", database.error().message);
@@ -138,7 +138,7 @@ void Doctor::ExamineVersions() {
 Result<int> Diagnose(const DoctorArguments& arguments) {
   Doctor doctor(arguments);
   doctor.ExamineCpu();
-  if (!arguments.database.none) doctor.ExamineDatabase();
+  if (arguments.settings.database.kind != DatabaseChoice::Kind::kNone) doctor.ExamineDatabase();
   doctor.ExamineCeilings();
   doctor.ExamineVersions();
   if (doctor.problems() == 0) return kExitOk;
@@ -151,10 +151,8 @@ void AddDoctorCommand(CLI::App& root, Invocation& invocation) {
   const auto arguments = std::make_shared<DoctorArguments>();
   CLI::App& command =
       AddSubcommand(root, invocation, "doctor", "what this machine has", arguments, Diagnose);
-  AddDatabaseArguments(command, arguments->database);
-  command.add_option("--threads", arguments->threads, "of the ceilings (default: one per core)")
-      ->type_name("N")
-      ->check(Silently(CLI::Range(0, 1024)));
+  AddDatabaseSettings(command, arguments->settings);
+  AddSetting(command, arguments->settings, "threads");
   command.add_flag("--measure", arguments->measure, "measure the ceilings again");
 }
 

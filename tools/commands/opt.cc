@@ -8,23 +8,21 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/opt_count.h"
 #include "tools/model_options.h"
+#include "tools/setting_options.h"
 
 namespace tunec {
 namespace {
 
 struct OptArguments {
-  ModelArguments model;
+  std::string model;
+  Settings settings;
   std::vector<std::string> passes;
-  std::vector<std::string> disabled;
   std::string output;
   std::string onnx;
   bool changes = false;
-  RewriteArguments rewrites;
   bool list = false;
   bool count = false;
   bool json = false;
-  std::string cpu = "native";
-  int threads = 0;
 };
 
 int ListPasses() {
@@ -36,19 +34,20 @@ int ListPasses() {
 Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& graph,
                                    const PipelineOptions& pipeline) {
   CountArguments count{.json = arguments.json, .compile = {}};
-  TUNEC_ASSIGN(count.compile.target, ParseCpu(arguments.cpu, arguments.threads));
+  TUNEC_ASSIGN(count.compile.target, ParseCpu(arguments.settings.cpu, arguments.settings.threads));
   return PrintCounts(graph, pipeline, count);
 }
 
 Result<int> Optimise(const OptArguments& arguments) {
   if (arguments.list) return ListPasses();
-  if (arguments.model.path.empty())
+  if (arguments.model.empty())
     return Fail(ErrorCode::kInvalidArgument, "MODEL is missing, expected an .onnx or .graph file");
   PipelineOptions options;
   if (!arguments.passes.empty()) options.names = arguments.passes;
-  options.disabled.insert(arguments.disabled.begin(), arguments.disabled.end());
-  options.pass.rules = arguments.rewrites.float_rules();
-  TUNEC_ASSIGN(options.pass.user_rules, ReadRules(arguments.rewrites));
+  const std::vector<std::string>& disabled = arguments.settings.disabled_passes;
+  options.disabled.insert(disabled.begin(), disabled.end());
+  options.pass.rules = arguments.settings.float_rules();
+  TUNEC_ASSIGN(options.pass.user_rules, ReadRules(arguments.settings.rules));
   if (arguments.changes) {
     options.pass.on_rule = [](const Rule& rule, const Node& node) {
       fmt::print("# rule {} at {}\n", rule.name, node.name);
@@ -58,7 +57,7 @@ Result<int> Optimise(const OptArguments& arguments) {
                  Print(after));
     };
   }
-  TUNEC_ASSIGN(const Graph graph, ReadModel(arguments.model));
+  TUNEC_ASSIGN(const Graph graph, LoadModel(arguments.model, arguments.settings));
   TUNEC_ASSIGN(const PipelineResult result, arguments.count ? CountPasses(arguments, graph, options)
                                                             : RunPipeline(graph, options));
   if (!arguments.output.empty())
@@ -75,15 +74,11 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
   const auto arguments = std::make_shared<OptArguments>();
   CLI::App& command =
       AddSubcommand(root, invocation, "opt", "run graph passes", arguments, Optimise);
-  AddModelArguments(command, arguments->model);
-  command.get_option("MODEL")->required(false);
+  AddModel(command, arguments->model).required(false);
+  AddSettings(command, arguments->settings, {"shapes", "constants", "random_weights"});
   command.add_option("--passes", arguments->passes, "these, in this order (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',')
-      ->expected(1)
-      ->take_all();
-  command.add_option("--disable-pass", arguments->disabled, "leave out; may be repeated")
-      ->type_name("NAME")
       ->expected(1)
       ->take_all();
   command
@@ -91,7 +86,7 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
                   "a .graph to write, its weights beside it (default: print the text)")
       ->type_name("FILE");
   command.add_option("--onnx", arguments->onnx, "an .onnx to write")->type_name("FILE");
-  AddRewriteArguments(command, arguments->rewrites);
+  AddSettings(command, arguments->settings, {"disable_pass", "rules", "fast_math"});
   command.add_flag("--changes", arguments->changes,
                    "the rules that fire, the graph after each pass that changed it");
   command.add_flag("--list", arguments->list, "name the passes");
@@ -99,12 +94,8 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
       command.add_flag("--count", arguments->count,
                        "nodes and bytes moved after each pass; groups, phases and peak memory");
   command.add_flag("--json", arguments->json, "the counts as JSON")->needs(count);
-  command
-      .add_option("--cpu", arguments->cpu, "whose schedules' phases are counted (default native)")
-      ->type_name("NAME");
-  command.add_option("--threads", arguments->threads, "the same (default: one per core)")
-      ->type_name("N")
-      ->check(Silently(CLI::Range(0, 1024)));
+  // Whose schedules' phases are counted.
+  AddSettings(command, arguments->settings, {"cpu", "threads"});
 }
 
 }  // namespace tunec

@@ -16,6 +16,7 @@
 #include "tools/dump_kernel.h"
 #include "tools/model_options.h"
 #include "tools/schedule_steps.h"
+#include "tools/setting_options.h"
 #include "tools/text_table.h"
 
 namespace tunec {
@@ -27,9 +28,7 @@ constexpr const char* kAutomatic = "automatic";
 struct ScheduleArguments {
   std::string compute;
   std::vector<std::string> steps;
-  std::string cpu = "native";
-  int threads = 0;
-  std::string accuracy = "f32";
+  Settings settings;  // threads, processor, accuracy
   uint64_t seed = 0;
   int rounds = 9;
   PictureArguments picture;
@@ -97,8 +96,8 @@ Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
 
 Result<Request> ReadRequest(const ScheduleArguments& arguments) {
   Request request;
-  TUNEC_ASSIGN(request.accuracy, ParseAccuracy(arguments.accuracy));
-  TUNEC_ASSIGN(request.target, ParseCpu(arguments.cpu, arguments.threads));
+  request.accuracy = arguments.settings.accuracy;
+  TUNEC_ASSIGN(request.target, ParseCpu(arguments.settings.cpu, arguments.settings.threads));
   TUNEC_ASSIGN(const std::string text, ReadFile(arguments.compute));
   TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
   TUNEC_RETURN_IF_ERROR(Verify(request.compute));
@@ -331,13 +330,7 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
   command.add_option("--rounds", arguments->rounds, "samples of each (default 9)")
       ->type_name("N")
       ->check(Silently(CLI::Range(1, 1000)));
-  command.add_option("--threads", arguments->threads, "threads of a run (default: one per core)")
-      ->type_name("N")
-      ->check(Silently(CLI::Range(0, 1024)));
-  command.add_option("--cpu", arguments->cpu, "native (default) or a processor's name")
-      ->type_name("NAME");
-  command.add_option("--accuracy", arguments->accuracy, "exact, f32 (default), or a bound")
-      ->type_name("CONTRACT");
+  AddSettings(command, arguments->settings, {"threads", "cpu", "accuracy"});
   command.add_option("--seed", arguments->seed, "of the arguments (default 0)")->type_name("N");
 }
 

@@ -94,7 +94,8 @@ typedef struct tunec_progress {
 } tunec_progress;
 
 /* Called in the thread that compiles. Any of the functions may be null. They must not call
- * tunec_release, and must not leave by longjmp. */
+ * tunec_release, and must not leave by longjmp. Later versions may add functions at the end: a
+ * program that was built with fewer goes on working. */
 typedef struct tunec_callbacks {
   size_t size; /* set it to sizeof(tunec_callbacks) */
   void* user;  /* handed to each */
@@ -104,30 +105,54 @@ typedef struct tunec_callbacks {
 } tunec_callbacks;
 
 /* Compiles the model at `model_path` (.onnx, or .graph with its weights in the .safetensors beside
- * it). `options_json` is null or a JSON object with any of these keys:
+ * it). `options_json` is null or a JSON object with any of these keys. Measuring (trials > 0) runs
+ * the program tunec-worker; TUNEC_NOT_FOUND names the places where it was looked for.
  *
- *   "target"          "cpu"
- *   "threads"         of a run; 0 (the default): one for each core that the process may use, by
- *                     its affinity and its control groups' share of time
- *   "trials"          how many measured candidates the model's kernels may have, those of earlier
- *                     calls counted; 0 (the default) takes the best known and the analytic
- *   "time_limit"      "30s", "10m", "1h": ends tuning; without "trials" the only limit
- *   "retune"          ["0", "node", ..] or ["all"]: kernels that go on although they have
- *                     converged, with "trials" of their own, by number or by a node's name
- *   "verbose"         true: the log also tells which schedules are refused
- *   "accuracy"        "f32" (the default), "exact", "tf32", "bf16", or a bound as a number
- *   "cpu"             "native" (the default) or an LLVM processor name, with ",-feature"s; for one
- *                     that this machine is not, runs and trials are TUNEC_DEVICE_ERROR
- *   "db"              the tuning database; absent: the user's, which is left out where it cannot
- *                     be opened; "" or null: none is kept
- *   "seed"            of the search
- *   "rules"           ["FILE", ..]: graph rewrites of your own (docs/rules.md)
- *   "fast_math"       true: rewrites may change NaNs, infinities and signed zeros
- *   "shapes"          {"input": [1, 3, 224, 224]} for dimensions the model leaves open
- *   "constants"       {"shape": "shape.npy"}: inputs bound to the values in files, for what shapes
- *                     depend on; they are no inputs of the executable
+ *   "shapes": {"INPUT": [N, ...], ...}
+ *       shapes of inputs whose dimensions the model leaves open
+ *   "constants": {"INPUT": "FILE.npy", ...}
+ *       bind inputs to the values in files: what shapes depend on has to be known when compiling
+ *   "random_weights": N
+ *       fill the weights of a .graph from this seed
+ *   "target": "NAME"
+ *       what to compile for (default: cpu)
+ *   "trials": N
+ *       measured candidates for the whole model, recorded ones counted (default: 0)
+ *   "time_limit": "TIME"
+ *       ends tuning after 30s, 10m or 1h; without trials the only limit
+ *   "retune": ["GROUP", ...]
+ *       go on with converged groups, with trials of their own: a number, a node's name, or all
+ *   "verbose": true
+ *       notes on schedules that are refused, too
+ *   "db": "FILE" or null
+ *       the tuning database (default: tunec/tunec.db in the user's cache folder)
+ *   "threads": N
+ *       threads of a run (default: 0: one per core)
+ *   "accuracy": "CONTRACT"
+ *       exact, f32, tf32, bf16, or a bound as a number (default: f32)
+ *   "cpu": "NAME"
+ *       native or an LLVM processor name, with ,-feature or ,+feature (default: native)
+ *   "seed": N
+ *       of the search (default: 0)
+ *   "disable_pass": ["NAME", ...]
+ *       graph passes to leave out
+ *   "rules": ["FILE", ...]
+ *       files of graph rewrites, pattern => replacement
+ *   "fast_math": true
+ *       allow rewrites that change results for NaN, infinities and signed zeros
+ *   "naive": true
+ *       use only the naive schedules
+ *   "failures": "FOLDER"
+ *       write each failing candidate here as a case that tunec-worker --repeat runs again
+ *   "worker": "FILE"
+ *       the program that measures candidates (default: tunec-worker beside the program or library)
+ *   "perf_map": true
+ *       name the kernels for perf
  *
- *   "random_weights"  a seed: the weights of a .graph are random
+ * An accuracy may be a JSON number. Without "db" results are kept in the user's database, which is
+ * left out where it cannot be opened; with null or "" nowhere. Inputs bound by "constants" are no
+ * inputs of the executable. With a "cpu" that this machine is not, runs and trials are
+ * TUNEC_DEVICE_ERROR.
  *
  * On success *out is a new executable, otherwise null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,
@@ -151,6 +176,12 @@ TUNEC_API int tunec_input_ndim(const tunec_executable* executable, size_t index)
 TUNEC_API int tunec_output_ndim(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index);
+/* The bytes of the whole tensor; 0 for an index out of range. */
+TUNEC_API size_t tunec_input_bytes(const tunec_executable* executable, size_t index);
+TUNEC_API size_t tunec_output_bytes(const tunec_executable* executable, size_t index);
+/* The index of the input or output of this name, or -1. */
+TUNEC_API int tunec_input_index(const tunec_executable* executable, const char* name);
+TUNEC_API int tunec_output_index(const tunec_executable* executable, const char* name);
 
 /* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
  * type and shape stated above, dense row-major (strides null or saying the same), aligned to the
@@ -164,6 +195,14 @@ TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
  * from the end; instead of another index the nearest in range was taken, and the run succeeded.
  * Indices that the model holds as constants are checked when it is compiled: an error. */
 TUNEC_API uint64_t tunec_outside_indices(const tunec_executable* executable);
+
+/* A run is a sequence of steps: kernels, named by the nodes they compute, and copies. */
+TUNEC_API size_t tunec_num_steps(const tunec_executable* executable);
+TUNEC_API const char* tunec_step_name(const tunec_executable* executable, size_t index);
+/* tunec_run with a clock: `seconds` has room for tunec_num_steps() numbers, the time of each step
+ * in this one run. */
+TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* inputs,
+                            DLTensor* const* outputs, double* seconds);
 
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
  * thread's next failure. */

@@ -1,0 +1,227 @@
+#include "compiler/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "graph/rules/parse_rules.h"
+#include "ir/array.h"
+#include "jit/detect_cpu.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kMostThreads = 1024;  // more are taken for a mistake
+constexpr int64_t kMostTrials = std::numeric_limits<int>::max();
+
+Status CheckTarget(const Settings& settings) {
+  if (settings.target == "cpu") return {};
+  return Fail(ErrorCode::kInvalidArgument, "cpu, the only target");
+}
+
+Status CheckShapes(const Settings& settings) {
+  for (const auto& [name, shape] : settings.shapes) {
+    if (ElementCount(shape) < 0) return Fail(ErrorCode::kInvalidArgument, "at most 2^48 elements");
+  }
+  return {};
+}
+
+constexpr std::array kTable = {
+    Setting{.name = "shapes",
+            .flag = "--shape",
+            .value = "SHAPE",
+            .help = "shapes of inputs whose dimensions the model leaves open",
+            .field = &Settings::shapes,
+            .check = CheckShapes},
+    Setting{.name = "constants",
+            .flag = "--constant",
+            .value = "FILE.npy",
+            .help = "bind inputs to the values in files: what shapes depend on has to be known "
+                    "when compiling",
+            .field = &Settings::constants},
+    Setting{.name = "random_weights",
+            .flag = "--random-weights",
+            .value = "SEED",
+            .help = "fill the weights of a .graph from this seed",
+            .field = &Settings::random_weights},
+    Setting{.name = "target",
+            .flag = "--target",
+            .value = "NAME",
+            .help = "what to compile for",
+            .unset = "cpu",
+            .field = &Settings::target,
+            .check = CheckTarget},
+    Setting{.name = "trials",
+            .flag = "--trials",
+            .value = "N",
+            .help = "measured candidates for the whole model, recorded ones counted",
+            .unset = "0",
+            .field = &Settings::trials,
+            .most = kMostTrials},
+    Setting{.name = "time_limit",
+            .flag = "--time-limit",
+            .value = "TIME",
+            .help = "ends tuning after 30s, 10m or 1h; without trials the only limit",
+            .field = &Settings::time_limit_seconds},
+    Setting{.name = "retune",
+            .flag = "--retune",
+            .value = "GROUP",
+            .help = "go on with converged groups, with trials of their own: a number, a node's "
+                    "name, or all",
+            .field = &Settings::retune},
+    Setting{.name = "verbose",
+            .flag = "--verbose",
+            .help = "notes on schedules that are refused, too",
+            .field = &Settings::verbose},
+    Setting{.name = "db",
+            .flag = "--db",
+            .value = "FILE",
+            .help = "the tuning database",
+            .unset = "tunec/tunec.db in the user's cache folder",
+            .field = &Settings::database},
+    Setting{.name = "threads",
+            .flag = "--threads",
+            .value = "N",
+            .help = "threads of a run",
+            .unset = "0: one per core",
+            .field = &Settings::threads,
+            .most = kMostThreads},
+    Setting{.name = "accuracy",
+            .flag = "--accuracy",
+            .value = "CONTRACT",
+            .help = "exact, f32, tf32, bf16, or a bound as a number",
+            .unset = "f32",
+            .field = &Settings::accuracy},
+    Setting{.name = "cpu",
+            .flag = "--cpu",
+            .value = "NAME",
+            .help = "native or an LLVM processor name, with ,-feature or ,+feature",
+            .unset = "native",
+            .field = &Settings::cpu},
+    Setting{.name = "seed",
+            .flag = "--seed",
+            .value = "N",
+            .help = "of the search",
+            .unset = "0",
+            .field = &Settings::seed},
+    Setting{.name = "disable_pass",
+            .flag = "--disable-pass",
+            .value = "NAME",
+            .help = "graph passes to leave out",
+            .field = &Settings::disabled_passes},
+    Setting{.name = "rules",
+            .flag = "--rules",
+            .value = "FILE",
+            .help = "files of graph rewrites, pattern => replacement",
+            .field = &Settings::rules},
+    Setting{.name = "fast_math",
+            .flag = "--fast-math",
+            .help = "allow rewrites that change results for NaN, infinities and signed zeros",
+            .field = &Settings::fast_math},
+    Setting{.name = "naive",
+            .flag = "--naive",
+            .help = "use only the naive schedules",
+            .field = &Settings::naive},
+    Setting{.name = "failures",
+            .flag = "--failures",
+            .value = "FOLDER",
+            .help = "write each failing candidate here as a case that tunec-worker --repeat runs "
+                    "again",
+            .field = &Settings::failure_folder},
+    Setting{.name = "worker",
+            .flag = "--worker",
+            .value = "FILE",
+            .help = "the program that measures candidates",
+            .unset = "tunec-worker beside the program or library",
+            .field = &Settings::worker_path},
+    Setting{.name = "perf_map",
+            .flag = "--perf-map",
+            .help = "name the kernels for perf",
+            .field = &Settings::perf_map},
+};
+
+/// One visitor for each type of field.
+struct FormOf {
+  std::string_view value;
+
+  std::string operator()(bool Settings::*) const { return "true"; }
+  std::string operator()(int Settings::*) const { return "N"; }
+  std::string operator()(double Settings::*) const { return fmt::format("\"{}\"", value); }
+  std::string operator()(uint64_t Settings::*) const { return "N"; }
+  std::string operator()(std::optional<uint64_t> Settings::*) const { return "N"; }
+  std::string operator()(std::string Settings::*) const { return fmt::format("\"{}\"", value); }
+  std::string operator()(Accuracy Settings::*) const { return fmt::format("\"{}\"", value); }
+  std::string operator()(DatabaseChoice Settings::*) const {
+    return fmt::format("\"{}\" or null", value);
+  }
+  std::string operator()(std::vector<std::string> Settings::*) const {
+    return fmt::format("[\"{}\", ...]", value);
+  }
+  std::string operator()(std::map<std::string, std::string> Settings::*) const {
+    return fmt::format("{{\"INPUT\": \"{}\", ...}}", value);
+  }
+  std::string operator()(std::map<std::string, std::vector<int64_t>> Settings::*) const {
+    return "{\"INPUT\": [N, ...], ...}";
+  }
+};
+
+}  // namespace
+
+std::span<const Setting> SettingTable() { return kTable; }
+
+const Setting* FindSetting(std::string_view name) {
+  const auto found = std::ranges::find(kTable, name, &Setting::name);
+  return found == kTable.end() ? nullptr : &*found;
+}
+
+std::string JsonForm(const Setting& setting) {
+  return std::visit(FormOf{setting.value}, setting.field);
+}
+
+std::string DescribeAsC(std::span<const Setting> settings) {
+  std::string text;
+  for (const Setting& setting : settings) {
+    text +=
+        fmt::format(" *   \"{}\": {}\n *       {}", setting.name, JsonForm(setting), setting.help);
+    if (!setting.unset.empty()) text += fmt::format(" (default: {})", setting.unset);
+    text += "\n";
+  }
+  return text;
+}
+
+Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>& files) {
+  if (files.empty()) return nullptr;
+  TUNEC_ASSIGN(RuleSet rules, ReadRuleFiles(files));
+  return std::make_shared<const RuleSet>(std::move(rules));
+}
+
+Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
+  CompileOptions options;
+  TUNEC_ASSIGN(options.target, ParseCpu(settings.cpu, settings.threads));
+  options.accuracy = settings.accuracy;
+  options.trials = settings.trials;
+  options.time_limit_seconds = settings.time_limit_seconds;
+  options.retune = settings.retune;
+  options.seed = settings.seed;
+  options.disabled_passes = settings.disabled_passes;
+  TUNEC_ASSIGN(options.user_rules, ReadRules(settings.rules));
+  options.float_rules = settings.float_rules();
+  options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
+  options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
+  options.worker_path = settings.worker_path;
+  options.failure_folder = settings.failure_folder;
+  return options;
+}
+
+Result<std::string> DatabasePath(const DatabaseChoice& choice) {
+  if (choice.kind == DatabaseChoice::Kind::kFile) return choice.path;
+  return DefaultDatabasePath();
+}
+
+Result<std::unique_ptr<Database>> OpenDatabase(const Settings& settings,
+                                               const std::function<void(const std::string&)>& log) {
+  return OpenChosenDatabase(settings.database,
+                            settings.trials > 0 || settings.time_limit_seconds > 0 ? 1 : 0, log);
+}
+
+}  // namespace tunec

@@ -1,0 +1,55 @@
+// The table of settings beside the places that spell it out.
+#include "compiler/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "support/file.h"
+
+namespace tunec {
+namespace {
+
+TEST(Settings, HaveNamesAndFlagsOfTheirOwn) {
+  std::set<std::string_view> names, flags;
+  for (const Setting& setting : SettingTable()) {
+    EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
+    EXPECT_TRUE(flags.insert(setting.flag).second) << setting.flag;
+    EXPECT_TRUE(setting.flag.starts_with("--")) << setting.flag;
+    EXPECT_FALSE(setting.help.empty() || setting.help.ends_with('.')) << setting.name;
+    EXPECT_EQ(FindSetting(setting.name), &setting);
+  }
+  EXPECT_EQ(FindSetting("trails"), nullptr);
+}
+
+TEST(Settings, FormsInJson) {
+  EXPECT_EQ(JsonForm(*FindSetting("trials")), "N");
+  EXPECT_EQ(JsonForm(*FindSetting("naive")), "true");
+  EXPECT_EQ(JsonForm(*FindSetting("rules")), R"(["FILE", ...])");
+  EXPECT_EQ(JsonForm(*FindSetting("shapes")), R"({"INPUT": [N, ...], ...})");
+  EXPECT_EQ(JsonForm(*FindSetting("db")), R"("FILE" or null)");
+}
+
+// With TUNEC_BLESS=1 the list in the header is rewritten.
+TEST(Settings, GoldenTheCHeaderListsThem) {
+  const std::string path = std::string(TUNEC_TEST_DATA) + "/../api/include/tunec/tunec.h";
+  const std::string list = DescribeAsC(SettingTable());
+  auto header = ReadFile(path);
+  ASSERT_TRUE(header) << header.error().message;
+  const size_t begin = header->find(" *   \"");
+  const size_t end = header->find(" *\n", begin);
+  ASSERT_NE(end, std::string::npos);
+  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
+    std::ofstream(path) << header->replace(begin, end - begin, list);
+  } else {
+    EXPECT_EQ(header->substr(begin, end - begin), list);
+  }
+  for (size_t at = 0; at < list.size(); at = list.find('\n', at) + 1)
+    EXPECT_LE(list.find('\n', at) - at, 100) << list.substr(at, 100);
+}
+
+}  // namespace
+}  // namespace tunec
