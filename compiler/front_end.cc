@@ -136,6 +136,7 @@ PipelineOptions PassesOf(const CompileOptions& options) {
 }
 
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
+  TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   TUNEC_ASSIGN(CheckedGraph checked, AddIndexChecks(graph));
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(checked.graph, PassesOf(options)));
   TUNEC_ASSIGN(FrontReport report, FuseAndLower(simplified.graph, options));
