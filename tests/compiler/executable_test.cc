@@ -208,6 +208,15 @@ TEST(Errors, ADimensionWithoutASize) {
                              nullptr, Options());
   ASSERT_FALSE(model);
   EXPECT_THAT(model.error().message, HasSubstr("value x of g"));
+  const auto gather = Compile(GraphOf(R"(graph g {
+    input x: f32[n, 3]
+    input i: i64[m]
+    y = gather(x, i)
+    output y
+  })"),
+                              nullptr, Options());
+  ASSERT_FALSE(gather);
+  EXPECT_THAT(gather.error().message, HasSubstr("value x of g"));
 }
 
 TEST(Errors, AnUnknownPass) {
