@@ -363,7 +363,7 @@ class Cli(unittest.TestCase):
 
     def test_tuning_ends_with_its_time_and_goes_on_when_told(self):
         path = self.file("g.graph", GRAPH)
-        self.bad(2, "'soon' is no duration, wanted 30s", path, "--time-limit", "soon")
+        self.bad(2, "--time-limit soon: expected a duration such as 30s", path, "--time-limit", "soon")
         self.bad(2, "needs trials or a time limit", path, "--retune", "all")
         out = self.good(path, "--time-limit", "4s", "--threads", "1")
         self.assertRegex(out, r"(?m)^\d+ new trials?; stopped after \d+: \S")
