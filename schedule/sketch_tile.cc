@@ -87,9 +87,15 @@ int64_t MostBlocks(const TilePlan& plan, const TileSizes& tile) {
   return blocks;
 }
 
-// A computed operand is done once for a block of rows if that leaves work for every thread.
+int64_t PanelsBytes(const TilePlan& plan) {
+  return plan.panel_bytes_per_column * plan.Extent(plan.column);
+}
+
+// A computed operand is done once for a block of rows if that leaves work for every thread. Each
+// block reads all panels; where those are beyond a core's cache, a cast is cheaper in a phase.
 int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
   if (!plan.operand || !plan.row) return 0;
+  if (!plan.widened.empty() && PanelsBytes(plan) > target.l2_bytes) return 0;
   return MostBlocks(plan, tile) >= 2 * target.threads ? 1 : 0;
 }
 
@@ -124,7 +130,7 @@ Sketch MakeSketch(const TilePlan& plan, const Target& target) {
   const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
   const int64_t registers = AccumulatorRegisters(target);
-  const int64_t panels_bytes = plan.panel_bytes_per_column * plan.Extent(plan.column);
+  const int64_t panels_bytes = PanelsBytes(plan);
   Sketch sketch{.name = "tile"};
   sketch.knobs.push_back(
       MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows));
