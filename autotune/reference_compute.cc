@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "polyhedral/schedule_tree.h"
+#include "schedule/access_analysis.h"
 #include "schedule/tree_steps.h"
 
 namespace tunec {
@@ -80,14 +81,6 @@ std::optional<VarId> VectorIterator(const Compute& compute, const Statement& sta
     best = v;
   }
   return best;
-}
-
-double CountInstances(const Statement& statement) {
-  double count = 1;
-  for (const Iterator& iterator : statement.iterators) {
-    count *= static_cast<double>(iterator.extent);
-  }
-  return count;
 }
 
 // The one dimension that is indexed by just `v`; -1 when v is not used, -2 when used otherwise.

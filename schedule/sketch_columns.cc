@@ -50,14 +50,6 @@ struct ColumnChoice {
   int64_t vector = 64;  // of what is pointwise
 };
 
-double CountInstances(const Statement& statement) {
-  double count = 1;
-  for (const Iterator& iterator : statement.iterators) {
-    count *= static_cast<double>(iterator.extent);
-  }
-  return count;
-}
-
 bool IsSplittable(const Statement& statement) {
   return statement.reducer && statement.reducer->reorderable && statement.writes.size() == 1 &&
          statement.reducer->finalise.empty() && statement.domain.empty();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/array.h"
+#include "schedule/access_analysis.h"
 #include "schedule/compute_steps.h"
 
 namespace tunec {
@@ -15,14 +16,6 @@ constexpr double kWorthAPass = 1 << 20;
 // than reading twice the bytes of a constant.
 constexpr double kWorthCopying = 16;
 constexpr double kWorthTheBytes = 32;
-
-double Instances(const Statement& statement) {
-  double instances = 1;
-  for (const Iterator& iterator : statement.iterators) {
-    instances *= static_cast<double>(iterator.extent);
-  }
-  return instances;
-}
 
 bool IsWorthIt(const Tensor& tensor, double instances) {
   const auto elements = static_cast<double>(std::max<int64_t>(ElementCount(tensor.shape), 1));
@@ -39,7 +32,7 @@ std::vector<WideLowering> WideLowerings(const NamedCompute& lowering) {
   const auto& statements = lowering.compute.statements;
   const auto reduction = std::ranges::find_if(statements, is_reduction);
   if (reduction == statements.end()) return {plain};
-  const double instances = Instances(*reduction);
+  const double instances = CountInstances(*reduction);
   WideLowering wide = plain;
   for (const Read& read : reduction->reads) {
     const Tensor& tensor = lowering.compute.tensors[read.tensor];
