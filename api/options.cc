@@ -50,6 +50,7 @@ class JsonReader {
   Status operator()(std::vector<std::string> Settings::*field) const;
   Status operator()(std::map<std::string, std::string> Settings::*field) const;
   Status operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const;
+  Status operator()(std::map<std::string, int64_t> Settings::*field) const;
 
   std::unexpected<Error> Expected(std::string_view wanted) const {
     return Fail(ErrorCode::kInvalidArgument, "option '{}' is {}, expected {}", setting_.name,
@@ -126,6 +127,17 @@ Status JsonReader::operator()(std::map<std::string, std::vector<int64_t>> Settin
   return {};
 }
 
+Status JsonReader::operator()(std::map<std::string, int64_t> Settings::*field) const {
+  if (!value_.is_object()) return Expected(JsonForm(setting_));
+  for (const auto& [name, size] : value_.items()) {
+    const bool fits = size.is_number_unsigned() &&
+                      size.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
+    if (!fits) return Expected(JsonForm(setting_));
+    (settings_.*field)[name] = size.get<int64_t>();
+  }
+  return {};
+}
+
 Status ReadKey(Settings& settings, std::string_view name, const Json& value) {
   const Setting* setting = FindSetting(name);
   if (setting == nullptr) {
@@ -167,6 +179,7 @@ struct SyntaxErrorPosition : nlohmann::json_sax<Json> {
 
 Result<Settings> ParseApiOptions(std::string_view json) {
   Settings settings;
+  settings.spelling = OptionSpelling::kJson;
   if (json.empty()) return settings;
   const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) {

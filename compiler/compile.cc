@@ -11,6 +11,7 @@
 #include "compiler/kernel_build.h"
 #include "compiler/known_trials.h"
 #include "compiler/tasks.h"
+#include "graph/count_graph.h"
 #include "jit/detect_cpu.h"
 #include "support/check.h"
 #include "support/hash.h"
@@ -123,8 +124,8 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const Stopwatch front_time;
   TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
   report.passes_ms = front_time.Milliseconds();
-  report.nodes_before = static_cast<int>(graph.nodes().size());
-  report.nodes_after = static_cast<int>(front.graph.nodes().size());
+  report.nodes_before = static_cast<int>(CountNodes(graph));
+  report.nodes_after = static_cast<int>(CountNodes(front.graph));
 
   const Tasks tasks = CollectTasks(front);
   TunerOptions tuner = MakeTunerOptions(options);

@@ -21,6 +21,7 @@
 #include "graph/graph.h"
 #include "graph/group.h"
 #include "graph/index_checks.h"
+#include "graph/onnx/import.h"
 #include "graph/passes/pipeline.h"
 #include "ir/target.h"
 #include "jit/load.h"
@@ -127,10 +128,16 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 /// random under `random_weights`).
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Of ONNX inputs: the sizes of open dimensions by the names that the model gives them.
+  std::map<std::string, int64_t> dims;
   /// Of ONNX inputs: the .npy file with the input's value. Such an input is a constant, and no
   /// input of what is compiled.
   std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
+  /// Of ONNX inputs: the shapes of the arrays that the model will be run on, for inputs with open
+  /// dimensions that nothing above fixes. Other names are passed over.
+  std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
+  OptionSpelling spelling = OptionSpelling::kFlags;  // in messages
 };
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
 

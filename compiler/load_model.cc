@@ -3,7 +3,6 @@
 
 #include "compiler/compiler.h"
 #include "graph/graph_text.h"
-#include "graph/onnx/import.h"
 #include "runtime/npz.h"
 
 namespace tunec {
@@ -17,7 +16,11 @@ Result<Array> ReadConstant(const std::string& path) {
 }
 
 Result<Graph> LoadOnnx(const std::string& path, const ModelOptions& options) {
-  ImportOptions import{.shapes = options.shapes, .constants = {}};
+  ImportOptions import{.shapes = options.shapes,
+                       .constants = {},
+                       .dims = options.dims,
+                       .shapes_of_arrays = options.shapes_of_arrays,
+                       .spelling = options.spelling};
   for (const auto& [name, file] : options.constants) {
     TUNEC_ASSIGN(Array array, ReadConstant(file));
     import.constants.emplace(name, std::move(array));
@@ -43,7 +46,7 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
     return LoadOnnx(path, options);
   }
   if (file.extension() == ".graph") {
-    if (!options.shapes.empty()) {
+    if (!options.shapes.empty() || !options.dims.empty()) {
       return Fail(ErrorCode::kInvalidArgument, "{}: a .graph file states its shapes itself", path);
     }
     if (!options.constants.empty()) {

@@ -33,6 +33,11 @@ constexpr std::array kTable = {
             .help = "shapes of inputs whose dimensions the model leaves open",
             .field = &Settings::shapes,
             .check = CheckShapes},
+    Setting{.name = "dims",
+            .flag = "--dim",
+            .value = "SIZE",
+            .help = "sizes of the dimensions that the model leaves open, by their names",
+            .field = &Settings::dims},
     Setting{.name = "constants",
             .flag = "--constant",
             .value = "FILE.npy",
@@ -162,6 +167,9 @@ struct FormOf {
   }
   std::string operator()(std::map<std::string, std::vector<int64_t>> Settings::*) const {
     return "{\"INPUT\": [N, ...], ...}";
+  }
+  std::string operator()(std::map<std::string, int64_t> Settings::*) const {
+    return "{\"NAME\": N, ...}";
   }
 };
 

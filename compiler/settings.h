@@ -51,7 +51,8 @@ using SettingField =
                  std::optional<uint64_t> Settings::*, std::string Settings::*, Accuracy Settings::*,
                  DatabaseChoice Settings::*, std::vector<std::string> Settings::*,
                  std::map<std::string, std::string> Settings::*,
-                 std::map<std::string, std::vector<int64_t>> Settings::*>;
+                 std::map<std::string, std::vector<int64_t>> Settings::*,
+                 std::map<std::string, int64_t> Settings::*>;
 
 struct Setting {
   std::string_view name;   // the key of the JSON object

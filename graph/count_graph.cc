@@ -1,5 +1,6 @@
 #include "graph/count_graph.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -38,6 +39,8 @@ std::vector<bool> LiveNodes(const Graph& graph) {
   return live;
 }
 
+bool Computes(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
+
 // What batch normalisations alone read as mean or variance.
 std::set<ValueId> Statistics(const Graph& graph) {
   std::set<ValueId> statistics, others;
@@ -63,11 +66,14 @@ bool IsView(Op op) {
   }
 }
 
+int64_t CountNodes(const Graph& graph) { return std::ranges::count_if(graph.nodes(), Computes); }
+
 Result<GraphCounts> CountGraph(const Graph& graph) {
   for (const Value& value : graph.values())
     if (!value.type.IsFixed())
       return Fail(ErrorCode::kUnsupported, "'{}' has a dimension that is not fixed", value.name);
   GraphCounts counts;
+  counts.nodes = CountNodes(graph);
   const std::set<ValueId> statistics = Statistics(graph);
   const std::vector<bool> live = LiveNodes(graph);
   for (size_t n = 0; n < live.size(); ++n) {
@@ -76,8 +82,7 @@ Result<GraphCounts> CountGraph(const Graph& graph) {
       const bool counted = live[n] && IsFloat(node.constant.type()) &&
                            !node.constant.shape().empty() && !statistics.contains(node.outputs[0]);
       counts.parameters += counted ? node.constant.size() : 0;
-    } else if (node.op != Op::kInput) {
-      counts.nodes += 1;
+    } else if (Computes(node)) {
       counts.bytes += BytesMoved(graph, node);
     }
   }

@@ -18,6 +18,9 @@ struct GraphCounts {
   int64_t parameters = 0;
 };
 
+/// GraphCounts::nodes, of any graph.
+int64_t CountNodes(const Graph& graph);
+
 /// Whether the node's result is its first operand under other indices: identity, reshape,
 /// transpose, slice, expand.
 bool IsView(Op op);

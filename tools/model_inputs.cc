@@ -51,10 +51,16 @@ Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
   return selected;
 }
 
-Result<std::vector<Array>> MakeInputs(const Graph& graph, const std::string& file, uint64_t seed) {
-  if (file.empty()) return RandomInputs(graph, seed);
-  TUNEC_ASSIGN(const std::vector<NamedArray> arrays, ReadNpz(file));
-  return SelectArrays(arrays, InputSpecs(graph), file);
+Result<ArrayFile> ReadArrays(const std::string& file) {
+  ArrayFile given{.file = file, .arrays = {}};
+  if (file.empty()) return given;
+  TUNEC_ASSIGN(given.arrays, ReadNpz(file));
+  return given;
+}
+
+Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given, uint64_t seed) {
+  if (given.file.empty()) return RandomInputs(graph, seed);
+  return SelectArrays(given.arrays, InputSpecs(graph), given.file);
 }
 
 Result<RunBuffers> RunBuffers::Make(const Executable& executable, std::span<const Array> inputs) {

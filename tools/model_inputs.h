@@ -28,8 +28,15 @@ Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
 std::vector<TensorSpec> InputSpecs(const Graph& graph);
 std::vector<TensorSpec> OutputSpecs(const Graph& graph);
 
-/// The inputs from a .npz file, or random ones when `file` is empty.
-Result<std::vector<Array>> MakeInputs(const Graph& graph, const std::string& file, uint64_t seed);
+/// A .npz file; no arrays where `file` is empty.
+struct ArrayFile {
+  std::string file;
+  std::vector<NamedArray> arrays;
+};
+Result<ArrayFile> ReadArrays(const std::string& file);
+
+/// The inputs from a file, or random ones where none was given.
+Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given, uint64_t seed);
 
 /// Memory for the outputs of one run, and pointers to it and to the inputs.
 struct RunBuffers {

@@ -49,8 +49,12 @@ Status RequireFixedInputs(const Graph& graph) {
 
 }  // namespace
 
-Result<Session> OpenRunnable(const CompileArguments& arguments) {
-  TUNEC_ASSIGN(Session session, OpenSession(arguments));
+Result<Session> OpenRunnable(const CompileArguments& arguments,
+                             std::span<const NamedArray> arrays) {
+  CompileArguments shaped = arguments;
+  for (const NamedArray& array : arrays)
+    shaped.settings.shapes_of_arrays.emplace(array.spec.name, array.spec.shape);
+  TUNEC_ASSIGN(Session session, OpenSession(shaped));
   TUNEC_RETURN_IF_ERROR(RequireFixedInputs(session.graph));
   return session;
 }

@@ -4,12 +4,14 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "compiler/compiler.h"
 #include "compiler/settings.h"
 #include "db/database.h"
 #include "graph/graph.h"
+#include "runtime/npz.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -34,7 +36,9 @@ struct Session {
 };
 /// Reads the model and opens the database. Settings that are wrong are found first.
 Result<Session> OpenSession(const CompileArguments& arguments);
-/// The same for a model that is to be run: every dimension of its inputs must be a number.
-Result<Session> OpenRunnable(const CompileArguments& arguments);
+/// The same for a model that is to be run: every dimension of its inputs must be a number. The
+/// shapes of `arrays` are those of the inputs of their names that the model leaves open.
+Result<Session> OpenRunnable(const CompileArguments& arguments,
+                             std::span<const NamedArray> arrays = {});
 
 }  // namespace tunec

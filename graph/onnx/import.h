@@ -17,12 +17,23 @@
 
 namespace tunec {
 
+/// How messages spell the options that they recommend.
+enum class OptionSpelling : uint8_t {
+  kFlags,  // --dim past=31
+  kJson,   // "dims": {"past": 31}
+};
+
 struct ImportOptions {
   /// By input name: the shape, for inputs whose dimensions the model leaves open.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// By input name: its value, for inputs that are no inputs of the graph but constants. What
   /// shapes depend on (the `shape` of a Reshape) has to be known while importing.
   std::map<std::string, Array> constants;
+  /// By the name that the model gives an open dimension: its size.
+  std::map<std::string, int64_t> dims = {};
+  /// As `shapes`, for those inputs alone that have open dimensions; other names are passed over.
+  std::map<std::string, std::vector<int64_t>> shapes_of_arrays = {};
+  OptionSpelling spelling = OptionSpelling::kFlags;
 };
 
 /// Reads `name=1x3x224x224`, the text of the option --shape; `name=` is a scalar.

@@ -119,7 +119,7 @@ Result<Graph> Importer::Run() {
   TUNEC_RETURN_IF_ERROR(AddInputs(model_.graph, scope));
   TUNEC_RETURN_IF_ERROR(AddInitializers(model_.graph, scope));
   TUNEC_RETURN_IF_ERROR(ImportNodes(model_.graph.nodes, scope, 0));
-  TUNEC_RETURN_IF_ERROR(ReportUnsupported());
+  TUNEC_RETURN_IF_ERROR(unsupported_.Report());
   if (model_.graph.outputs.empty()) return Fail(ErrorCode::kParse, "the graph has no outputs");
   std::set<std::string_view> names;
   for (const OnnxValue& output : model_.graph.outputs) {
@@ -225,7 +225,7 @@ Status Importer::ImportNode(const OnnxNode& node, Scope& scope, int depth) {
                         model_.functions.contains({node.domain, node.op_type});
   std::vector<Operand> outputs;
   if (!is_known) {
-    NoteUnsupported(node, "");
+    unsupported_.Note(node, "");
     outputs.assign(node.outputs.size(), Poison());
   } else if (std::ranges::any_of(*inputs, IsPoisoned)) {
     outputs.assign(node.outputs.size(), Poison());
@@ -234,7 +234,7 @@ Status Importer::ImportNode(const OnnxNode& node, Scope& scope, int depth) {
     if (translated) {
       outputs = *std::move(translated);
     } else if (translated.error().code == ErrorCode::kUnsupported) {
-      NoteUnsupported(node, translated.error().message);
+      unsupported_.Note(node, translated.error().message);
       outputs.assign(node.outputs.size(), Poison());
     } else {
       return in_node(translated.error());
@@ -315,7 +315,7 @@ Status Importer::Define(const OnnxNode& node, std::vector<Operand> outputs, Scop
     const std::string& name = node.outputs[i];
     if (name.empty()) continue;
     if (i >= outputs.size() || outputs[i] == nullptr) {
-      NoteUnsupported(node, fmt::format("output {} ('{}') is not computed", i, name));
+      unsupported_.Note(node, fmt::format("output {} ('{}') is not computed", i, name));
       outputs.resize(std::max(outputs.size(), i + 1));
       outputs[i] = Poison();
     }
@@ -326,16 +326,6 @@ Status Importer::Define(const OnnxNode& node, std::vector<Operand> outputs, Scop
     scope.values[name] = outputs[i];
   }
   return {};
-}
-
-void Importer::NoteUnsupported(const OnnxNode& node, std::string_view why) {
-  unsupported_.push_back(why.empty() ? Describe(node) : fmt::format("{}: {}", Describe(node), why));
-}
-
-Status Importer::ReportUnsupported() const {
-  if (unsupported_.empty()) return {};
-  return Fail(ErrorCode::kUnsupported, "{} node(s) are not supported: {}", unsupported_.size(),
-              fmt::join(unsupported_, "; "));
 }
 
 }  // namespace tunec::onnx_import

@@ -10,6 +10,7 @@
 #include "graph/onnx/import.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/operand.h"
+#include "graph/onnx/unsupported_nodes.h"
 
 namespace tunec::onnx_import {
 
@@ -47,13 +48,10 @@ class Importer {
   Result<std::vector<Operand>> OperandsOf(const std::vector<std::string>& names,
                                           const Scope& scope) const;
   Status Define(const OnnxNode& node, std::vector<Operand> outputs, Scope& scope);
-  void NoteUnsupported(const OnnxNode& node, std::string_view why);
-  Status ReportUnsupported() const;
-
   OnnxModel model_;
   Emitter emitter_;
   const ImportOptions options_;  // shapes of constants included
-  std::vector<std::string> unsupported_;
+  UnsupportedNodes unsupported_;
   int64_t imported_nodes_ = 0;
 };
 

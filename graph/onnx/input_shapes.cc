@@ -52,7 +52,7 @@ Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& f
       const auto [it, is_new] = fixed.emplace(dim.parameter(), shape[i]);
       if (!is_new && it->second != shape[i]) {
         return Fail(ErrorCode::kInvalidArgument,
-                    "dimension '{}' is {} in one shape option and {} in that of input '{}'",
+                    "dimension '{}' is given as {}, and as {} by the shape of input '{}'",
                     dim.parameter(), it->second, shape[i], input.name);
       }
     }
@@ -60,10 +60,59 @@ Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& f
   return {};
 }
 
-Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs,
-                           const ImportOptions& options) {
+/// The open dimensions that have a name, each once, in the order of the inputs.
+std::vector<std::string> OpenNames(const std::vector<const OnnxValue*>& inputs) {
+  std::vector<std::string> names;
+  for (const OnnxValue* input : inputs) {
+    if (!input->dims) continue;
+    for (const Dim& dim : *input->dims) {
+      if (dim.IsFixed() || dim.parameter().empty()) continue;
+      if (std::ranges::find(names, dim.parameter()) == names.end())
+        names.push_back(dim.parameter());
+    }
+  }
+  return names;
+}
+
+Result<Fixed> GivenDims(const std::vector<const OnnxValue*>& inputs, const ImportOptions& options) {
+  const std::vector<std::string> names = OpenNames(inputs);
   Fixed fixed;
-  for (const auto& [name, shape] : options.shapes) {
+  for (const auto& [name, size] : options.dims) {
+    if (std::ranges::find(names, name) == names.end()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "a size is given for the dimension '{}', which no input has; the model's open "
+                  "dimensions are {}",
+                  name,
+                  names.empty() ? "without names" : fmt::format("{}", fmt::join(names, ", ")));
+    }
+    if (size < 0) {
+      return Fail(ErrorCode::kInvalidArgument, "dimension '{}' is {}, wanted at least 0", name,
+                  size);
+    }
+    fixed.emplace(name, size);
+  }
+  return fixed;
+}
+
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+bool IsOpen(const OnnxValue& input) {
+  return !input.dims || !std::ranges::all_of(*input.dims, &Dim::IsFixed);
+}
+
+/// The shapes that options state, and those of arrays for open inputs.
+Shapes GivenShapes(const std::vector<const OnnxValue*>& inputs, const ImportOptions& options) {
+  Shapes shapes = options.shapes;
+  for (const OnnxValue* input : inputs) {
+    const auto array = options.shapes_of_arrays.find(input->name);
+    if (IsOpen(*input) && array != options.shapes_of_arrays.end()) shapes.insert(*array);
+  }
+  return shapes;
+}
+
+Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs, const Shapes& shapes,
+                           Fixed fixed) {
+  for (const auto& [name, shape] : shapes) {
     const auto it = std::ranges::find(inputs, name, &OnnxValue::name);
     if (it == inputs.end()) {
       std::vector<std::string> names;
@@ -78,11 +127,97 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs,
   return fixed;
 }
 
-/// The example that the error shows: unknown dimensions as 1.
-std::string Option(const OnnxValue& input, const std::vector<Dim>& dims) {
-  std::vector<int64_t> sizes;
-  for (const Dim& dim : dims) sizes.push_back(dim.IsFixed() ? dim.size() : 1);
-  return fmt::format("--shape {}={}", input.name, fmt::join(sizes, "x"));
+/// The dimensions with those replaced whose names are fixed.
+std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
+  for (Dim& dim : dims) {
+    if (dim.IsFixed()) continue;
+    if (const auto size = fixed.find(dim.parameter()); size != fixed.end()) dim = Dim(size->second);
+  }
+  return dims;
+}
+
+/// What may stand for an open dimension in an example. Models divide images by powers of two.
+int64_t ExampleSize(size_t axis, size_t rank) {
+  constexpr int64_t kImage = 224, kLength = 16;
+  if (axis == 0) return 1;
+  return rank >= 4 && axis >= 2 ? kImage : kLength;
+}
+
+/// The inputs whose shapes are not known, and options that would fix them.
+class OpenInputs {
+ public:
+  explicit OpenInputs(OptionSpelling spelling) : spelling_(spelling) {}
+
+  void Add(const OnnxValue& input, const std::vector<Dim>& dims);
+  void AddUnranked(const OnnxValue& input);
+  Status Report() const;
+
+ private:
+  using NamedSize = std::pair<std::string, int64_t>;
+
+  void AddNamed(const std::string& name, int64_t size);
+  std::string Example() const;
+
+  OptionSpelling spelling_;
+  std::vector<std::string> open_;
+  std::vector<NamedSize> dims_;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes_;
+};
+
+void OpenInputs::Add(const OnnxValue& input, const std::vector<Dim>& dims) {
+  open_.push_back(fmt::format("'{}' is {}", input.name, Text(dims)));
+  std::vector<int64_t> shape;
+  bool nameless = false;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const Dim& dim = dims[axis];
+    shape.push_back(dim.IsFixed() ? dim.size() : ExampleSize(axis, dims.size()));
+    nameless |= !dim.IsFixed() && dim.parameter().empty();
+  }
+  if (nameless) {
+    shapes_.emplace_back(input.name, std::move(shape));
+    return;
+  }
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    if (!dims[axis].IsFixed()) AddNamed(dims[axis].parameter(), shape[axis]);
+}
+
+void OpenInputs::AddNamed(const std::string& name, int64_t size) {
+  if (std::ranges::find(dims_, name, &NamedSize::first) == dims_.end())
+    dims_.emplace_back(name, size);
+}
+
+void OpenInputs::AddUnranked(const OnnxValue& input) {
+  open_.push_back(fmt::format("'{}' of unknown rank", input.name));
+  shapes_.emplace_back(input.name, std::vector<int64_t>{1, 3, 224, 224});
+}
+
+std::string OpenInputs::Example() const {
+  std::vector<std::string> dims, shapes;
+  const bool flags = spelling_ == OptionSpelling::kFlags;
+  for (const auto& [name, size] : dims_)
+    dims.push_back(flags ? fmt::format("--dim {}={}", name, size)
+                         : fmt::format("\"{}\": {}", name, size));
+  for (const auto& [name, shape] : shapes_)
+    shapes.push_back(flags ? fmt::format("--shape {}={}", name, fmt::join(shape, "x"))
+                           : fmt::format("\"{}\": [{}]", name, fmt::join(shape, ", ")));
+  if (flags) {
+    dims.insert(dims.end(), shapes.begin(), shapes.end());
+    return fmt::format("{}", fmt::join(dims, " "));
+  }
+  std::string text;
+  if (!dims.empty()) text += fmt::format("\"dims\": {{{}}}", fmt::join(dims, ", "));
+  if (!shapes.empty())
+    text += fmt::format("{}\"shapes\": {{{}}}", text.empty() ? "" : ", ", fmt::join(shapes, ", "));
+  return text;
+}
+
+Status OpenInputs::Report() const {
+  if (open_.empty()) return {};
+  const char* arrays =
+      spelling_ == OptionSpelling::kFlags ? ", or with arrays: run MODEL --inputs FILE.npz" : "";
+  return Fail(ErrorCode::kInvalidArgument,
+              "{} input{} open dimensions: {}; fix them, for example with {}{}", open_.size(),
+              open_.size() == 1 ? " has" : "s have", fmt::join(open_, ", "), Example(), arrays);
 }
 
 }  // namespace
@@ -102,43 +237,25 @@ Result<ImportOptions> WithShapesOfConstants(ImportOptions options) {
 Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputShapes(
     const OnnxGraph& graph, const ImportOptions& options) {
   const std::vector<const OnnxValue*> inputs = FreeInputs(graph);
-  TUNEC_ASSIGN(const Fixed fixed, ApplyOptions(inputs, options));
+  const Shapes given = GivenShapes(inputs, options);
+  TUNEC_ASSIGN(Fixed named, GivenDims(inputs, options));
+  TUNEC_ASSIGN(const Fixed fixed, ApplyOptions(inputs, given, std::move(named)));
   std::map<std::string, std::vector<int64_t>, std::less<>> shapes;
-  std::vector<std::string> open;
-  std::vector<std::string> examples;
+  OpenInputs open(options.spelling);
   for (const OnnxValue* input : inputs) {
-    const auto given = options.shapes.find(input->name);
-    if (given != options.shapes.end()) {
-      shapes[input->name] = given->second;
-      continue;
-    }
-    if (!input->dims) {
-      open.push_back(fmt::format("'{}' of unknown rank", input->name));
-      examples.push_back(fmt::format("--shape {}=1x3x224x224", input->name));
-      continue;
-    }
-    std::vector<Dim> dims;
-    for (const Dim& dim : *input->dims) {
-      const auto it = dim.IsFixed() ? fixed.end() : fixed.find(dim.parameter());
-      if (it == fixed.end()) {
-        dims.push_back(dim);
-      } else {
-        dims.emplace_back(it->second);
-      }
-    }
-    if (std::ranges::all_of(dims, &Dim::IsFixed)) {
-      for (const Dim& dim : dims) shapes[input->name].push_back(dim.size());
-      shapes.try_emplace(input->name);  // a scalar
+    if (const auto shape = given.find(input->name); shape != given.end()) {
+      shapes[input->name] = shape->second;
+    } else if (!input->dims) {
+      open.AddUnranked(*input);
+    } else if (const std::vector<Dim> dims = WithFixed(*input->dims, fixed);
+               std::ranges::all_of(dims, &Dim::IsFixed)) {
+      std::vector<int64_t>& sizes = shapes[input->name];  // none of a scalar
+      for (const Dim& dim : dims) sizes.push_back(dim.size());
     } else {
-      open.push_back(fmt::format("'{}' is {}", input->name, Text(dims)));
-      examples.push_back(Option(*input, dims));
+      open.Add(*input, dims);
     }
   }
-  if (!open.empty()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "{} input(s) have open dimensions: {}; fix them, for example with {}", open.size(),
-                fmt::join(open, ", "), fmt::join(examples, " "));
-  }
+  TUNEC_RETURN_IF_ERROR(open.Report());
   return shapes;
 }
 

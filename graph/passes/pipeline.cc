@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "graph/count_graph.h"
 #include "graph/passes/apply_user_rules.h"
 #include "graph/passes/canonicalize.h"
 #include "graph/passes/choose_layouts.h"
@@ -91,8 +92,8 @@ Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& op
       return std::unexpected(std::move(error));
     }
     PassRecord record{.name = name,
-                      .nodes_before = static_cast<int64_t>(result.graph.nodes().size()),
-                      .nodes_after = static_cast<int64_t>(next->nodes().size()),
+                      .nodes_before = CountNodes(result.graph),
+                      .nodes_after = CountNodes(*next),
                       .milliseconds = time.count(),
                       .changed = !SameStructure(result.graph, *next)};
     if (record.changed && options.on_change) options.on_change(record, result.graph, *next);

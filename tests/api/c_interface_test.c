@@ -123,6 +123,7 @@ static void test_errors(void) {
   refuse(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
   refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
   refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
+  refuse(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT, "expected {\"NAME\": N, ...}");
   refuse(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
   refuse(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
   refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
@@ -141,7 +142,7 @@ static void test_errors(void) {
                       "{\"target\":\"cpu\",\"threads\":1,\"trials\":0,\"accuracy\":\"f32\","
                       "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
                       "\"rules\":[],\"fast_math\":true,\"naive\":true,\"perf_map\":false,"
-                      "\"constants\":{},\"disable_pass\":[\"fold_constants\"],"
+                      "\"constants\":{},\"dims\":{},\"disable_pass\":[\"fold_constants\"],"
                       "\"failures\":\"\",\"worker\":\"\","
                       "\"random_weights\":1}",
                       &model) == TUNEC_OK);

@@ -173,6 +173,25 @@ class Cli(unittest.TestCase):
             self.bad(2, "shape", "show", path, "--shape", shape)
         self.assertIn("f32[5x3]", self.good("show", path, "--shape", "x=5x3"))
 
+    def test_arrays_and_named_dimensions_give_open_shapes(self):
+        path = self.file("open.onnx", model([node("Relu", ["x"], ["y"])], {"x": ["n", 3]}, {"y": ["n", 3]}))
+        for command in ([], ["run"], ["show"], ["verify"], ["bench"], ["opt"]):
+            self.bad(2, "1 input has open dimensions: 'x' is nx3; fix them, for example with --dim n=1",
+                     *command, path)
+        for dim in ("n", "n=", "n=-1", "=4", "n=four", "n=99999999999999999999"):
+            self.bad(2, f"--dim {dim}: expected a dimension and its size", "show", path, "--dim", dim)
+        self.bad(2, "too many elements", "show", path, "--dim", "n=9223372036854775807")
+        self.bad(2, "the model's open dimensions are n", "show", path, "--dim", "m=4")
+        self.bad(2, "this name is given twice", "show", path, "--dim", "n=4", "--dim", "n=5")
+        self.assertIn("f32[5x3]", self.good("show", path, "--dim", "n=5"))
+        fixed = self.file("fixed.onnx", model([node("Relu", ["z"], ["x"])], {"z": [5, 3]}, {"x": [5, 3]}))
+        self.good("run", fixed, "--outputs", "x.npz")
+        self.assertIn("y f32[5x3]", self.good("run", path, "--inputs", "x.npz"))
+        self.assertIn("ok", self.good("verify", path, "--inputs", "x.npz"))
+        self.assertIn("compiled", self.good("bench", path, "--inputs", "x.npz", "--runs", "3"))
+        self.bad(2, "dimension 'n' is given as 4, and as 5 by the shape of input 'x'",
+                 "run", path, "--inputs", "x.npz", "--dim", "n=4")
+
     def test_named_dimensions_are_shown_but_not_run(self):
         path = self.file("named.graph", "graph g {\n  input x: f32[batch, 3]\n  y = relu(x)\n  output y = y\n}\n")
         self.assertIn("batch", self.good("show", path))

@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 struct BenchArguments {
   CompileArguments compile;
   TimingLimits limits;
+  std::string inputs;
   uint64_t input_seed = 0;
   bool profile = false;
   bool unfused = false;
@@ -35,11 +36,11 @@ struct BenchResult {
   std::vector<KernelTiming> kernels;
 };
 
-Result<BenchResult> Measure(const BenchArguments& arguments, Session& session) {
+Result<BenchResult> Measure(const BenchArguments& arguments, const Session& session,
+                            const std::vector<Array>& inputs) {
   BenchResult result;
   TUNEC_ASSIGN(result.model, Compile(session.graph, session.database.get(), session.options));
   const Executable& executable = *result.model.executable;
-  TUNEC_ASSIGN(const std::vector<Array> inputs, RandomInputs(session.graph, arguments.input_seed));
   std::vector<TimedRun> runs = {{&executable, inputs}};
   if (arguments.unfused) {
     CompileOptions options = session.options;
@@ -127,8 +128,11 @@ void PrintText(const BenchResult& result) {
 
 Result<int> Bench(const BenchArguments& arguments) {
   CatchInterrupts();
-  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
-  TUNEC_ASSIGN(const BenchResult result, Measure(arguments, session));
+  TUNEC_ASSIGN(const ArrayFile given, ReadArrays(arguments.inputs));
+  TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile, given.arrays));
+  TUNEC_ASSIGN(const std::vector<Array> inputs,
+               MakeInputs(session.graph, given, arguments.input_seed));
+  TUNEC_ASSIGN(const BenchResult result, Measure(arguments, session, inputs));
   if (arguments.json) {
     PrintJson(arguments, session, result);
   } else {
@@ -153,8 +157,12 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
   command.add_option("--seconds", arguments->limits.seconds, "at most so long (default 5)")
       ->type_name("S")
       ->check(Positive());
+  CLI::Option* inputs =
+      command.add_option("--inputs", arguments->inputs, "arrays by input name (default: random)")
+          ->type_name("FILE.npz");
   command.add_option("--input-seed", arguments->input_seed, "of the random inputs (default 0)")
-      ->type_name("N");
+      ->type_name("N")
+      ->excludes(inputs);
   command.add_flag("--profile", arguments->profile, "a table of the kernels");
   command.add_flag("--unfused", arguments->unfused,
                    "compare with one kernel per operator, outputs checked");

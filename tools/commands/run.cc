@@ -50,10 +50,11 @@ Result<std::vector<Array>> RunMeasured(const Executable& executable,
 
 Result<int> Run(const RunArguments& arguments) {
   CatchInterrupts();
-  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
+  TUNEC_ASSIGN(const ArrayFile given, ReadArrays(arguments.inputs));
+  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile, given.arrays));
   if (arguments.unfused) session.options.fusion = FusionMode::kUnfused;
   TUNEC_ASSIGN(const std::vector<Array> inputs,
-               MakeInputs(session.graph, arguments.inputs, arguments.input_seed));
+               MakeInputs(session.graph, given, arguments.input_seed));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
   TUNEC_ASSIGN(const std::vector<Array> outputs, arguments.memory

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/front_end.h"
+#include "graph/count_graph.h"
 #include "ir/compute.h"
 #include "tools/text_table.h"
 
@@ -73,7 +74,11 @@ std::string CountsByKind(const Graph& graph) {
   std::vector<std::string> parts;
   for (size_t kind = 0; kind < counts.size(); ++kind)
     parts.push_back(fmt::format("{} {}", kKindNames[kind], counts[kind]));
-  return fmt::format("{} nodes: {}\n", graph.nodes().size(), fmt::join(parts, ", "));
+  const int64_t computing = CountNodes(graph);
+  return fmt::format(
+      "{}, {}: {}\n", CountText(computing, "node"),
+      CountText(std::ssize(graph.nodes()) - computing, "input or constant", "inputs and constants"),
+      fmt::join(parts, ", "));
 }
 
 std::string PrintGraphTable(const Graph& graph) {

@@ -12,7 +12,7 @@ namespace tunec {
 /// A row per node: opcode, name, target, arguments, type; then the counts by kind.
 std::string PrintGraphTable(const Graph& graph);
 
-/// "12 nodes: compute 6, data 5, ..."
+/// "7 nodes, 5 inputs and constants: compute 6, data 5, ..."
 std::string CountsByKind(const Graph& graph);
 std::string_view KindName(OpKind kind);
 /// "f32[4x8]"

@@ -54,16 +54,20 @@ Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_v
   return arrays;
 }
 
-/// The inputs stand in the file of expected outputs too, unless one of their own is given.
-Result<Case> ReadCase(const VerifyArguments& arguments, const Graph& graph) {
+/// The arrays to run on: in the file of expected outputs too, unless one of their own is given.
+Result<ArrayFile> ReadGiven(const VerifyArguments& arguments) {
+  return ReadArrays(arguments.inputs.empty() ? arguments.expected : arguments.inputs);
+}
+
+Result<Case> ReadCase(const VerifyArguments& arguments, const Graph& graph,
+                      const ArrayFile& given) {
   Case found;
   if (!arguments.test_data.empty()) {
     TUNEC_ASSIGN(found.inputs, ReadTestData(arguments.test_data, "input", InputSpecs(graph)));
     TUNEC_ASSIGN(found.expected, ReadTestData(arguments.test_data, "output", OutputSpecs(graph)));
     return found;
   }
-  const std::string& inputs = arguments.inputs.empty() ? arguments.expected : arguments.inputs;
-  TUNEC_ASSIGN(found.inputs, MakeInputs(graph, inputs, arguments.input_seed));
+  TUNEC_ASSIGN(found.inputs, MakeInputs(graph, given, arguments.input_seed));
   if (!arguments.expected.empty()) {
     TUNEC_ASSIGN(const std::vector<NamedArray> arrays, ReadNpz(arguments.expected));
     TUNEC_ASSIGN(found.expected,
@@ -82,10 +86,11 @@ void AddErrors(TextTable& table, const std::string& against, double tolerance,
 
 /// The given inputs, if any were, and random ones.
 Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
-  TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile));
+  TUNEC_ASSIGN(const ArrayFile arrays, ReadGiven(arguments));
+  TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile, arrays.arrays));
   std::vector<InputSet> inputs;
   if (!(arguments.inputs + arguments.expected + arguments.test_data).empty()) {
-    TUNEC_ASSIGN(Case given, ReadCase(arguments, session.graph));
+    TUNEC_ASSIGN(Case given, ReadCase(arguments, session.graph, arrays));
     inputs.push_back(std::move(given.inputs));
   }
   for (int i = 0; i < arguments.random_inputs; ++i) {
@@ -105,8 +110,9 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
   if (arguments.pipeline || !arguments.passes.empty()) return VerifyGraphPasses(arguments);
   if (arguments.skip_reference && arguments.expected.empty() && arguments.test_data.empty())
     return Fail(ErrorCode::kInvalidArgument, "--skip-reference needs --expected or --test-data");
-  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile));
-  TUNEC_ASSIGN(const Case given, ReadCase(arguments, session.graph));
+  TUNEC_ASSIGN(const ArrayFile arrays, ReadGiven(arguments));
+  TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile, arrays.arrays));
+  TUNEC_ASSIGN(const Case given, ReadCase(arguments, session.graph, arrays));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
   TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(*model.executable, given.inputs));

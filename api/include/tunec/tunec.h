@@ -110,6 +110,8 @@ typedef struct tunec_callbacks {
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs whose dimensions the model leaves open
+ *   "dims": {"NAME": N, ...}
+ *       sizes of the dimensions that the model leaves open, by their names
  *   "constants": {"INPUT": "FILE.npy", ...}
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N

@@ -62,8 +62,9 @@ TEST(OnnxModel, OpenDimensionsAreListedTogether) {
       ->mutable_shape()
       ->mutable_dim(0)
       ->set_dim_param("batch");
-  EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("2 input(s)"), HasSubstr("'image' is batchx3x?"),
-                                      HasSubstr("'mask' is ?"), HasSubstr("--shape image=1x3x1")));
+  EXPECT_THAT(MessageOf(model),
+              AllOf(HasSubstr("2 inputs have open dimensions"), HasSubstr("'image' is batchx3x?"),
+                    HasSubstr("'mask' is ?"), HasSubstr("--shape image=1x3x16 --shape mask=1")));
   const auto graph = model.Import({{{"image", {2, 3, 5}}, {"mask", {1}}}});
   ASSERT_TRUE(graph) << graph.error().Format();
   EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
@@ -78,7 +79,67 @@ TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
   }
   model.Node("Add", {"a", "b"}, {"y"}).Output("y");
   EXPECT_TRUE(model.Import({{{"a", {4}}}}));
-  EXPECT_THAT(MessageOf(model, {{{"a", {4}}, {"b", {5}}}}), HasSubstr("dimension 'n' is 4"));
+  EXPECT_THAT(MessageOf(model, {{{"a", {4}}, {"b", {5}}}}),
+              HasSubstr("dimension 'n' is given as 4, and as 5"));
+}
+
+// Two inputs that share the dimension `n`; the second has one without a name too, or is known.
+Model WithNamedDims(int64_t second) {
+  Model model(17);
+  model.Input("a", {-1}).Input("b", {-1, second});
+  for (auto& input : *model.graph().mutable_input()) {
+    input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param(
+        "n");
+  }
+  model.Node("Relu", {"a"}, {"y"}).Output("y").Node("Relu", {"b"}, {"z"}).Output("z");
+  return model;
+}
+
+TEST(OnnxModel, SizesOfNamedDimensions) {
+  const Model model = WithNamedDims(3);
+  const auto graph = model.Import({.shapes = {}, .constants = {}, .dims = {{"n", 4}}});
+  ASSERT_TRUE(graph) << graph.error().Format();
+  EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(4));
+  EXPECT_THAT(MessageOf(model, {.shapes = {}, .constants = {}, .dims = {{"m", 4}}}),
+              HasSubstr("'m', which no input has; the model's open dimensions are n"));
+  EXPECT_THAT(MessageOf(model, {.shapes = {{"a", {5}}}, .constants = {}, .dims = {{"n", 4}}}),
+              HasSubstr("dimension 'n' is given as 4, and as 5 by the shape of input 'a'"));
+}
+
+TEST(OnnxModel, OpenDimensionsAreRecommendedByTheirNames) {
+  EXPECT_THAT(
+      MessageOf(WithNamedDims(3)),
+      testing::EndsWith("2 inputs have open dimensions: 'a' is n, 'b' is nx3; fix them, for "
+                        "example with --dim n=1, or with arrays: run MODEL --inputs FILE.npz"));
+  EXPECT_THAT(MessageOf(WithNamedDims(-1)),
+              HasSubstr("for example with --dim n=1 --shape b=1x16, or"));
+  EXPECT_THAT(MessageOf(WithNamedDims(-1),
+                        {.shapes = {}, .constants = {}, .spelling = OptionSpelling::kJson}),
+              testing::EndsWith(R"(with "dims": {"n": 1}, "shapes": {"b": [1, 16]})"));
+}
+
+TEST(OnnxModel, ArraysGiveOpenShapes) {
+  const Model model = WithNamedDims(-1);
+  ImportOptions options;
+  options.shapes_of_arrays = {{"b", {4, 7}}, {"nowhere", {1}}};
+  const auto graph = model.Import(options);
+  ASSERT_TRUE(graph) << graph.error().Format();
+  EXPECT_THAT(graph->value(graph->outputs()[0]).type.Shape(), ElementsAre(4));
+  EXPECT_THAT(graph->value(graph->outputs()[1]).type.Shape(), ElementsAre(4, 7));
+  options.shapes = {{"b", {5, 7}}};  // stated shapes come first
+  EXPECT_THAT(model.Import(options)->value(model.Import(options)->outputs()[0]).type.Shape(),
+              ElementsAre(5));
+}
+
+TEST(OnnxModel, UnsupportedNodesAreCountedByOperator) {
+  Model model(17);
+  model.Input("x", {4});
+  for (const char* output : {"a", "b", "c", "d", "e", "f"})
+    model.Node("Foo", {"x"}, {output}, {}, "com.acme");
+  model.Node("Relu", {"x"}, {"y"}).Output("y");
+  EXPECT_THAT(MessageOf(model),
+              HasSubstr("6 node(s) are not supported: com.acme.Foo (6 nodes: 'Foo_a', 'Foo_b', "
+                        "'Foo_c', 'Foo_d' and 2 more)"));
 }
 
 TEST(OnnxModel, WrongShapeOptions) {
@@ -104,9 +165,9 @@ TEST(OnnxModel, AllUnsupportedNodesAreListed) {
       .Node("ImageDecoder", {"b"}, {"c"});
   model.Node("Foo", {"x"}, {"d"}, {}, "com.acme").Node("Relu", {"x"}, {"y"}).Output("y");
   EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("3 node(s) are not supported"),
-                                      HasSubstr("'StringNormalizer_a' (StringNormalizer)"),
-                                      HasSubstr("'ImageDecoder_c' (ImageDecoder)"),
-                                      HasSubstr("'Foo_d' (com.acme.Foo)")));
+                                      HasSubstr("StringNormalizer ('StringNormalizer_a')"),
+                                      HasSubstr("ImageDecoder ('ImageDecoder_c')"),
+                                      HasSubstr("com.acme.Foo ('Foo_d')")));
 }
 
 TEST(OnnxModel, InitializersMayBeInputsToo) {
