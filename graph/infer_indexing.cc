@@ -33,6 +33,22 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
               axis, ShapeText(data), ShapeText(indices));
 }
 
+/// A size is the extent times the scale, rounded up or down. Coordinates follow the scale, and
+/// other sizes would name elements that it does not lead to.
+Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
+  const double wanted = static_cast<double>(from) * scale;
+  if (!(scale > 0) || !(scale < 1e12) || !(wanted < 0x1p48))
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize scale of axis {} is {}, for {} elements, wanted more than 0 and less than "
+                "2^48 elements",
+                axis, scale, from);
+  if (!(std::abs(static_cast<double>(size) - wanted) < 1))
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize of axis {} to {} elements contradicts its scale {}, which makes {} of {}",
+                axis, size, scale, wanted, from);
+  return {};
+}
+
 /// Completes `shape` from `scales` or `scales` from `shape`.
 Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& from) {
   const bool has_shape = input.Has("shape") && !input.Ints("shape").empty();
@@ -49,17 +65,11 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
     return Fail(ErrorCode::kInvalidArgument, "resize has {} sizes and {} scales, wanted {}",
                 shape.size(), scales.size(), from.size());
   for (size_t a = 0; a < from.size(); ++a) {
-    if (!has_scales)
-      scales.push_back(from[a] == 0 ? 1
-                                    : static_cast<double>(shape[a]) / static_cast<double>(from[a]));
-    if (!(scales[a] > 0) || !(scales[a] < 1e12) || (from[a] == 0 && has_shape && shape[a] != 0))
-      return Fail(ErrorCode::kInvalidArgument, "resize scale of axis {} is {}, wanted more than 0",
-                  a, scales[a]);
-    const double size = std::floor(static_cast<double>(from[a]) * scales[a]);
-    if (!has_shape && !(size < 0x1p48))
-      return Fail(ErrorCode::kInvalidArgument, "resize scale of axis {} is {}, for {} elements", a,
-                  scales[a], from[a]);
-    if (!has_shape) shape.push_back(static_cast<int64_t>(size));
+    const auto extent = static_cast<double>(from[a]);
+    if (!has_scales) scales.push_back(from[a] == 0 ? 1 : static_cast<double>(shape[a]) / extent);
+    const double size = std::floor(extent * scales[a]);
+    if (!has_shape) shape.push_back(std::abs(size) < 0x1p48 ? static_cast<int64_t>(size) : 0);
+    TUNEC_RETURN_IF_ERROR(CheckResize(a, from[a], scales[a], shape[a]));
   }
   (*input.attributes)["shape"] = shape;
   (*input.attributes)["scales"] = scales;

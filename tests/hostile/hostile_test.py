@@ -37,6 +37,7 @@ REFUSED = {
     "lstm_bias_rank1.onnx": r"LSTM.*input 3 \('b'\) is 33, of rank 1, wanted rank 2",
     "lstm_bias_rank1b.onnx": r"LSTM.*input 3 \('b'\) is 1, of rank 1, wanted rank 2",
     "recurrent_wrong_ranks.onnx": r"wanted rank",
+    "resize_contradicts_its_scale.graph": r"resize of axis 1 to 3 elements contradicts its scale 2147483648",
     "rnn_bias_rank1.onnx": r"RNN.*input 3 \('b'\) is 1, of rank 1, wanted rank 2",
     "rnn_wrong_ranks_1.onnx": r"wanted rank",
     "rnn_wrong_ranks_2.onnx": r"wanted rank",

@@ -52,6 +52,25 @@ TEST(Inference, LimitsSizesWhereThereAreNoElements) {
             "no error");
 }
 
+// Coordinates follow the scale: a size that it does not lead to has no meaning.
+TEST(Inference, ResizesToTheSizesThatItsScalesLeadTo) {
+  const std::string input = "input x: f32[3, 13]";
+  EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[2147483648, 1], shape=[3, 13]}"),
+            "g.graph:3:3: error: resize of axis 0 to 3 elements contradicts its scale 2147483648, "
+            "which makes 6442450944 of 3");
+  EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[1, 1.5], shape=[3, 21]}"),
+            "g.graph:3:3: error: resize of axis 1 to 21 elements contradicts its scale 1.5, which "
+            "makes 19.5 of 13");
+  EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[1, -1.5]}"),
+            "g.graph:3:3: error: resize scale of axis 1 is -1.5, for 13 elements, wanted more than "
+            "0 and less than 2^48 elements");
+  for (const char* size : {"19", "20"}) {
+    const std::string line =
+        fmt::format("y = resize(x) {{scales=[1, 1.5], shape=[3, {}]}}\n  output y", size);
+    EXPECT_EQ(ErrorOf(input, line), "no error");
+  }
+}
+
 TEST(Inference, NamesTheNodeTheOperandsAndTheirValues) {
   EXPECT_EQ(ErrorOf("input a: f32[64, 32]\n  input b: f32[48, 16]", "h = matmul(a, b)"),
             "g.graph:4:3: error: matmul inner sizes differ: lhs is 64x32, rhs is 48x16");
