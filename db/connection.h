@@ -23,6 +23,9 @@ namespace tunec {
 /// What holds for one connection only and changes nothing in the file.
 void ConfigureConnection(SQLite::Database& sqlite);
 
+/// Everything that `from` holds, configured. Throws what SQLite throws.
+std::unique_ptr<SQLite::Database> CopyInMemory(SQLite::Database& from);
+
 class DatabaseConnection {
  public:
   static Result<std::unique_ptr<DatabaseConnection>> Open(const std::string& path, OpenMode mode);

@@ -25,7 +25,7 @@ inline constexpr const char* kInMemory = ":memory:";
 enum class OpenMode {
   kReadWrite,  // creates the file and its folders, migrates an older schema
   kExisting,   // the same, but the file must exist
-  kReadOnly,   // the file must exist with the current schema; nothing is written
+  kReadOnly,   // the file must exist; nothing is written, an older schema is migrated in memory
 };
 
 /// $XDG_CACHE_HOME/tunec/tunec.db, else ~/.cache/tunec/tunec.db. kNotFound without a home.

@@ -39,7 +39,7 @@ class LineTaker {
   void Count(RecordOutcome outcome);
 
   DatabaseConnection& connection_;
-  bool header_seen_ = false;
+  int64_t version_ = 0;  // of the export that is read; 0 before its header
   Ids targets_;
   Ids workloads_;
   Ids tasks_;

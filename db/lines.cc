@@ -116,7 +116,7 @@ Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
 }
 
 Status LineTaker::Take(const ExchangeLine& line) {
-  if (!header_seen_ && !std::holds_alternative<HeaderLine>(line)) {
+  if (version_ == 0 && !std::holds_alternative<HeaderLine>(line)) {
     return Fail(ErrorCode::kParse, "the first record is not 'tunec_database'");
   }
   return std::visit([this](const auto& record) { return TakeLine(record); }, line);
@@ -127,7 +127,7 @@ Status LineTaker::TakeLine(const HeaderLine& line) {
     return Fail(ErrorCode::kUnsupported, "export version {}, wanted at most {}", line.version,
                 kExchangeVersion);
   }
-  header_seen_ = true;
+  version_ = line.version;
   targets_.clear();
   workloads_.clear();
   tasks_.clear();
@@ -177,6 +177,11 @@ Status LineTaker::TakeLine(const TrialLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
   const TrialRecord trial = Normalised(line.trial);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
+  // Exports of version 1 come from before schema 4, which forgets such verdicts.
+  if (version_ == 1 && trial.status == TrialStatus::kWrongResult) {
+    Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
+    return {};
+  }
   Count(UpsertTrial(connection_, task, trial));
   return {};
 }

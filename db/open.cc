@@ -168,7 +168,10 @@ Result<SqlitePtr> OpenAndCheck(const std::string& path, const std::string& name,
   auto sqlite = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
   ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
-  return sqlite;
+  if (HasCurrentSchema(*sqlite)) return sqlite;
+  SqlitePtr migrated = CopyInMemory(*sqlite);
+  TUNEC_RETURN_IF_ERROR(Migrate(*migrated, path, Migrations()));
+  return migrated;
 }
 
 Result<SqlitePtr> OpenForReading(const std::string& path) {

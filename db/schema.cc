@@ -199,6 +199,11 @@ Status ApplyMissing(SQLite::Database& sqlite, const std::string& path,
   return {};
 }
 
+bool IsAt(SQLite::Database& sqlite, size_t version) {
+  return Number(sqlite, "PRAGMA application_id") == kApplicationId &&
+         Number(sqlite, "PRAGMA user_version") == static_cast<int64_t>(version);
+}
+
 }  // namespace
 
 std::span<const Migration> Migrations() { return kMigrations; }
@@ -208,10 +213,7 @@ int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 Status Migrate(SQLite::Database& sqlite, const std::string& path,
                std::span<const Migration> migrations) {
   // Without this look a mere opening would have to wait for every writer.
-  if (Number(sqlite, "PRAGMA application_id") == kApplicationId &&
-      Number(sqlite, "PRAGMA user_version") == static_cast<int64_t>(migrations.size())) {
-    return {};
-  }
+  if (IsAt(sqlite, migrations.size())) return {};
   SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
   TUNEC_RETURN_IF_ERROR(ApplyMissing(sqlite, path, migrations));
   transaction.commit();
@@ -221,15 +223,10 @@ Status Migrate(SQLite::Database& sqlite, const std::string& path,
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path) {
   const int64_t version = Number(sqlite, "PRAGMA user_version");
   TUNEC_RETURN_IF_ERROR(CheckVersion(version, SchemaVersion(), path));
-  TUNEC_RETURN_IF_ERROR(
-      CheckTables(sqlite, path, Migrations().first(static_cast<size_t>(version))));
-  if (version < SchemaVersion()) {
-    return Fail(ErrorCode::kUnsupported,
-                "{}: schema {} is older than {}: open it for writing once to migrate it", path,
-                version, SchemaVersion());
-  }
-  return {};
+  return CheckTables(sqlite, path, Migrations().first(static_cast<size_t>(version)));
 }
+
+bool HasCurrentSchema(SQLite::Database& sqlite) { return IsAt(sqlite, Migrations().size()); }
 
 Error ForeignDatabase(const std::string& path, int64_t application_id) {
   return MakeError(ErrorCode::kInvalidArgument,

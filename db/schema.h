@@ -33,8 +33,9 @@ Status Migrate(SQLite::Database& sqlite, const std::string& path,
                std::span<const Migration> migrations);
 
 /// kParse when a table or a column is missing that the version of `sqlite` has, kUnsupported
-/// unless that is the current version.
+/// when a later tunec wrote it.
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path);
+bool HasCurrentSchema(SQLite::Database& sqlite);
 
 /// How a file of another program is refused.
 Error ForeignDatabase(const std::string& path, int64_t application_id);

@@ -16,16 +16,6 @@ namespace {
 
 using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
-SqlitePtr CopyInMemory(SQLite::Database& from) {
-  auto copy = std::make_unique<SQLite::Database>(kInMemory, SQLite::OPEN_READWRITE);
-  {
-    SQLite::Backup backup(*copy, from);
-    backup.executeStep(-1);
-  }
-  ConfigureConnection(*copy);
-  return copy;
-}
-
 /// The content where it can be read, else the empty tables.
 Result<SqlitePtr> SaveInMemory(SQLite::Database& from, ErrorCode why) {
   try {
@@ -39,6 +29,16 @@ Result<SqlitePtr> SaveInMemory(SQLite::Database& from, ErrorCode why) {
 }
 
 }  // namespace
+
+SqlitePtr CopyInMemory(SQLite::Database& from) {
+  auto copy = std::make_unique<SQLite::Database>(kInMemory, SQLite::OPEN_READWRITE);
+  {
+    SQLite::Backup backup(*copy, from);
+    backup.executeStep(-1);
+  }
+  ConfigureConnection(*copy);
+  return copy;
+}
 
 Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::OpenCopy(const std::string& path) {
   TUNEC_ASSIGN(const auto file, Open(path, OpenMode::kReadOnly));

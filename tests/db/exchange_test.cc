@@ -1,4 +1,5 @@
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,39 @@ TEST(Exchange, ReadsTheFirstVersion) {
   EXPECT_EQ(database.Converged(key)->value(), (Convergence{9, ConvergenceReason::kUnknown, 0}));
   std::istringstream newer(R"({"record":"tunec_database","version":3})");
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
+}
+
+// The judge behind an export of version 1 took some right results for wrong.
+TEST(Exchange, WrongResultsOfTheFirstVersionAreLeftOut) {
+  const auto trial = [](const char* status, const char* schedule) {
+    return fmt::format(
+        R"({{"record":"trial","task":1,"status":"{}","median_seconds":0.001,"mad_seconds":0,)"
+        R"("samples":[0.001],"accuracy_error":0,"schedule":"{}","message":"","compile_ms":9,)"
+        R"("check_ms":2,"measure_ms":30,"note":"","created_at":1,"tool_version":"0"}})"
+        "\n",
+        status, schedule);
+  };
+  const auto export_of = [&](int version) {
+    return std::istringstream(
+        fmt::format(R"({{"record":"tunec_database","version":{}}})", version) +
+        R"(
+{"record":"target","id":1,"text":"x86-64"}
+{"record":"workload","id":1,"kind":"matmul","description":"fc1","flops":2,"bytes":1,"text":"w"}
+{"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":1,"converged":9)" +
+        (version == 1 ? "}\n"
+                      : R"(,"converged_by":0,"converged_bound":0.0})"
+                        "\n") +
+        trial("ok", "a") + trial("wrong result", "b"));
+  };
+  const TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
+  for (const int version : {1, 2}) {
+    std::istringstream in = export_of(version);
+    Database database = OpenForTest();
+    const auto counts = database.Import(in, "lines");
+    ASSERT_TRUE(counts.has_value()) << counts.error().Format();
+    EXPECT_EQ(database.CountTrials(key), version == 1 ? 1 : 2);
+    EXPECT_EQ(database.Converged(key)->has_value(), version != 1);
+  }
 }
 
 TEST(Exchange, ImportingTwiceKeepsEverything) {

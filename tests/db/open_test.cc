@@ -184,13 +184,14 @@ TEST(Open, NewerVersionInTheLogIsRefusedAndLeftAsItIs) {
   EXPECT_TRUE(ReadBytes(path) == before);
 }
 
-TEST(Open, OlderVersionIsMigratedOnlyForWriting) {
+TEST(Open, OlderVersionIsMigratedInTheFileOnlyForWriting) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
   SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
       .exec(fmt::format("PRAGMA application_id = {}; VACUUM", kApplicationId));
-  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported,
-                fmt::format("schema 0 is older than {}", SchemaVersion()).c_str());
+  const std::string before = ReadBytes(path);
+  EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).CountTrials(SampleKey()), 0);
+  EXPECT_EQ(ReadBytes(path), before);
   MakeDatabase(path);
   EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).CountTrials(SampleKey()), 1);
 }
@@ -373,8 +374,8 @@ TEST(Schema, ObjectsOfVersion1AreDropped) {
         "INSERT INTO artifacts(key_hash, key_text, object, object_hash, metadata, created_at) "
         "VALUES ('h', 'key', x'00', 'h', '{}', 1)");
   }
-  ExpectRefused(path, OpenMode::kReadOnly, ErrorCode::kUnsupported,
-                fmt::format("schema 1 is older than {}", SchemaVersion()).c_str());
+  EXPECT_EQ(OpenForTest(path, OpenMode::kReadOnly).Stats()->artifacts, 0);
+  EXPECT_EQ(SQLite::Database(path).execAndGet("SELECT count(*) FROM artifacts").getInt(), 1);
   MakeDatabase(path);
   const Database database = OpenForTest(path, OpenMode::kReadOnly);
   EXPECT_EQ(database.Stats()->artifacts, 0);
