@@ -1,9 +1,12 @@
 #include "tools/run_timing.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "support/check.h"
 #include "tools/interrupt.h"
@@ -12,6 +15,8 @@
 
 namespace tunec {
 namespace {
+
+constexpr size_t kNameOnTerminal = 40;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -37,6 +42,7 @@ bool Enough(int runs, double start, const TimingLimits& limits) {
 
 double Timing::Median() const { return Quantile(samples, 0.5); }
 double Timing::P95() const { return Quantile(samples, 0.95); }
+double Timing::P99() const { return Quantile(samples, 0.99); }
 double Timing::Least() const { return Quantile(samples, 0); }
 double Timing::Spread() const {
   return (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / Median();
@@ -47,7 +53,8 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
   buffers.reserve(runs.size());
   for (const TimedRun& run : runs) {
     TUNEC_ASSIGN(buffers.emplace_back(), RunBuffers::Make(*run.executable, run.inputs));
-    TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
+    for (int i = 0; i < limits.warmup; ++i)
+      TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
   }
   std::vector<Timing> timings(runs.size());
   const double start = Now();
@@ -88,10 +95,13 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
   size_t kernel = 0;  // kernels stand in the order of the steps; between them may be copies
   for (size_t step = 0; step < step_names.size(); ++step) {
     KernelReport described{.name = "copies", .kind = "copy"};
-    if (kernel < report.kernels.size() && report.kernels[kernel].name == step_names[step])
+    std::optional<int> group;
+    if (kernel < report.kernels.size() && report.kernels[kernel].name == step_names[step]) {
+      group = static_cast<int>(kernel);
       described = report.kernels[kernel++];
+    }
     const auto [found, inserted] = of_workload.emplace(described.workload, timings.size());
-    if (inserted) timings.push_back({.kernel = described});
+    if (inserted) timings.push_back({.kernel = described, .group = group});
     timings[found->second].count += 1;
     timings[found->second].seconds += step_seconds[step];
   }
@@ -105,14 +115,33 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
   return timings;
 }
 
-std::string PrintTimings(const std::vector<KernelTiming>& timings) {
-  TextTable table({{"kernel"},
+namespace {
+
+Cell RateCell(double amount, double seconds) {
+  if (amount <= 0 || seconds <= 0) return Missing();
+  const double rate = amount / seconds / 1e9;
+  return {fmt::format("{:.1f}", rate), rate};
+}
+
+Cell ShareCell(double share, int decimals) {
+  return {fmt::format("{:.{}f} %", 100 * share, decimals), share};
+}
+
+}  // namespace
+
+TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width) {
+  TextTable table({{"group", Align::kRight},
+                   {"kernel", Align::kLeft, "name"},
                    {"kind"},
+                   {"workload", Align::kLeft, "", Shown::kInJson},
                    {"count", Align::kRight},
-                   {"each", Align::kRight},
+                   {"each", Align::kRight, "each_ms"},
+                   {"total_ms", Align::kRight, "", Shown::kInJson},
                    {"share", Align::kRight},
-                   {"GFLOP/s", Align::kRight},
-                   {"GB/s", Align::kRight},
+                   {"GFLOP/s", Align::kRight, "gflops_per_second"},
+                   {"GB/s", Align::kRight, "gbytes_per_second"},
+                   {"flops", Align::kRight, "", Shown::kInJson},
+                   {"bytes", Align::kRight, "", Shown::kInJson},
                    {"roofline", Align::kRight},
                    {"schedule"}});
   double total = 0;
@@ -120,17 +149,34 @@ std::string PrintTimings(const std::vector<KernelTiming>& timings) {
   for (const KernelTiming& timing : timings) {
     const KernelReport& kernel = timing.kernel;
     const double each = timing.seconds / timing.count;
-    const auto rate = [&](double amount) {
-      return amount > 0 && each > 0 ? fmt::format("{:.1f}", amount / each / 1e9) : "-";
-    };
-    table.AddRow(
-        {Shorten(kernel.name, 40), kernel.kind, fmt::format("{}", timing.count), DurationText(each),
-         fmt::format("{:.1f} %", 100 * timing.seconds / total), rate(kernel.flops),
-         rate(kernel.bytes),
-         timing.roofline_share > 0 ? fmt::format("{:.0f} %", 100 * timing.roofline_share) : "-",
-         kernel.sketch_source});
+    table.AddRow({timing.group ? CountCell(*timing.group) : Missing(),
+                  {Shorten(kernel.name, name_width), kernel.name},
+                  kernel.kind,
+                  kernel.workload,
+                  CountCell(timing.count),
+                  {DurationText(each), 1e3 * each},
+                  {"", 1e3 * timing.seconds},
+                  ShareCell(timing.seconds / total, 1),
+                  RateCell(kernel.flops, each),
+                  RateCell(kernel.bytes, each),
+                  {"", kernel.flops},
+                  {"", kernel.bytes},
+                  timing.roofline_share > 0 ? ShareCell(timing.roofline_share, 0) : Missing(),
+                  kernel.sketch_source});
   }
-  return table.Print();
+  return table;
+}
+
+nlohmann::ordered_json TimingJson(const Timing& timing) {
+  return {{"median_ms", 1e3 * timing.Median()}, {"p95_ms", 1e3 * timing.P95()},
+          {"p99_ms", 1e3 * timing.P99()},       {"min_ms", 1e3 * timing.Least()},
+          {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
+}
+
+std::string PrintTimings(const std::vector<KernelTiming>& timings) {
+  // Whoever reads a file or a pipe can cut for himself.
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  return TimingTable(timings, terminal ? kNameOnTerminal : SIZE_MAX).Print();
 }
 
 }  // namespace tunec

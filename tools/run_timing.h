@@ -1,6 +1,7 @@
 // How long a model takes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,11 +11,13 @@
 #include "ir/array.h"
 #include "runtime/executable.h"
 #include "support/error.h"
+#include "tools/text_table.h"
 
 namespace tunec {
 
 /// When to stop timing: after this many runs, or these seconds, but not before `least_runs`.
 struct TimingLimits {
+  int warmup = 1;  // untimed runs before
   int runs = 100;
   int least_runs = 3;
   double seconds = 5;
@@ -25,10 +28,13 @@ struct Timing {
   double Median() const;
   /// The 95th percentile, nearest rank.
   double P95() const;
+  double P99() const;
   double Least() const;
   /// The distance between the quartiles, relative to the median.
   double Spread() const;
 };
+
+nlohmann::ordered_json TimingJson(const Timing& timing);
 
 /// One executable of several that are timed together, with its own buffers.
 struct TimedRun {
@@ -36,8 +42,8 @@ struct TimedRun {
   std::span<const Array> inputs;
 };
 
-/// Times whole runs of each in turn, so that drift of the clock falls on all alike, after an
-/// untimed round. Stops early on Ctrl-C.
+/// Times whole runs of each in turn, so that drift of the clock falls on all alike, after
+/// untimed runs. Stops early on Ctrl-C.
 Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits);
 
 /// The median seconds of each step.
@@ -46,7 +52,8 @@ Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<co
 
 /// Equal kernels taken together, the costliest first.
 struct KernelTiming {
-  KernelReport kernel;  // of the first
+  KernelReport kernel;            // of the first
+  std::optional<int> group = {};  // the number that `show --groups` gives the first
   int count = 0;
   double seconds = 0;         // of all of them
   double roofline_share = 0;  // of the least possible time; 0 without a roofline
@@ -57,7 +64,9 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<double>& step_seconds,
                                        const Roofline* roofline);
 
-/// The table of KernelTimings.
+/// The table of KernelTimings; names are cut to so many characters.
+TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width);
+/// Its text, with names in full unless it goes to a terminal.
 std::string PrintTimings(const std::vector<KernelTiming>& timings);
 
 }  // namespace tunec

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "support/check.h"
@@ -37,7 +38,11 @@ std::string InUnits(double value, std::span<const Unit> units) {
 
 }  // namespace
 
-void TextTable::AddRow(std::vector<std::string> cells) {
+Cell Missing() { return {"-", nullptr}; }
+
+Cell CountCell(int64_t count) { return {fmt::format("{}", count), count}; }
+
+void TextTable::AddRow(std::vector<Cell> cells) {
   TUNEC_CHECK(cells.size() == columns_.size(), "a row of {} cells in a table of {} columns",
               cells.size(), columns_.size());
   rows_.push_back(std::move(cells));
@@ -45,9 +50,19 @@ void TextTable::AddRow(std::vector<std::string> cells) {
 
 std::vector<std::string> TextTable::Lines() const {
   std::vector<std::vector<std::string>> all(1);
-  for (const Column& column : columns_) all[0].push_back(column.title);
-  all.insert(all.end(), rows_.begin(), rows_.end());
-  std::vector<size_t> widths(columns_.size());
+  std::vector<Align> aligns;
+  for (const Column& column : columns_) {
+    if (column.shown == Shown::kInJson) continue;
+    all[0].push_back(column.title);
+    aligns.push_back(column.align);
+  }
+  for (const std::vector<Cell>& row : rows_) {
+    std::vector<std::string>& texts = all.emplace_back();
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (columns_[c].shown == Shown::kAlways) texts.push_back(row[c].text);
+    }
+  }
+  std::vector<size_t> widths(aligns.size());
   for (const auto& row : all) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], WidthOf(row[c]));
   }
@@ -57,7 +72,7 @@ std::vector<std::string> TextTable::Lines() const {
     for (size_t c = 0; c < row.size(); ++c) {
       const std::string blank(widths[c] - WidthOf(row[c]), ' ');
       if (c > 0) line += "  ";
-      line += columns_[c].align == Align::kRight ? blank + row[c] : row[c] + blank;
+      line += aligns[c] == Align::kRight ? blank + row[c] : row[c] + blank;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
@@ -66,6 +81,46 @@ std::vector<std::string> TextTable::Lines() const {
 }
 
 std::string TextTable::Print() const { return fmt::format("{}\n", fmt::join(Lines(), "\n")); }
+
+nlohmann::ordered_json TextTable::Json() const {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const std::vector<Cell>& row : rows_) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (size_t c = 0; c < row.size(); ++c) {
+      const Column& column = columns_[c];
+      std::visit(
+          [&](const auto& value) {
+            object[column.key.empty() ? column.title : column.key] = value;
+          },
+          row[c].value);
+    }
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+void PrintJson(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void TableReport::Add(std::string_view key, const TextTable& table, const std::string& below) {
+  AddText(key, table, table.Print() + below);
+}
+
+void TableReport::AddText(std::string_view key, const TextTable& table, const std::string& text) {
+  if (form_ == OutputForm::kJson) {
+    tables_.emplace_back(key, table);
+  } else {
+    fmt::print("{}", text);
+  }
+}
+
+void TableReport::Finish() const {
+  if (form_ != OutputForm::kJson) return;
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const auto& [key, table] : tables_) object[key] = table.Json();
+  PrintJson(object);
+}
 
 std::string DurationText(double seconds) {
   static constexpr std::array kUnits = {Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"},

@@ -8,6 +8,7 @@
 #include "tools/model_inputs.h"
 #include "tools/model_options.h"
 #include "tools/number_checks.h"
+#include "tools/report_error.h"
 #include "tools/run_timing.h"
 #include "tools/text_table.h"
 
@@ -55,7 +56,7 @@ Result<BenchResult> Measure(const BenchArguments& arguments, const Session& sess
   TUNEC_ASSIGN(std::vector<Timing> timings, TimeRuns(runs, arguments.limits));
   result.timing = std::move(timings[0]);
   if (arguments.unfused) result.unfused_timing = std::move(timings[1]);
-  if (arguments.profile) {
+  if (arguments.profile || arguments.json) {
     std::optional<Roofline> roofline;
     if (auto found = EnsureRoofline(session.database.get(), session.options.target))
       roofline = *found;
@@ -66,27 +67,8 @@ Result<BenchResult> Measure(const BenchArguments& arguments, const Session& sess
   return result;
 }
 
-Json TimingJson(const Timing& timing) {
-  return {{"median_ms", 1e3 * timing.Median()},
-          {"p95_ms", 1e3 * timing.P95()},
-          {"min_ms", 1e3 * timing.Least()},
-          {"spread", timing.Spread()},
-          {"runs", timing.samples.size()}};
-}
-
-Json KernelJson(const KernelTiming& timing) {
-  return {{"name", timing.kernel.name},
-          {"kind", timing.kernel.kind},
-          {"workload", timing.kernel.workload},
-          {"count", timing.count},
-          {"total_ms", 1e3 * timing.seconds},
-          {"flops", timing.kernel.flops},
-          {"bytes", timing.kernel.bytes},
-          {"roofline", timing.roofline_share},
-          {"schedule", timing.kernel.sketch_source}};
-}
-
-void PrintJson(const BenchArguments& arguments, const Session& session, const BenchResult& result) {
+void PrintReport(const BenchArguments& arguments, const Session& session,
+                 const BenchResult& result) {
   Json json = {{"model", arguments.compile.model},
                {"target", Print(session.options.target)},
                {"accuracy", Print(session.options.accuracy)},
@@ -100,19 +82,22 @@ void PrintJson(const BenchArguments& arguments, const Session& session, const Be
     json["unfused"]["phases"] = result.unfused->report.phases;
     json["unfused"]["max_relative_error"] = result.unfused_error;
   }
-  for (const KernelTiming& timing : result.kernels) json["kernels"].push_back(KernelJson(timing));
-  fmt::print("{}\n", json.dump(2));
+  json["kernels"] = TimingTable(result.kernels, SIZE_MAX).Json();
+  PrintJson(json);
 }
 
 void PrintText(const BenchResult& result) {
   TextTable table({{""},
+                   {"least", Align::kRight},
                    {"median", Align::kRight},
                    {"p95", Align::kRight},
+                   {"p99", Align::kRight},
                    {"spread", Align::kRight},
                    {"runs", Align::kRight},
                    {"launches", Align::kRight}});
   const auto add = [&](const char* name, const Timing& timing, int launches) {
-    table.AddRow({name, DurationText(timing.Median()), DurationText(timing.P95()),
+    table.AddRow({name, DurationText(timing.Least()), DurationText(timing.Median()),
+                  DurationText(timing.P95()), DurationText(timing.P99()),
                   fmt::format("{:.1f} %", 100 * timing.Spread()),
                   fmt::format("{}", timing.samples.size()), fmt::format("{}", launches)});
   };
@@ -126,6 +111,16 @@ void PrintText(const BenchResult& result) {
   if (!result.kernels.empty()) fmt::print("\n{}", PrintTimings(result.kernels));
 }
 
+// Where other work disturbs the runs, their least time says most about the model.
+void NoteSpread(const Timing& timing) {
+  constexpr double kLarge = 0.2;
+  if (timing.Spread() <= kLarge) return;
+  PrintToStandardError(
+      fmt::format("note: the times spread by {:.0f} %, so other work shares the machine: compare "
+                  "least times, or free cores (--threads below their number, taskset -c)",
+                  100 * timing.Spread()));
+}
+
 Result<int> Bench(const BenchArguments& arguments) {
   CatchInterrupts();
   TUNEC_ASSIGN(const ArrayFile given, ReadArrays(arguments.inputs));
@@ -134,10 +129,11 @@ Result<int> Bench(const BenchArguments& arguments) {
                MakeInputs(session.graph, given, arguments.input_seed));
   TUNEC_ASSIGN(const BenchResult result, Measure(arguments, session, inputs));
   if (arguments.json) {
-    PrintJson(arguments, session, result);
+    PrintReport(arguments, session, result);
   } else {
     PrintText(result);
   }
+  NoteSpread(result.timing);
   if (result.unfused_error <= kOutputTolerance) return kExitOk;
   return Fail(ErrorCode::kWrongResult,
               "fused and unfused outputs differ by {:.3g} of the largest magnitude, allowed {:g}",
@@ -151,6 +147,9 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
   CLI::App& command =
       AddSubcommand(root, invocation, "bench", "time runs of a model", arguments, Bench);
   AddCompileArguments(command, arguments->compile);
+  command.add_option("--warmup", arguments->limits.warmup, "untimed runs before (default 1)")
+      ->type_name("N")
+      ->check(Silently(CLI::Range(0, 1'000'000)));
   command.add_option("--runs", arguments->limits.runs, "at most so many (default 100)")
       ->type_name("N")
       ->check(Silently(CLI::Range(1, 1'000'000)));
@@ -166,7 +165,7 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--profile", arguments->profile, "a table of the kernels");
   command.add_flag("--unfused", arguments->unfused,
                    "compare with one kernel per operator, outputs checked");
-  command.add_flag("--json", arguments->json, "print JSON");
+  command.add_flag("--json", arguments->json, "print JSON, the kernels too");
 }
 
 }  // namespace tunec

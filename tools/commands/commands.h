@@ -31,13 +31,20 @@ void AddDoctorCommand(CLI::App& root, Invocation& invocation);
 /// Sets the exit code from what a command returned, and reports its error.
 void Finish(Invocation& invocation, const Result<int>& exit_code);
 
+/// Throws CLI11's ValidationError where options stand before the name of a command of `tunec`: they
+/// would be those of `tunec MODEL`, and have no effect.
+void RefuseOptionsBefore(const CLI::App& command);
+
 /// A subcommand whose `run(arguments)` returns Result<int>, the exit code. `arguments` lives as
 /// long as the command.
 template <class Arguments, class Run>
 CLI::App& AddSubcommand(CLI::App& root, Invocation& invocation, const char* name,
                         const char* summary, const std::shared_ptr<Arguments>& arguments, Run run) {
   CLI::App* command = root.add_subcommand(name, summary);
-  command->final_callback([&invocation, arguments, run] { Finish(invocation, run(*arguments)); });
+  command->final_callback([&invocation, arguments, run, command] {
+    RefuseOptionsBefore(*command);
+    Finish(invocation, run(*arguments));
+  });
   return *command;
 }
 

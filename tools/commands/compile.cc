@@ -1,5 +1,6 @@
 // `tunec MODEL`: compiles, tunes and reports.
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "jit/detect_cpu.h"
@@ -14,6 +15,13 @@
 
 namespace tunec {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ModelCommand {
+  CompileArguments compile;
+  bool json = false;
+};
 
 /// Needed for the column of a report only, so its failure is a note. Measured only where tuning
 /// was asked for, and has not done so already.
@@ -33,20 +41,24 @@ std::optional<Roofline> FindRoofline(const Session& session) {
 }
 
 /// What an interrupted tuning leaves.
-int ReportInterruption(const TuningDisplay& display) {
+int ReportInterruption(const TuningDisplay& display, OutputForm form) {
   const auto& latest = display.Latest();
-  fmt::print("{}", display.TaskTable());
+  if (form == OutputForm::kText) fmt::print("{}", display.TaskTable());
   PrintToStandardError(fmt::format("interrupted: {} kept, run again to continue",
                                    CountText(latest ? latest->measured : 0, "new trial")));
   return kExitInterrupted;
 }
 
-void PrintSummary(const CompileReport& report, const CompileOptions& options) {
+size_t DistinctKernels(const CompileReport& report) {
   std::set<std::string> workloads;
   for (const KernelReport& kernel : report.kernels) workloads.insert(kernel.workload);
+  return workloads.size();
+}
+
+void PrintSummary(const CompileReport& report, const CompileOptions& options) {
   fmt::print("{}, {} after the passes, {} ({} distinct), {} of {}\n",
              CountText(report.nodes_before, "node"), report.nodes_after,
-             CountText(std::ssize(report.kernels), "kernel"), workloads.size(),
+             CountText(std::ssize(report.kernels), "kernel"), DistinctKernels(report),
              CountText(report.launches, "launch", "launches"), CountText(report.phases, "phase"));
   if (!options.Tunes()) fmt::print("{}\n", Describe(report.known));
   if (options.Tunes()) {
@@ -65,61 +77,131 @@ void PrintSummary(const CompileReport& report, const CompileOptions& options) {
              report.objects_reused, BytesText(static_cast<double>(report.arena_bytes)));
 }
 
-/// Runs the model a few times for the table per group.
-Status PrintTimes(const Graph& graph, const CompiledModel& model,
-                  const std::optional<Roofline>& roofline) {
+struct MeasuredRuns {
+  Timing latency;
+  std::vector<KernelTiming> kernels;
+};
+
+/// Runs the model a few times, as a whole and kernel by kernel.
+Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
+                                 const std::optional<Roofline>& roofline) {
   const Executable& executable = *model.executable;
   TUNEC_ASSIGN(const std::vector<Array> inputs, RandomInputs(graph, 0));
   const TimingLimits limits{.runs = 20, .least_runs = 2, .seconds = 0.5};
   const TimedRun run{&executable, inputs};
-  TUNEC_ASSIGN(const std::vector<Timing> timings, TimeRuns({&run, 1}, limits));
+  TUNEC_ASSIGN(std::vector<Timing> timings, TimeRuns({&run, 1}, limits));
   TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, limits));
-  fmt::print("\n{}\n", PrintTimings(GroupTimings(model.report, executable.StepNames(), steps,
-                                                 roofline ? &*roofline : nullptr)));
-  fmt::print("latency {} (median of {} runs, {} threads)\n", DurationText(timings[0].Median()),
-             timings[0].samples.size(), executable.Threads());
-  return {};
+  return MeasuredRuns{std::move(timings[0]), GroupTimings(model.report, executable.StepNames(),
+                                                          steps, roofline ? &*roofline : nullptr)};
 }
 
-Result<int> RunCompile(const CompileArguments& arguments, double started) {
-  CatchInterrupts();
-  TUNEC_ASSIGN(Session session, OpenRunnable(arguments));
+void PrintTimes(const MeasuredRuns& runs, int threads) {
+  fmt::print("\n{}\n", PrintTimings(runs.kernels));
+  fmt::print("latency {} (median of {} runs, {} threads)\n", DurationText(runs.latency.Median()),
+             runs.latency.samples.size(), threads);
+}
+
+/// "stopped" is null where nothing was to be measured.
+Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
+  const TuneProgress& tuning = report.tuning.progress;
+  Json json = {{"asked", options.trials},
+               {"recorded", options.Tunes() ? tuning.trials : report.known.trials},
+               {"new", tuning.measured},
+               {"stopped", nullptr},
+               {"groups_tuned_before", report.known.tuned},
+               {"groups_distinct", report.known.groups}};
+  if (options.Tunes()) json["stopped"] = DescribeStop(report.tuning);
+  return json;
+}
+
+Json ReportJson(const CompiledModel& model, const CompileOptions& options) {
+  const CompileReport& report = model.report;
+  return {{"target", Print(options.target)},
+          {"accuracy", Print(options.accuracy)},
+          {"threads", model.executable->Threads()},
+          {"nodes", report.nodes_before},
+          {"nodes_after_passes", report.nodes_after},
+          {"groups", report.kernels.size()},
+          {"distinct_kernels", DistinctKernels(report)},
+          {"launches", report.launches},
+          {"phases", report.phases},
+          {"trials", TrialsJson(report, options)},
+          {"objects_compiled", report.objects_compiled},
+          {"objects_reused", report.objects_reused},
+          {"arena_bytes", report.arena_bytes}};
+}
+
+/// `runs` are none where this machine cannot run the code.
+void PrintModelJson(const ModelCommand& command, const CompiledModel& model,
+                    const CompileOptions& options, double ready_seconds,
+                    const std::optional<MeasuredRuns>& runs) {
+  Json json = {{"model", command.compile.model}};
+  json.update(ReportJson(model, options));
+  json["ready_seconds"] = ready_seconds;
+  if (runs) {
+    json["latency"] = TimingJson(runs->latency);
+    json["kernels"] = TimingTable(runs->kernels, SIZE_MAX).Json();
+  }
+  PrintJson(json);
+}
+
+Result<CompiledModel> CompileShown(Session& session, TuningDisplay& display, OutputForm form) {
   CompileOptions options = session.options;
-  TuningDisplay display;
-  options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
+  if (form == OutputForm::kText)
+    options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
   options.on_log = [&, log = session.options.on_log](const std::string& line) {
     display.MakeRoom();
     log(line);
   };
   if (session.database != nullptr) session.database->GoOnWithoutFile(options.on_log);
-  const auto model = Compile(session.graph, session.database.get(), options);
+  auto model = Compile(session.graph, session.database.get(), options);
   display.Finish();
+  return model;
+}
+
+Result<int> RunCompile(const ModelCommand& command, double started) {
+  CatchInterrupts();
+  TUNEC_ASSIGN(Session session, OpenRunnable(command.compile));
+  TuningDisplay display;
+  const OutputForm form = command.json ? OutputForm::kJson : OutputForm::kText;
+  const auto model = CompileShown(session, display, form);
   if (!model) {
-    if (model.error().code == ErrorCode::kCancelled) return ReportInterruption(display);
+    if (model.error().code == ErrorCode::kCancelled) return ReportInterruption(display, form);
     return std::unexpected(model.error());
   }
-  PrintSummary(model->report, options);
-  if (const Status runs = CheckRunsHere(options.target); !runs) {
-    options.on_log(runs.error().message);
-    return kExitOk;
+  const double ready = SecondsNow() - started;
+  const Status here = CheckRunsHere(session.options.target);
+  if (!here) session.options.on_log(here.error().message);
+  if (!command.json) {
+    PrintSummary(model->report, session.options);
+    if (!here) return kExitOk;
+    fmt::print("ready to run after {}\n", DurationText(ready));
   }
-  fmt::print("ready to run after {}\n", DurationText(SecondsNow() - started));
-  TUNEC_RETURN_IF_ERROR(PrintTimes(session.graph, *model, FindRoofline(session)));
+  std::optional<MeasuredRuns> runs;
+  if (here) {
+    TUNEC_ASSIGN(runs, MeasureRuns(session.graph, *model, FindRoofline(session)));
+  }
+  if (command.json) {
+    PrintModelJson(command, *model, session.options, ready, runs);
+  } else {
+    PrintTimes(*runs, model->executable->Threads());
+  }
   return kExitOk;
 }
 
 }  // namespace
 
 void AddCompileCommand(CLI::App& root, Invocation& invocation) {
-  const auto arguments = std::make_shared<CompileArguments>();
-  AddCompileArguments(root, *arguments);
+  const auto arguments = std::make_shared<ModelCommand>();
+  AddCompileArguments(root, arguments->compile);
+  root.add_flag("--json", arguments->json, "print JSON");
   // Subcommands name the model themselves.
   CLI::Option* model = root.get_option("MODEL");
   model->required(false);
   root.final_callback([&root, &invocation, arguments] {
     if (!root.get_subcommands().empty()) return;
-    if (arguments->model.empty()) throw CLI::RequiredError("MODEL or a subcommand");
-    if (const auto mistake = ExplainMisspeltCommand(root, arguments->model))
+    if (arguments->compile.model.empty()) throw CLI::RequiredError("MODEL or a subcommand");
+    if (const auto mistake = ExplainMisspeltCommand(root, arguments->compile.model))
       throw CLI::ValidationError(*mistake);
     Finish(invocation, RunCompile(*arguments, invocation.started));
   });

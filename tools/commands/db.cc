@@ -1,6 +1,7 @@
 // `tunec db ...`: the tuning database from outside.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "autotune/key_parts.h"
@@ -15,6 +16,8 @@
 namespace tunec {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct DbArguments {
   Settings settings;  // the database
   std::string file;   // to export, import or merge
@@ -23,6 +26,7 @@ struct DbArguments {
   std::vector<std::string> forgotten;  // beginnings of their hashes
   int64_t keep_best = 1;
   std::optional<int64_t> older_than_days;
+  bool json = false;
 };
 
 Result<Database> OpenAt(const DbArguments& arguments, OpenMode mode) {
@@ -37,6 +41,12 @@ std::string DateText(int64_t unix_seconds) {
   gmtime_r(&time, &parts);
   return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
+}
+
+/// Of a moment, in JSON seconds since 1970.
+Cell DateCell(int64_t unix_seconds) {
+  if (unix_seconds == 0) return Missing();
+  return {DateText(unix_seconds), unix_seconds};
 }
 
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
@@ -55,9 +65,45 @@ std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   return apart.own;
 }
 
+Result<Json> TargetsJson(const Database& database, const DatabaseStats& stats) {
+  Json targets = Json::array();
+  for (const TargetStats& target : stats.targets) {
+    Json facts = Json::object();
+    TUNEC_ASSIGN(const std::vector<MachineFact> measured, database.MachineFacts(target.target));
+    for (const MachineFact& fact : measured) facts[fact.name] = fact.value;
+    targets.push_back({{"target", target.target},
+                       {"tasks", target.tasks},
+                       {"trials", target.trials},
+                       {"ok", target.ok},
+                       {"latest", target.latest_at},
+                       {"machine_facts", std::move(facts)}});
+  }
+  return targets;
+}
+
+Status PrintStatsJson(const Database& database, const DatabaseStats& stats) {
+  TUNEC_ASSIGN(Json targets, TargetsJson(database, stats));
+  PrintJson({{"path", stats.path},
+             {"schema_version", stats.schema_version},
+             {"bytes", stats.file_bytes},
+             {"workloads", stats.workloads},
+             {"tasks", stats.tasks},
+             {"converged", stats.converged},
+             {"trials", stats.trials},
+             {"ok", stats.ok},
+             {"objects", stats.artifacts},
+             {"object_bytes", stats.artifact_bytes},
+             {"targets", std::move(targets)}});
+  return {};
+}
+
 Result<int> ShowStats(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_ASSIGN(const DatabaseStats stats, database.Stats());
+  if (arguments.json) {
+    TUNEC_RETURN_IF_ERROR(PrintStatsJson(database, stats));
+    return kExitOk;
+  }
   fmt::print("{}: schema {}, {}\n", stats.path, stats.schema_version,
              BytesText(static_cast<double>(stats.file_bytes)));
   fmt::print("workloads {}, tasks {} ({} converged), trials {} ({} ok), objects {} ({})\n",
@@ -90,8 +136,8 @@ Result<int> ListTasks(const DbArguments& arguments) {
                    {"description"},
                    {"trials", Align::kRight},
                    {"ok", Align::kRight},
-                   {"best", Align::kRight},
-                   {"GFLOP/s", Align::kRight},
+                   {"best", Align::kRight, "best_ms"},
+                   {"GFLOP/s", Align::kRight, "gflops_per_second"},
                    {"state"},
                    {"latest"},
                    {"target"}});
@@ -99,16 +145,24 @@ Result<int> ListTasks(const DbArguments& arguments) {
   for (size_t t = 0; t < tasks.size(); ++t) {
     const TaskSummary& task = tasks[t];
     const WorkloadKey& workload = task.key.workload;
-    table.AddRow({WorkloadHash(task).substr(0, 12), workload.kind, workload.description,
-                  fmt::format("{}", task.trials), fmt::format("{}", task.ok),
-                  task.best ? DurationText(task.best->median_seconds) : "-",
-                  task.best && workload.flops > 0
-                      ? fmt::format("{:.1f}", workload.flops / task.best->median_seconds / 1e9)
-                      : "-",
+    const double seconds = task.best ? task.best->median_seconds : 0;
+    const double rate = seconds > 0 ? workload.flops / seconds / 1e9 : 0;
+    table.AddRow({{WorkloadHash(task).substr(0, 12), WorkloadHash(task)},
+                  workload.kind,
+                  workload.description,
+                  CountCell(task.trials),
+                  CountCell(task.ok),
+                  task.best ? Cell(DurationText(seconds), 1e3 * seconds) : Missing(),
+                  rate > 0 ? Cell(fmt::format("{:.1f}", rate), rate) : Missing(),
                   task.converged ? "converged: " + Describe(*task.converged) : "",
-                  DateText(task.latest_at), targets[t]});
+                  DateCell(task.latest_at),
+                  {targets[t], task.key.target}});
   }
-  fmt::print("{}", table.Print());
+  if (arguments.json) {
+    PrintJson({{"tasks", table.Json()}});
+  } else {
+    fmt::print("{}", table.Print());
+  }
   return kExitOk;
 }
 
@@ -232,8 +286,13 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   const auto add_file = [&](CLI::App& command, const char* help) {
     command.add_option("FILE", arguments->file, help)->required()->type_name("");
   };
-  add("stats", "what it holds", ShowStats);
-  AddFilters(add("list", "a line per tuned workload", ListTasks), *arguments);
+  const auto add_json = [&](CLI::App& command) {
+    command.add_flag("--json", arguments->json, "print JSON");
+  };
+  add_json(add("stats", "what it holds", ShowStats));
+  CLI::App& list = add("list", "a line per tuned workload", ListTasks);
+  AddFilters(list, *arguments);
+  add_json(list);
   CLI::App& best = add("best", "the best schedules", ShowBest);
   best.add_option("WORKLOAD", arguments->workload, "the beginning of a hash that list prints")
       ->type_name("");

@@ -1,6 +1,7 @@
 // `tunec doctor`: what this machine has, and what tunec is linked with.
 #include <CLI/CLI.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "autotune/roofline.h"
 #include "autotune/tuner.h"
@@ -11,7 +12,6 @@
 #include "jit/detect_cpu.h"
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
-#include "tools/model_options.h"
 #include "tools/setting_options.h"
 #include "tools/text_table.h"
 
@@ -21,6 +21,7 @@ namespace {
 struct DoctorArguments {
   Settings settings;  // the database, threads
   bool measure = false;
+  bool json = false;
 };
 
 /// Prints what each check finds; counts what is wrong.
@@ -33,19 +34,24 @@ class Doctor {
   void ExamineDatabase();
   void ExamineVersions();
   int problems() const { return problems_; }
+  const TextTable& rows() const { return rows_; }
 
  private:
-  void Say(std::string_view what, const std::string& found) {
-    fmt::print("{:<12}{}\n", what, found);
-  }
+  void Say(std::string_view what, const std::string& found) { Report(what, found, true); }
   void Problem(std::string_view what, const std::string& found) {
     ++problems_;
-    Say(what, "problem: " + found);
+    Report(what, found, false);
+  }
+  // As text each line appears when it is known: measuring takes a while.
+  void Report(std::string_view what, const std::string& found, bool ok) {
+    rows_.AddRow({std::string(what), found, {"", ok}});
+    if (!arguments_.json) fmt::print("{:<12}{}{}\n", what, ok ? "" : "problem: ", found);
   }
 
   const DoctorArguments& arguments_;
   Target target_;
   std::unique_ptr<Database> database_;
+  TextTable rows_{{{"what"}, {"found"}, {"ok"}}};
   int problems_ = 0;
 };
 
@@ -141,6 +147,8 @@ Result<int> Diagnose(const DoctorArguments& arguments) {
   if (arguments.settings.database.kind != DatabaseChoice::Kind::kNone) doctor.ExamineDatabase();
   doctor.ExamineCeilings();
   doctor.ExamineVersions();
+  if (arguments.json)
+    PrintJson({{"checks", doctor.rows().Json()}, {"problems", doctor.problems()}});
   if (doctor.problems() == 0) return kExitOk;
   return Fail(ErrorCode::kDevice, "{} problems found", doctor.problems());
 }
@@ -153,6 +161,7 @@ void AddDoctorCommand(CLI::App& root, Invocation& invocation) {
       AddSubcommand(root, invocation, "doctor", "what this machine has", arguments, Diagnose);
   AddDatabaseSettings(command, arguments->settings);
   AddSetting(command, arguments->settings, "threads");
+  command.add_flag("--json", arguments->json, "print JSON");
   command.add_flag("--measure", arguments->measure, "measure the ceilings again");
 }
 

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "tools/commands/commands.h"
@@ -7,6 +8,15 @@ namespace tunec {
 
 double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void RefuseOptionsBefore(const CLI::App& command) {
+  const CLI::App* root = &command;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  for (const CLI::Option* option : root->parse_order())
+    throw CLI::ValidationError(
+        fmt::format("{} is an option of tunec MODEL here, expected behind {}", option->get_name(),
+                    command.get_name()));
 }
 
 void Finish(Invocation& invocation, const Result<int>& exit_code) {

@@ -1,5 +1,6 @@
 // `tunec opt FILE`: graph in, passes, graph out.
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "graph/graph_text.h"
 #include "graph/onnx/export.h"
@@ -9,9 +10,12 @@
 #include "tools/commands/opt_count.h"
 #include "tools/model_options.h"
 #include "tools/setting_options.h"
+#include "tools/text_table.h"
 
 namespace tunec {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct OptArguments {
   std::string model;
@@ -25,7 +29,14 @@ struct OptArguments {
   bool json = false;
 };
 
-int ListPasses() {
+int ListPasses(OutputForm form) {
+  if (form == OutputForm::kJson) {
+    Json passes = Json::array();
+    for (const NamedPass& pass : AllPasses())
+      passes.push_back({{"name", pass.name}, {"summary", pass.summary}});
+    PrintJson({{"passes", std::move(passes)}, {"in_order", DefaultPipeline()}});
+    return kExitOk;
+  }
   for (const NamedPass& pass : AllPasses()) fmt::print("{:22} {}\n", pass.name, pass.summary);
   fmt::print("\nin order: {}\n", fmt::join(DefaultPipeline(), ","));
   return kExitOk;
@@ -39,7 +50,9 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
 }
 
 Result<int> Optimise(const OptArguments& arguments) {
-  if (arguments.list) return ListPasses();
+  if (arguments.list) return ListPasses(arguments.json ? OutputForm::kJson : OutputForm::kText);
+  if (arguments.json && !arguments.count)
+    return Fail(ErrorCode::kInvalidArgument, "--json needs --count or --list");
   if (arguments.model.empty())
     return Fail(ErrorCode::kInvalidArgument, "MODEL is missing, expected an .onnx or .graph file");
   PipelineOptions options;
@@ -90,10 +103,9 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--changes", arguments->changes,
                    "the rules that fire, the graph after each pass that changed it");
   command.add_flag("--list", arguments->list, "name the passes");
-  CLI::Option* count =
-      command.add_flag("--count", arguments->count,
-                       "nodes and bytes moved after each pass; groups, phases and peak memory");
-  command.add_flag("--json", arguments->json, "the counts as JSON")->needs(count);
+  command.add_flag("--count", arguments->count,
+                   "nodes and bytes moved after each pass; groups, phases and peak memory");
+  command.add_flag("--json", arguments->json, "print the counts or the passes as JSON");
   // Whose schedules' phases are counted.
   AddSettings(command, arguments->settings, {"cpu", "threads"});
 }

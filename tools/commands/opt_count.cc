@@ -64,8 +64,8 @@ nlohmann::ordered_json RunJson(const RunPrediction& run) {
           {"arena_bytes", run.arena_bytes}};
 }
 
-void PrintJson(const std::vector<PassCounts>& rows, const RunPrediction& before,
-               const RunPrediction& run) {
+void PrintCountsJson(const std::vector<PassCounts>& rows, const RunPrediction& before,
+                     const RunPrediction& run) {
   nlohmann::ordered_json json = {{"passes", nlohmann::ordered_json::array()}};
   for (size_t i = 1; i < rows.size(); ++i)
     json["passes"].push_back(
@@ -116,7 +116,7 @@ Result<PipelineResult> PrintCounts(const Graph& graph, const PipelineOptions& pi
                Predict(result.graph, FusionMode::kFused, arguments.compile));
   TUNEC_ASSIGN(const RunPrediction before, Predict(graph, FusionMode::kUnfused, arguments.compile));
   if (arguments.json) {
-    PrintJson(rows, before, after);
+    PrintCountsJson(rows, before, after);
     return result;
   }
   PrintTable(rows);

@@ -1,5 +1,6 @@
 // `tunec run MODEL`: one run, from arrays to arrays.
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "runtime/npz.h"
 #include "tools/commands/commands.h"
@@ -8,9 +9,12 @@
 #include "tools/model_options.h"
 #include "tools/outside_indices.h"
 #include "tools/peak_memory.h"
+#include "tools/text_table.h"
 
 namespace tunec {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct RunArguments {
   CompileArguments compile;
@@ -19,11 +23,18 @@ struct RunArguments {
   uint64_t input_seed = 0;
   bool unfused = false;
   bool memory = false;
+  bool json = false;
 };
 
-/// Enough to see whether an output is what was expected.
+/// What a run leaves, and what it took.
+struct RunResult {
+  std::vector<Array> outputs;
+  std::optional<int64_t> memory_bytes;  // touched by the run, where that was asked for
+};
+
+constexpr int64_t kShown = 6;  // elements: enough to see whether an output is what was expected
+
 std::string Summarize(const Array& array) {
-  constexpr int64_t kShown = 6;
   std::string text;
   for (int64_t i = 0; i < std::min(array.size(), kShown); ++i)
     text += IsFloat(array.type()) ? fmt::format(" {:.6g}", array.GetDouble(i))
@@ -39,13 +50,47 @@ Status WriteOutputs(const std::string& path, const std::vector<TensorSpec>& spec
 }
 
 /// The first run of a model, which touches all that it needs.
-Result<std::vector<Array>> RunMeasured(const Executable& executable,
-                                       const std::vector<Array>& inputs) {
+Result<RunResult> RunMeasured(const Executable& executable, const std::vector<Array>& inputs) {
+  RunResult result;
   TUNEC_ASSIGN(const PeakMemory peak, PeakMemory::Start());
-  TUNEC_ASSIGN(std::vector<Array> outputs, RunModel(executable, inputs));
-  TUNEC_ASSIGN(const int64_t growth, peak.Growth());
-  fmt::print("memory touched by the run: {} bytes\n", growth);
-  return outputs;
+  TUNEC_ASSIGN(result.outputs, RunModel(executable, inputs));
+  TUNEC_ASSIGN(result.memory_bytes, peak.Growth());
+  return result;
+}
+
+Result<RunResult> RunOnce(const Executable& executable, const std::vector<Array>& inputs,
+                          bool measured) {
+  if (measured) return RunMeasured(executable, inputs);
+  RunResult result;
+  TUNEC_ASSIGN(result.outputs, RunModel(executable, inputs));
+  return result;
+}
+
+/// Numbers that JSON lacks, such as infinity, are null.
+Json FirstElements(const Array& array) {
+  Json first = Json::array();
+  for (int64_t i = 0; i < std::min(array.size(), kShown); ++i)
+    first.push_back(IsFloat(array.type()) ? Json(array.GetDouble(i)) : Json(array.GetInt(i)));
+  return first;
+}
+
+void PrintRunJson(const RunArguments& arguments, const std::vector<TensorSpec>& specs,
+                  const RunResult& result) {
+  Json json = {{"model", arguments.compile.model}, {"outputs", Json::array()}};
+  for (size_t i = 0; i < specs.size(); ++i)
+    json["outputs"].push_back({{"name", specs[i].name},
+                               {"type", Name(specs[i].type)},
+                               {"shape", specs[i].shape},
+                               {"first", FirstElements(result.outputs[i])}});
+  if (result.memory_bytes) json["memory_bytes"] = *result.memory_bytes;
+  PrintJson(json);
+}
+
+void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
+  if (result.memory_bytes)
+    fmt::print("memory touched by the run: {} bytes\n", *result.memory_bytes);
+  for (size_t i = 0; i < specs.size(); ++i)
+    fmt::print("{} {}:{}\n", specs[i].name, FormatType(specs[i]), Summarize(result.outputs[i]));
 }
 
 Result<int> Run(const RunArguments& arguments) {
@@ -57,15 +102,16 @@ Result<int> Run(const RunArguments& arguments) {
                MakeInputs(session.graph, given, arguments.input_seed));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
-  TUNEC_ASSIGN(const std::vector<Array> outputs, arguments.memory
-                                                     ? RunMeasured(*model.executable, inputs)
-                                                     : RunModel(*model.executable, inputs));
+  TUNEC_ASSIGN(const RunResult result, RunOnce(*model.executable, inputs, arguments.memory));
   NoteOutsideIndices(*model.executable);
   const std::vector<TensorSpec>& specs = model.executable->Outputs();
   if (!arguments.outputs.empty())
-    TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, outputs));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    fmt::print("{} {}:{}\n", specs[i].name, FormatType(specs[i]), Summarize(outputs[i]));
+    TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, result.outputs));
+  if (arguments.json) {
+    PrintRunJson(arguments, specs, result);
+  } else {
+    PrintRun(specs, result);
+  }
   return kExitOk;
 }
 
@@ -86,6 +132,7 @@ void AddRunCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--unfused", arguments->unfused, "with one kernel per operator");
   command.add_flag("--memory", arguments->memory,
                    "say how much memory the run touches beside weights and inputs");
+  command.add_flag("--json", arguments->json, "print JSON");
 }
 
 }  // namespace tunec

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "autotune/keys.h"
 #include "autotune/measure.h"
@@ -39,6 +40,7 @@ struct ScheduleArguments {
   bool assembly = false;
   bool run = false;
   bool time = false;
+  bool json = false;
 };
 
 struct Request {
@@ -202,31 +204,52 @@ std::string Checked(const Measurement& checked) {
   return checked.accuracy_error ? fmt::format("ok, e = {:.2g}", *checked.accuracy_error) : "ok";
 }
 
+Cell TimeCell(double seconds) { return {DurationText(seconds), 1e3 * seconds}; }
+
 // The ceiling is measured before and after the kernels; the greater of both counts.
-void PrintTable(const std::vector<SchedulePrefix>& prefixes, const std::vector<Ran>& ran,
-                const Compute& compute, double peak_flops) {
-  const double flops = CountWork(compute).flops;
+TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, double peak_flops) {
+  const double flops = CountWork(request.compute).flops;
   TextTable table({{"after"},
+                   {"schedule", Align::kLeft, "", Shown::kInJson},
                    {"result"},
-                   {"median", Align::kRight},
-                   {"least", Align::kRight},
-                   {"most", Align::kRight},
-                   {"FLOP/s", Align::kRight},
-                   {"% of peak", Align::kRight}});
+                   {"ok", Align::kLeft, "", Shown::kInJson},
+                   {"median", Align::kRight, "median_ms"},
+                   {"least", Align::kRight, "min_ms"},
+                   {"most", Align::kRight, "max_ms"},
+                   {"FLOP/s", Align::kRight, "flops_per_second"},
+                   {"% of peak", Align::kRight, "peak_share"}});
   for (const Ran& one : ran) {
-    std::vector<std::string> row = {prefixes[one.prefix].label, Checked(one.checked)};
+    const SchedulePrefix& prefix = request.prefixes[one.prefix];
+    std::vector<Cell> row = {prefix.label,
+                             {"", Print(prefix.schedule)},
+                             Checked(one.checked),
+                             {"", one.checked.status == TrialStatus::kOk}};
     if (!one.samples.empty()) {
-      const double median = Median(one.samples);
-      row.push_back(DurationText(median));
-      row.push_back(DurationText(std::ranges::min(one.samples)));
-      row.push_back(DurationText(std::ranges::max(one.samples)));
-      row.push_back(QuantityText(flops / median));
-      row.push_back(peak_flops > 0 ? fmt::format("{:.1f}", 100 * flops / median / peak_flops) : "");
+      const double median = Median(one.samples), rate = flops / median;
+      row.push_back(TimeCell(median));
+      row.push_back(TimeCell(std::ranges::min(one.samples)));
+      row.push_back(TimeCell(std::ranges::max(one.samples)));
+      row.emplace_back(QuantityText(rate), rate);
+      if (peak_flops > 0)
+        row.emplace_back(fmt::format("{:.1f}", 100 * rate / peak_flops), rate / peak_flops);
     }
-    row.resize(7);
+    row.resize(9, {"", nullptr});
     table.AddRow(std::move(row));
   }
-  fmt::print("{}", table.Print());
+  return table;
+}
+
+void PrintTimes(const Request& request, const TextTable& table, double peak_flops,
+                OutputForm form) {
+  if (form == OutputForm::kJson) {
+    PrintJson({{"cpu", request.target.cpu},
+               {"threads", request.target.threads},
+               {"peak_flops", peak_flops},
+               {"schedules", table.Json()}});
+    return;
+  }
+  fmt::print("{} of {}; FMA peak {}FLOP/s\n{}", CountText(request.target.threads, "thread"),
+             request.target.cpu, QuantityText(peak_flops), table.Print());
 }
 
 double PeakNow(const Target& target) {
@@ -235,14 +258,12 @@ double PeakNow(const Target& target) {
 }
 
 Result<int> RunAndReport(const Request& request, const ScheduleArguments& arguments) {
-  const std::vector<SchedulePrefix>& prefixes = request.prefixes;
   double peak = arguments.time ? PeakNow(request.target) : 0;
   TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
   if (arguments.time) {
     peak = std::max(peak, PeakNow(request.target));
-    fmt::print("{} of {}; FMA peak {}FLOP/s\n", CountText(request.target.threads, "thread"),
-               request.target.cpu, QuantityText(peak));
-    PrintTable(prefixes, ran, request.compute, peak);
+    PrintTimes(request, TimeTable(request, ran, peak), peak,
+               arguments.json ? OutputForm::kJson : OutputForm::kText);
   } else {
     for (const Ran& one : ran) fmt::print("result: {}\n", Checked(one.checked));
   }
@@ -275,7 +296,7 @@ Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   TUNEC_ASSIGN(const Request request, ReadRequest(arguments));
   const std::vector<SchedulePrefix>& prefixes = request.prefixes;
   const bool polyhedral = arguments.polyhedral || !arguments.picture.svg.empty();
-  if (arguments.automatic) fmt::print("{}", Print(prefixes.back().schedule));
+  if (arguments.automatic && !arguments.json) fmt::print("{}", Print(prefixes.back().schedule));
   const bool loops =
       !(arguments.time || polyhedral || arguments.automatic || !arguments.dump.empty());
   if (arguments.last || loops) PrintAll(prefixes, arguments.last);
@@ -325,8 +346,12 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--assembly", arguments->assembly, "show the machine code after the last step");
   command.add_flag("--run", arguments->run,
                    "run the last loops on random arguments and check the results");
-  command.add_flag("--time", arguments->time,
-                   "run, check and time the loops after each step that is allowed, in turns");
+  CLI::Option* time =
+      command.add_flag("--time", arguments->time,
+                       "run, check and time the loops after each step that is allowed, in turns");
+  CLI::Option* json = command.add_flag("--json", arguments->json, "the times as JSON")->needs(time);
+  for (const char* text : {"--polyhedral", "--last", "--assembly"})
+    json->excludes(command.get_option(text));
   command.add_option("--rounds", arguments->rounds, "samples of each (default 9)")
       ->type_name("N")
       ->check(Silently(CLI::Range(1, 1000)));

@@ -26,6 +26,7 @@ struct ShowArguments {
   CompileArguments compile;
   bool optimised = false;  // tables are of the graph after the passes
   bool groups = false;
+  bool json = false;  // of the tables
   bool multiply_adds = false;
   bool dependencies = false, counts = false, residuals = false;  // of the graph
   bool fusion = false, candidates = false;
@@ -61,13 +62,13 @@ class Shower {
   Status ShowSchedule(const std::string& group) const;
   Status ShowLlvm(const std::string& group) const;
   Status ShowAssembly(const std::string& group) const;
-  Status ShowMultiplyAdds() const;
+  /// The tables that were asked for.
+  Status AddTables(TableReport& report) const;
   Status Dump() const;
-  void ShowGroups() const { fmt::print("{}", PrintGroups(front_)); }
-  void ShowFusion() const;
   Status Draw() const;
 
  private:
+  Result<TextTable> MultiplyAddTable() const;
   Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
   Result<ScheduledGroup> ScheduleGroup(const std::string& name) const {
     TUNEC_ASSIGN(const size_t group, FindGroup(front_, name));
@@ -149,16 +150,21 @@ Status Shower::ShowAssembly(const std::string& name) const {
   return {};
 }
 
-std::string ShareText(const MultiplyAdds& counted) {
-  if (counted.total == 0) return "-";
-  return fmt::format("{:.1f} %", 100 * counted.vector / counted.total);
+Cell ShareCell(const MultiplyAdds& counted) {
+  if (counted.total == 0) return Missing();
+  const double share = counted.vector / counted.total;
+  return {fmt::format("{:.1f} %", 100 * share), share};
 }
 
-Status Shower::ShowMultiplyAdds() const {
+Cell TotalCell(const MultiplyAdds& counted) {
+  return {fmt::format("{:.0f}", counted.total), counted.total};
+}
+
+Result<TextTable> Shower::MultiplyAddTable() const {
   TextTable table({{"group", Align::kRight},
                    {"computes"},
-                   {"multiply-adds", Align::kRight},
-                   {"vector", Align::kRight}});
+                   {"multiply-adds", Align::kRight, "multiply_adds"},
+                   {"vector", Align::kRight, "vector_share"}});
   MultiplyAdds all;
   for (size_t g = 0; g < front_.groups.size(); ++g) {
     const GroupReport& group = front_.groups[g];
@@ -166,12 +172,11 @@ Status Shower::ShowMultiplyAdds() const {
     const MultiplyAdds counted = CountMultiplyAdds(scheduled.kernel.nest);
     all.vector += counted.vector;
     all.total += counted.total;
-    table.AddRow({fmt::format("{}", g), DescribeGroup(front_.graph, group.group),
-                  fmt::format("{:.0f}", counted.total), ShareText(counted)});
+    table.AddRow({CountCell(static_cast<int64_t>(g)), DescribeGroup(front_.graph, group.group),
+                  TotalCell(counted), ShareCell(counted)});
   }
-  table.AddRow({"all", "", fmt::format("{:.0f}", all.total), ShareText(all)});
-  fmt::print("{}", table.Print());
-  return {};
+  table.AddRow({{"all", nullptr}, "", TotalCell(all), ShareCell(all)});
+  return table;
 }
 
 // Groups of equal statements are one kernel, under the number of the first.
@@ -191,9 +196,15 @@ Status Shower::Dump() const {
   return {};
 }
 
-void Shower::ShowFusion() const {
-  if (arguments_.fusion) fmt::print("{}", PrintFusion(front_.graph, front_.fusion));
-  if (arguments_.candidates) fmt::print("{}", PrintFusionCandidates(front_.graph, front_.fusion));
+Status Shower::AddTables(TableReport& report) const {
+  if (arguments_.groups) report.Add("groups", GroupTable(front_));
+  if (arguments_.fusion) AddFusion(report, front_.graph, front_.fusion);
+  if (arguments_.candidates) AddFusionCandidates(report, front_.graph, front_.fusion);
+  if (arguments_.multiply_adds) {
+    TUNEC_ASSIGN(const TextTable table, MultiplyAddTable());
+    report.Add("multiply_adds", table);
+  }
+  return {};
 }
 
 Status Shower::Draw() const {
@@ -206,12 +217,17 @@ Status Shower::Draw() const {
 }
 
 /// The tables of a graph that were asked for: the listing where none was.
-void ShowGraph(const ShowArguments& arguments, const Graph& graph) {
+void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableReport& report) {
   const bool listed = !arguments.dependencies && !arguments.counts && !arguments.residuals;
-  if (listed) fmt::print("{}", PrintGraphTable(graph));
-  if (arguments.dependencies) fmt::print("{}", PrintDependencies(graph));
-  if (arguments.counts) fmt::print("{}", PrintOperatorCounts(graph));
-  if (arguments.residuals) fmt::print("{}", PrintResiduals(graph));
+  const std::string sums = "\n" + CountsByKind(graph);
+  if (listed) report.Add("nodes", NodeTable(graph), sums);
+  if (arguments.dependencies) report.Add("dependencies", DependencyTable(graph));
+  if (arguments.counts) report.Add("counts", OperatorCountTable(graph), sums);
+  if (!arguments.residuals) return;
+  const std::vector<Residual> residuals = FindResiduals(graph);
+  const TextTable table = ResidualTable(graph, residuals);
+  const std::string count = CountText(std::ssize(residuals), "residual connection") + "\n";
+  report.AddText("residuals", table, residuals.empty() ? count : table.Print() + "\n" + count);
 }
 
 /// Whether a table of the graph was asked for by name.
@@ -228,21 +244,20 @@ bool WantsGroups(const ShowArguments& arguments) {
          arguments.candidates || !(arguments.svg + arguments.dot).empty();
 }
 
-Status ShowAll(const ShowArguments& arguments, const Session& session, FrontReport front) {
+Status ShowGroups(const ShowArguments& arguments, const Session& session, FrontReport front,
+                  TableReport& report) {
   const Shower shower(arguments, session, std::move(front));
   const auto show = [&](const std::string& group,
                         Status (Shower::*function)(const std::string&)
                             const) { return group.empty() ? Status() : (shower.*function)(group); };
-  if (arguments.groups) shower.ShowGroups();
-  shower.ShowFusion();
+  TUNEC_RETURN_IF_ERROR(shower.AddTables(report));
   TUNEC_RETURN_IF_ERROR(shower.Draw());
   TUNEC_RETURN_IF_ERROR(show(arguments.compute, &Shower::ShowCompute));
   TUNEC_RETURN_IF_ERROR(show(arguments.schedule, &Shower::ShowSchedule));
   TUNEC_RETURN_IF_ERROR(show(arguments.nest, &Shower::ShowNest));
   TUNEC_RETURN_IF_ERROR(show(arguments.llvm, &Shower::ShowLlvm));
   TUNEC_RETURN_IF_ERROR(show(arguments.assembly, &Shower::ShowAssembly));
-  if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(shower.Dump());
-  return arguments.multiply_adds ? shower.ShowMultiplyAdds() : Status();
+  return arguments.dump.empty() ? Status() : shower.Dump();
 }
 
 Status WriteOnnx(const ShowArguments& arguments, const Session& session) {
@@ -255,12 +270,15 @@ Result<int> Show(const ShowArguments& arguments) {
   if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
   const bool wants_groups = WantsGroups(arguments);
   const bool by_default = !wants_groups && arguments.onnx.empty();
+  TableReport report(arguments.json ? OutputForm::kJson : OutputForm::kText);
   if (!arguments.optimised && (WantsGraph(arguments) || by_default))
-    ShowGraph(arguments, session.graph);
-  if (!wants_groups && !arguments.optimised) return kExitOk;
-  TUNEC_ASSIGN(FrontReport front, RunFrontEnd(session.graph, session.options));
-  if (arguments.optimised) ShowGraph(arguments, front.graph);
-  TUNEC_RETURN_IF_ERROR(ShowAll(arguments, session, std::move(front)));
+    AddGraphTables(arguments, session.graph, report);
+  if (wants_groups || arguments.optimised) {
+    TUNEC_ASSIGN(FrontReport front, RunFrontEnd(session.graph, session.options));
+    if (arguments.optimised) AddGraphTables(arguments, front.graph, report);
+    TUNEC_RETURN_IF_ERROR(ShowGroups(arguments, session, std::move(front), report));
+  }
+  report.Finish();
   return kExitOk;
 }
 
@@ -307,6 +325,10 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
       ->type_name("FILE");
   command.add_flag("--multiply-adds", arguments->multiply_adds,
                    "how many multiply-adds are vector operations");
+  CLI::Option* json = command.add_flag("--json", arguments->json, "print the tables as JSON");
+  for (const char* text :
+       {"--dot", "--compute", "--schedule", "--nest", "--llvm", "--asm", "--dump"})
+    json->excludes(command.get_option(text));
 }
 
 }  // namespace tunec

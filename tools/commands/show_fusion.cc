@@ -7,7 +7,6 @@
 
 #include "compiler/front_end.h"
 #include "graph/fuse_cost.h"
-#include "tools/text_table.h"
 
 namespace tunec {
 namespace {
@@ -18,28 +17,37 @@ std::string Ends(const Graph& graph, const FusionEdge& edge) {
 }
 
 /// "group 3", or nothing for a reader that is in no group.
-std::string GroupText(int32_t group) { return group < 0 ? "" : fmt::format("group {}", group); }
+Cell GroupCell(int32_t group) {
+  if (group < 0) return {"", nullptr};
+  return {fmt::format("group {}", group), int64_t{group}};
+}
 
 /// Returns how many rows it added.
 size_t AddGroup(const Graph& graph, const FusionPlan& plan, size_t g, TextTable& table) {
   const auto id = static_cast<int32_t>(g);
   const std::vector<FusionEdge> within = plan.EdgesWithin(g), borders = plan.Borders(g);
-  for (const FusionEdge& edge : within)
-    table.AddRow({"  inside", Ends(graph, edge), "", std::string(Describe(edge.reason)),
+  const auto add = [&](const Cell& place, const FusionEdge& edge, const Cell& with) {
+    table.AddRow({CountCell(id), place, Ends(graph, edge), with, std::string(Describe(edge.reason)),
                   Explain(edge.cost)});
+  };
+  for (const FusionEdge& edge : within) add({"  inside", "inside"}, edge, {"", nullptr});
   for (const FusionEdge& edge : borders) {
     const bool leaves = edge.from == id;
-    table.AddRow({leaves ? "  border, to" : "  border, from", Ends(graph, edge),
-                  GroupText(leaves ? edge.into : edge.from), std::string(Describe(edge.reason)),
-                  Explain(edge.cost)});
+    add(leaves ? Cell("  border, to", "to") : Cell("  border, from", "from"), edge,
+        GroupCell(leaves ? edge.into : edge.from));
   }
   return within.size() + borders.size();
 }
 
 }  // namespace
 
-std::string PrintFusion(const Graph& graph, const FusionPlan& plan) {
-  TextTable table({{"group"}, {"edge"}, {"with"}, {"why"}, {"saves, or would"}});
+void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan) {
+  TextTable table({{"group", Align::kRight, "", Shown::kInJson},
+                   {"group", Align::kLeft, "place"},
+                   {"edge"},
+                   {"with", Align::kLeft, "with_group"},
+                   {"why"},
+                   {"saves, or would", Align::kLeft, "saves"}});
   std::vector<size_t> first_line;  // of each group; line 0 is the header
   size_t rows = 1;
   size_t single = 0;
@@ -57,21 +65,31 @@ std::string PrintFusion(const Graph& graph, const FusionPlan& plan) {
                         DescribeGroup(graph, plan.groups[g]));
     for (size_t line = first_line[g]; line < first_line[g + 1]; ++line) text += lines[line] + "\n";
   }
-  return fmt::format("{}\n{}, {} of one node\n", text, CountText(std::ssize(plan.groups), "group"),
-                     single);
+  text +=
+      fmt::format("\n{}, {} of one node\n", CountText(std::ssize(plan.groups), "group"), single);
+  report.AddText("fusion", table, text);
 }
 
-std::string PrintFusionCandidates(const Graph& graph, const FusionPlan& plan) {
-  TextTable table({{"value"}, {"from"}, {"to"}, {"decision"}, {"saves, or would"}});
+void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPlan& plan) {
+  TextTable table({{"value"},
+                   {"from"},
+                   {"to"},
+                   {"decision"},
+                   {"saves, or would", Align::kLeft, "saves"},
+                   {"fused", Align::kLeft, "", Shown::kInJson}});
   int64_t fused = 0;
   for (const FusionEdge& edge : plan.edges) {
     fused += IsFused(edge.reason) ? 1 : 0;
-    table.AddRow({graph.value(edge.value).name, std::string(Name(graph.producer(edge.value).op)),
+    table.AddRow({graph.value(edge.value).name,
+                  std::string(Name(graph.producer(edge.value).op)),
                   std::string(Name(graph.node(edge.consumer).op)),
-                  std::string(Describe(edge.reason)), Explain(edge.cost)});
+                  std::string(Describe(edge.reason)),
+                  Explain(edge.cost),
+                  {"", IsFused(edge.reason)}});
   }
-  return fmt::format("{}\n{}, {} fused\n", table.Print(),
-                     CountText(std::ssize(plan.edges), "candidate"), fused);
+  report.Add(
+      "fusion_candidates", table,
+      fmt::format("\n{}, {} fused\n", CountText(std::ssize(plan.edges), "candidate"), fused));
 }
 
 }  // namespace tunec

@@ -81,7 +81,7 @@ std::string CountsByKind(const Graph& graph) {
       fmt::join(parts, ", "));
 }
 
-std::string PrintGraphTable(const Graph& graph) {
+TextTable NodeTable(const Graph& graph) {
   TextTable table({{"opcode"}, {"name"}, {"target"}, {"args"}, {"type"}});
   for (const Node& node : graph.nodes())
     table.AddRow({Opcode(node), node.name, std::string(Name(node.op)), Arguments(graph, node),
@@ -91,10 +91,10 @@ std::string PrintGraphTable(const Graph& graph) {
     table.AddRow({"output", graph.output_names()[i], "output", fmt::format("({})", value.name),
                   TypeText(value.type)});
   }
-  return table.Print() + "\n" + CountsByKind(graph);
+  return table;
 }
 
-std::string PrintGroups(const FrontReport& front) {
+TextTable GroupTable(const FrontReport& front) {
   TextTable table({{"group", Align::kRight},
                    {"kind"},
                    {"nodes"},
@@ -107,12 +107,15 @@ std::string PrintGroups(const FrontReport& front) {
     std::vector<std::string> lowerings;
     for (const NamedCompute& lowering : group.lowerings) lowerings.push_back(lowering.name);
     const Work work = CountWork(group.lowerings[0].compute);
-    table.AddRow({fmt::format("{}", g), KindOfGroup(front.graph, group.group),
-                  NameOfGroup(front.graph, group.group), DescribeGroup(front.graph, group.group),
-                  fmt::format("{}", fmt::join(lowerings, " ")), QuantityText(work.flops),
-                  BytesText(work.bytes)});
+    table.AddRow({CountCell(static_cast<int64_t>(g)),
+                  KindOfGroup(front.graph, group.group),
+                  NameOfGroup(front.graph, group.group),
+                  DescribeGroup(front.graph, group.group),
+                  fmt::format("{}", fmt::join(lowerings, " ")),
+                  {QuantityText(work.flops), work.flops},
+                  {BytesText(work.bytes), work.bytes}});
   }
-  return table.Print();
+  return table;
 }
 
 }  // namespace tunec

@@ -6,11 +6,12 @@
 
 #include "compiler/compiler.h"
 #include "graph/graph.h"
+#include "tools/text_table.h"
 
 namespace tunec {
 
-/// A row per node: opcode, name, target, arguments, type; then the counts by kind.
-std::string PrintGraphTable(const Graph& graph);
+/// A row per node and output: opcode, name, target, arguments, type.
+TextTable NodeTable(const Graph& graph);
 
 /// "7 nodes, 5 inputs and constants: compute 6, data 5, ..."
 std::string CountsByKind(const Graph& graph);
@@ -19,6 +20,6 @@ std::string_view KindName(OpKind kind);
 std::string TypeText(const ValueType& type);
 
 /// A row per group: number, kind, what it computes, its lowerings.
-std::string PrintGroups(const FrontReport& front);
+TextTable GroupTable(const FrontReport& front);
 
 }  // namespace tunec

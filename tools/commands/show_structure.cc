@@ -9,7 +9,6 @@
 #include <set>
 
 #include "tools/commands/show_graph.h"
-#include "tools/text_table.h"
 
 namespace tunec {
 namespace {
@@ -83,9 +82,10 @@ std::string OperatorsOf(const Graph& graph, const std::vector<NodeId>& nodes) {
 
 }  // namespace
 
-std::string PrintDependencies(const Graph& graph) {
+TextTable DependencyTable(const Graph& graph) {
   const std::vector<std::vector<NodeId>> users = graph.Users();
-  TextTable table({{"node"}, {"depends on"}, {"used by"}});
+  TextTable table(
+      {{"node"}, {"depends on", Align::kLeft, "depends_on"}, {"used by", Align::kLeft, "used_by"}});
   for (const Node& node : graph.nodes()) {
     std::vector<NodeId> operands, readers;
     for (const ValueId input : node.inputs)
@@ -100,17 +100,16 @@ std::string PrintDependencies(const Graph& graph) {
     }
     table.AddRow({node.name, NamesOf(graph, operands), used_by});
   }
-  return table.Print();
+  return table;
 }
 
-std::string PrintOperatorCounts(const Graph& graph) {
+TextTable OperatorCountTable(const Graph& graph) {
   std::map<std::pair<OpKind, std::string_view>, int> counts;
   for (const Node& node : graph.nodes()) counts[{KindOf(node.op), Name(node.op)}] += 1;
   TextTable table({{"kind"}, {"operator"}, {"nodes", Align::kRight}});
   for (const auto& [of, count] : counts)
-    table.AddRow(
-        {std::string(KindName(of.first)), std::string(of.second), fmt::format("{}", count)});
-  return table.Print() + "\n" + CountsByKind(graph);
+    table.AddRow({std::string(KindName(of.first)), std::string(of.second), CountCell(count)});
+  return table;
 }
 
 std::vector<Residual> FindResiduals(const Graph& graph) {
@@ -126,15 +125,13 @@ std::vector<Residual> FindResiduals(const Graph& graph) {
   return residuals;
 }
 
-std::string PrintResiduals(const Graph& graph) {
-  const std::vector<Residual> residuals = FindResiduals(graph);
+TextTable ResidualTable(const Graph& graph, const std::vector<Residual>& residuals) {
   TextTable table({{"join"}, {"from"}, {"skip"}, {"around"}});
   for (const Residual& residual : residuals)
     table.AddRow({graph.node(residual.join).name, graph.value(residual.from).name,
                   residual.skip.empty() ? "identity" : OperatorsOf(graph, residual.skip),
                   OperatorsOf(graph, residual.around)});
-  const std::string count = CountText(std::ssize(residuals), "residual connection") + "\n";
-  return residuals.empty() ? count : table.Print() + "\n" + count;
+  return table;
 }
 
 }  // namespace tunec

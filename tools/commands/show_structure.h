@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "tools/text_table.h"
 
 namespace tunec {
 
 /// A row per node: what it depends on, and what uses it.
-std::string PrintDependencies(const Graph& graph);
+TextTable DependencyTable(const Graph& graph);
 
-/// A row per operator: kind, how many, and the bytes of their results; sums by kind below.
-std::string PrintOperatorCounts(const Graph& graph);
+/// A row per operator: kind, and how many.
+TextTable OperatorCountTable(const Graph& graph);
 
 /// A residual (skip) connection: an addition or concatenation whose operands come from one value by
 /// ways of different length, the longer one through a contraction.
@@ -24,6 +25,6 @@ struct Residual {
 };
 /// In graph order. Near-linear: for each join the nodes between it and where its ways part.
 std::vector<Residual> FindResiduals(const Graph& graph);
-std::string PrintResiduals(const Graph& graph);
+TextTable ResidualTable(const Graph& graph, const std::vector<Residual>& residuals);
 
 }  // namespace tunec

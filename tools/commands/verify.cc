@@ -1,5 +1,6 @@
 // `tunec verify MODEL`: outputs against the reference execution and against expected ones.
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "compiler/front_end.h"
 #include "graph/onnx/tensor_file.h"
@@ -30,6 +31,7 @@ struct VerifyArguments {
   std::vector<std::string> passes;
   bool pipeline = false;
   int random_inputs = 3;
+  bool json = false;
 };
 
 /// What the model is run on, and what should come out where that is known.
@@ -79,9 +81,17 @@ Result<Case> ReadCase(const VerifyArguments& arguments, const Graph& graph,
 void AddErrors(TextTable& table, const std::string& against, double tolerance,
                const std::vector<OutputError>& errors) {
   for (const OutputError& error : errors)
-    table.AddRow({error.name, against, fmt::format("{:.3g}", error.absolute),
-                  fmt::format("{:.3g}", error.magnitude), fmt::format("{:.3g}", error.Relative()),
-                  fmt::format("{:.3g}", tolerance), error.IsWithin(tolerance) ? "ok" : "wrong"});
+    table.AddRow({error.name,
+                  against,
+                  {fmt::format("{:.3g}", error.absolute), error.absolute},
+                  {fmt::format("{:.3g}", error.magnitude), error.magnitude},
+                  {fmt::format("{:.3g}", error.Relative()), error.Relative()},
+                  {fmt::format("{:.3g}", tolerance), tolerance},
+                  error.IsWithin(tolerance) ? "ok" : "wrong"});
+}
+
+OutputForm FormOf(const VerifyArguments& arguments) {
+  return arguments.json ? OutputForm::kJson : OutputForm::kText;
 }
 
 /// The given inputs, if any were, and random ones.
@@ -101,8 +111,9 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
   if (inputs.empty())
     return Fail(ErrorCode::kInvalidArgument, "no inputs to verify on: --random-inputs is 0");
   const std::vector<std::string> names = arguments.pipeline ? DefaultPipeline() : arguments.passes;
-  return PrintPassAnswers(session.graph, names, inputs, PassesOf(session.options).pass,
-                          arguments.tolerance.value_or(kOutputTolerance));
+  return PrintPassAnswers(
+      session.graph, names, inputs, PassesOf(session.options).pass,
+      {.tolerance = arguments.tolerance.value_or(kOutputTolerance), .form = FormOf(arguments)});
 }
 
 Result<int> VerifyModel(const VerifyArguments& arguments) {
@@ -121,7 +132,7 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
   const std::vector<TensorSpec> specs = OutputSpecs(session.graph);
   TextTable table({{"output"},
                    {"against"},
-                   {"max error", Align::kRight},
+                   {"max error", Align::kRight, "max_error"},
                    {"magnitude", Align::kRight},
                    {"relative", Align::kRight},
                    {"threshold", Align::kRight},
@@ -139,8 +150,12 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
     TUNEC_ASSIGN(const std::vector<Array> reference, RunReference(session.graph, given.inputs));
     compare("reference", reference);
   }
-  fmt::print("{}", table.Print());
-  if (!tolerance.why.empty()) fmt::print("({})\n", tolerance.why);
+  if (arguments.json) {
+    PrintJson({{"outputs", table.Json()}, {"ok", right}, {"threshold_from", tolerance.why}});
+  } else {
+    fmt::print("{}", table.Print());
+    if (!tolerance.why.empty()) fmt::print("({})\n", tolerance.why);
+  }
   if (right) return kExitOk;
   fmt::print(stderr, "error: outputs differ by more than {:g} of their largest magnitude\n",
              tolerance.threshold);
@@ -196,6 +211,7 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
                   "how many random inputs passes are verified on, beside those given (default 3)")
       ->type_name("N")
       ->check(Silently(CLI::Range(0, 10000)));
+  command.add_flag("--json", arguments->json, "print JSON");
   command.add_flag("--skip-reference", arguments->skip_reference,
                    "compare with the expected outputs only");
 }

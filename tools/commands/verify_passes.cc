@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/report_error.h"
 #include "tools/text_table.h"
 
@@ -23,30 +25,34 @@ std::string Numerics(const PassAnswers& answers) {
 
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
                              const std::vector<InputSet>& inputs, const PassOptions& options,
-                             double tolerance) {
+                             const PassReport& report) {
   TUNEC_ASSIGN(const std::vector<PassAnswers> all, VerifyPasses(graph, names, inputs, options));
   TextTable table({{"pass"},
                    {"nodes", Align::kRight},
-                   {"numerics (max error)"},
+                   {"numerics (max error)", Align::kLeft, "numerics"},
                    {"gradients"},
                    {"lint"},
                    {"parameters", Align::kRight},
                    {"verdict"}});
   bool right = true;
   for (const PassAnswers& answers : all) {
-    const bool ok = answers.IsRight(tolerance);
+    const bool ok = answers.IsRight(report.tolerance);
     right = right && ok;
     table.AddRow(
         {answers.pass, Change(answers.nodes_before, answers.nodes_after), Numerics(answers),
          std::string(kNoGradients), answers.lint.empty() ? "ok" : answers.lint,
          Change(answers.parameters_before, answers.parameters_after), ok ? "ok" : "wrong"});
   }
-  fmt::print("{}", table.Print());
+  if (report.form == OutputForm::kJson) {
+    PrintJson({{"passes", table.Json()}, {"ok", right}});
+  } else {
+    fmt::print("{}", table.Print());
+  }
   if (right) return kExitOk;
   fmt::print(stderr,
              "error: a pass breaks the graph or changes outputs by more than {:g} of their "
              "largest magnitude\n",
-             tolerance);
+             report.tolerance);
   return kExitFailure;
 }
 

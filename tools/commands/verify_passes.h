@@ -6,12 +6,18 @@
 
 #include "graph/graph.h"
 #include "graph/passes/verify_pass.h"
+#include "tools/text_table.h"
 
 namespace tunec {
+
+struct PassReport {
+  double tolerance = 0;
+  OutputForm form = OutputForm::kText;
+};
 
 /// Prints a row per pass: numerics, gradients, lint, parameters. Returns the exit code.
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
                              const std::vector<InputSet>& inputs, const PassOptions& options,
-                             double tolerance);
+                             const PassReport& report);
 
 }  // namespace tunec
