@@ -1,7 +1,10 @@
 // The command `tunec`.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "ir/allocate_array.h"
 #include "tools/commands/commands.h"
@@ -12,9 +15,19 @@
 namespace tunec {
 namespace {
 
+/// The last word first, as CLI11 wants them. Behind `help` names of commands are words: without the
+/// mark CLI11 would take them for commands.
+std::vector<std::string> Words(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool explains = words.size() > 1 && words[0] == "help" && !words[1].starts_with('-');
+  if (explains) words.insert(words.begin() + 1, "--");
+  std::ranges::reverse(words);
+  return words;
+}
+
 int ParseAndRun(CLI::App& root, const Invocation& invocation, int argc, char** argv) {
   try {
-    root.parse(argc, argv);
+    root.parse(Words(argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     return root.exit(success);
   } catch (const CLI::ParseError& error) {
@@ -42,6 +55,7 @@ int Main(int argc, char** argv) {
   AddScheduleCommand(root, invocation);
   AddDbCommand(root, invocation);
   AddDoctorCommand(root, invocation);
+  AddHelpCommand(root, invocation);
   return ParseAndRun(root, invocation, argc, argv);
 }
 

@@ -29,6 +29,13 @@ def check_programs(prefix, build_type):
             raise SystemExit(f"{path.relative_to(prefix)} holds debug information")
 
 
+def check_pages(prefix):
+    for page, part in (("share/man/man1/tunec.1", ".SS tunec bench"),
+                       ("share/bash-completion/completions/tunec", "complete -o filenames -F _tunec tunec")):
+        if part not in (prefix / page).read_text():
+            raise SystemExit(f"{page} does not hold '{part}'")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("cmake", "build", "source"):
@@ -40,6 +47,7 @@ def main():
         prefix, build = Path(folder, "prefix"), Path(folder, "build")
         run(args.cmake, "--install", args.build, "--prefix", prefix)
         check_programs(prefix, args.build_type)
+        check_pages(prefix)
         # The tool that built us is there; the default one may not be.
         run(args.cmake, "-S", args.source / "examples/c", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
             "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}")

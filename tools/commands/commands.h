@@ -27,6 +27,7 @@ void AddOptCommand(CLI::App& root, Invocation& invocation);
 void AddScheduleCommand(CLI::App& root, Invocation& invocation);
 void AddDbCommand(CLI::App& root, Invocation& invocation);
 void AddDoctorCommand(CLI::App& root, Invocation& invocation);
+void AddHelpCommand(CLI::App& root, Invocation& invocation);
 
 /// Sets the exit code from what a command returned, and reports its error.
 void Finish(Invocation& invocation, const Result<int>& exit_code);
