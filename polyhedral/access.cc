@@ -1,6 +1,9 @@
 #include "polyhedral/access.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "polyhedral/effects.h"
 
 namespace tunec {
 namespace {
@@ -19,18 +22,29 @@ class StorageReader {
   }
 
   void Collect(StatementId id, const Statement& statement) {
-    for (const Read& read : statement.reads) {
+    const Effects effects = EffectsOf(tensors_, statement);
+    for (size_t r = 0; r < statement.reads.size(); ++r) {
+      const Read& read = statement.reads[r];
       if (HomeOf(tensors_, read.tensor) != storage_.home) continue;
-      Access access{.statement = id, .index = IndexOf(read.tensor, read.index), .reads = true};
-      if (read.guard) access.guard = read.guard->nonnegative;
-      storage_.accesses.push_back(std::move(access));
+      for (const std::vector<IndexExpr>& where : effects.needed[r]) {
+        Access access{.statement = id,
+                      .index = IndexOf(read.tensor, read.index),
+                      .guard = where,
+                      .reads = true};
+        if (read.guard) {
+          std::ranges::copy(read.guard->nonnegative, std::back_inserter(access.guard));
+        }
+        storage_.accesses.push_back(std::move(access));
+      }
     }
-    for (const Write& write : statement.writes) {
+    for (size_t w = 0; w < statement.writes.size(); ++w) {
+      const Write& write = statement.writes[w];
       if (HomeOf(tensors_, write.tensor) != storage_.home) continue;
       const bool certain = std::ranges::none_of(write.index, &IndexExpr::UsesLoaded) &&
                            std::ranges::none_of(statement.domain, &IndexExpr::UsesLoaded);
       storage_.accesses.push_back({.statement = id,
                                    .index = IndexOf(write.tensor, write.index),
+                                   .guard = effects.writes[w].when,
                                    .reads = statement.reducer.has_value(),
                                    .writes = true,
                                    .replaces = certain && !statement.reducer});

@@ -11,7 +11,7 @@ namespace tunec {
 struct Access {
   StatementId statement = 0;
   std::vector<IndexExpr> index;  // over the statement's iterators, one per extent of the storage
-  std::vector<IndexExpr> guard;  // of a read: it happens where all are >= 0
+  std::vector<IndexExpr> guard;  // it happens where all are >= 0
   bool reads = false;
   bool writes = false;  // both for the accumulator of a reduction
   /// A write that replaces what was there each time it is reached: not a reduction's, which

@@ -228,7 +228,7 @@ class ElementChecker {
       if (statement.iterators[*variable].extent < storage.extents[d]) return false;
       used.push_back(*variable);
     }
-    return statement.reducer || statement.domain.empty();
+    return statement.reducer || (statement.domain.empty() && access.guard.empty());
   }
 
   Status CheckNeverWritten() const {

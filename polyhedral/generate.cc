@@ -88,6 +88,7 @@ class Generator {
   bool Contradict(const std::vector<IndexExpr>& conditions, const Context& context) const;
   Body FullApart(const TreeNode& node, const Context& context,
                  const std::vector<IndexExpr>& conditions);
+  StoreSite SiteOf(const Context& context) const;
   Store InstanceOf(StatementId statement, const Context& context) const;
   Body GenerateLeaf(StatementId statement, const Context& context);
   bool IsWhole(const TreeNode& node, const Context& context) const;
@@ -693,16 +694,27 @@ void Generator::AddPrefetches(StatementId id, const Context& context, Body& body
   }
 }
 
+StoreSite Generator::SiteOf(const Context& context) const {
+  return {.ranges = Ranges(context),
+          .to_nest = [this, &context](const IndexExpr& i) { return ToNest(i, context); }};
+}
+
 Store Generator::InstanceOf(StatementId id, const Context& context) const {
-  const StoreSite site{.ranges = Ranges(context),
-                       .to_nest = [&](const IndexExpr& i) { return ToNest(i, context); }};
-  Store store = MakeStore(tree_.statements[id], tree_.inverse[id], site);
+  Store store = MakeStore(tree_.statements[id], tree_.inverse[id], SiteOf(context));
   store.non_temporal = tree_.non_temporal[id];
   return store;
 }
 
 Body Generator::GenerateLeaf(StatementId id, const Context& context) {
   Body body;
+  const Effects effects = EffectsOf(tree_.tensors, tree_.statements[id]);
+  if (effects.conditional) {
+    AddPrefetches(id, context, body);
+    Body stores =
+        MakeConditionalStores(tree_.statements[id], effects, tree_.inverse[id], SiteOf(context));
+    std::ranges::move(stores, std::back_inserter(body));
+    return body;
+  }
   Store store = InstanceOf(id, context);
   if (context.token) {
     body.push_back(NestNode{AsyncCopy{*context.token, store.reads[0], store.writes[0], {}}});

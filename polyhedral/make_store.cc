@@ -1,9 +1,16 @@
 #include "polyhedral/make_store.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tunec {
 namespace {
+
+struct OpenConditions {
+  std::vector<IndexExpr> open;  // those that can fail, in terms of the nest
+  bool impossible = false;      // one of all never holds
+};
 
 class StoreMaker {
  public:
@@ -17,7 +24,7 @@ class StoreMaker {
   Read Rewrite(Read read) const {
     Rewrite(read.index);
     if (!read.guard) return read;
-    read.guard->nonnegative = Undecided(read.guard->nonnegative).first;
+    read.guard->nonnegative = Undecided(read.guard->nonnegative).open;
     if (read.guard->nonnegative.empty()) read.guard.reset();
     return read;
   }
@@ -29,11 +36,22 @@ class StoreMaker {
         return Expr::Index(ToNest(node.node().index[0]), node.type());
       }
       if (node.kind() != ExprKind::kHolds) return node;
-      auto [open, impossible] = Undecided(node.node().index);
-      if (impossible) return Expr::Constant(0, DataType::kBool);
-      return Expr::Holds(std::move(open));
+      OpenConditions conditions = Undecided(node.node().index);
+      if (conditions.impossible) return Expr::Constant(0, DataType::kBool);
+      return Expr::Holds(std::move(conditions.open));
     });
     return Simplify(decided, FloatRules::kStrict);
+  }
+
+  OpenConditions Undecided(const std::vector<IndexExpr>& all) const {
+    OpenConditions conditions;
+    for (const IndexExpr& condition : all) {
+      const IndexExpr over_loops = Simplify(Substitute(condition, inverse_), site_.ranges);
+      const Interval bounds = BoundsOf(over_loops, site_.ranges);
+      conditions.impossible |= bounds.hi < 0;
+      if (bounds.lo < 0) conditions.open.push_back(site_.to_nest(over_loops));
+    }
+    return conditions;
   }
 
  private:
@@ -41,24 +59,50 @@ class StoreMaker {
     return site_.to_nest(Substitute(index, inverse_));
   }
 
-  // The conditions that can fail, in terms of the nest, and whether one of all never holds.
-  std::pair<std::vector<IndexExpr>, bool> Undecided(const std::vector<IndexExpr>& all) const {
-    std::vector<IndexExpr> open;
-    bool impossible = false;
-    for (const IndexExpr& condition : all) {
-      const IndexExpr over_loops = Simplify(Substitute(condition, inverse_), site_.ranges);
-      const Interval bounds = BoundsOf(over_loops, site_.ranges);
-      impossible |= bounds.hi < 0;
-      if (bounds.lo < 0) open.push_back(site_.to_nest(over_loops));
-    }
-    return {std::move(open), impossible};
-  }
-
   const std::vector<IndexExpr>& inverse_;
   const StoreSite& site_;
 };
 
+// The reads that the store's values use, numbered anew.
+void DropUnusedReads(Store& store) {
+  std::vector<int> slots(store.reads.size(), -1);
+  std::vector<Read> used;
+  for (Expr& value : store.values) {
+    value = ReplaceReads(value, [&](int slot, DataType type) {
+      if (slots[slot] < 0) {
+        slots[slot] = static_cast<int>(used.size());
+        used.push_back(store.reads[slot]);
+      }
+      return Expr::Read(slots[slot], type);
+    });
+  }
+  store.reads = std::move(used);
+}
+
 }  // namespace
+
+Body MakeConditionalStores(const Statement& statement, const Effects& effects,
+                           const std::vector<IndexExpr>& inverse, const StoreSite& site) {
+  const StoreMaker maker(inverse, site);
+  Body body;
+  for (size_t k = 0; k < statement.writes.size(); ++k) {
+    OpenConditions when = maker.Undecided(effects.writes[k].when);
+    if (when.impossible) continue;
+    Statement single = statement;
+    single.writes = {statement.writes[k]};
+    single.values = {effects.writes[k].value};
+    Store store = MakeStore(single, inverse, site);
+    DropUnusedReads(store);
+    Body own;
+    own.push_back(NestNode{std::move(store)});
+    if (when.open.empty()) {
+      std::ranges::move(own, std::back_inserter(body));
+    } else {
+      body.push_back(NestNode{If{std::move(when.open), std::move(own)}});
+    }
+  }
+  return body;
+}
 
 Store MakeStore(const Statement& statement, const std::vector<IndexExpr>& inverse,
                 const StoreSite& site) {

@@ -1,10 +1,11 @@
-// One instance of a statement as a store of a loop nest.
+// One instance of a statement as stores of a loop nest.
 #pragma once
 
 #include <functional>
 #include <vector>
 
 #include "ir/loop_nest.h"
+#include "polyhedral/effects.h"
 
 namespace tunec {
 
@@ -18,5 +19,11 @@ struct StoreSite {
 /// over loops. Conditions of guards and of `holds` that the ranges decide are gone.
 Store MakeStore(const Statement& statement, const std::vector<IndexExpr>& inverse,
                 const StoreSite& site);
+
+/// The same for a statement whose writes have conditions (effects.h): one store after the other,
+/// each inside an If where the ranges leave its conditions open, with the reads that it needs.
+/// Writes that never happen here are gone.
+Body MakeConditionalStores(const Statement& statement, const Effects& effects,
+                           const std::vector<IndexExpr>& inverse, const StoreSite& site);
 
 }  // namespace tunec

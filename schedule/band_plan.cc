@@ -7,6 +7,8 @@
 namespace tunec {
 namespace {
 
+constexpr int64_t kShortLoop = 4;  // not worth cutting; its iterations may be cases
+
 struct Row {
   AffineRow value;
   bool coincident = false;
@@ -34,7 +36,10 @@ void CollectRows(const AffineSchedule& node, StatementId statement, std::vector<
 // Turns rows into loops one by one; each brings in one iterator, the others that it uses are there.
 class Planner {
  public:
-  explicit Planner(const Statement& statement) : statement_(statement) {
+  // Rows from `slanted_begin` to before `slanted_end` may be slanted, the others are their
+  // iterators.
+  Planner(const Statement& statement, size_t slanted_begin, size_t slanted_end)
+      : statement_(statement), slanted_begin_(slanted_begin), slanted_end_(slanted_end) {
     plan_.statement = statement.name;
     plan_.has_conditions = !statement.domain.empty();
     for (const Iterator& iterator : statement.iterators) {
@@ -50,7 +55,11 @@ class Planner {
     value[*own] = 1;
     BandLoop loop = PlainLoop(*own);
     loop.coincident = row.coincident;
-    if (const auto factors = Slant(row.value, *own)) {
+    const size_t position = plan_.loops.size();
+    const auto factors = slanted_begin_ <= position && position < slanted_end_
+                             ? Slant(row.value, *own)
+                             : std::nullopt;
+    if (factors) {
       for (size_t i = 0; i < factors->size(); ++i) Skew(i, (*factors)[i], loop, value);
     }
     Append(std::move(loop), std::move(value), row);
@@ -118,12 +127,32 @@ class Planner {
     for (size_t k = 0; k < value.size(); ++k) value[k] += factor * values_[by][k];
   }
 
+  // Those worth cutting.
+  int LongLoops(size_t begin, size_t end) const {
+    int loops = 0;
+    for (size_t i = begin; i < end; ++i) {
+      loops += statement_.iterators[plan_.loops[i].iterator].extent > kShortLoop ? 1 : 0;
+    }
+    return loops;
+  }
+
+  // A long loop after short ones: with these outside, one step after the other, it may well carry
+  // nothing. The proof decides.
+  bool IsLastAfterShort(size_t begin, size_t end) const {
+    return end - begin > 1 && LongLoops(begin, end - 1) == 0 && LongLoops(end - 1, end) == 1 &&
+           !plan_.loops[begin].coincident;
+  }
+
   void ChooseBand() {
     const size_t count = plan_.loops.size();
     for (size_t begin = 0; begin < count;) {
       size_t end = begin + 1;
       while (end < count && permutable_[begin] && bands_[end] == bands_[begin]) ++end;
-      const bool useful = end - begin > 1 || plan_.loops[begin].coincident;
+      if (IsLastAfterShort(begin, end)) {
+        begin = end - 1;
+        plan_.loops[begin].coincident = true;
+      }
+      const bool useful = LongLoops(begin, end) > 1 || plan_.loops[begin].coincident;
       if (begin == 0 || useful) {
         plan_.band_begin = begin;
         plan_.band_end = end;
@@ -134,6 +163,8 @@ class Planner {
   }
 
   const Statement& statement_;
+  size_t slanted_begin_;
+  size_t slanted_end_;
   BandPlan plan_;
   std::vector<bool> seen_;                    // per iterator: a loop brings it in
   std::vector<std::vector<int64_t>> values_;  // per loop: its coefficients of the iterators
@@ -141,17 +172,59 @@ class Planner {
   std::vector<bool> permutable_;              // per loop: its band is
 };
 
-std::optional<size_t> VectorLoop(const BandPlan& plan, const Compute& compute,
-                                 const Statement& statement) {
-  const Write& write = statement.writes[0];
-  const auto along = ContiguousIterator(compute, statement, write.tensor, write.index);
-  if (!along) return std::nullopt;
-  const size_t count = plan.loops.size();
-  for (size_t i = 0; i < count; ++i) {
-    const bool innermost = i + 1 == count || (plan.InBand(i) && plan.band_end == count);
-    if (plan.loops[i].iterator == *along && innermost) return i;
+// Of each write, the loop along which its elements lie side by side.
+std::vector<size_t> ContiguousLoops(const BandPlan& plan, const Compute& compute,
+                                    const Statement& statement) {
+  std::vector<size_t> loops;
+  for (const Write& write : statement.writes) {
+    const auto along = ContiguousIterator(compute, statement, write.tensor, write.index);
+    if (!along) continue;
+    const auto loop = std::ranges::find(plan.loops, *along, &BandLoop::iterator);
+    const auto position = static_cast<size_t>(loop - plan.loops.begin());
+    if (std::ranges::find(loops, position) == loops.end()) loops.push_back(position);
   }
-  return std::nullopt;
+  return loops;
+}
+
+std::vector<size_t> VectorLoops(const BandPlan& plan, const Compute& compute,
+                                const Statement& statement) {
+  const size_t count = plan.loops.size();
+  std::vector<size_t> loops = ContiguousLoops(plan, compute, statement);
+  std::ranges::stable_partition(loops, [&](size_t loop) {
+    return loop + 1 == count || (plan.InBand(loop) && plan.band_end == count);
+  });
+  return loops;
+}
+
+bool DependsOn(const Statement& statement, VarId iterator) {
+  bool depends = false;
+  for (const Expr& value : statement.values) {
+    Visit(value, [&](const Expr& expr) {
+      depends |= expr.kind() == ExprKind::kHolds && UsesIterator(expr.node().index, iterator);
+    });
+  }
+  return depends;
+}
+
+std::vector<size_t> CaseLoops(const BandPlan& plan, const Statement& statement) {
+  std::vector<size_t> loops;
+  for (size_t i = 0; i < plan.loops.size(); ++i) {
+    const VarId iterator = plan.loops[i].iterator;
+    const int64_t extent = statement.iterators[iterator].extent;
+    const bool straight = plan.loops[i].extent == extent;  // not slanted
+    if (straight && extent > 1 && extent <= kShortLoop && DependsOn(statement, iterator)) {
+      loops.push_back(i);
+    }
+  }
+  return loops;
+}
+
+// Whether the loops inside the one that carries no dependence all wait for their own iterations.
+bool IsAroundRecurrence(const BandPlan& plan) {
+  const auto lone = plan.LoneCoincident();
+  return lone && *lone + 1 < plan.loops.size() &&
+         std::none_of(plan.loops.begin() + static_cast<std::ptrdiff_t>(*lone) + 1, plan.loops.end(),
+                      [](const BandLoop& loop) { return loop.coincident; });
 }
 
 bool Reuses(const BandPlan& plan, const Statement& statement) {
@@ -159,7 +232,7 @@ bool Reuses(const BandPlan& plan, const Statement& statement) {
   bool again = false;
   for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
     const BandLoop& loop = plan.loops[i];
-    carrying += loop.coincident ? 0 : 1;
+    carrying += loop.coincident || loop.extent <= kShortLoop ? 0 : 1;
     again |= std::ranges::any_of(statement.reads, [&](const Read& read) {
       return loop.coincident && !UsesIterator(read.index, loop.iterator);
     });
@@ -169,15 +242,32 @@ bool Reuses(const BandPlan& plan, const Statement& statement) {
 
 }  // namespace
 
+std::optional<size_t> BandPlan::LoneCoincident() const {
+  std::optional<size_t> lone;
+  for (size_t i = band_begin; i < band_end; ++i) {
+    if (!loops[i].coincident) continue;
+    if (lone) return std::nullopt;
+    lone = i;
+  }
+  return lone;
+}
+
 std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& compute,
                                  const Statement& statement, StatementId id) {
   if (statement.iterators.empty()) return std::nullopt;
   std::vector<Row> rows;
   CollectRows(proposed, id, rows);
-  Planner planner(statement);
-  for (const Row& row : rows) planner.AddRow(row);
-  BandPlan plan = planner.Finish();
-  plan.vector = VectorLoop(plan, compute, statement);
+  const auto planned = [&](size_t slanted_begin, size_t slanted_end) {
+    Planner planner(statement, slanted_begin, slanted_end);
+    for (const Row& row : rows) planner.AddRow(row);
+    return planner.Finish();
+  };
+  // What is only slanted to loops around it runs in the same order without.
+  const BandPlan everywhere = planned(0, rows.size());
+  BandPlan plan = planned(everywhere.band_begin, everywhere.band_end);
+  plan.vectors = VectorLoops(plan, compute, statement);
+  plan.cases = CaseLoops(plan, statement);
+  plan.around_recurrence = IsAroundRecurrence(plan);
   plan.reuses = Reuses(plan, statement);
   return plan;
 }

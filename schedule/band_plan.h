@@ -29,14 +29,21 @@ struct BandPlan {
   /// dependence, or with several loops.
   size_t band_begin = 0;
   size_t band_end = 0;
-  /// The loop along which the statement writes its tensor element by element, with no row inside
-  /// of it that could not be outside.
-  std::optional<size_t> vector;
+  /// Loops whose iterations may become lanes if the dependences allow it, the most promising first:
+  /// those along which a tensor is written element by element, of these first the ones with no row
+  /// inside that could not be outside.
+  std::vector<size_t> vectors;
+  /// Short loops on whose value it depends what an instance does.
+  std::vector<size_t> cases;
   bool has_conditions = false;
+  /// Whether one loop alone carries nothing, around others that wait for their own iterations.
+  bool around_recurrence = false;
   /// Whether tiles of the band reuse values: several of its loops carry dependences, or one does
   /// and another is along what is read again.
   bool reuses = false;
 
+  /// The one loop of the band that carries no dependence, if only one does not.
+  std::optional<size_t> LoneCoincident() const;
   bool InBand(size_t loop) const { return loop >= band_begin && loop < band_end; }
 };
 

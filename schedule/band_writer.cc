@@ -23,6 +23,7 @@ class BandWriter {
     Jam();
     if (choice_.form.tasks) Tasks();
     if (vector_) Add(VectorizeStep{*vector_});
+    Peel();
   }
 
  private:
@@ -43,13 +44,13 @@ class BandWriter {
     if (plan_.InBand(loop) && choice_.form.tiles) {
       return std::min(choice_.tiles[loop - plan_.band_begin], of.extent);
     }
-    // Lanes and tasks of one loop.
-    const bool alone = plan_.band_end - plan_.band_begin == 1 && choice_.form.tasks;
-    return alone && IsVector(loop) && of.coincident ? std::min(choice_.piece, of.extent)
-                                                    : of.extent;
+    // Lanes and tasks of one loop, or lanes around loops.
+    const bool lone = IsVector(loop) && plan_.LoneCoincident() == loop;
+    const bool cut = lone && (choice_.form.tasks || loop + 1 < plan_.loops.size());
+    return cut ? std::min(choice_.piece, of.extent) : of.extent;
   }
 
-  bool IsVector(size_t loop) const { return choice_.form.lanes && plan_.vector == loop; }
+  bool IsVector(size_t loop) const { return choice_.form.lanes == loop; }
 
   void Cut(size_t loop) {
     const BandLoop& of = plan_.loops[loop];
@@ -94,11 +95,34 @@ class BandWriter {
     for (const std::string& loop : partial_) Add(IsolateStep{loop});
   }
 
-  // Where each iteration waits for the one before, those of the next loop outside fill the time.
+  // Where each iteration waits for the one before, those of a loop outside fill the time.
   void Jam() {
+    if (!vector_ && tiles_.empty() && choice_.form.tasks && plan_.around_recurrence) JamRows();
     if (vector_ || tiles_.empty() || points_.size() < 2 || choice_.jam < 2) return;
     const Part& beside = points_[points_.size() - 2];
     if (beside.extent > choice_.jam) Add(UnrollJamStep{beside.name, choice_.jam});
+  }
+
+  // Few: the address of each is a register.
+  void JamRows() {
+    constexpr int64_t kRows = 4;
+    const auto rows = std::ranges::find_if(points_, &Part::coincident);
+    if (rows == points_.end() || rows + 1 == points_.end()) return;
+    if (rows->extent < kRows * kTasksPerThread * choice_.threads) return;
+    Add(UnrollJamStep{rows->name, kRows});
+    rows->name += ".0";
+    rows->extent = CeilDivide(rows->extent, kRows);
+  }
+
+  // Code of its own for each case.
+  void Peel() {
+    for (const size_t loop : plan_.cases) {
+      const BandLoop& of = plan_.loops[loop];
+      if (IsVector(loop) || TileOf(loop) < of.extent) continue;
+      PeelStep peel{.loop = of.name};
+      for (int64_t point = 1; point < of.extent; ++point) peel.points.push_back(point);
+      Add(std::move(peel));
+    }
   }
 
   void Tasks() {

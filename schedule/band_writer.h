@@ -1,6 +1,7 @@
 // The steps for one statement's band.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "schedule/band_plan.h"
@@ -11,7 +12,7 @@ namespace tunec {
 struct BandForm {
   bool tiles = false;
   bool tasks = false;
-  bool lanes = false;
+  std::optional<size_t> lanes;  // the iterations of this loop
 };
 
 struct BandChoice {

@@ -12,8 +12,13 @@
 namespace tunec {
 namespace {
 
-// The best form first.
-constexpr BandForm kForms[] = {
+// What is made of the loops beside lanes, and whether there are some. The best first.
+struct FormKind {
+  bool tiles = false;
+  bool tasks = false;
+  bool lanes = false;
+};
+constexpr FormKind kForms[] = {
     {.tiles = true, .tasks = true, .lanes = true},
     {.tiles = true, .tasks = true},
     {.tiles = true, .lanes = true},
@@ -22,12 +27,25 @@ constexpr BandForm kForms[] = {
     {.lanes = true},
 };
 
+std::vector<BandForm> FormsOf(const BandPlan& plan) {
+  std::vector<BandForm> forms;
+  for (const FormKind& kind : kForms) {
+    if (kind.tiles && !plan.reuses) continue;
+    if (!kind.lanes) forms.push_back({.tiles = kind.tiles, .tasks = kind.tasks, .lanes = {}});
+    for (size_t i = 0; kind.lanes && i < plan.vectors.size(); ++i) {
+      forms.push_back({.tiles = kind.tiles, .tasks = kind.tasks, .lanes = plan.vectors[i]});
+    }
+  }
+  return forms;
+}
+
 // Of isl, for one question: a hint must not cost more than what it may bring.
 constexpr unsigned long kOperations = 8'000'000;
 
 constexpr int64_t kLeastTile = 4;
 constexpr int64_t kLargestTile = 512;
 constexpr int64_t kVectorsPerTile = 16;
+constexpr int64_t kVectorsAcross = 2;
 constexpr int64_t kMostPointsPerTile = 32;  // of a loop that is not the innermost
 constexpr int64_t kBytesPerPoint = 8;       // a value before and after
 
@@ -40,13 +58,20 @@ struct StatementBand {
 struct AffineSketch {
   std::string lowering;
   std::vector<StatementBand> bands;
-  int64_t piece = 0;
+  int64_t lanes = 1;
   int threads = 1;
+
+  // What is cut off a loop for one task, all its lanes: few where loops run inside, as each of
+  // their iterations then goes over all of them.
+  int64_t PieceOf(const StatementBand& band) const {
+    const bool innermost = band.form.lanes && *band.form.lanes + 1 == band.plan.loops.size();
+    return lanes * (innermost ? kVectorsPerTile : kVectorsAcross);
+  }
 
   Schedule Fill(const std::vector<int64_t>& values) const {
     Schedule schedule{.lowering = lowering};
     for (const StatementBand& band : bands) {
-      BandChoice choice{.form = band.form, .piece = piece, .threads = threads};
+      BandChoice choice{.form = band.form, .piece = PieceOf(band), .threads = threads};
       if (band.form.tiles) {
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(band.first_knob);
         const auto loops = static_cast<std::ptrdiff_t>(band.plan.band_end - band.plan.band_begin);
@@ -83,7 +108,7 @@ class Builder {
     affine_.lowering = lowering.name;
     lanes_ = target.Lanes(4);
     l2_bytes_ = target.l2_bytes;
-    affine_.piece = kVectorsPerTile * lanes_;
+    affine_.lanes = lanes_;
     affine_.threads = target.threads;
     sketch_.name = "affine";
   }
@@ -108,9 +133,8 @@ class Builder {
     const std::vector<Knob> knobs = sketch_.knobs;
     const size_t before = Initial().steps.size();
     affine_.bands.push_back({std::move(plan), {}, knobs.size()});
-    for (const BandForm& form : kForms) {
+    for (const BandForm& form : FormsOf(affine_.bands.back().plan)) {
       StatementBand& band = affine_.bands.back();
-      if (!Fits(band.plan, form)) continue;
       band.form = form;
       sketch_.knobs = knobs;
       if (form.tiles) AddKnobs(band.plan, form);
@@ -119,10 +143,6 @@ class Builder {
     }
     sketch_.knobs = knobs;
     affine_.bands.pop_back();
-  }
-
-  static bool Fits(const BandPlan& plan, const BandForm& form) {
-    return (!form.tiles || plan.reuses) && (!form.lanes || plan.vector);
   }
 
   // Half of the second cache holds what a tile touches at one time.
@@ -140,7 +160,7 @@ class Builder {
   void AddKnobs(const BandPlan& plan, const BandForm& form) {
     const int64_t points = PointsPerTile(plan.band_end - plan.band_begin);
     for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
-      const bool innermost = plan.vector ? plan.vector == i : i + 1 == plan.band_end;
+      const bool innermost = form.lanes ? form.lanes == i : i + 1 == plan.band_end;
       sketch_.knobs.push_back(
           TileKnob(plan.loops[i], innermost ? kVectorsPerTile * lanes_ : points));
     }

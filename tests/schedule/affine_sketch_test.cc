@@ -126,12 +126,72 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
 
 // Another order of the loops with nothing made of it costs more than it brings.
 TEST(AffineSketch, DoesNotSlantForItsOwnSake) {
-  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path() / "bench/polybench/small";
-  const Compute compute = MustParse(ReadFile(folder / "gramschmidt.compute").value_or(""));
+  const Compute compute = MustParse(R"(compute turns {
+  input X: f32[19]
+  output A: f32[19]
+  output S: f32[19]
+  a[i: 19]:
+    A[i] = X[i]
+  s[i: 19]:
+    S[i] = X[i] * 2.0
+  step[k: 9 sequential, i: 17 sequential]:
+    (A[i + 1], S[18 - i]) = (A[i] * 0.5 + S[i + 1], S[17 - i] + A[18 - i])
+})");
   const Sketch sketch = AffineSketchOf(compute);
   const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
-  EXPECT_THAT(text, testing::HasSubstr("vectorize Q."));
-  EXPECT_THAT(text, testing::Not(testing::HasSubstr("skew")));
+  EXPECT_THAT(text, testing::HasSubstr("vectorize a.i"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("step")));
+}
+
+Compute SmallKernel(const std::string& name) {
+  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path() / "bench/polybench/small";
+  return MustParse(ReadFile(folder / (name + ".compute")).value_or(""));
+}
+
+// Phases of one loop, folded into one statement with selects: each touches what it writes alone, so
+// columns are lanes, and each phase is code of its own.
+TEST(AffineSketch, TellsFoldedPhasesApart) {
+  const Compute compute = SmallKernel("gramschmidt");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j\npeel step.p 1\n"));
+  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+}
+
+// Sweeps along rows and columns in turn: the loop that no sweep carries becomes lanes and tasks,
+// the sweeps' turns are waves.
+TEST(AffineSketch, RunsSweepsBesideEachOther) {
+  const Compute compute = SmallKernel("adi");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.i"));
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("peel step.s 1\npeel step.d 1\n"));
+  EXPECT_THAT(Print(schedule), testing::Not(testing::HasSubstr("skew step")));
+  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+}
+
+// The sum over pairs that meet runs outside of the lanes, where isl has it innermost.
+TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
+  const Compute compute = SmallKernel("nussinov");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_THAT(Print(schedule), testing::HasSubstr(" T.k T.j.1\n"));
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize T.j.1\n"));
+  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+}
+
+// Of many rows several run side by side: each waits for its own elements only.
+TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
+  const Compute compute = MustParse(R"(compute scan {
+  input x: f32[517, 5]
+  output y: f32[517, 5]
+  y[i: 517, j: 5 sequential]:
+    y[i, j] = (y[i, j - 1] where (j - 1 >= 0) else 0.0) + x[i, j]
+})");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_EQ(Print(schedule), "lower direct\nunroll_jam y.i 4\nparallelize y.i.0\n");
+  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
 // Nothing of it may move, and nothing is claimed.

@@ -1,0 +1,166 @@
+// Where writes happen, and what is needed of the reads: from the selects of a statement.
+#include "polyhedral/effects.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "polyhedral/legality.h"
+#include "polyhedral/schedule_tree.h"
+#include "tests/polyhedral/programs.h"
+
+namespace tunec::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> Texts(const Statement& statement,
+                               const std::vector<IndexExpr>& conditions) {
+  std::vector<std::string> texts;
+  for (const IndexExpr& condition : conditions) {
+    texts.push_back(Print(condition, [&](VarId v) { return statement.iterators[v].name; }));
+  }
+  return texts;
+}
+
+// The last statement of a Compute over a: f32[9], b: f32[9], after copies into both.
+Compute Turns(std::string_view statement) {
+  return MustParse(fmt::format(R"(compute turns {{
+  input X: f32[9]
+  output a: f32[9]
+  output b: f32[9]
+  a[i: 9]:
+    a[i] = X[i]
+  b[i: 9]:
+    b[i] = X[i] * 2.0
+  {}
+}}
+)",
+                               statement));
+}
+
+struct Found {
+  std::vector<std::vector<std::string>> writes;  // conditions of each
+  Effects effects;
+};
+
+Found Of(const Compute& compute) {
+  const Statement& statement = compute.statements.back();
+  Found found{.effects = EffectsOf(compute.tensors, statement)};
+  for (const ConditionalWrite& write : found.effects.writes) {
+    found.writes.push_back(Texts(statement, write.when));
+  }
+  return found;
+}
+
+constexpr std::string_view kTurns = R"(s[p: 2 sequential, i: 9]:
+    (a[i], b[i]) = (select(holds(0 - p >= 0), a[i] * 0.5, a[i]), select(holds(p - 1 >= 0, i - 2 >= 0), b[i] + a[i], b[i])))";
+
+TEST(Effects, AWriteThatKeepsTheOldElementDoesNotHappen) {
+  const Compute compute = Turns(kTurns);
+  const Found found = Of(compute);
+  EXPECT_TRUE(found.effects.conditional);
+  EXPECT_THAT(found.writes, ElementsAre(ElementsAre("-p"), ElementsAre("p - 1", "i - 2")));
+}
+
+TEST(Effects, AReadIsNeededWhereItsUsesAre) {
+  const Compute compute = Turns(kTurns);
+  const Statement& statement = compute.statements.back();
+  const Found found = Of(compute);
+  for (size_t r = 0; r < statement.reads.size(); ++r) {
+    std::vector<std::vector<std::string>> needed;
+    for (const auto& where : found.effects.needed[r]) needed.push_back(Texts(statement, where));
+    if (compute.tensors[statement.reads[r].tensor].name == "a") {
+      EXPECT_THAT(needed, ElementsAre(ElementsAre("-p"), ElementsAre("p - 1", "i - 2")));
+    } else {
+      EXPECT_THAT(needed, ElementsAre(ElementsAre("p - 1", "i - 2")));
+    }
+  }
+}
+
+TEST(Effects, TheOtherBranchNegatesOneCondition) {
+  EXPECT_THAT(Of(Turns(R"(s[i: 9]:
+    a[i] = select(holds(i - 3 >= 0), a[i], X[i]))"))
+                  .writes,
+              ElementsAre(ElementsAre("-i + 2")));
+  // Where one of two fails is no one condition.
+  EXPECT_FALSE(Of(Turns(R"(s[i: 9]:
+    a[i] = select(holds(i - 3 >= 0, 7 - i >= 0), a[i], X[i]))"))
+                   .effects.conditional);
+}
+
+TEST(Effects, ATermThatMayBeZeroIsACondition) {
+  EXPECT_THAT(Of(Turns(R"(s[i: 9]:
+    a[i] = a[i] - select(holds(i - 3 >= 0), X[i], 0.0))"))
+                  .writes,
+              ElementsAre(ElementsAre("i - 3")));
+  EXPECT_FALSE(Of(Turns(R"(s[i: 9]:
+    a[i] = a[i] * select(holds(i - 3 >= 0), X[i], 0.0))"))
+                   .effects.conditional);
+}
+
+// b's value reads the element of a that the same instance may have written just before.
+TEST(Effects, WritesThatCannotBeMadeOneByOneStayTogether) {
+  const Found found = Of(Turns(R"(s[p: 2 sequential, i: 9]:
+    (a[i], b[i]) = (select(holds(0 - p >= 0), a[i] * 0.5, a[i]), select(holds(1 - p >= 0), b[i] + a[i], b[i])))"));
+  EXPECT_FALSE(found.effects.conditional);
+  EXPECT_THAT(found.writes, ElementsAre(IsEmpty(), IsEmpty()));
+}
+
+TEST(Effects, AReductionHappensEverywhere) {
+  EXPECT_FALSE(Of(MustParse(kPaddedConv)).effects.conditional);
+}
+
+// Each write is a store of its own, inside its conditions.
+TEST(Effects, AreWhatTheLoopsDo) {
+  const Compute compute = Turns(kTurns);
+  const auto nest = GenerateLoops(OriginalTree(compute), Contraction::kSeparate);
+  ASSERT_TRUE(nest);
+  EXPECT_TRUE(Agrees(compute, *nest));
+  EXPECT_THAT(Print(*nest), HasSubstr(R"(        if (-s_p >= 0) {
+          s: a[s_i] = a[s_i] * 0.5
+        }
+        if (s_p - 1 >= 0, s_i - 2 >= 0) {
+          s: b[s_i] = b[s_i] + a[s_i]
+        }
+)"));
+}
+
+// Only p = 1 reads what p = 0 wrote: rows of one turn are independent, turns are not.
+TEST(Effects, FreeWhatTheyDoNotTouch) {
+  const Compute compute = Turns(kTurns);
+  ScheduleTree tree = OriginalTree(compute);
+  const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
+  tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kVector;
+  EXPECT_TRUE(dependences.Check(tree, ReductionOrder::kAsWritten));
+  tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kSerial;
+  tree.loops[*tree.FindLoop("s.p")].kind = LoopKind::kParallel;
+  const Status refused = dependences.Check(tree, ReductionOrder::kAsWritten);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "parallel loop s.p carries accesses of a: the flow dependence s(p=0, i=2) -> s(p=1, "
+            "i=2) at distance (p 1, i 0) is violated");
+}
+
+// A column is scaled by its pivot, then taken from the others: the guard keeps it out of them.
+TEST(Effects, MakeEliminationsVectors) {
+  const Compute compute = MustParse(R"(compute eliminate {
+  input X: f32[7, 9]
+  output a: f32[7, 9]
+  a[i: 7, j: 9]:
+    a[i, j] = X[i, j]
+  s[k: 7 sequential, i: 7, j: 9]:
+    a[i, j] = a[i, j] - select(holds(i - k - 1 >= 0, j - k - 1 >= 0), a[i, k] * a[k, j], 0.0)
+}
+)");
+  ScheduleTree tree = OriginalTree(compute);
+  const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
+  tree.loops[*tree.FindLoop("s.j")].kind = LoopKind::kVector;
+  EXPECT_TRUE(dependences.Check(tree, ReductionOrder::kAsWritten));
+  EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree, Contraction::kSeparate)));
+}
+
+}  // namespace
+}  // namespace tunec::test
