@@ -2,6 +2,8 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <numeric>
@@ -121,6 +123,125 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
   return best;
 }
 
+// Each pass reads again, which the compiler must not notice.
+#define TUNEC_NEXT_PASS() asm volatile("" ::: "memory")
+
+__attribute__((target("avx512f"))) int Read512(const std::byte* from, size_t bytes,
+                                               int64_t passes) {
+  __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += 256) {
+      a = _mm512_or_si512(a, _mm512_loadu_si512(from + i));
+      b = _mm512_or_si512(b, _mm512_loadu_si512(from + i + 64));
+      c = _mm512_or_si512(c, _mm512_loadu_si512(from + i + 128));
+      d = _mm512_or_si512(d, _mm512_loadu_si512(from + i + 192));
+    }
+    TUNEC_NEXT_PASS();
+  }
+  a = _mm512_or_si512(_mm512_or_si512(a, b), _mm512_or_si512(c, d));
+  return _mm512_reduce_or_epi32(a);
+}
+
+__attribute__((target("avx512f"))) void Copy512(std::byte* to, const std::byte* from, size_t bytes,
+                                                int64_t passes) {
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += 64)
+      _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+    TUNEC_NEXT_PASS();
+  }
+}
+
+__attribute__((target("avx2"))) __m256i Load256(const std::byte* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+
+__attribute__((target("avx2"))) int Read256(const std::byte* from, size_t bytes, int64_t passes) {
+  __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += 128) {
+      a = _mm256_or_si256(a, Load256(from + i));
+      b = _mm256_or_si256(b, Load256(from + i + 32));
+      c = _mm256_or_si256(c, Load256(from + i + 64));
+      d = _mm256_or_si256(d, Load256(from + i + 96));
+    }
+    TUNEC_NEXT_PASS();
+  }
+  a = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+  return _mm256_extract_epi32(a, 0);
+}
+
+__attribute__((target("avx2"))) void Copy256(std::byte* to, const std::byte* from, size_t bytes,
+                                             int64_t passes) {
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += 32)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), Load256(from + i));
+    TUNEC_NEXT_PASS();
+  }
+}
+#undef TUNEC_NEXT_PASS
+
+/// Measures what data in caches can be read or copied with.
+class CacheMeter {
+ public:
+  CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
+      : pool_(pool), wide_(target.vector_bits >= 512), from_(from), to_(to) {}
+
+  /// `bytes` are used again and again, each thread its part.
+  double BytesPerSecond(double bytes) {
+    const auto part = static_cast<size_t>(bytes / pool_.threads()) / kGrain * kGrain;
+    const auto passes = std::max<int64_t>(4, static_cast<int64_t>(kPassedBytes / part));
+    double best = 0;
+    for (int repetition = 0; repetition < kTimes; ++repetition)
+      best = std::max(
+          {best, Rate(part, passes, &CacheMeter::Read), Rate(part, passes, &CacheMeter::Copy)});
+    return best;
+  }
+
+ private:
+  static constexpr size_t kGrain = 512;
+  static constexpr size_t kPassedBytes = size_t{32} << 20;  // of each thread: about a millisecond
+  static constexpr int kTimes = 4;
+
+  double Rate(size_t part, int64_t passes, void (CacheMeter::*work)(int64_t, size_t, int64_t)) {
+    const double start = Now();
+    pool_.ParallelFor(pool_.threads(),
+                      [&](int64_t task, int) { (this->*work)(task, part, passes); });
+    return static_cast<double>(part) * static_cast<double>(passes) * pool_.threads() /
+           (Now() - start);
+  }
+  void Read(int64_t task, size_t part, int64_t passes) {
+    const std::byte* from = from_.data() + static_cast<size_t>(task) * part;
+    sink_.fetch_or(wide_ ? Read512(from, part, passes) : Read256(from, part, passes),
+                   std::memory_order_relaxed);
+  }
+  // Half of the part is read, half is written.
+  void Copy(int64_t task, size_t part, int64_t passes) {
+    const size_t half = part / 2, offset = static_cast<size_t>(task) * half;
+    (wide_ ? Copy512 : Copy256)(to_.data() + offset, from_.data() + offset, half, passes);
+  }
+
+  ThreadPool& pool_;
+  const bool wide_;
+  const Buffer& from_;
+  Buffer& to_;
+  std::atomic<int> sink_ = 0;  // lest the compiler drop the reads
+};
+
+// Half of what a level holds, so that it need not be empty of all else; far more than the level
+// before it holds.
+std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target,
+                                          const Buffer& from, Buffer& to) {
+  std::array<CacheCeiling, 3> caches = CachesOf(target);
+  CacheMeter meter(pool, target, from, to);
+  double before = 0;
+  for (CacheCeiling& cache : caches) {
+    const double bytes = std::min(cache.bytes / 2, kCopyBytes / 4.0);
+    if (bytes > 2 * before) cache.bytes_per_second = meter.BytesPerSecond(bytes);
+    before = cache.bytes;
+  }
+  return caches;
+}
+
 }  // namespace
 
 Result<Roofline> MeasureRoofline(const Target& target) {
@@ -141,6 +262,7 @@ Result<Roofline> MeasureRoofline(const Target& target) {
   std::memset(from.data(), 1, kCopyBytes);
   std::memset(to.data(), 2, kCopyBytes);
   roofline.bytes_per_second = MeasureCopy(pool, from, to);
+  roofline.caches = MeasureCaches(pool, target, from, to);
   return roofline;
 }
 

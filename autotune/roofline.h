@@ -1,8 +1,15 @@
 // The machine's ceilings: what no kernel can exceed. Measured for a target and kept in the
-// database as machine facts `peak_flops`, `dram_bytes_per_second` and `ceilings_disturbance`.
+// database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2, l3, dram) and
+// `ceilings_disturbance`.
+//
+// A kernel that runs again and again finds in each cache as much of its data as fits. So the least
+// time for its traffic takes the first bytes from the first level, what does not fit there from the
+// second, and the rest at last from memory.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "db/database.h"
 #include "ir/target.h"
@@ -10,20 +17,45 @@
 
 namespace tunec {
 
+/// What limits a kernel at best.
+enum class Ceiling : uint8_t { kArithmetic, kL1, kL2, kL3, kMemory };
+/// "arithmetic", "L1", ..., "memory".
+std::string_view Name(Ceiling ceiling);
+
+/// One level of caches, those of all threads taken together.
+struct CacheCeiling {
+  double bytes = 0;             // that it holds
+  double bytes_per_second = 0;  // the greater of reading and of copying; 0: never measured
+  bool operator==(const CacheCeiling&) const = default;
+};
+
+/// The least time, and what it is that takes it.
+struct RooflineBound {
+  double seconds = 0;
+  Ceiling by = Ceiling::kArithmetic;
+};
+
 struct Roofline {
   double peak_flops = 0;        // float32 fused multiply-adds, two operations each, all threads
   double bytes_per_second = 0;  // of a copy too large for the caches: read and written, together
   /// The part of the machine that others had while it was measured.
   double disturbance = 0;
+  std::array<CacheCeiling, 3> caches = {};  // L1, L2, L3
 
   /// Measured while the machine was busy: the true ceilings may be far above.
   bool Provisional() const { return disturbance > kMostDisturbance; }
   static constexpr double kMostDisturbance = 0.05;
+  /// Whether a share of it says something: it is not provisional, and the caches were measured,
+  /// which earlier versions did not do.
+  bool Sure() const { return !Provisional() && caches[0].bytes_per_second > 0; }
 
   /// The least time of a kernel with this work.
-  double SecondsFor(double flops, double bytes) const;
+  RooflineBound BoundFor(double flops, double bytes) const;
   bool operator==(const Roofline&) const = default;
 };
+
+/// What the caches of the target's threads hold; no rates.
+std::array<CacheCeiling, 3> CachesOf(const Target& target);
 
 /// Takes about a second. kResourceLimit without memory, kDevice where this machine cannot run the
 /// target's vectors.

@@ -1,5 +1,8 @@
 #include "ir/compute.h"
 
+#include <algorithm>
+#include <set>
+
 #include "ir/array.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -75,6 +78,45 @@ bool IsArgument(TensorRole role) {
   return role == TensorRole::kInput || role == TensorRole::kOutput || role == TensorRole::kWeight;
 }
 
+// The iterators that decide which element an access of `index` touches.
+void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& index,
+                      std::set<VarId>& into) {
+  for (const IndexExpr& part : index) {
+    std::vector<VarId> vars;
+    part.CollectVars(vars);
+    into.insert(vars.begin(), vars.end());
+    // A loaded index depends on what the index of its read depends on.
+    RenumberLoaded(part, [&](int slot) {
+      CollectIterators(statement, statement.reads[static_cast<size_t>(slot)].index, into);
+      return slot;
+    });
+  }
+}
+
+// At most so many elements are touched: one for each value of the iterators that matter.
+double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>& index) {
+  std::set<VarId> iterators;
+  CollectIterators(statement, index, iterators);
+  double touched = 1;
+  for (const VarId iterator : iterators)
+    touched *= static_cast<double>(statement.iterators[static_cast<size_t>(iterator)].extent);
+  return touched;
+}
+
+// Of each tensor, no more than it has.
+std::vector<double> ElementsTouched(const Compute& compute) {
+  std::vector<double> touched(compute.tensors.size());
+  for (const Statement& statement : compute.statements) {
+    for (const Read& read : statement.reads)
+      touched[static_cast<size_t>(read.tensor)] += ElementsTouched(statement, read.index);
+    for (const Write& write : statement.writes)
+      touched[static_cast<size_t>(write.tensor)] += ElementsTouched(statement, write.index);
+  }
+  for (size_t t = 0; t < touched.size(); ++t)
+    touched[t] = std::min(touched[t], static_cast<double>(ElementCount(compute.tensors[t].shape)));
+  return touched;
+}
+
 }  // namespace
 
 int64_t StorageElements(const Tensor& tensor) {
@@ -121,10 +163,11 @@ Work CountWork(const Compute& compute) {
     if (statement.reducer) operations += OperationsIn(statement.reducer->combine);
     work.flops += operations * CountPoints(statement);
   }
-  for (const Tensor& tensor : compute.tensors) {
-    if (!IsArgument(tensor.role)) continue;
-    work.bytes +=
-        static_cast<double>(ElementCount(tensor.shape)) * static_cast<double>(SizeOf(tensor.type));
+  const std::vector<double> touched = ElementsTouched(compute);
+  for (size_t t = 0; t < touched.size(); ++t) {
+    const Tensor& tensor = compute.tensors[t];
+    if (IsArgument(tensor.role))
+      work.bytes += touched[t] * static_cast<double>(SizeOf(tensor.type));
   }
   return work;
 }

@@ -148,7 +148,7 @@ Status Verify(const Compute& compute);
 /// Work and traffic, for rooflines: multiply-adds and other arithmetic, bytes touched once.
 struct Work {
   double flops = 0;  // a multiply-add counts two
-  double bytes = 0;  // every argument once
+  double bytes = 0;  // every element of an argument that is read or written, once
 };
 Work CountWork(const Compute& compute);
 

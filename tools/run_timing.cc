@@ -86,10 +86,28 @@ Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<co
   return medians;
 }
 
+ShownRoofline RooflineToShow(const Result<Roofline>& found) {
+  ShownRoofline shown;
+  if (found && found->Sure()) {
+    shown.roofline = *found;
+  } else if (found && found->Provisional()) {
+    shown.why_not = fmt::format(
+        "others had {:.0f} % of the machine while the ceilings were measured; "
+        "tunec doctor --measure measures them again",
+        100 * found->disturbance);
+  } else if (found || found.error().code == ErrorCode::kNotFound) {
+    shown.why_not =
+        "the ceilings of these threads are not known; tunec doctor --measure measures them";
+  } else {
+    shown.why_not = found.error().message;
+  }
+  return shown;
+}
+
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
                                        const std::vector<double>& step_seconds,
-                                       const Roofline* roofline) {
+                                       const ShownRoofline& roofline) {
   std::vector<KernelTiming> timings;
   std::map<std::string, size_t> of_workload;
   size_t kernel = 0;  // kernels stand in the order of the steps; between them may be copies
@@ -107,9 +125,11 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
   }
   for (KernelTiming& timing : timings) {
     const KernelReport& of = timing.kernel;
-    if (roofline != nullptr && timing.seconds > 0)
-      timing.roofline_share =
-          roofline->SecondsFor(of.flops, of.bytes) * timing.count / timing.seconds;
+    if (!roofline.roofline || timing.seconds <= 0) continue;
+    const RooflineBound bound = roofline.roofline->BoundFor(of.flops, of.bytes);
+    if (bound.seconds <= 0) continue;
+    timing.roofline_share = bound.seconds * timing.count / timing.seconds;
+    timing.limit = Name(bound.by);
   }
   std::ranges::stable_sort(timings, std::greater(), &KernelTiming::seconds);
   return timings;
@@ -143,6 +163,7 @@ TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_widt
                    {"flops", Align::kRight, "", Shown::kInJson},
                    {"bytes", Align::kRight, "", Shown::kInJson},
                    {"roofline", Align::kRight},
+                   {"limit"},
                    {"schedule"}});
   double total = 0;
   for (const KernelTiming& timing : timings) total += timing.seconds;
@@ -162,6 +183,7 @@ TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_widt
                   {"", kernel.flops},
                   {"", kernel.bytes},
                   timing.roofline_share > 0 ? ShareCell(timing.roofline_share, 0) : Missing(),
+                  timing.limit.empty() ? Missing() : timing.limit,
                   kernel.sketch_source});
   }
   return table;
@@ -173,10 +195,11 @@ nlohmann::ordered_json TimingJson(const Timing& timing) {
           {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
 }
 
-std::string PrintTimings(const std::vector<KernelTiming>& timings) {
+std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {
   // Whoever reads a file or a pipe can cut for himself.
   const bool terminal = isatty(STDOUT_FILENO) != 0;
-  return TimingTable(timings, terminal ? kNameOnTerminal : SIZE_MAX).Print();
+  const std::string table = TimingTable(timings, terminal ? kNameOnTerminal : SIZE_MAX).Print();
+  return roofline.roofline ? table : table + fmt::format("(no roofline: {})\n", roofline.why_not);
 }
 
 }  // namespace tunec

@@ -50,6 +50,13 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
 Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
                                       const TimingLimits& limits);
 
+/// The ceilings that shares are of, or one line that says why there are none to trust.
+struct ShownRoofline {
+  std::optional<Roofline> roofline;
+  std::string why_not;
+};
+ShownRoofline RooflineToShow(const Result<Roofline>& found);
+
 /// Equal kernels taken together, the costliest first.
 struct KernelTiming {
   KernelReport kernel;            // of the first
@@ -57,16 +64,17 @@ struct KernelTiming {
   int count = 0;
   double seconds = 0;         // of all of them
   double roofline_share = 0;  // of the least possible time; 0 without a roofline
+  std::string limit;          // what that time is for; empty without a roofline
 };
 /// Steps that are no kernels (copies) are one line of kind "copy".
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
                                        const std::vector<double>& step_seconds,
-                                       const Roofline* roofline);
+                                       const ShownRoofline& roofline);
 
 /// The table of KernelTimings; names are cut to so many characters.
 TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width);
 /// Its text, with names in full unless it goes to a terminal.
-std::string PrintTimings(const std::vector<KernelTiming>& timings);
+std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);
 
 }  // namespace tunec

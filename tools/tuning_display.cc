@@ -79,8 +79,8 @@ std::string ProgressLine(const TuneProgress& progress) {
 TuningDisplay::TuningDisplay() : terminal_(isatty(STDOUT_FILENO) != 0) {}
 
 std::string TuningDisplay::RooflineText(const TaskProgress& task) const {
-  if (!task.best_seconds || !latest_->ceilings) return "-";
-  const double least = latest_->ceilings->SecondsFor(task.flops, task.bytes);
+  if (!task.best_seconds || !latest_->ceilings || !latest_->ceilings->Sure()) return "-";
+  const double least = latest_->ceilings->BoundFor(task.flops, task.bytes).seconds;
   return fmt::format("{:.0f} %", 100 * least / *task.best_seconds);
 }
 

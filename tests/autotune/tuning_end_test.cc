@@ -238,6 +238,39 @@ TEST(Ceilings, TheGreaterHolds) {
   EXPECT_EQ(Combine(busy, calm), (Roofline{2e11, 1e10, 0}));
 }
 
+TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
+  const Roofline roofline{
+      .peak_flops = 1e12,
+      .bytes_per_second = 1e10,
+      .caches = {CacheCeiling{1e5, 4e11}, CacheCeiling{1e6, 1e11}, CacheCeiling{1e7, 2e10}}};
+  const auto expect = [&](double flops, double bytes, double seconds, Ceiling by) {
+    const RooflineBound bound = roofline.BoundFor(flops, bytes);
+    EXPECT_DOUBLE_EQ(bound.seconds, seconds);
+    EXPECT_EQ(Name(bound.by), Name(by));
+  };
+  const double l1 = 1e5 / 4e11, l2 = 9e5 / 1e11, l3 = 9e6 / 2e10;
+  expect(0, 1e5, l1, Ceiling::kL1);
+  expect(0, 1e6, l1 + l2, Ceiling::kL2);
+  expect(0, 1e7, l1 + l2 + l3, Ceiling::kL3);
+  expect(0, 2e7, l1 + l2 + l3 + 1e7 / 1e10, Ceiling::kMemory);
+  expect(1e9, 1e6, 1e-3, Ceiling::kArithmetic);
+}
+
+TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
+  const Roofline old{1e12, 1e10, 0};
+  EXPECT_DOUBLE_EQ(old.BoundFor(0, 1e3).seconds, 1e-7);
+  EXPECT_FALSE(old.Sure());
+  Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+  const Target target;
+  Roofline now = old;
+  now.caches = CachesOf(target);
+  now.caches[0].bytes_per_second = 4e11;
+  ASSERT_TRUE(RecordRoofline(database, target, old).has_value());
+  ASSERT_TRUE(RecordRoofline(database, target, now).has_value());
+  EXPECT_EQ(**RecordedRoofline(database, target), now);
+  EXPECT_TRUE(now.Sure());
+}
+
 // Nobody vouches for what an earlier tunec measured.
 TEST(Ceilings, WithoutARecordedDisturbanceTheyAreProvisional) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);

@@ -113,5 +113,25 @@ TEST(Compute, CountsWork) {
   EXPECT_EQ(triangle.flops, 55);
 }
 
+TEST(Compute, CountsBytesOfWhatIsTouched) {
+  const Work step = CountWork(MustParse(R"(compute step {
+  input x: f32[200, 8, 16]
+  output y: f32[8, 16]
+  y[i: 8, j: 16]:
+    y[i, j] = x[3, i, j]
+}
+)"));
+  EXPECT_EQ(step.bytes, 2 * 4.0 * 8 * 16);
+  const Work gather = CountWork(MustParse(R"(compute gather {
+  input table: f32[2000, 16]
+  input ids: i64[24] range [0, 1999]
+  output y: f32[24, 16]
+  y[i: 24, j: 16]:
+    y[i, j] = table[@(ids[i]), j]
+}
+)"));
+  EXPECT_EQ(gather.bytes, 2 * 4.0 * 24 * 16 + 8.0 * 24);
+}
+
 }  // namespace
 }  // namespace tunec

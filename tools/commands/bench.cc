@@ -35,6 +35,7 @@ struct BenchResult {
   Timing unfused_timing;
   double unfused_error = 0;  // of the outputs, relative to the unfused ones
   std::vector<KernelTiming> kernels;
+  ShownRoofline roofline;
 };
 
 Result<BenchResult> Measure(const BenchArguments& arguments, const Session& session,
@@ -57,12 +58,11 @@ Result<BenchResult> Measure(const BenchArguments& arguments, const Session& sess
   result.timing = std::move(timings[0]);
   if (arguments.unfused) result.unfused_timing = std::move(timings[1]);
   if (arguments.profile || arguments.json) {
-    std::optional<Roofline> roofline;
-    if (auto found = EnsureRoofline(session.database.get(), session.options.target))
-      roofline = *found;
+    result.roofline =
+        RooflineToShow(EnsureRoofline(session.database.get(), session.options.target));
     TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, arguments.limits));
-    result.kernels = GroupTimings(result.model.report, executable.StepNames(), steps,
-                                  roofline ? &*roofline : nullptr);
+    result.kernels =
+        GroupTimings(result.model.report, executable.StepNames(), steps, result.roofline);
   }
   return result;
 }
@@ -108,7 +108,7 @@ void PrintText(const BenchResult& result) {
     fmt::print(
         "{:.2f} times as fast as unfused; outputs differ by {:.2g} of the largest magnitude\n",
         result.unfused_timing.Median() / result.timing.Median(), result.unfused_error);
-  if (!result.kernels.empty()) fmt::print("\n{}", PrintTimings(result.kernels));
+  if (!result.kernels.empty()) fmt::print("\n{}", PrintTimings(result.kernels, result.roofline));
 }
 
 // Where other work disturbs the runs, their least time says most about the model.

@@ -23,21 +23,15 @@ struct ModelCommand {
   bool json = false;
 };
 
-/// Needed for the column of a report only, so its failure is a note. Measured only where tuning
-/// was asked for, and has not done so already.
-std::optional<Roofline> FindRoofline(const Session& session) {
-  Result<Roofline> roofline = [&]() -> Result<Roofline> {
-    if (session.options.Tunes())
-      return EnsureRoofline(session.database.get(), session.options.target);
-    if (session.database == nullptr) return Fail(ErrorCode::kNotFound, "no database");
-    TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*session.database, session.options.target));
-    if (!recorded) return Fail(ErrorCode::kNotFound, "never measured");
-    return *recorded;
-  }();
-  if (roofline) return *roofline;
-  if (roofline.error().code != ErrorCode::kNotFound)
-    session.options.on_log(fmt::format("no roofline: {}", roofline.error().message));
-  return std::nullopt;
+/// Measured only where tuning was asked for, and has not done so already.
+Result<Roofline> FindRoofline(const Session& session) {
+  if (session.options.Tunes())
+    return EnsureRoofline(session.database.get(), session.options.target);
+  if (session.database == nullptr)
+    return Fail(ErrorCode::kInvalidArgument, "the ceilings are read from the database only");
+  TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*session.database, session.options.target));
+  if (!recorded) return Fail(ErrorCode::kNotFound, "never measured");
+  return *recorded;
 }
 
 /// What an interrupted tuning leaves.
@@ -80,23 +74,25 @@ void PrintSummary(const CompileReport& report, const CompileOptions& options) {
 struct MeasuredRuns {
   Timing latency;
   std::vector<KernelTiming> kernels;
+  ShownRoofline roofline;
 };
 
 /// Runs the model a few times, as a whole and kernel by kernel.
 Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
-                                 const std::optional<Roofline>& roofline) {
+                                 ShownRoofline roofline) {
   const Executable& executable = *model.executable;
   TUNEC_ASSIGN(const std::vector<Array> inputs, RandomInputs(graph, 0));
   const TimingLimits limits{.runs = 20, .least_runs = 2, .seconds = 0.5};
   const TimedRun run{&executable, inputs};
   TUNEC_ASSIGN(std::vector<Timing> timings, TimeRuns({&run, 1}, limits));
   TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, limits));
-  return MeasuredRuns{std::move(timings[0]), GroupTimings(model.report, executable.StepNames(),
-                                                          steps, roofline ? &*roofline : nullptr)};
+  std::vector<KernelTiming> kernels =
+      GroupTimings(model.report, executable.StepNames(), steps, roofline);
+  return MeasuredRuns{std::move(timings[0]), std::move(kernels), std::move(roofline)};
 }
 
 void PrintTimes(const MeasuredRuns& runs, int threads) {
-  fmt::print("\n{}\n", PrintTimings(runs.kernels));
+  fmt::print("\n{}\n", PrintTimings(runs.kernels, runs.roofline));
   fmt::print("latency {} (median of {} runs, {} threads)\n", DurationText(runs.latency.Median()),
              runs.latency.samples.size(), threads);
 }
@@ -179,7 +175,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   }
   std::optional<MeasuredRuns> runs;
   if (here) {
-    TUNEC_ASSIGN(runs, MeasureRuns(session.graph, *model, FindRoofline(session)));
+    TUNEC_ASSIGN(runs, MeasureRuns(session.graph, *model, RooflineToShow(FindRoofline(session))));
   }
   if (command.json) {
     PrintModelJson(command, *model, session.options, ready, runs);

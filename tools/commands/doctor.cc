@@ -37,6 +37,7 @@ class Doctor {
   const TextTable& rows() const { return rows_; }
 
  private:
+  Result<Roofline> FindCeilings();
   void Say(std::string_view what, const std::string& found) { Report(what, found, true); }
   void Problem(std::string_view what, const std::string& found) {
     ++problems_;
@@ -97,7 +98,12 @@ void Doctor::ExamineCpu() {
 void Doctor::ExamineDatabase() {
   const auto path = DatabasePath(arguments_.settings.database);
   if (!path) return Problem("database", path.error().message);
-  auto database = Database::Open(*path, OpenMode::kReadWrite);
+  // Only what is measured on demand is kept; looking changes nothing.
+  auto database =
+      Database::Open(*path, arguments_.measure ? OpenMode::kReadWrite : OpenMode::kReadOnly);
+  const bool chosen = arguments_.settings.database.kind == DatabaseChoice::Kind::kFile;
+  if (!database && database.error().code == ErrorCode::kNotFound && !chosen)
+    return Say("database", *path + ", not there yet");
   if (!database) return Problem("database", database.error().message);
   database_ = std::make_unique<Database>(std::move(*database));
   const auto stats = database_->Stats();
@@ -106,21 +112,33 @@ void Doctor::ExamineDatabase() {
                               stats->trials, stats->artifacts));
 }
 
-void Doctor::ExamineCeilings() {
-  Result<Roofline> roofline =
-      arguments_.measure ? MeasureRoofline(target_) : EnsureRoofline(database_.get(), target_);
-  if (!roofline) return Problem("ceilings", roofline.error().message);
-  if (arguments_.measure && database_ != nullptr) {
-    roofline = RecordRoofline(*database_, target_, *roofline);
-    if (!roofline) return Problem("ceilings", roofline.error().message);
+// Recorded ones unless they are to be measured; those are recorded where a database is open.
+Result<Roofline> Doctor::FindCeilings() {
+  if (!arguments_.measure && database_ != nullptr) {
+    TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*database_, target_));
+    if (recorded && recorded->Sure()) return *recorded;
   }
-  Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds, {}B/s copy, {} threads{}",
-                              QuantityText(roofline->peak_flops),
-                              QuantityText(roofline->bytes_per_second), target_.threads,
-                              roofline->Provisional()
-                                  ? fmt::format("; provisional: others had {:.0f} % of the machine",
-                                                100 * roofline->disturbance)
-                                  : ""));
+  TUNEC_ASSIGN(const Roofline roofline, MeasureRoofline(target_));
+  if (!arguments_.measure || database_ == nullptr) return roofline;
+  return RecordRoofline(*database_, target_, roofline);
+}
+
+void Doctor::ExamineCeilings() {
+  const Result<Roofline> roofline = FindCeilings();
+  if (!roofline) return Problem("ceilings", roofline.error().message);
+  std::string caches;
+  for (size_t level = 0; level < roofline->caches.size(); ++level) {
+    const double rate = roofline->caches[level].bytes_per_second;
+    if (rate > 0) caches += fmt::format(", {}B/s in L{}", QuantityText(rate), level + 1);
+  }
+  const std::string provisional =
+      roofline->Provisional() ? fmt::format("; provisional: others had {:.0f} % of the machine",
+                                            100 * roofline->disturbance)
+                              : "";
+  Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds{}, {}B/s copy in memory, {}{}",
+                              QuantityText(roofline->peak_flops), caches,
+                              QuantityText(roofline->bytes_per_second),
+                              CountText(target_.threads, "thread"), provisional));
 }
 
 void Doctor::ExamineVersions() {
@@ -150,7 +168,7 @@ Result<int> Diagnose(const DoctorArguments& arguments) {
   if (arguments.json)
     PrintJson({{"checks", doctor.rows().Json()}, {"problems", doctor.problems()}});
   if (doctor.problems() == 0) return kExitOk;
-  return Fail(ErrorCode::kDevice, "{} problems found", doctor.problems());
+  return Fail(ErrorCode::kDevice, "{} found", CountText(doctor.problems(), "problem"));
 }
 
 }  // namespace
@@ -162,7 +180,7 @@ void AddDoctorCommand(CLI::App& root, Invocation& invocation) {
   AddDatabaseSettings(command, arguments->settings);
   AddSetting(command, arguments->settings, "threads");
   command.add_flag("--json", arguments->json, "print JSON");
-  command.add_flag("--measure", arguments->measure, "measure the ceilings again");
+  command.add_flag("--measure", arguments->measure, "measure the ceilings again, and keep them");
 }
 
 }  // namespace tunec
