@@ -55,7 +55,7 @@ class Runner:
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=100)
             if drawing is not None:
                 self.compare_drawing(drawn, drawing, where)
-        return [(INDENT + line).rstrip() for line in done.stdout.splitlines()]
+        return [(INDENT + line).rstrip() for line in done.stdout.rstrip("\n").splitlines()]
 
     def compare_drawing(self, drawn, drawing, where):
         if not drawn.exists():
