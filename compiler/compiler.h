@@ -78,7 +78,7 @@ struct KnownTrials {
   int64_t trials = 0;
   std::string elsewhere;  // one line, where more are tuned for others; empty otherwise
 };
-/// "12 of 21 groups are tuned (400 trials)"
+/// "groups tuned: 12 of 21 (400 trials)"
 std::string Describe(const KnownTrials& known);
 
 struct CompileReport {

@@ -18,17 +18,17 @@ bool Same(const KeyUse& a, const KeyUse& b) {
 // By the key that most of the groups are tuned under.
 std::string DescribeElsewhere(const KeyUse& there, const KeyUse& here, int64_t groups) {
   const KeyDifference difference = Compare(there, here);
-  return fmt::format(
-      "{} of {} groups are tuned for {}, {} for {}", there.workloads, groups, difference.there,
-      here.workloads == 0 ? "none" : fmt::format("{}", here.workloads), difference.here);
+  return fmt::format("groups tuned for {}: {} of {}; for {}: {}", difference.there, there.workloads,
+                     groups, difference.here,
+                     here.workloads == 0 ? "none" : fmt::format("{}", here.workloads));
 }
 
 }  // namespace
 
 std::string Describe(const KnownTrials& known) {
-  if (known.tuned == 0) return fmt::format("none of {} groups is tuned", known.groups);
-  return fmt::format("{} of {} groups are tuned ({} trials)", known.tuned, known.groups,
-                     known.trials);
+  if (known.tuned == 0) return fmt::format("groups tuned: none of {}", known.groups);
+  return fmt::format("groups tuned: {} of {} ({} trial{})", known.tuned, known.groups, known.trials,
+                     known.trials == 1 ? "" : "s");
 }
 
 Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks,

@@ -73,6 +73,7 @@ constexpr std::array kTable = {
             .value = "GROUP",
             .help = "go on with converged groups, with trials of their own: a number, a node's "
                     "name, or all",
+            .bare = "all",
             .field = &Settings::retune},
     Setting{.name = "verbose",
             .flag = "--verbose",

@@ -55,11 +55,12 @@ using SettingField =
                  std::map<std::string, int64_t> Settings::*>;
 
 struct Setting {
-  std::string_view name;   // the key of the JSON object
-  std::string_view flag;   // of the command; those of lists and maps are repeated
-  std::string_view value;  // what the help calls one value: FILE
-  std::string_view help;   // one line for both
-  std::string_view unset;  // for people: what holds without it; empty: nothing
+  std::string_view name;       // the key of the JSON object
+  std::string_view flag;       // of the command; those of lists and maps are repeated
+  std::string_view value;      // what the help calls one value: FILE
+  std::string_view help;       // one line for both
+  std::string_view bare = {};  // the value of the flag without one; empty: it needs one
+  std::string_view unset;      // for people: what holds without it; empty: nothing
   SettingField field;
   int64_t most = 0;                            // of a field that is an int
   Status (*check)(const Settings&) = nullptr;  // after it was set; the message is what was wanted

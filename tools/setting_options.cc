@@ -166,6 +166,7 @@ CLI::Option& AddSetting(CLI::App& command, Settings& settings, std::string_view 
   };
   CLI::Option* option = command.add_option(flag, set, HelpOf(*setting, repeated));
   option->type_name(std::visit(TypeName{setting->value}, setting->field))->expected(1);
+  if (!setting->bare.empty()) option->expected(0, 1)->default_str(std::string(setting->bare));
   if (repeated) option->take_all();
   return *option;
 }

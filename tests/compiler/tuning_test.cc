@@ -119,11 +119,11 @@ TEST(Tuning, SaysForWhichOthersAModelIsTuned) {
   const auto two = Compile(GraphOf(kConvRelu), &database, options);
   ASSERT_TRUE(two) << two.error().Format();
   EXPECT_THAT(notes,
-              ::testing::Contains("1 of 1 groups are tuned for threads=1, none for threads=2"));
-  EXPECT_EQ(Describe(two->report.known), "none of 1 groups is tuned");
+              ::testing::Contains("groups tuned for threads=1: 1 of 1; for threads=2: none"));
+  EXPECT_EQ(Describe(two->report.known), "groups tuned: none of 1");
   const auto one = Compile(GraphOf(kConvRelu), &database, Tuned(0));
   ASSERT_TRUE(one) << one.error().Format();
-  EXPECT_THAT(Describe(one->report.known), HasSubstr("1 of 1 groups are tuned ("));
+  EXPECT_THAT(Describe(one->report.known), HasSubstr("groups tuned: 1 of 1 ("));
   EXPECT_EQ(one->report.known.elsewhere, "");
 }
 

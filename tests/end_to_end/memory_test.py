@@ -27,7 +27,7 @@ class Memory(TunecTest):
         self.tune()
         chain = self.file("chain.graph", CHAIN)
         second = self.compile(chain)
-        self.assertIn("1 of 2 groups are tuned", second)
+        self.assertIn("groups tuned: 1 of 2", second)
         self.assertIn("1 object compiled, 1 reused", second)
         # The group it shares has used up its own share of the budget, the other one's is left.
         self.assertRegex(self.compile(chain, "--trials", TRIALS), rf"\n[1-{TRIALS // 2}] new trials?")

@@ -92,6 +92,10 @@ def only_number(path):
         return struct.unpack("<f", archive.read(archive.namelist()[0])[-4:])[0]
 
 
+def model_of_open_shape():
+    return model([node("Relu", ["x"], ["y"])], {"x": ["n", 3]}, {"y": ["n", 3]})
+
+
 class Cli(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
@@ -407,11 +411,11 @@ class Cli(unittest.TestCase):
 
     def test_says_for_which_others_a_model_is_tuned(self):
         path = self.file("g.graph", GRAPH)
-        self.assertIn("none of 1 groups is tuned", self.good(path))
+        self.assertIn("groups tuned: none of 1", self.good(path))
         self.good(path, "--trials", "2", "--threads", "1")
-        self.assertIn("1 of 1 groups are tuned (", self.good(path, "--threads", "1"))
+        self.assertIn("groups tuned: 1 of 1 (", self.good(path, "--threads", "1"))
         done = self.tunec("run", path, "--threads", "1", "--accuracy", "exact")
-        self.assertIn("note: 1 of 1 groups are tuned for accuracy=f32, none for accuracy=exact", done.stderr)
+        self.assertIn("note: groups tuned for accuracy=f32: 1 of 1; for accuracy=exact: none", done.stderr)
 
     def test_the_database_tells_targets_apart_and_forgets(self):
         path = self.file("g.graph", GRAPH)
@@ -426,7 +430,19 @@ class Cli(unittest.TestCase):
         workload = listed.splitlines()[-1].split()[0]
         self.bad(2, "no workload begins with", "db", "forget", "ffffffffffff0")
         self.assertRegex(self.good("db", "forget", workload), r"removed \d trials? of 2 tasks")
-        self.assertIn("none of 1 groups is tuned", self.good(path, "--threads", "1"))
+        self.assertIn("groups tuned: none of 1", self.good(path, "--threads", "1"))
+
+    def test_a_model_is_forgotten(self):
+        path, other = self.file("g.graph", GRAPH), self.file("other.graph", GRAPH.replace("40", "48"))
+        for model in (path, other):
+            self.good(model, "--trials", "2", "--threads", "1")
+        self.assertRegex(self.good("db", "forget", path), r"removed \d trials? of 1 task\n")
+        self.bad(2, "no group of", "db", "forget", path)
+        self.assertIn("groups tuned: none of 1", self.good(path, "--threads", "1"))
+        self.assertIn("groups tuned: 1 of 1", self.good(other, "--threads", "1"))
+        open_model = self.file("open.onnx", model_of_open_shape())
+        self.bad(2, "--dim n=1", "db", "forget", open_model)
+        self.bad(2, "no group of", "db", "forget", open_model, "--dim", "n=4")
 
     def test_tuners_at_once_share_their_budget(self):
         path = self.file("g.graph", GRAPH)
@@ -446,6 +462,11 @@ class Cli(unittest.TestCase):
         out = self.good(path, "--time-limit", "4s", "--threads", "1")
         self.assertRegex(out, r"(?m)^\d+ new trials?; stopped after \d+: \S")
         self.bad(2, "no group 'nobody'", path, "--trials", "2", "--retune", "nobody", "--threads", "1")
+        for retune in (["--retune", "p"], ["--retune"]):
+            out = self.good(path, "--trials", "2", "--threads", "1", *retune)
+            self.assertRegex(out, r"(?m)^[0-2] new trials?; stopped after \d+ of \d+: \S")
+        out = self.good("run", path, "--retune", "--trials", "2", "--threads", "1")
+        self.assertIn("y f32", out)
         out = self.good(path, "--trials", "2", "--retune", "p", "--threads", "1")
         self.assertRegex(out, r"(?m)^[0-2] new trials?; stopped after \d+ of \d+: \S")
 
@@ -545,6 +566,48 @@ class Cli(unittest.TestCase):
         self.assertEqual([row["after"] for row in timed["schedules"]][-1], "automatic")
         self.assertTrue(all(row["ok"] and row["median_ms"] > 0 for row in timed["schedules"]))
         self.assertGreater(timed["peak_flops"], 0)
+
+    def test_shares_of_the_roofline_say_of_what(self):
+        path = self.file("g.graph", GRAPH)
+        self.assertIn("(no roofline: the ceilings of these threads are not known; tunec doctor --measure",
+                      self.good(path, "--threads", "1"))
+        facts = {"peak_flops": 1e13, "l1_bytes_per_second": 1e13, "l2_bytes_per_second": 1e13,
+                 "l3_bytes_per_second": 1e13, "dram_bytes_per_second": 1e13, "ceilings_disturbance": 0}
+        self.good("doctor", "--measure", "--threads", "1")
+        self.set_facts(facts)
+        kernel, = json.loads(self.good(path, "--json", "--threads", "1"))["kernels"]
+        self.assertEqual(kernel["limit"], "arithmetic")
+        self.assertLess(kernel["roofline"], 1)
+        self.set_facts({"l1_bytes_per_second": 1e9, "l2_bytes_per_second": 1e9, "l3_bytes_per_second": 1e9,
+                        "dram_bytes_per_second": 1e9})
+        kernel, = json.loads(self.good(path, "--json", "--threads", "1"))["kernels"]
+        self.assertRegex(kernel["limit"], "^L[123]$")
+        self.set_facts({"ceilings_disturbance": 0.4})
+        self.assertIn("(no roofline: others had 40 % of the machine", self.good(path, "--threads", "1"))
+
+    def set_facts(self, facts):
+        with sqlite3.connect(self.dir / "cache" / "tunec/tunec.db") as connection:
+            for name, value in facts.items():
+                connection.execute("update machine set value = ? where name = ?", (value, name))
+        connection.close()
+
+    def test_doctor_only_looks(self):
+        self.good("doctor")
+        self.assertFalse((self.dir / "cache" / "tunec").exists())
+        self.good("doctor", "--measure")
+        before = (self.dir / "cache" / "tunec/tunec.db").read_bytes()
+        self.assertIn("0 workloads", self.good("doctor"))
+        self.assertEqual((self.dir / "cache" / "tunec/tunec.db").read_bytes(), before)
+        self.bad(1, "1 problem found", "doctor", "--db", "nowhere.db")
+        self.assertFalse((self.dir / "nowhere.db").exists())
+
+    def test_the_first_page_of_the_tutorial_can_be_copied(self):
+        root = Path(__file__).parents[2]
+        page = (root / "docs/tutorial/1_order.md").read_text()
+        step = self.file("copied.sched", re.search(r"(?m)^    (reorder .*\n)", page)[1])
+        compute, given = root / "examples/loops/matmul.compute", root / "examples/loops/matmul/1_order.sched"
+        self.assertEqual(self.good("schedule", compute, "--steps", step, "--last"),
+                         self.good("schedule", compute, "--steps", given, "--last"))
 
     def test_names_are_whole_where_nobody_looks(self):
         long = "a_name_that_is_longer_than_a_column_of_forty_characters"

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "autotune/key_parts.h"
+#include "autotune/keys.h"
 #include "autotune/tuner.h"
+#include "compiler/tasks.h"
 #include "support/hash.h"
 #include "tools/commands/commands.h"
 #include "tools/model_options.h"
@@ -19,11 +21,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct DbArguments {
-  Settings settings;  // the database
+  Settings settings;  // the database, how models are read
   std::string file;   // to export, import or merge
   TaskFilter filter;
   std::string workload;                // the beginning of its hash
-  std::vector<std::string> forgotten;  // beginnings of their hashes
+  std::vector<std::string> forgotten;  // beginnings of their hashes, or models
   int64_t keep_best = 1;
   std::optional<int64_t> older_than_days;
   bool json = false;
@@ -223,6 +225,25 @@ Result<int> Prune(const DbArguments& arguments) {
   return kExitOk;
 }
 
+bool IsModel(const std::string& word) {
+  return word.ends_with(".onnx") || word.ends_with(".graph");
+}
+
+// Those of a model's groups that the database has.
+Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& tasks,
+                                               const Settings& settings, const std::string& model) {
+  TUNEC_ASSIGN(const CompileOptions options, MakeCompileOptions(settings));
+  TUNEC_ASSIGN(const Graph graph, LoadModel(model, settings));
+  TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
+  std::set<std::string> of_model, found;
+  for (const TuningTask& task : CollectTasks(front).unique) of_model.insert(WorkloadText(task));
+  for (const TaskSummary& task : tasks) {
+    if (of_model.contains(task.key.workload.text)) found.insert(task.key.workload.text);
+  }
+  if (found.empty()) return Fail(ErrorCode::kNotFound, "no group of {} is in the database", model);
+  return found;
+}
+
 // The one workload whose hash begins so.
 Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const std::string& hash) {
   std::set<std::string> texts;
@@ -238,12 +259,18 @@ Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const st
 Result<int> Forget(const DbArguments& arguments) {
   TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
   TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List({}));
-  std::vector<std::string> texts;
-  for (const std::string& hash : arguments.forgotten) {
-    TUNEC_ASSIGN(std::string text, FindWorkload(tasks, hash));
-    texts.push_back(std::move(text));
+  std::set<std::string> texts;
+  for (const std::string& word : arguments.forgotten) {
+    if (IsModel(word)) {
+      TUNEC_ASSIGN(std::set<std::string> of_model,
+                   WorkloadsOfModel(tasks, arguments.settings, word));
+      texts.merge(of_model);
+    } else {
+      TUNEC_ASSIGN(std::string text, FindWorkload(tasks, word));
+      texts.insert(std::move(text));
+    }
   }
-  TUNEC_ASSIGN(const PruneCounts counts, database.Forget(texts));
+  TUNEC_ASSIGN(const PruneCounts counts, database.Forget({texts.begin(), texts.end()}));
   fmt::print("removed {} of {}\n", CountText(counts.trials, "trial"),
              CountText(counts.tasks, "task"));
   return kExitOk;
@@ -301,10 +328,16 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   add_file(add("import", "take in JSON lines", ImportFrom), "to read");
   add_file(add("merge", "take in another database", MergeWith), "the other database");
   add("check", "look for damage", Check);
-  add("forget", "remove all trials of workloads, so that they are tuned anew", Forget)
-      .add_option("WORKLOAD", arguments->forgotten, "the beginning of a hash that list prints")
+  CLI::App& forget = add(
+      "forget", "remove all trials of workloads or models, so that they are tuned anew", Forget);
+  forget
+      .add_option("WORKLOAD", arguments->forgotten,
+                  "the beginning of a hash that list prints, or a model's file, .onnx or .graph")
       ->required()
       ->type_name("");
+  AddSettings(
+      forget, arguments->settings,
+      {"shapes", "dims", "constants", "random_weights", "disable_pass", "rules", "fast_math"});
   CLI::App& prune = add("prune", "remove trials but the best", Prune);
   prune.add_option("--keep-best", arguments->keep_best, "of each workload (default 1)")
       ->type_name("N")
