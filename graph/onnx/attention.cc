@@ -230,6 +230,9 @@ Result<Operands> Attention(const NodeContext& node, Op op) {
   if (node.num_outputs() > kPresentValue) outputs.push_back(parts.v);
   if (node.num_outputs() <= kScores) return outputs;
   TUNEC_ASSIGN(const int64_t mode, node.Int("qk_matmul_output_mode", 0));
+  if (mode < 0 || mode > 3) {
+    return Fail(ErrorCode::kInvalidArgument, "qk_matmul_output_mode is {}, wanted 0 to 3", mode);
+  }
   TUNEC_ASSIGN(const Operand scores, Scores(node, parts, mode));
   outputs.push_back(scores);
   return outputs;

@@ -91,6 +91,10 @@ TEST(OnnxAttention, ScoresOnRequest) {
   const auto outputs = RunCall(call);
   ASSERT_TRUE(outputs) << outputs.error().Format();
   EXPECT_THAT(Values((*outputs)[3]), ElementsAre(1, 0, 0, 0, 0.5, 0.5, 0, 0));
+  for (const int mode : {-1, 4}) {
+    call.attributes.back() = {"qk_matmul_output_mode", mode};
+    EXPECT_THAT(ErrorOf(call), HasSubstr("qk_matmul_output_mode is " + std::to_string(mode)));
+  }
 }
 
 }  // namespace
