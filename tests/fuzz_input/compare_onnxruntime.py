@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Mutates ONNX models and compares what tunec and ONNX Runtime answer where both run one.
 
-    compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] MODEL...
+    compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] [MODEL...]
 
-Each round takes one of the models, changes one to three of its parts (extents, ranks and types of inputs, values
-and shapes of constants, attributes, operands), and runs it on seeded inputs. Each model runs in a process
-of its own, for either side may crash. Ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
-`N neither`, `N crashed`; a model that differs or crashes tunec is kept in FOLDER. The exit code is 1
-when tunec crashed.
+Each round takes one of the models, or one of the onnx wheel's cases of single operators, changes up to three
+of its parts (extents, ranks and types of inputs, values and shapes of constants, attributes, operands), and
+runs it on seeded inputs. Both sides run in a process of their own, for either may crash. Ends with `N equal`,
+`N differ`, `N only ONNX Runtime`, `N only tunec`, `N neither`, `N crashed`; a model that differs or crashes
+tunec is kept in FOLDER. The exit code is 1 when tunec crashed.
 
 A difference is for a person to judge: ONNX leaves much open (values out of range, attributes that make no sense).
 """
@@ -18,6 +18,7 @@ import random
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +27,21 @@ import onnxruntime
 from onnx import numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "onnx_conformance"))
+import cases  # noqa: E402
 from library import Failure, Library  # noqa: E402
 
 NUMBERS = [0, 1, 2, 3, 4, 5, 7, 8, -1, -2, -3, 16]
+# Attributes that are 0 or 1: what others mean, ONNX does not say.
+FLAGS = {"align_corners", "allowzero", "antialias", "ceil_mode", "count_include_pad", "exclude_outside",
+         "exclusive", "fmod", "interleaved", "is_causal", "keepdims", "largest", "linear_before_reset",
+         "noop_with_empty_axes", "onesided", "periodic", "reverse", "select_last_index", "sorted",
+         "storage_order", "transA", "transB"}
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-6, 1e6]
 SECONDS_PER_MODEL = 30
+# Integers of this many elements at most become constants: shapes, axes, lengths, indices.
+MOST_CONSTANT = 64
+# Elements of an input: mutated extents multiply.
+MOST_ELEMENTS = 1 << 20
 # A thousandth of the largest magnitude: mutated models are no better conditioned than by chance.
 TOLERANCE = 1e-3
 
@@ -66,7 +77,9 @@ def change_attribute(model, chance):
     if not attributes:
         return
     attribute = chance.choice(attributes)
-    if attribute.type == onnx.AttributeProto.INT:
+    if attribute.name in FLAGS:
+        attribute.i = 1 - attribute.i
+    elif attribute.type == onnx.AttributeProto.INT:
         attribute.i = chance.choice(NUMBERS)
     elif attribute.type == onnx.AttributeProto.FLOAT:
         attribute.f = chance.choice(FLOATS)
@@ -96,9 +109,13 @@ def mutated(model, chance):
     for output in copy.graph.output:
         output.type.tensor_type.ClearField("shape")
     del copy.graph.value_info[:]
-    for _ in range(chance.randrange(1, 4)):
+    for _ in range(chance.randrange(4)):
         chance.choice([change_shape, change_constant, change_attribute, change_operands])(copy, chance)
     return copy
+
+
+class NoInputs(Exception):
+    """An input's shape is no shape of an array."""
 
 
 def inputs_of(model, seed):
@@ -112,6 +129,8 @@ def inputs_of(model, seed):
         kind = value.type.tensor_type
         dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
         shape = [dim.dim_value for dim in kind.shape.dim]
+        if min(shape, default=0) < 0 or np.prod(shape, dtype=np.float64) > MOST_ELEMENTS:
+            raise NoInputs(f"input {value.name} of {shape}")
         if dtype.kind in "iub":
             arrays[value.name] = generator.integers(0, 2, shape).astype(dtype)
         else:
@@ -146,45 +165,86 @@ def difference(have, want):
     return f"at {list(first)} {have[first]}, ONNX Runtime has {want[first]}"
 
 
-def judge(pipe, library_path, path, seed):
-    """In a process of its own: says at each step what it will do next, then the outcome."""
-    pipe.send(("neither", ""))
+def judge(library, path, seed, say):
+    """How the model at path ends on either side, and why. Says so when it is tunec's turn."""
     try:
-        model = onnx.load(path)
-        inputs = inputs_of(model, seed)
+        inputs = inputs_of(onnx.load(path), seed)
+    except Exception as error:  # mutated types and shapes fail in many ways
+        return "neither", str(error)
+    try:
         wanted = run_onnxruntime(path, inputs)
     except Exception as error:  # ONNX Runtime's many kinds of refusal
         wanted, refusal = None, str(error)
-    pipe.send(("tunec", ""))
+    say("tunec")
     try:
-        outputs = run_tunec(Library(library_path), path, inputs)
+        outputs = run_tunec(library, path, inputs)
     except Failure as failure:
-        pipe.send(("only ONNX Runtime" if wanted else "neither", failure.message))
-        return
+        return ("neither" if wanted is None else "only ONNX Runtime"), failure.message
     if wanted is None:
-        pipe.send(("only tunec", refusal))
-        return
+        return "only tunec", refusal
     problems = [f"'{name}': {problem}" for name, want in wanted.items()
                 if (problem := difference(outputs[name], np.asarray(want)))]
-    pipe.send(("differ", "; ".join(problems)) if problems else ("equal", ""))
+    return ("differ", "; ".join(problems)) if problems else ("equal", "")
 
 
-def outcome_of(library_path, path, seed):
-    ours, theirs = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.Process(target=judge, args=(theirs, library_path, path, seed))
-    process.start()
-    theirs.close()
-    last, end = ("neither", ""), time.monotonic() + SECONDS_PER_MODEL
-    try:
-        while ours.poll(max(0, end - time.monotonic())):
-            last = ours.recv()
-        process.kill()
-        status = "hung"
-    except EOFError:
-        process.join()
-        status = f"ended with {process.exitcode}"
-    process.join()
-    return ("crashed", status) if last[0] == "tunec" else last
+def serve(pipe, library_path):
+    """Judges what comes through the pipe, until it is closed."""
+    library = Library(library_path)
+    while True:
+        path, seed = pipe.recv()
+        pipe.send(("outcome", *judge(library, path, seed, lambda turn: pipe.send((turn,)))))
+
+
+class Judge:
+    """A process that judges models, and is replaced when one ends it."""
+
+    def __init__(self, library_path):
+        self.library_path, self.process = library_path, None
+
+    def start(self):
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=serve, args=(theirs, self.library_path), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def stop(self):
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+        self.process = None
+
+    def ask(self, path, seed):
+        if self.process is None:
+            self.start()
+        self.pipe.send((path, seed))
+        turn, end, status = "ONNX Runtime", time.monotonic() + SECONDS_PER_MODEL, "hung"
+        try:
+            while self.pipe.poll(max(0, end - time.monotonic())):
+                turn, *outcome = self.pipe.recv()
+                if outcome:
+                    return outcome
+        except EOFError:
+            self.process.join()
+            status = f"ended with {self.process.exitcode}"
+        self.stop()
+        return ("crashed" if turn == "tunec" else "neither"), status
+
+
+def with_constants(model, inputs):
+    """The model with its small inputs of integers as constants, as exporters have them."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for name, array in inputs.items():
+        if array.dtype.kind in "iu" and array.size <= MOST_CONSTANT:
+            copy.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
+    return copy
+
+
+def node_cases():
+    """The wheel's cases of single operators by name, as far as tunec is to run them."""
+    warnings.simplefilter("ignore")  # generating them overflows on purpose
+    return [(case.name, with_constants(case.model, case.data_sets[0].inputs))
+            for case in cases.load("node") if cases.out_of_scope(case.model) is None]
 
 
 def main():
@@ -193,27 +253,28 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("build/fuzz/onnxruntime"))
-    parser.add_argument("models", nargs="+", metavar="MODEL")
+    parser.add_argument("models", nargs="*", metavar="MODEL")
     arguments = parser.parse_args()
-    models = [onnx.load(path) for path in arguments.models]
+    models = [(Path(path).stem, onnx.load(path)) for path in arguments.models] + node_cases()
     counts = collections.Counter()
     end, number = time.monotonic() + arguments.seconds, arguments.seed
+    process = Judge(arguments.library)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         while time.monotonic() < end:
             number += 1
             chance = random.Random(number)
-            which = chance.randrange(len(models))
+            name, model = chance.choice(models)
             try:
-                path.write_bytes(mutated(models[which], chance).SerializeToString())
+                path.write_bytes(mutated(model, chance).SerializeToString())
             except (ValueError, TypeError, IndexError, OverflowError):
                 continue  # what cannot be written is no model
-            status, detail = outcome_of(arguments.library, path, number)
+            status, detail = process.ask(str(path), number)
             counts[status] += 1
             if status not in ("differ", "crashed"):
                 continue
             arguments.keep.mkdir(parents=True, exist_ok=True)
-            kept = arguments.keep / f"{Path(arguments.models[which]).stem}_{number}.onnx"
+            kept = arguments.keep / f"{name}_{number}.onnx"
             kept.write_bytes(path.read_bytes())
             print(f"{status} {kept}: {detail[:300]}", flush=True)
     for status in ("equal", "differ", "only ONNX Runtime", "only tunec", "neither", "crashed"):
