@@ -69,7 +69,7 @@ struct Rows {
   std::vector<double> q, k, v;
 
   void Score(int64_t head, int64_t query, std::vector<double>& scores) const {
-    const double* left = &q[(head * sizes.queries + query) * sizes.depth];
+    const double* left = q.data() + (head * sizes.queries + query) * sizes.depth;
     const double* right = k.data() + head / sizes.group * sizes.keys * sizes.depth;
     const double scale = node.Float("scale");
     const double cap = node.Float("softcap");
@@ -116,7 +116,8 @@ Outputs RunAttention(const RunContext& context) {
               [&](int64_t begin, int64_t end) {
                 std::vector<double> scores(static_cast<size_t>(sizes.keys));
                 for (int64_t row = begin; row < end; ++row)
-                  rows.Run(row / sizes.queries, row % sizes.queries, scores, &y[row * sizes.width]);
+                  rows.Run(row / sizes.queries, row % sizes.queries, scores,
+                           y.data() + row * sizes.width);
               });
   Store(y.data(), 0, result.size(), result);
   return std::vector<Array>{std::move(result)};

@@ -69,7 +69,7 @@ void RunRows(const Product<B, Sum>& product, int64_t begin, int64_t end) {
   Sums<Sum> sums;
   for (int64_t row = begin; row < end; row += kRows) {
     const int64_t rows = std::min(kRows, end - row);
-    for (int64_t r = 0; r < rows; ++r) product.load_row(row + r, &a[r * product.depth]);
+    for (int64_t r = 0; r < rows; ++r) product.load_row(row + r, a.data() + r * product.depth);
     for (int64_t column = 0; column < product.columns; column += kColumns) {
       const int64_t count = std::min(kColumns, product.columns - column);
       for (auto& line : sums) std::fill_n(line.begin(), count, Sum{0});
@@ -262,18 +262,18 @@ std::vector<Array> Conv(const RunContext& context) {
   std::vector<Sum> y(static_cast<size_t>(shape.groups * group_size));
   for (int64_t n = 0; n < shape.images; ++n) {
     for (size_t m = 0; m < bias.size(); ++m)
-      std::fill_n(&y[m * shape.places], shape.places, bias[m]);
+      std::fill_n(y.data() + m * shape.places, shape.places, bias[m]);
     // Many groups run side by side; a single one splits its places.
-    ParallelFor(shape.groups, group_size * shape.channels * shape.taps,
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t g = begin; g < end; ++g) {
-                    const std::vector<B> b = GroupWeights(w + g * w_size, shape, transposed);
-                    const Sum* image = &x[(n * shape.groups + g) * shape.channels * shape.from];
-                    const auto product =
-                        ConvProduct<B, Sum>(shape, table, b.data(), image, &y[g * group_size]);
-                    shape.groups == 1 ? RunProduct(product) : RunRows(product, 0, product.rows);
-                  }
-                });
+    ParallelFor(
+        shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {
+          for (int64_t g = begin; g < end; ++g) {
+            const std::vector<B> b = GroupWeights(w + g * w_size, shape, transposed);
+            const Sum* image = x.data() + (n * shape.groups + g) * shape.channels * shape.from;
+            const auto product =
+                ConvProduct<B, Sum>(shape, table, b.data(), image, y.data() + g * group_size);
+            shape.groups == 1 ? RunProduct(product) : RunRows(product, 0, product.rows);
+          }
+        });
     StoreNumbers(y.data(), n * shape.groups * group_size, shape.groups * group_size, result);
   }
   return {std::move(result)};

@@ -74,7 +74,7 @@ Outputs RunSoftmax(const RunContext& context) {
   ParallelFor(lines, length * 20, [&](int64_t begin, int64_t end) {
     std::vector<double> line(static_cast<size_t>(length));
     for (int64_t i = begin; i < end; ++i) {
-      double* start = &x[i / inner * length * inner + i % inner];
+      double* start = x.data() + i / inner * length * inner + i % inner;
       for (int64_t k = 0; k < length; ++k) line[k] = start[k * inner];
       Softmax(line, logarithm);
       for (int64_t k = 0; k < length; ++k) start[k * inner] = line[k];
@@ -111,7 +111,7 @@ Outputs RunInstanceNorm(const RunContext& context) {
   const std::vector<double> bias = LoadAll<double>(context.input(2));
   const int64_t size = groups == 0 ? 0 : planes.channels / groups * planes.inner;
   for (int64_t g = 0; g < planes.outer * groups && size > 0; ++g) {
-    const std::span<double> group(&x[g * size], static_cast<size_t>(size));
+    const std::span<double> group(x.data() + g * size, static_cast<size_t>(size));
     const Moments moments = MomentsOf(group);
     const double deviation = std::sqrt(moments.variance + epsilon);
     for (int64_t i = 0; i < size; ++i) {
@@ -132,7 +132,7 @@ Outputs RunAxisNorm(const RunContext& context) {
   std::vector<double> bias;
   if (context.Given(2)) bias = BroadcastTo(context.input(2), input.shape());
   for (int64_t start = 0; start < input.size(); start += size) {
-    const std::span<double> line(&x[start], static_cast<size_t>(size));
+    const std::span<double> line(x.data() + start, static_cast<size_t>(size));
     // rms_norm divides by the root of the mean square, the variance about 0.
     const Moments moments = centred ? MomentsOf(line) : Moments{0, MeanSquare(line)};
     const double deviation = std::sqrt(moments.variance + context.node.Float("epsilon"));

@@ -90,10 +90,10 @@ std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis&
   for (int64_t out = 0; out < axis.to; ++out) {
     const std::vector<Tap> taps = ClampedTaps(node, out, axis);
     for (int64_t o = 0; o < outer; ++o) {
-      T* to = &y[(o * axis.to + out) * inner];
+      T* to = y.data() + (o * axis.to + out) * inner;
       for (const Tap& tap : taps) {
         if (tap.weight == 0) continue;  // 0 * inf would be NaN
-        const T* from = &x[(o * axis.from + tap.index) * inner];
+        const T* from = x.data() + (o * axis.from + tap.index) * inner;
         for (int64_t i = 0; i < inner; ++i)
           to[i] = copies ? from[i] : static_cast<T>(to[i] + tap.weight * from[i]);
       }
