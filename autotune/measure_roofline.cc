@@ -32,44 +32,27 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Written out, so that every accumulator is a register. The result is returned lest the
-// compiler drop the work; 0.999 and 1e-4 keep the numbers normal.
-#define TUNEC_ACCUMULATORS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+// Inlined into a function of each width, which says what instructions there are. The result is
+// returned lest the compiler drop the work; 0.999 and 1e-4 keep the numbers normal.
+template <class Vector>
+[[gnu::always_inline]] inline float MultiplyAdd(const Vector& zero, int64_t rounds) {
+  Vector sums[kAccumulators];  // NOLINT(modernize-avoid-c-arrays): a template would lose alignment
+  for (int i = 0; i < kAccumulators; ++i) sums[i] = zero + static_cast<float>(i);
+  for (int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+    for (Vector& sum : sums) sum = sum * 0.999F + 1e-4F;
+  }
+  Vector total = zero;
+  for (const Vector& sum : sums) total += sum;
+  return total[0];
+}
 
 __attribute__((target("avx512f"))) float MultiplyAdd512(int64_t rounds) {
-  const __m512 factor = _mm512_set1_ps(0.999F), term = _mm512_set1_ps(1e-4F);
-#define TUNEC_DECLARE(i) __m512 a##i = _mm512_set1_ps(i);
-#define TUNEC_STEP(i) a##i = _mm512_fmadd_ps(a##i, factor, term);
-#define TUNEC_SUM(i) sum = _mm512_add_ps(sum, a##i);
-  TUNEC_ACCUMULATORS(TUNEC_DECLARE)
-  for (int64_t round = 0; round < rounds; ++round) {
-    TUNEC_ACCUMULATORS(TUNEC_STEP)
-  }
-  __m512 sum = _mm512_setzero_ps();
-  TUNEC_ACCUMULATORS(TUNEC_SUM)
-#undef TUNEC_DECLARE
-#undef TUNEC_STEP
-#undef TUNEC_SUM
-  return _mm512_cvtss_f32(sum);
+  return MultiplyAdd(_mm512_setzero_ps(), rounds);
 }
-
 __attribute__((target("avx2,fma"))) float MultiplyAdd256(int64_t rounds) {
-  const __m256 factor = _mm256_set1_ps(0.999F), term = _mm256_set1_ps(1e-4F);
-#define TUNEC_DECLARE(i) __m256 a##i = _mm256_set1_ps(i);
-#define TUNEC_STEP(i) a##i = _mm256_fmadd_ps(a##i, factor, term);
-#define TUNEC_SUM(i) sum = _mm256_add_ps(sum, a##i);
-  TUNEC_ACCUMULATORS(TUNEC_DECLARE)
-  for (int64_t round = 0; round < rounds; ++round) {
-    TUNEC_ACCUMULATORS(TUNEC_STEP)
-  }
-  __m256 sum = _mm256_setzero_ps();
-  TUNEC_ACCUMULATORS(TUNEC_SUM)
-#undef TUNEC_DECLARE
-#undef TUNEC_STEP
-#undef TUNEC_SUM
-  return _mm256_cvtss_f32(sum);
+  return MultiplyAdd(_mm256_setzero_ps(), rounds);
 }
-#undef TUNEC_ACCUMULATORS
 
 /// What each repetition found.
 struct PeakSamples {
