@@ -3,8 +3,9 @@
 // schedule, or a shared object that has
 //     void Run(void** arguments)
 // for the same kernel, its arguments in the order of the text. Prints a line of JSON for each:
-// milliseconds of every round, and how far its results are from the first one's. What has run for
-// some seconds takes no further turn.
+// milliseconds of every round, and how far its results are from the first one's. Elements that the
+// second one has otherwise, if it is a shared object too, are left out: roundings alone decide
+// them. `undecided` is their share. What has run for some seconds takes no further turn.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,6 +70,12 @@ void SetElement(Buffer& buffer, DataType type, int64_t i, double value) {
   } else {
     static_cast<int32_t*>(buffer.data())[i] = static_cast<int32_t>(value);
   }
+}
+
+// How far two compilers may be apart in an element, relative to the largest, that counts.
+double Undecided(DataType type) {
+  if (type == DataType::kF64) return 1e-10;
+  return type == DataType::kF32 ? 1e-5 : 0;
 }
 
 struct Argument {
@@ -147,6 +154,7 @@ Form SharedObject(const std::string& file) {
 struct Contestant {
   std::string name;
   Form run;
+  bool is_reference = false;  // a shared object
   std::vector<double> milliseconds = {};
   double difference = 0;
 };
@@ -164,7 +172,7 @@ class Contest {
 
   void Add(const std::string& name, int threads, const std::string& file) {
     if (file.ends_with(".so")) {
-      contestants_.push_back({name, SharedObject(file)});
+      contestants_.push_back({name, SharedObject(file), /*is_reference=*/true});
       return;
     }
     const Target target = Must(ParseCpu("native", threads));
@@ -180,8 +188,9 @@ class Contest {
       Forget();
       one.milliseconds = {Time(one)};
       if (&one == &contestants_.front()) {
-        Remember();
+        Remember(wanted_);
       } else {
+        if (&one == &contestants_[1] && one.is_reference) Remember(second_);
         one.difference = Difference();
       }
     }
@@ -197,9 +206,12 @@ class Contest {
         spent[i] += contestants_[i].milliseconds.back();
       }
     }
+    const double undecided = UndecidedShare();
     for (const Contestant& one : contestants_) {
-      fmt::print("{{\"name\": \"{}\", \"difference\": {:.3g}, \"milliseconds\": [{:.4g}]}}\n",
-                 one.name, one.difference, fmt::join(one.milliseconds, ", "));
+      fmt::print(
+          "{{\"name\": \"{}\", \"difference\": {:.3g}, \"undecided\": {:.3g}, "
+          "\"milliseconds\": [{:.4g}]}}\n",
+          one.name, one.difference, undecided, fmt::join(one.milliseconds, ", "));
     }
   }
 
@@ -227,31 +239,70 @@ class Contest {
     }
   }
 
-  void Remember() {
+  void Remember(std::vector<Buffer>& into) const {
     for (const Argument& argument : arguments_) {
       Buffer copy(argument.buffer.bytes());
       std::memcpy(copy.data(), argument.buffer.data(), copy.bytes());
-      wanted_.push_back(std::move(copy));
+      into.push_back(std::move(copy));
     }
   }
 
-  // Of each output, relative to its largest element; not a number counts as infinitely far.
   double Difference() const {
     double greatest = 0;
     for (size_t a = 0; a < arguments_.size(); ++a) {
-      const Tensor& tensor = *arguments_[a].tensor;
-      if (tensor.role != TensorRole::kOutput) continue;
-      double most = 0;
-      double largest = 1e-300;
-      for (int64_t i = 0; i < StorageElements(tensor); ++i) {
-        const double wanted = Element(wanted_[a], tensor.type, i);
-        const double off = std::abs(Element(arguments_[a].buffer, tensor.type, i) - wanted);
-        most = off <= most ? most : std::isnan(off) ? INFINITY : off;
-        largest = std::max(largest, std::abs(wanted));
-      }
-      greatest = std::max(greatest, most / largest);
+      if (arguments_[a].tensor->role != TensorRole::kOutput) continue;
+      greatest = std::max(greatest, DifferenceOf(a));
     }
     return greatest;
+  }
+
+  // Relative to the largest element; not a number counts as infinitely far.
+  double DifferenceOf(size_t argument) const {
+    const DataType type = arguments_[argument].tensor->type;
+    const int64_t elements = StorageElements(*arguments_[argument].tensor);
+    const double largest = Largest(argument);
+    double most = 0;
+    for (int64_t i = 0; i < elements; ++i) {
+      if (IsUndecided(argument, i, largest)) continue;
+      const double wanted = Element(wanted_[argument], type, i);
+      const double off = std::abs(Element(arguments_[argument].buffer, type, i) - wanted);
+      most = off <= most ? most : std::isnan(off) ? INFINITY : off;
+    }
+    return most / largest;
+  }
+
+  // Of what the first contestant made of an output.
+  double Largest(size_t argument) const {
+    const Tensor& tensor = *arguments_[argument].tensor;
+    double largest = 1e-300;
+    for (int64_t i = 0; i < StorageElements(tensor); ++i) {
+      largest = std::max(largest, std::abs(Element(wanted_[argument], tensor.type, i)));
+    }
+    return largest;
+  }
+
+  bool IsUndecided(size_t argument, int64_t element, double largest) const {
+    if (second_.empty()) return false;
+    const DataType type = arguments_[argument].tensor->type;
+    const double apart = std::abs(Element(second_[argument], type, element) -
+                                  Element(wanted_[argument], type, element));
+    return !(apart <= Undecided(type) * largest);
+  }
+
+  // The share of the output elements that the two references leave open.
+  double UndecidedShare() const {
+    double open = 0;
+    double all = 0;
+    for (size_t a = 0; a < arguments_.size(); ++a) {
+      const Tensor& tensor = *arguments_[a].tensor;
+      if (tensor.role != TensorRole::kOutput) continue;
+      const double largest = Largest(a);
+      for (int64_t i = 0; i < StorageElements(tensor); ++i) {
+        open += IsUndecided(a, i, largest) ? 1 : 0;
+      }
+      all += static_cast<double>(StorageElements(tensor));
+    }
+    return open / all;
   }
 
   double Time(const Contestant& one) {
@@ -263,7 +314,8 @@ class Contest {
 
   const Compute& compute_;
   std::vector<Argument> arguments_;
-  std::vector<Buffer> wanted_;
+  std::vector<Buffer> wanted_;  // the first contestant's results
+  std::vector<Buffer> second_;  // the second one's
   std::vector<Contestant> contestants_;
 };
 
