@@ -26,10 +26,11 @@ class StorageReader {
     for (size_t r = 0; r < statement.reads.size(); ++r) {
       const Read& read = statement.reads[r];
       if (HomeOf(tensors_, read.tensor) != storage_.home) continue;
-      for (const std::vector<IndexExpr>& where : effects.needed[r]) {
+      for (const ReadUse& use : effects.needed[r]) {
         Access access{.statement = id,
                       .index = IndexOf(read.tensor, read.index),
-                      .guard = where,
+                      .guard = use.when,
+                      .turn = use.write,
                       .reads = true};
         if (read.guard) {
           std::ranges::copy(read.guard->nonnegative, std::back_inserter(access.guard));
@@ -45,6 +46,7 @@ class StorageReader {
       storage_.accesses.push_back({.statement = id,
                                    .index = IndexOf(write.tensor, write.index),
                                    .guard = effects.writes[w].when,
+                                   .turn = w,
                                    .reads = statement.reducer.has_value(),
                                    .writes = true,
                                    .replaces = certain && !statement.reducer});

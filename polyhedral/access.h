@@ -12,6 +12,7 @@ struct Access {
   StatementId statement = 0;
   std::vector<IndexExpr> index;  // over the statement's iterators, one per extent of the storage
   std::vector<IndexExpr> guard;  // it happens where all are >= 0
+  size_t turn = 0;               // the write of the statement that it is, or that it is read for
   bool reads = false;
   bool writes = false;  // both for the accumulator of a reduction
   /// A write that replaces what was there each time it is reached: not a reduction's, which

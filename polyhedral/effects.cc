@@ -147,7 +147,7 @@ bool AreSeparable(const Statement& statement, const std::vector<ConditionalWrite
 Effects Unconditional(const Statement& statement) {
   Effects effects;
   for (const Expr& value : statement.values) effects.writes.push_back({.value = value});
-  effects.needed.assign(statement.reads.size(), {Conditions{}});
+  effects.needed.assign(statement.reads.size(), {ReadUse{}});
   return effects;
 }
 
@@ -168,10 +168,12 @@ Effects EffectsOf(const std::vector<Tensor>& tensors, const Statement& statement
     return Unconditional(statement);
   }
   effects.needed.resize(statement.reads.size());
-  for (const ConditionalWrite& write : effects.writes) {
+  for (size_t k = 0; k < effects.writes.size(); ++k) {
+    const ConditionalWrite& write = effects.writes[k];
     VisitUses(write.value, write.when, [&](int slot, const Conditions& path) {
-      std::vector<Conditions>& uses = effects.needed[slot];
-      if (std::ranges::find(uses, path) == uses.end()) uses.push_back(path);
+      const ReadUse use{.write = k, .when = path};
+      std::vector<ReadUse>& uses = effects.needed[slot];
+      if (std::ranges::find(uses, use) == uses.end()) uses.push_back(use);
     });
   }
   return effects;

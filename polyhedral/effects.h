@@ -20,10 +20,16 @@ struct ConditionalWrite {
   Expr value;
 };
 
+/// The value of a read is used for a write, where all of `when` are >= 0.
+struct ReadUse {
+  size_t write = 0;
+  std::vector<IndexExpr> when;
+  bool operator==(const ReadUse&) const = default;
+};
+
 struct Effects {
-  std::vector<ConditionalWrite> writes;  // of the statement's, in order
-  /// Per read: where its value is used, as conditions that all hold there, one list for each use.
-  std::vector<std::vector<std::vector<IndexExpr>>> needed;
+  std::vector<ConditionalWrite> writes;      // of the statement's, in order
+  std::vector<std::vector<ReadUse>> needed;  // per read
   /// Whether a write has conditions. Its writes can then be made one after the other, each with
   /// what it reads: none reads what an earlier one of the same instance wrote.
   bool conditional = false;

@@ -14,8 +14,10 @@
 
 #include "ir/loop_nest_names.h"
 #include "polyhedral/dependences.h"
+#include "polyhedral/effects.h"
 #include "polyhedral/instances.h"
 #include "polyhedral/isl_handles.h"
+#include "polyhedral/lane_turns.h"
 #include "polyhedral/order_proof.h"
 #include "polyhedral/relations.h"
 #include "support/check.h"
@@ -29,8 +31,9 @@ constexpr size_t kThreadAxes = 3;
 // its ends; every question is then whether some of these vectors has a certain shape.
 class Check {
  public:
-  Check(isl_ctx* ctx, const ProofInput& input)
+  Check(isl_ctx* ctx, const ProofInput& input, const std::vector<Storage>& storages)
       : ctx_(ctx),
+        storages_(storages),
         tensors_(input.tensors),
         statements_(input.statements),
         tree_(input.tree),
@@ -64,8 +67,10 @@ class Check {
   Status CheckPipelines(const isl::Set& differences, const Dependence& dependence) const;
   bool IsOwnReduction(const Dependence& dependence) const;
   bool IsSumOfLanes(VarId loop, const Dependence& dependence) const;
+  bool TakesTurns(const Place& loop, const Dependence& dependence) const;
 
   isl_ctx* ctx_;
+  const std::vector<Storage>& storages_;
   const std::vector<Tensor>& tensors_;
   const std::vector<Statement>& statements_;  // before staging
   const ScheduleTree& tree_;
@@ -123,6 +128,17 @@ bool Check::IsSumOfLanes(VarId loop, const Dependence& dependence) const {
   return tree_.loops[loop].kind == LoopKind::kVector && order_ == ReductionOrder::kAny &&
          IsOwnReduction(dependence) &&
          WritesOneElement(tree_, dependence.from, statements_[dependence.from], loop);
+}
+
+// Lanes of which each write's turn comes as a whole.
+bool Check::TakesTurns(const Place& loop, const Dependence& dependence) const {
+  const StatementId id = dependence.from;
+  if (tree_.loops[loop.node->loop].kind != LoopKind::kVector || id != dependence.to ||
+      !EffectsOf(tensors_, statements_[id]).conditional) {
+    return false;
+  }
+  const auto storage = std::ranges::find(storages_, dependence.tensor, &Storage::home);
+  return KeepTurns(ctx_, id, {statements_[id], times_[id], loop.depth}, *storage);
 }
 
 // { time(b) - time(a) : a -> b a dependence }
@@ -232,7 +248,7 @@ Status Check::CheckForward(const isl::Set& differences, const Dependence& depend
 Status Check::CheckLoops(const isl::Set& differences, const Dependence& dependence) const {
   for (const Place& loop : loops_) {
     if (!loop.Holds(dependence.from) || !loop.Holds(dependence.to)) continue;
-    if (IsSumOfLanes(loop.node->loop, dependence)) continue;
+    if (IsSumOfLanes(loop.node->loop, dependence) || TakesTurns(loop, dependence)) continue;
     const isl::Set together = EqualBefore(differences, loop.depth);
     const auto dimension = static_cast<unsigned>(loop.depth);
     const TreeLoop& tree_loop = tree_.loops[loop.node->loop];
@@ -329,7 +345,7 @@ Status Dependences::CheckStorages(const ScheduleTree& tree, ReductionOrder order
                                   const std::vector<bool>& proven) const {
   if (std::ranges::find(proven, false) == proven.end()) return {};
   isl_ctx* ctx = impl_->context.get();
-  const class Check check(ctx, {impl_->tensors, impl_->statements, tree, order});
+  const class Check check(ctx, {impl_->tensors, impl_->statements, tree, order}, impl_->storages);
   for (size_t i = 0; i < proven.size(); ++i) {
     if (proven[i]) continue;
     TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));

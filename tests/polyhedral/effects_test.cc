@@ -71,7 +71,9 @@ TEST(Effects, AReadIsNeededWhereItsUsesAre) {
   const Found found = Of(compute);
   for (size_t r = 0; r < statement.reads.size(); ++r) {
     std::vector<std::vector<std::string>> needed;
-    for (const auto& where : found.effects.needed[r]) needed.push_back(Texts(statement, where));
+    for (const ReadUse& use : found.effects.needed[r]) {
+      needed.push_back(Texts(statement, use.when));
+    }
     if (compute.tensors[statement.reads[r].tensor].name == "a") {
       EXPECT_THAT(needed, ElementsAre(ElementsAre("-p"), ElementsAre("p - 1", "i - 2")));
     } else {
@@ -142,6 +144,34 @@ TEST(Effects, FreeWhatTheyDoNotTouch) {
   EXPECT_EQ(refused.error().message,
             "parallel loop s.p carries accesses of a: the flow dependence s(p=0, i=2) -> s(p=1, "
             "i=2) at distance (p 1, i 0) is violated");
+}
+
+constexpr std::string_view kShifted = R"(compute shifted {
+  input X: f32[9]
+  output a: f32[9]
+  output b: f32[9]
+  a[i: 9]:
+    a[i] = X[i]
+  b[i: 9]:
+    b[i] = X[i] * 2.0
+  s[t: 3 sequential, i: 7 sequential]:
+    (a[i + 1], b[i + 1]) = (a[i + 1] * 0.5 + b[i + 2], b[i + 1] + select(holds(i - 1 >= 0), a[i OFFSET], 0.0))
+}
+)";
+
+Status CheckLanes(std::string text, std::string_view offset) {
+  text.replace(text.find("OFFSET"), 6, offset);
+  ScheduleTree tree = OriginalTree(MustParse(text));
+  const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
+  tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kVector;
+  return dependences.Check(tree, ReductionOrder::kAsWritten);
+}
+
+// All lanes write a before any reads it for b: what b wants of the lanes before is there.
+TEST(Effects, LanesTakeTurns) {
+  EXPECT_TRUE(CheckLanes(std::string(kShifted), "+ 0"));
+  // Of a later lane b wants what was there before.
+  EXPECT_FALSE(CheckLanes(std::string(kShifted), "+ 2"));
 }
 
 // A column is scaled by its pivot, then taken from the others: the guard keeps it out of them.

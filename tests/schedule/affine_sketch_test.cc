@@ -170,6 +170,15 @@ TEST(AffineSketch, RunsSweepsBesideEachOther) {
   EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
+// Three statements shifted into one: what one lane's h wants of the lane before is written by then.
+TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
+  const Compute compute = SmallKernel("fdtd-2d");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j"));
+  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+}
+
 // The sum over pairs that meet runs outside of the lanes, where isl has it innermost.
 TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   const Compute compute = SmallKernel("nussinov");
