@@ -106,62 +106,56 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
   return best;
 }
 
-// Each pass reads again, which the compiler must not notice.
-#define TUNEC_NEXT_PASS() asm volatile("" ::: "memory")
+// The same for data in caches: every pass reads again, which the compiler must not notice.
+void NextPass() { asm volatile("" ::: "memory"); }
 
-__attribute__((target("avx512f"))) int Read512(const std::byte* from, size_t bytes,
-                                               int64_t passes) {
-  __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
+template <class Vector>
+[[gnu::always_inline]] inline int64_t Read(const Vector& zero, const std::byte* from, size_t bytes,
+                                           int64_t passes) {
+  Vector seen[4] = {zero, zero, zero, zero};  // NOLINT(modernize-avoid-c-arrays): as above
   for (int64_t pass = 0; pass < passes; ++pass) {
-    for (size_t i = 0; i < bytes; i += 256) {
-      a = _mm512_or_si512(a, _mm512_loadu_si512(from + i));
-      b = _mm512_or_si512(b, _mm512_loadu_si512(from + i + 64));
-      c = _mm512_or_si512(c, _mm512_loadu_si512(from + i + 128));
-      d = _mm512_or_si512(d, _mm512_loadu_si512(from + i + 192));
+    for (size_t i = 0; i < bytes; i += sizeof(seen)) {
+#pragma GCC unroll 4
+      for (size_t part = 0; part < 4; ++part) {
+        Vector next;
+        std::memcpy(&next, from + i + part * sizeof(Vector), sizeof(Vector));
+        seen[part] |= next;
+      }
     }
-    TUNEC_NEXT_PASS();
+    NextPass();
   }
-  a = _mm512_or_si512(_mm512_or_si512(a, b), _mm512_or_si512(c, d));
-  return _mm512_reduce_or_epi32(a);
+  return ((seen[0] | seen[1]) | (seen[2] | seen[3]))[0];
 }
 
+template <class Vector>
+[[gnu::always_inline]] inline void Copy(std::byte* to, const std::byte* from, size_t bytes,
+                                        int64_t passes) {
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += sizeof(Vector)) {
+      Vector next;
+      std::memcpy(&next, from + i, sizeof(Vector));
+      std::memcpy(to + i, &next, sizeof(Vector));
+    }
+    NextPass();
+  }
+}
+
+__attribute__((target("avx512f"))) int64_t Read512(const std::byte* from, size_t bytes,
+                                                   int64_t passes) {
+  return Read(_mm512_setzero_si512(), from, bytes, passes);
+}
+__attribute__((target("avx2"))) int64_t Read256(const std::byte* from, size_t bytes,
+                                                int64_t passes) {
+  return Read(_mm256_setzero_si256(), from, bytes, passes);
+}
 __attribute__((target("avx512f"))) void Copy512(std::byte* to, const std::byte* from, size_t bytes,
                                                 int64_t passes) {
-  for (int64_t pass = 0; pass < passes; ++pass) {
-    for (size_t i = 0; i < bytes; i += 64)
-      _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
-    TUNEC_NEXT_PASS();
-  }
+  Copy<__m512i>(to, from, bytes, passes);
 }
-
-__attribute__((target("avx2"))) __m256i Load256(const std::byte* from) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-}
-
-__attribute__((target("avx2"))) int Read256(const std::byte* from, size_t bytes, int64_t passes) {
-  __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
-  for (int64_t pass = 0; pass < passes; ++pass) {
-    for (size_t i = 0; i < bytes; i += 128) {
-      a = _mm256_or_si256(a, Load256(from + i));
-      b = _mm256_or_si256(b, Load256(from + i + 32));
-      c = _mm256_or_si256(c, Load256(from + i + 64));
-      d = _mm256_or_si256(d, Load256(from + i + 96));
-    }
-    TUNEC_NEXT_PASS();
-  }
-  a = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
-  return _mm256_extract_epi32(a, 0);
-}
-
 __attribute__((target("avx2"))) void Copy256(std::byte* to, const std::byte* from, size_t bytes,
                                              int64_t passes) {
-  for (int64_t pass = 0; pass < passes; ++pass) {
-    for (size_t i = 0; i < bytes; i += 32)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), Load256(from + i));
-    TUNEC_NEXT_PASS();
-  }
+  Copy<__m256i>(to, from, bytes, passes);
 }
-#undef TUNEC_NEXT_PASS
 
 /// Measures what data in caches can be read or copied with.
 class CacheMeter {
@@ -207,7 +201,7 @@ class CacheMeter {
   const bool wide_;
   const Buffer& from_;
   Buffer& to_;
-  std::atomic<int> sink_ = 0;  // lest the compiler drop the reads
+  std::atomic<int64_t> sink_ = 0;  // lest the compiler drop the reads
 };
 
 // Half of what a level holds, so that it need not be empty of all else; far more than the level
