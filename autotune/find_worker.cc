@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -37,7 +38,7 @@ Result<std::string> FindWorker() {
          {folder, above / "bin", above / "libexec" / "tunec", above.parent_path() / "bin"}) {
       std::string path = (place / kName).string();
       if (access(path.c_str(), X_OK) == 0) return path;
-      sought.push_back(path);
+      if (std::ranges::find(sought, path) == sought.end()) sought.push_back(path);
     }
   }
   return Fail(ErrorCode::kNotFound, "there is no tunec-worker; sought {}", fmt::join(sought, ", "));

@@ -20,7 +20,7 @@ std::string Text(const std::vector<Dim>& dims) {
                     : dim.parameter().empty() ? "?"
                                               : dim.parameter());
   }
-  return fmt::format("{}", fmt::join(parts, "x"));
+  return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
 std::vector<const OnnxValue*> FreeInputs(const OnnxGraph& graph) {

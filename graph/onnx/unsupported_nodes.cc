@@ -47,7 +47,8 @@ Status UnsupportedNodes::Report() const {
     const std::string why = kind.why.empty() ? "" : ": " + kind.why;
     parts.push_back(fmt::format("{} ({}){}", kind.op, Nodes(kind.nodes), why));
   }
-  return Fail(ErrorCode::kUnsupported, "{} node(s) are not supported: {}", count,
+  return Fail(ErrorCode::kUnsupported, "{} not supported: {}",
+              count == 1 ? "1 node is" : fmt::format("{} nodes are", count),
               fmt::join(parts, "; "));
 }
 

@@ -192,7 +192,7 @@ class Cli(unittest.TestCase):
     def test_arrays_and_named_dimensions_give_open_shapes(self):
         path = self.file("open.onnx", model([node("Relu", ["x"], ["y"])], {"x": ["n", 3]}, {"y": ["n", 3]}))
         for command in ([], ["run"], ["show"], ["verify"], ["bench"], ["opt"]):
-            self.bad(2, "1 input has open dimensions: 'x' is nx3; fix them, for example with --dim n=1",
+            self.bad(2, "1 input has open dimensions: 'x' is [n, 3]; fix them, for example with --dim n=1",
                      *command, path)
         for dim in ("n", "n=", "n=-1", "=4", "n=four", "n=99999999999999999999"):
             self.bad(2, f"--dim {dim}: expected a dimension and its size", "show", path, "--dim", dim)
@@ -469,6 +469,17 @@ class Cli(unittest.TestCase):
         self.assertIn("y f32", out)
         out = self.good(path, "--trials", "2", "--retune", "p", "--threads", "1")
         self.assertRegex(out, r"(?m)^[0-2] new trials?; stopped after \d+ of \d+: \S")
+
+    def test_without_a_worker_each_place_is_named_once(self):
+        path = self.file("g.graph", GRAPH)
+        program = self.dir / "bin" / "tunec"
+        program.parent.mkdir()
+        shutil.copy(TUNEC, program)
+        done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,
+                              env=self.environment, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        places = done.stderr.split("sought ")[1].strip().split(", ")
+        self.assertEqual(sorted(places), sorted(set(places)))
 
     def test_a_program_that_is_no_worker(self):
         path = self.file("g.graph", GRAPH)

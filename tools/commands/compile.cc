@@ -93,8 +93,8 @@ Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
 
 void PrintTimes(const MeasuredRuns& runs, int threads) {
   fmt::print("\n{}\n", PrintTimings(runs.kernels, runs.roofline));
-  fmt::print("latency {} (median of {} runs, {} threads)\n", DurationText(runs.latency.Median()),
-             runs.latency.samples.size(), threads);
+  fmt::print("latency {} (median of {}, {})\n", DurationText(runs.latency.Median()),
+             CountText(std::ssize(runs.latency.samples), "run"), CountText(threads, "thread"));
 }
 
 /// "stopped" is null where nothing was to be measured.

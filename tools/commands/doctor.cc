@@ -79,7 +79,8 @@ std::string TileText(const Target& target) {
 
 void Doctor::ExamineCpu() {
   target_ = DetectCpu(arguments_.settings.threads);
-  Say("cpu", fmt::format("{}, {} cores, {} threads", target_.cpu, target_.cores, target_.threads));
+  Say("cpu", fmt::format("{}, {}, {}", target_.cpu, CountText(target_.cores, "core"),
+                         CountText(target_.threads, "thread")));
   Say("features", fmt::format("{}", fmt::join(target_.features, " ")));
   Say("vectors",
       fmt::format("{} bits, {} registers", target_.vector_bits, target_.vector_registers));

@@ -62,9 +62,10 @@ TEST(OnnxModel, OpenDimensionsAreListedTogether) {
       ->mutable_shape()
       ->mutable_dim(0)
       ->set_dim_param("batch");
-  EXPECT_THAT(MessageOf(model),
-              AllOf(HasSubstr("2 inputs have open dimensions"), HasSubstr("'image' is batchx3x?"),
-                    HasSubstr("'mask' is ?"), HasSubstr("--shape image=1x3x16 --shape mask=1")));
+  EXPECT_THAT(
+      MessageOf(model),
+      AllOf(HasSubstr("2 inputs have open dimensions"), HasSubstr("'image' is [batch, 3, ?]"),
+            HasSubstr("'mask' is [?]"), HasSubstr("--shape image=1x3x16 --shape mask=1")));
   const auto graph = model.Import({{{"image", {2, 3, 5}}, {"mask", {1}}}});
   ASSERT_TRUE(graph) << graph.error().Format();
   EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
@@ -109,7 +110,7 @@ TEST(OnnxModel, SizesOfNamedDimensions) {
 TEST(OnnxModel, OpenDimensionsAreRecommendedByTheirNames) {
   EXPECT_THAT(
       MessageOf(WithNamedDims(3)),
-      testing::EndsWith("2 inputs have open dimensions: 'a' is n, 'b' is nx3; fix them, for "
+      testing::EndsWith("2 inputs have open dimensions: 'a' is [n], 'b' is [n, 3]; fix them, for "
                         "example with --dim n=1, or with arrays: run MODEL --inputs FILE.npz"));
   EXPECT_THAT(MessageOf(WithNamedDims(-1)),
               HasSubstr("for example with --dim n=1 --shape b=1x16, or"));
@@ -138,7 +139,7 @@ TEST(OnnxModel, UnsupportedNodesAreCountedByOperator) {
     model.Node("Foo", {"x"}, {output}, {}, "com.acme");
   model.Node("Relu", {"x"}, {"y"}).Output("y");
   EXPECT_THAT(MessageOf(model),
-              HasSubstr("6 node(s) are not supported: com.acme.Foo (6 nodes: 'Foo_a', 'Foo_b', "
+              HasSubstr("6 nodes are not supported: com.acme.Foo (6 nodes: 'Foo_a', 'Foo_b', "
                         "'Foo_c', 'Foo_d' and 2 more)"));
 }
 
@@ -146,8 +147,8 @@ TEST(OnnxModel, WrongShapeOptions) {
   Model model(17);
   model.Input("x", {1, 3}).Node("Relu", {"x"}, {"y"}).Output("y");
   EXPECT_THAT(MessageOf(model, {{{"z", {1}}}}), HasSubstr("the model's inputs are 'x'"));
-  EXPECT_THAT(MessageOf(model, {{{"x", {1}}}}), HasSubstr("another rank than the model's 1x3"));
-  EXPECT_THAT(MessageOf(model, {{{"x", {2, 3}}}}), HasSubstr("does not fit the model's 1x3"));
+  EXPECT_THAT(MessageOf(model, {{{"x", {1}}}}), HasSubstr("another rank than the model's [1, 3]"));
+  EXPECT_THAT(MessageOf(model, {{{"x", {2, 3}}}}), HasSubstr("does not fit the model's [1, 3]"));
   const auto option = ParseShapeOption("x=1x3x224x224");
   ASSERT_TRUE(option);
   EXPECT_EQ(option->first, "x");
@@ -164,7 +165,7 @@ TEST(OnnxModel, AllUnsupportedNodesAreListed) {
       .Node("Relu", {"a"}, {"b"})
       .Node("ImageDecoder", {"b"}, {"c"});
   model.Node("Foo", {"x"}, {"d"}, {}, "com.acme").Node("Relu", {"x"}, {"y"}).Output("y");
-  EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("3 node(s) are not supported"),
+  EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("3 nodes are not supported"),
                                       HasSubstr("StringNormalizer ('StringNormalizer_a')"),
                                       HasSubstr("ImageDecoder ('ImageDecoder_c')"),
                                       HasSubstr("com.acme.Foo ('Foo_d')")));
@@ -282,7 +283,7 @@ TEST(OnnxModel, InputsBoundToConstants) {
     return result ? "" : result.error().message;
   };
   EXPECT_THAT(message("shape", Counting({2})), HasSubstr("is f32, wanted i64"));
-  EXPECT_THAT(message("shape", Ints({3}, {1, 2, 3})), HasSubstr("does not fit the model's 2"));
+  EXPECT_THAT(message("shape", Ints({3}, {1, 2, 3})), HasSubstr("does not fit the model's [2]"));
   EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is no input"));
   EXPECT_THAT(message("x", Counting({6})), HasSubstr("is not that of its constant, 6"));
 }
