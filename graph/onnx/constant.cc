@@ -62,12 +62,14 @@ Result<Array> RangeOf(T start, T limit, T delta, DataType type) {
     return Fail(ErrorCode::kInvalidArgument, "from {} to {} in steps of {} is no finite range",
                 start, limit, delta);
   }
-  Array array(type, {std::max<int64_t>(0, static_cast<int64_t>(count))});
+  Array array(type, {count > 0 ? static_cast<int64_t>(count) : 0});
   for (int64_t i = 0; i < array.size(); ++i) {
     if constexpr (std::is_same_v<T, double>) {
       array.SetDouble(i, start + static_cast<double>(i) * delta);
     } else {
-      array.SetInt(i, start + i * delta);
+      // Wraps: i * delta may leave 64 bits although the sum does not.
+      const uint64_t offset = static_cast<uint64_t>(i) * static_cast<uint64_t>(delta);
+      array.SetInt(i, static_cast<int64_t>(static_cast<uint64_t>(start) + offset));
     }
   }
   return array;

@@ -45,7 +45,7 @@ std::string FormContext::Constant(Array array) {
 
 std::string FormContext::Scalar(double value, DataType type) {
   Array array(type, {});
-  IsFloat(type) ? array.SetDouble(0, value) : array.SetInt(0, static_cast<int64_t>(value));
+  array.SetDouble(0, value);
   return Constant(std::move(array));
 }
 

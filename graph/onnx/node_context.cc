@@ -151,11 +151,7 @@ Operand NodeContext::Ints64(const std::vector<int64_t>& values) const {
 
 Operand NodeContext::Scalar(double value, DataType type) const {
   Array array(type, {});
-  if (IsFloat(type)) {
-    array.SetDouble(0, value);
-  } else {
-    array.SetInt(0, static_cast<int64_t>(value));
-  }
+  array.SetDouble(0, value);
   return Constant(std::move(array));
 }
 

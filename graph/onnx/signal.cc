@@ -21,11 +21,6 @@ Result<DataType> OutputType(const NodeContext& node) {
   return ElementType(number);
 }
 
-void Set(Array& array, int64_t index, double value) {
-  IsFloat(array.type()) ? array.SetDouble(index, value)
-                        : array.SetInt(index, static_cast<int64_t>(value));
-}
-
 /// a - b cos(2 pi i / n) + c cos(4 pi i / n)
 Result<Operands> Window(const NodeContext& node, double a, double b, double c) {
   TUNEC_ASSIGN(const int64_t size, node.ConstantInt(0));
@@ -38,7 +33,7 @@ Result<Operands> Window(const NodeContext& node, double a, double b, double c) {
   const auto n = static_cast<double>(periodic != 0 ? size : std::max<int64_t>(1, size - 1));
   for (int64_t i = 0; i < size; ++i) {
     const double phase = 2 * std::numbers::pi * static_cast<double>(i) / n;
-    Set(window, i, a - b * std::cos(phase) + c * std::cos(2 * phase));
+    window.SetDouble(i, a - b * std::cos(phase) + c * std::cos(2 * phase));
   }
   return Operands{node.Constant(std::move(window))};
 }
@@ -252,11 +247,13 @@ Result<Operands> MelWeightMatrix(const NodeContext& node, Op) {
     const int64_t centre = edge(i + 1);
     const int64_t high = edge(i + 2);
     for (int64_t j = low; j < centre; ++j) {
-      Set(matrix, j * bins + i, static_cast<double>(j - low) / static_cast<double>(centre - low));
+      matrix.SetDouble(j * bins + i,
+                       static_cast<double>(j - low) / static_cast<double>(centre - low));
     }
-    Set(matrix, centre * bins + i, 1);
+    matrix.SetDouble(centre * bins + i, 1);
     for (int64_t j = centre; j < high; ++j) {
-      Set(matrix, j * bins + i, static_cast<double>(high - j) / static_cast<double>(high - centre));
+      matrix.SetDouble(j * bins + i,
+                       static_cast<double>(high - j) / static_cast<double>(high - centre));
     }
   }
   return Operands{node.Constant(std::move(matrix))};

@@ -77,6 +77,17 @@ TEST(OnnxElementwise, FunctionsWithAttributes) {
   near(At("Shrink", 1, {{"lambd", 1.5}, {"bias", 1.5}}), 0);
 }
 
+// Attributes are floats whatever the operand; an integer has no 1e30 and no NaN.
+TEST(OnnxElementwise, AttributesBeyondTheIntegersAreTheNearestOnes) {
+  const Array x = Ints({2}, {-5, 5});
+  EXPECT_THAT(Values(Eval({.op = "Shrink", .attributes = {{"lambd", 1e30}}, .operands = {x}})),
+              ElementsAre(0, 0));
+  EXPECT_THAT(Values(Eval({.op = "Shrink",
+                           .attributes = {{"lambd", std::nan("")}, {"bias", 1.0}},
+                           .operands = {x}})),
+              ElementsAre(-4, 4));
+}
+
 TEST(OnnxElementwise, Predicates) {
   const Array x = Floats({4}, {1, kInf, -kInf, std::nanf("")});
   EXPECT_THAT(Values(Eval({.op = "IsNaN", .operands = {x}})), ElementsAre(0, 0, 0, 1));

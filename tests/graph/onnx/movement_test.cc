@@ -301,6 +301,10 @@ TEST(OnnxConstant, FromShapes) {
                            .operands = {Ints({}, {5}), Ints({}, {0}), Ints({}, {-2})},
                            .constants = {0, 1, 2}})),
               ElementsAre(5, 3, 1));
+  EXPECT_THAT(Values(Eval({.op = "Range",
+                           .operands = {Ints({}, {INT64_MAX}), Ints({}, {0}), Ints({}, {1})},
+                           .constants = {0, 1, 2}})),
+              ElementsAre());
   EXPECT_THAT(
       Values(Eval({.op = "EyeLike", .attributes = {{"k", 1}}, .operands = {Counting({2, 2})}})),
       ElementsAre(0, 1, 0, 0));
