@@ -79,12 +79,22 @@ Result<std::optional<double>> Bound(const NodeContext& node, std::string_view na
   return node.ConstantFloat(input);
 }
 
+/// One number, so that the result has the operand's shape.
+Result<Operand> BoundOperand(const NodeContext& node, size_t input) {
+  TUNEC_ASSIGN(const Operand bound, node.Input(input));
+  const int64_t count = ElementCount(bound->shape.list());
+  if (count == 1) return node.Reshape(bound, {});
+  return Fail(ErrorCode::kInvalidArgument, "bound {} has {} elements, wanted one", input, count);
+}
+
 Result<Operands> ClipToOperands(const NodeContext& node, Operand x) {
   if (node.HasInput(1)) {
-    TUNEC_ASSIGN(x, node.Emit(Op::kMax, {x, node.OptionalInput(1)}));
+    TUNEC_ASSIGN(const Operand least, BoundOperand(node, 1));
+    TUNEC_ASSIGN(x, node.Emit(Op::kMax, {x, least}));
   }
   if (node.HasInput(2)) {
-    TUNEC_ASSIGN(x, node.Emit(Op::kMin, {x, node.OptionalInput(2)}));
+    TUNEC_ASSIGN(const Operand most, BoundOperand(node, 2));
+    TUNEC_ASSIGN(x, node.Emit(Op::kMin, {x, most}));
   }
   return Operands{x};
 }

@@ -117,6 +117,12 @@ TEST(OnnxElementwise, ClipTakesAttributesBeforeOpset11AndInputsAfter) {
       Values(
           Eval({.op = "Clip", .operands = {Ints({2}, {-5, 5}), Ints({}, {0})}, .constants = {1}})),
       ElementsAre(0, 5));
+  const Array clipped =
+      Eval({.op = "Clip", .operands = {Floats({}, {3}), Floats({1}, {0}), Floats({1}, {2})}});
+  EXPECT_THAT(Values(clipped), ElementsAre(2));
+  EXPECT_TRUE(clipped.shape().empty());
+  EXPECT_THAT(ErrorOf({.op = "Clip", .operands = {x, Floats({3}, {0, 1, 2})}}),
+              HasSubstr("bound 1 has 3 elements, wanted one"));
 }
 
 TEST(OnnxElementwise, CastAndCastLike) {
