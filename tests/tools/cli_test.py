@@ -612,6 +612,15 @@ class Cli(unittest.TestCase):
         self.bad(1, "1 problem found", "doctor", "--db", "nowhere.db")
         self.assertFalse((self.dir / "nowhere.db").exists())
 
+    def test_drawings_say_where_no_border_of_a_tile_is_in_sight(self):
+        compute = self.file("c.compute", COMPUTE)
+        for size, noted in ((32, True), (8, False)):
+            steps = self.file("s.sched", f"split product.i {size}\nsplit product.j {size}\n"
+                                         "reorder product.i.0 product.j.0 product.i.1 product.j.1\n")
+            done = self.tunec("schedule", compute, "--steps", steps, "--svg", "out.svg")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("no border of a tile of product is in sight" in done.stderr, noted, done.stderr)
+
     def test_the_first_page_of_the_tutorial_can_be_copied(self):
         root = Path(__file__).parents[2]
         page = (root / "docs/tutorial/1_order.md").read_text()

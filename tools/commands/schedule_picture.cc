@@ -9,9 +9,11 @@
 #include <map>
 #include <optional>
 
+#include "polyhedral/schedule_tree.h"
 #include "support/file.h"
 #include "tools/commands/draw_iterations.h"
 #include "tools/model_options.h"
+#include "tools/report_error.h"
 
 namespace tunec {
 namespace {
@@ -140,6 +142,19 @@ IterationLayers LayersOf(const std::vector<std::string>& names) {
   return layers;
 }
 
+// Tiles larger than the drawing leave no border in it.
+void NoteHiddenTiles(const ScheduleTree& tree, const Picture& picture) {
+  for (const PicturePanel& panel : picture.panels) {
+    const Statement& statement = tree.statements[panel.view.statement];
+    const auto loops = LoopsAround(tree.root, panel.view.statement);
+    if (panel.tile_levels > 0 || loops.size() <= statement.iterators.size()) continue;
+    PrintToStandardError(
+        fmt::format("note: no border of a tile of {} is in sight; --size (up to {}) draws more, "
+                    "--at another part",
+                    statement.name, kWidestPicture));
+  }
+}
+
 }  // namespace
 
 void AddPictureOptions(CLI::App& command, PictureArguments& arguments) {
@@ -201,6 +216,7 @@ Status DrawSchedule(const ScheduleDraft& draft, const PictureArguments& argument
     views.push_back(std::move(view));
   }
   TUNEC_ASSIGN(const Picture picture, TakePicture(draft.tree, draft.dependences, views, order));
+  NoteHiddenTiles(draft.tree, picture);
   const std::string text = DrawIterations(draft.tree, picture, LayersOf(arguments.layers));
   if (arguments.svg != "-") return WriteFileAtomically(arguments.svg, text);
   fmt::print("{}", text);
