@@ -1,5 +1,6 @@
 // The text of a Compute, a line `---`, and the text of a schedule, which is applied to it.
 #include "ir/loop_nest.h"
+#include "polyhedral/check_elements.h"
 #include "schedule/apply.h"
 #include "tests/fuzz_input/finding.h"
 
@@ -26,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t end = text.find(kBetween);
   if (end == std::string_view::npos) return -1;
   const Result<Compute> compute = ParseCompute(text.substr(0, end + 1), "input.compute");
-  if (!compute || !Verify(*compute)) return -1;  // what the target compute is for
+  // What the target compute is for.
+  if (!compute || !Verify(*compute) || !CheckElements(*compute)) return -1;
   const Result<Schedule> schedule =
       ParseSchedule(text.substr(end + kBetween.size()), "input.sched");
   if (schedule) {
