@@ -23,8 +23,11 @@ inline void Require(bool holds, std::string_view what) {
 /// An input may be refused. It is a finding when the refusal says that we are to blame: whoever
 /// reads input has to find what is wrong with it.
 inline void RequireTheirFault(const Error& error, std::string_view what) {
-  const bool ours = error.code == ErrorCode::kInternal || error.message.starts_with("pass ");
-  if (ours) Finding(what, error.Format());
+  constexpr std::string_view kPass = "pass ";  // then its name and a colon
+  const size_t name_end = error.message.find_first_of(": ", kPass.size());
+  const bool of_pass = error.message.starts_with(kPass) && name_end != std::string::npos &&
+                       error.message[name_end] == ':';
+  if (of_pass || error.code == ErrorCode::kInternal) Finding(what, error.Format());
 }
 
 /// What went right in our own hands must go right.

