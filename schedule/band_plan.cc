@@ -196,6 +196,19 @@ std::vector<size_t> VectorLoops(const BandPlan& plan, const Compute& compute,
   return loops;
 }
 
+std::optional<size_t> AlongOperand(const BandPlan& plan, const Compute& compute,
+                                   const Statement& statement, size_t lanes) {
+  const VarId lane = plan.loops[lanes].iterator;
+  for (const Read& read : statement.reads) {
+    const auto along = ContiguousIterator(compute, statement, read.tensor, read.index);
+    if (!along || *along == lane || !UsesIterator(read.index, lane)) continue;
+    for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
+      if (plan.loops[i].iterator == *along) return i;
+    }
+  }
+  return std::nullopt;
+}
+
 bool DependsOn(const Statement& statement, VarId iterator) {
   bool depends = false;
   for (const Expr& value : statement.values) {
@@ -266,6 +279,10 @@ std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& 
   const BandPlan everywhere = planned(0, rows.size());
   BandPlan plan = planned(everywhere.band_begin, everywhere.band_end);
   plan.vectors = VectorLoops(plan, compute, statement);
+  for (const size_t lanes : plan.vectors) {
+    const auto along = AlongOperand(plan, compute, statement, lanes);
+    if (along) plan.along_operand[lanes] = *along;
+  }
   plan.cases = CaseLoops(plan, statement);
   plan.around_recurrence = IsAroundRecurrence(plan);
   plan.reuses = Reuses(plan, statement);

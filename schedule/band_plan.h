@@ -3,6 +3,7 @@
 // together.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct BandPlan {
   std::vector<size_t> vectors;
   /// Short loops on whose value it depends what an instance does.
   std::vector<size_t> cases;
+  /// By loop whose iterations may become lanes: the loop of the band along which the elements of an
+  /// operand lie side by side that are far apart for the lanes.
+  std::map<size_t, size_t> along_operand;
   bool has_conditions = false;
   /// Whether one loop alone carries nothing, around others that wait for their own iterations.
   bool around_recurrence = false;

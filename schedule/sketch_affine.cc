@@ -160,10 +160,14 @@ class Builder {
 
   void AddKnobs(const BandPlan& plan, const BandForm& form) {
     const int64_t points = PointsPerTile(plan.band_end - plan.band_begin);
+    // What is walked element by element: long; lanes across an operand's rows: few rows.
+    size_t walked = form.lanes.value_or(plan.band_end - 1);
+    const bool across = form.lanes && plan.along_operand.contains(walked);
+    if (across) walked = plan.along_operand.at(walked);
     for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
-      const bool innermost = form.lanes ? form.lanes == i : i + 1 == plan.band_end;
+      const int64_t other = across && form.lanes == i ? kVectorsAcross * lanes_ : points;
       sketch_.knobs.push_back(
-          TileKnob(plan.loops[i], innermost ? kVectorsPerTile * lanes_ : points));
+          TileKnob(plan.loops[i], i == walked ? kVectorsPerTile * lanes_ : other));
     }
     if (!form.lanes) sketch_.knobs.push_back({plan.statement + " jam", {1, 2, 4, 8, 16}, 3});
   }

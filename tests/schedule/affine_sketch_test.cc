@@ -189,6 +189,23 @@ TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
+// The operand's elements are far apart for the lanes: few of its rows, and long pieces of them.
+TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
+  const Compute compute = MustParse(R"(compute solve {
+  input L: f32[600, 600]
+  input b: f32[600]
+  output w: f32[600]
+  start[i: 600]:
+    w[i] = b[i]
+  w[i: 600 sequential, j: 600 sequential] where i - j - 1 >= 0:
+    w[i] = w[i] - L[i, j] * w[j]
+})");
+  const Sketch sketch = AffineSketchOf(compute);
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("split w.i 32\nsplit w.j 256\n"));
+  EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize w.i.1\n"));
+}
+
 // Of many rows several run side by side: each waits for its own elements only.
 TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   const Compute compute = MustParse(R"(compute scan {
