@@ -24,13 +24,14 @@ bool IsSum(const Expr& combine, size_t k) {
 
 }  // namespace
 
-Access::Access(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index)
+ElementAccess::ElementAccess(const Storage& storage, TensorId tensor,
+                             const std::vector<IndexExpr>& index)
     : storage_(&storage), buffer_(&storage.buffer(tensor)), tensor_(tensor), at_(index.size()) {
   for (const IndexExpr& expr : index) index_.emplace_back(expr);
 }
 
-Result<int64_t> Access::Locate(std::span<const int64_t> variables,
-                               std::span<const int64_t> loaded) {
+Result<int64_t> ElementAccess::Locate(std::span<const int64_t> variables,
+                                      std::span<const int64_t> loaded) {
   const Tensor& tensor = storage_->tensor(tensor_);
   bool inside = true;
   for (size_t d = 0; d < index_.size(); ++d) {
@@ -43,7 +44,7 @@ Result<int64_t> Access::Locate(std::span<const int64_t> variables,
               fmt::join(tensor.shape, ", "));
 }
 
-std::string Access::Element() const { return PrintElement(storage_->tensor(tensor_), at_); }
+std::string ElementAccess::Element() const { return PrintElement(storage_->tensor(tensor_), at_); }
 
 CompiledAssignment::CompiledAssignment(const Storage& storage, const Assignment& assignment,
                                        std::string name, Contraction contraction,
@@ -51,7 +52,7 @@ CompiledAssignment::CompiledAssignment(const Storage& storage, const Assignment&
     : name_(std::move(name)), precision_(precision), races_(races) {
   for (const Read& read : assignment.reads) {
     const DataType type = storage.tensor(read.tensor).type;
-    CompiledRead compiled{Access(storage, read.tensor, read.index), {}, false, {}, type, -1};
+    CompiledRead compiled{ElementAccess(storage, read.tensor, read.index), {}, false, {}, type, -1};
     if (read.guard) {
       compiled.guarded = true;
       compiled.outside = OutsideValue(read.guard->outside, type, precision);
@@ -117,7 +118,7 @@ Status CompiledAssignment::LoadReads(std::span<const int64_t> variables) {
   return {};
 }
 
-Status CompiledAssignment::CheckRaces(int64_t read_offset, const Access& read) const {
+Status CompiledAssignment::CheckRaces(int64_t read_offset, const ElementAccess& read) const {
   if (races_ == nullptr) return {};
   const Status status = races_->Read(read.tensor(), read_offset, name_);
   if (status) return {};

@@ -14,9 +14,9 @@
 namespace tunec {
 
 /// A read or write of a tensor at computed indices.
-class Access {
+class ElementAccess {
  public:
-  Access(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index);
+  ElementAccess(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index);
   /// The offset in the buffer. Errors: an index outside the tensor or its storage.
   Result<int64_t> Locate(std::span<const int64_t> variables, std::span<const int64_t> loaded);
   ElementBuffer& buffer() const { return *buffer_; }
@@ -61,11 +61,11 @@ class CompiledAssignment {
   Result<ElementCopy> BeginCopy(std::span<const int64_t> variables);
   /// Where the last Run wrote.
   const std::vector<int64_t>& offsets() const { return offsets_; }
-  Access& write(size_t k) { return writes_[k]; }
+  ElementAccess& write(size_t k) { return writes_[k]; }
 
  private:
   struct CompiledRead {
-    Access access;
+    ElementAccess access;
     std::vector<FlatIndex> guard;
     bool guarded = false;
     Scalar outside;
@@ -86,14 +86,14 @@ class CompiledAssignment {
   Scalar NewValue(size_t k, const ExprInputs& inputs) const;
   std::unexpected<Error> Failed(std::string message) const;
 
-  Status CheckRaces(int64_t read_offset, const Access& read) const;
+  Status CheckRaces(int64_t read_offset, const ElementAccess& read) const;
   Status CheckRaces() const;
 
   std::string name_;
   Precision precision_;
   RaceDetector* races_ = nullptr;
   std::vector<CompiledRead> reads_;
-  std::vector<Access> writes_;
+  std::vector<ElementAccess> writes_;
   std::vector<ExprProgram> values_;
   std::vector<ExprProgram> combine_;
   std::vector<std::optional<Product>> products_;

@@ -3,13 +3,13 @@
 namespace tunec {
 namespace {
 
-Status AtElement(const Access& access, Status status) {
+Status AtElement(const ElementAccess& access, Status status) {
   if (!status) status.error().message = access.Element() + ": " + status.error().message;
   return status;
 }
 
-Access AccessOf(const Storage& storage, const Read& read) {
-  return Access(storage, read.tensor, read.index);
+ElementAccess AccessOf(const Storage& storage, const Read& read) {
+  return ElementAccess(storage, read.tensor, read.index);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void CompiledTile::Set(std::span<int64_t> point, TileAxis axis, int64_t value) c
   if (loop != nullptr) point[loop->var] = value;
 }
 
-Result<Scalar> CompiledTile::Load(Access& access, std::span<const int64_t> point) const {
+Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t> point) const {
   TUNEC_ASSIGN(const int64_t offset, access.Locate(point, {}));
   if (!access.buffer().Written(offset)) {
     return Fail(ErrorCode::kInvalidArgument, "{}: read of {}, which nothing wrote", name_,

@@ -19,7 +19,7 @@ class CompiledTile {
   Status Run(std::span<int64_t> point);
 
  private:
-  Result<Scalar> Load(Access& access, std::span<const int64_t> point) const;
+  Result<Scalar> Load(ElementAccess& access, std::span<const int64_t> point) const;
   Status Store(std::span<const int64_t> point, const Scalar& value);
   Status RunElement(std::span<int64_t> point);
   int64_t Extent(TileAxis axis) const { return parts_.intrinsic->extents[static_cast<int>(axis)]; }
@@ -28,9 +28,9 @@ class CompiledTile {
   TileParts parts_;
   RaceDetector& races_;
   std::string name_;
-  Access left_;
-  Access right_;
-  Access accumulator_;
+  ElementAccess left_;
+  ElementAccess right_;
+  ElementAccess accumulator_;
   std::vector<Scalar> left_values_;
   std::vector<Scalar> right_values_;
 };
