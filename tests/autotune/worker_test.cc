@@ -99,7 +99,7 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
 }
 
 TEST_F(WorkerTest, AGreedyCandidateIsOutOfMemory) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's memory is not limited";
 #endif
   const auto measurer = MakeMeasurer({.memory_bytes = int64_t{1} << 30});
