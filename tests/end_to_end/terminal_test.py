@@ -96,24 +96,6 @@ class Terminal(TunecTest):
         self.read(terminal, seconds=60)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
 
-    def resize(self, terminal, rows, columns):
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def test_a_small_window_says_what_it_leaves_out(self):
-        graph = self.file("products.graph", PRODUCTS)
-        pid, terminal = self.start(graph, "--threads", 1, "--trials", 100000, "--db", self.db)
-        self.resize(terminal, 7, 60)
-        text = self.read(terminal, lambda text: "... 3 more" in text)
-        self.assertNotIn("\x1b[2J", text.split("... 3 more")[-1])
-        self.resize(terminal, 7, 50)  # what is drawn already is folded or cut: begin again
-        text = self.read(terminal, lambda text: "\x1b[2J" in text)
-        self.resize(terminal, 40, 120)
-        self.read(terminal, lambda text: text.split("\x1b[2J", 1)[-1].count("matmul") >= 5
-                  and "\x1b[2J" in text and "more" not in text.split("\x1b[2J", 1)[-1])
-        os.write(terminal, INTERRUPT)
-        self.read(terminal, seconds=60)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
-
     def test_ctrl_c_keeps_what_was_measured(self):
         pid, terminal = self.tuning(100000)
         text = self.read(terminal, lambda text: "trials " in text)
