@@ -21,8 +21,7 @@ class StorageReader {
         linear_ ? std::vector<int64_t>{StorageElements(tensors[home])} : tensors[home].shape;
   }
 
-  void Collect(StatementId id, const Statement& statement) {
-    const Effects effects = EffectsOf(tensors_, statement);
+  void Collect(StatementId id, const Statement& statement, const Effects& effects) {
     for (size_t r = 0; r < statement.reads.size(); ++r) {
       const Read& read = statement.reads[r];
       if (HomeOf(tensors_, read.tensor) != storage_.home) continue;
@@ -70,12 +69,14 @@ class StorageReader {
 
 std::vector<Storage> WrittenStorages(const std::vector<Tensor>& tensors,
                                      const std::vector<Statement>& statements) {
+  std::vector<Effects> effects;
+  for (const Statement& statement : statements) effects.push_back(EffectsOf(tensors, statement));
   std::vector<Storage> storages;
   for (size_t t = 0; t < tensors.size(); ++t) {
     if (tensors[t].alias) continue;
     StorageReader reader(tensors, static_cast<TensorId>(t));
     for (size_t s = 0; s < statements.size(); ++s) {
-      reader.Collect(static_cast<StatementId>(s), statements[s]);
+      reader.Collect(static_cast<StatementId>(s), statements[s], effects[s]);
     }
     Storage storage = reader.Take();
     if (std::ranges::any_of(storage.accesses, &Access::writes)) {
