@@ -5,16 +5,7 @@
 #include <string.h>
 #include <tunec/tunec.h>
 
-static int failures = 0;
-
-#define CHECK(condition)                                                                      \
-  do {                                                                                        \
-    if (!(condition)) {                                                                       \
-      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
-              tunec_error_message());                                                         \
-      ++failures;                                                                             \
-    }                                                                                         \
-  } while (0)
+#include "check.h"
 
 static char tiny[4096], product[4096], gather[4096];
 

@@ -11,17 +11,9 @@
 #include <tunec/tunec.h>
 #include <unistd.h>
 
-static int failures = 0;
-static char product[4096];
+#include "check.h"
 
-#define CHECK(condition)                                                                      \
-  do {                                                                                        \
-    if (!(condition)) {                                                                       \
-      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
-              tunec_error_message());                                                         \
-      ++failures;                                                                             \
-    }                                                                                         \
-  } while (0)
+static char product[4096];
 
 static const char* const kNoDatabase = "{\"db\": \"\", \"threads\": 2}";
 enum { kM = 24, kK = 40, kN = 56 };

@@ -29,11 +29,15 @@ Sketch AffineSketchOf(const Compute& compute) {
   return sketches.at(0);
 }
 
+Schedule InitialSchedule(const Compute& compute) {
+  const Sketch sketch = AffineSketchOf(compute);
+  return sketch.Fill(sketch.InitialDecisions());
+}
+
 class AffineSketches : public testing::TestWithParam<const char*> {};
 
 TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
-  const Sketch sketch = AffineSketchOf(Example(GetParam()));
-  const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
+  const std::string text = Print(InitialSchedule(Example(GetParam())));
   const fs::path file =
       fs::path(TUNEC_TEST_DATA) / "schedule/affine" / (std::string(GetParam()) + ".sched");
   if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
@@ -68,8 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, AffineSketches,
 
 TEST(AffineSketch, CutsStencilsIntoTilesOfTimeInWaves) {
   for (const char* name : {"jacobi_1d", "jacobi_2d", "gauss_seidel_2d", "heat_3d"}) {
-    const Sketch sketch = AffineSketchOf(Example(name));
-    const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
+    const std::string text = Print(InitialSchedule(Example(name)));
     EXPECT_THAT(text, testing::HasSubstr("skew A.i A.t 1 as A.i_t\n")) << name;
     EXPECT_THAT(text, testing::HasSubstr("split A.t ")) << name;
     EXPECT_THAT(text, testing::HasSubstr("wavefront A.wave\nparallelize A.")) << name;
@@ -116,8 +119,7 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   A[t: 8 sequential, i: 600]:
     A[t + 1, i] = A[t, 599 - i] + 1.0
 })");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule),
               testing::EndsWith("split A.i 256\nisolate A.i.0\nwavefront A.t\nparallelize A.i.0\n"
                                 "vectorize A.i.1\n"));
@@ -137,8 +139,7 @@ TEST(AffineSketch, DoesNotSlantForItsOwnSake) {
   step[k: 9 sequential, i: 17 sequential]:
     (A[i + 1], S[18 - i]) = (A[i] * 0.5 + S[i + 1], S[17 - i] + A[18 - i])
 })");
-  const Sketch sketch = AffineSketchOf(compute);
-  const std::string text = Print(sketch.Fill(sketch.InitialDecisions()));
+  const std::string text = Print(InitialSchedule(compute));
   EXPECT_THAT(text, testing::HasSubstr("vectorize a.i"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("step")));
 }
@@ -152,8 +153,7 @@ Compute SmallKernel(const std::string& name) {
 // columns are lanes, and each phase is code of its own.
 TEST(AffineSketch, TellsFoldedPhasesApart) {
   const Compute compute = SmallKernel("gramschmidt");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j\npeel step.p 1\n"));
   EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
@@ -162,8 +162,7 @@ TEST(AffineSketch, TellsFoldedPhasesApart) {
 // the sweeps' turns are waves.
 TEST(AffineSketch, RunsSweepsBesideEachOther) {
   const Compute compute = SmallKernel("adi");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.i"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("peel step.s 1\npeel step.d 1\n"));
   EXPECT_THAT(Print(schedule), testing::Not(testing::HasSubstr("skew step")));
@@ -173,8 +172,7 @@ TEST(AffineSketch, RunsSweepsBesideEachOther) {
 // Three statements shifted into one: what one lane's h wants of the lane before is written by then.
 TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
   const Compute compute = SmallKernel("fdtd-2d");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j"));
   EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
@@ -182,8 +180,7 @@ TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
 // The sum over pairs that meet runs outside of the lanes, where isl has it innermost.
 TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   const Compute compute = SmallKernel("nussinov");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr(" T.k T.j.1\n"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize T.j.1\n"));
   EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
@@ -200,8 +197,7 @@ TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
   w[i: 600 sequential, j: 600 sequential] where i - j - 1 >= 0:
     w[i] = w[i] - L[i, j] * w[j]
 })");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("split w.i 32\nsplit w.j 256\n"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize w.i.1\n"));
 }
@@ -214,8 +210,7 @@ TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   y[i: 517, j: 5 sequential]:
     y[i, j] = (y[i, j - 1] where (j - 1 >= 0) else 0.0) + x[i, j]
 })");
-  const Sketch sketch = AffineSketchOf(compute);
-  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  const Schedule schedule = InitialSchedule(compute);
   EXPECT_EQ(Print(schedule), "lower direct\nunroll_jam y.i 4\nparallelize y.i.0\n");
   EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
