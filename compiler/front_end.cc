@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "support/check.h"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "compiler/compiler.h"
-#include "graph/graph_text.h"
+#include "graph/text/graph_text.h"
 #include "runtime/npz.h"
 
 namespace tunec {

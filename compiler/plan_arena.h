@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 
 namespace tunec {
 

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "graph/op.h"
+#include "graph/ops/op.h"
 #include "ir/array.h"
 #include "ir/compute.h"
 #include "ir/data_type.h"

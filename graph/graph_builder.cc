@@ -1,5 +1,5 @@
 #include "graph/graph.h"
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "ir/sizes.h"
 #include "support/check.h"
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "graph/attributes.h"
-#include "graph/infer.h"
+#include "graph/ops/attributes.h"
+#include "graph/ops/infer.h"
 
 namespace tunec {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bench/front_end/large_graphs.h"
-#include "graph/group.h"
+#include "graph/fuse/group.h"
 #include "graph/passes/pipeline.h"
 #include "support/check.h"
 

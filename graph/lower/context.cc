@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/fuse_cost.h"
-#include "graph/lower/index_maps.h"
+#include "graph/cost/fuse_cost.h"
+#include "graph/ops/index_maps.h"
 #include "support/check.h"
 
 namespace tunec::lower {

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/cost/operation_cost.h"
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 #include "graph/lower/statement_builder.h"
-#include "graph/operation_cost.h"
 
 namespace tunec::lower {
 

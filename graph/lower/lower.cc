@@ -1,7 +1,7 @@
 // Lower: each node of the group in order becomes a lazy value; see context.h.
 #include <fmt/format.h>
 
-#include "graph/group.h"
+#include "graph/fuse/group.h"
 #include "graph/lower/lower_node.h"
 #include "graph/lower/merge_writes.h"
 #include "graph/lower/tidy_compute.h"

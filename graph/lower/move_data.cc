@@ -1,6 +1,6 @@
 // Operators that only move data: index maps, and selections under guards.
-#include "graph/lower/index_maps.h"
 #include "graph/lower/lower_node.h"
+#include "graph/ops/index_maps.h"
 
 namespace tunec::lower {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/index_checks.h"
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "graph/reference.h"
 #include "ir/sizes.h"
 

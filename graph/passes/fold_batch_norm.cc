@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/passes/copy_node.h"
+#include "graph/derived_constant.h"
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "ir/rounding.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/passes/copy_node.h"
+#include "graph/derived_constant.h"
 #include "graph/reference.h"
 
 namespace tunec {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "support/hash.h"
 
 namespace tunec {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "graph/passes/copy_node.h"
+#include "graph/derived_constant.h"
 
 namespace tunec {
 namespace {

@@ -7,7 +7,6 @@
 #include "graph/passes/apply_user_rules.h"
 #include "graph/passes/canonicalize.h"
 #include "graph/passes/choose_layouts.h"
-#include "graph/passes/copy_node.h"
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/fold_batch_norm.h"
 #include "graph/passes/fold_constants.h"
@@ -16,6 +15,7 @@
 #include "graph/passes/merge_sibling_products.h"
 #include "graph/passes/recognize_attention.h"
 #include "graph/passes/recognize_patterns.h"
+#include "graph/passes/same_structure.h"
 
 namespace tunec {
 namespace {

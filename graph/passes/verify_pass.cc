@@ -4,8 +4,8 @@
 
 #include "graph/compare_arrays.h"
 #include "graph/count_graph.h"
-#include "graph/infer.h"
-#include "graph/passes/copy_node.h"
+#include "graph/ops/infer.h"
+#include "graph/passes/same_structure.h"
 #include "graph/reference.h"
 
 namespace tunec {

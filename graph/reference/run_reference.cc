@@ -1,4 +1,4 @@
-#include "graph/infer.h"
+#include "graph/ops/infer.h"
 #include "graph/reference.h"
 #include "graph/reference/run.h"
 

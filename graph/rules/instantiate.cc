@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/op_table.h"
-#include "graph/passes/copy_node.h"
+#include "graph/derived_constant.h"
+#include "graph/ops/op_table.h"
 #include "graph/reference.h"
 #include "graph/rules/rule_functions.h"
 

@@ -1,8 +1,8 @@
 #include "graph/rules/parse_rules.h"
 
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
+#include "graph/ops/unknown_op.h"
 #include "graph/rules/rule_terms.h"
-#include "graph/unknown_op.h"
 #include "support/file.h"
 
 namespace tunec {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "graph/rules/value_range.h"
 
 namespace tunec {

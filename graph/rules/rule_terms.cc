@@ -4,9 +4,9 @@
 #include <iterator>
 #include <span>
 
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
+#include "graph/ops/unknown_op.h"
 #include "graph/rules/rule_functions.h"
-#include "graph/unknown_op.h"
 
 namespace tunec {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "graph/graph_text.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "jit/detect_cpu.h"
 #include "support/check.h"
 #include "support/random.h"

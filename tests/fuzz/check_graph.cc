@@ -9,10 +9,10 @@
 #include <map>
 #include <sstream>
 
-#include "graph/fuse.h"
-#include "graph/graph_text.h"
+#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "support/random.h"
 #include "tests/fuzz/run_code.h"
 #include "tests/fuzz/run_groups.h"

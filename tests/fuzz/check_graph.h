@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 #include "ir/expr.h"
 #include "tests/fuzz/random_values.h"
 

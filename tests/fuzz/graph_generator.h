@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "support/random.h"
 #include "tests/fuzz/random_values.h"
 

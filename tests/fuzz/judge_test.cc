@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "graph/graph_text.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "tests/fuzz/random_values.h"
 #include "tests/fuzz/stable_reference.h"
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <map>
 
-#include "graph/graph_text.h"
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/pipeline.h"
+#include "graph/text/graph_text.h"
 #include "support/file.h"
 #include "tests/fuzz/check_graph.h"
 #include "tests/fuzz/graph_generator.h"

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 #include "ir/array.h"
 
 namespace tunec::fuzz {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "tests/fuzz_input/finding.h"
 

@@ -1,6 +1,6 @@
 // The text of a graph: read, printed, read again, and brought through the front half of
 // compilation.
-#include "graph/graph_text.h"
+#include "graph/text/graph_text.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/front_half.h"
 

@@ -1,7 +1,7 @@
 // A file of rewrite rules: read, and applied to a graph that has something for most of them.
-#include "graph/graph_text.h"
 #include "graph/passes/rewrite.h"
 #include "graph/rules/parse_rules.h"
+#include "graph/text/graph_text.h"
 #include "tests/fuzz_input/finding.h"
 
 namespace tunec::fuzz {

@@ -1,5 +1,5 @@
 // A .safetensors file: opened, and every tensor's bytes read.
-#include "graph/safetensors.h"
+#include "graph/text/safetensors.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/memory_file.h"
 

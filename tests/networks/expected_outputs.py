@@ -4,7 +4,7 @@
     python3 expected_outputs.py          # rewrites NAME.npz beside each NAME.graph
 
 Each .npz holds the network's inputs and outputs by name. Weights come from seed SEED, by the
-rule that support/random.h and graph/weights.h state, repeated here in numpy bit for bit; every
+rule that support/random.h and graph/text/weights.h state, repeated here in numpy bit for bit; every
 operator is torch's own, in float64, so that the expected values carry no rounding of their own
 beyond the final one to float32. Needs numpy and torch; the tests need neither.
 """

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "graph/graph_text.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "tests/networks/load_npz.h"
 
 namespace tunec {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 
 namespace tunec {
 

@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "graph/graph_text.h"
-#include "graph/onnx/export.h"
+#include "graph/onnx/export/export.h"
 #include "graph/passes/pipeline.h"
+#include "graph/text/graph_text.h"
 #include "jit/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/opt_count.h"

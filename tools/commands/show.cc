@@ -6,7 +6,7 @@
 
 #include "autotune/tuner.h"
 #include "compiler/front_end.h"
-#include "graph/onnx/export.h"
+#include "graph/onnx/export/export.h"
 #include "jit/compile.h"
 #include "schedule/apply.h"
 #include "support/file.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/front_end.h"
-#include "graph/fuse_cost.h"
+#include "graph/cost/fuse_cost.h"
 
 namespace tunec {
 namespace {

@@ -1,8 +1,8 @@
 // Why groups are groups, and why they end where they do.
 #pragma once
 
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 #include "tools/text_table.h"
 
 namespace tunec {

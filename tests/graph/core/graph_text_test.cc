@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "graph/graph_text.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 
 namespace tunec {
 namespace {

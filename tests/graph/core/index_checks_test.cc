@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/graph_text.h"
+#include "graph/text/graph_text.h"
 
 namespace tunec {
 namespace {

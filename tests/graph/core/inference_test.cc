@@ -1,9 +1,9 @@
 // What inference derives, completes and refuses.
 #include <gtest/gtest.h>
 
-#include "graph/graph_text.h"
-#include "graph/infer.h"
-#include "graph/op_table.h"
+#include "graph/ops/infer.h"
+#include "graph/ops/op_table.h"
+#include "graph/text/graph_text.h"
 
 namespace tunec {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
-#include "graph/graph_text.h"
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "tests/graph/core/reference_cases.h"
 
 namespace tunec {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "graph/weights.h"
+#include "graph/text/weights.h"
 #include "support/random.h"
 
 namespace tunec {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "graph/reference.h"
 #include "tests/graph/lower/sample_graph.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "graph/reference.h"
 #include "tests/graph/lower/value_storage.h"
 

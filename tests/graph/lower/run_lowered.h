@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/fuse/group.h"
 #include "graph/graph.h"
-#include "graph/group.h"
 #include "support/random.h"
 
 namespace tunec {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include "graph/group.h"
+#include "graph/fuse/group.h"
 #include "ir/array.h"
 
 namespace tunec {

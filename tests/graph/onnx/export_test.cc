@@ -1,5 +1,5 @@
 // What is written as ONNX and read again computes what it did before, for every operator.
-#include "graph/onnx/export.h"
+#include "graph/onnx/export/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <set>
 
-#include "graph/graph_text.h"
-#include "graph/onnx/export_forms.h"
+#include "graph/onnx/export/forms.h"
 #include "graph/onnx/import.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "tests/graph/core/reference_cases.h"
 
 namespace tunec {

@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
-#include "graph/fuse.h"
-#include "graph/group.h"
+#include "graph/fuse/fuse.h"
+#include "graph/fuse/group.h"
 #include "graph/onnx/import.h"
 #include "graph/passes/pipeline.h"
 #include "ir/array.h"

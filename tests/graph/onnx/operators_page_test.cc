@@ -9,7 +9,7 @@
 #include <map>
 
 #include "graph/onnx/all_handlers.h"
-#include "graph/op_table.h"
+#include "graph/ops/op_table.h"
 #include "support/file.h"
 
 namespace tunec {
@@ -81,8 +81,8 @@ std::string GraphTable() {
 
 std::string Page() {
   return "# Operators\n\n"
-         "Made from the tables of `graph/onnx` and `graph/op_table.cc`: `tools/dev bless Golden` "
-         "rewrites it.\n\n"
+         "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
+         "Golden` rewrites it.\n\n"
          "## ONNX\n\n"
          "What the importer translates, each with the opset of its domain that introduced it. `If` "
          "with a known\ncondition and functions of the model's own are taken apart. A node that "

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "graph/onnx/export.h"
+#include "graph/onnx/export/export.h"
 #include "graph/onnx/model.h"
 #include "tests/graph/onnx/onnx_model.h"
 

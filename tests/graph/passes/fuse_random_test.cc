@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "graph/reference.h"
 #include "tests/graph/lower/sample_graph.h"
 

@@ -1,8 +1,8 @@
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 
 #include <gmock/gmock.h>
 
-#include "graph/fuse_cost.h"
+#include "graph/cost/fuse_cost.h"
 #include "graph/passes/image_order.h"
 #include "graph/passes/pipeline.h"
 #include "tests/graph/lower/sample_graph.h"

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "graph/graph_text.h"
 #include "graph/passes/pipeline.h"
+#include "graph/text/graph_text.h"
 
 namespace tunec {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "tests/graph/lower/sample_graph.h"

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "graph/count_graph.h"
-#include "graph/graph_text.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
+#include "graph/text/graph_text.h"
 #include "tests/graph/lower/run_lowered.h"
 
 namespace tunec {

@@ -1,10 +1,10 @@
-#include "graph/storage_views.h"
+#include "graph/fuse/storage_views.h"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "graph/fuse.h"
+#include "graph/fuse/fuse.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

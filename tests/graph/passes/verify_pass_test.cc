@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "graph/graph_text.h"
 #include "graph/random_inputs.h"
-#include "graph/weights.h"
+#include "graph/text/graph_text.h"
+#include "graph/text/weights.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

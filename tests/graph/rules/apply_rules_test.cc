@@ -1,9 +1,9 @@
 // The matcher and the rewriter: what one rule does to a small graph.
 #include <gtest/gtest.h>
 
-#include "graph/graph_text.h"
 #include "graph/passes/rewrite.h"
 #include "graph/rules/parse_rules.h"
+#include "graph/text/graph_text.h"
 
 namespace tunec {
 namespace {

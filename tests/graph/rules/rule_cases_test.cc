@@ -13,10 +13,10 @@
 #include <set>
 #include <sstream>
 
-#include "graph/graph_text.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "graph/rules/builtin_rules.h"
+#include "graph/text/graph_text.h"
 #include "support/random.h"
 
 namespace tunec {

@@ -1,0 +1,128 @@
+#include "graph/cost/fuse_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace tunec {
+namespace {
+
+struct Term {
+  double seconds = 0;
+  std::string what;
+};
+
+double MemorySeconds(const FusionCost& cost) {
+  return static_cast<double>(cost.bytes_saved) / kBytesPerSecond;
+}
+
+double LaunchSeconds(const FusionCost& cost) { return cost.launches_saved * kLaunchSeconds; }
+
+double RepeatedSeconds(const FusionCost& cost) {
+  return cost.operations_added / kOperationsPerSecond;
+}
+
+// What the busy cores do beyond their share.
+double IdleSeconds(const FusionCost& cost) {
+  if (cost.parts <= 0 || cost.parts >= kCores) return 0;
+  return cost.seconds_in_parts * (kCores / cost.parts - 1);
+}
+
+// Each element of a value beyond the registers is written and read once more.
+double SpillSeconds(const FusionCost& cost) {
+  const int excess = std::max(0, cost.live_values - kVectorRegisters);
+  return 2.0 * excess * cost.elements / kOperationsPerSecond;
+}
+
+std::string CountText(double count) {
+  return count < 100 ? fmt::format("{:.3g}", count) : fmt::format("{:.0f}", count);
+}
+
+std::string TimeText(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  return fmt::format("{:.3g} ms", seconds * 1e3);
+}
+
+// The sum of the terms, with the name of the greatest; nothing when there is none.
+std::string Decisive(std::span<const Term> terms) {
+  double sum = 0;
+  const Term* greatest = nullptr;
+  for (const Term& term : terms) {
+    sum += std::max(0.0, term.seconds);
+    if (term.seconds > 0 && (greatest == nullptr || term.seconds > greatest->seconds))
+      greatest = &term;
+  }
+  return greatest == nullptr ? "" : fmt::format("{} ({})", TimeText(sum), greatest->what);
+}
+
+}  // namespace
+
+double SecondsSaved(const FusionCost& cost) {
+  return MemorySeconds(cost) + LaunchSeconds(cost) - RepeatedSeconds(cost) - IdleSeconds(cost) -
+         SpillSeconds(cost);
+}
+
+std::string Explain(const FusionCost& cost) {
+  const double repeated = RepeatedSeconds(cost);
+  const std::string again = cost.times_computed == 1
+                                ? "a buffer in the cache"
+                                : fmt::format("computed {} times", CountText(cost.times_computed));
+  const std::array<Term, 3> gains = {Term{MemorySeconds(cost), "memory traffic"},
+                                     Term{LaunchSeconds(cost), "a launch"}, Term{-repeated, again}};
+  const std::array<Term, 4> losses = {
+      Term{repeated, again},
+      Term{IdleSeconds(cost),
+           fmt::format("{} for all cores",
+                       cost.parts == 1 ? "one task" : fmt::format("{:.3g} tasks", cost.parts))},
+      Term{SpillSeconds(cost), fmt::format("{} values in registers", cost.live_values)},
+      Term{-MemorySeconds(cost), "memory traffic"}};
+  const std::string gain = Decisive(gains);
+  const std::string loss = Decisive(losses);
+  if (loss.empty()) return gain;
+  return fmt::format("{} against {}", gain.empty() ? "nothing" : gain, loss);
+}
+
+int64_t ElementsOf(const Graph& graph, ValueId value) {
+  int64_t elements = 1;
+  for (const int64_t extent : graph.value(value).type.Shape()) elements *= extent;
+  return elements;
+}
+
+int64_t BytesOf(const Graph& graph, ValueId value) {
+  return ElementsOf(graph, value) * static_cast<int64_t>(SizeOf(graph.value(value).type.type));
+}
+
+FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users) {
+  const int64_t bytes = BytesOf(graph, value);
+  const bool vanishes = users == 1 && !graph.IsOutput(value);
+  return {.bytes_saved = vanishes ? 2 * bytes : bytes, .launches_saved = 1};
+}
+
+int LiveValues(const Graph& graph, std::span<const NodeId> nodes) {
+  // Where each value is used last; numbers of one element are operands of instructions.
+  std::map<ValueId, size_t> last_use;
+  for (size_t n = 0; n < nodes.size(); ++n)
+    for (const ValueId input : graph.node(nodes[n]).inputs)
+      if (input.valid() && (graph.ConstantOf(input) == nullptr || ElementsOf(graph, input) > 1))
+        last_use[input] = n;
+  std::map<size_t, int> ends;
+  for (const auto& [value, last] : last_use) ++ends[last];
+  int live = 0;
+  int most = 0;
+  std::map<ValueId, bool> loaded;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (const ValueId input : graph.node(nodes[n]).inputs)
+      if (last_use.contains(input) && !std::exchange(loaded[input], true)) ++live;
+    most = std::max(most, live);
+    live -= ends[n];
+    for (const ValueId output : graph.node(nodes[n]).outputs)
+      if (last_use.contains(output) && !std::exchange(loaded[output], true)) ++live;
+    most = std::max(most, live);
+  }
+  return most;
+}
+
+}  // namespace tunec

@@ -1,0 +1,96 @@
+#include "graph/fuse/edge_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/cost/fuse_cost.h"
+#include "graph/cost/operation_cost.h"
+
+namespace tunec {
+namespace {
+
+// Work that had a kernel with tasks for all cores and would run in the parts of the other group's.
+void AddLostParallelism(const FusionQuestion& q, double consumer_operations, FusionCost& cost) {
+  if (q.producer.parts > 0) {
+    cost.parts = q.producer.parts;
+    if (q.into.parts == 0) cost.seconds_in_parts = consumer_operations / kOperationsPerSecond;
+    return;
+  }
+  cost.parts = q.into.parts;
+  if (q.into.parts > 0) cost.seconds_in_parts = q.producer.operations / kOperationsPerSecond;
+}
+
+// A contraction with an operand that it computes while it reads it: for a block of rows at once,
+// which then walks all columns. So only rows make tasks, where tiles of columns would too.
+constexpr double kRowTile = 8;
+constexpr double kColumnTile = 64;
+constexpr int kStagingCost = 2;  // of each element, to and from a buffer in the cache
+
+double Quotient(double a, double b) { return std::max(1.0, std::ceil(a / b)); }
+
+// Rows of the operand, columns of the result, and multiplications.
+struct ContractionSize {
+  double rows = 1;
+  double columns = 1;
+  double products = 1;
+};
+
+ContractionSize SizeOf(const Graph& graph, const Node& node) {
+  const std::vector<int64_t> weight = graph.value(node.inputs[1]).type.Shape();
+  const auto results = static_cast<double>(ElementsOf(graph, node.outputs[0]));
+  const auto operand = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, node.inputs[0])));
+  ContractionSize size;
+  double depth = 1;
+  if (node.op == Op::kConv) {
+    depth = static_cast<double>(weight[1]);
+    size.columns = static_cast<double>(weight[0]) / static_cast<double>(node.Int("group"));
+  } else if (weight.size() > 1) {
+    const bool transposed = node.Int("transpose_b") != 0;
+    size.columns = static_cast<double>(weight[weight.size() - (transposed ? 2 : 1)]);
+  }
+  size.rows = std::max(1.0, results / std::max(1.0, size.columns));
+  if (node.op != Op::kConv) depth = operand / size.rows;
+  size.products = results * depth;
+  return size;
+}
+
+// The share of the work that the busiest of all cores does.
+double GreatestShare(double tasks) { return std::ceil(tasks / kCores) / tasks; }
+
+void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, FusionCost& cost) {
+  const ContractionSize size = SizeOf(graph, q.consumer);
+  const double row_tiles = Quotient(size.rows, kRowTile);
+  const double tiles = row_tiles * Quotient(size.columns, kColumnTile);
+  cost.times_computed = 1;
+  cost.operations_added = kStagingCost * static_cast<double>(ElementsOf(graph, q.value));
+  if (row_tiles >= kCores) return;
+  cost.parts = row_tiles;
+  // As much work as waits for so few tasks, and would not for tiles.
+  const double lost = kCores * (GreatestShare(row_tiles) - GreatestShare(tiles));
+  cost.seconds_in_parts = size.products / kOperationsPerSecond * lost / (kCores / row_tiles - 1);
+}
+
+}  // namespace
+
+FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q) {
+  FusionCost cost = CostOfFusing(graph, q.value, q.users.size());
+  if (q.producer.anchor == GroupTraits::Anchor::kNone) {
+    const auto elements = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, q.value)));
+    cost.times_computed =
+        TimesComputed(graph, q.consumer, q.value, q.producer.operations / elements);
+    // Of a value that is written all the same, nothing is left out.
+    if (q.users.size() > 1 && cost.times_computed < 1) cost.times_computed = 1;
+    cost.operations_added = (cost.times_computed - 1) * q.producer.operations;
+  }
+  if (PatternOf(q.consumer.op) == OpPattern::kContraction && HasNoWindows(graph, q.consumer)) {
+    if (!q.producer.only_renames && q.producer.anchor == GroupTraits::Anchor::kNone) {
+      AddOperandPrologue(graph, q, cost);
+    }
+    return cost;
+  }
+  cost.elements = static_cast<double>(ElementsOf(graph, q.consumer.outputs[0]));
+  AddLostParallelism(q, cost.elements * OperationsPerElement(q.consumer), cost);
+  return cost;
+}
+
+}  // namespace tunec

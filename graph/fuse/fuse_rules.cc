@@ -1,0 +1,303 @@
+#include "graph/fuse/fuse_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "graph/cost/fuse_cost.h"
+#include "graph/cost/operation_cost.h"
+#include "graph/fuse/anchor_index.h"
+#include "graph/ops/index_maps.h"
+
+namespace tunec {
+namespace {
+
+using Anchor = GroupTraits::Anchor;
+
+std::vector<int64_t> ShapeOf(const Graph& graph, ValueId value) {
+  return graph.value(value).type.Shape();
+}
+
+// Whether reshaping addresses `to` by affine expressions of an index into `from`.
+bool ReshapesAffinely(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < from.size(); ++d) index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  return IsAffine(ReshapeIndex(index, from, to));
+}
+
+// Whether the node's reads are affine in the output's index.
+bool ReadsAffinely(const Graph& graph, const Node& node) {
+  switch (node.op) {
+    case Op::kTranspose:
+    case Op::kSlice:
+    case Op::kExpand:
+      return true;
+    case Op::kReshape:
+      return ReshapesAffinely(ShapeOf(graph, node.outputs[0]), ShapeOf(graph, node.inputs[0]));
+    default:
+      return false;
+  }
+}
+
+// Whether a kernel can write the node's output instead of its input, at an affine index.
+bool RenamesOutput(const Graph& graph, const Node& node) {
+  if (node.op == Op::kTranspose) return true;
+  if (node.op != Op::kReshape) return false;
+  if (ReshapesAffinely(ShapeOf(graph, node.inputs[0]), ShapeOf(graph, node.outputs[0])))
+    return true;
+  const std::optional<AnchorIndex> known = IndexOverAnchor(graph, node.inputs[0]);
+  return known && IsAffine(known->index) && IsAffine(Renamed(graph, node, *known).index);
+}
+
+bool SameShape(const Graph& graph, ValueId a, ValueId b) {
+  return graph.value(a).type.dims == graph.value(b).type.dims;
+}
+
+bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
+
+// Whether every use can be in the kernel that makes the value: elementwise users of its shape,
+// and reductions over the same rows.
+bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
+  if (q.users.size() == 1) return !graph.IsOutput(q.value);
+  constexpr size_t kMostUsers = 64;  // more than a kernel takes; not all are looked at for each
+  return q.users.size() <= kMostUsers && std::ranges::all_of(q.users, [&](NodeId id) {
+           const Node& user = graph.node(id);
+           if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);
+           return q.producer.rows.has_value() && RowsOf(graph, user) == q.producer.rows;
+         });
+}
+
+// A value per row, used at every element of the row: x - mean.
+bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
+  if (!q.producer.rows || ShapeOf(graph, q.consumer.outputs[0]) != q.producer.rows->shape)
+    return false;
+  std::vector<int64_t> row = q.producer.rows->shape;
+  for (size_t d = 0; d < row.size(); ++d)
+    if (q.producer.rows->axes[d]) row[d] = 1;
+  return ShapeOf(graph, q.value) == row;
+}
+
+FusionReason JudgeElementwise(const Graph& graph, const FusionQuestion& q) {
+  const bool same_shape = SameShape(graph, q.value, q.consumer.outputs[0]);
+  const bool anchored = q.producer.anchor != Anchor::kNone;
+  if (anchored && q.into.anchor != Anchor::kNone) {
+    const bool same_rows = q.producer.rows && q.producer.rows == q.into.rows;
+    if (!same_rows)
+      return q.producer.anchor == Anchor::kContraction && q.into.anchor == Anchor::kContraction
+                 ? FusionReason::kTwoContractions
+                 : FusionReason::kOtherRows;
+  }
+  if (anchored) {
+    if (!same_shape && !SpreadsOverRows(graph, q)) return FusionReason::kOtherShape;
+    const bool spreads = !same_shape;
+    if (!spreads && !UsersCanStay(graph, q)) return FusionReason::kOtherUsers;
+    if (spreads && (q.users.size() > 1 || graph.IsOutput(q.value)))
+      return FusionReason::kOtherUsers;
+    return q.producer.anchor == Anchor::kContraction ? FusionReason::kEpilogue
+                                                     : FusionReason::kRowEpilogue;
+  }
+  const bool single = q.users.size() == 1 && !graph.IsOutput(q.value);
+  if (q.into.anchor == Anchor::kContraction && (!same_shape || !single))
+    return same_shape ? FusionReason::kOtherUsers : FusionReason::kOtherShape;
+  if (!single && !(same_shape && IsElementwise(graph.producer(q.value))))
+    return FusionReason::kOtherUsers;
+  return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kElementwiseChain;
+}
+
+FusionReason JudgeInjective(const Graph& graph, const FusionQuestion& q) {
+  if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+  if (q.producer.anchor == Anchor::kNone) return FusionReason::kIndexMap;
+  if (q.into.anchor != Anchor::kNone) return FusionReason::kOtherRows;
+  if (!RenamesOutput(graph, q.consumer)) return FusionReason::kOtherShape;
+  return FusionReason::kRenamedOutput;
+}
+
+// Whether the elements that one product sums over lie next to each other in the first operand, so
+// that computing them is as quick as by themselves.
+bool SumsContiguously(const Graph& graph, const Node& node) {
+  const Value& operand = graph.value(node.inputs[0]);
+  const Tensor tensor{
+      .type = operand.type.type, .shape = operand.type.Shape(), .layout = operand.layout};
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < tensor.shape.size(); ++d)
+    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  const IndexExpr offset = Simplify(StorageOffset(tensor, index), [&](VarId d) {
+    return Interval{0, tensor.shape[d] - 1};
+  });
+  const size_t rank = tensor.shape.size();
+  const size_t summed = node.op == Op::kConv                  ? 1
+                        : node.Int("transpose_a") && rank > 1 ? rank - 2
+                                                              : rank - 1;
+  return offset.Coefficient(static_cast<VarId>(summed)) == 1;
+}
+
+FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
+  if (q.producer.anchor == Anchor::kContraction) return FusionReason::kTwoContractions;
+  if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
+  if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+  if (q.producer.only_renames) return FusionReason::kIndexMap;
+  // What a window reads again and again has to be stored; so does what lies in rows of its own.
+  // Data that only moves is read where it lies, if that has an order, sooner than copied.
+  const bool computes = q.producer.operations > 0;
+  if (computes && q.value == q.consumer.inputs[0] &&
+      std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
+    return SumsContiguously(graph, q.consumer) ? FusionReason::kOperandPrologue
+                                               : FusionReason::kOperandOrder;
+  return PatternOf(graph.producer(q.value).op) == OpPattern::kInjective
+             ? FusionReason::kNotAffine
+             : FusionReason::kContractionOperand;
+}
+
+FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
+  if (q.producer.anchor == Anchor::kNone) {
+    if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+    return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kPrologue;
+  }
+  if (!q.producer.rows || q.producer.rows != q.into.rows) return FusionReason::kOtherRows;
+  return UsersCanStay(graph, q) ? FusionReason::kSameRows : FusionReason::kOtherUsers;
+}
+
+std::vector<bool> Marked(const std::vector<int64_t>& axes, size_t rank) {
+  std::vector<bool> marked(rank, axes.empty());
+  for (const int64_t axis : axes)
+    marked[axis < 0 ? axis + static_cast<int64_t>(rank) : axis] = true;
+  return marked;
+}
+
+std::vector<bool> MarkedFrom(int64_t axis, size_t rank) {
+  if (axis < 0) axis += static_cast<int64_t>(rank);
+  std::vector<bool> marked(rank);
+  std::fill(marked.begin() + axis, marked.end(), true);
+  return marked;
+}
+
+double OperationsOf(const Graph& graph, const Node& node) {
+  return static_cast<double>(ElementsOf(graph, node.outputs[0])) * OperationsPerElement(node);
+}
+
+// A single row is cut into shares when it is only reduced (one result, nothing that waits for it).
+double TasksOf(const Node& node, const RowSpace& rows) {
+  double tasks = 1;
+  for (size_t d = 0; d < rows.shape.size(); ++d)
+    if (!rows.axes[d]) tasks *= static_cast<double>(rows.shape[d]);
+  return tasks == 1 && PatternOf(node.op) == OpPattern::kReduction ? 0 : tasks;
+}
+
+}  // namespace
+
+std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || !node.inputs[0].valid()) return {};
+  const OpPattern pattern = PatternOf(node.op);
+  if (pattern != OpPattern::kReduction && pattern != OpPattern::kComposite) return {};
+  const std::vector<int64_t> shape = ShapeOf(graph, node.inputs[0]);
+  switch (node.op) {
+    case Op::kMaxPool:
+    case Op::kAveragePool:
+    case Op::kCumSum:
+    case Op::kLrn:
+    case Op::kGroupNorm:
+      return {};
+    case Op::kInstanceNorm:
+      return RowSpace{shape, MarkedFrom(2, shape.size())};
+    case Op::kLayerNorm:
+    case Op::kRmsNorm:
+      return RowSpace{shape, MarkedFrom(node.Int("axis"), shape.size())};
+    case Op::kSoftmax:
+    case Op::kLogSoftmax:
+    case Op::kArgMax:
+    case Op::kArgMin:
+      return RowSpace{shape, Marked({node.Int("axis")}, shape.size())};
+    default:
+      return RowSpace{shape, Marked(node.Ints("axes"), shape.size())};
+  }
+}
+
+GroupTraits TraitsOf(const Graph& graph, const Node& node) {
+  GroupTraits traits{.anchor = Anchor::kNone, .rows = RowsOf(graph, node)};
+  traits.nodes = 1;
+  traits.only_renames = ReadsAffinely(graph, node);
+  traits.operations = OperationsOf(graph, node);
+  traits.parts = traits.rows ? TasksOf(node, *traits.rows) : 0;
+  switch (PatternOf(node.op)) {
+    case OpPattern::kContraction:
+      traits.anchor = Anchor::kContraction;
+      break;
+    case OpPattern::kReduction:
+    case OpPattern::kComposite:
+      traits.anchor = traits.rows ? Anchor::kRows : Anchor::kWindows;
+      break;
+    case OpPattern::kOpaque:
+      traits.anchor = Anchor::kOpaque;
+      break;
+    default:
+      break;
+  }
+  return traits;
+}
+
+GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times) {
+  GroupTraits merged = producer.anchor == Anchor::kNone ? into : producer;
+  merged.only_renames = producer.only_renames && into.only_renames;
+  merged.nodes = producer.nodes + into.nodes;
+  merged.operations = times * producer.operations + into.operations;
+  return merged;
+}
+
+FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
+  if (question.producer.anchor == Anchor::kOpaque || question.into.anchor == Anchor::kOpaque)
+    return FusionReason::kOpaque;
+  switch (PatternOf(question.consumer.op)) {
+    case OpPattern::kElementwise:
+      return JudgeElementwise(graph, question);
+    case OpPattern::kInjective:
+      return JudgeInjective(graph, question);
+    case OpPattern::kContraction:
+      return JudgeContraction(graph, question);
+    case OpPattern::kReduction:
+    case OpPattern::kComposite:
+      return JudgeReduction(graph, question);
+    default:
+      return FusionReason::kOpaque;
+  }
+}
+
+bool AreSiblings(const GroupTraits& a, const GroupTraits& b) {
+  if (a.anchor != b.anchor || a.only_renames || b.only_renames) return false;
+  return a.anchor == Anchor::kNone || (a.anchor == Anchor::kRows && a.rows == b.rows);
+}
+
+std::string_view Describe(FusionReason reason) {
+  // In the order of the enumerators.
+  static constexpr std::array<std::string_view, 26> kTexts = {
+      "fused: elementwise chain",
+      "fused: elementwise after a contraction",
+      "fused: the store is moved to the renamed index",
+      "fused: elementwise after a reduction over the same rows",
+      "fused: cheap elementwise work before a reduction",
+      "fused: computed while the contraction reads it",
+      "fused: reductions over the same rows",
+      "fused: data movement becomes an index map",
+      "fused: siblings that read one value",
+      "fused: computed again in each kernel that reads it",
+      "fused: already in one kernel",
+      "not fused: every node is a kernel of its own",
+      "not fused: the operator is never fused",
+      "not fused: one contraction in a kernel",
+      "not fused: a contraction would compute its operand again and again",
+      "not fused: what the contraction sums lies apart in memory",
+      "not fused: the contraction's reads would not be affine",
+      "not fused: the value has other users",
+      "not fused: the consumer iterates another shape",
+      "not fused: the reductions are over different rows",
+      "not fused: it costs more than it saves",
+      "not fused: the kernel would be too large",
+      "not fused: the groups would wait for each other",
+      "not fused: read in place, from storage that others fill",
+      "no kernel: written where the concatenation has it",
+      "no kernel: read where it lies",
+  };
+  return kTexts[static_cast<size_t>(reason)];
+}
+
+bool IsFused(FusionReason reason) { return reason <= FusionReason::kSameGroup; }
+
+}  // namespace tunec

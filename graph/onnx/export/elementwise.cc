@@ -1,0 +1,206 @@
+// Elementwise operators as ONNX nodes.
+#include <array>
+#include <cmath>
+
+#include "graph/onnx/export/forms.h"
+#include "graph/onnx/export/write_model.h"
+#include "graph/ops/op_table.h"
+
+namespace tunec::onnx_export {
+namespace {
+
+using Written = Result<std::string>;
+
+Written WriteRsqrt(FormContext& node) {
+  return node.Emit("Reciprocal", {node.Emit("Sqrt", {node.input(0)})});
+}
+
+Written WriteSilu(FormContext& node) {
+  return node.Emit("Mul", {node.input(0), node.Emit("Sigmoid", {node.input(0)})});
+}
+
+/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)): ONNX's Celu is of float32 alone.
+Written WriteCelu(FormContext& node) {
+  if (node.type() == DataType::kF32) return WriteSame(node);
+  const std::string& x = node.input(0);
+  const std::string zero = node.Scalar(0, node.type());
+  const std::string one = node.Scalar(1, node.type());
+  const std::string alpha = node.Scalar(node.node().Float("alpha"), node.type());
+  const std::string power = node.Emit("Exp", {node.Emit("Div", {x, alpha})});
+  const std::string scaled = node.Emit("Mul", {alpha, node.Emit("Sub", {power, one})});
+  return node.Emit("Add", {node.Emit("Max", {zero, x}), node.Emit("Min", {zero, scaled})});
+}
+
+/// Bounds are operands of ONNX's Clip; infinite ones are left out.
+Written WriteClip(FormContext& node) {
+  const double least = node.node().Float("min"), most = node.node().Float("max");
+  const auto bound = [&](double value) {
+    return std::isinf(value) ? std::string() : node.Scalar(value, node.type());
+  };
+  const std::string low = bound(least);
+  return node.Emit("Clip", {node.input(0), low, bound(most)});
+}
+
+Written WriteCast(FormContext& node) {
+  return node.Emit("Cast", {node.input(0)}, {{"to", OnnxTypeOf(node.OutputType().type)}});
+}
+
+/// `form().onnx_name` on booleans, its Bitwise twin on integers.
+Written WriteLogical(FormContext& node) {
+  const std::string name(node.form().onnx_name);
+  return node.Emit(node.type() == DataType::kBool ? name : "Bitwise" + name, node.inputs());
+}
+
+Written WriteNotEqual(FormContext& node) {
+  return node.Emit("Not", {node.Emit("Equal", node.inputs())});
+}
+
+/// ONNX's Mod of floats is C's fmod; the sign of the divisor is made afterwards.
+Written WriteMod(FormContext& node) {
+  const bool fmod = node.node().Int("fmod") != 0;
+  const OnnxAttributes with_fmod{{"fmod", int64_t{1}}};
+  if (fmod) return node.Emit("Mod", node.inputs(), with_fmod);
+  if (!IsFloat(node.type())) return node.Emit("Mod", node.inputs());
+  const std::string zero = node.Scalar(0, node.type());
+  const std::string rest = node.Emit("Mod", node.inputs(), with_fmod);
+  const std::string differs =
+      node.Emit("Xor", {node.Emit("Less", {rest, zero}), node.Emit("Less", {node.input(1), zero})});
+  const std::string whole = node.Emit("Equal", {rest, zero});
+  const std::string wrong = node.Emit("And", {differs, node.Emit("Not", {whole})});
+  return node.Emit("Where", {wrong, node.Emit("Add", {rest, node.input(1)}), rest});
+}
+
+DataType UnsignedOf(DataType type) {
+  switch (SizeOf(type)) {
+    case 1:
+      return DataType::kU8;
+    case 2:
+      return DataType::kU16;
+    case 4:
+      return DataType::kU32;
+    default:
+      return DataType::kU64;
+  }
+}
+
+bool IsSignedInteger(DataType type) { return IsInteger(type) && UnsignedOf(type) != type; }
+
+/// Whether every element is a number of bits that the type has.
+bool ShiftsWithin(const Array* count, DataType type) {
+  if (count == nullptr) return false;
+  for (int64_t i = 0; i < count->size(); ++i)
+    if (count->GetInt(i) < 0 || count->GetInt(i) >= static_cast<int64_t>(8 * SizeOf(type)))
+      return false;
+  return true;
+}
+
+/// Unsigned bits of x, where a negative x shifted right has all bits inverted before and after, so
+/// that ones come in from the left.
+struct ShiftOperand {
+  std::string bits;
+  std::string is_negative;  // empty: bits are as they are
+};
+
+ShiftOperand Unsigned(FormContext& node, DataType to) {
+  const DataType type = node.type();
+  const std::string& x = node.input(0);
+  if (!IsSignedInteger(type) || node.node().op == Op::kShl) return {node.Cast(x, type, to), ""};
+  const std::string is_negative = node.Emit("Less", {x, node.Scalar(0, type)});
+  const std::string inverted = node.Emit("BitwiseNot", {x});
+  const std::string bits = node.Emit("Where", {is_negative, inverted, x});
+  return {node.Cast(bits, type, to), is_negative};
+}
+
+/// ONNX shifts unsigned integers, and by fewer places than they have bits.
+Written WriteShift(FormContext& node) {
+  const DataType type = node.type(), bits_type = UnsignedOf(type);
+  const OnnxAttributes direction{{"direction", std::string(node.form().onnx_name)}};
+  const ShiftOperand operand = Unsigned(node, bits_type);
+  std::string count = node.Cast(node.input(1), type, bits_type);
+  std::string all_out;
+  if (!ShiftsWithin(node.ConstantInput(1), type)) {
+    const std::string zero = node.Scalar(0, bits_type);
+    const std::string width = node.Scalar(8.0 * static_cast<double>(SizeOf(type)), bits_type);
+    all_out = node.Emit("GreaterOrEqual", {count, width});
+    count = node.Emit("Where", {all_out, zero, count});
+  }
+  std::string shifted = node.Emit("BitShift", {operand.bits, count}, direction);
+  if (!all_out.empty()) shifted = node.Emit("Where", {all_out, node.Scalar(0, bits_type), shifted});
+  shifted = node.Cast(shifted, bits_type, type);
+  if (operand.is_negative.empty()) return shifted;
+  return node.Emit("Where", {operand.is_negative, node.Emit("BitwiseNot", {shifted}), shifted});
+}
+
+constexpr auto kForms = std::to_array<ExportForm>({
+    {Op::kIdentity, WriteBare, "Identity"},
+    {Op::kNeg, WriteBare, "Neg"},
+    {Op::kAbs, WriteBare, "Abs"},
+    {Op::kSign, WriteBare, "Sign"},
+    {Op::kNot, WriteLogical, "Not"},
+    {Op::kExp, WriteBare, "Exp"},
+    {Op::kLog, WriteBare, "Log"},
+    {Op::kSqrt, WriteBare, "Sqrt"},
+    {Op::kRsqrt, WriteRsqrt},
+    {Op::kReciprocal, WriteBare, "Reciprocal"},
+    {Op::kTanh, WriteBare, "Tanh"},
+    {Op::kErf, WriteBare, "Erf"},
+    {Op::kSin, WriteBare, "Sin"},
+    {Op::kCos, WriteBare, "Cos"},
+    {Op::kTan, WriteBare, "Tan"},
+    {Op::kAsin, WriteBare, "Asin"},
+    {Op::kAcos, WriteBare, "Acos"},
+    {Op::kAtan, WriteBare, "Atan"},
+    {Op::kSinh, WriteBare, "Sinh"},
+    {Op::kCosh, WriteBare, "Cosh"},
+    {Op::kAsinh, WriteBare, "Asinh"},
+    {Op::kAcosh, WriteBare, "Acosh"},
+    {Op::kAtanh, WriteBare, "Atanh"},
+    {Op::kFloor, WriteBare, "Floor"},
+    {Op::kCeil, WriteBare, "Ceil"},
+    {Op::kRound, WriteBare, "Round"},
+    {Op::kIsNan, WriteBare, "IsNaN"},
+    {Op::kIsInf, WriteSame, "IsInf"},
+    {Op::kRelu, WriteBare, "Relu"},
+    {Op::kLeakyRelu, WriteSame, "LeakyRelu"},
+    {Op::kSigmoid, WriteBare, "Sigmoid"},
+    {Op::kSilu, WriteSilu},
+    {Op::kGelu, WriteSame, "Gelu"},
+    {Op::kElu, WriteSame, "Elu"},
+    {Op::kSelu, WriteSame, "Selu"},
+    {Op::kCelu, WriteCelu, "Celu"},
+    {Op::kSoftplus, WriteBare, "Softplus"},
+    {Op::kSoftsign, WriteBare, "Softsign"},
+    {Op::kHardSigmoid, WriteSame, "HardSigmoid"},
+    {Op::kHardSwish, WriteBare, "HardSwish"},
+    {Op::kMish, WriteBare, "Mish"},
+    {Op::kThresholdedRelu, WriteSame, "ThresholdedRelu"},
+    {Op::kClip, WriteClip},
+    {Op::kCast, WriteCast},
+    {Op::kAdd, WriteBare, "Add"},
+    {Op::kSub, WriteBare, "Sub"},
+    {Op::kMul, WriteBare, "Mul"},
+    {Op::kDiv, WriteBare, "Div"},
+    {Op::kPow, WriteBare, "Pow"},
+    {Op::kMin, WriteBare, "Min"},
+    {Op::kMax, WriteBare, "Max"},
+    {Op::kMod, WriteMod},
+    {Op::kAnd, WriteLogical, "And"},
+    {Op::kOr, WriteLogical, "Or"},
+    {Op::kXor, WriteLogical, "Xor"},
+    {Op::kShl, WriteShift, "LEFT"},
+    {Op::kShr, WriteShift, "RIGHT"},
+    {Op::kEq, WriteBare, "Equal"},
+    {Op::kNe, WriteNotEqual},
+    {Op::kLt, WriteBare, "Less"},
+    {Op::kLe, WriteBare, "LessOrEqual"},
+    {Op::kGt, WriteBare, "Greater"},
+    {Op::kGe, WriteBare, "GreaterOrEqual"},
+    {Op::kPrelu, WriteBare, "PRelu"},
+    {Op::kWhere, WriteBare, "Where"},
+});
+
+}  // namespace
+
+std::span<const ExportForm> ElementwiseForms() { return kForms; }
+
+}  // namespace tunec::onnx_export

@@ -1,0 +1,225 @@
+#include "graph/ops/infer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/sizes.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+static_assert(std::variant_size_v<Attribute> == 5, "AttributeKind numbers the alternatives");
+
+const Attribute& Find(const InferenceInput& input, std::string_view name) {
+  if (const auto found = input.attributes->find(name); found != input.attributes->end())
+    return found->second;
+  const AttributeSpec* spec = FindAttribute(input.op, name);
+  TUNEC_CHECK(spec != nullptr && spec->absence == Absence::kDefault,
+              "{} has no attribute {} and no default for it", Name(input.op), name);
+  return spec->default_value;
+}
+
+/// Integers stand for numbers, as in text, where `alpha=1` is an integer.
+bool Coerce(Attribute& value, AttributeKind wanted) {
+  if (KindOf(value) == wanted) return true;
+  if (wanted == AttributeKind::kFloat && KindOf(value) == AttributeKind::kInt) {
+    value = static_cast<double>(std::get<int64_t>(value));
+    return true;
+  }
+  if (wanted == AttributeKind::kFloats && KindOf(value) == AttributeKind::kInts) {
+    const auto ints = std::get<std::vector<int64_t>>(value);
+    value = std::vector<double>(ints.begin(), ints.end());
+    return true;
+  }
+  const auto* floats = std::get_if<std::vector<double>>(&value);
+  if (wanted == AttributeKind::kInts && floats != nullptr && floats->empty()) {
+    value = std::vector<int64_t>{};
+    return true;
+  }
+  return false;
+}
+
+Status CheckAttributes(const OpSpec& spec, Attributes& attributes) {
+  for (auto& [name, value] : attributes) {
+    const AttributeSpec* attribute = FindAttribute(spec.op, name);
+    if (attribute == nullptr)
+      return Fail(ErrorCode::kInvalidArgument, "{} has no attribute {}", Name(spec.op), name);
+    if (!Coerce(value, attribute->kind))
+      return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is {}, wanted {}", Name(spec.op),
+                  name, Name(KindOf(value)), Name(attribute->kind));
+  }
+  for (const AttributeSpec& attribute : spec.attributes)
+    if (attribute.absence == Absence::kError && !attributes.contains(attribute.name))
+      return Fail(ErrorCode::kInvalidArgument, "{} needs the attribute {}", Name(spec.op),
+                  attribute.name);
+  return {};
+}
+
+std::string CountText(int least, int most) {
+  if (most == kAnyNumber) return fmt::format("at least {}", least);
+  return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+}
+
+Status CheckOperands(const OpSpec& spec, const std::vector<const ValueType*>& operands) {
+  const auto count = static_cast<int>(operands.size());
+  if (count < spec.min_inputs || count > spec.max_inputs)
+    return Fail(ErrorCode::kInvalidArgument, "{} has {} operands, wanted {}", Name(spec.op), count,
+                CountText(spec.min_inputs, spec.max_inputs));
+  for (int i = 0; i < count; ++i) {
+    if (operands[i] == nullptr) {
+      if (i < spec.min_inputs)
+        return Fail(ErrorCode::kInvalidArgument, "{} operand {} is omitted, but required",
+                    Name(spec.op), i);
+    } else if (!Contains(spec.domain, operands[i]->type)) {
+      return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, wanted {}", Name(spec.op), i,
+                  Name(operands[i]->type), Name(spec.domain));
+    }
+  }
+  return {};
+}
+
+/// A later allocation of the value must not overflow.
+Status CheckSize(Op op, const ValueType& type) {
+  if (!type.IsFixed()) {
+    for (const Dim& dim : type.dims)
+      if (dim.IsFixed() && dim.size() < 0)
+        return Fail(ErrorCode::kInvalidArgument, "{} result is {}, wanted sizes of at least 0",
+                    Name(op), ShapeText(type.dims));
+    return {};
+  }
+  if (!IsShape(type.Shape()))
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} result is {}, wanted sizes of at least 0 and at most 2^48 elements", Name(op),
+                ShapeText(type.dims));
+  return {};
+}
+
+}  // namespace
+
+int64_t InferenceInput::Int(std::string_view name) const {
+  return std::get<int64_t>(Find(*this, name));
+}
+double InferenceInput::Float(std::string_view name) const {
+  return std::get<double>(Find(*this, name));
+}
+const std::string& InferenceInput::String(std::string_view name) const {
+  return std::get<std::string>(Find(*this, name));
+}
+const std::vector<int64_t>& InferenceInput::Ints(std::string_view name) const {
+  return std::get<std::vector<int64_t>>(Find(*this, name));
+}
+
+Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,
+                                     Attributes& attributes,
+                                     std::span<const std::shared_ptr<const Graph>> bodies) {
+  const OpSpec& spec = SpecOf(op);
+  TUNEC_RETURN_IF_ERROR(CheckOperands(spec, operands));
+  TUNEC_RETURN_IF_ERROR(CheckAttributes(spec, attributes));
+  if (KindOf(op) != OpKind::kControl && !bodies.empty())
+    return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, wanted none", Name(op),
+                bodies.size());
+  TUNEC_ASSIGN(std::vector<ValueType> outputs, spec.infer({op, operands, &attributes, bodies}));
+  for (const ValueType& output : outputs) TUNEC_RETURN_IF_ERROR(CheckSize(op, output));
+  return outputs;
+}
+
+std::string DimText(const Dim& dim) {
+  return dim.IsFixed() ? fmt::format("{}", dim.size()) : dim.parameter();
+}
+
+std::string ShapeText(const std::vector<Dim>& dims) {
+  if (dims.empty()) return "scalar";
+  std::string text;
+  for (const Dim& dim : dims) text += (text.empty() ? "" : "x") + DimText(dim);
+  return text;
+}
+
+Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  const size_t rank = std::max(a.size(), b.size());
+  std::vector<Dim> result(rank, Dim(1));
+  for (size_t i = 0; i < rank; ++i) {  // from the last dimension
+    const Dim left = i < a.size() ? a[a.size() - 1 - i] : Dim(1);
+    const Dim right = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
+    const bool clash = left.IsFixed() == right.IsFixed();
+    if (left == right || right == Dim(1)) {
+      result[rank - 1 - i] = left;
+    } else if (left == Dim(1)) {
+      result[rank - 1 - i] = right;
+    } else if (clash) {
+      return Fail(ErrorCode::kInvalidArgument, "shapes {} and {} do not broadcast: {} against {}",
+                  ShapeText(a), ShapeText(b), DimText(left), DimText(right));
+    } else {
+      result[rank - 1 - i] = left.IsFixed() ? left : right;
+    }
+  }
+  return result;
+}
+
+Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op) {
+  const auto size = static_cast<int64_t>(rank);
+  if (axis < -size || axis >= size)
+    return Fail(ErrorCode::kInvalidArgument, "{} axis is {}, wanted {} to {}", Name(op), axis,
+                -size, size - 1);
+  return axis < 0 ? axis + size : axis;
+}
+
+Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank) {
+  TUNEC_ASSIGN(const int64_t axis, NormaliseAxis(input.Int("axis"), rank, input.op));
+  (*input.attributes)["axis"] = axis;
+  return axis;
+}
+
+Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank) {
+  std::vector<int64_t> axes;
+  if (input.Has("axes")) axes = input.Ints("axes");
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  for (int64_t& axis : axes) {
+    TUNEC_ASSIGN(axis, NormaliseAxis(axis, rank, input.op));
+  }
+  std::sort(axes.begin(), axes.end());
+  if (const auto twice = std::adjacent_find(axes.begin(), axes.end()); twice != axes.end())
+    return Fail(ErrorCode::kInvalidArgument, "{} axes name axis {} twice", Name(input.op), *twice);
+  (*input.attributes)["axes"] = axes;
+  return axes;
+}
+
+Status RequireFixed(const InferenceInput& input, size_t operand) {
+  if (input.operand(operand).IsFixed()) return {};
+  return Fail(ErrorCode::kUnsupported, "{} operand {} is {}, wanted fixed sizes", Name(input.op),
+              operand, ShapeText(input.operand(operand).dims));
+}
+
+Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most) {
+  const auto& dims = input.operand(operand).dims;
+  if (dims.size() >= least && dims.size() <= most) return {};
+  const std::string wanted =
+      least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+  return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, of rank {}, wanted rank {}",
+              Name(input.op), operand, ShapeText(dims), dims.size(), wanted);
+}
+
+Status RequireSameType(const InferenceInput& input, size_t operand) {
+  if (input.operand(operand).type == input.operand(0).type) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "{} operand types differ: operand 0 is {}, operand {} is {}", Name(input.op),
+              Name(input.operand(0).type), operand, Name(input.operand(operand).type));
+}
+
+Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view name) {
+  const std::string& text = input.String(name);
+  const std::optional<DataType> type = ParseDataType(text);
+  if (!type)
+    return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is \"{}\", wanted a type such as f32",
+                Name(input.op), name, text);
+  return *type;
+}
+
+Result<std::vector<ValueType>> InferInput(const InferenceInput& input) {
+  return Fail(ErrorCode::kInvalidArgument, "{} is not added as a computing node", Name(input.op));
+}
+
+}  // namespace tunec

@@ -1,0 +1,92 @@
+// Type and shape inference, by family; op_table.cc says which operator uses which. What the
+// families share is at the top: broadcasting, axes, windows, and how shapes are written in
+// messages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/ops/op_table.h"
+
+namespace tunec {
+
+/// "64x32", "batchx3", "scalar".
+std::string ShapeText(const std::vector<Dim>& dims);
+std::string DimText(const Dim& dim);
+
+/// numpy's rule. A named dimension meets an integer other than 1: the integer; another name: an
+/// error, because they may differ.
+Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
+
+/// `axis` of -rank..rank-1 as 0..rank-1.
+Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op);
+/// Makes the attribute `axis` non-negative and returns it.
+Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank);
+/// Makes `axes` sorted, non-negative, without repetition; absent or empty means all.
+Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank);
+
+/// Fails unless all dimensions are integers.
+Status RequireFixed(const InferenceInput& input, size_t operand);
+Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most);
+/// Fails unless operand `i` has operand 0's element type.
+Status RequireSameType(const InferenceInput& input, size_t operand);
+/// The type that a string attribute names.
+Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view name);
+
+Result<std::vector<ValueType>> InferInput(const InferenceInput& input);
+
+// infer_elementwise.cc
+Result<std::vector<ValueType>> InferUnary(const InferenceInput& input);
+Result<std::vector<ValueType>> InferPredicate(const InferenceInput& input);  // one operand, bool
+Result<std::vector<ValueType>> InferCast(const InferenceInput& input);
+Result<std::vector<ValueType>> InferGelu(const InferenceInput& input);
+Result<std::vector<ValueType>> InferBinary(const InferenceInput& input);
+Result<std::vector<ValueType>> InferComparison(const InferenceInput& input);
+Result<std::vector<ValueType>> InferPrelu(const InferenceInput& input);
+Result<std::vector<ValueType>> InferWhere(const InferenceInput& input);
+
+// infer_contraction.cc
+Result<std::vector<ValueType>> InferMatmul(const InferenceInput& input);
+Result<std::vector<ValueType>> InferConv(const InferenceInput& input);
+Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input);
+Result<std::vector<ValueType>> InferPool(const InferenceInput& input);
+
+// infer_attention.cc
+Result<std::vector<ValueType>> InferAttention(const InferenceInput& input);
+
+// infer_rotary.cc
+Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input);
+
+// infer_reduction.cc
+Result<std::vector<ValueType>> InferReduction(const InferenceInput& input);
+Result<std::vector<ValueType>> InferArg(const InferenceInput& input);
+Result<std::vector<ValueType>> InferAlongAxis(const InferenceInput& input);  // cumsum, softmax
+Result<std::vector<ValueType>> InferChannelNorm(const InferenceInput& input);
+Result<std::vector<ValueType>> InferGroupNorm(const InferenceInput& input);
+Result<std::vector<ValueType>> InferAxisNorm(const InferenceInput& input);
+Result<std::vector<ValueType>> InferLrn(const InferenceInput& input);
+
+// infer_movement.cc
+Result<std::vector<ValueType>> InferTranspose(const InferenceInput& input);
+Result<std::vector<ValueType>> InferReshape(const InferenceInput& input);
+Result<std::vector<ValueType>> InferExpand(const InferenceInput& input);
+Result<std::vector<ValueType>> InferSlice(const InferenceInput& input);
+Result<std::vector<ValueType>> InferConcat(const InferenceInput& input);
+Result<std::vector<ValueType>> InferPad(const InferenceInput& input);
+Result<std::vector<ValueType>> InferTile(const InferenceInput& input);
+
+// infer_indexing.cc
+Result<std::vector<ValueType>> InferGather(const InferenceInput& input);
+Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input);
+Result<std::vector<ValueType>> InferResize(const InferenceInput& input);
+Result<std::vector<ValueType>> InferRange(const InferenceInput& input);
+Result<std::vector<ValueType>> InferOneHot(const InferenceInput& input);
+
+// infer_control.cc
+Result<std::vector<ValueType>> InferIf(const InferenceInput& input);
+Result<std::vector<ValueType>> InferWhile(const InferenceInput& input);
+Result<std::vector<ValueType>> InferScan(const InferenceInput& input);
+Result<std::vector<ValueType>> InferAlloc(const InferenceInput& input);
+Result<std::vector<ValueType>> InferFree(const InferenceInput& input);
+
+}  // namespace tunec

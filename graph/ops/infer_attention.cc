@@ -1,0 +1,97 @@
+// Attention: y = softmax(s) v over the keys, where for query i and key j of one head
+//   s = scale * (q_i . k_j)            scale: 1/sqrt(D) unless given
+//   s = softcap * tanh(s / softcap)    if softcap > 0
+//   s = s + mask                       a mask of floats; of bool: s where true, else hidden
+//   s = hidden                         if causal and j > i + causal_offset; -inf unless given
+// q is [*, H, S, D], k [*, H/g, T, D], v [*, H/g, T, E], y [*, H, S, E]; head h of q uses head
+// floor(h/g) of k and v (grouped queries). Rank 2 is one head. The mask broadcasts to
+// [*, H, S, T]. A row of which every score is -inf is NaN, as softmax has it, or, if empty_rows
+// is "zero", 0. Without keys (T = 0) y is 0.
+#include <cmath>
+
+#include "graph/ops/infer.h"
+
+namespace tunec {
+namespace {
+
+Status CheckRanks(const InferenceInput& input) {
+  constexpr size_t kMostAxes = 16;
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 2, kMostAxes));
+  const size_t rank = input.operand(0).dims.size();
+  for (const size_t operand : {1, 2}) {
+    TUNEC_RETURN_IF_ERROR(RequireSameType(input, operand));
+    TUNEC_RETURN_IF_ERROR(RequireRank(input, operand, rank, rank));
+  }
+  if (IsFloat(input.operand(0).type)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "attention operand 0 is {}, wanted a float type",
+              Name(input.operand(0).type));
+}
+
+// Whether the query heads are a multiple of the others'.
+bool GroupsHeads(const Dim& query, const Dim& key) {
+  if (query == key) return true;
+  if (!query.IsFixed() || !key.IsFixed() || key.size() == 0) return false;
+  return query.size() % key.size() == 0;
+}
+
+Status CheckShapes(const InferenceInput& input) {
+  const auto& q = input.operand(0).dims;
+  const auto& k = input.operand(1).dims;
+  const auto& v = input.operand(2).dims;
+  const size_t rank = q.size();
+  const auto fail = [&](std::string_view what) {
+    return Fail(ErrorCode::kInvalidArgument, "attention {}: q is {}, k is {}, v is {}", what,
+                ShapeText(q), ShapeText(k), ShapeText(v));
+  };
+  if (q.back() != k.back()) return fail("head sizes of q and k differ");
+  if (k[rank - 2] != v[rank - 2]) return fail("k and v have different numbers of keys");
+  for (size_t d = 0; d + 2 < rank; ++d) {
+    const bool heads = d + 3 == rank;
+    if (k[d] != v[d] || !(heads ? GroupsHeads(q[d], k[d]) : q[d] == k[d]))
+      return fail(heads ? "heads do not group" : "batches differ");
+  }
+  return {};
+}
+
+Status CheckMask(const InferenceInput& input) {
+  if (!input.Given(3)) return {};
+  const ValueType& mask = input.operand(3);
+  if (mask.type != DataType::kBool) TUNEC_RETURN_IF_ERROR(RequireSameType(input, 3));
+  std::vector<Dim> scores = input.operand(0).dims;
+  scores.back() = input.operand(1).dims[scores.size() - 2];
+  const auto dims = Broadcast(scores, mask.dims);
+  if (dims && *dims == scores) return {};
+  return Fail(ErrorCode::kInvalidArgument, "attention mask is {}, wanted what broadcasts to {}",
+              ShapeText(mask.dims), ShapeText(scores));
+}
+
+Status CompleteAttributes(const InferenceInput& input) {
+  const std::string& empty = input.String("empty_rows");
+  if (empty != "nan" && empty != "zero")
+    return Fail(ErrorCode::kInvalidArgument,
+                "attention attribute empty_rows is \"{}\", wanted \"nan\" or \"zero\"", empty);
+  if (!(input.Float("softcap") >= 0))
+    return Fail(ErrorCode::kInvalidArgument, "attention softcap is {}, wanted at least 0",
+                input.Float("softcap"));
+  if (input.Has("scale")) return {};
+  const Dim& size = input.operand(0).dims.back();
+  if (!size.IsFixed() || size.size() == 0)
+    return Fail(ErrorCode::kUnsupported, "attention head size is {}, wanted a scale with it",
+                DimText(size));
+  (*input.attributes)["scale"] = 1 / std::sqrt(static_cast<double>(size.size()));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ValueType>> InferAttention(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(CheckRanks(input));
+  TUNEC_RETURN_IF_ERROR(CheckShapes(input));
+  TUNEC_RETURN_IF_ERROR(CheckMask(input));
+  TUNEC_RETURN_IF_ERROR(CompleteAttributes(input));
+  std::vector<Dim> dims = input.operand(0).dims;
+  dims.back() = input.operand(2).dims.back();
+  return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
+}
+
+}  // namespace tunec

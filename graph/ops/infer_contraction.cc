@@ -1,0 +1,195 @@
+// Matrix products, convolutions, and pooling, whose windows are a convolution's.
+#include "graph/ops/infer.h"
+#include "ir/sizes.h"
+
+namespace tunec {
+namespace {
+
+/// Completes a per-axis attribute to `count` entries of at least `least`.
+Result<std::vector<int64_t>> CompleteInts(const InferenceInput& input, std::string_view name,
+                                          size_t count, int64_t absent, int64_t least) {
+  std::vector<int64_t> values(count, absent);
+  if (input.Has(name) && !input.Ints(name).empty()) values = input.Ints(name);
+  if (values.size() != count)
+    return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, wanted {}",
+                Name(input.op), name, values.size(), count);
+  for (const int64_t value : values)
+    if (value < least || value > (int64_t{1} << 32))
+      return Fail(ErrorCode::kInvalidArgument, "{} attribute {} holds {}, wanted at least {}",
+                  Name(input.op), name, value, least);
+  (*input.attributes)[std::string(name)] = values;
+  return values;
+}
+
+struct Window {
+  std::vector<int64_t> kernel, strides, pads, dilations;
+};
+
+Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> kernel) {
+  const size_t axes = kernel.size();
+  Window window{.kernel = std::move(kernel)};
+  for (const int64_t size : window.kernel)
+    if (size < 1 || size > (int64_t{1} << 32))
+      return Fail(ErrorCode::kInvalidArgument, "{} kernel holds {}, wanted at least 1",
+                  Name(input.op), size);
+  TUNEC_ASSIGN(window.strides, CompleteInts(input, "strides", axes, 1, 1));
+  TUNEC_ASSIGN(window.pads, CompleteInts(input, "pads", 2 * axes, 0, 0));
+  TUNEC_ASSIGN(window.dilations, CompleteInts(input, "dilations", axes, 1, 1));
+  return window;
+}
+
+/// The number of places of the window along spatial axis `a` of size `dim`.
+Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t a,
+                       const Dim& dim) {
+  const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
+  const int64_t pads = window.pads[a] + window.pads[a + window.kernel.size()];
+  if (!dim.IsFixed()) {
+    if (window.strides[a] == 1 && pads == reach - 1) return dim;
+    return Fail(ErrorCode::kUnsupported, "{} spatial axis {} is {}, wanted a fixed size",
+                Name(input.op), a, dim.parameter());
+  }
+  const int64_t room = dim.size() + pads - reach;
+  if (room < 0)
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} window does not fit: spatial axis {} is {} with pads, the window reaches {}",
+                Name(input.op), a, dim.size() + pads, reach);
+  return Dim(room / window.strides[a] + 1);
+}
+
+Status CheckBias(const InferenceInput& input, const Dim& channels) {
+  if (!input.Given(2)) return {};
+  TUNEC_RETURN_IF_ERROR(RequireSameType(input, 2));
+  if (input.operand(2).dims != std::vector<Dim>{channels})
+    return Fail(ErrorCode::kInvalidArgument, "{} bias is {}, wanted {}", Name(input.op),
+                ShapeText(input.operand(2).dims), DimText(channels));
+  return {};
+}
+
+/// Ranks, types, fixed sizes and the group of both convolutions.
+Status CheckConvolution(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
+  const size_t rank = input.operand(0).dims.size();
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, rank, rank));
+  TUNEC_RETURN_IF_ERROR(RequireSameType(input, 1));
+  TUNEC_RETURN_IF_ERROR(RequireFixed(input, 1));
+  if (!input.operand(0).dims[1].IsFixed())
+    return Fail(ErrorCode::kUnsupported, "{} channels are {}, wanted a fixed size", Name(input.op),
+                DimText(input.operand(0).dims[1]));
+  if (input.Int("group") < 1)
+    return Fail(ErrorCode::kInvalidArgument, "{} group is {}, wanted at least 1", Name(input.op),
+                input.Int("group"));
+  return {};
+}
+
+std::vector<int64_t> KernelOf(const ValueType& weight) {
+  const std::vector<int64_t> shape = weight.Shape();
+  return {shape.begin() + 2, shape.end()};
+}
+
+struct Matrix {
+  std::vector<Dim> batch;
+  Dim rows = 1, columns = 1;
+};
+
+/// A vector is one row on the left, one column on the right.
+Matrix AsMatrix(const std::vector<Dim>& dims, bool left, bool transposed) {
+  if (dims.size() == 1) return left ? Matrix{{}, 1, dims[0]} : Matrix{{}, dims[0], 1};
+  Matrix matrix{{dims.begin(), dims.end() - 2}, dims[dims.size() - 2], dims[dims.size() - 1]};
+  if (transposed) std::swap(matrix.rows, matrix.columns);
+  return matrix;
+}
+
+}  // namespace
+
+Result<std::vector<ValueType>> InferMatmul(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 1, 32));
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, 1, 32));
+  TUNEC_RETURN_IF_ERROR(RequireSameType(input, 1));
+  const auto& lhs = input.operand(0).dims;
+  const auto& rhs = input.operand(1).dims;
+  const Matrix a = AsMatrix(lhs, true, input.Int("transpose_a") != 0);
+  const Matrix b = AsMatrix(rhs, false, input.Int("transpose_b") != 0);
+  if (a.columns != b.rows)
+    return Fail(ErrorCode::kInvalidArgument, "matmul inner sizes differ: lhs is {}{}, rhs is {}{}",
+                ShapeText(lhs), input.Int("transpose_a") != 0 ? " transposed" : "", ShapeText(rhs),
+                input.Int("transpose_b") != 0 ? " transposed" : "");
+  auto dims = Broadcast(a.batch, b.batch);
+  if (!dims) return Fail(ErrorCode::kInvalidArgument, "matmul batch {}", dims.error().message);
+  if (lhs.size() > 1) dims->push_back(a.rows);
+  if (rhs.size() > 1) dims->push_back(b.columns);
+  return std::vector<ValueType>{{input.operand(0).type, std::move(*dims)}};
+}
+
+Result<std::vector<ValueType>> InferConv(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(CheckConvolution(input));
+  const auto& x = input.operand(0).dims;
+  const auto& w = input.operand(1).dims;
+  const int64_t group = input.Int("group");
+  const int64_t channels = x[1].size(), filters = w[0].size(), taken = w[1].size();
+  if (MultiplySizes(taken, group) != channels)
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "conv channels differ: input is {} with {} channels, weight is {} in {} group(s), for {}",
+        ShapeText(x), channels, ShapeText(w), group, MultiplySizes(taken, group));
+  if (filters % group != 0)
+    return Fail(ErrorCode::kInvalidArgument, "conv has {} filters, wanted a multiple of group {}",
+                filters, group);
+  TUNEC_RETURN_IF_ERROR(CheckBias(input, w[0]));
+  TUNEC_ASSIGN(const Window window, CompleteWindow(input, KernelOf(input.operand(1))));
+  std::vector<Dim> dims = {x[0], w[0]};
+  for (size_t a = 0; a < window.kernel.size(); ++a) {
+    TUNEC_ASSIGN(Dim dim, SlideAlong(input, window, a, x[a + 2]));
+    dims.push_back(std::move(dim));
+  }
+  return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
+}
+
+Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(CheckConvolution(input));
+  const auto& x = input.operand(0).dims;
+  const auto& w = input.operand(1).dims;
+  const int64_t group = input.Int("group");
+  if (w[0] != x[1] || x[1].size() % group != 0)
+    return Fail(ErrorCode::kInvalidArgument,
+                "conv_transpose channels differ: input is {}, weight is {}, group is {}",
+                ShapeText(x), ShapeText(w), group);
+  const Dim filters(MultiplySizes(w[1].size(), group));
+  TUNEC_RETURN_IF_ERROR(CheckBias(input, filters));
+  TUNEC_ASSIGN(const Window window, CompleteWindow(input, KernelOf(input.operand(1))));
+  const size_t axes = window.kernel.size();
+  TUNEC_ASSIGN(const std::vector<int64_t> extra, CompleteInts(input, "output_padding", axes, 0, 0));
+  std::vector<Dim> dims = {x[0], filters};
+  for (size_t a = 0; a < axes; ++a) {
+    if (!x[a + 2].IsFixed())
+      return Fail(ErrorCode::kUnsupported,
+                  "conv_transpose spatial axis {} is {}, wanted a fixed size", a,
+                  x[a + 2].parameter());
+    const int64_t full = MultiplySizes(window.strides[a], x[a + 2].size() - 1) + extra[a] +
+                         MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
+    const int64_t size = full - window.pads[a] - window.pads[a + axes];
+    if (size < 1)
+      return Fail(ErrorCode::kInvalidArgument,
+                  "conv_transpose pads leave {} of spatial axis {}, wanted at least 1", size, a);
+    dims.emplace_back(size);
+  }
+  return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
+}
+
+Result<std::vector<ValueType>> InferPool(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
+  const auto& x = input.operand(0).dims;
+  const std::vector<int64_t>& kernel = input.Ints("kernel");
+  if (kernel.size() + 2 != x.size())
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} kernel has {} entries, wanted {} for an input of {}", Name(input.op),
+                kernel.size(), x.size() - 2, ShapeText(x));
+  TUNEC_ASSIGN(const Window window, CompleteWindow(input, kernel));
+  std::vector<Dim> dims = {x[0], x[1]};
+  for (size_t a = 0; a < kernel.size(); ++a) {
+    TUNEC_ASSIGN(Dim dim, SlideAlong(input, window, a, x[a + 2]));
+    dims.push_back(std::move(dim));
+  }
+  return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
+}
+
+}  // namespace tunec

@@ -1,0 +1,148 @@
+// Gathers, resizing, and what makes values from indices.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/ops/infer.h"
+
+namespace tunec {
+namespace {
+
+Status RequireIndices(const InferenceInput& input, size_t operand) {
+  if (IsInteger(input.operand(operand).type)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} indices are {}, wanted an integer type",
+              Name(input.op), Name(input.operand(operand).type));
+}
+
+Status RequireOneOf(const InferenceInput& input, std::string_view name,
+                    std::initializer_list<std::string_view> values) {
+  const std::string& value = input.String(name);
+  for (const std::string_view allowed : values)
+    if (value == allowed) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is \"{}\", wanted one of {}",
+              Name(input.op), name, value, fmt::join(values, ", "));
+}
+
+/// An axis without elements has none to index: only an empty set of indices fits it.
+Status RequireElements(const InferenceInput& input, int64_t axis) {
+  const auto& data = input.operand(0).dims;
+  const auto& indices = input.operand(1).dims;
+  const bool none = std::ranges::find(indices, Dim(0)) != indices.end();
+  if (data[axis] != Dim(0) || none) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "{} axis {} of {} has no elements, wanted some for indices of {}", Name(input.op),
+              axis, ShapeText(data), ShapeText(indices));
+}
+
+/// A size is the extent times the scale, rounded up or down. Coordinates follow the scale, and
+/// other sizes would name elements that it does not lead to.
+Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
+  const double wanted = static_cast<double>(from) * scale;
+  if (!(scale > 0) || !(scale < 1e12) || !(wanted < 0x1p48))
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize scale of axis {} is {}, for {} elements, wanted more than 0 and less than "
+                "2^48 elements",
+                axis, scale, from);
+  if (!(std::abs(static_cast<double>(size) - wanted) < 1))
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize of axis {} to {} elements contradicts its scale {}, which makes {} of {}",
+                axis, size, scale, wanted, from);
+  return {};
+}
+
+/// Completes `shape` from `scales` or `scales` from `shape`.
+Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& from) {
+  const bool has_shape = input.Has("shape") && !input.Ints("shape").empty();
+  const bool has_scales =
+      input.Has("scales") &&
+      !std::get<std::vector<double>>(input.attributes->find("scales")->second).empty();
+  if (!has_shape && !has_scales && !from.empty())
+    return Fail(ErrorCode::kInvalidArgument, "resize needs the attribute shape or scales");
+  std::vector<int64_t> shape;
+  std::vector<double> scales;
+  if (has_shape) shape = input.Ints("shape");
+  if (has_scales) scales = std::get<std::vector<double>>((*input.attributes)["scales"]);
+  if ((has_shape && shape.size() != from.size()) || (has_scales && scales.size() != from.size()))
+    return Fail(ErrorCode::kInvalidArgument, "resize has {} sizes and {} scales, wanted {}",
+                shape.size(), scales.size(), from.size());
+  for (size_t a = 0; a < from.size(); ++a) {
+    const auto extent = static_cast<double>(from[a]);
+    if (!has_scales) scales.push_back(from[a] == 0 ? 1 : static_cast<double>(shape[a]) / extent);
+    const double size = std::floor(extent * scales[a]);
+    if (!has_shape) shape.push_back(std::abs(size) < 0x1p48 ? static_cast<int64_t>(size) : 0);
+    TUNEC_RETURN_IF_ERROR(CheckResize(a, from[a], scales[a], shape[a]));
+  }
+  (*input.attributes)["shape"] = shape;
+  (*input.attributes)["scales"] = scales;
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ValueType>> InferGather(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireIndices(input, 1));
+  const auto& data = input.operand(0).dims;
+  const auto& indices = input.operand(1).dims;
+  TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, data.size()));
+  TUNEC_RETURN_IF_ERROR(RequireElements(input, axis));
+  std::vector<Dim> dims(data.begin(), data.begin() + axis);
+  dims.insert(dims.end(), indices.begin(), indices.end());
+  dims.insert(dims.end(), data.begin() + axis + 1, data.end());
+  return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
+}
+
+Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireIndices(input, 1));
+  const auto& data = input.operand(0).dims;
+  const auto& indices = input.operand(1).dims;
+  TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, data.size()));
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, data.size(), data.size()));
+  TUNEC_RETURN_IF_ERROR(RequireElements(input, axis));
+  for (size_t a = 0; a < data.size(); ++a) {
+    const bool inside = data[a].IsFixed() && indices[a].IsFixed()
+                            ? indices[a].size() <= data[a].size()
+                            : indices[a] == data[a];
+    if (static_cast<int64_t>(a) != axis && !inside)
+      return Fail(ErrorCode::kInvalidArgument,
+                  "gather_elements indices are {}, wanted at most the data's {} outside axis {}",
+                  ShapeText(indices), ShapeText(data), axis);
+  }
+  return std::vector<ValueType>{{input.operand(0).type, indices}};
+}
+
+Result<std::vector<ValueType>> InferResize(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireFixed(input, 0));
+  TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "mode", {"nearest", "linear", "cubic"}));
+  TUNEC_RETURN_IF_ERROR(RequireOneOf(
+      input, "coordinate",
+      {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"}));
+  TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "nearest_mode",
+                                     {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  TUNEC_RETURN_IF_ERROR(CompleteResize(input, input.operand(0).Shape()));
+  const std::vector<int64_t>& shape = input.Ints("shape");
+  return std::vector<ValueType>{
+      {input.operand(0).type, std::vector<Dim>(shape.begin(), shape.end())}};
+}
+
+Result<std::vector<ValueType>> InferRange(const InferenceInput& input) {
+  TUNEC_ASSIGN(const DataType type, TypeAttribute(input, "to"));
+  const double start = input.Float("start"), limit = input.Float("limit");
+  const double delta = input.Float("delta");
+  const double count = std::ceil((limit - start) / delta);
+  if (!(std::abs(count) < 0x1p48))
+    return Fail(ErrorCode::kInvalidArgument, "range from {} to {} by {} has no length", start,
+                limit, delta);
+  return std::vector<ValueType>{{type, {Dim(static_cast<int64_t>(std::max(count, 0.0)))}}};
+}
+
+Result<std::vector<ValueType>> InferOneHot(const InferenceInput& input) {
+  std::vector<Dim> dims = input.operand(0).dims;
+  TUNEC_ASSIGN(const DataType type, TypeAttribute(input, "to"));
+  TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, dims.size() + 1));
+  if (input.Int("depth") < 0)
+    return Fail(ErrorCode::kInvalidArgument, "one_hot depth is {}, wanted at least 0",
+                input.Int("depth"));
+  dims.insert(dims.begin() + axis, Dim(input.Int("depth")));
+  return std::vector<ValueType>{{type, std::move(dims)}};
+}
+
+}  // namespace tunec

@@ -1,0 +1,36 @@
+// Rotary embeddings: pairs of elements of the last axis, each turned by its angle.
+#include "graph/ops/infer.h"
+
+namespace tunec {
+
+// The angles broadcast to x in front; their last axis has one for each pair of the leading
+// elements, or one for each element.
+Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input) {
+  const ValueType& x = input.operand(0);
+  for (size_t i = 0; i < 3; ++i) {
+    TUNEC_RETURN_IF_ERROR(RequireSameType(input, i));
+    TUNEC_RETURN_IF_ERROR(RequireRank(input, i, 1, 32));
+    TUNEC_RETURN_IF_ERROR(RequireFixed(input, i));
+  }
+  const ValueType& cos = input.operand(1);
+  if (cos.dims != input.operand(2).dims)
+    return Fail(ErrorCode::kInvalidArgument, "rotary_embedding cosines are {}, sines {}",
+                ShapeText(cos.dims), ShapeText(input.operand(2).dims));
+  const int64_t size = x.Shape().back();
+  const int64_t angles = cos.Shape().back();
+  const bool for_each = angles == size;
+  if (for_each ? size % 2 != 0 : 2 * angles > size)
+    return Fail(ErrorCode::kInvalidArgument,
+                "rotary_embedding has {} angles for {} elements, wanted one for each of an even "
+                "number or at most half as many",
+                angles, size);
+  std::vector<Dim> front(cos.dims.begin(), cos.dims.end());
+  front.back() = x.dims.back();
+  const auto broadcast = Broadcast(x.dims, front);
+  if (!broadcast || *broadcast != x.dims)
+    return Fail(ErrorCode::kInvalidArgument, "rotary_embedding angles {} do not broadcast to {}",
+                ShapeText(cos.dims), ShapeText(x.dims));
+  return std::vector<ValueType>{x};
+}
+
+}  // namespace tunec

@@ -1,0 +1,88 @@
+// What each operator takes: how many inputs, which attributes with which defaults, and how
+// its output types follow. One row per operator of op.h; a test compares the two.
+//
+// Attributes that depend on the operands are completed when a node is added, so that readers
+// of a Graph need no defaults of their own: axes are non-negative, `axes` is sorted and never
+// absent, `strides`, `pads`, `dilations`, `perm` have one entry per axis.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/ops/op.h"
+
+namespace tunec {
+
+enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
+std::string_view Name(AttributeKind kind);
+AttributeKind KindOf(const Attribute& attribute);
+
+/// What an absent attribute means.
+enum class Absence : uint8_t {
+  kError,      // it must be given
+  kDefault,    // default_value
+  kDerived,    // computed from the operands by the inference, which then adds it
+  kMeaningful  // stays absent
+};
+
+struct AttributeSpec {
+  std::string_view name;
+  AttributeKind kind = AttributeKind::kInt;
+  Absence absence = Absence::kError;
+  Attribute default_value;  // kDefault
+};
+
+/// The element types that an operator's operands may have.
+enum class Domain : uint8_t {
+  kAny,
+  kNumber,  // not bool
+  kFloat,
+  kBits,  // integers and bool
+  kInteger,
+};
+bool Contains(Domain domain, DataType type);
+std::string_view Name(Domain domain);
+
+/// What inference sees of a node. It may complete `attributes`.
+struct InferenceInput {
+  Op op;
+  std::vector<const ValueType*> operands;  // null where omitted
+  Attributes* attributes;
+  std::span<const std::shared_ptr<const Graph>> bodies;
+
+  const ValueType& operand(size_t i) const { return *operands[i]; }
+  bool Given(size_t i) const { return i < operands.size() && operands[i] != nullptr; }
+  int64_t Int(std::string_view name) const;
+  double Float(std::string_view name) const;
+  const std::string& String(std::string_view name) const;
+  const std::vector<int64_t>& Ints(std::string_view name) const;
+  bool Has(std::string_view name) const { return attributes->contains(name); }
+};
+
+using InferTypes = Result<std::vector<ValueType>> (*)(const InferenceInput& input);
+
+struct OpSpec {
+  Op op = Op::kIdentity;
+  int min_inputs = 0;
+  int max_inputs = 0;  // kAnyNumber: no limit
+  Domain domain = Domain::kAny;
+  std::vector<AttributeSpec> attributes;
+  InferTypes infer = nullptr;
+};
+inline constexpr int kAnyNumber = 1 << 20;
+
+const OpSpec& SpecOf(Op op);
+/// Null when the operator has no such attribute.
+const AttributeSpec* FindAttribute(Op op, std::string_view name);
+
+/// Checks a node-to-be against the table, completes its attributes and returns its output
+/// types. Errors name operator, operand, value and wanted value, and no place.
+Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,
+                                     Attributes& attributes,
+                                     std::span<const std::shared_ptr<const Graph>> bodies = {});
+
+}  // namespace tunec

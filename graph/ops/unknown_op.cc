@@ -1,0 +1,30 @@
+#include "graph/ops/unknown_op.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "graph/ops/op.h"
+#include "support/suggest.h"
+
+namespace tunec {
+namespace {
+
+// Inputs and constants are declared, not applied.
+constexpr std::string_view Applied(Op op, std::string_view name) {
+  return op == Op::kInput || op == Op::kConstant ? "" : name;
+}
+
+constexpr std::array kNames = {
+#define TUNEC_NAME(id, name, kind, pattern) Applied(Op::id, name),
+    TUNEC_OPS(TUNEC_NAME)
+#undef TUNEC_NAME
+};
+
+}  // namespace
+
+std::string NoOperator(std::string_view name, std::string_view where) {
+  return fmt::format("{} is no operator{}{}", name, where, DidYouMean(name, kNames));
+}
+
+}  // namespace tunec

@@ -1,0 +1,168 @@
+// The printer of .graph, and graphs in files.
+#include "graph/text/graph_text.h"
+
+#include <cmath>
+
+#include "graph/text/graph_text_names.h"
+#include "ir/layout_text.h"
+#include "ir/print_expr.h"
+#include "support/file.h"
+
+namespace tunec {
+namespace {
+
+std::string PrintDims(const std::vector<Dim>& dims) {
+  std::string text;
+  for (const Dim& dim : dims) {
+    if (!text.empty()) text += ", ";
+    text += dim.IsFixed() ? fmt::format("{}", dim.size()) : PrintGraphName(dim.parameter());
+  }
+  return text;
+}
+
+/// `f32[64, batch] layout ...`
+std::string PrintType(const Value& value) {
+  std::string text = fmt::format("{}[{}]", Name(value.type.type), PrintDims(value.type.dims));
+  if (!value.layout.IsRowMajor()) text += " " + PrintLayout(value.layout, value.type.dims.size());
+  return text;
+}
+
+struct AttributeText {
+  std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return PrintDouble(value); }
+  std::string operator()(const std::string& value) const { return Quote(value); }
+  template <class T>
+  std::string operator()(const std::vector<T>& values) const {
+    std::string text;
+    for (const T& value : values) text += (text.empty() ? "" : ", ") + (*this)(value);
+    return "[" + text + "]";
+  }
+};
+
+std::string PrintAttributes(const Attributes& attributes) {
+  std::string text;
+  for (const auto& [name, value] : attributes)
+    text += fmt::format("{}{}={}", text.empty() ? " {" : ", ", name,
+                        std::visit(AttributeText(), value));
+  return text.empty() ? text : text + "}";
+}
+
+/// The shortest digits that give back the element.
+std::string PrintElement(const Array& array, int64_t i) {
+  if (!IsFloat(array.type())) return fmt::format("{}", array.GetInt(i));
+  const double value = array.GetDouble(i);
+  if (array.type() != DataType::kF32 || std::isnan(value)) return PrintDouble(value);
+  std::string text = fmt::format("{}", array.As<float>()[i]);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+std::string PrintElements(const Array& array) {
+  if (array.shape().empty()) return PrintElement(array, 0);
+  std::string text = "[";
+  for (int64_t i = 0; i < array.size(); ++i) text += (i > 0 ? ", " : "") + PrintElement(array, i);
+  return text + "]";
+}
+
+std::string PrintConstant(const Node& node, const Value& value) {
+  const std::string name = PrintGraphName(value.name);
+  if (node.weight_name.empty())
+    return fmt::format("constant {}: {} = {}", name, PrintType(value),
+                       PrintElements(node.constant));
+  std::string text = fmt::format("weight {}: {}", name, PrintType(value));
+  if (node.weight_name != value.name) text += " from " + Quote(node.weight_name);
+  if (node.Has("init")) text += " init=" + node.String("init");
+  return text;
+}
+
+void PrintGraph(const Graph& graph, std::string_view indent, std::string& text);
+
+std::string PrintOperation(const Graph& graph, const Node& node, const std::string& indent) {
+  std::string text, types;
+  for (const ValueId output : node.outputs) {
+    text += (text.empty() ? "" : ", ") + PrintGraphName(graph.value(output).name);
+    types += (types.empty() ? ": " : ", ") + PrintType(graph.value(output));
+  }
+  if (!text.empty()) text += " = ";
+  text += fmt::format("{}(", Name(node.op));
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += node.inputs[i].valid() ? PrintGraphName(graph.value(node.inputs[i]).name) : "_";
+  }
+  text += ")" + PrintAttributes(node.attributes);
+  const std::string implied =
+      node.outputs.empty() ? std::string(Name(node.op)) : graph.value(node.outputs[0]).name;
+  if (node.name != implied) text += " as " + Quote(node.name);
+  text += types;
+  for (const auto& body : node.bodies) {
+    text += " ";
+    PrintGraph(*body, indent, text);
+  }
+  return text;
+}
+
+void PrintGraph(const Graph& graph, std::string_view indent, std::string& text) {
+  const std::string inner = std::string(indent) + "  ";
+  text += fmt::format("graph {} {{\n", PrintGraphName(graph.name()));
+  for (const Node& node : graph.nodes()) {
+    text += inner;
+    if (node.op == Op::kInput) {
+      const Value& value = graph.value(node.outputs[0]);
+      text += fmt::format("input {}: {}", PrintGraphName(value.name), PrintType(value));
+    } else if (node.op == Op::kConstant) {
+      text += PrintConstant(node, graph.value(node.outputs[0]));
+    } else {
+      text += PrintOperation(graph, node, inner);
+    }
+    text += "\n";
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const std::string& value = graph.value(graph.outputs()[i]).name;
+    const std::string& name = graph.output_names()[i];
+    text += inner + "output " + PrintGraphName(name);
+    if (name != value) text += " = " + PrintGraphName(value);
+    text += "\n";
+  }
+  text += std::string(indent) + "}";
+}
+
+std::filesystem::path WeightsPath(std::filesystem::path path) {
+  return path.replace_extension(".safetensors");
+}
+
+void CollectWeights(const Graph& graph, std::map<std::string, Array, std::less<>>& weights) {
+  for (const Node& node : graph.nodes()) {
+    if (node.op == Op::kConstant && !node.weight_name.empty())
+      weights.emplace(node.weight_name, node.constant);
+    for (const auto& body : node.bodies) CollectWeights(*body, weights);
+  }
+}
+
+}  // namespace
+
+std::string Print(const Graph& graph) {
+  std::string text;
+  PrintGraph(graph, "", text);
+  return text + "\n";
+}
+
+Result<Graph> ReadGraphFile(const std::filesystem::path& path,
+                            std::optional<uint64_t> random_weights_seed) {
+  TUNEC_ASSIGN(const std::string text, ReadFile(path));
+  if (random_weights_seed)
+    return ParseGraph(text, path.string(), RandomWeights(*random_weights_seed));
+  const std::filesystem::path weights = WeightsPath(path);
+  std::error_code ignored;
+  if (!std::filesystem::exists(weights, ignored))
+    return ParseGraph(text, path.string(), NoWeights());
+  TUNEC_ASSIGN(SafetensorsFile file, SafetensorsFile::Open(weights));
+  return ParseGraph(text, path.string(), SafetensorsWeights(std::move(file)));
+}
+
+Status WriteGraphFile(const Graph& graph, const std::filesystem::path& path) {
+  std::map<std::string, Array, std::less<>> weights;
+  CollectWeights(graph, weights);
+  if (!weights.empty()) TUNEC_RETURN_IF_ERROR(WriteSafetensors(WeightsPath(path), weights));
+  return WriteFileAtomically(path, Print(graph));
+}
+
+}  // namespace tunec

@@ -1,0 +1,386 @@
+// The parser of .graph: line by line, each node added to a builder that infers its types.
+#include <set>
+#include <unordered_map>
+
+#include "graph/ops/infer.h"
+#include "graph/ops/unknown_op.h"
+#include "graph/text/graph_text.h"
+#include "graph/text/graph_text_names.h"
+#include "ir/layout_text.h"
+#include "ir/sizes.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kDeepestGraph = 16;
+
+/// A weight whose bytes are written when everything else is known to be right: a wrong shape
+/// further down is found before gigabytes are.
+struct PendingWeight {
+  WeightRequest request;
+  Array array;
+};
+
+struct TypedLayout {
+  ValueType type;
+  Layout layout;
+};
+
+class GraphParser {
+ public:
+  GraphParser(Lexer& lexer, const WeightSource& weights, int depth)
+      : lexer_(lexer), weights_(weights), depth_(depth), builder_("") {}
+
+  /// From the word `graph` to the closing brace.
+  Result<Graph> Parse();
+
+ private:
+  Status ParseLine();
+  Status ParseInput();
+  Status ParseWeight();
+  Status ParseConstant();
+  Status ParseOutput();
+  Status ParseOperation();
+  Result<Op> ParseOperator();
+  Result<std::vector<ValueId>> ParseOperands();
+  Result<Attributes> ParseAttributes();
+  Result<Attribute> ParseAttribute();
+  Result<std::vector<std::shared_ptr<const Graph>>> ParseBodies();
+  Status ParseAnnotations(const std::vector<ValueId>& values);
+  Result<TypedLayout> ParseType();
+  Result<std::vector<int64_t>> FixedShape(const ValueType& type, const SourceLocation& where) const;
+  Result<Array> ParseElements(const ValueType& type);
+  Result<ValueId> ParseValue();
+  Result<std::string> ParseNewName();
+  void Define(const std::string& name, ValueId value, Layout layout);
+
+  Lexer& lexer_;
+  const WeightSource& weights_;
+  int depth_;
+  GraphBuilder builder_;
+  std::unordered_map<std::string, ValueId> values_;
+  std::set<std::string> outputs_;
+  std::vector<PendingWeight> pending_;
+};
+
+Result<Graph> GraphParser::Parse() {
+  if (depth_ > kDeepestGraph)
+    return FailAt(lexer_.Here(), ErrorCode::kParse, "graphs nest deeper than {}", kDeepestGraph);
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect("graph"));
+  TUNEC_ASSIGN(std::string name, lexer_.ExpectName("the graph's name"));
+  builder_ = GraphBuilder(std::move(name));
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect("{"));
+  SourceLocation end = lexer_.Here();
+  while (!lexer_.TryTake("}")) {
+    if (!lexer_.Peek().starts_line) return lexer_.Expected("a new line");
+    TUNEC_RETURN_IF_ERROR(ParseLine());
+    end = lexer_.Here();
+  }
+  if (builder_.graph().outputs().empty())
+    return FailAt(end, ErrorCode::kParse, "graph {} has no output, wanted at least one",
+                  builder_.graph().name());
+  for (PendingWeight& weight : pending_) weights_.Fill(weight.request, weight.array);
+  return std::move(builder_).Build();
+}
+
+Status GraphParser::ParseLine() {
+  if (lexer_.TryTake("input")) return ParseInput();
+  if (lexer_.TryTake("weight")) return ParseWeight();
+  if (lexer_.TryTake("constant")) return ParseConstant();
+  if (lexer_.TryTake("output")) return ParseOutput();
+  return ParseOperation();
+}
+
+Result<std::string> GraphParser::ParseNewName() {
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(std::string name, lexer_.ExpectName("a name"));
+  if (name.empty()) return FailAt(where, ErrorCode::kParse, "a value's name is empty");
+  if (values_.contains(name))
+    return FailAt(where, ErrorCode::kParse, "value {} is already defined", name);
+  return name;
+}
+
+Result<ValueId> GraphParser::ParseValue() {
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, lexer_.ExpectName("a value's name"));
+  const auto found = values_.find(name);
+  if (found == values_.end())
+    return FailAt(where, ErrorCode::kParse, "value {} is not defined above", name);
+  return found->second;
+}
+
+void GraphParser::Define(const std::string& name, ValueId value, Layout layout) {
+  builder_.RenameValue(value, name);
+  if (!layout.IsRowMajor()) builder_.SetLayout(value, std::move(layout));
+  values_[name] = value;
+}
+
+Status GraphParser::ParseInput() {
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, ParseNewName());
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect(":"));
+  TUNEC_ASSIGN(TypedLayout typed, ParseType());
+  auto value = builder_.AddInput(name, std::move(typed.type));
+  if (!value) return FailAt(where, value.error().code, "{}", value.error().message);
+  Define(name, *value, std::move(typed.layout));
+  return {};
+}
+
+Result<std::vector<int64_t>> GraphParser::FixedShape(const ValueType& type,
+                                                     const SourceLocation& where) const {
+  if (!type.IsFixed())
+    return FailAt(where, ErrorCode::kParse, "a constant is {}, wanted fixed sizes",
+                  ShapeText(type.dims));
+  std::vector<int64_t> shape = type.Shape();
+  if (!IsShape(shape))
+    return FailAt(where, ErrorCode::kParse, "a constant is {}, wanted at most 2^48 elements",
+                  ShapeText(type.dims));
+  return shape;
+}
+
+Status GraphParser::ParseWeight() {
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, ParseNewName());
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect(":"));
+  TUNEC_ASSIGN(TypedLayout typed, ParseType());
+  WeightRequest request{.name = name, .type = typed.type.type, .shape = {}, .init = ""};
+  TUNEC_ASSIGN(request.shape, FixedShape(typed.type, where));
+  if (lexer_.TryTake("from")) {
+    TUNEC_ASSIGN(request.name, lexer_.ExpectName("the weight's name"));
+  }
+  if (lexer_.TryTake("init")) {
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("="));
+    TUNEC_ASSIGN(const Distribution distribution, ParseDistribution(lexer_));
+    request.init = Print(distribution);
+  }
+  auto array = weights_.Reserve(request);
+  if (!array) return FailAt(where, array.error().code, "{}", array.error().message);
+  pending_.push_back({request, *array});
+  Define(name, builder_.AddWeight(name, std::move(*array), request.name, request.init),
+         std::move(typed.layout));
+  return {};
+}
+
+Status GraphParser::ParseConstant() {
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, ParseNewName());
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect(":"));
+  TUNEC_ASSIGN(TypedLayout typed, ParseType());
+  TUNEC_RETURN_IF_ERROR(FixedShape(typed.type, where));
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect("="));
+  TUNEC_ASSIGN(Array array, ParseElements(typed.type));
+  Define(name, builder_.AddConstant(name, std::move(array)), std::move(typed.layout));
+  return {};
+}
+
+/// The elements are read before the array is made, so that a false shape costs no memory.
+Result<Array> GraphParser::ParseElements(const ValueType& type) {
+  const SourceLocation where = lexer_.Here();
+  std::vector<double> floats;
+  std::vector<int64_t> integers;
+  const auto parse_one = [&]() -> Status {
+    if (IsFloat(type.type)) {
+      TUNEC_ASSIGN(const double value, lexer_.ExpectNumber("a number"));
+      floats.push_back(value);
+    } else {
+      TUNEC_ASSIGN(const int64_t value, lexer_.ExpectInteger("an integer"));
+      integers.push_back(value);
+    }
+    return {};
+  };
+  if (lexer_.TryTake("[")) {
+    for (bool first = true; !lexer_.TryTake("]"); first = false) {
+      if (!first) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+      TUNEC_RETURN_IF_ERROR(parse_one());
+    }
+  } else {
+    TUNEC_RETURN_IF_ERROR(parse_one());
+  }
+  const std::vector<int64_t> shape = type.Shape();
+  const auto count = static_cast<int64_t>(floats.size() + integers.size());
+  if (count != ElementCount(shape))
+    return FailAt(where, ErrorCode::kParse, "constant has {} elements, wanted {} for {}", count,
+                  ElementCount(shape), ShapeText(type.dims));
+  Array array(type.type, shape);
+  for (int64_t i = 0; i < count; ++i)
+    IsFloat(type.type) ? array.SetDouble(i, floats[i]) : array.SetInt(i, integers[i]);
+  return array;
+}
+
+Status GraphParser::ParseOutput() {
+  const Lexer before = lexer_;
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, lexer_.ExpectName("the output's name"));
+  if (!lexer_.TryTake("=")) lexer_ = before;
+  TUNEC_ASSIGN(const ValueId value, ParseValue());
+  if (name.empty()) return FailAt(where, ErrorCode::kParse, "an output's name is empty");
+  if (!outputs_.insert(name).second)
+    return FailAt(where, ErrorCode::kParse, "two outputs are called {}", name);
+  builder_.AddOutput(value, name);
+  return {};
+}
+
+Status GraphParser::ParseOperation() {
+  const SourceLocation where = lexer_.Here();
+  std::vector<std::string> names;
+  if (!(lexer_.Peek(1).text == "(" && lexer_.Peek().kind == TokenKind::kIdentifier)) {
+    do {
+      TUNEC_ASSIGN(std::string name, ParseNewName());
+      names.push_back(std::move(name));
+    } while (lexer_.TryTake(","));
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("="));
+  }
+  TUNEC_ASSIGN(const Op op, ParseOperator());
+  TUNEC_ASSIGN(std::vector<ValueId> operands, ParseOperands());
+  TUNEC_ASSIGN(Attributes attributes, ParseAttributes());
+  std::string node_name = names.empty() ? std::string(Name(op)) : names[0];
+  if (lexer_.TryTake("as")) {
+    TUNEC_ASSIGN(node_name, lexer_.ExpectName("the node's name"));
+  }
+  // Annotations stand before the nested graphs, but the graphs are needed for the types.
+  const Lexer annotations = lexer_;
+  while (lexer_.Peek().text != "graph" && !lexer_.Peek().starts_line && !lexer_.AtEnd() &&
+         !lexer_.At("}"))
+    lexer_.Next();
+  TUNEC_ASSIGN(auto bodies, ParseBodies());
+  auto values = builder_.AddControl(op, std::move(operands), std::move(bodies),
+                                    std::move(attributes), node_name, where);
+  if (!values) return std::unexpected(std::move(values).error());
+  if (values->size() != names.size())
+    return FailAt(where, ErrorCode::kParse, "{} has {} results, {} are named", Name(op),
+                  values->size(), names.size());
+  for (size_t i = 0; i < names.size(); ++i) Define(names[i], (*values)[i], {});
+  const Lexer end = lexer_;
+  lexer_ = annotations;
+  TUNEC_RETURN_IF_ERROR(ParseAnnotations(*values));
+  if (!lexer_.Peek().starts_line && !lexer_.At("graph") && !lexer_.At("}"))
+    return lexer_.Expected("the end of the line");
+  lexer_ = end;
+  return {};
+}
+
+Status GraphParser::ParseAnnotations(const std::vector<ValueId>& values) {
+  if (!lexer_.TryTake(":")) return {};
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+    const SourceLocation where = lexer_.Here();
+    TUNEC_ASSIGN(TypedLayout typed, ParseType());
+    const ValueType& inferred = builder_.TypeOf(values[i]);
+    if (typed.type != inferred)
+      return FailAt(where, ErrorCode::kParse, "value {} is stated as {} {}, but is {} {}",
+                    builder_.graph().value(values[i]).name, Name(typed.type.type),
+                    ShapeText(typed.type.dims), Name(inferred.type), ShapeText(inferred.dims));
+    if (!typed.layout.IsRowMajor()) builder_.SetLayout(values[i], std::move(typed.layout));
+  }
+  return {};
+}
+
+Result<Op> GraphParser::ParseOperator() {
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("an operator"));
+  const std::optional<Op> op = ParseOp(name);
+  if (!op || *op == Op::kInput || *op == Op::kConstant)
+    return FailAt(where, ErrorCode::kParse, "{}", NoOperator(name));
+  return *op;
+}
+
+Result<std::vector<ValueId>> GraphParser::ParseOperands() {
+  std::vector<ValueId> operands;
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
+  for (bool first = true; !lexer_.TryTake(")"); first = false) {
+    if (!first) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+    if (lexer_.TryTake("_")) {
+      operands.emplace_back();
+      continue;
+    }
+    TUNEC_ASSIGN(const ValueId value, ParseValue());
+    operands.push_back(value);
+  }
+  return operands;
+}
+
+Result<Attributes> GraphParser::ParseAttributes() {
+  Attributes attributes;
+  if (!lexer_.TryTake("{")) return attributes;
+  for (bool first = true; !lexer_.TryTake("}"); first = false) {
+    if (!first) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+    const SourceLocation where = lexer_.Here();
+    TUNEC_ASSIGN(std::string name, lexer_.ExpectIdentifier("an attribute's name"));
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("="));
+    TUNEC_ASSIGN(Attribute value, ParseAttribute());
+    if (!attributes.emplace(name, std::move(value)).second)
+      return FailAt(where, ErrorCode::kParse, "attribute {} is given twice", name);
+  }
+  return attributes;
+}
+
+/// Integers where every number is one; the operator's table turns them into floats as needed.
+Result<Attribute> GraphParser::ParseAttribute() {
+  if (lexer_.Peek().kind == TokenKind::kString) return Attribute(lexer_.Next().value);
+  std::vector<double> floats;
+  std::vector<int64_t> integers;
+  bool whole = true;
+  const bool list = lexer_.TryTake("[");
+  while (!(list && lexer_.TryTake("]"))) {
+    if (!floats.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+    const Token& number = lexer_.Peek(lexer_.At("-") ? 1 : 0);
+    const Lexer before = lexer_;
+    const bool integer = number.kind == TokenKind::kInteger;
+    TUNEC_ASSIGN(const double value, lexer_.ExpectNumber("a number, a string or a list"));
+    floats.push_back(value);
+    whole = whole && integer;
+    if (integer) {
+      lexer_ = before;
+      TUNEC_ASSIGN(const int64_t exact, lexer_.ExpectInteger("an integer"));
+      integers.push_back(exact);
+    }
+    if (!list) break;
+  }
+  if (whole) return list ? Attribute(std::move(integers)) : Attribute(integers[0]);
+  return list ? Attribute(std::move(floats)) : Attribute(floats[0]);
+}
+
+Result<std::vector<std::shared_ptr<const Graph>>> GraphParser::ParseBodies() {
+  std::vector<std::shared_ptr<const Graph>> bodies;
+  while (lexer_.At("graph")) {
+    TUNEC_ASSIGN(Graph body, GraphParser(lexer_, weights_, depth_ + 1).Parse());
+    bodies.push_back(std::make_shared<const Graph>(std::move(body)));
+  }
+  return bodies;
+}
+
+Result<TypedLayout> GraphParser::ParseType() {
+  TypedLayout typed;
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a type such as f32"));
+  const std::optional<DataType> type = ParseDataType(name);
+  if (!type) return FailAt(where, ErrorCode::kParse, "{} is no type, wanted one such as f32", name);
+  typed.type.type = *type;
+  TUNEC_RETURN_IF_ERROR(lexer_.Expect("["));
+  while (!lexer_.TryTake("]")) {
+    if (!typed.type.dims.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+    if (lexer_.Peek().kind == TokenKind::kInteger || lexer_.At("-")) {
+      TUNEC_ASSIGN(const int64_t size, lexer_.ExpectInteger("a size"));
+      typed.type.dims.emplace_back(size);
+    } else {
+      TUNEC_ASSIGN(std::string parameter, lexer_.ExpectName("a size or a dimension's name"));
+      typed.type.dims.emplace_back(std::move(parameter));
+    }
+  }
+  if (lexer_.TryTake("layout")) {
+    TUNEC_ASSIGN(typed.layout, ParseLayout(lexer_));
+  }
+  return typed;
+}
+
+}  // namespace
+
+Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
+                         const WeightSource& weights) {
+  TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
+  TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, 0).Parse());
+  if (!lexer.AtEnd()) return lexer.Expected("the end of the file");
+  return graph;
+}
+
+}  // namespace tunec
