@@ -6,7 +6,7 @@
 
 #include "polyhedral/schedule_tree.h"
 #include "schedule/access_analysis.h"
-#include "schedule/tree_steps.h"
+#include "schedule/steps/tree_steps.h"
 
 namespace tunec {
 namespace {

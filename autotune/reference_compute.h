@@ -7,7 +7,7 @@
 
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
-#include "schedule/step.h"
+#include "schedule/steps/step.h"
 
 namespace tunec {
 

@@ -9,8 +9,8 @@
 #include "ir/tile_intrinsic.h"
 #include "ir/visit_loop_nest.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/compute_steps.h"
-#include "schedule/tree_steps.h"
+#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/tree_steps.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -7,7 +7,7 @@
 #include "ir/loop_nest.h"
 #include "polyhedral/legality.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/step.h"
+#include "schedule/steps/step.h"
 
 namespace tunec {
 

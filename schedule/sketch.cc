@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "schedule/access_analysis.h"
-#include "schedule/sketches.h"
+#include "schedule/sketches/sketches.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -13,7 +13,7 @@
 #include "ir/compute.h"
 #include "ir/target.h"
 #include "schedule/apply.h"
-#include "schedule/step.h"
+#include "schedule/steps/step.h"
 
 namespace tunec {
 

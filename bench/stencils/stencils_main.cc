@@ -20,7 +20,7 @@
 #include "jit/load.h"
 #include "runtime/thread_pool.h"
 #include "schedule/apply.h"
-#include "schedule/sketches.h"
+#include "schedule/sketches/sketches.h"
 #include "support/check.h"
 #include "support/file.h"
 

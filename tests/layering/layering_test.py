@@ -24,7 +24,7 @@ FILES = {
     "polyhedral/isl_handles.h": "#include <isl/cpp.h>\n",
     "polyhedral/domain.h": '#include "ir/type.h"\n',
     "polyhedral/domain.cc": '#include "polyhedral/domain.h"\n#include "polyhedral/isl_handles.h"\n',
-    "schedule/step.h": '#include "polyhedral/domain.h"\n',
+    "schedule/steps/step.h": '#include "polyhedral/domain.h"\n',
     "jit/emit.cc": '#include <llvm/IR/IRBuilder.h>\n#include "ir/type.h"\n',
     "tools/main.cc": '#include "jit/emit.h"\n#include "tunec/tunec.h"\n',
     "jit/emit.h": "",
@@ -80,7 +80,7 @@ class LayeringTest(unittest.TestCase):
         self.expect_include("a header must not include isl", "polyhedral/domain.h", "<isl/map.h>")
 
     def test_wrapper_leaks(self):
-        self.expect_include("schedule/step.h:1: polyhedral/domain.h leads to polyhedral/isl_handles.h",
+        self.expect_include("schedule/steps/step.h:1: polyhedral/domain.h leads to polyhedral/isl_handles.h",
                             "polyhedral/domain.h", '"polyhedral/isl_handles.h"')
 
     def test_depends_upward(self):

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "schedule/sketch.h"
-#include "schedule/sketches.h"
+#include "schedule/sketches/sketches.h"
 #include "support/file.h"
 #include "tests/schedule/harness.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "polyhedral/schedule_tree.h"
-#include "schedule/compute_steps.h"
-#include "schedule/tree_steps.h"
+#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/tree_steps.h"
 
 namespace tunec::test {
 namespace {

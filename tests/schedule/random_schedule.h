@@ -4,7 +4,7 @@
 #include <random>
 
 #include "ir/compute.h"
-#include "schedule/step.h"
+#include "schedule/steps/step.h"
 
 namespace tunec::test {
 

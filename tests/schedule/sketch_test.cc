@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "schedule/sketches.h"
+#include "schedule/sketches/sketches.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/programs.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "schedule/step.h"
+#include "schedule/steps/step.h"
 
 namespace tunec::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "schedule/step.h"
+#include "schedule/steps/step.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {

@@ -1,0 +1,243 @@
+// Composed: a Compute of several loop nests, none of which the others' pattern fits. Each reduction
+// with what follows it element by element has a sketch of its own, each run of other statements,
+// too; the steps for one part name no loop of another. What a part is offered must apply to it by
+// itself; that the whole is legal is proven when the schedule is applied.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <set>
+
+#include "schedule/access_analysis.h"
+#include "schedule/apply.h"
+#include "schedule/sketches/sketches.h"
+#include "schedule/sketches/sub_compute.h"
+
+namespace tunec {
+namespace {
+
+struct Part {
+  Sketch sketch;
+  size_t first_knob = 0;  // of the whole
+};
+
+int64_t Instances(const Statement& statement, const std::vector<VarId>& iterators) {
+  int64_t instances = 1;
+  for (const VarId v : iterators) instances *= statement.iterators[v].extent;
+  return instances;
+}
+
+int64_t Instances(const Statement& statement) {
+  int64_t instances = 1;
+  for (const Iterator& iterator : statement.iterators) instances *= iterator.extent;
+  return instances;
+}
+
+// What becomes of statements that have no pattern.
+enum class Rest { kAffine, kAsWritten };
+
+class Composer {
+ public:
+  Composer(const NamedCompute& lowering, const Target& target, const Arithmetic& arithmetic,
+           Rest rest)
+      : compute_(lowering.compute),
+        name_(lowering.name),
+        target_(target),
+        arithmetic_(arithmetic),
+        rest_(rest) {}
+
+  std::optional<Sketch> Compose(const char* name);
+
+ private:
+  size_t FollowersEnd(size_t reduction) const;
+  size_t RunEnd(size_t begin) const;
+  std::vector<Sketch> Patterns(size_t begin, size_t end) const;
+  size_t AddReduction(size_t begin);
+  void AddOthers(size_t begin, size_t end);
+  bool AddFirst(size_t begin, size_t end, std::vector<Sketch> sketches);
+  bool AgreesOnPacks(Sketch& sketch);
+  bool Applies(const NamedCompute& part, const Sketch& sketch) const;
+  void Keep(Sketch sketch, const std::string& statement);
+
+  const Compute& compute_;
+  const std::string& name_;
+  const Target& target_;
+  const Arithmetic& arithmetic_;
+  Rest rest_;
+  std::vector<PackStep> packs_;  // of the parts so far
+  std::vector<Part> parts_;
+  std::vector<Knob> knobs_;
+  size_t groups_ = 0;  // of statements
+  bool any_ = false;   // something has its pattern that makes the sketch worth its while
+};
+
+// A statement follows a reduction when it walks the results once, and reads what the ones before it
+// computed.
+size_t Composer::FollowersEnd(size_t reduction) const {
+  const Statement& sum = compute_.statements[reduction];
+  std::set<TensorId> made;
+  size_t end = reduction;
+  const auto add = [&](const Statement& statement) {
+    for (const Write& write : statement.writes) made.insert(write.tensor);
+    ++end;
+  };
+  add(sum);
+  while (end < compute_.statements.size()) {
+    const Statement& next = compute_.statements[end];
+    const bool reads = std::ranges::any_of(
+        next.reads, [&](const Read& read) { return made.contains(read.tensor); });
+    const bool alike = Instances(next) == Instances(sum, WrittenIterators(sum));
+    if (next.reducer || !reads || !alike) break;
+    add(next);
+  }
+  return end;
+}
+
+// Of statements that all compute element by element, or none does.
+size_t Composer::RunEnd(size_t begin) const {
+  const auto is_pointwise = [&](size_t statement) {
+    std::vector<Sketch> found;
+    AddPointwiseSketches({name_, StatementsOf(compute_, statement, statement + 1)}, target_, found);
+    return !found.empty();
+  };
+  size_t end = begin + 1;
+  while (end < compute_.statements.size() && !compute_.statements[end].reducer &&
+         is_pointwise(end) == is_pointwise(begin)) {
+    ++end;
+  }
+  return end;
+}
+
+// A tensor can be packed in one order only: another one is done without, where that can be chosen.
+bool Composer::AgreesOnPacks(Sketch& sketch) {
+  const auto conflicts = [&] {
+    const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+    return std::ranges::any_of(schedule.steps, [&](const ScheduleStep& step) {
+      const auto* pack = std::get_if<PackStep>(&step);
+      return pack != nullptr && std::ranges::any_of(packs_, [&](const PackStep& other) {
+               return other.tensor == pack->tensor && other != *pack;
+             });
+    });
+  };
+  if (!conflicts()) return true;
+  const auto knob = std::ranges::find(sketch.knobs, "pack", &Knob::name);
+  if (knob == sketch.knobs.end() || knob->choices.front() != 0) return false;
+  *knob = {.name = "pack", .choices = {0}};
+  return !conflicts();
+}
+
+bool Composer::Applies(const NamedCompute& part, const Sketch& sketch) const {
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  return ApplySchedule(part.compute, schedule, arithmetic_).has_value();
+}
+
+void Composer::Keep(Sketch sketch, const std::string& statement) {
+  for (const ScheduleStep& step : sketch.Fill(sketch.InitialDecisions()).steps) {
+    if (const auto* pack = std::get_if<PackStep>(&step)) packs_.push_back(*pack);
+  }
+  Part part{.first_knob = knobs_.size()};
+  for (Knob knob : sketch.knobs) {
+    knob.name = statement + " " + knob.name;
+    knobs_.push_back(std::move(knob));
+  }
+  part.sketch = std::move(sketch);
+  parts_.push_back(std::move(part));
+}
+
+bool Composer::AddFirst(size_t begin, size_t end, std::vector<Sketch> sketches) {
+  const NamedCompute part{name_, StatementsOf(compute_, begin, end)};
+  for (Sketch& sketch : sketches) {
+    if (!AgreesOnPacks(sketch) || !Applies(part, sketch)) continue;
+    Keep(std::move(sketch), compute_.statements[begin].name);
+    return true;
+  }
+  return false;
+}
+
+std::vector<Sketch> Composer::Patterns(size_t begin, size_t end) const {
+  std::vector<Sketch> sketches;
+  AddPatternSketches({name_, StatementsOf(compute_, begin, end)}, target_, sketches);
+  return sketches;
+}
+
+// With what follows it, or alone. Returns where the next part begins.
+size_t Composer::AddReduction(size_t begin) {
+  ++groups_;
+  for (const size_t end : {FollowersEnd(begin), begin + 1}) {
+    if (!AddFirst(begin, end, Patterns(begin, end))) continue;
+    any_ = true;
+    return end;
+  }
+  AddOthers(begin, begin + 1);
+  return begin + 1;
+}
+
+// Where nothing fits, the statements stay as they are written.
+void Composer::AddOthers(size_t begin, size_t end) {
+  if (AddFirst(begin, end, Patterns(begin, end))) {
+    any_ |= rest_ == Rest::kAsWritten;
+    return;
+  }
+  if (rest_ == Rest::kAsWritten) return;
+  std::vector<Sketch> affine;
+  AddAffineSketches({name_, StatementsOf(compute_, begin, end)}, target_, affine);
+  AddFirst(begin, end, std::move(affine));
+}
+
+// Steps that rewrite statements come first; what two parts pack alike is packed once.
+Schedule Fill(const std::string& lowering, const std::vector<Part>& parts,
+              const std::vector<int64_t>& values) {
+  Schedule schedule{.lowering = lowering};
+  std::vector<ScheduleStep> loops;
+  for (const Part& part : parts) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(part.first_knob);
+    const auto count = static_cast<std::ptrdiff_t>(part.sketch.knobs.size());
+    for (ScheduleStep& step : part.sketch.fill({first, first + count}).steps) {
+      if (!IsComputeStep(step)) {
+        loops.push_back(std::move(step));
+      } else if (std::ranges::find(schedule.steps, step) == schedule.steps.end()) {
+        schedule.steps.push_back(std::move(step));
+      }
+    }
+  }
+  std::ranges::move(loops, std::back_inserter(schedule.steps));
+  return schedule;
+}
+
+std::optional<Sketch> Composer::Compose(const char* name) {
+  const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
+  if (std::ranges::any_of(compute_.tensors, shares)) return std::nullopt;
+  for (size_t at = 0; at < compute_.statements.size();) {
+    if (compute_.statements[at].reducer) {
+      at = AddReduction(at);
+    } else {
+      ++groups_;
+      const size_t end = RunEnd(at);
+      AddOthers(at, end);
+      at = end;
+    }
+  }
+  if (!any_ || groups_ < 2) return std::nullopt;
+  Sketch sketch{.name = name, .knobs = std::move(knobs_)};
+  sketch.fill = [lowering = name_, parts = std::move(parts_)](const std::vector<int64_t>& values) {
+    return Fill(lowering, parts, values);
+  };
+  return sketch;
+}
+
+}  // namespace
+
+void AddComposedSketches(const NamedCompute& lowering, const Target& target,
+                         const Arithmetic& arithmetic, std::vector<Sketch>& sketches) {
+  if (auto sketch = Composer(lowering, target, arithmetic, Rest::kAffine).Compose("composed")) {
+    sketches.push_back(std::move(*sketch));
+  }
+}
+
+void AddPartialSketches(const NamedCompute& lowering, const Target& target,
+                        const Arithmetic& arithmetic, std::vector<Sketch>& sketches) {
+  if (auto sketch = Composer(lowering, target, arithmetic, Rest::kAsWritten).Compose("partial")) {
+    sketches.push_back(std::move(*sketch));
+  }
+}
+
+}  // namespace tunec

@@ -1,0 +1,201 @@
+// Loops follow the output's storage order, vectors its contiguous dimension. Where all accesses
+// walk memory alike the loops are fused into one, so that shapes with short rows vectorise as well.
+#include "schedule/sketches/pointwise_plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "schedule/access_analysis.h"
+
+namespace tunec {
+namespace {
+
+IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId tensor,
+                 const std::vector<IndexExpr>& index) {
+  return Simplify(StorageOffset(compute.tensors[tensor], index), statement.Intervals());
+}
+
+// Whether each read moves through memory exactly as the write does, or not at all.
+bool IsUniform(const Compute& compute, const Statement& statement, const PointwisePlan& plan) {
+  const Write& write = statement.writes[0];
+  const IndexExpr target = Offset(compute, statement, write.tensor, write.index);
+  if (!statement.domain.empty()) return false;
+  for (const Write& other : statement.writes) {
+    if (Offset(compute, statement, other.tensor, other.index) != target) return false;
+  }
+  // The write itself must be dense in the order of the loops.
+  int64_t stride = 1;
+  for (size_t i = plan.order.size(); i-- > 0;) {
+    for (size_t v = 0; v < statement.iterators.size(); ++v) {
+      if (statement.iterators[v].name != plan.order[i]) continue;
+      if (target.Coefficient(static_cast<VarId>(v)) != stride && plan.extents[i] > 1) return false;
+    }
+    stride *= plan.extents[i];
+  }
+  return std::ranges::all_of(statement.reads, [&](const Read& read) {
+    if (read.guard) return false;
+    const IndexExpr offset = Offset(compute, statement, read.tensor, read.index);
+    return offset == target || offset.IsConstant();
+  });
+}
+
+// The iterator, of at least `block` iterations, that most reads in strides would rather have.
+std::optional<std::string> Across(const Compute& compute, const Statement& statement,
+                                  const PointwisePlan& plan, int64_t block) {
+  if (plan.extents.back() < block) return std::nullopt;
+  std::map<VarId, int> wanted;
+  for (const Read& read : statement.reads) {
+    const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
+    if (!contiguous || statement.iterators[*contiguous].extent < block) continue;
+    if (statement.iterators[*contiguous].name != plan.order.back()) ++wanted[*contiguous];
+  }
+  if (wanted.empty()) return std::nullopt;
+  const auto most = std::ranges::max_element(
+      wanted, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return statement.iterators[most->first].name;
+}
+
+// Whether an element may depend on others of the same statement: a recurrence.
+bool ReadsItself(const Compute& compute, const Statement& statement) {
+  const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
+  const Write& write = statement.writes[0];
+  return std::ranges::any_of(statement.reads, [&](const Read& read) {
+    if (home(read.tensor) != home(write.tensor)) return false;
+    const bool alike = compute.tensors[read.tensor].shape == compute.tensors[write.tensor].shape;
+    return !alike || read.index != write.index;
+  });
+}
+
+class PointwiseWriter {
+ public:
+  PointwiseWriter(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
+                  Schedule& schedule)
+      : plan_(plan), choice_(choice), threads_(threads), schedule_(schedule) {}
+
+  void Write() {
+    if (plan_.across && choice_.block > 0) {
+      Blocks();
+    } else {
+      Reorder();
+      plan_.uniform ? Flat() : Rows();
+    }
+    if (choice_.non_temporal) Add(NonTemporalStep{plan_.statement});
+  }
+
+ private:
+  template <class T>
+  void Add(T step) {
+    schedule_.steps.emplace_back(std::move(step));
+  }
+  std::string Loop(const std::string& iterator) const { return plan_.statement + "." + iterator; }
+
+  void Reorder() {
+    ReorderStep order;
+    for (const std::string& iterator : plan_.order) order.loops.push_back(Loop(iterator));
+    if (order.loops.size() > 1) Add(std::move(order));
+  }
+
+  void Flat() {
+    std::string loop = Loop(plan_.order[0]);
+    int64_t extent = plan_.extents[0];
+    for (size_t i = 1; i < plan_.order.size(); ++i) {
+      const std::string name = plan_.statement + ".flat" + std::to_string(i);
+      Add(FuseStep{loop, Loop(plan_.order[i]), name});
+      loop = name;
+      extent *= plan_.extents[i];
+    }
+    Add(SplitStep{loop, {choice_.trips, choice_.vector}});
+    if (extent % (choice_.trips * choice_.vector) != 0) {
+      Add(IsolateStep{loop + ".0"});
+      Add(IsolateStep{loop + ".1"});
+    }
+    Add(VectorizeStep{loop + ".2"});
+    Add(ParallelizeStep{loop + ".0"});
+  }
+
+  void Rows() {
+    const std::string last = Loop(plan_.order.back());
+    const int64_t length = plan_.extents.back();
+    const int64_t vector = std::min(choice_.vector, length);
+    Add(SplitStep{last, {vector}});
+    if (length % vector != 0) Add(IsolateStep{last + ".0"});
+    Add(VectorizeStep{last + ".1"});
+    Parallelize(plan_.order.size() - 1, [&](size_t i) { return Loop(plan_.order[i]); });
+    if (plan_.order.size() == 1 && length % vector == 0) Add(ParallelizeStep{last + ".0"});
+  }
+
+  /// Square blocks, a vector a row: what lies apart for the vector's lanes lies together for the
+  /// unrolled loop around it.
+  void Blocks() {
+    const std::string row = Loop(*plan_.across), lane = Loop(plan_.order.back());
+    Add(SplitStep{row, {choice_.block}});
+    Add(SplitStep{lane, {choice_.block}});
+    ReorderStep order;
+    for (size_t i = 0; i + 1 < plan_.order.size(); ++i)
+      order.loops.push_back(Outer(plan_.order[i]));
+    for (const std::string& loop : {lane + ".0", row + ".1", lane + ".1"})
+      order.loops.push_back(loop);
+    Add(std::move(order));
+    for (size_t i = 0; i < plan_.order.size(); ++i)
+      if (IsCut(plan_.order[i]) && plan_.extents[i] % choice_.block != 0)
+        Add(IsolateStep{Loop(plan_.order[i]) + ".0"});
+    Add(UnrollStep{row + ".1"});
+    Add(VectorizeStep{lane + ".1"});
+    Parallelize(plan_.order.size() - 1, [&](size_t i) { return Outer(plan_.order[i]); });
+  }
+
+  bool IsCut(const std::string& iterator) const {
+    return iterator == *plan_.across || iterator == plan_.order.back();
+  }
+  std::string Outer(const std::string& iterator) const {
+    return Loop(iterator) + (IsCut(iterator) ? ".0" : "");
+  }
+
+  /// As many of the outer loops as give every thread several tasks.
+  template <class Name>
+  void Parallelize(size_t loops, const Name& name) {
+    int64_t tasks = 1;
+    for (size_t i = 0; i < loops && tasks < 8 * threads_; ++i) {
+      Add(ParallelizeStep{name(i)});
+      tasks *= plan_.extents[i];
+    }
+  }
+
+  const PointwisePlan& plan_;
+  PointwiseChoice choice_;
+  int threads_;
+  Schedule& schedule_;
+};
+
+}  // namespace
+
+std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
+                                               int64_t block) {
+  if (statement.reducer || statement.iterators.empty()) return std::nullopt;
+  if (ReadsItself(compute, statement)) return std::nullopt;
+  const Write& write = statement.writes[0];
+  PointwisePlan plan{.statement = statement.name};
+  std::vector<std::pair<int64_t, VarId>> by_stride;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const auto iterator = static_cast<VarId>(i);
+    const auto stride = StorageStride(compute, statement, write.tensor, write.index, iterator);
+    // A divided iterator or one that the output does not know goes outermost.
+    by_stride.emplace_back(stride && *stride != 0 ? std::abs(*stride) : int64_t{1} << 50, iterator);
+  }
+  std::ranges::stable_sort(by_stride,
+                           [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [stride, iterator] : by_stride) {
+    plan.order.push_back(statement.iterators[iterator].name);
+    plan.extents.push_back(statement.iterators[iterator].extent);
+  }
+  plan.uniform = IsUniform(compute, statement, plan);
+  if (!plan.uniform) plan.across = Across(compute, statement, plan, block);
+  return plan;
+}
+
+void WritePointwise(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
+                    Schedule& schedule) {
+  PointwiseWriter(plan, choice, threads, schedule).Write();
+}
+
+}  // namespace tunec

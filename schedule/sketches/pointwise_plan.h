@@ -1,0 +1,41 @@
+// One statement in which every element is computed by itself: how it walks memory, and its steps
+// (pointwise.cc).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/compute.h"
+#include "schedule/steps/step.h"
+
+namespace tunec {
+
+struct PointwisePlan {
+  std::string statement;
+  std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
+  std::vector<int64_t> extents;
+  bool uniform = false;  // all accesses have the output's offsets, or none
+  /// An iterator that a read walks memory with, where the last one makes strides: in blocks of
+  /// both, rows are read and columns written.
+  std::optional<std::string> across;
+};
+
+/// None for a reduction, a statement of one element, and one whose elements may depend on each
+/// other. `block`: the least extent, in iterations, of what is worth reading across.
+std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
+                                               int64_t block);
+
+struct PointwiseChoice {
+  int64_t vector = 64;
+  int64_t trips = 16;  // vector steps in a task, when the loops are fused
+  bool non_temporal = false;
+  int64_t block = 0;  // of transposed reads; 0: gathered
+};
+
+/// Adds the statement's steps; as many loops become tasks as give `threads` threads several.
+void WritePointwise(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
+                    Schedule& schedule);
+
+}  // namespace tunec

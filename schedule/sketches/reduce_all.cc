@@ -1,0 +1,132 @@
+// Everything to one value, or to several one after another: each task reduces a share, in the lanes
+// of registers, and the last phase combines the tasks' results.
+//
+//   parallel: shares
+//     registers: part[V] = identity
+//     for each V elements of the share: part[v] = combine(part[v], x[...])
+//     share = combine of part
+//   combine of shares
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/sketches.h"
+
+namespace tunec {
+namespace {
+
+struct ReduceAllPlan {
+  std::string statement;
+  std::string shared;  // the iterator that is cut into shares
+  int64_t extent = 1;  // of it
+  std::string along;   // the contiguous one; may be the same
+  int64_t length = 1;  // of it
+};
+
+std::optional<ReduceAllPlan> MakePlan(const Compute& compute, const Statement& reduction) {
+  if (!reduction.reducer->reorderable || reduction.writes.size() != 1 ||
+      !reduction.reducer->finalise.empty() || !WrittenIterators(reduction).empty()) {
+    return std::nullopt;
+  }
+  std::optional<VarId> along;
+  for (const Read& read : reduction.reads) {
+    if (!along) along = ContiguousIterator(compute, reduction, read.tensor, read.index);
+  }
+  if (!along) return std::nullopt;
+  VarId shared = *along;
+  for (size_t i = 0; i < reduction.iterators.size(); ++i) {
+    const auto other = static_cast<VarId>(i);
+    const bool longer =
+        shared == *along || reduction.iterators[i].extent > reduction.iterators[shared].extent;
+    if (other != *along && reduction.iterators[i].extent > 1 && longer) shared = other;
+  }
+  return ReduceAllPlan{.statement = reduction.name,
+                       .shared = reduction.iterators[shared].name,
+                       .extent = reduction.iterators[shared].extent,
+                       .along = reduction.iterators[*along].name,
+                       .length = reduction.iterators[*along].extent};
+}
+
+// Of each reduction; none when another statement has loops.
+std::vector<ReduceAllPlan> MakePlans(const Compute& compute) {
+  std::vector<ReduceAllPlan> plans;
+  for (const Statement& statement : compute.statements) {
+    if (!statement.reducer && statement.iterators.empty()) continue;
+    if (!statement.reducer) return {};
+    std::optional<ReduceAllPlan> plan = MakePlan(compute, statement);
+    if (!plan) return {};
+    plans.push_back(std::move(*plan));
+  }
+  return plans;
+}
+
+// The steps of one reduction: those that rewrite it, and those that shape its loops.
+struct ReductionSteps {
+  std::vector<ScheduleStep> rewriting;
+  std::vector<ScheduleStep> shaping;
+};
+
+ReductionSteps StepsOf(const ReduceAllPlan& plan, int64_t shares, int64_t vector) {
+  ReductionSteps steps;
+  const auto add = [&](auto step) { steps.shaping.emplace_back(std::move(step)); };
+  const bool cut_along = plan.shared == plan.along;
+  int64_t share = CeilDivide(plan.extent, std::min(shares, plan.extent));
+  if (cut_along) share = CeilDivide(share, vector) * vector;
+  const std::string part = plan.statement + ".part";
+  const std::string lanes = part + ".part";
+  const std::string along = cut_along ? plan.along + "i" : plan.along;
+  const int64_t length = cut_along ? share : plan.length;
+  vector = std::min(vector, length);
+  const std::string task = lanes + "." + plan.shared + "o";
+  steps.rewriting = {
+      ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Keep::kOuter},
+      ReduceSplitStep{part, along, vector, ReduceSplitStep::Keep::kInner}};
+  for (const std::string& statement : {lanes + ".init", part, part + ".init"}) {
+    add(ComputeAtStep{statement, task});
+  }
+  add(StageStep{lanes, Scope::kRegister, task});
+  const bool partial = plan.extent % share != 0;
+  if (partial) add(IsolateStep{task});
+  if (length % vector != 0 || (cut_along && partial)) add(IsolateStep{lanes + "." + along + "o"});
+  add(VectorizeStep{lanes + "." + along + "i"});
+  add(VectorizeStep{lanes + ".init." + along + "i"});
+  add(VectorizeStep{part + "." + along + "i"});
+  add(ParallelizeStep{task});
+  return steps;
+}
+
+Schedule WriteSchedule(const std::string& lowering, const std::vector<ReduceAllPlan>& plans,
+                       int64_t shares, int64_t vector) {
+  Schedule schedule{.lowering = lowering};
+  std::vector<ScheduleStep> shaping;
+  for (const ReduceAllPlan& plan : plans) {
+    ReductionSteps steps = StepsOf(plan, shares, vector);
+    std::ranges::move(steps.rewriting, std::back_inserter(schedule.steps));
+    std::ranges::move(steps.shaping, std::back_inserter(shaping));
+  }
+  std::ranges::move(shaping, std::back_inserter(schedule.steps));
+  return schedule;
+}
+
+}  // namespace
+
+void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches) {
+  const std::vector<ReduceAllPlan> plans = MakePlans(lowering.compute);
+  if (plans.empty()) return;
+  const int64_t lanes = target.Lanes(4);
+  Sketch sketch{.name = "reduce_all"};
+  const int64_t threads = target.threads;
+  sketch.knobs.push_back({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2});
+  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 2});
+  sketch.fill = [plans, name = lowering.name](const std::vector<int64_t>& values) {
+    return WriteSchedule(name, plans, values[0], values[1]);
+  };
+  sketches.push_back(std::move(sketch));
+}
+
+}  // namespace tunec

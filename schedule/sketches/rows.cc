@@ -1,0 +1,308 @@
+// Rows: several statements that share outer iterators and walk one row after the other, with
+// reductions along the row: softmax, normalisations, sums of the contiguous dimension.
+//
+// One task computes whole rows. A reduction along the row is split: lanes accumulate partial
+// results in registers, which are combined at the row's end. What one statement leaves for the
+// next stays in registers (scalars) or in a row buffer of the thread.
+//
+//   parallel: blocks of rows
+//     rows of the block
+//     registers: part[V] = identity
+//     for each V elements: part[v] = combine(part[v], x[...])
+//     m = combine of part
+//     row buffer: e[j] = exp(x[j] - m) ...
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/sketches.h"
+
+namespace tunec {
+namespace {
+
+// How one statement takes part.
+struct RowStatement {
+  std::string name;
+  bool reduces = false;
+  bool split = false;  // the reduction: by lanes. Of several values at once (argmax): in order
+  std::string along;   // the iterator that walks the row; empty: a scalar per row
+  int64_t length = 1;  // of the row
+  std::vector<std::string> outer_reductions;  // reduced over before the row itself
+};
+
+struct RowPlan {
+  std::string lowering;
+  const Compute* compute = nullptr;
+  std::vector<RowStatement> statements;
+  std::string pivot;                   // the first reduction: the others join its row loop
+  std::vector<std::string> row_loops;  // of the pivot, outermost first
+  std::vector<int64_t> row_extents;
+  std::vector<std::pair<std::string, bool>> staged;  // tensor, and whether it is a row buffer
+  bool writes_output_rows = false;
+};
+
+// The reduced iterator along which some read of the statement is contiguous.
+std::optional<VarId> ReducedAlong(const Compute& compute, const Statement& statement) {
+  const std::vector<VarId> reduced = ReducedIterators(statement);
+  for (const Read& read : statement.reads) {
+    const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
+    if (contiguous && std::ranges::find(reduced, *contiguous) != reduced.end()) return contiguous;
+  }
+  return std::nullopt;
+}
+
+bool CanSplit(const Statement& statement) {
+  return statement.reducer && statement.reducer->reorderable && statement.writes.size() == 1 &&
+         statement.reducer->finalise.empty();
+}
+
+// Adds the reduction `statement` to the plan; false when it does not fit.
+bool AddReduction(const Compute& compute, const Statement& statement, RowPlan& plan) {
+  const std::optional<VarId> along = ReducedAlong(compute, statement);
+  if (!along) return false;
+  RowStatement row{.name = statement.name,
+                   .reduces = true,
+                   .split = CanSplit(statement),
+                   .along = statement.iterators[*along].name,
+                   .length = statement.iterators[*along].extent};
+  for (const VarId iterator : ReducedIterators(statement)) {
+    if (iterator != *along) row.outer_reductions.push_back(statement.iterators[iterator].name);
+  }
+  plan.statements.push_back(std::move(row));
+  return true;
+}
+
+// The pivot's written iterators are the rows.
+bool SetRows(const Statement& pivot, RowPlan& plan) {
+  plan.pivot = pivot.name;
+  for (const IndexExpr& index : pivot.writes[0].index) {
+    const std::optional<VarId> iterator = index.AsVar();
+    if (!iterator && !index.IsConstant()) return false;
+  }
+  for (const VarId iterator : WrittenIterators(pivot)) {
+    plan.row_loops.push_back(pivot.iterators[iterator].name);
+    plan.row_extents.push_back(pivot.iterators[iterator].extent);
+  }
+  return !plan.row_loops.empty();
+}
+
+void AddPlain(const Compute& compute, const Statement& statement, RowPlan& plan) {
+  RowStatement row{.name = statement.name};
+  const auto along =
+      ContiguousIterator(compute, statement, statement.writes[0].tensor, statement.writes[0].index);
+  const bool shared =
+      along &&
+      std::ranges::find(plan.row_loops, statement.iterators[*along].name) != plan.row_loops.end();
+  if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
+    row.along = statement.iterators[*along].name;
+    row.length = statement.iterators[*along].extent;
+  }
+  plan.statements.push_back(std::move(row));
+}
+
+// The tensors whose elements are indices of other reads.
+void CollectIndices(const Statement& statement, std::set<TensorId>& indices) {
+  const auto collect = [&](const IndexExpr& index) {
+    RenumberLoaded(index, [&](int slot) {
+      indices.insert(statement.reads[slot].tensor);
+      return slot;
+    });
+  };
+  for (const Read& read : statement.reads) std::ranges::for_each(read.index, collect);
+  for (const Write& write : statement.writes) std::ranges::for_each(write.index, collect);
+}
+
+// Whether a workspace tensor that the pivot reads has nothing of some row: rows share it then, and
+// it can't be computed for one of them.
+bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
+  const std::vector<VarId> rows = WrittenIterators(pivot);
+  return std::ranges::any_of(pivot.reads, [&](const Read& read) {
+    return compute.tensors[read.tensor].role == TensorRole::kWorkspace &&
+           std::ranges::any_of(rows, [&](VarId row) { return !UsesIterator(read.index, row); });
+  });
+}
+
+std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
+  const Compute& compute = lowering.compute;
+  RowPlan plan{.lowering = lowering.name, .compute = &compute};
+  const auto pivot = std::ranges::find_if(compute.statements,
+                                          [](const Statement& s) { return s.reducer.has_value(); });
+  if (pivot == compute.statements.end()) return std::nullopt;
+  if (!SetRows(*pivot, plan) || ReadsSharedWork(compute, *pivot)) return std::nullopt;
+  std::set<TensorId> indices;
+  std::set<TensorId> tuples;  // written together by one reduction
+  for (const Statement& statement : compute.statements) {
+    if (statement.reducer) {
+      if (!AddReduction(compute, statement, plan)) return std::nullopt;
+      if (statement.writes.size() > 1)
+        for (const Write& write : statement.writes) tuples.insert(write.tensor);
+    } else {
+      if (statement.writes.size() != 1) return std::nullopt;
+      AddPlain(compute, statement, plan);
+    }
+    CollectIndices(statement, indices);
+  }
+  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+    const Tensor& tensor = compute.tensors[t];
+    // What is read as an index stays in memory.
+    if (tensor.role != TensorRole::kWorkspace || indices.contains(static_cast<TensorId>(t)))
+      continue;
+    const bool in_memory = tuples.contains(static_cast<TensorId>(t));
+    plan.staged.emplace_back(tensor.name, in_memory || tensor.shape.size() > plan.row_loops.size());
+  }
+  return plan;
+}
+
+struct RowChoice {
+  int64_t vector = 16;  // elements a step of a row handles
+  int64_t rows = 1;     // of a task: what rows have in common is computed once for them
+  bool non_temporal = false;
+};
+
+class RowWriter {
+ public:
+  RowWriter(const RowPlan& plan, const RowChoice& choice) : plan_(plan), choice_(choice) {}
+
+  Schedule Write() {
+    schedule_.lowering = plan_.lowering;
+    for (const RowStatement& statement : plan_.statements) {
+      if (statement.split) {
+        Add(ReduceSplitStep{statement.name, statement.along, VectorFor(statement),
+                            ReduceSplitStep::Keep::kInner});
+      }
+    }
+    Block();
+    Join();
+    Stage();
+    for (const RowStatement& statement : plan_.statements) Vectorize(statement);
+    Parallelize();
+    return std::move(schedule_);
+  }
+
+ private:
+  template <class T>
+  void Add(T step) {
+    schedule_.steps.emplace_back(std::move(step));
+  }
+  int64_t VectorFor(const RowStatement& statement) const {
+    return std::min(choice_.vector, statement.length);
+  }
+
+  // The parallel loops, of which the last counts blocks of rows, and the loop over a block's rows.
+  void Block() {
+    for (const std::string& loop : plan_.row_loops) {
+      parallel_.push_back(Pivot() + "." + loop);
+    }
+    row_loop_ = parallel_.back();
+    if (choice_.rows == 1) return;
+    Add(SplitStep{row_loop_, {choice_.rows}});
+    parallel_.back() = row_loop_ + ".0";
+    row_loop_ += ".1";
+  }
+
+  // The statement whose loops are the rows.
+  std::string Pivot() const {
+    const auto pivot = std::ranges::find(plan_.statements, plan_.pivot, &RowStatement::name);
+    return pivot->split ? plan_.pivot + ".part" : plan_.pivot;
+  }
+
+  // Everything joins the row loop of the pivot's partial reduction.
+  void Join() {
+    for (const RowStatement& statement : plan_.statements) {
+      const std::string& name = statement.name;
+      std::vector<std::string> parts = {name};
+      if (statement.split) parts = {name + ".part", name + ".part.init", name, name + ".init"};
+      if (statement.reduces && !statement.split) parts = {name, name + ".init"};
+      for (const std::string& part : parts)
+        if (part != Pivot()) Join(part);
+    }
+  }
+  void Join(const std::string& statement) { Add(ComputeAtStep{statement, row_loop_}); }
+
+  void Stage() {
+    for (const RowStatement& statement : plan_.statements) {
+      if (statement.split) Add(StageStep{statement.name + ".part", Scope::kRegister, row_loop_});
+    }
+    for (const auto& [tensor, is_row] : plan_.staged) {
+      Add(StageStep{tensor, is_row ? Scope::kPacked : Scope::kRegister, row_loop_});
+    }
+  }
+
+  void Vectorize(const RowStatement& statement) {
+    const std::string& name = statement.name;
+    if (statement.reduces && !statement.split) return;
+    if (statement.reduces) {
+      const std::string part = name + ".part.";
+      const int64_t vector = VectorFor(statement);
+      if (statement.length % vector != 0) Add(IsolateStep{part + statement.along + "o"});
+      Add(VectorizeStep{part + statement.along + "i"});
+      Add(VectorizeStep{name + ".part.init." + statement.along + "i"});
+      Add(VectorizeStep{name + "." + statement.along + "i"});
+      return;
+    }
+    if (statement.along.empty()) return;
+    const std::string loop = name + "." + statement.along;
+    const int64_t vector = VectorFor(statement);
+    Add(SplitStep{loop, {vector}});
+    if (statement.length % vector != 0) Add(IsolateStep{loop + ".0"});
+    Add(VectorizeStep{loop + ".1"});
+    const Statement& written =
+        plan_.compute->statements[*plan_.compute->FindStatement(statement.name)];
+    const bool output =
+        plan_.compute->tensors[written.writes[0].tensor].role == TensorRole::kOutput;
+    if (output && choice_.non_temporal) Add(NonTemporalStep{name});
+  }
+
+  void Parallelize() {
+    for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+  }
+
+  const RowPlan& plan_;
+  RowChoice choice_;
+  std::vector<std::string> parallel_;
+  std::string row_loop_;
+  Schedule schedule_;
+};
+
+// Blocks of rows large enough to pay for the start of a task, and enough of them for all threads.
+Knob RowsKnob(const RowPlan& plan, const Target& target) {
+  constexpr int64_t kElements = 4096;
+  int64_t length = 1;
+  for (const RowStatement& statement : plan.statements) length = std::max(length, statement.length);
+  int64_t rows = 1;
+  for (const int64_t extent : plan.row_extents) rows *= extent;
+  Knob knob{.name = "rows", .choices = {1}};
+  for (int64_t block = 2; block <= 64 && block <= plan.row_extents.back(); block *= 2) {
+    if (block * length <= kElements && rows / block >= 8 * target.threads) {
+      knob.initial = static_cast<int>(knob.choices.size());
+    }
+    knob.choices.push_back(block);
+  }
+  return knob;
+}
+
+}  // namespace
+
+void AddRowSketches(const NamedCompute& lowering, const Target& target,
+                    std::vector<Sketch>& sketches) {
+  std::optional<RowPlan> found = MakePlan(lowering);
+  if (!found) return;
+  const auto compute = std::make_shared<const Compute>(lowering.compute);
+  RowPlan plan = std::move(*found);
+  plan.compute = compute.get();
+  const int64_t lanes = target.Lanes(4);
+  Sketch sketch{.name = "rows"};
+  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
+  // Streaming stores pay when the outputs do not fit the caches anyway.
+  const bool large = CountWork(*compute).bytes > static_cast<double>(target.l3_bytes);
+  sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
+  sketch.knobs.push_back(RowsKnob(plan, target));
+  sketch.fill = [plan, compute](const std::vector<int64_t>& values) {
+    const RowChoice choice{.vector = values[0], .rows = values[2], .non_temporal = values[1] != 0};
+    return RowWriter(plan, choice).Write();
+  };
+  sketches.push_back(std::move(sketch));
+}
+
+}  // namespace tunec

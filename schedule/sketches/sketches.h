@@ -1,0 +1,58 @@
+// The kinds of sketch; each adds those of its kind that fit a Compute, best first.
+#pragma once
+
+#include <vector>
+
+#include "schedule/apply.h"
+#include "schedule/sketch.h"
+
+namespace tunec {
+
+/// Reductions whose outputs are computed in register tiles, with what follows them element
+/// by element: products of matrices, convolutions, pooling (tile.cc).
+void AddTileSketches(const NamedCompute& lowering, const Target& target,
+                     std::vector<Sketch>& sketches);
+
+/// Two products with work on rows between them, streamed: attention (stream.cc). Takes
+/// all lowerings, since they differ in sizes that only the target tells apart.
+void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target& target,
+                       std::vector<Sketch>& sketches);
+
+/// Statements that share rows and reduce along them: softmax, normalisations, reductions of
+/// the contiguous dimension (rows.cc).
+void AddRowSketches(const NamedCompute& lowering, const Target& target,
+                    std::vector<Sketch>& sketches);
+
+/// One reduction of everything to one value, with scalars after it (reduce_all.cc).
+void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches);
+
+/// Sums over rows for columns that lie side by side, with pointwise work around them: statistics
+/// and normalisations of channels that come last (columns.cc).
+void AddColumnSketches(const NamedCompute& lowering, const Target& target,
+                       std::vector<Sketch>& sketches);
+
+/// Statements that compute each element by itself: chains of elementwise operators and data
+/// movement (pointwise.cc).
+void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
+                          std::vector<Sketch>& sketches);
+
+/// All of the above that fit one lowering, the most promising first; streams are left out.
+void AddPatternSketches(const NamedCompute& lowering, const Target& target,
+                        std::vector<Sketch>& sketches);
+
+/// Several loop nests, each by what fits it (composed.cc). Applies what it offers to each.
+void AddComposedSketches(const NamedCompute& lowering, const Target& target,
+                         const Arithmetic& arithmetic, std::vector<Sketch>& sketches);
+
+/// The patterns of single statements among others that stay as written, where even isl's scheduler
+/// finds nothing (composed.cc).
+void AddPartialSketches(const NamedCompute& lowering, const Target& target,
+                        const Arithmetic& arithmetic, std::vector<Sketch>& sketches);
+
+/// Whatever has loops, as isl's scheduler would run it: for what no other sketch fits
+/// (affine.cc). Costs the computation of all dependences.
+void AddAffineSketches(const NamedCompute& lowering, const Target& target,
+                       std::vector<Sketch>& sketches);
+
+}  // namespace tunec

@@ -1,0 +1,361 @@
+// Streams: two products with work on the rows of the first one's result between them, as in
+// attention. One task has a block of rows; the chunks of columns come one after the other. The
+// scores of a chunk are computed in register tiles, rows being the lanes, and kept in a buffer of
+// the thread, row by row across lanes, so that maxima, exponentials and sums need no work
+// across lanes; the second product's tiles have the widths as lanes and broadcast what the
+// buffer holds.
+//
+//   parallel: batches, heads, blocks of rows
+//     buffers: scaled rows, carried values
+//     for each chunk
+//       buffers: scores, weights
+//       column tiles: registers s[MC][R] = sum over depth; scores = mask(s)
+//       maxima, weights, sums: rows are lanes
+//       width tiles, row tiles: registers w[MR][NE] = sum over columns; o = o * a + w
+//     out = o * z
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/sketches.h"
+#include "schedule/sketches/stream_plan.h"
+#include "schedule/sketches/tile_cost.h"
+
+namespace tunec {
+namespace {
+
+struct StreamChoice {
+  int64_t columns = 1;  // of a tile of the first product
+  int64_t rows = 1;     // of a tile of the second
+  int64_t widths = 16;
+  int64_t unroll = 1;
+  int64_t lanes = 1;  // of the target
+};
+
+class StreamWriter {
+ public:
+  StreamWriter(const StreamPlan& plan, const StreamChoice& choice) : plan_(plan), choice_(choice) {}
+
+  Schedule Write() {
+    schedule_.lowering = plan_.lowering;
+    Gather();
+    TileFirst();
+    TileLast();
+    StageBuffers();
+    for (StatementId s = 0; s < Count(); ++s) RunInLanes(s);
+    for (const std::string& loop : plan_.outer) Add(ParallelizeStep{First() + "." + loop});
+    return std::move(schedule_);
+  }
+
+ private:
+  template <class T>
+  void Add(T step) {
+    schedule_.steps.emplace_back(std::move(step));
+  }
+  StatementId Count() const { return static_cast<StatementId>(plan_.compute->statements.size()); }
+  const Statement& At(StatementId s) const { return plan_.statement(s); }
+  const std::string& First() const { return At(plan_.first).name; }
+  const std::string& Last() const { return At(plan_.last).name; }
+  bool Has(StatementId s, const std::string& iterator) const {
+    return IteratorNamed(At(s), iterator).has_value();
+  }
+  std::string Loop(StatementId s, const std::string& iterator) const {
+    return At(s).name + "." + iterator;
+  }
+  std::string BlockLoop() const { return First() + "." + plan_.outer.back(); }
+  std::string ChunkLoop() const { return plan_.chunk ? First() + "." + *plan_.chunk : BlockLoop(); }
+  std::string LoopOf(StatementId s) const {
+    return plan_.chunk && Has(s, *plan_.chunk) ? ChunkLoop() : BlockLoop();
+  }
+  // The loop in which a tile of the second product lives.
+  std::string LastTileLoop() const { return Last() + "." + plan_.row + ".0"; }
+
+  // Whether the statement works on the finished tiles of a product, element by element.
+  bool Follows(StatementId s, StatementId product) const {
+    const TensorId tensor = At(product).writes[0].tensor;
+    const bool reads =
+        std::ranges::any_of(At(s).reads, [&](const Read& read) { return read.tensor == tensor; });
+    return reads && !At(s).reducer;
+  }
+
+  // Every statement goes to the loop over blocks or chunks that it belongs to.
+  void Gather() {
+    for (StatementId s = 0; s < Count(); ++s) {
+      if (s == plan_.first) continue;
+      Add(ComputeAtStep{At(s).name, LoopOf(s)});
+      if (At(s).reducer) Add(ComputeAtStep{At(s).name + ".init", LoopOf(s)});
+    }
+  }
+
+  void TileFirst() {
+    const std::string columns = Loop(plan_.first, plan_.column);
+    Add(SplitStep{columns, {choice_.columns}});
+    if (plan_.columns % choice_.columns != 0 || plan_.partial_columns) {
+      Add(IsolateStep{columns + ".0"});
+    }
+    if (plan_.chunk && plan_.partial_columns) Add(IsolateStep{ChunkLoop()});
+    Add(ReorderStep{{columns + ".0", Loop(plan_.first, plan_.depth), columns + ".1",
+                     Loop(plan_.first, plan_.row)}});
+    Add(ComputeAtStep{First() + ".init", columns + ".0"});
+    for (StatementId s = 0; s < Count(); ++s) {
+      if (Follows(s, plan_.first)) Add(ComputeAtStep{At(s).name, columns + ".0"});
+    }
+    Stage(plan_.first, Scope::kRegister, columns + ".0");
+  }
+
+  void TileLast() {
+    const std::string rows = Loop(plan_.last, plan_.row);
+    const std::string widths = Loop(plan_.last, plan_.width);
+    Add(SplitStep{rows, {choice_.rows}});
+    if (plan_.rows % choice_.rows != 0) Add(IsolateStep{rows + ".0"});
+    Add(SplitStep{widths, {choice_.widths}});
+    if (plan_.widths % choice_.widths != 0) Add(IsolateStep{widths + ".0"});
+    Add(ReorderStep{
+        {widths + ".0", rows + ".0", Loop(plan_.last, plan_.column), rows + ".1", widths + ".1"}});
+    Add(ComputeAtStep{Last() + ".init", LastTileLoop()});
+    for (StatementId s = 0; s < Count(); ++s) {
+      if (Follows(s, plan_.last)) Add(ComputeAtStep{At(s).name, LastTileLoop()});
+    }
+    Stage(plan_.last, Scope::kRegister, LastTileLoop());
+  }
+
+  void Stage(StatementId s, Scope scope, const std::string& loop) {
+    Add(StageStep{plan_.compute->tensors[At(s).writes[0].tensor].name, scope, loop});
+  }
+
+  // Whether all values of the tensor are used in the chunk that made them.
+  bool StaysInChunk(TensorId tensor) const {
+    if (!plan_.chunk) return false;
+    const auto same_chunk = [&](const Statement& statement, const std::vector<IndexExpr>& index) {
+      const auto chunk = IteratorNamed(statement, *plan_.chunk);
+      return chunk &&
+             std::ranges::any_of(index, [&](const IndexExpr& e) { return e.AsVar() == *chunk; });
+    };
+    for (const Statement& statement : plan_.compute->statements) {
+      for (const Read& read : statement.reads) {
+        if (read.tensor == tensor && !same_chunk(statement, read.index)) return false;
+      }
+      for (const tunec::Write& write : statement.writes) {
+        if (write.tensor == tensor && !same_chunk(statement, write.index)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether the tensor holds a value per row that is only used with rows as lanes.
+  bool IsRowVector(TensorId tensor) const {
+    return std::ranges::all_of(plan_.compute->statements, [&](const Statement& statement) {
+      const auto touches = [&](const auto& access) { return access.tensor == tensor; };
+      if (std::ranges::none_of(statement.reads, touches) &&
+          std::ranges::none_of(statement.writes, touches)) {
+        return true;
+      }
+      const bool other_lanes = IteratorNamed(statement, plan_.width).has_value() ||
+                               IteratorNamed(statement, plan_.depth).has_value();
+      const bool columns = std::ranges::any_of(statement.writes, [&](const tunec::Write& write) {
+        const auto column = IteratorNamed(statement, plan_.column);
+        return touches(write) && column && UsesIterator(write.index, *column);
+      });
+      return !other_lanes && !columns;
+    });
+  }
+
+  void StageBuffers() {
+    for (StatementId s = 0; s < Count(); ++s) {
+      const TensorId tensor = At(s).writes[0].tensor;
+      if (s == plan_.first || s == plan_.last) continue;
+      if (plan_.compute->tensors[tensor].role != TensorRole::kWorkspace) continue;
+      const bool in_chunk = StaysInChunk(tensor);
+      const bool in_registers = IsRowVector(tensor) && (in_chunk || !plan_.chunk);
+      Stage(s, in_registers ? Scope::kRegister : Scope::kPacked,
+            in_chunk ? ChunkLoop() : BlockLoop());
+    }
+  }
+
+  void RunInLanes(StatementId s) {
+    if (s == plan_.first || Follows(s, plan_.first)) return RunTile(s, plan_.column, plan_.row);
+    if (s == plan_.last || Follows(s, plan_.last)) return RunTile(s, plan_.row, plan_.width);
+    if (Has(s, plan_.width)) return RunAlongWidth(s);
+    if (Has(s, plan_.depth)) return RunAlongDepth(s);
+    if (At(s).reducer) {
+      Add(ReorderStep{{Loop(s, plan_.column), Loop(s, plan_.row)}});
+      Add(VectorizeStep{At(s).name + ".init." + plan_.row});
+    }
+    Add(VectorizeStep{Loop(s, plan_.row)});
+    if (Has(s, plan_.column)) Unroll(Loop(s, plan_.column), plan_.columns);
+  }
+
+  // A statement on a register tile: `unrolled` are its rows, `lanes` its columns.
+  void RunTile(StatementId s, const std::string& unrolled, const std::string& lanes) {
+    const bool second = s == plan_.last || Follows(s, plan_.last);
+    const std::string lane_suffix = "." + lanes + (second ? ".1" : "");
+    for (const std::string& name : {At(s).name, At(s).name + ".init"}) {
+      if (name != At(s).name && !At(s).reducer) continue;
+      Add(UnrollStep{name + "." + unrolled + ".1"});
+      Add(VectorizeStep{name + lane_suffix});
+    }
+    if (s == plan_.first) Unroll(Loop(s, plan_.depth), plan_.depths);
+    if (s == plan_.last) Unroll(Loop(s, plan_.column), plan_.columns);
+  }
+
+  // The output, once all chunks are done.
+  void RunAlongWidth(StatementId s) {
+    const std::string loop = Loop(s, plan_.width);
+    Add(SplitStep{loop, {choice_.widths}});
+    if (plan_.widths % choice_.widths != 0) Add(IsolateStep{loop + ".0"});
+    Add(VectorizeStep{loop + ".1"});
+  }
+
+  // Rows copied before they are multiplied: turned over, so that they are lanes. In blocks, where
+  // they come out even: rows of a block are read as vectors then, and transposed in registers.
+  void RunAlongDepth(StatementId s) {
+    const std::string depth = Loop(s, plan_.depth), row = Loop(s, plan_.row);
+    const int64_t block = std::gcd(plan_.depths, choice_.lanes);
+    if (block < 4 || plan_.rows % choice_.lanes != 0) {
+      Add(ReorderStep{{depth, row}});
+      Add(VectorizeStep{row});
+      return;
+    }
+    Add(SplitStep{depth, {block}});
+    Add(SplitStep{row, {choice_.lanes}});
+    Add(ReorderStep{{depth + ".0", row + ".0", depth + ".1", row + ".1"}});
+    Add(UnrollStep{depth + ".1"});
+    Add(VectorizeStep{row + ".1"});
+  }
+
+  void Unroll(const std::string& loop, int64_t extent) {
+    const int64_t factor = std::min(choice_.unroll, extent);
+    if (factor > 1) Add(UnrollStep{loop, static_cast<int>(factor)});
+  }
+
+  const StreamPlan& plan_;
+  StreamChoice choice_;
+  Schedule schedule_;
+};
+
+// Cycles of all tiles of `extent` by `vectors`.
+double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
+  const double full = static_cast<double>(extent / tile) *
+                      TileCost(static_cast<double>(tile), static_cast<double>(vectors));
+  const int64_t rest = extent % tile;
+  return full + (rest == 0 ? 0 : TileCost(static_cast<double>(rest), static_cast<double>(vectors)));
+}
+
+int64_t BestTile(int64_t extent, int64_t vectors, int64_t registers) {
+  int64_t best = 1;
+  for (int64_t tile = 1; tile <= std::min(extent, registers / vectors); ++tile) {
+    if (TilesCost(extent, tile, vectors) < 0.995 * TilesCost(extent, best, vectors)) best = tile;
+  }
+  return best;
+}
+
+struct Machine {
+  int64_t lanes = 16;
+  int64_t registers = 28;  // for accumulators
+};
+
+struct StreamSizes {
+  StreamChoice choice;
+  double cost = 0;  // estimated cycles of all tasks
+};
+
+// Of an exponential's vector, with the passes for maxima and sums; of a vector stored and read.
+constexpr double kCyclesPerWeight = 14;
+constexpr double kCyclesPerScoreCopied = 1.5;
+constexpr int64_t kMostRowVectors = 4;
+
+StreamSizes BestSizes(const StreamPlan& plan, const Machine& machine) {
+  const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
+  StreamSizes best;
+  best.choice.columns = BestTile(plan.columns, row_vectors, machine.registers);
+  double least = 0;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+    const int64_t rows = BestTile(plan.rows, vectors, machine.registers);
+    const double tiles = static_cast<double>(CeilDivide(plan.widths, vectors * machine.lanes));
+    const double cost = tiles * TilesCost(plan.rows, rows, vectors);
+    if (least != 0 && cost >= 0.995 * least) continue;
+    least = cost;
+    best.choice.rows = rows;
+    best.choice.widths = vectors * machine.lanes;
+  }
+  best.choice.unroll = 4;
+  const auto columns = static_cast<double>(plan.columns);
+  const double first =
+      TilesCost(plan.columns, best.choice.columns, row_vectors) * static_cast<double>(plan.depths);
+  const double between =
+      columns * static_cast<double>(row_vectors) * (kCyclesPerWeight + kCyclesPerScoreCopied);
+  const double carried =
+      plan.chunks == 1
+          ? 0
+          : 3 * static_cast<double>(plan.rows * CeilDivide(plan.widths, machine.lanes));
+  const double copied = static_cast<double>(plan.rows * plan.depths);
+  const auto all = static_cast<double>(plan.chunks);
+  const double chunks = plan.skips_chunks ? (all + 1) / 2 : all;
+  best.cost = static_cast<double>(plan.tasks) *
+              (copied + chunks * (first + between + columns * least + carried));
+  return best;
+}
+
+Knob KnobOf(std::string name, std::vector<int64_t> choices, int64_t initial) {
+  if (std::ranges::find(choices, initial) == choices.end()) choices.push_back(initial);
+  std::ranges::sort(choices);
+  const auto at = std::ranges::find(choices, initial) - choices.begin();
+  return {.name = std::move(name), .choices = std::move(choices), .initial = static_cast<int>(at)};
+}
+
+std::vector<int64_t> UpTo(int64_t most) {
+  std::vector<int64_t> choices;
+  for (const int64_t choice : {2, 4, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28})
+    if (choice <= most) choices.push_back(choice);
+  return choices;
+}
+
+Sketch MakeSketch(StreamPlan plan, const Machine& machine, const StreamChoice& initial) {
+  const auto compute = std::make_shared<const Compute>(*plan.compute);
+  plan.compute = compute.get();  // the sketch outlives the caller's
+  const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
+  Sketch sketch{.name = "stream", .knobs = {}, .fill = {}};
+  const int64_t lanes = machine.lanes;
+  sketch.knobs.push_back(KnobOf(
+      "columns", UpTo(std::min(plan.columns, machine.registers / row_vectors)), initial.columns));
+  sketch.knobs.push_back(
+      KnobOf("rows", UpTo(std::min(plan.rows, machine.registers)), initial.rows));
+  sketch.knobs.push_back(
+      KnobOf("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths));
+  sketch.knobs.push_back(KnobOf("unroll", {1, 2, 4, 8}, initial.unroll));
+  sketch.fill = [plan, compute, machine](const std::vector<int64_t>& values) {
+    StreamChoice choice{.columns = values[0],
+                        .rows = values[1],
+                        .widths = values[2],
+                        .unroll = values[3],
+                        .lanes = machine.lanes};
+    // More accumulators than registers spill: the nearest tile that fits stands for them.
+    choice.rows =
+        std::clamp<int64_t>(machine.registers / (choice.widths / machine.lanes), 1, choice.rows);
+    return StreamWriter(plan, choice).Write();
+  };
+  return sketch;
+}
+
+}  // namespace
+
+void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target& target,
+                       std::vector<Sketch>& sketches) {
+  std::vector<std::pair<double, Sketch>> ranked;
+  for (const NamedCompute& lowering : lowerings) {
+    std::optional<StreamPlan> plan = MakeStreamPlan(lowering);
+    if (!plan) continue;
+    const Tensor& sums = lowering.compute.tensors[plan->statement(plan->last).writes[0].tensor];
+    const Machine machine{.lanes = target.Lanes(static_cast<int>(SizeOf(sums.type))),
+                          .registers = target.vector_registers - 4};
+    // Longer blocks of rows leave no registers for columns.
+    if (CeilDivide(plan->rows, machine.lanes) > kMostRowVectors) continue;
+    const StreamSizes sizes = BestSizes(*plan, machine);
+    ranked.emplace_back(sizes.cost, MakeSketch(std::move(*plan), machine, sizes.choice));
+  }
+  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  for (auto& [cost, sketch] : ranked) sketches.push_back(std::move(sketch));
+}
+
+}  // namespace tunec

@@ -1,0 +1,117 @@
+#include "schedule/sketches/stream_plan.h"
+
+#include <algorithm>
+
+#include "schedule/access_analysis.h"
+
+namespace tunec {
+namespace {
+
+bool IsProduct(const Statement& statement) {
+  if (!statement.reducer || statement.reducer->name != "sum" || statement.writes.size() != 1)
+    return false;
+  return statement.reads.size() == 2 && statement.values[0].Is(ScalarOp::kMul) &&
+         statement.reducer->finalise.empty();
+}
+
+bool IsWorkspace(const Compute& compute, TensorId tensor) {
+  return compute.tensors[tensor].role == TensorRole::kWorkspace;
+}
+
+const Iterator& IteratorOf(const Statement& statement, VarId iterator) {
+  return statement.iterators[iterator];
+}
+
+// The operand that an earlier statement made, and the one from outside.
+struct Operands {
+  const Read* made = nullptr;
+  const Read* given = nullptr;
+};
+std::optional<Operands> OperandsOf(const Compute& compute, const Statement& product) {
+  Operands operands;
+  for (const Read& read : product.reads)
+    (IsWorkspace(compute, read.tensor) ? operands.made : operands.given) = &read;
+  if (operands.made == nullptr || operands.given == nullptr) return std::nullopt;
+  return operands;
+}
+
+// The iterators of the first product.
+bool AssignFirst(StreamPlan& plan) {
+  const Statement& product = plan.statement(plan.first);
+  const Statement& second = plan.statement(plan.last);
+  const auto operands = OperandsOf(*plan.compute, product);
+  if (!operands) return false;
+  std::optional<VarId> row, column;
+  std::vector<VarId> outer;
+  for (const VarId v : WrittenIterators(product)) {
+    const Iterator& iterator = IteratorOf(product, v);
+    const auto in_second = IteratorNamed(second, iterator.name);
+    const bool summed = in_second && !UsesIterator(second.writes[0].index, *in_second);
+    if (iterator.kind == IteratorKind::kSequential) {
+      plan.chunk = iterator.name;
+      plan.chunks = iterator.extent;
+    } else if (summed && !UsesIterator(operands->made->index, v)) {
+      column = v;
+    } else {
+      outer.push_back(v);
+    }
+  }
+  for (const VarId v : outer)
+    if (UsesIterator(operands->made->index, v) && !UsesIterator(operands->given->index, v)) row = v;
+  const std::vector<VarId> reduced = ReducedIterators(product);
+  if (!row || !column || reduced.size() != 1) return false;
+  std::erase(outer, *row);
+  for (const VarId v : outer) {
+    plan.outer.push_back(IteratorOf(product, v).name);
+    plan.tasks *= IteratorOf(product, v).extent;
+  }
+  const auto take = [&](VarId v, std::string& name, int64_t& extent) {
+    name = IteratorOf(product, v).name;
+    extent = IteratorOf(product, v).extent;
+  };
+  take(*row, plan.row, plan.rows);
+  take(*column, plan.column, plan.columns);
+  take(reduced[0], plan.depth, plan.depths);
+  plan.partial_columns = UsesIterator(product.domain, *column);
+  plan.skips_chunks = std::ranges::any_of(product.domain, [&](const IndexExpr& condition) {
+    return !condition.Uses(*column) && !condition.IsConstant();
+  });
+  return !plan.outer.empty();
+}
+
+bool AssignLast(StreamPlan& plan) {
+  const Statement& product = plan.statement(plan.last);
+  const auto operands = OperandsOf(*plan.compute, product);
+  if (!operands || !IteratorNamed(product, plan.row)) return false;
+  for (const VarId v : WrittenIterators(product)) {
+    const Iterator& iterator = IteratorOf(product, v);
+    if (UsesIterator(operands->made->index, v) || !UsesIterator(operands->given->index, v))
+      continue;
+    if (std::ranges::find(plan.outer, iterator.name) != plan.outer.end()) continue;
+    plan.width = iterator.name;
+    plan.widths = iterator.extent;
+  }
+  return !plan.width.empty();
+}
+
+}  // namespace
+
+std::optional<VarId> IteratorNamed(const Statement& statement, std::string_view name) {
+  for (size_t v = 0; v < statement.iterators.size(); ++v)
+    if (statement.iterators[v].name == name) return static_cast<VarId>(v);
+  return std::nullopt;
+}
+
+std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering) {
+  StreamPlan plan{.lowering = lowering.name, .compute = &lowering.compute};
+  std::vector<StatementId> products;
+  for (size_t s = 0; s < lowering.compute.statements.size(); ++s)
+    if (IsProduct(lowering.compute.statements[s])) products.push_back(static_cast<StatementId>(s));
+  if (products.size() != 2) return std::nullopt;
+  plan.first = products[0];
+  plan.last = products[1];
+  if (!AssignFirst(plan) || !AssignLast(plan)) return std::nullopt;
+  return plan;
+}
+
+}  // namespace tunec

@@ -1,0 +1,181 @@
+// Register tiles for reductions.
+//
+// The output is cut into tiles of MR rows by NR columns that stay in registers while the
+// reduction runs; the columns are vector lanes. One operand varies along the columns and is
+// packed so that a column tile's panel is contiguous in the order in which the reduction reads
+// it; the other is broadcast. A broadcast operand that has to be computed first is computed into a
+// buffer of the thread, for a block of rows that then walks all columns, or in a phase of its own.
+// So is one that the reduction casts to a wider type (f16 to f32); a constant one is cast once,
+// when compiling. Blocks of rows by one panel are the tasks. What follows the reduction is computed
+// on the finished tile.
+//
+//   parallel: other outputs, blocks of rows, column tiles
+//     row tiles of the block
+//       registers: acc[MR][NR] = 0
+//         outer reductions, the long reduction, short reductions unrolled
+//           rows unrolled, columns vector: acc += a * b
+//         rows unrolled, columns vector: out = f(acc)
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/sketches/sketches.h"
+#include "schedule/sketches/tile_cost.h"
+#include "schedule/sketches/tile_plan.h"
+#include "schedule/sketches/tile_writer.h"
+#include "schedule/sketches/wide_operands.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kMaximumRows = 28;
+
+struct TileSizes {
+  int64_t rows = 1;
+  int64_t columns = 16;
+};
+
+int64_t AccumulatorRegisters(const Target& target) { return target.vector_registers - 4; }
+
+// The tile that covers the output at the least cost.
+TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
+  const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
+  const int64_t columns = plan.Extent(plan.column);
+  TileSizes best;
+  double best_cost = 0;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+    for (int64_t mr = 1; mr <= std::min<int64_t>(rows, kMaximumRows); ++mr) {
+      if (mr * vectors > AccumulatorRegisters(target)) break;
+      const auto v = static_cast<double>(vectors);
+      const double column_tiles =
+          std::ceil(static_cast<double>(columns) / (v * static_cast<double>(lanes)));
+      const double full = static_cast<double>(rows / mr) * TileCost(static_cast<double>(mr), v);
+      const double rest = rows % mr > 0 ? TileCost(static_cast<double>(rows % mr), v) : 0;
+      const double cost = column_tiles * (full + rest);
+      if (best_cost == 0 || cost < best_cost * 0.995) {
+        best_cost = cost;
+        best = {mr, vectors * lanes};
+      }
+    }
+  }
+  return best;
+}
+
+Knob MakeKnob(std::string name, std::vector<int64_t> choices, int64_t initial) {
+  Knob knob{.name = std::move(name), .choices = std::move(choices)};
+  for (size_t i = 0; i < knob.choices.size(); ++i) {
+    if (std::abs(knob.choices[i] - initial) <
+        std::abs(knob.choices[static_cast<size_t>(knob.initial)] - initial)) {
+      knob.initial = static_cast<int>(i);
+    }
+  }
+  return knob;
+}
+
+std::vector<int64_t> RowChoices(int64_t rows) {
+  std::vector<int64_t> choices;
+  for (int64_t r = 1; r <= std::min<int64_t>(rows, kMaximumRows); ++r) {
+    if (r <= 16 || r % 4 == 0) choices.push_back(r);
+  }
+  return choices;
+}
+
+// Tasks when each block is one tile of rows.
+int64_t MostBlocks(const TilePlan& plan, const TileSizes& tile) {
+  int64_t blocks = plan.row ? CeilDivide(plan.Extent(*plan.row), tile.rows) : 1;
+  for (const VarId iterator : plan.shared) blocks *= plan.Extent(iterator);
+  for (const VarId iterator : plan.outer_rows) blocks *= plan.Extent(iterator);
+  return blocks;
+}
+
+int64_t PanelsBytes(const TilePlan& plan) {
+  return plan.panel_bytes_per_column * plan.Extent(plan.column);
+}
+
+// A computed operand is done once for a block of rows if that leaves work for every thread. Each
+// block reads all panels; where those are beyond a core's cache, a cast is cheaper in a phase.
+int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
+  if (!plan.operand || !plan.row) return 0;
+  if (!plan.widened.empty() && PanelsBytes(plan) > target.l2_bytes) return 0;
+  return MostBlocks(plan, tile) >= 2 * target.threads ? 1 : 0;
+}
+
+int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
+  if (!plan.row) return 1;
+  const int64_t row_tiles = CeilDivide(plan.Extent(*plan.row), tile.rows);
+  int64_t column_tiles = CeilDivide(plan.Extent(plan.column), tile.columns);
+  int64_t others = 1;
+  for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
+  if (OperandByBlock(plan, target, tile) != 0) {
+    column_tiles = 1;  // inside the tasks
+    for (const VarId iterator : plan.outer_rows) others *= plan.Extent(iterator);
+  }
+  // Half of the second-level cache for the block of rows; enough tasks for every thread.
+  const int64_t bytes_per_tile = std::max<int64_t>(1, tile.rows * plan.panel_bytes_per_column);
+  int64_t block = std::clamp<int64_t>(target.l2_bytes / 2 / bytes_per_tile, 1, row_tiles);
+  while (block > 1 && CeilDivide(row_tiles, block) * column_tiles * others < 4 * target.threads) {
+    block /= 2;
+  }
+  return block;
+}
+
+int64_t DefaultUnroll(const TilePlan& plan) {
+  int64_t unrolled = 1;
+  for (const VarId iterator : plan.short_reductions) unrolled *= plan.Extent(iterator);
+  if (!plan.long_reduction) return 1;
+  return unrolled >= 3 ? 1 : std::min<int64_t>(4, plan.Extent(*plan.long_reduction));
+}
+
+Sketch MakeSketch(const TilePlan& plan, const Target& target) {
+  const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
+  const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
+  const TileSizes tile = BestTile(plan, target, lanes);
+  const int64_t registers = AccumulatorRegisters(target);
+  const int64_t panels_bytes = PanelsBytes(plan);
+  Sketch sketch{.name = "tile"};
+  sketch.knobs.push_back(
+      MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows));
+  sketch.knobs.push_back(
+      MakeKnob("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns));
+  sketch.knobs.push_back(MakeKnob("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)));
+  sketch.knobs.push_back(MakeKnob("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)));
+  sketch.knobs.push_back(
+      MakeKnob("columns_outside", {0, 1}, panels_bytes > target.l2_bytes / 2 ? 1 : 0));
+  sketch.knobs.push_back(plan.pack_is_optional
+                             ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
+                             : MakeKnob("pack", {plan.pack ? 1 : 0}, 1));
+  if (plan.operand && plan.row)
+    sketch.knobs.push_back(
+        MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)));
+  sketch.fill = [plan, registers, lanes](const std::vector<int64_t>& values) {
+    TileChoice choice{.rows = values[0],
+                      .columns = values[1],
+                      .block = values[2],
+                      .unroll = values[3],
+                      .columns_outside = values[4] != 0,
+                      .pack = values[5] != 0,
+                      .operand_vector = 4 * lanes,
+                      .operand_by_block = values.size() > 6 && values[6] != 0};
+    // More accumulators than registers spill: the nearest tile that fits stands for them.
+    choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
+    if (plan.long_reduction) {
+      choice.unroll = std::min(choice.unroll, plan.Extent(*plan.long_reduction));
+    }
+    return WriteTileSchedule(plan, choice);
+  };
+  return sketch;
+}
+
+}  // namespace
+
+void AddTileSketches(const NamedCompute& lowering, const Target& target,
+                     std::vector<Sketch>& sketches) {
+  for (const WideLowering& wide : WideLowerings(lowering)) {
+    for (TilePlan& plan : MakeTilePlans(wide.lowering, target)) {
+      plan.widened = wide.steps;
+      sketches.push_back(MakeSketch(plan, target));
+      if (sketches.size() > 1) sketches.back().name += std::to_string(sketches.size());
+    }
+  }
+}
+
+}  // namespace tunec

@@ -1,0 +1,364 @@
+#include "schedule/sketches/tile_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schedule/access_analysis.h"
+#include "schedule/steps/compute_steps.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kShortReduction = 7;  // fully unrolled at most
+constexpr int64_t kMostTaps = 16;       // the same, of a reduction in conditions of the tile
+constexpr int64_t kWorthPacking = 32;   // reads of each element that is copied first
+constexpr size_t kColumnsTried = 2;     // different vector dimensions, a sketch each
+
+// Whether two iterators occur in one condition of the domain.
+bool ConditionedTogether(const Statement& statement, VarId a, VarId b) {
+  return std::ranges::any_of(statement.domain, [&](const IndexExpr& condition) {
+    return condition.Uses(a) && condition.Uses(b);
+  });
+}
+
+// The one reduction of the Compute, if the sketch can have it.
+std::optional<StatementId> FindReduction(const Compute& compute) {
+  std::optional<StatementId> found;
+  for (size_t s = 0; s < compute.statements.size(); ++s) {
+    if (!compute.statements[s].reducer) continue;
+    if (found) return std::nullopt;
+    found = static_cast<StatementId>(s);
+  }
+  if (!found) return std::nullopt;
+  const Statement& statement = compute.statements[*found];
+  if (!statement.reducer->reorderable || statement.writes.size() != 1 ||
+      !statement.reducer->finalise.empty() || statement.reads.empty()) {
+    return std::nullopt;
+  }
+  for (const IndexExpr& index : statement.writes[0].index) {
+    if (!index.AsVar() && !index.IsConstant()) return std::nullopt;
+  }
+  return found;
+}
+
+// The statement as the reduction's operand: element by element, of a tensor that only the reduction
+// reads, at its own iterators.
+std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Statement& statement,
+                                           const Statement& reduction) {
+  if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return {};
+  TilePlan::Operand operand{.statement = statement.name, .tensor = statement.writes[0].tensor};
+  const Tensor& tensor = compute.tensors[operand.tensor];
+  if (tensor.role != TensorRole::kWorkspace) return {};
+  const Read* read = nullptr;
+  for (const Statement& other : compute.statements) {
+    for (const Read& candidate : other.reads) {
+      if (candidate.tensor != operand.tensor) continue;
+      if (read != nullptr || other.name != reduction.name) return {};
+      read = &candidate;
+    }
+  }
+  if (read == nullptr || read->guard) return {};
+  for (size_t d = 0; d < read->index.size(); ++d) {
+    if (read->index[d].IsConstant()) continue;
+    const std::optional<VarId> iterator = read->index[d].AsVar();
+    if (!iterator || !statement.writes[0].index[d].AsVar()) return {};
+    operand.dimensions.push_back(*iterator);
+  }
+  return operand.dimensions.empty() ? std::nullopt : std::optional(operand);
+}
+
+// What comes before the reduction.
+void AssignBefore(TilePlan& plan, StatementId reduction) {
+  for (StatementId s = 0; s < reduction; ++s) {
+    const Statement& statement = plan.compute->statements[s];
+    if (IsMadeOfConstant(*plan.compute, statement)) continue;
+    std::optional<TilePlan::Operand> operand;
+    if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan.reduction);
+    const bool per_column =
+        operand && std::ranges::find(operand->dimensions, plan.column) != operand->dimensions.end();
+    if (operand && !per_column) {
+      plan.operand = std::move(operand);
+    } else {
+      plan.before.push_back(statement.name);
+    }
+  }
+}
+
+// Whether neighbours along the index are neighbours along the column, beginning anywhere: the
+// channels of a group.
+bool BeginsAtOffset(const Statement& reduction, const IndexExpr& index, VarId column) {
+  const IndexExpr offset = index - IndexExpr::Var(column);
+  std::vector<VarId> used;
+  offset.CollectVars(used);
+  return std::ranges::none_of(used, [&](VarId v) {
+    return v == column || reduction.iterators[v].kind == IteratorKind::kReduction;
+  });
+}
+
+// Whether the tensor is workspace that a statement of its own fills with an argument cast to
+// another type: it may lie in any order.
+bool IsCastArgument(const Compute& compute, const Tensor& tensor) {
+  const std::optional<StatementId> maker = compute.FindStatement(tensor.name);
+  if (tensor.role != TensorRole::kWorkspace || !tensor.layout.IsRowMajor() || !maker) return false;
+  const Statement& statement = compute.statements[*maker];
+  if (statement.reads.size() != 1 || statement.values[0].kind() != ExprKind::kCast) return false;
+  const TensorRole role = compute.tensors[statement.reads[0].tensor].role;
+  const bool reads = statement.values[0].operands()[0].kind() == ExprKind::kRead;
+  return reads && (role == TensorRole::kInput || role == TensorRole::kWeight);
+}
+
+// Whether a copy of the operand in another order can have the columns side by side: the column is a
+// dimension by itself, which then can be split, or in a constant a piece of one.
+bool IsPackable(const Compute& compute, const Statement& reduction, const Read& read,
+                VarId column) {
+  const Tensor& tensor = compute.tensors[read.tensor];
+  const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+  if (read.guard || (!argument && !IsCastArgument(compute, tensor))) return false;
+  int dimensions = 0;
+  for (const IndexExpr& index : read.index) {
+    if (index.UsesLoaded()) return false;
+    if (!index.Uses(column)) continue;
+    const bool piece = tensor.constant && BeginsAtOffset(reduction, index, column);
+    if (index.AsVar() != column && !piece) return false;
+    ++dimensions;
+  }
+  return dimensions == 1;
+}
+
+// How well an output iterator serves as vector lanes.
+int ColumnScore(const Compute& compute, const Statement& reduction, const Statement& final,
+                VarId iterator, int64_t lanes) {
+  int score = 0;
+  if (reduction.iterators[iterator].extent >= lanes) score += 2;
+  if (reduction.iterators[iterator].extent < lanes / 2) score -= 3;
+  if (UsesIterator(reduction.domain, iterator)) score -= 4;
+  const std::optional<VarId> contiguous =
+      ContiguousIterator(compute, final, final.writes[0].tensor, final.writes[0].index);
+  if (contiguous && MatchingIterator(reduction, final, *contiguous) == iterator) score += 2;
+  for (const Read& read : reduction.reads) {
+    if (!UsesIterator(read.index, iterator)) continue;
+    const bool natural = StorageStride(compute, reduction, read.tensor, read.index, iterator) == 1;
+    if (compute.tensors[read.tensor].constant && IsPackable(compute, reduction, read, iterator)) {
+      score += 3;
+    } else if (natural) {
+      score += 3;
+    } else {
+      // A copy made while running has to be worth its own time.
+      const bool worth = ReadsPerElement(reduction, read) >= kWorthPacking;
+      score -= IsPackable(compute, reduction, read, iterator) && worth ? 1 : 4;
+    }
+  }
+  return score;
+}
+
+// The output iterators that may be vector lanes, the most promising first.
+std::vector<VarId> RankColumns(const Compute& compute, const Statement& reduction,
+                               const Statement& final, int64_t lanes) {
+  std::vector<std::pair<int, VarId>> ranked;
+  for (const VarId iterator : WrittenIterators(reduction)) {
+    if (reduction.iterators[iterator].extent == 1) continue;
+    ranked.emplace_back(-ColumnScore(compute, reduction, final, iterator, lanes), iterator);
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<int, VarId>::first);
+  std::vector<VarId> columns;
+  for (const auto& [score, iterator] : ranked) {
+    if (columns.size() < kColumnsTried) columns.push_back(iterator);
+  }
+  return columns;
+}
+
+// Outputs other than the column: rows are what the broadcast operand alone knows.
+void AssignOutputs(TilePlan& plan) {
+  const Statement& reduction = plan.reduction;
+  for (const VarId iterator : WrittenIterators(reduction)) {
+    if (iterator == plan.column) continue;
+    bool with_column = false;
+    bool without_column = false;
+    for (const Read& read : reduction.reads) {
+      if (!UsesIterator(read.index, iterator)) continue;
+      (UsesIterator(read.index, plan.column) ? with_column : without_column) = true;
+    }
+    // With one operand, or one vector operand for both (depthwise), rows reuse the other one.
+    const bool is_row = reduction.reads.size() < 2 || !(with_column && without_column);
+    (is_row ? plan.outer_rows : plan.shared).push_back(iterator);
+  }
+  for (size_t i = plan.outer_rows.size(); i-- > 0;) {
+    const VarId iterator = plan.outer_rows[i];
+    const bool better =
+        !plan.row || (plan.Extent(*plan.row) < 4 && plan.Extent(iterator) > plan.Extent(*plan.row));
+    if (better) plan.row = iterator;
+  }
+  if (plan.row) std::erase(plan.outer_rows, *plan.row);
+}
+
+// The longest one without conditions; else, of a triangle, the longest.
+std::optional<VarId> LongReduction(const TilePlan& plan, const std::vector<VarId>& reductions) {
+  std::optional<VarId> longest;
+  const auto is_free = [&](VarId v) { return !UsesIterator(plan.reduction.domain, v); };
+  for (const VarId iterator : reductions) {
+    if (!is_free(iterator) && plan.Extent(iterator) <= kMostTaps) continue;
+    const bool better =
+        !longest || is_free(iterator) > is_free(*longest) ||
+        (is_free(iterator) == is_free(*longest) && plan.Extent(iterator) > plan.Extent(*longest));
+    if (better) longest = iterator;
+  }
+  return longest;
+}
+
+void AssignReductions(TilePlan& plan) {
+  std::vector<VarId> rest;
+  for (const VarId iterator : ReducedIterators(plan.reduction)) {
+    const int64_t extent = plan.Extent(iterator);
+    plan.reduction_size *= extent;
+    const bool with_row = plan.row && ConditionedTogether(plan.reduction, *plan.row, iterator);
+    const bool with_column = ConditionedTogether(plan.reduction, plan.column, iterator);
+    plan.row_has_conditions |= with_row;
+    plan.column_has_conditions |= with_column;
+    if ((with_row || with_column) && extent <= kMostTaps) {
+      plan.short_reductions.push_back(iterator);
+    } else {
+      rest.push_back(iterator);
+    }
+  }
+  plan.long_reduction = LongReduction(plan, rest);
+  // A short last one next to it is unrolled too.
+  for (const VarId iterator : rest) {
+    if (plan.long_reduction == iterator) continue;
+    const bool last = iterator == rest.back();
+    const bool free = !UsesIterator(plan.reduction.domain, iterator);
+    if (last && free && plan.short_reductions.empty() && plan.Extent(iterator) <= kShortReduction) {
+      plan.short_reductions.push_back(iterator);
+    } else {
+      plan.outer_reductions.push_back(iterator);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<VarId> ReductionOrderOf(const TilePlan& plan) {
+  std::vector<VarId> order = plan.outer_reductions;
+  if (plan.long_reduction) order.push_back(*plan.long_reduction);
+  order.insert(order.end(), plan.short_reductions.begin(), plan.short_reductions.end());
+  return order;
+}
+
+namespace {
+
+// How deep in the tile's loops an operand's dimension moves: -1 outside the reduction.
+int DepthOf(const IndexExpr& index, const std::vector<VarId>& reductions) {
+  int depth = -1;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    if (index.Uses(reductions[i])) depth = static_cast<int>(i);
+  }
+  return depth;
+}
+
+// The storage order of the packed operand: what the reduction leaves alone, column tiles, then
+// what the tile's loops walk, outermost first, and the columns of a tile. Tiles that begin anywhere
+// in the column's dimension find it whole.
+PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
+  const std::vector<VarId> reductions = ReductionOrderOf(plan);
+  PackStep pack{.tensor = plan.compute->tensors[read.tensor].name};
+  std::vector<std::pair<int, int>> by_depth;
+  int column = 0;
+  bool split = true;
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    const auto dimension = static_cast<int>(d);
+    if (read.index[d].Uses(plan.column)) {
+      column = dimension;
+      split = read.index[d].AsVar() == plan.column;
+    } else {
+      by_depth.emplace_back(DepthOf(read.index[d], reductions), dimension);
+    }
+  }
+  std::ranges::stable_sort(by_depth, {}, &std::pair<int, int>::first);
+  bool has_column = !split;
+  for (const auto& [depth, dimension] : by_depth) {
+    if (depth >= 0 && !has_column) {
+      pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
+      has_column = true;
+    }
+    pack.axes.push_back({.dimension = dimension});
+  }
+  if (!has_column) pack.axes.push_back({.dimension = column, .part = PackStep::Part::kQuotient});
+  pack.axes.push_back(
+      {.dimension = column, .part = split ? PackStep::Part::kRemainder : PackStep::Part::kWhole});
+  return pack;
+}
+
+void AssignPack(TilePlan& plan) {
+  const Compute& compute = *plan.compute;
+  for (const Read& read : plan.reduction.reads) {
+    if (!UsesIterator(read.index, plan.column)) continue;
+    const Tensor& tensor = compute.tensors[read.tensor];
+    plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(tensor.type));
+    const bool natural =
+        StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
+    if (!IsPackable(compute, plan.reduction, read, plan.column)) continue;
+    // What is read once need not be copied first.
+    if (!tensor.constant && (ReadsPerElement(plan.reduction, read) < 2 ||
+                             (natural && plan.reduction.reads.size() < 2))) {
+      continue;
+    }
+    if (plan.pack && !tensor.constant) continue;
+    plan.pack = PackInLoopOrder(plan, read);
+    if (tensor.constant) {
+      plan.pack_is_optional = false;
+      plan.pack_by_default = true;
+      return;
+    }
+    plan.pack_is_optional = natural;
+    // Packing while running pays when many rows share it.
+    plan.pack_by_default = !natural || (plan.row && plan.Extent(*plan.row) >= 96);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// The plan's Compute, with sums that go straight into an argument moved to workspace, which can be
+// registers; false where that can't be.
+bool SetCompute(const Compute& compute, StatementId reduction, TilePlan& plan) {
+  const Statement& statement = compute.statements[reduction];
+  const Tensor& written = compute.tensors[statement.writes[0].tensor];
+  const bool has_follower = static_cast<size_t>(reduction) + 1 < compute.statements.size();
+  if (written.role == TensorRole::kWorkspace) {
+    plan.compute = std::make_shared<const Compute>(compute);
+    return has_follower;
+  }
+  plan.cache_write = CacheWriteStep{statement.name};
+  Result<Compute> rewritten = Apply(compute, *plan.cache_write);
+  if (!rewritten) return false;
+  plan.compute = std::make_shared<const Compute>(*std::move(rewritten));
+  return true;
+}
+
+}  // namespace
+
+std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target) {
+  const std::optional<StatementId> reduction = FindReduction(lowering.compute);
+  TilePlan plan{.lowering = lowering.name};
+  if (!reduction || !SetCompute(lowering.compute, *reduction, plan)) return {};
+  const Compute& compute = *plan.compute;
+  plan.reduction = compute.statements[*reduction];
+  for (size_t s = *reduction + 1; s < compute.statements.size(); ++s) {
+    plan.followers.push_back(compute.statements[s].name);
+  }
+  const Tensor& accumulator = compute.tensors[plan.reduction.writes[0].tensor];
+  const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
+  const Statement& final = compute.statements[FinalStatement(compute)];
+  std::vector<TilePlan> plans;
+  for (const VarId column : RankColumns(compute, plan.reduction, final, lanes)) {
+    plans.push_back(plan);
+    plans.back().column = column;
+    AssignOutputs(plans.back());
+    AssignReductions(plans.back());
+    AssignPack(plans.back());
+    AssignBefore(plans.back(), *reduction);
+  }
+  return plans;
+}
+
+}  // namespace tunec

@@ -1,0 +1,62 @@
+// The roles that a Compute's iterators play in a register tile (tile.cc).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/compute.h"
+#include "ir/target.h"
+#include "schedule/sketch.h"
+#include "schedule/steps/step.h"
+
+namespace tunec {
+
+// The roles that a Compute's iterators play in the sketch.
+struct TilePlan {
+  // An operand that a statement before the reduction computes, and that the columns do not know: it
+  // can be done for a block of rows that then walks all columns.
+  struct Operand {
+    std::string statement;
+    TensorId tensor = 0;
+    std::vector<VarId> dimensions;  // of the tensor, as the reduction's iterators
+  };
+
+  std::string lowering;
+  std::shared_ptr<const Compute> compute;     // as `cache_write` leaves it
+  std::optional<CacheWriteStep> cache_write;  // where the reduction does not write workspace
+  Statement reduction;
+  std::vector<WidenStep> widened;  // steps that `compute` has behind it
+  std::optional<Operand> operand;
+  std::vector<std::string> before;     // other statements before the reduction: phases of their own
+  std::vector<std::string> followers;  // statements after the reduction
+  VarId column = 0;
+  std::optional<VarId> row;
+  std::vector<VarId> shared;      // outputs that both operands know: batches, groups
+  std::vector<VarId> outer_rows;  // further outputs of the broadcast operand
+  std::vector<VarId> outer_reductions;
+  std::optional<VarId> long_reduction;
+  std::vector<VarId> short_reductions;  // unrolled
+  std::optional<PackStep> pack;         // of the operand along the columns; NR is filled in
+  bool pack_is_optional = false;
+  bool pack_by_default = true;
+  bool row_has_conditions = false;
+  bool column_has_conditions = false;
+  int64_t reduction_size = 1;
+  int64_t panel_bytes_per_column = 0;
+
+  int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
+  std::string Loop(VarId iterator) const {
+    return reduction.name + "." + reduction.iterators[iterator].name;
+  }
+};
+
+/// The loops of the reduction, outermost first.
+std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
+
+/// One plan for each promising column, the best first; none when the Compute is not one reduction,
+/// perhaps with statements around it.
+std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target);
+
+}  // namespace tunec

@@ -1,0 +1,23 @@
+// Writes the schedule of a register tile for given numbers (tile.cc).
+#pragma once
+
+#include "schedule/sketches/tile_plan.h"
+#include "schedule/steps/step.h"
+
+namespace tunec {
+
+// The values of the knobs, by name.
+struct TileChoice {
+  int64_t rows = 1;
+  int64_t columns = 16;
+  int64_t block = 1;  // row tiles in a block
+  int64_t unroll = 1;
+  bool columns_outside = false;
+  bool pack = true;
+  int64_t operand_vector = 16;
+  bool operand_by_block = false;  // computed once for a block of rows, not for each tile
+};
+
+Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);
+
+}  // namespace tunec

@@ -1,0 +1,80 @@
+// cache_write: a reduction accumulates in workspace of its own, which a statement after it copies
+// to where the result belongs. What `stage` can then put into registers, tile by tile: an argument
+// has its place.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/steps/compute_steps.h"
+
+namespace tunec {
+namespace {
+
+std::unexpected<Error> Refuse(const CacheWriteStep& step, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "cache_write {}: {}", step.statement, why);
+}
+
+// Every element that the reduction writes it defines, and nobody sees one before the end.
+Status CheckReduction(const Compute& compute, const Statement& statement,
+                      const CacheWriteStep& step) {
+  if (!statement.reducer || statement.writes.size() != 1) {
+    return Refuse(step, "it is not a reduction of one value");
+  }
+  if (!NamesDimensions(statement.writes[0].index)) {
+    return Refuse(step, "its write index is more than different iterators");
+  }
+  const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
+  for (const Read& read : statement.reads) {
+    if (home(read.tensor) == home(statement.writes[0].tensor)) {
+      return Refuse(step, "it reads the tensor that it writes");
+    }
+  }
+  for (const std::string& name : {step.statement + ".cache", step.statement + ".store"}) {
+    if (!compute.FindTensor(name) && !compute.FindStatement(name)) continue;
+    return Refuse(step, fmt::format("there is {} already", name));
+  }
+  return {};
+}
+
+// Over the iterators of the written elements, each of which the reduction has defined.
+Statement StoreOf(const Statement& reduction, TensorId cache, DataType type) {
+  Statement store{.name = reduction.name + ".store"};
+  Write write = reduction.writes[0];
+  std::vector<IndexExpr> renumbered(reduction.iterators.size());
+  for (size_t i = 0; i < reduction.iterators.size(); ++i) {
+    const bool written = std::ranges::any_of(
+        write.index, [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+    if (!written) continue;
+    renumbered[i] = IndexExpr::Var(static_cast<VarId>(store.iterators.size()));
+    store.iterators.push_back(reduction.iterators[i]);
+  }
+  for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
+  store.reads.push_back({cache, write.index, {}});
+  store.writes.push_back(std::move(write));
+  store.values.push_back(Expr::Read(0, type));
+  return store;
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id) return Refuse(step, "there is no such statement");
+  TUNEC_RETURN_IF_ERROR(CheckReduction(compute, compute.statements[*id], step));
+  Compute result = compute;
+  Statement& reduction = result.statements[*id];
+  const Tensor& target = compute.tensors[reduction.writes[0].tensor];
+  const auto cache = static_cast<TensorId>(result.tensors.size());
+  const Statement store = StoreOf(reduction, cache, target.type);
+  reduction.writes[0].tensor = cache;
+  result.tensors.push_back({.name = step.statement + ".cache",
+                            .type = target.type,
+                            .shape = target.shape,
+                            .role = TensorRole::kWorkspace,
+                            .alignment = 64,
+                            .range = target.range});
+  result.statements.insert(result.statements.begin() + *id + 1, store);
+  return result;
+}
+
+}  // namespace tunec

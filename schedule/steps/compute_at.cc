@@ -1,0 +1,449 @@
+// compute_at: a statement moves into a loop of another.
+//
+// The moved statement P and some statement S inside the loop share a tensor that S writes.
+// Where both index it, S's iterators are expressed by P's: for S: acc[i,j] and P reading
+// acc[p,q] that is i = p, j = q. Each loop around S, down to the target, then has a value for
+// P's instances too: its own expression with the iterators so replaced. A loop over an
+// iterator that the tensor does not know (a reduction's) is fixed: at its first value for a
+// producer, at its last for a consumer. Below the target P gets copies of S's loops over the
+// related iterators, then loops over the iterators of its own that are left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "schedule/steps/tree_steps.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// What is known of an iterator of S by its quotient alone: floor(iterator / factor) over P's.
+struct Quotient {
+  int64_t factor = 1;
+  IndexExpr value;
+};
+
+// S's iterators over P's.
+struct IteratorMap {
+  std::map<VarId, IndexExpr> exact;
+  std::map<VarId, Quotient> quotients;  // of others
+
+  size_t size() const { return exact.size() + quotients.size(); }
+  bool contains(VarId v) const { return exact.contains(v) || quotients.contains(v); }
+};
+
+// floor(variable / factor) and nothing else.
+std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
+  if (index.terms().size() != 1 || index.constant() != 0) return std::nullopt;
+  const IndexTerm& term = index.terms()[0];
+  if (term.coefficient != 1 || term.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
+  const std::optional<VarId> variable = term.atom.numerator->AsVar();
+  if (!variable) return std::nullopt;
+  return std::pair{*variable, term.atom.divisor};
+}
+
+// Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
+// quotient. What is loaded says nothing: loops have no such values.
+std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
+                                 const std::vector<IndexExpr>& target) {
+  IteratorMap solution;
+  for (size_t d = 0; d < source.size(); ++d) {
+    if (source[d].IsConstant() || target[d].UsesLoaded()) continue;
+    if (const auto quotient = AsQuotient(source[d])) {
+      solution.quotients.emplace(quotient->first, Quotient{quotient->second, target[d]});
+      continue;
+    }
+    const std::optional<VarId> variable = source[d].AsVar();
+    if (!variable) return std::nullopt;
+    const auto [found, inserted] = solution.exact.emplace(*variable, target[d]);
+    if (!inserted && found->second != target[d]) return std::nullopt;
+  }
+  std::erase_if(solution.quotients,
+                [&](const auto& entry) { return solution.exact.contains(entry.first); });
+  return solution;
+}
+
+enum class Side { kBefore, kAfter };
+
+// How the moved statement relates to the one it joins.
+struct Relation {
+  StatementId partner = 0;
+  IteratorMap iterators;
+  Side side = Side::kAfter;
+};
+
+std::optional<IteratorMap> Relate(const Statement& writer, const Statement& other,
+                                  TensorId tensor) {
+  for (const Write& write : writer.writes) {
+    if (write.tensor != tensor) continue;
+    for (const Read& read : other.reads) {
+      if (read.tensor != tensor) continue;
+      if (auto solution = Solve(write.index, read.index)) return solution;
+    }
+    for (const Write& again : other.writes) {
+      if (again.tensor != tensor) continue;
+      if (auto solution = Solve(write.index, again.index)) return solution;
+    }
+  }
+  return std::nullopt;
+}
+
+// S reads a tensor that P writes: P's iterators are given by S's; inverted where each of S's
+// iterators is named by one of P's.
+std::optional<IteratorMap> RelateProducer(const Statement& consumer, const Statement& producer,
+                                          TensorId tensor) {
+  for (const Write& write : producer.writes) {
+    if (write.tensor != tensor) continue;
+    for (const Read& read : consumer.reads) {
+      if (read.tensor != tensor) continue;
+      if (auto solution = Solve(read.index, write.index)) return solution;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Relation> FindRelation(const ScheduleTree& tree, StatementId moved,
+                                     const std::vector<StatementId>& inside) {
+  const Statement& statement = tree.statements[moved];
+  std::optional<Relation> best;
+  // Of several partners the one that relates most iterators: a row's maximum is related to the
+  // row only, its exponentials to every element.
+  const auto consider = [&](StatementId partner, std::optional<IteratorMap> iterators, Side side) {
+    if (!iterators) return;
+    if (!best || iterators->size() > best->iterators.size()) {
+      best = Relation{partner, std::move(*iterators), side};
+    }
+  };
+  for (const StatementId partner : inside) {
+    const Statement& other = tree.statements[partner];
+    const Side side = moved > partner ? Side::kAfter : Side::kBefore;
+    for (const Write& write : other.writes) {
+      consider(partner, Relate(other, statement, write.tensor), side);
+    }
+    for (const Write& write : statement.writes) {
+      consider(partner, RelateProducer(other, statement, write.tensor), side);
+    }
+    // Siblings that read the same element of one tensor may share its loops.
+    for (const Read& read : other.reads) {
+      for (const Read& mine : statement.reads) {
+        if (read.tensor == mine.tensor) consider(partner, Solve(read.index, mine.index), side);
+      }
+    }
+  }
+  return best;
+}
+
+// Takes the statement's subtree, a chain of loops of its own, out of the tree.
+bool RemoveSubtree(TreeNode& node, StatementId statement) {
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const std::vector<StatementId> below = StatementsBelow(node.children[i]);
+    if (std::ranges::find(below, statement) == below.end()) continue;
+    if (below.size() > 1) return RemoveSubtree(node.children[i], statement);
+    node.children.erase(node.children.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+  return false;
+}
+
+// A sequence of one child is that child.
+void Flatten(TreeNode& node, bool is_root) {
+  for (TreeNode& child : node.children) Flatten(child, false);
+  if (!is_root && node.kind == TreeNode::Kind::kSequence && node.children.size() == 1) {
+    TreeNode child = std::move(node.children[0]);
+    node = std::move(child);
+  }
+}
+
+// Inserts a subtree into the loop's body, before or after what is there by original order.
+void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
+  TreeNode* body = &loop.children[0];
+  while (body->kind == TreeNode::Kind::kAlloc) body = &body->children[0];
+  if (body->kind != TreeNode::Kind::kSequence) {
+    TreeNode sequence{.kind = TreeNode::Kind::kSequence};
+    sequence.children.push_back(std::move(*body));
+    *body = std::move(sequence);
+  }
+  auto at = body->children.begin();
+  while (at != body->children.end() && StatementsBelow(*at).back() < statement) ++at;
+  body->children.insert(at, std::move(subtree));
+}
+
+class Mover {
+ public:
+  Mover(ScheduleTree& tree, StatementId moved, Relation relation, VarId target)
+      : tree_(tree),
+        moved_(moved),
+        relation_(std::move(relation)),
+        target_(target),
+        inverse_(tree.statements[moved].iterators.size()) {}
+
+  Status Run();
+
+ private:
+  const Statement& statement() const { return tree_.statements[moved_]; }
+  Result<IndexExpr> ValueFor(VarId loop) const;
+  IndexExpr Known(const IndexExpr& forward) const;
+  Status Invert(const IndexExpr& value, const IndexExpr& partner_value);
+  bool IsRelated(VarId loop) const;
+  std::string LoopName(VarId partner_loop) const;
+  VarId AddLoop(std::string name, int64_t extent, bool isolate);
+  Status CopyLoop(VarId loop);
+  Status InvertRelated();
+  void AddRemainingLoops();
+  void MoveSubtree();
+
+  ScheduleTree& tree_;
+  StatementId moved_;
+  Relation relation_;
+  VarId target_;
+  std::map<VarId, IndexExpr> forward_;             // of the moved statement
+  std::vector<std::optional<IndexExpr>> inverse_;  // of the moved statement
+  std::map<VarId, VarId> copy_of_;                 // the partner's loop -> the copy
+  std::vector<VarId> own_;                         // the moved statement's loops below the target
+};
+
+// A value over the partner's iterators, all related, over the moved statement's. What a quotient
+// leaves open of an iterator is a variable of its own, behind these.
+IndexExpr Mover::Known(const IndexExpr& forward) const {
+  const auto& [exact, quotients] = relation_.iterators;
+  const auto own = static_cast<VarId>(statement().iterators.size());
+  IndexExpr value = Substitute(forward, [&, &exact = exact, &quotients = quotients](VarId v) {
+    const auto found = exact.find(v);
+    if (found != exact.end()) return found->second;
+    const Quotient& quotient = quotients.at(v);
+    return quotient.value * quotient.factor + IndexExpr::Var(own + v);
+  });
+  if (quotients.empty()) return value;
+  return Simplify(value, [&, &quotients = quotients](VarId v) {
+    if (v < own) return Interval{0, statement().iterators[v].extent - 1};
+    return Interval{0, quotients.at(v - own).factor - 1};
+  });
+}
+
+// The value of one of the partner's loops for the moved statement's instances.
+Result<IndexExpr> Mover::ValueFor(VarId loop) const {
+  const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
+  std::vector<VarId> used;
+  forward.CollectVars(used);
+  const auto is_known = [&](VarId v) { return relation_.iterators.contains(v); };
+  bool mixed = std::ranges::any_of(used, is_known);
+  if (std::ranges::all_of(used, is_known)) {
+    IndexExpr value = Known(forward);
+    const auto own = static_cast<VarId>(statement().iterators.size());
+    std::vector<VarId> needed;
+    value.CollectVars(needed);
+    const auto is_open = [&](VarId v) { return v >= own; };
+    if (std::ranges::none_of(needed, is_open)) return value;
+    mixed = !std::ranges::all_of(needed, is_open);
+  }
+  if (mixed) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: loop {} mixes iterators that it knows with others",
+                statement().name, tree_.loops[loop].name);
+  }
+  return IndexExpr(relation_.side == Side::kBefore ? 0 : tree_.loops[loop].extent - 1);
+}
+
+// Whether the moved statement needs its own copy of a loop of the partner: one over iterators
+// that are its own, or of one iteration (whose value is a constant) out of which these are made.
+bool Mover::IsRelated(VarId loop) const {
+  const auto is_own = [&](VarId iterator) {
+    const auto found = relation_.iterators.exact.find(iterator);
+    return found != relation_.iterators.exact.end() && found->second.AsVar().has_value();
+  };
+  std::vector<VarId> used;
+  tree_.forward[relation_.partner].at(loop).CollectVars(used);
+  if (!used.empty()) return std::ranges::all_of(used, is_own);
+  const std::vector<IndexExpr>& inverse = tree_.inverse[relation_.partner];
+  for (size_t i = 0; i < inverse.size(); ++i) {
+    if (inverse[i].Uses(loop) && is_own(static_cast<VarId>(i))) return true;
+  }
+  return false;
+}
+
+// "acc.j.0" becomes "out.j.0": the moved statement's name and the partner's iterator.
+std::string Mover::LoopName(VarId partner_loop) const {
+  const std::string& prefix = tree_.statements[relation_.partner].name;
+  const std::string& name = tree_.loops[partner_loop].name;
+  const std::string suffix =
+      name.starts_with(prefix + ".") ? name.substr(prefix.size()) : "." + name;
+  return statement().name + suffix;
+}
+
+// A name that a loop of another statement has already gets an apostrophe's stand-in, "_".
+VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
+  while (LoopNamed(tree_, name) ||
+         std::ranges::any_of(own_, [&](VarId loop) { return tree_.loops[loop].name == name; })) {
+    name += "_";
+  }
+  const auto loop = static_cast<VarId>(tree_.loops.size());
+  tree_.loops.push_back({.name = std::move(name), .extent = extent, .isolate = isolate});
+  own_.push_back(loop);
+  return loop;
+}
+
+Status Mover::CopyLoop(VarId loop) {
+  const int64_t extent = tree_.loops[loop].extent;
+  const VarId copy = AddLoop(LoopName(loop), extent, tree_.loops[loop].isolate);
+  copy_of_[loop] = copy;
+  TUNEC_ASSIGN(forward_[copy], ValueFor(loop));
+  return {};
+}
+
+// The iterators that the relation names, over the shared loops and the copies.
+Status Mover::InvertRelated() {
+  const std::vector<IndexExpr>& partner = tree_.inverse[relation_.partner];
+  for (const auto& [iterator, value] : relation_.iterators.exact) {
+    TUNEC_RETURN_IF_ERROR(Invert(value, partner[iterator]));
+  }
+  for (const auto& [iterator, quotient] : relation_.iterators.quotients) {
+    const IndexExpr value =
+        Simplify(IndexExpr::FloorDiv(partner[iterator], quotient.factor), tree_.LoopIntervals());
+    TUNEC_RETURN_IF_ERROR(Invert(quotient.value, value));
+  }
+  return {};
+}
+
+// `value` of the moved statement's iterators is what the loops say of one of the partner's.
+Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
+  const std::optional<VarId> mine = value.AsVar();
+  if (!mine || inverse_[*mine]) return {};
+  std::vector<VarId> loops;
+  partner_value.CollectVars(loops);
+  const bool all_around = std::ranges::all_of(
+      loops, [&](VarId loop) { return copy_of_.contains(loop) || forward_.contains(loop); });
+  if (!all_around) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: iterator {} is spread over loops that it does not share",
+                statement().name, statement().iterators[*mine].name);
+  }
+  inverse_[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
+    const auto copy = copy_of_.find(loop);
+    return IndexExpr::Var(copy == copy_of_.end() ? loop : copy->second);
+  });
+  return {};
+}
+
+void Mover::AddRemainingLoops() {
+  for (size_t i = 0; i < inverse_.size(); ++i) {
+    if (inverse_[i]) continue;
+    const Iterator& iterator = statement().iterators[i];
+    const VarId loop =
+        AddLoop(statement().name + "." + iterator.name, iterator.extent, /*isolate=*/false);
+    forward_[loop] = IndexExpr::Var(static_cast<VarId>(i));
+    inverse_[i] = IndexExpr::Var(loop);
+  }
+}
+
+void Mover::MoveSubtree() {
+  TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = moved_};
+  for (size_t i = own_.size(); i-- > 0;) {
+    TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = own_[i]};
+    loop.children.push_back(std::move(node));
+    node = std::move(loop);
+  }
+  InsertBelow(*FindLoopNode(tree_.root, target_), std::move(node), moved_);
+  Flatten(tree_.root, true);
+}
+
+Status Mover::Run() {
+  const std::vector<VarId> partner_loops = LoopsAround(tree_.root, relation_.partner);
+  const auto target = std::ranges::find(partner_loops, target_);
+  TUNEC_CHECK(target != partner_loops.end(), "the partner is not inside the loop");
+  for (auto loop = partner_loops.begin(); loop <= target; ++loop) {
+    TUNEC_ASSIGN(forward_[*loop], ValueFor(*loop));
+  }
+  // Loops of the old subtree keep their entries in tree_.loops but leave the tree.
+  RemoveSubtree(tree_.root, moved_);
+  for (auto loop = target + 1; loop != partner_loops.end(); ++loop) {
+    if (IsRelated(*loop)) TUNEC_RETURN_IF_ERROR(CopyLoop(*loop));
+  }
+  TUNEC_RETURN_IF_ERROR(InvertRelated());
+  AddRemainingLoops();
+  MoveSubtree();
+  tree_.forward[moved_] = std::move(forward_);
+  for (size_t i = 0; i < inverse_.size(); ++i) tree_.inverse[moved_][i] = std::move(*inverse_[i]);
+  return {};
+}
+
+// Whether the loop is of a copy that a pipelined loop around it begins ahead of its iteration.
+bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
+  const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
+  const std::vector<StatementId> inside = StatementsBelow(*path.back());
+  return std::ranges::any_of(path, [&](const TreeNode* node) {
+    if (node->kind != TreeNode::Kind::kLoop) return false;
+    const std::vector<StatementId>& copies = tree.loops[node->loop].pipeline.copies;
+    return std::ranges::any_of(copies, [&](StatementId copy) {
+      return std::ranges::find(inside, copy) != inside.end() && node != path.back();
+    });
+  });
+}
+
+// A statement can move into a loop that still runs its iterations one by one (or as tasks, as
+// the innermost of these), and only while all its tensors have their own indices.
+Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
+  const Statement& statement = tree.statements[moved];
+  const auto is_staged = [&](const auto& access) {
+    return tree.tensors[access.tensor].role == TensorRole::kLocal;
+  };
+  for (const auto& access : statement.reads) {
+    if (!is_staged(access)) continue;
+    return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it uses {}, which is staged already",
+                statement.name, tree.tensors[access.tensor].name);
+  }
+  for (const auto& access : statement.writes) {
+    if (!is_staged(access)) continue;
+    return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it uses {}, which is staged already",
+                statement.name, tree.tensors[access.tensor].name);
+  }
+  if (IsBegunAhead(tree, target)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: loop {} belongs to a copy that is begun ahead", statement.name,
+                tree.loops[target].name);
+  }
+  if (CanHoldMore(tree, target)) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "compute_at {}: loop {} is vector or not the innermost of its tasks or threads",
+              statement.name, tree.loops[target].name);
+}
+
+}  // namespace
+
+Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step) {
+  const std::optional<StatementId> moved = tree.FindStatement(step.statement);
+  TUNEC_ASSIGN(const VarId target, LoopNamed(tree, step.loop));
+  const std::vector<StatementId> inside = StatementsBelow(*FindLoopNode(tree.root, target));
+  const auto later =
+      std::ranges::find_if(inside, [&](StatementId other) { return moved && other > *moved; });
+  if (later != inside.end()) {
+    return Fail(ErrorCode::kInvalidArgument, "reverse_compute_at {}: {} inside {} comes after it",
+                step.statement, tree.statements[*later].name, step.loop);
+  }
+  return Apply(tree, ComputeAtStep{step.statement, step.loop});
+}
+
+Status Apply(ScheduleTree& tree, const ComputeAtStep& step) {
+  const std::optional<StatementId> moved = tree.FindStatement(step.statement);
+  if (!moved) {
+    return Fail(ErrorCode::kInvalidArgument, "compute_at: there is no statement {}",
+                step.statement);
+  }
+  TUNEC_ASSIGN(const VarId target, LoopNamed(tree, step.loop));
+  const std::vector<StatementId> inside = StatementsBelow(*FindLoopNode(tree.root, target));
+  if (std::ranges::find(inside, *moved) != inside.end()) {
+    return Fail(ErrorCode::kInvalidArgument, "compute_at {}: it is inside {} already",
+                step.statement, step.loop);
+  }
+  TUNEC_RETURN_IF_ERROR(CheckMove(tree, *moved, target));
+  std::optional<Relation> relation = FindRelation(tree, *moved, inside);
+  if (!relation) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "compute_at {}: no tensor relates it to a statement inside {}", step.statement,
+                step.loop);
+  }
+  return Mover(tree, *moved, std::move(*relation), target).Run();
+}
+
+}  // namespace tunec

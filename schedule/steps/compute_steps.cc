@@ -1,0 +1,312 @@
+#include "schedule/steps/compute_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// Keeps extents and strides far from overflow.
+constexpr int64_t kLargestFactor = int64_t{1} << 31;
+
+constexpr const char* kDimensionNames[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
+
+std::string DimensionName(size_t dimension) {
+  return dimension < std::size(kDimensionNames) ? kDimensionNames[dimension]
+                                                : fmt::format("d{}", dimension);
+}
+
+// The layout that a pack step describes; every dimension must appear whole, or once as the
+// quotient and once as the remainder by one factor.
+Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
+  Layout layout;
+  std::vector<int64_t> quotient(tensor.shape.size(), 0);
+  std::vector<int64_t> remainder(tensor.shape.size(), 0);
+  for (const PackStep::Axis& axis : step.axes) {
+    if (axis.dimension < 0 || static_cast<size_t>(axis.dimension) >= tensor.shape.size() ||
+        axis.factor < 1) {
+      return Fail(ErrorCode::kInvalidArgument, "pack {}: it has no dimension {}", tensor.name,
+                  axis.dimension);
+    }
+    const IndexExpr index = IndexExpr::Var(axis.dimension);
+    const int64_t extent = tensor.shape[axis.dimension];
+    const bool whole = axis.part == PackStep::Part::kWhole;
+    if (whole || axis.part == PackStep::Part::kQuotient) {
+      if (quotient[axis.dimension] != 0) break;
+      quotient[axis.dimension] = axis.factor;
+      layout.map.push_back(IndexExpr::FloorDiv(index, axis.factor));
+      layout.shape.push_back(CeilDivide(extent, axis.factor));
+    }
+    if (axis.part == PackStep::Part::kRemainder) {
+      if (remainder[axis.dimension] != 0) break;
+      remainder[axis.dimension] = axis.factor;
+      layout.map.push_back(IndexExpr::Mod(index, axis.factor));
+      layout.shape.push_back(axis.factor);
+    }
+    if (whole) remainder[axis.dimension] = 1;
+  }
+  if (layout.map.size() != step.axes.size() || quotient != remainder ||
+      std::ranges::find(quotient, 0) != quotient.end()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "pack {}: each dimension must appear once, or as quotient and remainder by one "
+                "factor",
+                tensor.name);
+  }
+  return layout;
+}
+
+Statement CopyStatement(const Compute& compute, TensorId from, TensorId to) {
+  const Tensor& source = compute.tensors[from];
+  Statement copy{.name = compute.tensors[to].name};
+  const std::vector<IndexExpr> index = AddElementIterators(source.shape, copy);
+  copy.reads.push_back({from, index, {}});
+  copy.writes.push_back({to, index});
+  copy.values.push_back(Expr::Read(0, source.type));
+  return copy;
+}
+
+// A workspace tensor's order is the schedule's to choose: no copy is needed.
+Result<Compute> StoreInOrder(const Compute& compute, TensorId id, Layout layout) {
+  const Tensor& tensor = compute.tensors[id];
+  const bool shares =
+      tensor.alias ||
+      std::ranges::any_of(compute.tensors, [&](const Tensor& other) { return other.alias == id; });
+  if (shares || !tensor.layout.IsRowMajor()) {
+    return Fail(ErrorCode::kInvalidArgument, "pack {}: {}", tensor.name,
+                shares ? "it shares its storage with another tensor" : "it is packed already");
+  }
+  Compute result = compute;
+  result.tensors[id].layout = std::move(layout);
+  result.tensors[id].alignment = 64;
+  return result;
+}
+
+}  // namespace
+
+std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape,
+                                           Statement& statement) {
+  std::vector<IndexExpr> index;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    statement.iterators.push_back({DimensionName(d), shape[d], IteratorKind::kParallel});
+    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  }
+  return index;
+}
+
+bool IsMadeOfConstant(const Compute& compute, const Statement& statement) {
+  const Tensor& written = compute.tensors[statement.writes[0].tensor];
+  return written.constant && written.role == TensorRole::kWorkspace;
+}
+
+Result<Compute> Apply(const Compute& compute, const PackStep& step) {
+  const std::optional<TensorId> source = compute.FindTensor(step.tensor);
+  if (!source) {
+    return Fail(ErrorCode::kInvalidArgument, "pack: there is no tensor {}", step.tensor);
+  }
+  const Tensor& tensor = compute.tensors[*source];
+  if (tensor.role == TensorRole::kOutput || tensor.role == TensorRole::kLocal) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "pack {}: only arguments that are read, and workspace, can be packed", step.tensor);
+  }
+  TUNEC_ASSIGN(Layout layout, LayoutOf(tensor, step));
+  if (tensor.role == TensorRole::kWorkspace) {
+    return StoreInOrder(compute, *source, std::move(layout));
+  }
+  Compute result = compute;
+  Tensor packed{.name = tensor.name + ".pack",
+                .type = tensor.type,
+                .shape = tensor.shape,
+                .role = TensorRole::kWorkspace,
+                .constant = tensor.constant,
+                .layout = std::move(layout),
+                .alignment = 64};
+  packed.range = tensor.range;
+  const auto id = static_cast<TensorId>(result.tensors.size());
+  if (result.FindTensor(packed.name)) {
+    return Fail(ErrorCode::kInvalidArgument, "pack {}: it is packed already", step.tensor);
+  }
+  result.tensors.push_back(std::move(packed));
+  for (Statement& statement : result.statements) {
+    for (Read& read : statement.reads) {
+      if (read.tensor == *source) read.tensor = id;
+    }
+  }
+  result.statements.insert(result.statements.begin(), CopyStatement(result, *source, id));
+  return result;
+}
+
+bool NamesDimensions(const std::vector<IndexExpr>& index) {
+  std::vector<VarId> seen;
+  for (const IndexExpr& dimension : index) {
+    if (dimension.IsConstant()) continue;
+    const std::optional<VarId> iterator = dimension.AsVar();
+    if (!iterator || std::ranges::find(seen, *iterator) != seen.end()) return false;
+    seen.push_back(*iterator);
+  }
+  return true;
+}
+
+namespace {
+
+// What S and S.part of a split reduction have in common.
+struct ReductionSplit {
+  StatementId statement = 0;
+  VarId iterator = 0;
+  int64_t outer_extent = 0;
+};
+
+// The names that the step makes must be new.
+Status CheckNewNames(const Compute& compute, const Statement& statement,
+                     const ReduceSplitStep& step) {
+  const std::string part = statement.name + ".part";
+  if (compute.FindStatement(part) || compute.FindTensor(part)) {
+    return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: there is {} already", step.statement,
+                part);
+  }
+  for (const Iterator& iterator : statement.iterators) {
+    for (const char* suffix : {"o", "i", "p"}) {
+      if (iterator.name != step.iterator + suffix) continue;
+      return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: there is an iterator {} already",
+                  step.statement, iterator.name);
+    }
+  }
+  return {};
+}
+
+Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitStep& step) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id) {
+    return Fail(ErrorCode::kInvalidArgument, "reduce_split: there is no statement {}",
+                step.statement);
+  }
+  const Statement& statement = compute.statements[*id];
+  if (!statement.reducer || !statement.reducer->reorderable || statement.writes.size() != 1 ||
+      !statement.reducer->finalise.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "reduce_split {}: it is not a reorderable reduction of one value", step.statement);
+  }
+  if (!NamesDimensions(statement.writes[0].index)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "reduce_split {}: its write index is more than different iterators",
+                step.statement);
+  }
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    if (statement.iterators[i].name != step.iterator) continue;
+    for (const IndexExpr& index : statement.writes[0].index) {
+      if (index.Uses(static_cast<VarId>(i))) {
+        return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: {} is not reduced over",
+                    step.statement, step.iterator);
+      }
+    }
+    if (step.factor < 1 || step.factor > kLargestFactor) break;
+    TUNEC_RETURN_IF_ERROR(CheckNewNames(compute, statement, step));
+    return ReductionSplit{*id, static_cast<VarId>(i),
+                          CeilDivide(statement.iterators[i].extent, step.factor)};
+  }
+  return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: no iterator {} to split by {}",
+              step.statement, step.iterator, step.factor);
+}
+
+// S.part: r = factor*ro + ri. The kept half becomes a parallel iterator.
+Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
+                           const ReductionSplit& split, TensorId partial) {
+  const bool inner = step.keep == ReduceSplitStep::Keep::kInner;
+  Statement part = statement;
+  part.name += ".part";
+  const std::string name = statement.iterators[split.iterator].name;
+  const int64_t extent = statement.iterators[split.iterator].extent;
+  const auto last = static_cast<VarId>(statement.iterators.size());
+  part.iterators[split.iterator] = {name + "o", split.outer_extent, IteratorKind::kReduction};
+  part.iterators.push_back({name + "i", step.factor, IteratorKind::kReduction});
+  const VarId kept = inner ? last : split.iterator;
+  part.iterators[kept].kind = IteratorKind::kParallel;
+  std::vector<IndexExpr> replacement;
+  for (VarId v = 0; v < last; ++v) replacement.push_back(IndexExpr::Var(v));
+  const IndexExpr value = IndexExpr::Var(split.iterator) * step.factor + IndexExpr::Var(last);
+  replacement[split.iterator] = value;
+  const auto rewrite = [&](const IndexExpr& index) { return Substitute(index, replacement); };
+  for (IndexExpr& condition : part.domain) condition = rewrite(condition);
+  if (extent % step.factor != 0) part.domain.push_back(IndexExpr(extent - 1) - value);
+  for (Read& read : part.reads) {
+    for (IndexExpr& index : read.index) index = rewrite(index);
+    if (!read.guard) continue;
+    for (IndexExpr& condition : read.guard->nonnegative) condition = rewrite(condition);
+  }
+  for (Expr& body : part.values) body = TransformIndices(body, rewrite);
+  part.writes[0].tensor = partial;
+  part.writes[0].index.push_back(IndexExpr::Var(kept));
+  return part;
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
+  TUNEC_ASSIGN(const ReductionSplit split, FindReduction(compute, step));
+  const Statement& statement = compute.statements[split.statement];
+  const bool inner = step.keep == ReduceSplitStep::Keep::kInner;
+  const int64_t kept_extent = inner ? step.factor : split.outer_extent;
+  Compute result = compute;
+  const Tensor& target = compute.tensors[statement.writes[0].tensor];
+  Tensor partial{.name = statement.name + ".part", .type = target.type, .shape = target.shape};
+  partial.shape.push_back(kept_extent);
+  partial.alignment = 64;
+  const auto partial_id = static_cast<TensorId>(result.tensors.size());
+  result.tensors.push_back(partial);
+
+  Statement part = PartialReduction(statement, step, split, partial_id);
+  Statement whole{.name = statement.name, .reducer = statement.reducer};
+  std::vector<IndexExpr> renumbered(statement.iterators.size());
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const bool written = std::ranges::any_of(
+        statement.writes[0].index,
+        [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+    if (!written) continue;
+    renumbered[i] = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+    whole.iterators.push_back(statement.iterators[i]);
+  }
+  const IndexExpr kept = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+  whole.iterators.push_back({step.iterator + "p", kept_extent, IteratorKind::kReduction});
+  Write write = statement.writes[0];
+  for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
+  Read read{partial_id, write.index, {}};
+  read.index.push_back(kept);
+  whole.reads.push_back(std::move(read));
+  whole.writes.push_back(std::move(write));
+  whole.values.push_back(Expr::Read(0, target.type));
+  auto& statements = result.statements;
+  statements[split.statement] = std::move(whole);
+  statements.insert(statements.begin() + split.statement, std::move(part));
+  return result;
+}
+
+Compute RemoveUnusedTensors(const Compute& compute) {
+  std::vector<bool> used(compute.tensors.size(), false);
+  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+    used[t] = compute.tensors[t].role == TensorRole::kOutput;
+  }
+  for (const Statement& statement : compute.statements) {
+    for (const Read& read : statement.reads) used[read.tensor] = true;
+    for (const Write& write : statement.writes) used[write.tensor] = true;
+  }
+  Compute result = compute;
+  result.tensors.clear();
+  std::vector<TensorId> renumbered(compute.tensors.size(), 0);
+  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+    renumbered[t] = static_cast<TensorId>(result.tensors.size());
+    if (used[t]) result.tensors.push_back(compute.tensors[t]);
+  }
+  for (Tensor& tensor : result.tensors) {
+    if (tensor.alias) tensor.alias = renumbered[*tensor.alias];
+  }
+  for (Statement& statement : result.statements) {
+    for (Read& read : statement.reads) read.tensor = renumbered[read.tensor];
+    for (Write& write : statement.writes) write.tensor = renumbered[write.tensor];
+  }
+  return result;
+}
+
+}  // namespace tunec

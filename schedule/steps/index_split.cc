@@ -1,0 +1,125 @@
+// index_split: one statement becomes several, one for each part of an iterator's values, each with
+// loops of its own.
+//
+// All instances of a part come before those of the next, as if the iterator's loop were outermost:
+// exactly that is asked of the dependences.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "polyhedral/legality.h"
+#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/tree_steps.h"
+
+namespace tunec {
+namespace {
+
+// Each part becomes code.
+constexpr size_t kMostParts = 64;
+
+std::unexpected<Error> Refuse(const IndexSplitStep& step, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "index_split {}: {}", step.statement, why);
+}
+
+// Whether different values of the iterator write different elements: a part that begins its sums
+// anew must not find the terms of another in them.
+bool TellsElementsApart(const Statement& statement, VarId iterator) {
+  return std::ranges::all_of(statement.writes, [&](const Write& write) {
+    return std::ranges::any_of(write.index, [&](const IndexExpr& index) {
+      return (index - IndexExpr::Var(iterator)).IsConstant();
+    });
+  });
+}
+
+Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& step) {
+  const auto found = std::ranges::find(statement.iterators, step.iterator, &Iterator::name);
+  if (found == statement.iterators.end()) {
+    return Refuse(step, fmt::format("it has no iterator {}", step.iterator));
+  }
+  const auto iterator = static_cast<VarId>(found - statement.iterators.begin());
+  if (statement.reducer && !TellsElementsApart(statement, iterator)) {
+    return Refuse(step, fmt::format("{} is reduced over", step.iterator));
+  }
+  return iterator;
+}
+
+// Where parts begin, the first at 0, and where the last ends.
+Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
+                                     const IndexSplitStep& step) {
+  const int64_t extent = statement.iterators[iterator].extent;
+  std::vector<int64_t> borders = {0};
+  for (const int64_t point : step.points) {
+    if (point <= borders.back() || point >= extent) {
+      return Refuse(step, fmt::format("no part of the {} values of {} begins at {}", extent,
+                                      step.iterator, point));
+    }
+    borders.push_back(point);
+  }
+  borders.push_back(extent);
+  if (borders.size() < 3 || borders.size() > kMostParts + 1) {
+    return Refuse(step, fmt::format("{} parts, wanted 2 to {}", borders.size() - 1, kMostParts));
+  }
+  return borders;
+}
+
+// The iterator's loop as the outermost of its statement.
+Status CheckOrder(const Compute& compute, const Statement& statement, VarId iterator,
+                  ReductionOrder order) {
+  if (iterator == 0) return {};
+  ScheduleTree tree = OriginalTree(compute);
+  ReorderStep outermost{{statement.name + "." + statement.iterators[iterator].name}};
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    if (static_cast<VarId>(i) == iterator) continue;
+    outermost.loops.push_back(statement.name + "." + statement.iterators[i].name);
+  }
+  TUNEC_RETURN_IF_ERROR(Apply(tree, outermost));
+  return Dependences::Of(tree.tensors, tree.statements).Check(tree, order);
+}
+
+// The statement for the iterator's values from `begin` to `end`, counted from 0.
+Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int64_t end) {
+  Statement part = statement;
+  part.iterators[iterator].extent = end - begin;
+  const auto shift = [&](IndexExpr index) {
+    return Substitute(index,
+                      [&](VarId v) { return IndexExpr::Var(v) + (v == iterator ? begin : 0); });
+  };
+  const auto shift_all = [&](std::vector<IndexExpr>& all) {
+    for (IndexExpr& index : all) index = shift(index);
+  };
+  shift_all(part.domain);
+  for (Read& read : part.reads) {
+    shift_all(read.index);
+    if (read.guard) shift_all(read.guard->nonnegative);
+  }
+  for (Write& write : part.writes) shift_all(write.index);
+  for (Expr& value : part.values) value = TransformIndices(value, shift);
+  return part;
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, ReductionOrder order) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id) return Refuse(step, "there is no such statement");
+  const Statement& statement = compute.statements[*id];
+  if (IsMadeOfConstant(compute, statement)) return Refuse(step, "it is run when compiling");
+  TUNEC_ASSIGN(const VarId iterator, FindIterator(statement, step));
+  TUNEC_ASSIGN(const std::vector<int64_t> borders, Borders(statement, iterator, step));
+  TUNEC_RETURN_IF_ERROR(CheckOrder(compute, statement, iterator, order));
+  std::vector<Statement> parts;
+  for (size_t p = 0; p + 1 < borders.size(); ++p) {
+    parts.push_back(PartOf(statement, iterator, borders[p], borders[p + 1]));
+    parts.back().name = fmt::format("{}.part{}", statement.name, p);
+    if (compute.FindStatement(parts.back().name)) {
+      return Refuse(step, fmt::format("there is {} already", parts.back().name));
+    }
+  }
+  Compute result = compute;
+  const auto at = result.statements.erase(result.statements.begin() + *id);
+  result.statements.insert(at, parts.begin(), parts.end());
+  return result;
+}
+
+}  // namespace tunec

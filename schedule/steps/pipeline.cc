@@ -1,0 +1,115 @@
+// pipeline: copies into storage of each iteration are begun iterations ahead.
+//
+// The loop holds stages (storage for each iteration) and a sequence. A stage takes part when one
+// plain copy alone fills it and that copy is a part of the sequence: its storage then exists
+// several times, by a new first dimension that the iteration modulo their number chooses. The tree
+// keeps the order that is meant; what is begun ahead is the generator's and the check's to know
+// (generate.cc, legality.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/steps/tree_steps.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kMostStages = 64;
+
+std::unexpected<Error> Refuse(const PipelineStep& step, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "pipeline {}: {}", step.loop, why);
+}
+
+// The one statement that writes the tensor, if it is a plain copy.
+std::optional<StatementId> CopyInto(const ScheduleTree& tree, TensorId tensor) {
+  std::optional<StatementId> copy;
+  for (size_t s = 0; s < tree.statements.size(); ++s) {
+    const Statement& statement = tree.statements[s];
+    const auto fills = [&](const Write& write) { return write.tensor == tensor; };
+    if (std::ranges::none_of(statement.writes, fills)) continue;
+    const bool plain = !copy && !statement.reducer && statement.writes.size() == 1 &&
+                       statement.reads.size() == 1 && statement.values[0].kind() == ExprKind::kRead;
+    if (!plain) return std::nullopt;
+    copy = static_cast<StatementId>(s);
+  }
+  return copy;
+}
+
+bool IsPart(const TreeNode& body, StatementId statement) {
+  if (body.kind != TreeNode::Kind::kSequence) return false;
+  return std::ranges::any_of(body.children, [&](const TreeNode& part) {
+    return StatementsBelow(part) == std::vector<StatementId>{statement};
+  });
+}
+
+void AddStages(ScheduleTree& tree, VarId loop, TensorId tensor, int stages) {
+  tree.tensors[tensor].shape.insert(tree.tensors[tensor].shape.begin(), stages);
+  for (size_t s = 0; s < tree.statements.size(); ++s) {
+    const auto add = [&](auto& access) {
+      if (access.tensor != tensor) return;
+      access.index.insert(access.index.begin(), IndexExpr::Mod(tree.forward[s].at(loop), stages));
+    };
+    std::ranges::for_each(tree.statements[s].reads, add);
+    std::ranges::for_each(tree.statements[s].writes, add);
+  }
+}
+
+// Only what the loop itself holds has a value of the loop.
+bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor) {
+  const std::vector<StatementId> inside = StatementsBelow(loop);
+  const auto touches = [&](const auto& access) { return access.tensor == tensor; };
+  for (size_t s = 0; s < tree.statements.size(); ++s) {
+    const Statement& statement = tree.statements[s];
+    const bool uses = std::ranges::any_of(statement.reads, touches) ||
+                      std::ranges::any_of(statement.writes, touches);
+    if (uses && std::ranges::find(inside, static_cast<StatementId>(s)) == inside.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Status Apply(ScheduleTree& tree, const PipelineStep& step) {
+  TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "pipeline", step.loop));
+  if (step.stages < 2 || step.stages > kMostStages) {
+    return Refuse(step, fmt::format("{} stages, wanted 2 to {}", step.stages, kMostStages));
+  }
+  if (tree.loops[loop].isolate) return Refuse(step, "it is isolated");
+  for (const TreeNode* node : PathToLoop(tree.root, loop)) {
+    if (node->kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node->loop].kind)) {
+      return Refuse(step, "it is inside a loop over threads");
+    }
+  }
+  const TreeNode& node = *FindLoopNode(tree.root, loop);
+  LoopPipeline pipeline{.stages = step.stages};
+  std::vector<const TreeNode*> stages;
+  const TreeNode* sequence = &node.children[0];
+  for (; sequence->kind == TreeNode::Kind::kAlloc; sequence = &sequence->children[0]) {
+    stages.push_back(sequence);
+  }
+  for (const TreeNode* stage : stages) {
+    const std::optional<StatementId> copy = CopyInto(tree, stage->tensor);
+    const bool in_memory = stage->scope == Scope::kPacked || stage->scope == Scope::kShared;
+    if (!copy || !in_memory || !IsPart(*sequence, *copy)) continue;
+    if (!OnlyInside(tree, node, stage->tensor)) continue;
+    const TensorId source = tree.statements[*copy].reads[0].tensor;
+    const bool from_inside =
+        std::ranges::any_of(stages, [&](const TreeNode* other) { return other->tensor == source; });
+    if (from_inside) continue;
+    pipeline.copies.push_back(*copy);
+    pipeline.filled.push_back(stage->tensor);
+  }
+  if (pipeline.copies.empty()) {
+    return Refuse(step, "nothing in it is a plain copy into packed or shared storage of its own");
+  }
+  for (const TreeLoop& other : tree.loops) {
+    if (other.IsPipelined()) pipeline.token = std::max(pipeline.token, other.pipeline.token + 1);
+  }
+  for (const TensorId tensor : pipeline.filled) AddStages(tree, loop, tensor, step.stages);
+  tree.loops[loop].pipeline = std::move(pipeline);
+  return {};
+}
+
+}  // namespace tunec

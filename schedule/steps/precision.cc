@@ -1,0 +1,253 @@
+// precision: a float32 product reduction over operands that are sums of bfloat16 terms.
+//
+// With f32(x) = h + m + l, each term the bfloat16 nearest to what the ones before leave, a product
+// of two operands is the sum of the products of their terms. Of these the leading ones are kept:
+// one of two first terms, three of two terms each, six of three; what is left out of the last is
+// less than the rounding of float32.
+//
+// An infinity or NaN must reach the result as it would, and must not meet the zero terms of the
+// other operand. So where there are several terms the first exists twice: `h` as it is, for the
+// product of two first terms alone, and `h0`, zero where the operand is not finite, for the
+// others. A finite operand that would round to infinity keeps the largest bfloat16, and its second
+// term takes the rest; a denormal one is the smallest normal number in `h`, so that an infinity
+// times it stays one. Numbers below 2^-109 may lose low terms, which processors take for zero
+// where they are denormal: a product is then off by at most 2^-126 times its other operand. A
+// product beyond float32 overflows here too, but its terms may do so in either direction.
+//
+// The terms of an operand are planes of one tensor. A reduction iterator walks the products,
+// smallest first; the planes of each are quasi-affine in it:
+//   two terms, planes h0 m h:      (h0 m) (m h0) (h h)
+//   three terms, planes h0 m l h:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
+// It is the outermost of the reduction: the small products are all added up before the large ones,
+// so that the sum is rounded as often as a float32 one.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "schedule/steps/compute_steps.h"
+
+namespace tunec {
+namespace {
+
+constexpr double kLargestBFloat16 = 0x1.FEp127;
+constexpr double kLargestFloat = 0x1.FFFFFEp127;
+constexpr double kSmallestNormal = 0x1p-126;
+constexpr const char* kIterator = "term";
+
+// The planes that a product takes from its operands, over the number of the product.
+struct Planes {
+  int count = 1;
+  int products = 1;
+  IndexExpr left;
+  IndexExpr right;
+};
+
+Planes PlanesOf(int terms, VarId product) {
+  const IndexExpr p = IndexExpr::Var(product);
+  if (terms == 2) return {3, 3, p, IndexExpr(1) - p + IndexExpr::FloorDiv(p, 2) * 3};
+  const IndexExpr last = IndexExpr::FloorDiv(p, 5);
+  if (terms == 3) {
+    return {4, 6, IndexExpr::FloorDiv(p, 2) + last,
+            IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2) + last * 4};
+  }
+  return {};
+}
+
+struct SplitProduct {
+  StatementId statement = 0;
+  int slots[2] = {0, 0};  // of the operands' reads
+};
+
+std::unexpected<Error> Refuse(const PrecisionStep& step, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "precision {}: {}", step.statement, why);
+}
+
+bool IsProductOfReads(const Statement& statement) {
+  if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
+    return false;
+  }
+  const Expr& value = statement.values[0];
+  return value.Is(ScalarOp::kMul) && std::ranges::all_of(value.operands(), [](const Expr& operand) {
+           return operand.kind() == ExprKind::kRead && operand.type() == DataType::kF32;
+         });
+}
+
+// Whether the statement writes every element of the tensor.
+bool WritesAll(const Statement& statement, const Tensor& tensor, TensorId id) {
+  const Write& write = statement.writes[0];
+  if (write.tensor != id || !statement.domain.empty() || !NamesDimensions(write.index)) {
+    return false;
+  }
+  for (size_t d = 0; d < write.index.size(); ++d) {
+    const std::optional<VarId> iterator = write.index[d].AsVar();
+    const int64_t extent = iterator ? statement.iterators[*iterator].extent : 1;
+    if (extent != tensor.shape[d]) return false;
+  }
+  return true;
+}
+
+// Whether all elements have a value when the statement begins, which then stays.
+Status CheckOperand(const Compute& compute, const PrecisionStep& step, StatementId statement,
+                    const Read& read) {
+  const Tensor& tensor = compute.tensors[read.tensor];
+  const auto home = [&](TensorId id) { return compute.tensors[id].alias.value_or(id); };
+  if (home(compute.statements[statement].writes[0].tensor) == home(read.tensor)) {
+    return Refuse(step, fmt::format("it writes its operand {}", tensor.name));
+  }
+  bool known = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+  for (StatementId s = 0; s < statement && !known; ++s) {
+    known = WritesAll(compute.statements[s], tensor, read.tensor);
+  }
+  if (!known) {
+    return Refuse(step, fmt::format("not all of its operand {} may be written", tensor.name));
+  }
+  const auto is_loaded = [](const IndexExpr& index) { return index.UsesLoaded(); };
+  if (std::ranges::any_of(read.index, is_loaded)) {
+    return Refuse(step, fmt::format("the index of its operand {} is loaded", tensor.name));
+  }
+  if (read.guard && read.guard->outside != 0) {
+    return Refuse(step, fmt::format("its operand {} is {} outside of its guard", tensor.name,
+                                    read.guard->outside));
+  }
+  return {};
+}
+
+Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& step) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id) return Refuse(step, "there is no such statement");
+  if (step.terms < 1 || step.terms > 3) {
+    return Refuse(step, fmt::format("{} terms, wanted 1 to 3", step.terms));
+  }
+  const Statement& statement = compute.statements[*id];
+  if (!IsProductOfReads(statement)) {
+    return Refuse(step, "it is not a sum of products of two f32 elements");
+  }
+  const auto has_name = [](const Iterator& it) { return it.name == kIterator; };
+  if (std::ranges::any_of(statement.iterators, has_name)) {
+    return Refuse(step, fmt::format("there is an iterator {} already", kIterator));
+  }
+  SplitProduct product{.statement = *id};
+  for (size_t i = 0; i < 2; ++i) {
+    product.slots[i] = statement.values[0].operands()[i].node().slot;
+    TUNEC_RETURN_IF_ERROR(CheckOperand(compute, step, *id, statement.reads[product.slots[i]]));
+  }
+  return product;
+}
+
+Expr BFloat16(Expr value) { return Expr::Cast(std::move(value), DataType::kBF16); }
+
+// The planes of one element, as the head of this file has them.
+std::vector<Expr> Terms(const Expr& x, int terms) {
+  const auto literal = [](double value) { return Expr::Constant(value, DataType::kF32); };
+  const auto clamped = [&](const Expr& value) {
+    return Max(Min(value, literal(kLargestBFloat16)), literal(-kLargestBFloat16));
+  };
+  const Expr finite =
+      Expr::Apply(ScalarOp::kLe, {Unary(ScalarOp::kAbs, x), literal(kLargestFloat)});
+  std::vector<Expr> planes;
+  if (terms > 1) {
+    Expr rest = Expr::Select(finite, x, literal(0));
+    planes.push_back(BFloat16(clamped(rest)));
+    while (static_cast<int>(planes.size()) < terms) {
+      rest = rest - Expr::Cast(planes.back(), DataType::kF32);
+      planes.push_back(BFloat16(rest));
+    }
+  }
+  const Expr tiny =
+      Expr::Apply(ScalarOp::kLt, {Unary(ScalarOp::kAbs, x), literal(kSmallestNormal)});
+  planes.push_back(BFloat16(Expr::Select(tiny, Unary(ScalarOp::kSign, x) * literal(kSmallestNormal),
+                                         Expr::Select(finite, clamped(x), x))));
+  return planes;
+}
+
+// T.bf16, and the statement of that name that makes it.
+Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes) {
+  const Tensor& source = compute.tensors[from];
+  Tensor tensor{.name = source.name + ".bf16",
+                .type = DataType::kBF16,
+                .shape = source.shape,
+                .role = TensorRole::kWorkspace,
+                .constant = source.constant && source.role == TensorRole::kWeight,
+                .alignment = 64};
+  if (planes > 1) tensor.shape.insert(tensor.shape.begin(), planes);
+  const auto id = static_cast<TensorId>(compute.tensors.size());
+  Statement split{.name = tensor.name};
+  const std::vector<IndexExpr> index = AddElementIterators(source.shape, split);
+  split.values = Terms(Expr::Read(0, source.type), terms);
+  split.reads.push_back({from, index, {}});
+  for (int plane = 0; plane < planes; ++plane) {
+    Write write{id, index};
+    if (planes > 1) write.index.insert(write.index.begin(), IndexExpr(plane));
+    split.writes.push_back(std::move(write));
+  }
+  compute.tensors.push_back(std::move(tensor));
+  return split;
+}
+
+// The place of the outermost iterator that is reduced over.
+VarId FirstReduced(const Statement& statement) {
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const auto is_written = [&](const IndexExpr& index) {
+      return index.Uses(static_cast<VarId>(i));
+    };
+    if (std::ranges::none_of(statement.writes[0].index, is_written)) return static_cast<VarId>(i);
+  }
+  return static_cast<VarId>(statement.iterators.size());
+}
+
+void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
+  const auto shift = [&](std::vector<IndexExpr>& all) {
+    for (IndexExpr& index : all) {
+      index = Substitute(index, [&](VarId v) { return IndexExpr::Var(v < place ? v : v + 1); });
+    }
+  };
+  shift(statement.domain);
+  for (Read& read : statement.reads) {
+    shift(read.index);
+    if (read.guard) shift(read.guard->nonnegative);
+  }
+  for (Write& write : statement.writes) shift(write.index);
+  statement.iterators.insert(statement.iterators.begin() + place, std::move(iterator));
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
+  TUNEC_ASSIGN(const SplitProduct product, FindProduct(compute, step));
+  Compute result = compute;
+  Statement sum = compute.statements[product.statement];
+  const VarId place = FirstReduced(sum);
+  const Planes planes = PlanesOf(step.terms, place);
+  if (planes.products > 1) {
+    InsertIterator(sum, place, {kIterator, planes.products, IteratorKind::kReduction});
+  }
+  std::vector<Statement> splits;
+  std::vector<Read> reads;
+  for (size_t i = 0; i < 2; ++i) {
+    Read read = sum.reads[product.slots[i]];
+    const std::string name = compute.tensors[read.tensor].name + ".bf16";
+    if (compute.FindTensor(name)) {
+      return Refuse(step, fmt::format("there is {} already", name));
+    }
+    if (!result.FindTensor(name)) {
+      splits.push_back(SplitStatement(result, read.tensor, step.terms, planes.count));
+    }
+    read.tensor = *result.FindTensor(name);
+    if (planes.count > 1) {
+      read.index.insert(read.index.begin(), i == 0 ? planes.left : planes.right);
+    }
+    reads.push_back(std::move(read));
+  }
+  sum.reads = std::move(reads);
+  const auto operand = [](int slot) {
+    return Expr::Cast(Expr::Read(slot, DataType::kBF16), DataType::kF32);
+  };
+  sum.values = {operand(0) * operand(1)};
+  auto& statements = result.statements;
+  statements[product.statement] = std::move(sum);
+  statements.insert(statements.begin() + product.statement, std::make_move_iterator(splits.begin()),
+                    std::make_move_iterator(splits.end()));
+  return result;
+}
+
+}  // namespace tunec

@@ -1,0 +1,208 @@
+// stage: each run of a loop's body gets its own storage for a tensor.
+//
+// An access inside the loop has, per dimension, a part that the loops from the root down to
+// the loop decide and a part that the loops below decide. The first part must be the same
+// for all accesses; the second is the index into the local storage.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "schedule/steps/tree_steps.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// One dimension of the staged tensor.
+struct Dimension {
+  std::optional<IndexExpr> outer;  // over the loops outside
+  Interval inner{kUnbounded, -kUnbounded};
+  int depth = -1;  // of the innermost loop that the inner part uses
+};
+
+class Stager {
+ public:
+  Stager(ScheduleTree& tree, TensorId tensor, VarId loop, std::vector<int64_t> wanted)
+      : tree_(tree), tensor_(tensor), wanted_(std::move(wanted)) {
+    for (const TreeNode* node : PathToLoop(tree.root, loop)) {
+      if (node->kind == TreeNode::Kind::kLoop) outside_.insert(node->loop);
+    }
+    statements_ = StatementsBelow(*FindLoopNode(tree.root, loop));
+    dimensions_.resize(tree.tensors[tensor].shape.size());
+  }
+
+  Status Run();
+
+ private:
+  Status CheckOrder() const;
+  void Arrange();
+  Status Measure(StatementId statement, const std::vector<IndexExpr>& index);
+  void Rewrite(StatementId statement, std::vector<IndexExpr>& index) const;
+
+  ScheduleTree& tree_;
+  TensorId tensor_;
+  std::vector<int64_t> wanted_;  // the order of the dimensions, if the step gives one
+  std::set<VarId> outside_;
+  std::vector<StatementId> statements_;
+  std::vector<Dimension> dimensions_;
+  std::vector<size_t> order_;  // local dimensions, as positions of the old ones
+};
+
+// The terms of `index` over loops outside only; null when one mixes outside and inside.
+std::optional<IndexExpr> OuterPart(const IndexExpr& index, const std::set<VarId>& outside) {
+  IndexExpr outer(0);
+  for (const IndexTerm& term : index.terms()) {
+    IndexExpr alone =
+        term.atom.kind == IndexAtom::Kind::kVariable ? IndexExpr::Var(term.atom.id) : IndexExpr(0);
+    if (term.atom.kind == IndexAtom::Kind::kLoaded) return std::nullopt;
+    if (term.atom.kind == IndexAtom::Kind::kFloorDiv) {
+      alone = IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor);
+    }
+    std::vector<VarId> used;
+    alone.CollectVars(used);
+    const auto is_outside = [&](VarId loop) { return outside.contains(loop); };
+    if (std::ranges::all_of(used, is_outside)) {
+      outer += alone * term.coefficient;
+    } else if (std::ranges::any_of(used, is_outside)) {
+      return std::nullopt;
+    }
+  }
+  return outer;
+}
+
+Status Stager::Measure(StatementId statement, const std::vector<IndexExpr>& index) {
+  const std::string& name = tree_.tensors[tensor_].name;
+  const std::vector<VarId> around = LoopsAround(tree_.root, statement);
+  for (size_t d = 0; d < index.size(); ++d) {
+    const IndexExpr over_loops =
+        Simplify(Substitute(index[d], tree_.inverse[statement]), tree_.LoopIntervals());
+    const std::optional<IndexExpr> outer = OuterPart(over_loops, outside_);
+    Dimension& dimension = dimensions_[d];
+    if (!outer || (dimension.outer && *dimension.outer != *outer)) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "stage {}: dimension {} has no common start within the loop", name, d);
+    }
+    dimension.outer = outer;
+    const IndexExpr inner = over_loops - *outer;
+    const Interval bounds = BoundsOf(inner, tree_.LoopIntervals());
+    dimension.inner = {std::min(dimension.inner.lo, bounds.lo),
+                       std::max(dimension.inner.hi, bounds.hi)};
+    for (size_t depth = 0; depth < around.size(); ++depth) {
+      if (inner.Uses(around[depth]))
+        dimension.depth = std::max(dimension.depth, static_cast<int>(depth));
+    }
+  }
+  return {};
+}
+
+void Stager::Rewrite(StatementId statement, std::vector<IndexExpr>& index) const {
+  std::vector<IndexExpr> local;
+  for (const size_t d : order_) {
+    const IndexExpr start = Substitute(
+        *dimensions_[d].outer, [&](VarId loop) { return tree_.forward[statement].at(loop); });
+    local.push_back(index[d] - start - dimensions_[d].inner.lo);
+  }
+  index = std::move(local);
+}
+
+// An order names each dimension once.
+Status Stager::CheckOrder() const {
+  std::vector<int64_t> sorted = wanted_;
+  std::ranges::sort(sorted);
+  std::vector<int64_t> all(dimensions_.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (wanted_.empty() || sorted == all) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "stage {}: the order must name each of {} dimensions once",
+              tree_.tensors[tensor_].name, dimensions_.size());
+}
+
+// Dimensions of one element need no place. Unless told otherwise, the one that the innermost loop
+// walks comes last: vectors lie along it.
+void Stager::Arrange() {
+  const auto is_long = [&](size_t d) { return dimensions_[d].inner.lo < dimensions_[d].inner.hi; };
+  for (size_t i = 0; i < dimensions_.size(); ++i) {
+    const size_t d = wanted_.empty() ? i : static_cast<size_t>(wanted_[i]);
+    if (is_long(d)) order_.push_back(d);
+  }
+  if (!wanted_.empty()) return;
+  std::ranges::stable_sort(
+      order_, [&](size_t a, size_t b) { return dimensions_[a].depth < dimensions_[b].depth; });
+}
+
+Status Stager::Run() {
+  TUNEC_RETURN_IF_ERROR(CheckOrder());
+  const auto for_each_access = [&](const auto& visit) -> Status {
+    for (const StatementId s : statements_) {
+      for (Read& read : tree_.statements[s].reads) {
+        if (read.tensor == tensor_) TUNEC_RETURN_IF_ERROR(visit(s, read.index));
+      }
+      for (Write& write : tree_.statements[s].writes) {
+        if (write.tensor == tensor_) TUNEC_RETURN_IF_ERROR(visit(s, write.index));
+      }
+    }
+    return {};
+  };
+  TUNEC_RETURN_IF_ERROR(for_each_access(
+      [&](StatementId s, const std::vector<IndexExpr>& index) { return Measure(s, index); }));
+  for (const Dimension& dimension : dimensions_) {
+    if (dimension.outer) continue;
+    return Fail(ErrorCode::kInvalidArgument, "stage {}: nothing in the loop uses it",
+                tree_.tensors[tensor_].name);
+  }
+  Arrange();
+  TUNEC_RETURN_IF_ERROR(
+      for_each_access([&](StatementId s, std::vector<IndexExpr>& index) -> Status {
+        Rewrite(s, index);
+        return {};
+      }));
+  Tensor& tensor = tree_.tensors[tensor_];
+  tensor.role = TensorRole::kLocal;
+  tensor.layout = {};
+  tensor.alignment = 64;
+  tensor.shape.clear();
+  for (const size_t d : order_) {
+    tensor.shape.push_back(dimensions_[d].inner.hi - dimensions_[d].inner.lo + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Apply(ScheduleTree& tree, const StageStep& step) {
+  const std::optional<TensorId> tensor = tree.FindTensor(step.tensor);
+  if (!tensor || tree.tensors[*tensor].role != TensorRole::kWorkspace) {
+    return Fail(ErrorCode::kInvalidArgument, "stage: {} is not a workspace tensor", step.tensor);
+  }
+  const bool shares = std::ranges::any_of(
+      tree.tensors, [&](const Tensor& other) { return other.alias == *tensor; });
+  if (shares || tree.tensors[*tensor].alias) {
+    return Fail(ErrorCode::kInvalidArgument, "stage: {} shares its storage with another tensor",
+                step.tensor);
+  }
+  TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
+  if (!CanHoldMore(tree, loop)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "stage {}: loop {} is vector or not the innermost of its tasks or threads",
+                step.tensor, step.loop);
+  }
+  if (step.scope == Scope::kShared) {
+    for (const TreeNode* node : PathToLoop(tree.root, loop)) {
+      if (node->kind != TreeNode::Kind::kLoop || !IsBlock(tree.loops[node->loop].kind)) continue;
+      return Fail(ErrorCode::kInvalidArgument, "stage {}: loop {} is over threads, which share it",
+                  step.tensor, tree.loops[node->loop].name);
+    }
+  }
+  TUNEC_RETURN_IF_ERROR(Stager(tree, *tensor, loop, step.order).Run());
+  TreeNode* node = FindLoopNode(tree.root, loop);
+  TreeNode alloc{.kind = TreeNode::Kind::kAlloc, .tensor = *tensor, .scope = step.scope};
+  alloc.children = std::move(node->children);
+  node->children.clear();
+  node->children.push_back(std::move(alloc));
+  return {};
+}
+
+}  // namespace tunec

@@ -1,0 +1,192 @@
+// widen: an operand that a statement casts to a wider type is cast once, not at each use.
+//
+// An argument gets a copy of the wider type, made just before the statement that reads it; a
+// constant's is made when compiling. Workspace takes the wider type itself: what is written into it
+// is rounded to the narrow type as before, then cast.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "schedule/steps/compute_steps.h"
+
+namespace tunec {
+namespace {
+
+std::unexpected<Error> Refuse(const WidenStep& step, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "widen {}: {}", step.tensor, why);
+}
+
+bool IsReadOf(const Expr& expr, const Statement& statement, TensorId tensor) {
+  return expr.kind() == ExprKind::kRead &&
+         statement.reads[static_cast<size_t>(expr.node().slot)].tensor == tensor;
+}
+
+/// The type that each read of the tensor is cast to; none where they differ or one is not cast.
+std::optional<DataType> CastType(const Statement& statement, TensorId tensor) {
+  std::optional<DataType> type;
+  int reads = 0;
+  int casts = 0;
+  for (const Expr& value : statement.values) {
+    Visit(value, [&](const Expr& expr) {
+      if (IsReadOf(expr, statement, tensor)) ++reads;
+      if (expr.kind() != ExprKind::kCast || !IsReadOf(expr.operands()[0], statement, tensor))
+        return;
+      if (!type || *type == expr.type()) ++casts;
+      type = expr.type();
+    });
+  }
+  return reads > 0 && reads == casts ? type : std::nullopt;
+}
+
+bool Reads(const Statement& statement, TensorId tensor) {
+  return std::ranges::any_of(statement.reads,
+                             [&](const Read& read) { return read.tensor == tensor; });
+}
+
+bool LoadsIndices(const Statement& statement) {
+  const auto loads = [](const IndexExpr& index) { return index.UsesLoaded(); };
+  return std::ranges::any_of(
+      statement.reads, [&](const Read& read) { return std::ranges::any_of(read.index, loads); });
+}
+
+/// The value outside of a guard is stated in the tensor's type: only zero is the same in all.
+bool HasZeroOutside(const Statement& statement, TensorId tensor) {
+  return std::ranges::all_of(statement.reads, [&](const Read& read) {
+    return read.tensor != tensor || !read.guard || read.guard->outside == 0;
+  });
+}
+
+/// The casts of reads of `tensor` become the reads.
+void DropCasts(Statement& statement, TensorId tensor, DataType type) {
+  for (Expr& value : statement.values) {
+    value = Transform(value, [&](const Expr& expr) {
+      const bool drops = expr.kind() == ExprKind::kCast && expr.type() == type &&
+                         IsReadOf(expr.operands()[0], statement, tensor);
+      return drops ? Expr::Read(expr.operands()[0].node().slot, type) : expr;
+    });
+  }
+}
+
+Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, TensorId id,
+                               StatementId reader, DataType type) {
+  const Tensor& tensor = compute.tensors[id];
+  const bool shares =
+      tensor.alias ||
+      std::ranges::any_of(compute.tensors, [&](const Tensor& other) { return other.alias == id; });
+  if (shares) return Refuse(step, "it shares its storage with another tensor");
+  Compute result = compute;
+  for (StatementId s = 0; s < std::ssize(compute.statements); ++s) {
+    Statement& statement = result.statements[s];
+    if (s != reader && Reads(statement, id)) {
+      return Refuse(step, fmt::format("{} reads it too", statement.name));
+    }
+    for (size_t w = 0; w < statement.writes.size(); ++w) {
+      if (statement.writes[w].tensor != id) continue;
+      if (statement.reducer) return Refuse(step, fmt::format("{} reduces into it", statement.name));
+      statement.values[w] = Expr::Cast(statement.values[w], type);
+    }
+  }
+  DropCasts(result.statements[reader], id, type);
+  result.tensors[id].type = type;
+  return result;
+}
+
+/// The copy lies as the argument does, unless it is a constant, which `pack` puts into order.
+Tensor WideCopy(const Tensor& source, DataType type) {
+  const bool constant = source.constant && source.role == TensorRole::kWeight;
+  Tensor copy{.name = source.name + ".wide",
+              .type = type,
+              .shape = source.shape,
+              .role = TensorRole::kWorkspace,
+              .constant = constant,
+              .alignment = 64};
+  if (!constant) copy.layout = source.layout;
+  copy.range = source.range;
+  return copy;
+}
+
+/// The dimensions from the outermost of the storage on, where it is a permutation of them.
+std::vector<VarId> StorageOrder(const Tensor& tensor) {
+  std::vector<VarId> order;
+  for (const IndexExpr& place : tensor.layout.map) {
+    const std::optional<VarId> dimension = place.AsVar();
+    if (dimension) order.push_back(*dimension);
+  }
+  if (order.size() == tensor.shape.size() && NamesDimensions(tensor.layout.map)) return order;
+  order.resize(tensor.shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+/// T.wide = cast(T), element by element as both are stored.
+Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& copy, TensorId to) {
+  Statement statement{.name = copy.name};
+  std::vector<IndexExpr> index = AddElementIterators(copy.shape, statement);
+  const std::vector<Iterator> logical = statement.iterators;
+  const std::vector<VarId> order = StorageOrder(copy);
+  for (size_t i = 0; i < order.size(); ++i) {
+    statement.iterators[i] = logical[order[i]];
+    index[order[i]] = IndexExpr::Var(static_cast<VarId>(i));
+  }
+  statement.reads.push_back({from, index, {}});
+  statement.writes.push_back({to, index});
+  statement.values.push_back(Expr::Cast(Expr::Read(0, source.type), copy.type));
+  return statement;
+}
+
+Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, TensorId source,
+                              StatementId reader, DataType type) {
+  Compute result = compute;
+  const auto id = static_cast<TensorId>(result.tensors.size());
+  const Tensor copy = WideCopy(compute.tensors[source], type);
+  if (compute.FindTensor(copy.name) || compute.FindStatement(copy.name)) {
+    return Refuse(step, fmt::format("there is {} already", copy.name));
+  }
+  Statement& statement = result.statements[reader];
+  DropCasts(statement, source, type);
+  for (Read& read : statement.reads) {
+    if (read.tensor == source) read.tensor = id;
+  }
+  Statement widening = WideningStatement(compute.tensors[source], source, copy, id);
+  result.tensors.push_back(copy);
+  result.statements.insert(result.statements.begin() + reader, std::move(widening));
+  return result;
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const WidenStep& step) {
+  const std::optional<TensorId> source = compute.FindTensor(step.tensor);
+  const std::optional<StatementId> reader = compute.FindStatement(step.statement);
+  if (!source || !reader) return Refuse(step, "there is no such tensor or statement");
+  const Statement& statement = compute.statements[*reader];
+  const Tensor& tensor = compute.tensors[*source];
+  const std::optional<DataType> type = CastType(statement, *source);
+  if (!type || SizeOf(*type) <= SizeOf(tensor.type)) {
+    return Refuse(step, fmt::format("{} does not read it cast to one wider type", step.statement));
+  }
+  if (LoadsIndices(statement)) {
+    return Refuse(step, fmt::format("{} loads indices", step.statement));
+  }
+  if (!HasZeroOutside(statement, *source)) {
+    return Refuse(step, "its value outside of a guard is not 0");
+  }
+  if (IsMadeOfConstant(compute, statement)) {
+    return Refuse(step, fmt::format("{} is run when compiling", step.statement));
+  }
+  switch (tensor.role) {
+    case TensorRole::kInput:
+    case TensorRole::kWeight:
+      return WidenArgument(compute, step, *source, *reader, *type);
+    case TensorRole::kWorkspace:
+      return WidenWorkspace(compute, step, *source, *reader, *type);
+    default:
+      return Refuse(step, "only arguments that are read, and workspace, can be widened");
+  }
+}
+
+}  // namespace tunec
