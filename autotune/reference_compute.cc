@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/access_analysis.h"
 #include "schedule/steps/tree_steps.h"

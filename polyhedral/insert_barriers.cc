@@ -1,7 +1,8 @@
 // What was touched since the last barrier is carried through a block's work, part by part, and a
 // barrier put where a part would meet it. A serial loop begins each iteration with what the one
 // before left, which depends on the barriers inside: it is walked until nothing new is left. What a
-// pipelined loop fills stays out: the barrier behind each of its waits orders that (generate.cc).
+// pipelined loop fills stays out: the barrier behind each of its waits orders that
+// (generate_pipeline.cc).
 #include "polyhedral/insert_barriers.h"
 
 #include <algorithm>

@@ -119,9 +119,4 @@ std::string PrintLoop(const ScheduleTree& tree, VarId loop);
 /// The tree's nodes, indented, one a line, for people and golden tests.
 std::string Print(const ScheduleTree& tree);
 
-/// The loops of the tree. Every condition is enforced: by a bound, by an If around all it
-/// concerns, or proven away by the ranges of the loops. No legality is checked here.
-/// `contraction` becomes the nest's: what the accuracy contract allows.
-Result<LoopNest> GenerateLoops(const ScheduleTree& tree, Contraction contraction);
-
 }  // namespace tunec

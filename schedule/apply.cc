@@ -8,6 +8,7 @@
 
 #include "ir/tile_intrinsic.h"
 #include "ir/visit_loop_nest.h"
+#include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/compute_steps.h"
 #include "schedule/steps/tree_steps.h"

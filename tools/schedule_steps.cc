@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
 
 namespace tunec {

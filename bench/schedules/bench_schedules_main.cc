@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/apply.h"
 #include "support/check.h"

@@ -1,4 +1,6 @@
 // Loops from trees: bounds, conditions, isolation, phases.
+#include "polyhedral/generate.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

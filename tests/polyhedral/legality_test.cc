@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "polyhedral/access.h"
+#include "polyhedral/generate.h"
 #include "polyhedral/order_proof.h"
 #include "polyhedral/schedule_tree.h"
 #include "tests/polyhedral/programs.h"

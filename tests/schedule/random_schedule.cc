@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/compute_steps.h"
 #include "schedule/steps/tree_steps.h"

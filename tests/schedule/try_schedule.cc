@@ -1,5 +1,6 @@
 #include "tests/schedule/try_schedule.h"
 
+#include "polyhedral/generate.h"
 #include "polyhedral/legality.h"
 
 namespace tunec::test {
