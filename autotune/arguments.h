@@ -25,12 +25,6 @@ enum class OperandRounding { kNone, kTf32, kBf16 };
 /// The arguments with all floats rounded so.
 std::vector<Array> RoundOperands(std::span<const Array> arguments, OperandRounding rounding);
 
-/// Writes a logical array in the storage order of the tensor's layout, and reads it back. Storage
-/// elements that no logical element maps to are left as they are. Requires: storage of
-/// StorageElements(tensor) elements.
-void ToStorage(const Tensor& tensor, const Array& logical, std::byte* storage);
-Array FromStorage(const Tensor& tensor, const std::byte* storage);
-
 /// The array converted to f64 when it is of a float type.
 Array Widen(const Array& array);
 

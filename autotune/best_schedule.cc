@@ -24,7 +24,7 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
   if (best && options.sketches == SketchSet::kAll) {
     // A record of another version of the language, or damaged: a miss.
     Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
-    if (schedule && FindLowering(task, schedule->lowering) != nullptr) {
+    if (schedule && FindLowering(task.lowerings, schedule->lowering) != nullptr) {
       ranking.waiting_.push_back({std::move(*schedule), best->median_seconds});
       ranking.listed_.insert(best->schedule);
     }
@@ -69,7 +69,7 @@ Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask
   TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, options));
   ChosenSchedule choice;
   while (auto candidate = ranking.Next()) {
-    const Compute& compute = *FindLowering(task, candidate->schedule.lowering);
+    const Compute& compute = *FindLowering(task.lowerings, candidate->schedule.lowering);
     const auto applied =
         ApplySchedule(compute, candidate->schedule, ArithmeticFor(options.accuracy));
     if (applied) {

@@ -25,16 +25,9 @@ TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accu
           .schedule_version = kScheduleVersion};
 }
 
-const Compute* FindLowering(const TuningTask& task, std::string_view name) {
-  for (const NamedCompute& lowering : task.lowerings) {
-    if (lowering.name == name) return &lowering.compute;
-  }
-  return nullptr;
-}
-
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy) {
-  const Compute* lowering = FindLowering(task, schedule.lowering);
+  const Compute* lowering = FindLowering(task.lowerings, schedule.lowering);
   TUNEC_CHECK(lowering != nullptr, "task '{}' has no lowering '{}'", task.description,
               schedule.lowering);
   Compute compute = *lowering;

@@ -29,7 +29,4 @@ TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accu
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy);
 
-/// The lowering that a schedule names; null when the task has none of that name.
-const Compute* FindLowering(const TuningTask& task, std::string_view name);
-
 }  // namespace tunec

@@ -1,6 +1,5 @@
 #include "autotune/measure.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <new>
@@ -9,26 +8,15 @@
 #include "autotune/check.h"
 #include "autotune/guarded_buffer.h"
 #include "autotune/oracle.h"
-#include "autotune/run_kernel.h"
-#include "jit/compile.h"
+#include "ir/array_storage.h"
 #include "jit/detect_cpu.h"
 #include "jit/load.h"
-#include "schedule/apply.h"
+#include "kernel/compile_kernel.h"
+#include "runtime/kernel_run.h"
+#include "support/stopwatch.h"
 
 namespace tunec {
 namespace {
-
-class Stopwatch {
- public:
-  /// Milliseconds since construction or the last call.
-  double Lap() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double, std::milli>(now - std::exchange(start_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 TrialStatus StatusOf(ErrorCode code) {
   if (code == ErrorCode::kIllegalSchedule) return TrialStatus::kIllegal;
@@ -42,47 +30,37 @@ Measurement FailedBy(const Error& error) {
 
 using Storage = std::map<std::string, std::shared_ptr<GuardedBuffer>>;
 
-Result<std::shared_ptr<GuardedBuffer>> AllocateFor(const Tensor& tensor) {
-  const auto bytes = static_cast<size_t>(StorageElements(tensor)) * SizeOf(tensor.type);
+Result<std::shared_ptr<GuardedBuffer>> AllocatePoisoned(size_t bytes) {
   TUNEC_ASSIGN(GuardedBuffer buffer, GuardedBuffer::Allocate(bytes));
   // Padding that a layout adds holds NaN: a kernel may load it, but not use it.
   buffer.Poison();
   return std::make_shared<GuardedBuffer>(std::move(buffer));
 }
 
-struct CompiledNest {
-  LoopNest nest;
-  ObjectCode object;
-};
-
-Result<std::vector<void*>> AddressesOf(const LoopNest& nest, const Storage& storage,
-                                       const Storage& packed) {
-  std::vector<void*> addresses;
-  for (const TensorId id : Arguments(nest)) {
-    const std::string& name = nest.tensors[id].name;
-    auto found = storage.find(name);
-    if (const auto own = packed.find(name); own != packed.end()) {
-      found = own;
-    } else if (found == storage.end()) {
-      return Fail(ErrorCode::kInternal, "nest {} has an argument {} that the workload lacks",
-                  nest.name, name);
-    }
-    addresses.push_back(found->second->data());
-  }
-  return addresses;
+size_t BytesOf(const Tensor& tensor) {
+  return static_cast<size_t>(StorageElements(tensor)) * SizeOf(tensor.type);
 }
 
-Result<KernelRun> LoadRun(const ObjectCode& object, int threads) {
+Result<void*> AddressOf(const std::string& argument, const Storage& storage,
+                        const Storage& packed) {
+  if (const auto own = packed.find(argument); own != packed.end()) return own->second->data();
+  if (const auto found = storage.find(argument); found != storage.end()) {
+    return found->second->data();
+  }
+  return Fail(ErrorCode::kInternal, "the kernel has an argument {} that the workload lacks",
+              argument);
+}
+
+Result<KernelRun> LoadRun(const ObjectCode& object, std::vector<void*> arguments, int threads) {
   TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
-  return KernelRun::Make(std::move(kernel), threads);
+  return KernelRun::Make(std::move(kernel), std::move(arguments), threads);
 }
 
 }  // namespace
 
 struct CompiledCandidate::Impl {
   std::optional<Measurement> failure;
-  CompiledNest kernel;
-  std::vector<CompiledNest> prepack;
+  CompiledKernel kernel;
   Fault fault = Fault::kNone;
   double compile_ms = 0;
 };
@@ -95,9 +73,8 @@ const std::optional<Measurement>& CompiledCandidate::failure() const { return im
 
 // A candidate that is ready to run.
 struct LoadedCandidate {
-  KernelRun run;
   Storage packed;
-  std::vector<void*> addresses;
+  KernelRun run;
 };
 
 struct CheckedRun {
@@ -114,7 +91,7 @@ struct Workbench::Impl {
 
   Status AllocateStorage();
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
-  Result<Storage> Pack(const std::vector<CompiledNest>& prepack);
+  Result<Storage> Pack(const std::vector<CompiledPrepack>& prepacks);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
   CheckedRun Check(LoadedCandidate& candidate);
   std::string OverrunBuffer() const;
@@ -126,7 +103,7 @@ Status Workbench::Impl::AllocateStorage() {
     const bool output = tensor.role == TensorRole::kOutput;
     const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
     if (!output && !argument) continue;
-    TUNEC_ASSIGN(storage[tensor.name], AllocateFor(tensor));
+    TUNEC_ASSIGN(storage[tensor.name], AllocatePoisoned(BytesOf(tensor)));
     if (output) outputs.push_back(tensor);
     if (argument) ToStorage(tensor, oracle.arguments[next++], storage[tensor.name]->data());
   }
@@ -137,45 +114,42 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
                                     CompiledCandidate::Impl& candidate) const {
   Misbehave(request.fault);
   TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(request.schedule, "candidate"));
-  const Compute* compute = nullptr;
-  for (const NamedCompute& lowering : workload.lowerings) {
-    if (lowering.name == schedule.lowering) compute = &lowering.compute;
-  }
+  const Compute* compute = FindLowering(workload.lowerings, schedule.lowering);
   if (compute == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
   }
-  TUNEC_ASSIGN(ScheduledKernel scheduled,
-               ApplySchedule(*compute, schedule, ArithmeticFor(workload.accuracy)));
-  candidate.kernel.nest = Corrupt(std::move(scheduled.nest), request.fault);
-  TUNEC_ASSIGN(candidate.kernel.object, CompileObject(candidate.kernel.nest, workload.target));
-  for (LoopNest& nest : scheduled.prepack) {
-    TUNEC_ASSIGN(ObjectCode object, CompileObject(nest, workload.target));
-    candidate.prepack.push_back({std::move(nest), std::move(object)});
+  KernelOptions options{.target = workload.target,
+                        .arithmetic = ArithmeticFor(workload.accuracy)};
+  if (request.fault != Fault::kNone) {
+    options.plant_fault = [&](LoopNest& nest) { nest = Corrupt(std::move(nest), request.fault); };
   }
+  TUNEC_ASSIGN(candidate.kernel, CompileKernel(*compute, schedule, options));
   return {};
 }
 
-Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledNest>& prepack) {
+Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepacks) {
   Storage packed;
-  for (const CompiledNest& compiled : prepack) {
-    for (const TensorId id : Arguments(compiled.nest)) {
-      const Tensor& tensor = compiled.nest.tensors[id];
-      if (tensor.role != TensorRole::kOutput) continue;
-      TUNEC_ASSIGN(packed[tensor.name], AllocateFor(tensor));
-    }
-    TUNEC_ASSIGN(const std::vector<void*> addresses, AddressesOf(compiled.nest, storage, packed));
-    TUNEC_ASSIGN(KernelRun run, LoadRun(compiled.object, pool->threads()));
-    run.Run(addresses, *pool);
+  for (const CompiledPrepack& prepack : prepacks) {
+    std::shared_ptr<GuardedBuffer>& result = packed[prepack.packed];
+    TUNEC_ASSIGN(result, AllocatePoisoned(static_cast<size_t>(prepack.packed_bytes)));
+    TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
+    TUNEC_ASSIGN(KernelRun run,
+                 LoadRun(prepack.object, {weight, result->data()}, pool->threads()));
+    run.Run(*pool);
   }
   return packed;
 }
 
 Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& candidate) {
-  LoadedCandidate loaded;
-  TUNEC_ASSIGN(loaded.packed, Pack(candidate.prepack));
-  TUNEC_ASSIGN(loaded.addresses, AddressesOf(candidate.kernel.nest, storage, loaded.packed));
-  TUNEC_ASSIGN(loaded.run, LoadRun(candidate.kernel.object, pool->threads()));
-  return loaded;
+  const CompiledKernel& kernel = candidate.kernel;
+  TUNEC_ASSIGN(Storage packed, Pack(kernel.prepacks));
+  std::vector<void*> addresses;
+  for (const std::string& argument : kernel.arguments) {
+    TUNEC_ASSIGN(void* const address, AddressOf(argument, storage, packed));
+    addresses.push_back(address);
+  }
+  TUNEC_ASSIGN(KernelRun run, LoadRun(kernel.object, std::move(addresses), pool->threads()));
+  return LoadedCandidate{std::move(packed), std::move(run)};
 }
 
 std::string Workbench::Impl::OverrunBuffer() const {
@@ -192,7 +166,7 @@ CheckedRun Workbench::Impl::Check(LoadedCandidate& candidate) {
   for (const Tensor& tensor : outputs) storage.at(tensor.name)->Poison();
   candidate.run.Poison();
   Stopwatch watch;
-  candidate.run.Run(candidate.addresses, *pool);
+  candidate.run.Run(*pool);
   const double seconds = watch.Lap() / 1e3;
   if (std::string overrun = OverrunBuffer(); !overrun.empty()) {
     return {{.problem = overrun}, seconds};
@@ -274,9 +248,10 @@ Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double
     return result;
   }
   MisbehaveMeasuring(candidate.impl_->fault);
-  const auto run = [&] { loaded->run.Run(loaded->addresses, *impl_->pool); };
+  const auto run = [&] { loaded->run.Run(*impl_->pool); };
   result.samples = TimeRuns(run, best, policy, SteadyClock(), run_seconds);
   result.measure_ms = watch.Lap();
+  result.artifact = ToArtifact(candidate.impl_->kernel);
   return result;
 }
 
@@ -297,7 +272,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
-      const auto run = [&] { loaded[i]->run.Run(loaded[i]->addresses, *impl_->pool); };
+      const auto run = [&] { loaded[i]->run.Run(*impl_->pool); };
       // The run before was another kernel: its first sample warms up.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;

@@ -36,6 +36,8 @@ struct Measurement {
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;
+  /// Of a correct candidate: the code that was checked and timed.
+  std::optional<Artifact> artifact = {};
   bool operator==(const Measurement&) const = default;
 };
 

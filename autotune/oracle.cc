@@ -7,7 +7,7 @@
 
 #include "autotune/error_bounds.h"
 #include "autotune/reference_compute.h"
-#include "autotune/run_kernel.h"
+#include "kernel/run_once.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -2,12 +2,14 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "autotune/verify_workload.h"
 #include "db/text.h"
+#include "support/hash.h"
 
 namespace tunec {
 namespace {
@@ -164,6 +166,11 @@ Result<Request> RequestFrom(const Json& json) {
   return Fail(ErrorCode::kParse, "unknown request '{}'", kind);
 }
 
+std::string HashOf(const Artifact& artifact) {
+  return StableHash(fmt::format("{} {}{}", artifact.metadata.size(), artifact.metadata,
+                                artifact.object));
+}
+
 Json ToJson(const StartedEvent& event) {
   return {{"event", "started"},
           {"candidate", event.candidate},
@@ -185,7 +192,15 @@ Json ToJson(const FinishedEvent& event) {
             {"check_ms", m.check_ms},
             {"measure_ms", m.measure_ms}};
   if (m.accuracy_error) json["error"] = *m.accuracy_error;
+  if (m.artifact) json["code"] = {{"metadata", m.artifact->metadata}, {"hash", HashOf(*m.artifact)}};
   return json;
+}
+
+// What stands behind the zero byte.
+std::string_view CodeOf(const Event& event) {
+  const auto* finished = std::get_if<FinishedEvent>(&event);
+  if (finished == nullptr || !finished->measurement.artifact) return {};
+  return finished->measurement.artifact->object;
 }
 
 Json ToJson(const FailedEvent& event) {
@@ -202,7 +217,7 @@ Result<size_t> CandidateFrom(const Json& json) {
   return static_cast<size_t>(candidate);
 }
 
-Result<FinishedEvent> FinishedFrom(const Json& json) {
+Result<FinishedEvent> FinishedFrom(const Json& json, std::string_view code) {
   FinishedEvent event;
   TUNEC_ASSIGN(event.candidate, CandidateFrom(json));
   Measurement& m = event.measurement;
@@ -215,7 +230,12 @@ Result<FinishedEvent> FinishedFrom(const Json& json) {
   json.at("check_ms").get_to(m.check_ms);
   json.at("measure_ms").get_to(m.measure_ms);
   if (json.contains("error")) m.accuracy_error = json.at("error").get<double>();
-  return event;
+  if (!json.contains("code")) return event;
+  m.artifact = {.object = std::string(code),
+                .metadata = json.at("code").at("metadata").get<std::string>()};
+  if (HashOf(*m.artifact) == json.at("code").at("hash").get<std::string>()) return event;
+  return Fail(ErrorCode::kParse, "the code of candidate {} is not what its hash says",
+              event.candidate);
 }
 
 Result<FailedEvent> FailedFrom(const Json& json) {
@@ -225,7 +245,7 @@ Result<FailedEvent> FailedFrom(const Json& json) {
       Error{static_cast<ErrorCode>(code), json.at("message").get<std::string>(), std::nullopt}};
 }
 
-Result<Event> EventFrom(const Json& json) {
+Result<Event> EventFrom(const Json& json, std::string_view code) {
   const std::string kind = json.at("event").get<std::string>();
   if (kind == "started") {
     const bool compile = json.at("stage").get<std::string>() == "compile";
@@ -236,7 +256,7 @@ Result<Event> EventFrom(const Json& json) {
     TUNEC_ASSIGN(const size_t candidate, CandidateFrom(json));
     return CompiledEvent{candidate};
   }
-  if (kind == "finished") return FinishedFrom(json);
+  if (kind == "finished") return FinishedFrom(json, code);
   if (kind == "failed") return FailedFrom(json);
   if (kind == "done") return DoneEvent{};
   return Fail(ErrorCode::kParse, "unknown event '{}'", kind);
@@ -263,11 +283,19 @@ Result<Request> DecodeRequest(std::string_view text) {
 }
 
 std::string Encode(const Event& event) {
-  return std::visit([](const auto& e) { return Dump(ToJson(e)); }, event);
+  std::string text = std::visit([](const auto& e) { return Dump(ToJson(e)); }, event);
+  if (const std::string_view code = CodeOf(event); !code.empty()) {
+    text += '\0';
+    text += code;
+  }
+  return text;
 }
 
 Result<Event> DecodeEvent(std::string_view text) {
-  return Decoded<Event>(text, "event", EventFrom);
+  const size_t end = std::min(text.find('\0'), text.size());
+  const std::string_view code = end < text.size() ? text.substr(end + 1) : std::string_view();
+  return Decoded<Event>(text.substr(0, end), "event",
+                        [&](const Json& json) { return EventFrom(json, code); });
 }
 
 std::string EncodeTarget(const Target& target) { return Dump(ToJson(target)); }

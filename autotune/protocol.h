@@ -1,5 +1,7 @@
 // What the tuner and its worker say to each other: frames of JSON text, each preceded by its
 // length in four bytes, little-endian. A request is answered by any number of events and kDone.
+// The event of a correct candidate carries its object code, which is no text: it follows behind a
+// zero byte, which JSON text never holds.
 #pragma once
 
 #include <optional>
@@ -14,7 +16,7 @@
 namespace tunec {
 
 /// Changes with the messages: a tuner and a worker of different builds refuse each other.
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 /// The first request to a worker. Answered at once, so that a program that is no worker, or one of
 /// another build, is found out before anything is asked of it.
@@ -60,6 +62,7 @@ std::string Encode(const Request& request);
 /// kUnsupported for another version of the protocol.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
+/// kParse for what is no event, or brings other code than the worker says it measured.
 Result<Event> DecodeEvent(std::string_view text);
 
 /// One line of JSON.

@@ -25,7 +25,11 @@ double Distance(const WorkloadKey& a, const WorkloadKey& b) {
 }  // namespace
 
 TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings)
-    : weight(task.weight), task_(std::move(task)), options_(options), ceilings_(ceilings) {
+    : weight(task.weight),
+      best_code(task_, options.target, options.accuracy),
+      task_(std::move(task)),
+      options_(options),
+      ceilings_(ceilings) {
   key_ = MakeTuningKey(task_, options.target, options.accuracy);
   progress.description = task_.description;
   progress.flops = key_.workload.flops;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autotune/best_code.h"
 #include "autotune/ceilings.h"
 #include "autotune/history.h"
 #include "autotune/measurement.h"
@@ -74,6 +75,7 @@ class TaskSearch {
   bool left_out = false;          // of this tuning
   std::vector<size_t> positions;  // of these in the caller's list
   TaskProgress progress;
+  BestCode best_code;
 
  private:
   double ArithmeticSeconds() const { return key_.workload.flops / ceilings_.PeakFlops(); }

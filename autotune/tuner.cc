@@ -48,6 +48,7 @@ class Tuning {
   Status LoadBudget();
   Status Prepare();
   Result<TuneStop> Search();
+  Status Finish(TaskSearch& search);
   Status CatchUp();
   Status MeetCeiling(const TaskSearch& search);
   Status EndIfDone(TaskSearch& search, bool any);
@@ -202,6 +203,10 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
   if (record.status == TrialStatus::kOk) {
     const double best = search.progress.best_seconds.value_or(record.median_seconds);
     search.progress.best_seconds = std::min(best, record.median_seconds);
+    if (measurement.artifact) {
+      TUNEC_RETURN_IF_ERROR(search.best_code.Add(database_, record.schedule, record.median_seconds,
+                                                 *measurement.artifact));
+    }
   }
   Announce(&record, &search);
   return {};
@@ -316,6 +321,14 @@ Status Tuning::Prepare() {
   return {};
 }
 
+// The fastest, settled; its code is what models will run.
+Status Tuning::Finish(TaskSearch& search) {
+  TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
+  const std::vector<Tried> ranked = search.Ranked();
+  if (ranked.empty()) return {};
+  return search.best_code.Store(database_, ranked.front().schedule);
+}
+
 Result<TuneReport> Tuning::Run() {
   if (budget_->Left() == 0) return TuneReport{Progress(), TuneStop::kBudget};
   if (!AnyOpen()) return TuneReport{Progress(), TuneStop::kConverged};
@@ -325,8 +338,8 @@ Result<TuneReport> Tuning::Run() {
   for (const auto& search : searches_) {
     if (!stop) break;
     if (search->progress.measured == 0) continue;
-    const Status retimed = RetimeBest(*search, *measurer_, database_);
-    if (!retimed) stop = std::unexpected(retimed.error());
+    const Status finished = Finish(*search);
+    if (!finished) stop = std::unexpected(finished.error());
   }
   if (!stop && stop.error().code == ErrorCode::kCancelled) {
     stop = Overdue(1) && !Cancelled() ? TuneStop::kTimeLimit : TuneStop::kCancelled;

@@ -34,7 +34,7 @@ class Assembler {
   Status AddStep(const GroupKernel& group);
   void AddOutputCopies();
   Status AddIndexCheck(const UnprovenIndices& unproven);
-  Result<ValueRef> PackedWeight(const PrepackCode& prepack, ValueId weight);
+  Result<ValueRef> PackedWeight(const CompiledPrepack& prepack, ValueId weight);
   Result<Kernel> Load(const ObjectCode& object);
   ValueRef RefOf(ValueId value);
   int32_t ConstantIndex(ValueId value);
@@ -123,7 +123,7 @@ Result<Kernel> Assembler::Load(const ObjectCode& object) {
   return kernels_[&object] = std::move(kernel);
 }
 
-Result<ValueRef> Assembler::PackedWeight(const PrepackCode& prepack, ValueId weight) {
+Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId weight) {
   const auto key = std::pair(weight, prepack.object.bytes);
   if (const auto found = packed_.find(key); found != packed_.end()) {
     return ValueRef::Constant(found->second);
@@ -146,7 +146,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
   Step step{.name = group.name};
   TUNEC_ASSIGN(step.kernel, Load(group.code->object));
   for (const std::string& argument : group.code->arguments) {
-    const auto prepack = std::ranges::find(group.code->prepacks, argument, &PrepackCode::packed);
+    const auto prepack = std::ranges::find(group.code->prepacks, argument, &CompiledPrepack::packed);
     if (prepack != group.code->prepacks.end()) {
       TUNEC_ASSIGN(const ValueRef packed, PackedWeight(*prepack, value_of.at(prepack->weight)));
       step.arguments.push_back(packed);

@@ -14,7 +14,7 @@ struct GroupKernel {
   FusionGroup group;
   std::string name;
   std::vector<std::string> argument_names;  // canonical, of the group's inputs, then its outputs
-  std::shared_ptr<const KernelCode> code;
+  std::shared_ptr<const CompiledKernel> code;
 };
 
 /// Loads the code and lays out the memory. `groups` are in an order that respects data flow. An

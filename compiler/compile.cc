@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "autotune/fallback.h"
@@ -15,20 +14,10 @@
 #include "jit/detect_cpu.h"
 #include "support/check.h"
 #include "support/hash.h"
+#include "support/stopwatch.h"
 
 namespace tunec {
 namespace {
-
-class Stopwatch {
- public:
-  double Milliseconds() const {
-    const auto passed = std::chrono::steady_clock::now() - start_;
-    return std::chrono::duration<double, std::milli>(passed).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 TunerOptions MakeTunerOptions(const CompileOptions& options) {
   const bool timed = options.trials == 0 && options.time_limit_seconds > 0;
@@ -136,10 +125,10 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const Stopwatch compile_time;
   TUNEC_ASSIGN(const std::vector<BuiltKernel> kernels,
                BuildAll(tasks, database, options, tuner, report));
-  std::vector<std::shared_ptr<const KernelCode>> codes;
+  std::vector<std::shared_ptr<const CompiledKernel>> codes;
   std::vector<KernelReport> of_task;
   for (size_t t = 0; t < kernels.size(); ++t) {
-    codes.push_back(std::make_shared<const KernelCode>(kernels[t].code));
+    codes.push_back(std::make_shared<const CompiledKernel>(kernels[t].code));
     of_task.push_back(Describe(tasks.unique[t], kernels[t]));
   }
   std::vector<GroupKernel> groups;

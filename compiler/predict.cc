@@ -26,10 +26,10 @@ Result<TaskFacts> FactsOf(const TuningTask& task, const CompileOptions& options)
                            .accuracy = options.accuracy,
                            .sketches = options.sketches};
   TUNEC_ASSIGN(const Schedule schedule, BestSchedule(nullptr, task, tuner));
-  const auto lowering = std::ranges::find(task.lowerings, schedule.lowering, &NamedCompute::name);
-  TUNEC_CHECK(lowering != task.lowerings.end(), "no lowering {}", schedule.lowering);
+  const Compute* compute = FindLowering(task.lowerings, schedule.lowering);
+  TUNEC_CHECK(compute != nullptr, "no lowering {}", schedule.lowering);
   TUNEC_ASSIGN(const ScheduledKernel kernel,
-               ApplySchedule(lowering->compute, schedule, ArithmeticFor(options.accuracy)));
+               ApplySchedule(*compute, schedule, ArithmeticFor(options.accuracy)));
   TaskFacts facts{.phases = static_cast<int>(kernel.nest.phases.size()),
                   .bytes = static_cast<int64_t>(CountWork(task.lowerings[0].compute).bytes)};
   for (const InPlacePair& pair : FindInPlacePairs(kernel.nest))

@@ -11,21 +11,16 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <charconv>
-#include <chrono>
 
 #include "jit/builder.h"
 #include "jit/emit_nest.h"
 #include "jit/llvm_target.h"
 #include "jit/object_check.h"
 #include "jit/serialize_threads.h"
+#include "support/stopwatch.h"
 
 namespace tunec {
 namespace {
-
-double MillisecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
 Result<std::vector<PhaseSymbol>> Emit(const LoopNest& nest, jit::Builder& builder,
@@ -91,16 +86,16 @@ Result<std::string> EmitAssembly(const LoopNest& given, const Target& target) {
 }
 
 Result<ObjectCode> CompileObject(const LoopNest& given, const Target& target, CompileTimes* times) {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   const LoopNest nest = jit::SerializeThreads(given);
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   ObjectCode object;
   TUNEC_ASSIGN(object.phases, Emit(nest, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
-  const double emit_ms = MillisecondsSince(start);
+  const double emit_ms = watch.Lap();
   TUNEC_ASSIGN(object.bytes, Generate(builder, *machine, FileKind::kObject));
-  if (times != nullptr) *times = {emit_ms, MillisecondsSince(start) - emit_ms};
+  if (times != nullptr) *times = {emit_ms, watch.Lap()};
   TUNEC_RETURN_IF_ERROR(jit::CheckObject(object.bytes));
   const StoragePlan plan = PlanStorage(nest);
   object.workspace_bytes = plan.workspace_bytes;

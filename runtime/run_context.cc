@@ -6,18 +6,6 @@
 #include "runtime/count_outside.h"
 
 namespace tunec {
-namespace {
-
-constexpr int64_t kCopyChunk = 256 << 10;
-
-// Threads write their scratch at the same time: keep them off each other's cache lines, and large
-// ones off each other's pages, so that each is placed near the thread that first touches it.
-size_t ScratchStride(int64_t bytes) {
-  const size_t granule = bytes > 4096 ? 4096 : 128;
-  return (static_cast<size_t>(bytes) + granule - 1) / granule * granule;
-}
-
-}  // namespace
 
 bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
   const auto a_begin = reinterpret_cast<uintptr_t>(a);
@@ -50,24 +38,20 @@ Status RunContext::Allocate(std::span<const Step> steps, int64_t arena_bytes, in
 }
 
 void RunContext::Prepare(std::span<const Step> steps, std::span<std::byte* const> constants) {
-  // All vectors get their final size first: calls and spans hold addresses of their elements.
+  // All vectors get their final size first: calls hold addresses of their elements.
   size_t arguments = 0;
   size_t phases = 0;
   for (const Step& step : steps) {
     arguments += step.arguments.size();
-    if (step.copy_bytes > 0) ++phases;
-    for (const KernelPhase& phase : step.kernel.phases) phases += phase.waves;
+    phases += step.copy_bytes > 0 ? 1 : CountParallelPhases(step.kernel);
   }
   arguments_.reserve(arguments);
-  calls_.reserve(phases);
-  phases_.reserve(phases);
+  calls_.Reserve(phases);
   steps_.reserve(steps.size());
   for (const Step& step : steps) {
     const size_t first_argument = arguments_.size();
-    const size_t first_phase = phases_.size();
     AddArguments(step, constants);
-    AddPhases(step, first_argument);
-    steps_.emplace_back(phases_.data() + first_phase, phases_.size() - first_phase);
+    AddCalls(step, first_argument);
   }
 }
 
@@ -86,26 +70,16 @@ void RunContext::AddArguments(const Step& step, std::span<std::byte* const> cons
   }
 }
 
-void RunContext::AddPhases(const Step& step, size_t first_argument) {
-  Call call{.function = nullptr,
-            .first = 0,
-            .arguments = arguments_.data() + first_argument,
-            .workspace = workspace_.data(),
-            .scratch = scratch_.data(),
-            .scratch_stride = scratch_stride_,
-            .copy_bytes = step.copy_bytes};
+void RunContext::AddCalls(const Step& step, size_t first_argument) {
+  void* const* arguments = arguments_.data() + first_argument;
   if (step.copy_bytes > 0) {
-    const int64_t chunks = (step.copy_bytes + kCopyChunk - 1) / kCopyChunk;
-    phases_.push_back({CopyChunks, &calls_.emplace_back(call), chunks});
+    steps_.push_back(calls_.AddCopy(arguments, step.copy_bytes));
     return;
   }
-  for (const KernelPhase& phase : step.kernel.phases) {
-    call.function = phase.function;
-    const int64_t tasks = phase.tasks / phase.waves;
-    for (call.first = 0; call.first < phase.tasks; call.first += tasks) {
-      phases_.push_back({RunTasks, &calls_.emplace_back(call), tasks});
-    }
-  }
+  steps_.push_back(calls_.Add(step.kernel, {.arguments = arguments,
+                                            .workspace = workspace_.data(),
+                                            .scratch = scratch_.data(),
+                                            .scratch_stride = scratch_stride_}));
 }
 
 Status RunContext::Bind(std::span<const void* const> inputs, std::span<const int64_t> input_bytes,
@@ -148,21 +122,6 @@ int64_t RunContext::Bytes() const {
   size_t bytes = arena_.size() + workspace_.size() + scratch_.size();
   for (const Buffer& buffer : staged_) bytes += buffer.size();
   return static_cast<int64_t>(bytes);
-}
-
-void RunContext::RunTasks(void* context, int64_t begin, int64_t end, int thread) {
-  const Call& call = *static_cast<const Call*>(context);
-  std::byte* scratch = call.scratch + call.scratch_stride * thread;
-  for (int64_t task = begin; task < end; ++task)
-    call.function(call.arguments, call.workspace, scratch, call.first + task);
-}
-
-void RunContext::CopyChunks(void* context, int64_t begin, int64_t end, int) {
-  const Call& call = *static_cast<const Call*>(context);
-  const int64_t first = begin * kCopyChunk;
-  const int64_t last = std::min(end * kCopyChunk, call.copy_bytes);
-  std::memcpy(static_cast<std::byte*>(call.arguments[1]) + first,
-              static_cast<const std::byte*>(call.arguments[0]) + first, last - first);
 }
 
 }  // namespace tunec

@@ -9,6 +9,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/executable_plan.h"
+#include "runtime/kernel_calls.h"
 #include "runtime/thread_pool.h"
 
 namespace tunec {
@@ -52,24 +53,12 @@ class RunContext {
     int32_t index;
     int64_t offset;
   };
-  // What a ParallelPhase hands to RunTasks or CopyChunks.
-  struct Call {
-    PhaseFunction function;
-    int64_t first;  // task of this wave
-    void* const* arguments;
-    void* workspace;
-    std::byte* scratch;  // of thread 0
-    size_t scratch_stride;
-    int64_t copy_bytes;
-  };
 
   RunContext() = default;
   Status Allocate(std::span<const Step> steps, int64_t arena_bytes, int threads);
   void Prepare(std::span<const Step> steps, std::span<std::byte* const> constants);
   void AddArguments(const Step& step, std::span<std::byte* const> constants);
-  void AddPhases(const Step& step, size_t first_argument);
-  static void RunTasks(void* call, int64_t begin, int64_t end, int thread);
-  static void CopyChunks(void* call, int64_t begin, int64_t end, int thread);
+  void AddCalls(const Step& step, size_t first_argument);
 
   Buffer arena_;
   Buffer workspace_;
@@ -79,9 +68,8 @@ class RunContext {
   std::vector<const std::byte*> input_addresses_;  // the caller's or staged
   std::vector<void*> arguments_;
   std::vector<CallerArgument> caller_arguments_;
-  std::vector<Call> calls_;
-  std::vector<ParallelPhase> phases_;                  // phase i runs calls_[i]
-  std::vector<std::span<const ParallelPhase>> steps_;  // into phases_
+  KernelCalls calls_;
+  std::vector<std::span<const ParallelPhase>> steps_;  // of calls_
 };
 
 }  // namespace tunec

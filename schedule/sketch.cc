@@ -33,6 +33,11 @@ int64_t Sketch::SpaceSize() const {
   return size;
 }
 
+const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::string_view name) {
+  const auto found = std::ranges::find(lowerings, name, &NamedCompute::name);
+  return found == lowerings.end() ? nullptr : &found->compute;
+}
+
 namespace {
 
 // An output of no elements: there is nothing to cut into tiles.
@@ -110,8 +115,8 @@ std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, cons
                                 SketchSet set, const Arithmetic& arithmetic) {
   const auto applies = [&](const Sketch& sketch) {
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-    const auto of = std::ranges::find(lowerings, schedule.lowering, &NamedCompute::name);
-    return ApplySchedule(of->compute, schedule, arithmetic).has_value();
+    const Compute& compute = *FindLowering(lowerings, schedule.lowering);
+    return ApplySchedule(compute, schedule, arithmetic).has_value();
   };
   std::vector<Sketch> sketches;
   for (const SketchStage stage :

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/compute.h"
@@ -44,6 +45,9 @@ struct NamedCompute {
   std::string name;
   Compute compute;
 };
+
+/// The lowering that a schedule names; null when there is none of that name.
+const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::string_view name);
 
 /// What sketches may be switched off, to show that results do not depend on them.
 enum class SketchSet { kAll, kNaiveOnly };

@@ -52,7 +52,12 @@ class ScriptedMeasurer : public Measurer {
     return {.samples = std::vector<double>(3, seconds ? *seconds : Seconds(schedule)),
             .compile_ms = 10,
             .check_ms = 2,
-            .measure_ms = 5};
+            .measure_ms = 5,
+            .artifact = CodeOf(schedule)};
+  }
+
+  static Artifact CodeOf(const std::string& schedule) {
+    return {.object = "code of\n" + schedule, .metadata = "{}"};
   }
 
   std::function<bool(const std::string&)> fails;

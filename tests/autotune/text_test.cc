@@ -51,6 +51,21 @@ TEST(Protocol, EventsReadBack) {
   EXPECT_EQ(std::get<FinishedEvent>(back).measurement, finished.measurement);
 }
 
+TEST(Protocol, TheCodeOfACandidateArrivesAsItLeft) {
+  FinishedEvent finished{1, {.samples = {1e-3}}};
+  finished.measurement.artifact = Artifact{std::string("\0\xff{\0", 4), R"({"format": 2})"};
+  const std::string text = Encode(Event(finished));
+  const Result<Event> back = DecodeEvent(text);
+  ASSERT_TRUE(back) << back.error().Format();
+  EXPECT_EQ(std::get<FinishedEvent>(*back).measurement, finished.measurement);
+
+  std::string changed = text;
+  changed.back() = '1';
+  EXPECT_THAT(DecodeEvent(changed).error().Format(), HasSubstr("not what its hash says"));
+  EXPECT_FALSE(DecodeEvent(std::string_view(text).substr(0, text.size() - 1)));
+  EXPECT_FALSE(DecodeEvent(std::string_view(text).substr(0, text.find('\0'))));
+}
+
 TEST(Protocol, NonsenseIsAnError) {
   for (const char* text : {"", "{", "[]", "{}", R"({"request":"dance"})",
                            R"({"request":"measure"})", R"({"event":"finished"})"}) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "autotune/best_code.h"
 #include "autotune/tune_with.h"
 #include "schedule/apply.h"
 #include "tests/autotune/scripted_tuning.h"
@@ -53,6 +54,46 @@ TEST_F(TunerTest, TheSecondRunMeasuresNothing) {
   EXPECT_EQ(after->progress.measured, 0);
   EXPECT_EQ(after->progress.trials, 40);
   EXPECT_EQ(after->progress.total_seconds, before.progress.total_seconds);
+}
+
+TEST_F(TunerTest, TheCodeThatWasMeasuredIsStoredForTheBest) {
+  ScriptedMeasurer measurer;
+  Tuned(measurer);
+  for (const TuningTask& task : tasks_) {
+    const auto best = database_->Best(MakeTuningKey(task, options_.target, options_.accuracy));
+    ASSERT_TRUE(best && *best);
+    const auto schedule = ParseSchedule((*best)->schedule, "best");
+    ASSERT_TRUE(schedule) << schedule.error().Format();
+    const auto stored = database_->GetArtifact(
+        ArtifactKey(task, *schedule, options_.target, options_.accuracy));
+    ASSERT_TRUE(stored && *stored);
+    EXPECT_EQ((*stored)->object, ScriptedMeasurer::CodeOf((*best)->schedule).object);
+  }
+}
+
+// Timing again makes another the best: its code is the one that is wanted.
+TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
+  Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+  const TuningTask task = TaskOf(MatmulRelu());
+  const Target target = DetectCpu(2);
+  const Accuracy accuracy;
+  BestCode code(task, target, accuracy);
+  const auto stored = [&](const std::string& text) {
+    const auto schedule = ParseSchedule(text, "test");
+    return database.GetArtifact(ArtifactKey(task, *schedule, target, accuracy))->has_value();
+  };
+  const std::string first = "lower direct\nunroll acc.k 2\n";
+  const std::string second = "lower direct\nunroll acc.k 4\n";
+  const std::string slow = "lower direct\nunroll acc.k 8\n";
+  ASSERT_TRUE(code.Add(database, slow, 3, ScriptedMeasurer::CodeOf(slow)));
+  ASSERT_TRUE(code.Add(database, first, 1, ScriptedMeasurer::CodeOf(first)));
+  ASSERT_TRUE(code.Add(database, second, 1.01, ScriptedMeasurer::CodeOf(second)));
+  EXPECT_TRUE(stored(slow));
+  EXPECT_TRUE(stored(first));
+  EXPECT_FALSE(stored(second));
+  ASSERT_TRUE(code.Store(database, second));
+  EXPECT_TRUE(stored(second));
+  EXPECT_TRUE(code.Store(database, "lower direct\n"));  // measured by somebody else
 }
 
 TEST_F(TunerTest, RecordedTrialsCountAndAreNotRepeated) {

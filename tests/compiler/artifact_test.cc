@@ -17,8 +17,8 @@ ObjectCode SomeObject(const std::string& bytes) {
   return object;
 }
 
-KernelCode SomeCode() {
-  KernelCode code;
+CompiledKernel SomeCode() {
+  CompiledKernel code;
   code.object = SomeObject("main");
   code.arguments = {"x", "w_packed", "y"};
   code.in_place = {{"x", "y"}};
@@ -30,7 +30,7 @@ KernelCode SomeCode() {
 }
 
 TEST(ArtifactOfAKernel, ReadsBack) {
-  const KernelCode code = SomeCode();
+  const CompiledKernel code = SomeCode();
   const auto again = FromArtifact(ToArtifact(code));
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(again->object.bytes, code.object.bytes);

@@ -55,6 +55,9 @@ TEST(Tuning, ThenNothingIsMeasuredAgain) {
   EXPECT_EQ(database.Stats()->trials, first->report.tuning.progress.measured);
   ASSERT_EQ(first->report.kernels.size(), 1u);
   EXPECT_EQ(first->report.kernels[0].sketch_source, "tuned");
+  // What runs is the very object that the worker checked and timed.
+  EXPECT_EQ(first->report.objects_compiled, 0);
+  EXPECT_EQ(first->report.objects_reused, 1);
   ExpectRight(graph, *first);
 
   const auto second = Compile(graph, &database, Tuned());

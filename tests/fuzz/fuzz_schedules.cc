@@ -15,7 +15,7 @@
 #include <random>
 #include <string>
 
-#include "autotune/run_kernel.h"
+#include "kernel/run_once.h"
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "autotune/run_kernel.h"
+#include "kernel/run_once.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"
 #include "support/file.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "autotune/run_kernel.h"
+#include "kernel/run_once.h"
 #include "compiler/compiler.h"
 #include "jit/detect_cpu.h"
 #include "runtime/thread_pool.h"

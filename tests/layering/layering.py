@@ -26,8 +26,8 @@ import sys
 from pathlib import Path
 
 # A folder may depend only on those before it.
-ORDER = ["support", "ir", "graph", "polyhedral", "schedule", "runtime", "jit", "db", "autotune",
-         "compiler", "api", "tools"]
+ORDER = ["support", "ir", "graph", "polyhedral", "schedule", "runtime", "jit", "db", "kernel",
+         "autotune", "compiler", "api", "tools"]
 
 # What a folder must not depend on although it stands before it. Code generation sees no
 # integer sets, a deployed program no compiler, the database only text.

@@ -98,9 +98,7 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
                              .sketches = options.sketches};
     TUNEC_ASSIGN(scheduled.schedule, BestSchedule(session_.database.get(), task, tuner));
   }
-  for (const NamedCompute& lowering : group.lowerings) {
-    if (lowering.name == scheduled.schedule.lowering) scheduled.compute = &lowering.compute;
-  }
+  scheduled.compute = FindLowering(group.lowerings, scheduled.schedule.lowering);
   if (scheduled.compute == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the group has no lowering '{}'",
                 scheduled.schedule.lowering);

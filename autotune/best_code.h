@@ -1,0 +1,44 @@
+// The object code of a task's fastest candidates: what was checked and timed is what is stored, and
+// what a model runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autotune/accuracy.h"
+#include "autotune/task.h"
+#include "db/database.h"
+#include "ir/target.h"
+#include "support/error.h"
+
+namespace tunec {
+
+class BestCode {
+ public:
+  /// The task, target and accuracy must outlive it.
+  BestCode(const TuningTask& task, const Target& target, const Accuracy& accuracy)
+      : task_(task), target_(target), accuracy_(accuracy) {}
+
+  /// Takes the code of a correct candidate, and stores it when it is the fastest so far: whoever
+  /// ends the process now finds it. Errors: of the database.
+  Status Add(Database& database, const std::string& schedule, double seconds, Artifact code);
+  /// Stores the code of the schedule that turned out to be the best. One that was measured by
+  /// another process, or long before, has none here: it is compiled when it is needed.
+  Status Store(Database& database, const std::string& schedule);
+
+ private:
+  struct Kept {
+    std::string schedule;
+    double seconds = 0;
+    Artifact code;
+    bool stored = false;
+  };
+  Status Store(Database& database, Kept& kept) const;
+
+  const TuningTask& task_;
+  const Target& target_;
+  const Accuracy& accuracy_;
+  std::vector<Kept> kept_;  // the fastest first
+};
+
+}  // namespace tunec

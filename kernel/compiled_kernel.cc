@@ -1,0 +1,78 @@
+#include "kernel/compiled_kernel.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace tunec {
+namespace {
+
+constexpr int kFormat = 2;  // of an artifact's metadata
+
+}  // namespace
+
+Artifact ToArtifact(const CompiledKernel& kernel) {
+  const std::string main = Serialize(kernel.object);
+  nlohmann::json json = {{"format", kFormat},
+                         {"arguments", kernel.arguments},
+                         {"in_place", kernel.in_place},
+                         {"bytes", main.size()},
+                         {"multiply_adds", kernel.multiply_adds},
+                         {"vector_multiply_adds", kernel.vector_multiply_adds},
+                         {"prepacks", nlohmann::json::array()}};
+  Artifact artifact{.object = main};
+  for (const CompiledPrepack& prepack : kernel.prepacks) {
+    const std::string bytes = Serialize(prepack.object);
+    json["prepacks"].push_back({{"weight", prepack.weight},
+                                {"packed", prepack.packed},
+                                {"packed_bytes", prepack.packed_bytes},
+                                {"bytes", bytes.size()}});
+    artifact.object += bytes;
+  }
+  artifact.metadata = json.dump();
+  return artifact;
+}
+
+namespace {
+
+// Cuts the next `size` bytes off the front.
+Result<ObjectCode> TakeObject(std::string_view& bytes, size_t size) {
+  if (size > bytes.size()) return Fail(ErrorCode::kParse, "an artifact's object is cut short");
+  const std::string_view part = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return ParseObjectCode(part);
+}
+
+Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view bytes) {
+  CompiledKernel kernel;
+  TUNEC_ASSIGN(kernel.object, TakeObject(bytes, json.at("bytes").get<size_t>()));
+  kernel.arguments = json.at("arguments").get<std::vector<std::string>>();
+  kernel.in_place = json.at("in_place").get<std::vector<std::pair<std::string, std::string>>>();
+  kernel.multiply_adds = json.at("multiply_adds").get<int64_t>();
+  kernel.vector_multiply_adds = json.at("vector_multiply_adds").get<int64_t>();
+  for (const nlohmann::json& item : json.at("prepacks")) {
+    CompiledPrepack prepack{.weight = item.at("weight").get<std::string>(),
+                        .packed = item.at("packed").get<std::string>(),
+                        .packed_bytes = item.at("packed_bytes").get<int64_t>()};
+    TUNEC_ASSIGN(prepack.object, TakeObject(bytes, item.at("bytes").get<size_t>()));
+    kernel.prepacks.push_back(std::move(prepack));
+  }
+  return kernel;
+}
+
+}  // namespace
+
+Result<CompiledKernel> FromArtifact(const Artifact& artifact) {
+  const nlohmann::json json =
+      nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
+  // nlohmann's access throws on a missing field and on one of another type.
+  try {
+    if (json.is_discarded() || json.at("format") != kFormat) {
+      return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
+    }
+    return FromJson(json, artifact.object);
+  } catch (const nlohmann::json::exception& error) {
+    return Fail(ErrorCode::kParse, "an artifact's metadata is damaged: {}", error.what());
+  }
+}
+
+}  // namespace tunec

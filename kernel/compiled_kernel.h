@@ -1,0 +1,43 @@
+// All code of one fusion group under one schedule: what the tuner measures, the database keeps and
+// a model runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/records.h"
+#include "jit/compile.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Packs one weight, once, when the model is loaded. Arguments: the weight, the packed tensor.
+struct CompiledPrepack {
+  std::string weight;  // the argument of the group that is packed, by its canonical name
+  std::string packed;  // the argument of the kernel that is its result
+  int64_t packed_bytes = 0;
+  ObjectCode object;
+  bool operator==(const CompiledPrepack&) const = default;
+};
+
+struct CompiledKernel {
+  ObjectCode object;
+  /// Names, in the order of the kernel's arguments: those of the group's Compute and the `packed`
+  /// of prepacks.
+  std::vector<std::string> arguments;
+  std::vector<CompiledPrepack> prepacks;
+  /// Arguments (an input, an output) that may be one storage.
+  std::vector<std::pair<std::string, std::string>> in_place;
+  int64_t multiply_adds = 0;
+  int64_t vector_multiply_adds = 0;
+  bool operator==(const CompiledKernel&) const = default;
+};
+
+/// The JSON of everything but the objects, and the objects' bytes one after the other.
+Artifact ToArtifact(const CompiledKernel& kernel);
+/// kParse when the artifact is damaged.
+Result<CompiledKernel> FromArtifact(const Artifact& artifact);
+
+}  // namespace tunec
