@@ -119,4 +119,8 @@ std::string PrintLoop(const ScheduleTree& tree, VarId loop);
 /// The tree's nodes, indented, one a line, for people and golden tests.
 std::string Print(const ScheduleTree& tree);
 
+/// Checks every invariant listed in verify_schedule_tree.cc. kInternal: a tree comes from our own
+/// steps alone.
+Status Verify(const ScheduleTree& tree);
+
 }  // namespace tunec

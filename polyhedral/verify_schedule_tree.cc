@@ -1,0 +1,165 @@
+// The invariants of a schedule tree.
+//   Loops: names are given and different; extents are not negative; values at which a loop is cut
+//   ascend within it; a tile names its loops, the outermost first; a pipeline has a stage or more.
+//   Nodes: the root is a sequence; a loop and an alloc have one child, a leaf none; a loop occurs
+//   once on the way to a leaf; each statement has one leaf.
+//   Statements: `forward` has a value for each loop around the statement, over its iterators, and
+//   `inverse` an expression for each of its iterators over these loops. For sample instances - the
+//   corners of the iterators' box and some points inside - the loops' values lie within their
+//   extents, and inverse gives the instance back.
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/schedule_tree.h"
+#include "support/random.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kSamples = 16;
+
+std::unexpected<Error> Broken(const ScheduleTree& tree, std::string_view what,
+                              std::string_view of) {
+  return Fail(ErrorCode::kInternal, "schedule tree {}: {}: {}", tree.name, of, what);
+}
+
+Status VerifyLoops(const ScheduleTree& tree) {
+  std::set<std::string_view> names;
+  for (const TreeLoop& loop : tree.loops) {
+    if (loop.name.empty() || !names.insert(loop.name).second) {
+      return Broken(tree, "a loop's name is empty or used twice", loop.name);
+    }
+    if (loop.extent < 0) return Broken(tree, "a loop of negative extent", loop.name);
+    if (!std::ranges::is_sorted(loop.cuts)) return Broken(tree, "cuts out of order", loop.name);
+    for (const int64_t cut : loop.cuts) {
+      if (cut <= 0 || cut >= loop.extent) return Broken(tree, "a cut outside of it", loop.name);
+    }
+    if (loop.tile && (loop.tile->loops.empty() || &tree.loops[loop.tile->loops[0]] != &loop)) {
+      return Broken(tree, "a tile that does not begin with its own loop", loop.name);
+    }
+    if (loop.pipeline.stages < 1) return Broken(tree, "a pipeline without stages", loop.name);
+  }
+  return {};
+}
+
+// Walks the nodes; `around` are the loops on the way.
+class NodeWalk {
+ public:
+  explicit NodeWalk(const ScheduleTree& tree) : tree_(tree), leaves_(tree.statements.size(), 0) {}
+
+  Status Run() {
+    if (tree_.root.kind != TreeNode::Kind::kSequence) {
+      return Broken(tree_, "its root is no sequence", "root");
+    }
+    TUNEC_RETURN_IF_ERROR(Visit(tree_.root));
+    for (size_t s = 0; s < leaves_.size(); ++s) {
+      if (leaves_[s] != 1) return Broken(tree_, "wanted one leaf", tree_.statements[s].name);
+    }
+    return {};
+  }
+
+ private:
+  Status Visit(const TreeNode& node) {
+    using Kind = TreeNode::Kind;
+    const bool one_child = node.kind == Kind::kLoop || node.kind == Kind::kAlloc;
+    if (one_child && node.children.size() != 1) {
+      return Broken(tree_, "wanted one child", node.kind == Kind::kLoop ? "loop" : "alloc");
+    }
+    if (node.kind == Kind::kLeaf) return VisitLeaf(node);
+    if (node.kind == Kind::kLoop) {
+      if (node.loop < 0 || node.loop >= std::ssize(tree_.loops)) {
+        return Broken(tree_, "there is no such loop", fmt::format("loop {}", node.loop));
+      }
+      if (std::ranges::find(around_, node.loop) != around_.end()) {
+        return Broken(tree_, "the loop is inside itself", tree_.loops[node.loop].name);
+      }
+      around_.push_back(node.loop);
+    }
+    if (node.kind == Kind::kAlloc && (node.tensor < 0 || node.tensor >= std::ssize(tree_.tensors)))
+      return Broken(tree_, "there is no such tensor", fmt::format("tensor {}", node.tensor));
+    for (const TreeNode& child : node.children) TUNEC_RETURN_IF_ERROR(Visit(child));
+    if (node.kind == Kind::kLoop) around_.pop_back();
+    return {};
+  }
+
+  Status VisitLeaf(const TreeNode& node) {
+    if (!node.children.empty()) return Broken(tree_, "wanted no child", "leaf");
+    if (node.statement < 0 || node.statement >= std::ssize(tree_.statements)) {
+      return Broken(tree_, "there is no such statement", fmt::format("leaf {}", node.statement));
+    }
+    ++leaves_[node.statement];
+    return {};
+  }
+
+  const ScheduleTree& tree_;
+  std::vector<VarId> around_;
+  std::vector<int> leaves_;  // by statement
+};
+
+// Corners first, then points inside.
+std::vector<int64_t> SamplePoint(const Statement& statement, int sample, Random& random) {
+  std::vector<int64_t> point;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const int64_t last = statement.iterators[i].extent - 1;
+    const bool corner = sample < kSamples / 2;
+    const auto inside = static_cast<int64_t>(random.Below(static_cast<uint64_t>(last) + 1));
+    point.push_back(corner ? ((sample >> (i % 3)) & 1) * last : inside);
+  }
+  return point;
+}
+
+Status VerifyInstance(const ScheduleTree& tree, StatementId s, std::span<const VarId> around,
+                      const std::vector<int64_t>& point) {
+  const std::string& name = tree.statements[s].name;
+  std::vector<int64_t> values(tree.loops.size(), 0);
+  for (const VarId loop : around) {
+    values[loop] = Evaluate(tree.forward[s].at(loop), point);
+    if (values[loop] >= 0 && values[loop] < tree.loops[loop].extent) continue;
+    return Broken(tree,
+                  fmt::format("an instance at {} of loop {}", values[loop], tree.loops[loop].name),
+                  name);
+  }
+  for (size_t i = 0; i < point.size(); ++i) {
+    if (Evaluate(tree.inverse[s][i], values) == point[i]) continue;
+    return Broken(tree, fmt::format("iterator {} is lost", tree.statements[s].iterators[i].name),
+                  name);
+  }
+  return {};
+}
+
+Status VerifyStatement(const ScheduleTree& tree, StatementId s) {
+  const Statement& statement = tree.statements[s];
+  const std::vector<VarId> around = LoopsAround(tree.root, s);
+  for (const VarId loop : around) {
+    if (tree.forward[s].contains(loop)) continue;
+    return Broken(tree, "no value of loop " + tree.loops[loop].name, statement.name);
+  }
+  if (tree.inverse[s].size() != statement.iterators.size()) {
+    return Broken(tree, "wanted an expression for each iterator", statement.name);
+  }
+  const auto empty = [](const Iterator& iterator) { return iterator.extent == 0; };
+  if (std::ranges::any_of(statement.iterators, empty)) return {};
+  Random random(1);
+  for (int sample = 0; sample < kSamples; ++sample) {
+    TUNEC_RETURN_IF_ERROR(VerifyInstance(tree, s, around, SamplePoint(statement, sample, random)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Verify(const ScheduleTree& tree) {
+  const size_t count = tree.statements.size();
+  if (tree.forward.size() != count || tree.inverse.size() != count ||
+      tree.non_temporal.size() != count) {
+    return Broken(tree, "wanted an entry for each statement", "its maps");
+  }
+  TUNEC_RETURN_IF_ERROR(VerifyLoops(tree));
+  TUNEC_RETURN_IF_ERROR(NodeWalk(tree).Run());
+  for (size_t s = 0; s < count; ++s) {
+    TUNEC_RETURN_IF_ERROR(VerifyStatement(tree, static_cast<StatementId>(s)));
+  }
+  return {};
+}
+
+}  // namespace tunec
