@@ -32,7 +32,7 @@ std::string Print(const Accuracy& accuracy);
 /// The inverse. kInvalidArgument for anything else; a number must be positive and finite.
 Result<Accuracy> ParseAccuracy(std::string_view text);
 
-/// What ApplySchedule is to be given under this contract. Operands may be split into bfloat16
+/// What applying a schedule is to be given under this contract. Operands may be split into bfloat16
 /// terms:
 ///   exact   never
 ///   f32     three terms, six products: less is lost than in the sum

@@ -70,13 +70,13 @@ Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask
   ChosenSchedule choice;
   while (auto candidate = ranking.Next()) {
     const Compute& compute = *FindLowering(task.lowerings, candidate->schedule.lowering);
-    const auto applied =
-        ApplySchedule(compute, candidate->schedule, ArithmeticFor(options.accuracy));
-    if (applied) {
+    const Status applies =
+        CheckApplies(compute, candidate->schedule, ArithmeticFor(options.accuracy));
+    if (applies) {
       choice.chosen = *std::move(candidate);
       return choice;
     }
-    choice.refused.push_back({candidate->sketch, applied.error()});
+    choice.refused.push_back({candidate->sketch, applies.error()});
   }
   return std::unexpected(choice.refused.back().error);
 }

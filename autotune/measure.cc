@@ -119,9 +119,13 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
   }
   KernelOptions options{.target = workload.target,
-                        .arithmetic = ArithmeticFor(workload.accuracy)};
+                        .loops = {.arithmetic = ArithmeticFor(workload.accuracy)}};
   if (request.fault != Fault::kNone) {
-    options.plant_fault = [&](LoopNest& nest) { nest = Corrupt(std::move(nest), request.fault); };
+    options.loops.plant = [&](const StageRecord& record, const MutableStageProduct& product) {
+      if (record.stage != "emit" || record.name != compute->name) return;
+      LoopNest& nest = *std::get<LoopNest*>(product);
+      nest = Corrupt(std::move(nest), request.fault);
+    };
   }
   TUNEC_ASSIGN(candidate.kernel, CompileKernel(*compute, schedule, options));
   return {};
@@ -133,8 +137,7 @@ Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepac
     std::shared_ptr<GuardedBuffer>& result = packed[prepack.packed];
     TUNEC_ASSIGN(result, AllocatePoisoned(static_cast<size_t>(prepack.packed_bytes)));
     TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
-    TUNEC_ASSIGN(KernelRun run,
-                 LoadRun(prepack.object, {weight, result->data()}, pool->threads()));
+    TUNEC_ASSIGN(KernelRun run, LoadRun(prepack.object, {weight, result->data()}, pool->threads()));
     run.Run(*pool);
   }
   return packed;

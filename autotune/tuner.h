@@ -150,7 +150,7 @@ struct ChosenSchedule {
   std::vector<RefusedSchedule> refused;  // those before it
 };
 
-/// The first of ScheduleRanking that ApplySchedule accepts.
+/// The first of ScheduleRanking that CheckApplies accepts.
 Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask& task,
                                       const TunerOptions& options);
 

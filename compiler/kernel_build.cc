@@ -32,7 +32,8 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute) {
                 compute.name, name);
   };
   for (const std::string& argument : code.arguments) {
-    if (std::ranges::find(code.prepacks, argument, &CompiledPrepack::packed) != code.prepacks.end()) {
+    if (std::ranges::find(code.prepacks, argument, &CompiledPrepack::packed) !=
+        code.prepacks.end()) {
       continue;
     }
     TUNEC_RETURN_IF_ERROR(check(argument));
@@ -52,8 +53,8 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute) {
 
 // The stored code under this key; a bad row is a miss.
 Result<std::optional<CompiledKernel>> FindStored(const Database* database, const std::string& key,
-                                             const Compute& compute,
-                                             const CompileOptions& options) {
+                                                 const Compute& compute,
+                                                 const CompileOptions& options) {
   if (database == nullptr) return std::nullopt;
   TUNEC_ASSIGN(const std::optional<Artifact> artifact, database->GetArtifact(key));
   for (const std::string& reason : database->TakeMissReasons()) Log(options, reason);
@@ -105,7 +106,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner) {
   TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner));
   const KernelOptions kernel_options{.target = options.target,
-                                     .arithmetic = ArithmeticFor(options.accuracy)};
+                                     .loops = {.arithmetic = ArithmeticFor(options.accuracy)}};
   Refusals refusals;
   std::optional<Error> last;
   while (const auto candidate = ranking.Next()) {
@@ -113,7 +114,8 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
     const Compute* compute = FindLowering(task.lowerings, schedule.lowering);
     if (compute == nullptr) continue;
     const std::string key = ArtifactKey(task, schedule, options.target, options.accuracy);
-    TUNEC_ASSIGN(std::optional<CompiledKernel> stored, FindStored(database, key, *compute, options));
+    TUNEC_ASSIGN(std::optional<CompiledKernel> stored,
+                 FindStored(database, key, *compute, options));
     const bool reused = stored.has_value();
     Result<CompiledKernel> code =
         reused ? std::move(*stored) : CompileKernel(*compute, schedule, kernel_options);

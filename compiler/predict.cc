@@ -7,7 +7,7 @@
 #include "compiler/plan_arena.h"
 #include "compiler/tasks.h"
 #include "ir/in_place.h"
-#include "schedule/apply.h"
+#include "kernel/loop_pipeline.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -28,8 +28,9 @@ Result<TaskFacts> FactsOf(const TuningTask& task, const CompileOptions& options)
   TUNEC_ASSIGN(const Schedule schedule, BestSchedule(nullptr, task, tuner));
   const Compute* compute = FindLowering(task.lowerings, schedule.lowering);
   TUNEC_CHECK(compute != nullptr, "no lowering {}", schedule.lowering);
-  TUNEC_ASSIGN(const ScheduledKernel kernel,
-               ApplySchedule(*compute, schedule, ArithmeticFor(options.accuracy)));
+  TUNEC_ASSIGN(
+      const KernelLoops kernel,
+      RunLoopPipeline(*compute, schedule, {.arithmetic = ArithmeticFor(options.accuracy)}));
   TaskFacts facts{.phases = static_cast<int>(kernel.nest.phases.size()),
                   .bytes = static_cast<int64_t>(CountWork(task.lowerings[0].compute).bytes)};
   for (const InPlacePair& pair : FindInPlacePairs(kernel.nest))

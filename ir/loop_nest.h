@@ -82,10 +82,11 @@ struct Store {
   bool non_temporal = false;  // bypass the caches; ignored where unaligned
 };
 
-/// Storage of a kLocal tensor for the duration of the body. kRegister is SSA in the emitter:
+/// Storage of a kLocal tensor for the duration of the body. kRegister is SSA in the emitter where,
 /// after unrolling, all its indices are constants but for the lane of one vector loop in the
 /// last dimension, and for the variables of block loops, which pick the thread that has the
-/// element. kShared belongs to all threads of a block.
+/// element; where other variables index it, it is memory of the thread. kShared belongs to all
+/// threads of a block.
 struct Alloc {
   TensorId tensor = 0;
   Scope scope = Scope::kPacked;

@@ -11,12 +11,10 @@
 //   each other (one chain); not inside parallel loops. A phase has at most kMostBlockThreads
 //   threads a block. Shared storage, barriers, arrives and waits are outside block loops. A vector
 //   loop holds no loop. An unrolled loop has a constant bound on its iterations, at most
-//   kMostUnrolled. Ifs have a condition, without loaded values. Register storage: once unrolled
-//   loops are unrolled, an index is a constant, but for one vector variable that occurs only bare
-//   in the last dimension, and for those of block loops. Storage of several stages has as many in
-//   its first dimension. Stores: as statements in a Compute, over the loop variables in scope.
-//   Prefetches and copies: tensors, ranks and variables as in a store; a copy has extents of at
-//   most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
+//   kMostUnrolled. Ifs have a condition, without loaded values. Storage of several stages has as
+//   many in its first dimension. Stores: as statements in a Compute, over the loop variables in
+//   scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy has extents of
+//   at most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
 //   cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have threads and
 //   names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it reaches,
 //   none of them operand and accumulator.
@@ -46,8 +44,6 @@ struct Binding {
   LoopKind kind = LoopKind::kSerial;
   Interval interval;
   bool exact = false;  // takes every value of the interval, whatever the other loops do
-  int64_t iterations = kUnbounded;  // at most
-  IndexExpr from_lower;  // the variable as lower bound + iteration, for unrolled and vector loops
 };
 
 class Verifier {
@@ -212,20 +208,7 @@ class Verifier {
           std::min(binding.interval.hi, BoundsOf(bound, context_.intervals).hi - 1);
     }
     binding.exact = constant && binding.interval.lo <= binding.interval.hi;
-    binding.iterations = MostIterations(loop);
-    binding.from_lower = IndexExpr::Var(loop.var);
-    if (loop.lower.size() == 1) binding.from_lower += FromLowers(loop.lower[0]);
     return binding;
-  }
-
-  // Unrolled and vector variables counted from their lower bounds.
-  IndexExpr FromLowers(const IndexExpr& index) const {
-    return Substitute(index, [this](VarId v) {
-      const auto found = bindings_.find(v);
-      const bool counted = found != bindings_.end() && (found->second.kind == LoopKind::kUnrolled ||
-                                                        found->second.kind == LoopKind::kVector);
-      return counted ? found->second.from_lower : IndexExpr::Var(v);
-    });
   }
 
   Status Check(const Loop& loop, bool top) {
@@ -325,37 +308,7 @@ class Verifier {
     if (tensor.role != TensorRole::kLocal) return {};
     const auto found = allocated_.find(id);
     if (found == allocated_.end()) return Wrong("{} is used outside an alloc of it", tensor.name);
-    if (found->second != Scope::kRegister) return {};
-    std::set<VarId> lanes;
-    for (size_t d = 0; d < index.size(); ++d) {
-      const IndexExpr unrolled = Simplify(FromLowers(index[d]), IterationIntervals());
-      std::vector<VarId> variables;
-      unrolled.CollectVars(variables);
-      for (const VarId v : variables) {
-        const LoopKind kind = bindings_.at(v).kind;
-        const bool lane = kind == LoopKind::kVector && d + 1 == index.size() && IsBare(unrolled, v);
-        if (lane) lanes.insert(v);
-        if (kind == LoopKind::kUnrolled || lane || IsBlock(kind)) continue;
-        return Wrong("register {} is indexed by {}, which is neither unrolled nor a lane",
-                     tensor.name, NameOf(v));
-      }
-      if (unrolled.UsesLoaded()) return Wrong("register {} is indexed by a value", tensor.name);
-    }
     return {};
-  }
-
-  // A lane counts elements one by one.
-  static bool IsBare(const IndexExpr& index, VarId v) {
-    return index.Coefficient(v) == 1 && !(index - IndexExpr::Var(v)).Uses(v);
-  }
-
-  // Intervals of FromLowers' variables: iterations counted from 0.
-  IntervalOf IterationIntervals() const {
-    return [this](VarId v) {
-      const Binding& binding = bindings_.at(v);
-      const bool counted = binding.kind == LoopKind::kUnrolled || binding.kind == LoopKind::kVector;
-      return counted ? Interval{0, binding.iterations - 1} : binding.interval;
-    };
   }
 
   Status Check(const Prefetch& prefetch) {

@@ -16,7 +16,6 @@
 #include "jit/emit_nest.h"
 #include "jit/llvm_target.h"
 #include "jit/object_check.h"
-#include "jit/serialize_threads.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
@@ -64,8 +63,7 @@ std::string CodeGeneratorVersion() {
   return fmt::format("tunec-codegen {}, LLVM {}", kCodeGeneratorVersion, LLVM_VERSION_STRING);
 }
 
-Result<std::string> EmitLlvmIr(const LoopNest& given, const Target& target) {
-  const LoopNest nest = jit::SerializeThreads(given);
+Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
@@ -76,8 +74,7 @@ Result<std::string> EmitLlvmIr(const LoopNest& given, const Target& target) {
   return text;
 }
 
-Result<std::string> EmitAssembly(const LoopNest& given, const Target& target) {
-  const LoopNest nest = jit::SerializeThreads(given);
+Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
@@ -85,9 +82,8 @@ Result<std::string> EmitAssembly(const LoopNest& given, const Target& target) {
   return Generate(builder, *machine, FileKind::kAssembly);
 }
 
-Result<ObjectCode> CompileObject(const LoopNest& given, const Target& target, CompileTimes* times) {
+Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, CompileTimes* times) {
   Stopwatch watch;
-  const LoopNest nest = jit::SerializeThreads(given);
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
   jit::Builder builder(nest.name, target);
   ObjectCode object;

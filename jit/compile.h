@@ -46,9 +46,10 @@ struct CompileTimes {
   double codegen_ms = 0;  // LLVM IR -> bytes
 };
 
-/// All of these are safe to call from several threads. Requires: a nest that Verify accepts.
-/// Errors: kUnsupported for nodes a CPU has not (roles, tile intrinsics, fragments),
-/// kDevice for a target without AVX2 and FMA, kResourceLimit for code or stack beyond bounds.
+/// All of these are safe to call from several threads. Requires: a nest that Verify accepts,
+/// without blocks of threads (serialize_threads.h). Errors: kUnsupported for nodes a CPU has not
+/// (roles, tile intrinsics, fragments), kDevice for a target without AVX2 and FMA, kResourceLimit
+/// for code or stack beyond bounds.
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target);
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target);
 Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target,

@@ -7,7 +7,7 @@
 
 #include "ir/visit_loop_nest.h"
 
-namespace tunec::jit {
+namespace tunec {
 namespace {
 
 bool IsForThreads(const NestNode& node) {
@@ -99,4 +99,4 @@ LoopNest SerializeThreads(const LoopNest& nest) {
   return any ? Serializer(nest).Run() : nest;
 }
 
-}  // namespace tunec::jit
+}  // namespace tunec

@@ -3,7 +3,7 @@
 
 #include "ir/loop_nest.h"
 
-namespace tunec::jit {
+namespace tunec {
 
 /// Blocks become tasks and loops over threads serial loops, which keep the order that barriers
 /// would; storage shared by threads, or private to each of several, lies in the task's scratch;
@@ -11,4 +11,4 @@ namespace tunec::jit {
 /// same results, and none of these nodes left.
 LoopNest SerializeThreads(const LoopNest& nest);
 
-}  // namespace tunec::jit
+}  // namespace tunec

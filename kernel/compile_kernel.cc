@@ -4,18 +4,35 @@
 
 #include "ir/in_place.h"
 #include "jit/compile.h"
+#include "jit/serialize_threads.h"
+#include "kernel/stage_runner.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
-Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& target) {
+// Loops for any target's threads become object code for this one's.
+Result<ObjectCode> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
+  TUNEC_ASSIGN(LoopNest serial, stages.Run<LoopNest>("serialize_threads", nest.name,
+                                                     [&] { return SerializeThreads(nest); }));
+  TUNEC_RETURN_IF_ERROR(stages.VerifyLast(serial));
+  stages.Plant({"emit", serial.name}, serial);
+  ObjectCode object;
+  TUNEC_RETURN_IF_ERROR(stages.Check("emit", serial.name, serial, [&]() -> Status {
+    TUNEC_ASSIGN(object, CompileObject(serial, target));
+    return {};
+  }));
+  return object;
+}
+
+Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& target,
+                                       const StageRunner& stages) {
   TUNEC_CHECK(nest.tensors.size() == 2, "prepack {} has {} tensors", nest.name,
               nest.tensors.size());
   const Tensor& packed = nest.tensors[1];
   CompiledPrepack prepack{.weight = nest.tensors[0].name, .packed = packed.name};
   prepack.packed_bytes = StorageElements(packed) * static_cast<int64_t>(SizeOf(packed.type));
-  TUNEC_ASSIGN(prepack.object, CompileObject(nest, target));
+  TUNEC_ASSIGN(prepack.object, Emit(nest, target, stages));
   return prepack;
 }
 
@@ -23,11 +40,11 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
 
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options) {
-  TUNEC_ASSIGN(ScheduledKernel scheduled, ApplySchedule(compute, schedule, options.arithmetic));
-  LoopNest& nest = scheduled.nest;
-  if (options.plant_fault) options.plant_fault(nest);
+  const StageRunner stages(options.loops);
+  TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(compute, schedule, options.loops));
+  const LoopNest& nest = loops.nest;
   CompiledKernel kernel;
-  TUNEC_ASSIGN(kernel.object, CompileObject(nest, options.target));
+  TUNEC_ASSIGN(kernel.object, Emit(nest, options.target, stages));
   for (const TensorId id : Arguments(nest)) kernel.arguments.push_back(nest.tensors[id].name);
   for (const InPlacePair& pair : FindInPlacePairs(nest)) {
     kernel.in_place.emplace_back(nest.tensors[pair.input].name, nest.tensors[pair.output].name);
@@ -35,11 +52,16 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
   const MultiplyAdds work = CountMultiplyAdds(nest);
   kernel.multiply_adds = static_cast<int64_t>(work.total);
   kernel.vector_multiply_adds = static_cast<int64_t>(work.vector);
-  for (const LoopNest& prepack : scheduled.prepack) {
-    TUNEC_ASSIGN(CompiledPrepack compiled, CompilePrepack(prepack, options.target));
+  for (const LoopNest& prepack : loops.prepack) {
+    TUNEC_ASSIGN(CompiledPrepack compiled, CompilePrepack(prepack, options.target, stages));
     kernel.prepacks.push_back(std::move(compiled));
   }
   return kernel;
+}
+
+Result<ObjectCode> EmitObject(const LoopNest& nest, const Target& target) {
+  const LoopPipelineOptions options;
+  return Emit(nest, target, StageRunner(options));
 }
 
 }  // namespace tunec

@@ -2,29 +2,27 @@
 // what was measured is what runs.
 #pragma once
 
-#include <functional>
-
 #include "ir/compute.h"
-#include "ir/loop_nest.h"
 #include "ir/target.h"
 #include "kernel/compiled_kernel.h"
-#include "schedule/apply.h"
-#include "schedule/step.h"
+#include "kernel/loop_pipeline.h"
+#include "schedule/steps/step.h"
 #include "support/error.h"
 
 namespace tunec {
 
 struct KernelOptions {
   Target target;
-  Arithmetic arithmetic = ReductionOrder::kAny;  // what the accuracy contract leaves to a schedule
-  /// Tests only: changes the kernel's loops after their legality was proven, to see that a check
-  /// of the results catches it. May be empty.
-  std::function<void(LoopNest&)> plant_fault = {};
+  LoopPipelineOptions loops = {};
 };
 
-/// Applies the schedule to the statements, proves the result legal and compiles it, and its
-/// prepacks. Errors: of ApplySchedule and CompileObject.
+/// Runs the loop pipeline and generates code for the kernel and for what packs its weights. The
+/// loops are verified once more before that. Errors: of RunLoopPipeline and CompileObject.
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
+
+/// The pipeline's last stages alone, of loops from elsewhere: verified, as a CPU runs them,
+/// compiled. Errors: kInternal for loops that Verify refuses, and those of CompileObject.
+Result<ObjectCode> EmitObject(const LoopNest& nest, const Target& target);
 
 }  // namespace tunec

@@ -51,8 +51,8 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
   kernel.vector_multiply_adds = json.at("vector_multiply_adds").get<int64_t>();
   for (const nlohmann::json& item : json.at("prepacks")) {
     CompiledPrepack prepack{.weight = item.at("weight").get<std::string>(),
-                        .packed = item.at("packed").get<std::string>(),
-                        .packed_bytes = item.at("packed_bytes").get<int64_t>()};
+                            .packed = item.at("packed").get<std::string>(),
+                            .packed_bytes = item.at("packed_bytes").get<int64_t>()};
     TUNEC_ASSIGN(prepack.object, TakeObject(bytes, item.at("bytes").get<size_t>()));
     kernel.prepacks.push_back(std::move(prepack));
   }

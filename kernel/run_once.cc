@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "ir/array_storage.h"
-#include "jit/compile.h"
 #include "jit/detect_cpu.h"
 #include "jit/load.h"
+#include "kernel/compile_kernel.h"
 #include "runtime/buffer.h"
 #include "runtime/kernel_run.h"
 #include "support/check.h"
@@ -15,7 +15,7 @@ namespace tunec {
 Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
                                          const Target& target, ThreadPool& pool) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  TUNEC_ASSIGN(const ObjectCode object, CompileObject(nest, target));
+  TUNEC_ASSIGN(const ObjectCode object, EmitObject(nest, target));
   std::vector<Buffer> storage;
   std::vector<void*> addresses;
   size_t next_argument = 0;

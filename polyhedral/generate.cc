@@ -19,7 +19,6 @@
 #include <iterator>
 
 #include "polyhedral/generator.h"
-#include "polyhedral/insert_barriers.h"
 
 namespace tunec {
 namespace {
@@ -113,7 +112,6 @@ LoopNest Generator::Run() {
 Result<LoopNest> GenerateLoops(const ScheduleTree& tree, Contraction contraction) {
   LoopNest nest = Generator(tree).Run();
   nest.contraction = contraction;
-  InsertBarriers(nest);
   return nest;
 }
 

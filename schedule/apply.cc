@@ -45,40 +45,6 @@ Status CheckContract(const PrecisionStep& step, const Arithmetic& arithmetic) {
               step.statement, step.terms, arithmetic.least_terms);
 }
 
-Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
-                                  const Arithmetic& arithmetic) {
-  Compute result = compute;
-  bool loops_began = false;
-  for (const ScheduleStep& step : schedule.steps) {
-    loops_began |= !IsComputeStep(step);
-    if (!IsComputeStep(step)) continue;
-    if (loops_began) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "'{}' rewrites statements and must come before the loop steps", Print(step));
-    }
-    std::optional<Result<Compute>> applied;
-    if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
-    if (const auto* copy = std::get_if<CopyStep>(&step)) applied = Apply(result, *copy);
-    if (const auto* cache = std::get_if<CacheWriteStep>(&step)) applied = Apply(result, *cache);
-    if (const auto* parts = std::get_if<IndexSplitStep>(&step)) {
-      applied = Apply(result, *parts, arithmetic.order);
-    }
-    if (const auto* widen = std::get_if<WidenStep>(&step)) applied = Apply(result, *widen);
-    if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
-    if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
-      TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, arithmetic.order));
-      applied = Apply(result, *split);
-    }
-    if (const auto* precision = std::get_if<PrecisionStep>(&step)) {
-      TUNEC_RETURN_IF_ERROR(CheckContract(*precision, arithmetic));
-      applied = Apply(result, *precision);
-    }
-    if (!*applied) return std::unexpected(std::move(*applied).error());
-    result = std::move(**applied);
-  }
-  return result;
-}
-
 Status ApplyTreeStep(ScheduleTree& tree, const ScheduleStep& step) {
   return std::visit(
       [&](const auto& s) -> Status {
@@ -119,38 +85,10 @@ Status ScheduleCopy(ScheduleTree& tree, const std::string& statement,
   return Apply(tree, ParallelizeStep{order.loops.front()});
 }
 
-// A float instruction rounds a sum otherwise than loops do, and where no tile is whole the step
-// has done nothing.
-Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, ReductionOrder order) {
-  for (const TreeLoop& loop : tree.loops) {
-    if (!loop.tile) continue;
-    const std::string& name = loop.tile->intrinsic;
-    if (order == ReductionOrder::kAsWritten && IsFloat(FindTileIntrinsic(name)->accumulator.type)) {
-      return Fail(ErrorCode::kIllegalSchedule,
-                  "tensorize {} {}: sums must be accumulated as written", loop.name, name);
-    }
-    bool found = false;
-    for (const Phase& phase : nest.phases) {
-      VisitNodes(phase.body, [&](const NestNode& node) {
-        const auto* tile = std::get_if<Tile>(&node.value);
-        found |= tile != nullptr && tile->intrinsic == name;
-      });
-    }
-    if (!found) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "tensorize {} {}: no tile is known to be whole; isolate the loops around it",
-                  loop.name, name);
-    }
-  }
-  return {};
-}
-
-Result<LoopNest> CheckedLoops(const ScheduleTree& tree, const Dependences& dependences,
-                              const Arithmetic& arithmetic) {
-  TUNEC_RETURN_IF_ERROR(dependences.Check(tree, arithmetic.order));
-  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, arithmetic.contraction()));
-  TUNEC_RETURN_IF_ERROR(CheckTiles(tree, nest, arithmetic.order));
-  return nest;
+ScheduledTree Unscheduled(const Compute& compute) {
+  ScheduleTree tree = OriginalTree(compute);
+  Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
+  return {std::move(tree), std::move(dependences)};
 }
 
 const PackStep* PackNamed(const Schedule& schedule, const std::string& packed_name) {
@@ -198,9 +136,8 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
 // Takes the packing, splitting and widening of weights out of the Compute; what they produced
 // becomes a weight. What is made of such a product again stays: a nest of its own has one weight to
 // begin with.
-Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& schedule,
-                                           const Arithmetic& arithmetic) {
-  std::vector<LoopNest> nests;
+Result<std::vector<ScheduledTree>> TakePrepacks(Compute& compute, const Schedule& schedule) {
+  std::vector<ScheduledTree> prepacks;
   std::vector<Statement> kept;
   std::set<TensorId> made;
   for (Statement& statement : compute.statements) {
@@ -212,43 +149,120 @@ Result<std::vector<LoopNest>> TakePrepacks(Compute& compute, const Schedule& sch
       continue;
     }
     const PackStep* pack = PackNamed(schedule, statement.name);
-    const Compute prepack = PrepackCompute(compute, statement);
-    ScheduleTree tree = OriginalTree(prepack);
-    const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
-    TUNEC_RETURN_IF_ERROR(ScheduleCopy(
-        tree, statement.name, pack != nullptr ? pack->axes : AxesOfSplit(schedule, statement)));
-    TUNEC_ASSIGN(LoopNest nest, CheckedLoops(tree, dependences, arithmetic));
-    nests.push_back(std::move(nest));
+    ScheduledTree prepack = Unscheduled(PrepackCompute(compute, statement));
+    TUNEC_RETURN_IF_ERROR(
+        ScheduleCopy(prepack.tree, statement.name,
+                     pack != nullptr ? pack->axes : AxesOfSplit(schedule, statement)));
+    prepacks.push_back(std::move(prepack));
     made.insert(statement.writes[0].tensor);
     compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
   }
   compute.statements = std::move(kept);
   compute = RemoveUnusedTensors(compute);
-  return nests;
+  return prepacks;
 }
 
 }  // namespace
 
-Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
-                                    const Arithmetic& arithmetic) {
-  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, arithmetic));
-  TUNEC_ASSIGN(std::vector<LoopNest> prepack, TakePrepacks(rewritten, schedule, arithmetic));
-  ScheduleTree tree = OriginalTree(rewritten);
-  Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
-  for (const Statement& statement : rewritten.statements) {
+Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
+                                  const Arithmetic& arithmetic) {
+  Compute result = compute;
+  bool loops_began = false;
+  for (const ScheduleStep& step : schedule.steps) {
+    loops_began |= !IsComputeStep(step);
+    if (!IsComputeStep(step)) continue;
+    if (loops_began) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "'{}' rewrites statements and must come before the loop steps", Print(step));
+    }
+    std::optional<Result<Compute>> applied;
+    if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
+    if (const auto* copy = std::get_if<CopyStep>(&step)) applied = Apply(result, *copy);
+    if (const auto* cache = std::get_if<CacheWriteStep>(&step)) applied = Apply(result, *cache);
+    if (const auto* parts = std::get_if<IndexSplitStep>(&step)) {
+      applied = Apply(result, *parts, arithmetic.order);
+    }
+    if (const auto* widen = std::get_if<WidenStep>(&step)) applied = Apply(result, *widen);
+    if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
+    if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
+      TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, arithmetic.order));
+      applied = Apply(result, *split);
+    }
+    if (const auto* precision = std::get_if<PrecisionStep>(&step)) {
+      TUNEC_RETURN_IF_ERROR(CheckContract(*precision, arithmetic));
+      applied = Apply(result, *precision);
+    }
+    if (!*applied) return std::unexpected(std::move(*applied).error());
+    result = std::move(**applied);
+  }
+  return result;
+}
+
+Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule) {
+  TUNEC_ASSIGN(std::vector<ScheduledTree> prepacks, TakePrepacks(compute, schedule));
+  ScheduledTrees trees{Unscheduled(compute), std::move(prepacks)};
+  ScheduleTree& tree = trees.kernel.tree;
+  for (const Statement& statement : compute.statements) {
     if (const PackStep* pack = PackNamed(schedule, statement.name)) {
       TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, pack->axes));
     }
   }
   for (const ScheduleStep& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
-  return ScheduleDraft{std::move(tree), std::move(dependences), std::move(prepack)};
+  return trees;
 }
 
-Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
-                                      const Arithmetic& arithmetic) {
-  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, arithmetic));
-  TUNEC_ASSIGN(LoopNest nest, CheckedLoops(draft.tree, draft.dependences, arithmetic));
-  return ScheduledKernel{std::move(nest), std::move(draft.prepack)};
+Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,
+                                     const Arithmetic& arithmetic) {
+  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, arithmetic));
+  return ApplyLoopSteps(std::move(rewritten), schedule);
+}
+
+Status CheckLegality(const ScheduledTree& scheduled, const Arithmetic& arithmetic) {
+  return scheduled.dependences.Check(scheduled.tree, arithmetic.order);
+}
+
+Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Arithmetic& arithmetic) {
+  for (const TreeLoop& loop : tree.loops) {
+    if (!loop.tile) continue;
+    const std::string& name = loop.tile->intrinsic;
+    if (arithmetic.order == ReductionOrder::kAsWritten &&
+        IsFloat(FindTileIntrinsic(name)->accumulator.type)) {
+      return Fail(ErrorCode::kIllegalSchedule,
+                  "tensorize {} {}: sums must be accumulated as written", loop.name, name);
+    }
+    bool found = false;
+    for (const Phase& phase : nest.phases) {
+      VisitNodes(phase.body, [&](const NestNode& node) {
+        const auto* tile = std::get_if<Tile>(&node.value);
+        found |= tile != nullptr && tile->intrinsic == name;
+      });
+    }
+    if (!found) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "tensorize {} {}: no tile is known to be whole; isolate the loops around it",
+                  loop.name, name);
+    }
+  }
+  return {};
+}
+
+namespace {
+
+Status CheckAll(const ScheduledTree& scheduled, const Arithmetic& arithmetic) {
+  TUNEC_RETURN_IF_ERROR(CheckLegality(scheduled, arithmetic));
+  TUNEC_ASSIGN(const LoopNest nest, GenerateLoops(scheduled.tree, arithmetic.contraction()));
+  return CheckTiles(scheduled.tree, nest, arithmetic);
+}
+
+}  // namespace
+
+Status CheckApplies(const Compute& compute, const Schedule& schedule,
+                    const Arithmetic& arithmetic) {
+  TUNEC_ASSIGN(const ScheduledTrees trees, DraftSchedule(compute, schedule, arithmetic));
+  for (const ScheduledTree& prepack : trees.prepacks) {
+    TUNEC_RETURN_IF_ERROR(CheckAll(prepack, arithmetic));
+  }
+  return CheckAll(trees.kernel, arithmetic);
 }
 
 Result<LoopNest> OriginalLoops(const Compute& compute, const Arithmetic& arithmetic) {

@@ -1,4 +1,5 @@
-// From a Compute and a Schedule to loops: the steps applied, the result proven legal.
+// From a Compute and a Schedule to loops: the steps applied, the result proven legal, stage by
+// stage.
 #pragma once
 
 #include <vector>
@@ -25,31 +26,43 @@ struct Arithmetic {
   }
 };
 
-/// What a schedule makes of a Compute. The nest's arguments are found by name: those of the
-/// Compute, and for each weight that is packed (`w.pack`) or split (`w.bf16`) the output of the
-/// prepack nest of that name, whose only other argument is the weight.
-struct ScheduledKernel {
-  LoopNest nest;
-  std::vector<LoopNest> prepack;  // run once, when the constants are known
-};
+// What follows are the stages from a Compute to its loops, in order. kernel/loop_pipeline.h runs
+// them.
 
-/// Applies the steps, in order, and proves the result legal. Errors: kInvalidArgument when a
-/// step does not fit the Compute, kIllegalSchedule naming the violated dependence or what the
-/// accuracy contract forbids, kResourceLimit when isl gives up.
-Result<ScheduledKernel> ApplySchedule(const Compute& compute, const Schedule& schedule,
-                                      const Arithmetic& arithmetic);
+/// The statements rewritten by the schedule's compute steps. Errors: kInvalidArgument when a step
+/// does not fit the Compute, kIllegalSchedule for what the accuracy contract forbids.
+Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
+                                  const Arithmetic& arithmetic);
 
-/// The steps applied, nothing proven of the tree yet. Owns an isl context: one thread at a time.
-struct ScheduleDraft {
+/// Owns an isl context: one thread at a time.
+struct ScheduledTree {
   ScheduleTree tree;
   Dependences dependences;  // of the tree's statements
-  std::vector<LoopNest> prepack;
 };
 
-/// What ApplySchedule makes before it asks for legality: for showing loops between steps, and
-/// for tests that force illegal ones through. Errors: those of the steps, and a prepack's.
-Result<ScheduleDraft> DraftSchedule(const Compute& compute, const Schedule& schedule,
-                                    const Arithmetic& arithmetic);
+struct ScheduledTrees {
+  ScheduledTree kernel;
+  std::vector<ScheduledTree> prepacks;  // what packs, splits or widens a weight, each its own
+};
+
+/// The loops that the schedule's loop steps make of statements that were rewritten by its compute
+/// steps; nothing is proven of them. Errors: kInvalidArgument when a step does not fit.
+Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
+
+/// kIllegalSchedule naming the violated dependence, kResourceLimit when isl gives up.
+Status CheckLegality(const ScheduledTree& scheduled, const Arithmetic& arithmetic);
+
+/// Of the loops that were generated from the tree: kInvalidArgument where no tile of an instruction
+/// is whole, so that its step has done nothing; kIllegalSchedule where the contract wants sums in
+/// another order than an instruction's.
+Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Arithmetic& arithmetic);
+
+/// The first two stages.
+Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,
+                                     const Arithmetic& arithmetic);
+
+/// Whether all stages accept the schedule: the error of the first that does not.
+Status CheckApplies(const Compute& compute, const Schedule& schedule, const Arithmetic& arithmetic);
 
 /// The loops before any step, for `tunec show` and as the slowest of all schedules.
 Result<LoopNest> OriginalLoops(const Compute& compute, const Arithmetic& arithmetic);

@@ -116,7 +116,7 @@ std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, cons
   const auto applies = [&](const Sketch& sketch) {
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     const Compute& compute = *FindLowering(lowerings, schedule.lowering);
-    return ApplySchedule(compute, schedule, arithmetic).has_value();
+    return CheckApplies(compute, schedule, arithmetic).has_value();
   };
   std::vector<Sketch> sketches;
   for (const SketchStage stage :

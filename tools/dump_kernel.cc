@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-#include "jit/compile.h"
+#include "kernel/compile_kernel.h"
 #include "support/file.h"
 #include "support/hash.h"
 
@@ -27,7 +27,7 @@ Status DumpKernel(const std::filesystem::path& folder, const std::string& name, 
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".sched"), dump.schedule));
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".nest"), loops));
   for (size_t n = 0; n < dump.nests.size(); ++n) {
-    const Result<ObjectCode> object = CompileObject(dump.nests[n], target);
+    const Result<ObjectCode> object = EmitObject(dump.nests[n], target);
     if (!object) return WriteFileAtomically(file(".error"), object.error().Format() + "\n");
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(fmt::format(".{}.o", n)), object->bytes));
   }

@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include "polyhedral/generate.h"
-#include "polyhedral/schedule_tree.h"
-
 namespace tunec {
 namespace {
 
@@ -20,11 +17,9 @@ std::string WithoutStep(const std::string& message, const std::string& step) {
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
                                      std::string label, const Arithmetic& arithmetic) {
   SchedulePrefix prefix{.schedule = schedule, .label = std::move(label)};
-  TUNEC_ASSIGN(ScheduleDraft draft, DraftSchedule(compute, schedule, arithmetic));
-  TUNEC_ASSIGN(prefix.loops, GenerateLoops(draft.tree, arithmetic.contraction()));
-  const Status legal = draft.dependences.Check(draft.tree, arithmetic.order);
-  if (!legal) prefix.refusal = legal.error();
-  prefix.prepack = std::move(draft.prepack);
+  TUNEC_ASSIGN(prefix.kernel,
+               RunLoopPipeline(compute, schedule,
+                               {.arithmetic = arithmetic, .legality = Legality::kReport}));
   return prefix;
 }
 

@@ -1,11 +1,10 @@
 // A schedule looked at step by step.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "schedule/apply.h"
+#include "kernel/loop_pipeline.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -14,11 +13,9 @@ namespace tunec {
 struct SchedulePrefix {
   Schedule schedule;
   std::string label;  // for people: the last step and its number, a file, or "as written"
-  LoopNest loops;
-  std::vector<LoopNest> prepack;
-  /// Why these steps alone are not allowed. Later steps may mend it: storage that two iterations
-  /// share becomes private when it is staged.
-  std::optional<Error> refusal;
+  /// Its refusal says why these steps alone are not allowed. Later steps may mend it: storage that
+  /// two iterations share becomes private when it is staged.
+  KernelLoops kernel;
 };
 
 /// One entry for the Compute as written and one for each step. Errors: a step that does not fit,

@@ -21,11 +21,10 @@
 #include <vector>
 
 #include "autotune/tuner.h"
-#include "jit/compile.h"
 #include "jit/detect_cpu.h"
 #include "jit/load.h"
+#include "kernel/compile_kernel.h"
 #include "runtime/thread_pool.h"
-#include "schedule/apply.h"
 #include "support/check.h"
 #include "support/file.h"
 
@@ -90,12 +89,11 @@ class Scheduled {
  public:
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target)
       : pool_(target.threads) {
-    const ScheduledKernel applied = Must(ApplySchedule(compute, schedule, ReductionOrder::kAny));
-    TUNEC_CHECK(applied.prepack.empty(), "{} has constants", compute.name);
-    kernel_ = Must(LoadKernel(Must(CompileObject(applied.nest, target)), PerfMap::kOff));
-    for (const TensorId id : Arguments(applied.nest)) {
-      names_.push_back(applied.nest.tensors[id].name);
-    }
+    const CompiledKernel compiled =
+        Must(CompileKernel(compute, schedule, {.target = target, .loops = {ReductionOrder::kAny}}));
+    TUNEC_CHECK(compiled.prepacks.empty(), "{} has constants", compute.name);
+    kernel_ = Must(LoadKernel(compiled.object, PerfMap::kOff));
+    names_ = compiled.arguments;
     scratch_ = std::make_unique<Buffer>(target.threads * ScratchBytes());
     workspace_ = std::make_unique<Buffer>(kernel_.workspace_bytes + 64);
   }

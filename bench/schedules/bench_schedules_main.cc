@@ -5,7 +5,7 @@
 //   legality      the check that every candidate of a search gets
 //   by isl        the same by isl alone, the dependences being known
 //   loops         bounds, conditions and full tiles, from the tree
-//   all           the steps, legality and loops: ApplySchedule
+//   all           the steps, legality and loops: RunLoopPipeline
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "polyhedral/generate.h"
+#include "kernel/loop_pipeline.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/apply.h"
 #include "support/check.h"
 #include "support/file.h"
 
@@ -67,16 +67,17 @@ bool IsFine(const Status& status) {
 }
 
 void MeasureOnce(const Compute& compute, const Schedule& schedule, Times& times) {
-  const ScheduleDraft draft =
+  const ScheduledTrees drafts =
       times.Measure("steps", [&] { return Must(DraftSchedule(compute, schedule, kOrder)); });
-  times.Measure("legality", [&] { return IsFine(draft.dependences.Check(draft.tree, kOrder)); });
+  const ScheduledTree& draft = drafts.kernel;
+  times.Measure("legality", [&] { return IsFine(CheckLegality(draft, kOrder)); });
   // Of a draft of its own, so that isl knows nothing yet.
-  const ScheduleDraft fresh = Must(DraftSchedule(compute, schedule, kOrder));
+  const ScheduledTree fresh = Must(DraftSchedule(compute, schedule, kOrder)).kernel;
   times.Measure("dependences", [&] { return Must(fresh.dependences.Print()); });
   times.Measure("by isl",
                 [&] { return IsFine(fresh.dependences.CheckExactly(fresh.tree, kOrder)); });
   times.Measure("loops", [&] { return Must(GenerateLoops(draft.tree, Contraction::kFused)); });
-  times.Measure("all", [&] { return Must(ApplySchedule(compute, schedule, kOrder)); });
+  times.Measure("all", [&] { return Must(RunLoopPipeline(compute, schedule, {kOrder})); });
 }
 
 void Measure(const std::string& compute_file, const std::string& schedule_file) {

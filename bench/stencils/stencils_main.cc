@@ -15,11 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "jit/compile.h"
 #include "jit/detect_cpu.h"
 #include "jit/load.h"
+#include "kernel/compile_kernel.h"
 #include "runtime/thread_pool.h"
-#include "schedule/apply.h"
 #include "schedule/sketches/sketches.h"
 #include "support/check.h"
 #include "support/file.h"
@@ -57,9 +56,9 @@ using Form = std::function<void(const float* x, float* y, float* work)>;
 class Scheduled {
  public:
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target) {
-    const ScheduledKernel applied =
-        Must(ApplySchedule(compute, schedule, ReductionOrder::kAsWritten));
-    kernel_ = Must(LoadKernel(Must(CompileObject(applied.nest, target)), PerfMap::kOn));
+    const CompiledKernel compiled = Must(CompileKernel(
+        compute, schedule, {.target = target, .loops = {ReductionOrder::kAsWritten}}));
+    kernel_ = Must(LoadKernel(compiled.object, PerfMap::kOn));
     scratch_ = std::make_unique<Floats>(kThreads * ScratchFloats());
   }
 

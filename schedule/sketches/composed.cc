@@ -127,7 +127,7 @@ bool Composer::AgreesOnPacks(Sketch& sketch) {
 
 bool Composer::Applies(const NamedCompute& part, const Sketch& sketch) const {
   const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-  return ApplySchedule(part.compute, schedule, arithmetic_).has_value();
+  return CheckApplies(part.compute, schedule, arithmetic_).has_value();
 }
 
 void Composer::Keep(Sketch sketch, const std::string& statement) {

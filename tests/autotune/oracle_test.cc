@@ -8,8 +8,8 @@
 #include "autotune/guarded_buffer.h"
 #include "autotune/reference_compute.h"
 #include "ir/interpret.h"
-#include "schedule/apply.h"
 #include "tests/autotune/workloads.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec {
 namespace {
@@ -154,7 +154,7 @@ TEST_F(OracleTest, RoundedOperandsAllowMore) {
 TEST(PlainScheduleTest, IsLegalWithReductionsAsWritten) {
   for (const Compute& compute :
        {MatmulRelu(), SoftmaxRows(), PaddedConv(), GatherRows(), PromoteToFloat64(MatmulRelu())}) {
-    const auto applied = ApplySchedule(compute, PlainSchedule(compute), ReductionOrder::kAsWritten);
+    const auto applied = test::LoopsOf(compute, PlainSchedule(compute), ReductionOrder::kAsWritten);
     EXPECT_TRUE(applied) << compute.name << ": " << applied.error().Format();
   }
 }

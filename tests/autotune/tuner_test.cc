@@ -8,8 +8,8 @@
 
 #include "autotune/best_code.h"
 #include "autotune/tune_with.h"
-#include "schedule/apply.h"
 #include "tests/autotune/scripted_tuning.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec {
 namespace {
@@ -64,8 +64,8 @@ TEST_F(TunerTest, TheCodeThatWasMeasuredIsStoredForTheBest) {
     ASSERT_TRUE(best && *best);
     const auto schedule = ParseSchedule((*best)->schedule, "best");
     ASSERT_TRUE(schedule) << schedule.error().Format();
-    const auto stored = database_->GetArtifact(
-        ArtifactKey(task, *schedule, options_.target, options_.accuracy));
+    const auto stored =
+        database_->GetArtifact(ArtifactKey(task, *schedule, options_.target, options_.accuracy));
     ASSERT_TRUE(stored && *stored);
     EXPECT_EQ((*stored)->object, ScriptedMeasurer::CodeOf((*best)->schedule).object);
   }
@@ -270,7 +270,7 @@ TEST_F(TunerTest, TheBestScheduleIsLegal) {
   for (const TuningTask& task : {TaskOf(MatmulRelu()), TaskOf(SoftmaxRows())}) {
     const Result<Schedule> schedule = BestSchedule(nullptr, task, options_);
     ASSERT_TRUE(schedule) << schedule.error().Format();
-    EXPECT_TRUE(ApplySchedule(task.lowerings[0].compute, *schedule, ReductionOrder::kAny));
+    EXPECT_TRUE(test::LoopsOf(task.lowerings[0].compute, *schedule, ReductionOrder::kAny));
   }
 }
 

@@ -5,11 +5,12 @@
 #include <filesystem>
 #include <iostream>
 
-#include "kernel/run_once.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"
+#include "kernel/run_once.h"
 #include "support/file.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::fuzz {
 namespace {
@@ -28,7 +29,7 @@ TEST(LoopExamples, RunAsMachineCode) {
     const test::Judge judge(test::MustParse(ReadFile(entry.path()).value_or("")));
     const auto schedule = ParseSchedule(ReadFile(folder / (name + ".sched")).value_or(""), name);
     ASSERT_TRUE(schedule) << schedule.error().Format();
-    const auto kernel = ApplySchedule(judge.compute(), *schedule, ReductionOrder::kAny);
+    const auto kernel = test::LoopsOf(judge.compute(), *schedule, ReductionOrder::kAny);
     ASSERT_TRUE(kernel) << kernel.error().message;
     const auto run = [&](const LoopNest& nest, const std::vector<Array>& arguments) {
       return CompileAndRun(nest, arguments, target, pool);

@@ -3,14 +3,14 @@
 #include <cstring>
 #include <map>
 
-#include "kernel/run_once.h"
 #include "compiler/compiler.h"
 #include "jit/detect_cpu.h"
+#include "kernel/run_once.h"
 #include "runtime/thread_pool.h"
-#include "schedule/apply.h"
 #include "schedule/sketch.h"
 #include "support/random.h"
 #include "tests/fuzz/run_groups.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::fuzz {
 namespace {
@@ -50,7 +50,7 @@ std::vector<Array> ArgumentsOf(const LoopNest& nest, const std::map<std::string,
   return arguments;
 }
 
-Result<std::vector<Array>> RunScheduled(const ScheduledKernel& kernel, const Compute& compute,
+Result<std::vector<Array>> RunScheduled(const KernelLoops& kernel, const Compute& compute,
                                         std::span<const Array> arguments) {
   std::map<std::string, Array> by_name;
   size_t next = 0;
@@ -80,7 +80,7 @@ Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
     const Schedule schedule = sketch.Fill(RandomDecisions(sketch, random));
     for (const NamedCompute& lowering : named) {
       if (lowering.name != schedule.lowering) continue;
-      const auto kernel = ApplySchedule(lowering.compute, schedule, ReductionOrder::kAny);
+      const auto kernel = test::LoopsOf(lowering.compute, schedule, ReductionOrder::kAny);
       if (kernel) return RunScheduled(*kernel, lowering.compute, arguments);
       const ErrorCode code = kernel.error().code;
       if (code != ErrorCode::kIllegalSchedule && code != ErrorCode::kInvalidArgument &&

@@ -1,28 +1,18 @@
 // The text of a Compute, a line `---`, and the text of a schedule, which is applied to it.
-#include "ir/loop_nest.h"
+#include "kernel/loop_pipeline.h"
 #include "polyhedral/check_elements.h"
-#include "schedule/apply.h"
 #include "tests/fuzz_input/finding.h"
 
 namespace tunec::fuzz {
 namespace {
 
-/// A schedule may stage in registers what loops index, and is then compiled with memory of the
-/// thread in their place: the verifier says so, and it is no finding.
-void CheckLoops(const LoopNest& nest) {
-  const Status valid = Verify(nest);
-  if (valid || valid.error().message.find(": register ") != std::string::npos) return;
-  Finding("the scheduled loops verify", valid.error().Format());
-}
-
 void CheckSchedule(const Compute& compute, const Schedule& schedule) {
   const Result<Schedule> again = ParseSchedule(Print(schedule), "printed.sched");
   RequireOk(again, "a schedule's text parses");
   Require(*again == schedule, "a schedule's text reads back");
-  const Result<ScheduledKernel> kernel = ApplySchedule(compute, schedule, ReductionOrder::kAny);
-  if (!kernel) return RequireTheirFault(kernel.error(), "applying");
-  CheckLoops(kernel->nest);
-  for (const LoopNest& nest : kernel->prepack) CheckLoops(nest);
+  const auto kernel = RunLoopPipeline(
+      compute, schedule, {.arithmetic = ReductionOrder::kAny, .verify = VerifyStages::kEach});
+  if (!kernel) RequireTheirFault(kernel.error(), "applying");
 }
 
 }  // namespace

@@ -243,10 +243,7 @@ TEST(VerifyLoopNest, Allocations) {
             "phase p: alloc of t with 0 stages");
   EXPECT_EQ(Nest("alloc t: packed stages 3 {\n s: t[0] = 0.0\n}"),
             "phase p: alloc of t with 3 stages, which its first dimension hasn't");
-  EXPECT_EQ(Nest("alloc t: register {\n for i in 0 .. 16 {\n s: t[i] = 0.0\n}\n}"),
-            "phase p: store s: register t is indexed by i, which is neither unrolled nor a lane");
-  EXPECT_EQ(Nest("alloc t: register {\n vector for i in 0 .. 8 {\n s: t[2*i] = 0.0\n}\n}"),
-            "phase p: store s: register t is indexed by i, which is neither unrolled nor a lane");
+  EXPECT_EQ(Nest("alloc t: register {\n for i in 0 .. 16 {\n s: t[i] = 0.0\n}\n}"), "");
   EXPECT_EQ(Nest("for o in 0 .. 2 {\n alloc t: register {\n vector for i in 8*o .. 8*o + 8 {\n"
                  " s: t[i mod 8] = 0.0\n u: t[i - 8*o + 8] = 0.0\n}\n}\n}"),
             "");

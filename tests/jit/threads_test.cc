@@ -3,6 +3,7 @@
 
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
+#include "jit/serialize_threads.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -44,7 +45,7 @@ nest shared {
 
 TEST(Threads, RunOneAfterTheOther) {
   ExpectAsInterpreted(std::string(kShared));
-  const auto object = CompileObject(Parse(std::string(kShared)), DetectCpu(1));
+  const auto object = CompileObject(SerializeThreads(Parse(std::string(kShared))), DetectCpu(1));
   ASSERT_TRUE(object) << object.error().message;
   EXPECT_EQ(object->phases[0].tasks, 18);
 }

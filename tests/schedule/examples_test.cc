@@ -8,6 +8,7 @@
 
 #include "support/file.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::test {
 namespace {
@@ -41,7 +42,7 @@ TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
   };
   const bool exact = std::ranges::none_of(schedule->steps, splits);
   const auto kernel =
-      ApplySchedule(compute, *schedule, exact ? ReductionOrder::kAsWritten : ReductionOrder::kAny);
+      LoopsOf(compute, *schedule, exact ? ReductionOrder::kAsWritten : ReductionOrder::kAny);
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(*ParseLoopNest(Print(kernel->nest), "again"), kernel->nest);
   EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
@@ -54,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
 std::string Upright(std::string_view name, std::string_view steps) {
   const Compute compute =
       MustParse(ReadFile(Folder() / (std::string(name) + ".compute")).value_or(""));
-  const auto kernel = ApplySchedule(compute, MustParseSteps(steps), ReductionOrder::kAny);
+  const auto kernel = LoopsOf(compute, MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? "legal" : kernel.error().message;
 }
 

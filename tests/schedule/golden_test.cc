@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::test {
 namespace {
@@ -43,7 +44,7 @@ std::string ResultOf(const std::string& compute_text, const std::string& schedul
   const Compute compute = MustParse(compute_text);
   const auto schedule = ParseSchedule(schedule_text, "golden");
   if (!schedule) return schedule.error().message + "\n";
-  const auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAny);
+  const auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAny);
   if (!kernel) return kernel.error().message + "\n";
   std::string text;
   for (const LoopNest& prepack : kernel->prepack) text += Print(prepack);
@@ -78,7 +79,7 @@ TEST_P(Golden, TextsRoundTripAndAgree) {
   ASSERT_TRUE(schedule) << schedule.error().Format();
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "again"), *schedule);
   const Compute compute = MustParse(sections["compute"]);
-  const auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAny);
+  const auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAny);
   if (!kernel) return;
   EXPECT_TRUE(*ParseLoopNest(Print(kernel->nest), "again") == kernel->nest);
   EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");

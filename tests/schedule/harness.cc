@@ -8,6 +8,7 @@
 
 #include "ir/interpret.h"
 #include "support/check.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::test {
 
@@ -173,7 +174,7 @@ const Array* Judge::ArgumentNamed(const std::string& name) const {
 }
 
 // The nest's arguments: those of the Compute, and packed weights from their prepack nests.
-Result<std::vector<Array>> Judge::NestArguments(const ScheduledKernel& kernel) const {
+Result<std::vector<Array>> Judge::NestArguments(const KernelLoops& kernel) const {
   std::vector<Array> found;
   for (const TensorId id : Arguments(kernel.nest)) {
     const Tensor& tensor = kernel.nest.tensors[id];
@@ -196,7 +197,7 @@ Result<std::vector<Array>> Judge::NestArguments(const ScheduledKernel& kernel) c
   return found;
 }
 
-std::string Judge::Disagreement(const ScheduledKernel& kernel, Tasks tasks) const {
+std::string Judge::Disagreement(const KernelLoops& kernel, Tasks tasks) const {
   if (const Status valid = Verify(kernel.nest); !valid) {
     return "the nest is invalid: " + valid.error().message;
   }
@@ -212,7 +213,7 @@ std::string Judge::Disagreement(const ScheduledKernel& kernel, Tasks tasks) cons
   return {};
 }
 
-std::string Judge::Disagreement(const ScheduledKernel& kernel, const Runner& run) const {
+std::string Judge::Disagreement(const KernelLoops& kernel, const Runner& run) const {
   const auto given = NestArguments(kernel);
   if (!given) return "a prepack fails: " + given.error().message;
   const auto found = run(kernel.nest, *given);
@@ -221,7 +222,7 @@ std::string Judge::Disagreement(const ScheduledKernel& kernel, const Runner& run
 
 std::string Judge::Outcome(const Schedule& schedule, const Arithmetic& arithmetic,
                            Tasks tasks) const {
-  const auto kernel = ApplySchedule(compute_, schedule, arithmetic);
+  const auto kernel = LoopsOf(compute_, schedule, arithmetic);
   return kernel ? Disagreement(*kernel, tasks) : kernel.error().message;
 }
 

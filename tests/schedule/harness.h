@@ -11,7 +11,7 @@
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
 #include "ir/target.h"
-#include "schedule/apply.h"
+#include "kernel/loop_pipeline.h"
 
 namespace tunec::test {
 
@@ -36,17 +36,17 @@ class Judge {
   /// Verifies the nest and the prepacks, runs them and compares with the Compute: tasks in order
   /// and backwards (tasks that depend on each other then differ). Empty where all agree, else
   /// what is wrong.
-  std::string Disagreement(const ScheduledKernel& kernel, Tasks tasks = Tasks::kBothWays) const;
+  std::string Disagreement(const KernelLoops& kernel, Tasks tasks = Tasks::kBothWays) const;
   /// The same of whatever runs nests: machine code.
   using Runner =
       std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
-  std::string Disagreement(const ScheduledKernel& kernel, const Runner& run) const;
-  /// What ApplySchedule's error says, or how its result disagrees; empty where all is well.
+  std::string Disagreement(const KernelLoops& kernel, const Runner& run) const;
+  /// What the pipeline's error says, or how its result disagrees; empty where all is well.
   std::string Outcome(const Schedule& schedule, const Arithmetic& arithmetic = ReductionOrder::kAny,
                       Tasks tasks = Tasks::kBothWays) const;
 
  private:
-  Result<std::vector<Array>> NestArguments(const ScheduledKernel& kernel) const;
+  Result<std::vector<Array>> NestArguments(const KernelLoops& kernel) const;
   const Array* ArgumentNamed(const std::string& name) const;
 
   Compute compute_;

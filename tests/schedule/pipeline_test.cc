@@ -11,6 +11,7 @@
 
 #include "ir/visit_loop_nest.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::test {
 namespace {
@@ -30,14 +31,14 @@ std::string ReadExample(std::string_view name) {
 
 struct Example {
   Judge judge;
-  ScheduledKernel kernel;
+  KernelLoops kernel;
 };
 
 const Example& Matmul() {
   static const Example example = [] {
     Compute compute = MustParse(ReadExample("matmul_blocks.compute"));
     const auto schedule = ParseSchedule(ReadExample("matmul_blocks.sched"), "example");
-    auto kernel = ApplySchedule(compute, *schedule, ReductionOrder::kAsWritten);
+    auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAsWritten);
     return Example{Judge(std::move(compute)), std::move(*kernel)};
   }();
   return example;
@@ -63,7 +64,7 @@ int Remove(Body& body) {
 
 template <class T>
 std::string DisagreementWithout() {
-  ScheduledKernel kernel = Matmul().kernel;
+  KernelLoops kernel = Matmul().kernel;
   int removed = 0;
   for (Phase& phase : kernel.nest.phases) removed += Remove<T>(phase.body);
   EXPECT_EQ(removed, 1);
@@ -93,7 +94,7 @@ TEST(PipelinedBlocks, NeedAllTheirStages) {
   for (size_t at = 0; (at = text.find(" + 2) mod 3", at)) != std::string::npos;) {
     text.replace(at, 11, ") mod 3");
   }
-  ScheduledKernel kernel = Matmul().kernel;
+  KernelLoops kernel = Matmul().kernel;
   kernel.nest = *ParseLoopNest(text, "stages");
   EXPECT_NE(Matmul().judge.Disagreement(kernel), "");
 }

@@ -10,6 +10,7 @@
 #include "ir/interpret.h"
 #include "support/check.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 
 namespace tunec::test {
 namespace {
@@ -49,7 +50,7 @@ Array Run(const LoopNest& nest, const std::vector<Array>& arguments) {
 }
 
 Array RunWith(std::string_view steps, const std::vector<Array>& arguments) {
-  const auto kernel = ApplySchedule(MustParse(kProduct), MustParseSteps(steps), AnyArithmetic());
+  const auto kernel = LoopsOf(MustParse(kProduct), MustParseSteps(steps), AnyArithmetic());
   TUNEC_CHECK(kernel.has_value(), "{}", kernel.error().message);
   return Run(kernel->nest, arguments);
 }

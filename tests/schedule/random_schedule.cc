@@ -78,7 +78,7 @@ class Generator {
     }
   }
 
-  // ApplySchedule makes them beforehand, in nests of their own.
+  // The pipeline makes them beforehand, in nests of their own.
   void TakeSplitConstants() {
     std::erase_if(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];
@@ -274,7 +274,7 @@ class Generator {
 
   // Whether the tree takes the step, which then becomes the schedule's.
   bool Add(const ScheduleStep& step) {
-    // ApplySchedule shapes the loops of copies itself.
+    // The pipeline shapes the loops of copies itself.
     if (Print(step).find(".pack") != std::string::npos) return false;
     // A step that fails may leave the tree half changed.
     ScheduleTree changed = tree_;

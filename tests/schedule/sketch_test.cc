@@ -9,6 +9,7 @@
 
 #include "schedule/sketches/sketches.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 #include "tests/schedule/programs.h"
 
 namespace tunec::test {
@@ -230,7 +231,7 @@ TEST(Sketches, WidenWhatIsUsedOften) {
                                                   rows));
     const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
     const Schedule first = sketches[0].Fill(sketches[0].InitialDecisions());
-    const auto kernel = ApplySchedule(compute, first, ReductionOrder::kAny);
+    const auto kernel = LoopsOf(compute, first, ReductionOrder::kAny);
     EXPECT_TRUE(kernel) << kernel.error().Format();
     return Print(first) + (kernel ? Print(kernel->nest) : "");
   };
@@ -250,7 +251,7 @@ TEST(Sketches, StreamsStoreNoScores) {
     const Compute compute = MustParse(text);
     const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
     const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
-    const auto kernel = ApplySchedule(compute, schedule, ReductionOrder::kAny);
+    const auto kernel = LoopsOf(compute, schedule, ReductionOrder::kAny);
     EXPECT_TRUE(kernel) << kernel.error().Format();
     const StoragePlan plan = PlanStorage(kernel->nest);
     EXPECT_EQ(plan.workspace_bytes, 0) << Print(kernel->nest);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
 #include "tests/schedule/programs.h"
 
 namespace tunec::test {
@@ -14,8 +15,7 @@ using testing::Not;
 
 // What the step makes of the program's loops, as text; the error where it refuses.
 std::string NestText(std::string_view program, std::string_view steps) {
-  const auto kernel =
-      ApplySchedule(MustParse(program), MustParseSteps(steps), ReductionOrder::kAny);
+  const auto kernel = LoopsOf(MustParse(program), MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? Print(kernel->nest) : kernel.error().message;
 }
 
@@ -98,7 +98,7 @@ TEST_P(StepFires, AndKeepsTheResult) {
   const Schedule schedule = MustParseSteps(GetParam().steps);
   EXPECT_EQ(Judge(compute).Outcome(schedule, AnyArithmetic()), "");
   const auto before = OriginalLoops(compute, ReductionOrder::kAny);
-  const auto after = ApplySchedule(compute, schedule, AnyArithmetic());
+  const auto after = LoopsOf(compute, schedule, AnyArithmetic());
   ASSERT_TRUE(before && after);
   EXPECT_NE(Print(*before), Print(after->nest)) << "the steps changed nothing";
 }
@@ -344,8 +344,8 @@ void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; 
 class StepRefuses : public testing::TestWithParam<Refusal> {};
 
 TEST_P(StepRefuses, WithMessage) {
-  const auto kernel = ApplySchedule(MustParse(GetParam().program), MustParseSteps(GetParam().steps),
-                                    ReductionOrder::kAny);
+  const auto kernel = LoopsOf(MustParse(GetParam().program), MustParseSteps(GetParam().steps),
+                              ReductionOrder::kAny);
   ASSERT_FALSE(kernel);
   EXPECT_EQ(kernel.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(kernel.error().message, GetParam().message);
@@ -691,15 +691,15 @@ TEST(Steps, MustNotFireWhereTheyAreNotNamed) {
 TEST(Steps, ComputeStepsComeFirst) {
   Schedule schedule = MustParseSteps("split acc.i 4");
   schedule.steps.emplace_back(PackStep{"B", {{.dimension = 1}, {.dimension = 0}}});
-  const auto kernel = ApplySchedule(MustParse(kMatmul), schedule, ReductionOrder::kAny);
+  const auto kernel = LoopsOf(MustParse(kMatmul), schedule, ReductionOrder::kAny);
   ASSERT_FALSE(kernel);
   EXPECT_EQ(kernel.error().message,
             "'pack B 1 0' rewrites statements and must come before the loop steps");
 }
 
 TEST(Steps, PackedWeightsArePackedOnce) {
-  const auto kernel = ApplySchedule(MustParse(kWeightMatmul), MustParseSteps("pack B 0/16 1 0%16"),
-                                    ReductionOrder::kAny);
+  const auto kernel =
+      LoopsOf(MustParse(kWeightMatmul), MustParseSteps("pack B 0/16 1 0%16"), ReductionOrder::kAny);
   ASSERT_TRUE(kernel) << kernel.error().message;
   ASSERT_EQ(kernel->prepack.size(), 1U);
   EXPECT_EQ(kernel->prepack[0].name, "B.pack");

@@ -10,6 +10,7 @@
 #include "autotune/tuner.h"
 #include "jit/compile.h"
 #include "jit/detect_cpu.h"
+#include "jit/serialize_threads.h"
 #include "polyhedral/check_elements.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
@@ -110,13 +111,15 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
 
 void PrintLoops(const SchedulePrefix& prefix, size_t number, const std::string& before) {
   fmt::print("# {}\n", prefix.label);
-  if (prefix.refusal) fmt::print("# not allowed so far: {}\n", prefix.refusal->message);
-  const std::string loops = Print(prefix.loops);
+  if (const auto& refusal = prefix.kernel.refusal) {
+    fmt::print("# not allowed so far: {}\n", refusal->message);
+  }
+  const std::string loops = Print(prefix.kernel.nest);
   if (number > 0 && loops == before) {
     fmt::print("# the loops are as before\n\n");
     return;
   }
-  for (const LoopNest& nest : prefix.prepack) {
+  for (const LoopNest& nest : prefix.kernel.prepack) {
     fmt::print("# once, when the constants are known:\n{}", Print(nest));
   }
   fmt::print("{}\n", loops);
@@ -126,7 +129,7 @@ void PrintAll(const std::vector<SchedulePrefix>& prefixes, bool last_only) {
   std::string before;
   for (size_t i = 0; i < prefixes.size(); ++i) {
     if (!last_only || i + 1 == prefixes.size()) PrintLoops(prefixes[i], i, before);
-    before = Print(prefixes[i].loops);
+    before = Print(prefixes[i].kernel.nest);
   }
 }
 
@@ -135,8 +138,8 @@ std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bo
   std::vector<size_t> chosen;
   std::string before;
   for (size_t i = 0; i < prefixes.size(); ++i) {
-    if (prefixes[i].refusal) continue;
-    const std::string loops = Print(prefixes[i].loops);
+    if (prefixes[i].kernel.refusal) continue;
+    const std::string loops = Print(prefixes[i].kernel.nest);
     const bool is_last = i + 1 == prefixes.size();
     if (is_last || (all && loops != before)) chosen.push_back(i);
     before = loops;
@@ -276,8 +279,9 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
 // are not allowed.
 Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments) {
   const ReductionOrder order = ReductionOrderFor(request.accuracy);
-  TUNEC_ASSIGN(const ScheduleDraft draft,
+  TUNEC_ASSIGN(const ScheduledTrees trees,
                DraftSchedule(request.compute, request.prefixes.back().schedule, order));
+  const ScheduledTree& draft = trees.kernel;
   if (arguments.polyhedral) {
     TUNEC_ASSIGN(const std::string text, draft.dependences.Describe(draft.tree));
     fmt::print("{}", text);
@@ -287,8 +291,9 @@ Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments
 
 Status Dump(const Request& request, const std::string& folder) {
   const SchedulePrefix& last = request.prefixes.back();
-  KernelDump dump{.schedule = Print(last.schedule), .nests = {last.loops}};
-  dump.nests.insert(dump.nests.end(), last.prepack.begin(), last.prepack.end());
+  KernelDump dump{.schedule = Print(last.schedule), .nests = {last.kernel.nest}};
+  const std::vector<LoopNest>& prepack = last.kernel.prepack;
+  dump.nests.insert(dump.nests.end(), prepack.begin(), prepack.end());
   return DumpKernel(folder, DumpName(0, Print(request.compute)), std::move(dump), request.target);
 }
 
@@ -302,12 +307,13 @@ Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   if (arguments.last || loops) PrintAll(prefixes, arguments.last);
   if (polyhedral) TUNEC_RETURN_IF_ERROR(ShowPolyhedral(request, arguments));
   std::fflush(stdout);
-  if (const auto& refusal = prefixes.back().refusal) {
+  if (const auto& refusal = prefixes.back().kernel.refusal) {
     return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", refusal->message);
   }
   if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(Dump(request, arguments.dump));
   if (arguments.assembly) {
-    TUNEC_ASSIGN(const std::string text, EmitAssembly(prefixes.back().loops, request.target));
+    TUNEC_ASSIGN(const std::string text,
+                 EmitAssembly(SerializeThreads(prefixes.back().kernel.nest), request.target));
     fmt::print("{}", text);
   }
   if (!arguments.run && !arguments.time) return kExitOk;

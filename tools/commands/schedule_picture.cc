@@ -197,7 +197,7 @@ void AddPictureOptions(CLI::App& command, PictureArguments& arguments) {
           CLI::IsMember({"flow", "reduction", "anti", "output", "tiles", "order", "tasks"})));
 }
 
-Status DrawSchedule(const ScheduleDraft& draft, const PictureArguments& arguments,
+Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
                     ReductionOrder order) {
   TUNEC_ASSIGN(const Places places, ParsePlaces(arguments.at));
   TUNEC_ASSIGN(const std::vector<StatementId> chosen,

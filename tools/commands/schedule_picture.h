@@ -23,7 +23,7 @@ void AddPictureOptions(CLI::App& command, PictureArguments& arguments);
 
 /// Draws what `arguments` ask for. Errors: kInvalidArgument for names that the statements lack and
 /// values beyond their domains, those of TakePicture, those of writing.
-Status DrawSchedule(const ScheduleDraft& draft, const PictureArguments& arguments,
+Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
                     ReductionOrder order);
 
 }  // namespace tunec

@@ -8,6 +8,8 @@
 #include "compiler/front_end.h"
 #include "graph/onnx/export/export.h"
 #include "jit/compile.h"
+#include "jit/serialize_threads.h"
+#include "kernel/loop_pipeline.h"
 #include "schedule/apply.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
@@ -49,7 +51,7 @@ std::string SymbolOf(std::string name) {
 struct ScheduledGroup {
   const Compute* compute = nullptr;
   Schedule schedule;
-  ScheduledKernel kernel;
+  KernelLoops kernel;
 };
 
 class Shower {
@@ -102,8 +104,8 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   if (scheduled.compute == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the group has no lowering '{}'",
                 scheduled.schedule.lowering);
-  TUNEC_ASSIGN(scheduled.kernel, ApplySchedule(*scheduled.compute, scheduled.schedule,
-                                               ArithmeticFor(options.accuracy)));
+  TUNEC_ASSIGN(scheduled.kernel, RunLoopPipeline(*scheduled.compute, scheduled.schedule,
+                                                 {.arithmetic = ArithmeticFor(options.accuracy)}));
   scheduled.kernel.nest.name = SymbolOf(NameOfGroup(front_.graph, group.group));
   return scheduled;
 }
@@ -135,7 +137,8 @@ Status Shower::ShowSchedule(const std::string& name) const {
 
 Status Shower::ShowLlvm(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
-  TUNEC_ASSIGN(const std::string text, EmitLlvmIr(scheduled.kernel.nest, session_.options.target));
+  TUNEC_ASSIGN(const std::string text,
+               EmitLlvmIr(SerializeThreads(scheduled.kernel.nest), session_.options.target));
   fmt::print("{}", text);
   return {};
 }
@@ -143,7 +146,7 @@ Status Shower::ShowLlvm(const std::string& name) const {
 Status Shower::ShowAssembly(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
-               EmitAssembly(scheduled.kernel.nest, session_.options.target));
+               EmitAssembly(SerializeThreads(scheduled.kernel.nest), session_.options.target));
   fmt::print("{}", text);
   return {};
 }

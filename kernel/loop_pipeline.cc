@@ -1,0 +1,105 @@
+#include "kernel/loop_pipeline.h"
+
+#include "kernel/stage_runner.h"
+#include "polyhedral/insert_barriers.h"
+
+namespace tunec {
+namespace {
+
+constexpr LoopStage kStages[] = {
+    {"compute_steps", "the schedule's steps that rewrite statements"},
+    {"loop_steps", "its steps that shape loops"},
+    {"check_legality", "the proof that every dependence holds"},
+    {"generate_loops", "bounds, conditions, storage and stores"},
+    {"insert_barriers", "barriers between what different threads of a block do"},
+    {"serialize_threads", "blocks of threads as tasks of a CPU"},
+    {"emit", "the loops as LLVM IR"},
+};
+
+class Pipeline {
+ public:
+  explicit Pipeline(const LoopPipelineOptions& options) : options_(options), stages_(options) {}
+  Result<KernelLoops> Run(const Compute& compute, const Schedule& schedule);
+
+ private:
+  Result<ScheduledTrees> MakeTrees(Compute rewritten, const Schedule& schedule) const;
+  Result<LoopNest> MakeLoops(const ScheduledTree& scheduled);
+  Status Heed(Status legal);
+
+  const LoopPipelineOptions& options_;
+  StageRunner stages_;
+  std::optional<Error> refusal_;
+};
+
+Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& schedule) const {
+  const Stopwatch watch;
+  TUNEC_ASSIGN(ScheduledTrees trees, ApplyLoopSteps(std::move(rewritten), schedule));
+  StageRecord record{"loop_steps", trees.kernel.tree.name, watch.Milliseconds()};
+  TUNEC_RETURN_IF_ERROR(stages_.Finish(record, trees.kernel.tree));
+  for (const ScheduledTree& prepack : trees.prepacks) {
+    record = {"loop_steps", prepack.tree.name, 0};
+    TUNEC_RETURN_IF_ERROR(stages_.Finish(record, prepack.tree));
+  }
+  return trees;
+}
+
+// A refusal, as the options want it; the first of several.
+Status Pipeline::Heed(Status legal) {
+  if (legal || options_.legality == Legality::kRefuse) return legal;
+  if (!refusal_) refusal_ = std::move(legal).error();
+  return {};
+}
+
+// A tree's way to its loops.
+Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
+  const ScheduleTree& tree = scheduled.tree;
+  const Arithmetic& arithmetic = options_.arithmetic;
+  TUNEC_RETURN_IF_ERROR(stages_.Check("check_legality", tree.name, scheduled.tree,
+                                      [&] { return Heed(CheckLegality(scheduled, arithmetic)); }));
+  TUNEC_ASSIGN(LoopNest nest, stages_.Run<LoopNest>("generate_loops", tree.name, [&] {
+    return GenerateLoops(tree, arithmetic.contraction());
+  }));
+  TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, arithmetic)));
+  return stages_.Run<LoopNest>("insert_barriers", tree.name, [&] {
+    InsertBarriers(nest);
+    return std::move(nest);
+  });
+}
+
+Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedule) {
+  TUNEC_ASSIGN(Compute rewritten, stages_.Run<Compute>("compute_steps", compute.name, [&] {
+    return ApplyComputeSteps(compute, schedule, options_.arithmetic);
+  }));
+  TUNEC_ASSIGN(const ScheduledTrees trees, MakeTrees(std::move(rewritten), schedule));
+  // Beyond this point the kernel and what packs each of its weights go their way alone.
+  KernelLoops loops;
+  for (const ScheduledTree& prepack : trees.prepacks) {
+    TUNEC_ASSIGN(LoopNest nest, MakeLoops(prepack));
+    loops.prepack.push_back(std::move(nest));
+  }
+  TUNEC_ASSIGN(loops.nest, MakeLoops(trees.kernel));
+  loops.refusal = std::move(refusal_);
+  return loops;
+}
+
+}  // namespace
+
+std::span<const LoopStage> LoopStages() { return kStages; }
+
+std::string Print(const StageProduct& product) {
+  return std::visit([](const auto* made) { return Print(*made); }, product);
+}
+
+Status StageRunner::InStage(std::string_view stage, Status status) {
+  if (status) return {};
+  return Fail(ErrorCode::kInternal, "stage {}: {}", stage, status.error().message);
+}
+
+Status StageRunner::VerifyLast(const LoopNest& nest) const { return InStage("emit", Verify(nest)); }
+
+Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,
+                                    const LoopPipelineOptions& options) {
+  return Pipeline(options).Run(compute, schedule);
+}
+
+}  // namespace tunec
