@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/front_end.h"
 #include "compiler/plan_arena.h"
 #include "jit/load.h"
 #include "support/check.h"
@@ -146,7 +147,8 @@ Status Assembler::AddStep(const GroupKernel& group) {
   Step step{.name = group.name};
   TUNEC_ASSIGN(step.kernel, Load(group.code->object));
   for (const std::string& argument : group.code->arguments) {
-    const auto prepack = std::ranges::find(group.code->prepacks, argument, &CompiledPrepack::packed);
+    const auto prepack =
+        std::ranges::find(group.code->prepacks, argument, &CompiledPrepack::packed);
     if (prepack != group.code->prepacks.end()) {
       TUNEC_ASSIGN(const ValueRef packed, PackedWeight(*prepack, value_of.at(prepack->weight)));
       step.arguments.push_back(packed);
@@ -205,6 +207,17 @@ Result<ExecutablePlan> Assembler::Run() {
 }
 
 }  // namespace
+
+std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
+                                         const std::vector<BuiltKernel>& kernels) {
+  std::vector<GroupKernel> groups;
+  for (size_t g = 0; g < front.groups.size(); ++g) {
+    const GroupReport& group = front.groups[g];
+    groups.push_back({group.group, NameOfGroup(front.graph, group.group),
+                      ArgumentNames(group.lowerings[0].compute), kernels[tasks.of_group[g]].code});
+  }
+  return groups;
+}
 
 Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                 const CompileOptions& options) {

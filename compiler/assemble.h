@@ -2,10 +2,13 @@
 // step reads and writes it.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "compiler/compiler.h"
 #include "compiler/kernel_build.h"
+#include "compiler/tasks.h"
 
 namespace tunec {
 
@@ -16,6 +19,10 @@ struct GroupKernel {
   std::vector<std::string> argument_names;  // canonical, of the group's inputs, then its outputs
   std::shared_ptr<const CompiledKernel> code;
 };
+
+/// Each group with the kernel of its task, in the order of the groups.
+std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
+                                         const std::vector<BuiltKernel>& kernels);
 
 /// Loads the code and lays out the memory. `groups` are in an order that respects data flow. An
 /// error for indices that turned out to be constants out of range.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -124,7 +125,8 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
       if (database != nullptr && !reused) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
       }
-      return BuiltKernel{std::move(*code), *candidate, reused};
+      return BuiltKernel{std::make_shared<const CompiledKernel>(*std::move(code)), *candidate,
+                         reused};
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
     LogRefusal(options, task, *candidate, code.error());
@@ -133,6 +135,23 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
   }
   return std::unexpected(
       last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule at all", task.description)));
+}
+
+Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
+                                              Database* database, const CompileOptions& options,
+                                              const TunerOptions& tuner) {
+  std::vector<BuiltKernel> kernels;
+  for (const TuningTask& task : tasks) {
+    if (options.cancelled && options.cancelled()) {
+      return Fail(ErrorCode::kCancelled, "cancelled while compiling");
+    }
+    TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner));
+    TUNEC_ASSIGN(const std::optional<std::string> note,
+                 DescribeFallback(database, task, tuner, built.schedule));
+    if (note && options.on_log) options.on_log(*note);
+    kernels.push_back(std::move(built));
+  }
+  return kernels;
 }
 
 }  // namespace tunec

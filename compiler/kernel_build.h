@@ -2,6 +2,9 @@
 // applying the schedule and compiling.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "autotune/tuner.h"
 #include "compiler/compiler.h"
 #include "kernel/compiled_kernel.h"
@@ -9,7 +12,7 @@
 namespace tunec {
 
 struct BuiltKernel {
-  CompiledKernel code;
+  std::shared_ptr<const CompiledKernel> code;
   RankedSchedule schedule;
   bool reused = false;  // the object came from the database
 };
@@ -19,5 +22,11 @@ struct BuiltKernel {
 /// with a line to `on_log` that it is slow.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner);
+
+/// The kernels of all tasks, with a line to `on_log` where an analytic schedule had failed.
+/// kCancelled between two of them.
+Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
+                                              Database* database, const CompileOptions& options,
+                                              const TunerOptions& tuner);
 
 }  // namespace tunec

@@ -16,6 +16,7 @@
 #include "tools/commands/draw_graph.h"
 #include "tools/commands/show_fusion.h"
 #include "tools/commands/show_graph.h"
+#include "tools/commands/show_stages.h"
 #include "tools/commands/show_structure.h"
 #include "tools/dump_kernel.h"
 #include "tools/model_options.h"
@@ -34,6 +35,7 @@ struct ShowArguments {
   bool fusion = false, candidates = false;
   std::string svg, dot;                                 // files
   std::string compute, nest, schedule, llvm, assembly;  // a group each
+  std::string after;                                    // a stage of the loop pipeline
   std::string schedule_file;
   std::string onnx;
   std::string dump;  // a folder
@@ -61,6 +63,8 @@ class Shower {
 
   Status ShowCompute(const std::string& group) const;
   Status ShowNest(const std::string& group) const;
+  /// Of one group, or of all where none is named.
+  Status ShowAfter(const std::string& stage, const std::string& group) const;
   Status ShowSchedule(const std::string& group) const;
   Status ShowLlvm(const std::string& group) const;
   Status ShowAssembly(const std::string& group) const;
@@ -126,6 +130,29 @@ Status Shower::ShowNest(const std::string& name) const {
              Print(scheduled.schedule), Print(scheduled.kernel.nest));
   for (const LoopNest& prepack : scheduled.kernel.prepack)
     fmt::print("\n# packing, once\n{}", Print(prepack));
+  return {};
+}
+
+Status Shower::ShowAfter(const std::string& stage, const std::string& name) const {
+  TUNEC_RETURN_IF_ERROR(CheckLoopStage(stage));
+  const CompileOptions& options = session_.options;
+  std::vector<const GroupReport*> shown;
+  for (const GroupReport& group : front_.groups) shown.push_back(&group);
+  if (!name.empty()) {
+    TUNEC_ASSIGN(const size_t group, FindGroup(front_, name));
+    shown = {&front_.groups[group]};
+  }
+  for (const GroupReport* group : shown) {
+    TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(*group));
+    Compute compute = *scheduled.compute;
+    compute.name = scheduled.kernel.nest.name;
+    TUNEC_ASSIGN(const std::string text,
+                 TextAfterStage(compute, scheduled.schedule,
+                                {.target = options.target,
+                                 .loops = {.arithmetic = ArithmeticFor(options.accuracy)}},
+                                stage));
+    fmt::print("{}", text);
+  }
   return {};
 }
 
@@ -239,7 +266,7 @@ bool WantsGraph(const ShowArguments& arguments) {
 /// Whether anything was asked for that needs the front end.
 bool WantsGroups(const ShowArguments& arguments) {
   const bool of_group = !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
-                          arguments.assembly + arguments.dump)
+                          arguments.assembly + arguments.after + arguments.dump)
                              .empty();
   return of_group || arguments.groups || arguments.multiply_adds || arguments.fusion ||
          arguments.candidates || !(arguments.svg + arguments.dot).empty();
@@ -255,7 +282,11 @@ Status ShowGroups(const ShowArguments& arguments, const Session& session, FrontR
   TUNEC_RETURN_IF_ERROR(shower.Draw());
   TUNEC_RETURN_IF_ERROR(show(arguments.compute, &Shower::ShowCompute));
   TUNEC_RETURN_IF_ERROR(show(arguments.schedule, &Shower::ShowSchedule));
-  TUNEC_RETURN_IF_ERROR(show(arguments.nest, &Shower::ShowNest));
+  if (!arguments.after.empty()) {
+    TUNEC_RETURN_IF_ERROR(shower.ShowAfter(arguments.after, arguments.nest));
+  } else {
+    TUNEC_RETURN_IF_ERROR(show(arguments.nest, &Shower::ShowNest));
+  }
   TUNEC_RETURN_IF_ERROR(show(arguments.llvm, &Shower::ShowLlvm));
   TUNEC_RETURN_IF_ERROR(show(arguments.assembly, &Shower::ShowAssembly));
   return arguments.dump.empty() ? Status() : shower.Dump();
@@ -312,6 +343,12 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
   add_group_option("--compute", arguments->compute, "the statements of a group's lowerings");
   add_group_option("--schedule", arguments->schedule, "the best known schedule of a group");
   add_group_option("--nest", arguments->nest, "a group's loops before and after scheduling");
+  command
+      .add_option("--after", arguments->after,
+                  "the loops as one stage of their pipeline leaves them, of the group of --nest, "
+                  "else of all: " +
+                      LoopStageNames())
+      ->type_name("STAGE");
   add_group_option("--llvm", arguments->llvm, "a group's LLVM IR");
   add_group_option("--asm", arguments->assembly, "a group's assembly");
   command
@@ -328,7 +365,7 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
                    "how many multiply-adds are vector operations");
   CLI::Option* json = command.add_flag("--json", arguments->json, "print the tables as JSON");
   for (const char* text :
-       {"--dot", "--compute", "--schedule", "--nest", "--llvm", "--asm", "--dump"})
+       {"--dot", "--compute", "--schedule", "--nest", "--after", "--llvm", "--asm", "--dump"})
     json->excludes(command.get_option(text));
 }
 

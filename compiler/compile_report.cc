@@ -1,0 +1,59 @@
+#include "compiler/compile_report.h"
+
+#include <algorithm>
+
+#include "autotune/fallback.h"
+#include "compiler/front_end.h"
+#include "graph/count_graph.h"
+#include "support/hash.h"
+
+namespace tunec {
+namespace {
+
+// What the kernels of a task's groups have in common: everything but their names.
+KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
+  const Work work = CountWork(task.lowerings[0].compute);
+  return {.kind = task.kind,
+          .workload = StableHash(WorkloadText(task)),
+          .schedule = Print(built.schedule.schedule),
+          .sketch_source = std::string(Name(SourceOf(built.schedule))),
+          .flops = work.flops,
+          .bytes = work.bytes,
+          .phases = static_cast<int>(built.code->object.phases.size()),
+          .multiply_adds = built.code->multiply_adds,
+          .vector_multiply_adds = built.code->vector_multiply_adds};
+}
+
+std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tasks,
+                                      const std::vector<BuiltKernel>& kernels) {
+  std::vector<KernelReport> of_task;
+  for (size_t t = 0; t < kernels.size(); ++t) {
+    of_task.push_back(Describe(tasks.unique[t], kernels[t]));
+  }
+  std::vector<KernelReport> of_group;
+  for (size_t g = 0; g < front.groups.size(); ++g) {
+    of_group.push_back(of_task[tasks.of_group[g]]);
+    of_group.back().name = NameOfGroup(front.graph, front.groups[g].group);
+  }
+  return of_group;
+}
+
+}  // namespace
+
+CompileReport MakeReport(const FrontReport& front, const Tasks& tasks, const TunedModel& tuned,
+                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan) {
+  CompileReport report{
+      .kernels = DescribeAll(front, tasks, kernels), .known = tuned.known, .tuning = tuned.report};
+  for (const BuiltKernel& kernel : kernels) {
+    (kernel.reused ? report.objects_reused : report.objects_compiled) += 1;
+  }
+  report.nodes_after = static_cast<int>(CountNodes(front.graph));
+  report.launches = static_cast<int>(plan.steps.size());
+  for (const Step& step : plan.steps) {
+    report.phases += std::max(1, static_cast<int>(step.kernel.phases.size()));
+  }
+  report.arena_bytes = plan.arena_bytes;
+  return report;
+}
+
+}  // namespace tunec

@@ -1,0 +1,75 @@
+#include "compiler/tune_model.h"
+
+#include <utility>
+
+#include "compiler/front_end.h"
+#include "compiler/known_trials.h"
+#include "jit/detect_cpu.h"
+
+namespace tunec {
+namespace {
+
+TunerOptions MakeTunerOptions(const CompileOptions& options) {
+  const bool timed = options.trials == 0 && options.time_limit_seconds > 0;
+  return {.trials = timed ? kUnlimitedTrials : options.trials,
+          .time_limit_seconds = options.time_limit_seconds,
+          .seed = options.seed,
+          .target = options.target,
+          .accuracy = options.accuracy,
+          .sketches = options.sketches,
+          .worker_path = options.worker_path,
+          .failure_folder = options.failure_folder,
+          .tool_version = TUNEC_VERSION,
+          .on_progress = options.on_progress,
+          .cancelled = options.cancelled};
+}
+
+// The tasks of the groups to be tuned again.
+Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks& tasks,
+                                          const CompileOptions& options) {
+  std::vector<size_t> chosen;
+  if (!options.retune.empty() && !options.Tunes()) {
+    return Fail(ErrorCode::kInvalidArgument, "tuning again needs trials or a time limit");
+  }
+  for (const std::string& name : options.retune) {
+    if (name == "all") return tasks.of_group;
+    TUNEC_ASSIGN(const size_t group, FindGroup(front, name));
+    chosen.push_back(tasks.of_group[group]);
+  }
+  return chosen;
+}
+
+// What is known, and a note where what is known is for others.
+Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
+                           const CompileOptions& options) {
+  if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};
+  TUNEC_ASSIGN(KnownTrials known, FindKnownTrials(*database, tasks, options));
+  if (!known.elsewhere.empty() && options.on_log) options.on_log(known.elsewhere);
+  return known;
+}
+
+Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOptions& tuner) {
+  if (tuner.trials == 0) return TuneReport{};
+  if (database == nullptr) {
+    return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
+  }
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(tuner.target));
+  TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
+  if (report.stop == TuneStop::kCancelled) {
+    return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<TunedModel> TuneModel(const FrontReport& front, const Tasks& tasks, Database* database,
+                             const CompileOptions& options) {
+  TunedModel tuned{.options = MakeTunerOptions(options)};
+  TUNEC_ASSIGN(tuned.options.retune, TasksToRetune(front, tasks, options));
+  TUNEC_ASSIGN(tuned.known, LookUp(database, tasks, options));
+  TUNEC_ASSIGN(tuned.report, Measure(database, tasks, tuned.options));
+  return tuned;
+}
+
+}  // namespace tunec
