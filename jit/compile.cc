@@ -1,12 +1,9 @@
 #include "jit/compile.h"
 
 #include <fmt/format.h>
-#include <llvm/ADT/SmallString.h>
 #include <llvm/Config/llvm-config.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/MCContext.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -14,6 +11,7 @@
 
 #include "jit/builder.h"
 #include "jit/emit_nest.h"
+#include "jit/generate_code.h"
 #include "jit/llvm_target.h"
 #include "jit/object_check.h"
 #include "support/stopwatch.h"
@@ -28,25 +26,6 @@ Result<std::vector<PhaseSymbol>> Emit(const LoopNest& nest, jit::Builder& builde
   builder.module().setDataLayout(machine.createDataLayout());
   TUNEC_ASSIGN(auto phases, jit::EmitNest(nest, builder));
   return phases;
-}
-
-enum class FileKind { kAssembly, kObject };
-
-Result<std::string> Generate(jit::Builder& builder, llvm::TargetMachine& machine, FileKind kind) {
-  llvm::SmallString<0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  bool failed = false;
-  if (kind == FileKind::kObject) {
-    llvm::MCContext* context = nullptr;
-    failed = machine.addPassesToEmitMC(passes, context, stream, /*DisableVerify=*/true);
-  } else {
-    failed = machine.addPassesToEmitFile(passes, stream, nullptr,
-                                         llvm::CodeGenFileType::AssemblyFile, true);
-  }
-  if (failed) return Fail(ErrorCode::kInternal, "LLVM cannot write this kind of file");
-  passes.run(builder.module());
-  return std::string(bytes.data(), bytes.size());
 }
 
 Status VerifyModule(jit::Builder& builder) {
@@ -79,7 +58,7 @@ Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
-  return Generate(builder, *machine, FileKind::kAssembly);
+  return jit::GenerateCode(builder.module(), *machine, jit::FileKind::kAssembly);
 }
 
 Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, CompileTimes* times) {
@@ -90,7 +69,7 @@ Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, Com
   TUNEC_ASSIGN(object.phases, Emit(nest, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   const double emit_ms = watch.Lap();
-  TUNEC_ASSIGN(object.bytes, Generate(builder, *machine, FileKind::kObject));
+  TUNEC_ASSIGN(object.bytes, jit::GenerateCode(builder.module(), *machine, jit::FileKind::kObject));
   if (times != nullptr) *times = {emit_ms, watch.Lap()};
   TUNEC_RETURN_IF_ERROR(jit::CheckObject(object.bytes));
   const StoragePlan plan = PlanStorage(nest);

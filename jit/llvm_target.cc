@@ -2,7 +2,6 @@
 
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
@@ -20,10 +19,6 @@ void InitializeLlvm() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    // Addresses are already displacements from few pointers and the order is already good:
-    // these passes only cost time (measured: -40 % of code generation).
-    const char* options[] = {"tunec", "-disable-lsr", "-enable-misched=false", "-disable-cgp"};
-    llvm::cl::ParseCommandLineOptions(4, options);
   });
 }
 

@@ -13,7 +13,7 @@ class TargetMachine;
 
 namespace tunec::jit {
 
-/// Registers the X86 back end and sets the code generation options; cheap after the first call.
+/// Registers the X86 back end; cheap after the first call.
 void InitializeLlvm();
 /// LLVM's feature string that turns on what the target has and off what it has not.
 std::string FeatureString(const Target& target);
