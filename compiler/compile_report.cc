@@ -19,9 +19,7 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
           .sketch_source = std::string(Name(SourceOf(built.schedule))),
           .flops = work.flops,
           .bytes = work.bytes,
-          .phases = static_cast<int>(built.code->object.phases.size()),
-          .multiply_adds = built.code->multiply_adds,
-          .vector_multiply_adds = built.code->vector_multiply_adds};
+          .phases = static_cast<int>(built.code->object.phases.size())};
 }
 
 std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tasks,

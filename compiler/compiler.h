@@ -67,8 +67,6 @@ struct KernelReport {
   double flops = 0;
   double bytes = 0;
   int phases = 1;
-  int64_t multiply_adds = 0;
-  int64_t vector_multiply_adds = 0;
 };
 
 /// What the database knew of the model's groups before anything was measured.

@@ -49,9 +49,6 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
   for (const InPlacePair& pair : FindInPlacePairs(nest)) {
     kernel.in_place.emplace_back(nest.tensors[pair.input].name, nest.tensors[pair.output].name);
   }
-  const MultiplyAdds work = CountMultiplyAdds(nest);
-  kernel.multiply_adds = static_cast<int64_t>(work.total);
-  kernel.vector_multiply_adds = static_cast<int64_t>(work.vector);
   for (const LoopNest& prepack : loops.prepack) {
     TUNEC_ASSIGN(CompiledPrepack compiled, CompilePrepack(prepack, options.target, stages));
     kernel.prepacks.push_back(std::move(compiled));

@@ -6,7 +6,10 @@
 namespace tunec {
 namespace {
 
-constexpr int kFormat = 2;  // of an artifact's metadata
+// Of an artifact's metadata. The format before had counts of multiply-adds besides, which nobody
+// needs to read.
+constexpr int kFormat = 3;
+constexpr int kOldestFormat = 2;
 
 }  // namespace
 
@@ -16,8 +19,6 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
                          {"arguments", kernel.arguments},
                          {"in_place", kernel.in_place},
                          {"bytes", main.size()},
-                         {"multiply_adds", kernel.multiply_adds},
-                         {"vector_multiply_adds", kernel.vector_multiply_adds},
                          {"prepacks", nlohmann::json::array()}};
   Artifact artifact{.object = main};
   for (const CompiledPrepack& prepack : kernel.prepacks) {
@@ -47,8 +48,6 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
   TUNEC_ASSIGN(kernel.object, TakeObject(bytes, json.at("bytes").get<size_t>()));
   kernel.arguments = json.at("arguments").get<std::vector<std::string>>();
   kernel.in_place = json.at("in_place").get<std::vector<std::pair<std::string, std::string>>>();
-  kernel.multiply_adds = json.at("multiply_adds").get<int64_t>();
-  kernel.vector_multiply_adds = json.at("vector_multiply_adds").get<int64_t>();
   for (const nlohmann::json& item : json.at("prepacks")) {
     CompiledPrepack prepack{.weight = item.at("weight").get<std::string>(),
                             .packed = item.at("packed").get<std::string>(),
@@ -66,7 +65,7 @@ Result<CompiledKernel> FromArtifact(const Artifact& artifact) {
       nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
   // nlohmann's access throws on a missing field and on one of another type.
   try {
-    if (json.is_discarded() || json.at("format") != kFormat) {
+    if (json.is_discarded() || json.at("format") < kOldestFormat || json.at("format") > kFormat) {
       return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
     }
     return FromJson(json, artifact.object);

@@ -30,8 +30,6 @@ struct CompiledKernel {
   std::vector<CompiledPrepack> prepacks;
   /// Arguments (an input, an output) that may be one storage.
   std::vector<std::pair<std::string, std::string>> in_place;
-  int64_t multiply_adds = 0;
-  int64_t vector_multiply_adds = 0;
   bool operator==(const CompiledKernel&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "kernel/loop_pipeline.h"
 
 #include "kernel/stage_runner.h"
+#include "polyhedral/generate.h"
 #include "polyhedral/insert_barriers.h"
 
 namespace tunec {

@@ -225,6 +225,7 @@ class Cli(unittest.TestCase):
         self.bad(2, "no_such_pass", path, "--disable-pass", "no_such_pass")
         self.bad(2, "no_such_pass", "opt", path, "--passes", "no_such_pass")
         self.bad(2, "no group", "show", path, "--nest", "99")
+        self.bad(2, "did you mean loop_steps?", "show", path, "--after", "loop_step")
         self.bad(2, "MODEL")
         self.bad(2, "MODEL", "run")
         self.bad(2, "", "db")
@@ -365,6 +366,18 @@ class Cli(unittest.TestCase):
         self.assertIn("expected", self.good("verify", half, "--no-db", "--expected", right))
         self.bad(1, "differ", "verify", half, "--no-db", "--expected", wrong)
         self.bad(2, "array 'y' is f32[1]", "verify", half, "--no-db", "--expected", shape)
+
+    # --- the loop pipeline, stage by stage
+
+    def test_what_each_stage_of_the_loop_pipeline_leaves(self):
+        path = self.file("g.graph", GRAPH)
+        for stage, sign in (("compute_steps", "compute"), ("loop_steps", "sequence"), ("check_legality", "sequence"),
+                            ("generate_loops", "phase"), ("insert_barriers", "phase"), ("serialize_threads", "phase"),
+                            ("emit", "define ")):
+            shown = self.good("show", path, "--no-db", "--after", stage)
+            self.assertRegex(shown, rf"(?m)^# \S+, after {stage} \([0-9.]+ ms\)$")
+            self.assertIn(sign, shown)
+            self.assertIn(sign, self.good("show", path, "--no-db", "--nest", "0", "--after", stage))
 
     # --- `exact` rounds products before they are added
 

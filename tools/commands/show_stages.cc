@@ -26,8 +26,8 @@ std::string LoopStageNames() { return fmt::format("{}", fmt::join(Names(), ", ")
 Status CheckLoopStage(const std::string& stage) {
   const std::vector<std::string_view> names = Names();
   if (std::ranges::find(names, stage) != names.end()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "--after: no stage is called '{}'{}; there are {}",
-              stage, DidYouMean(stage, names), LoopStageNames());
+  return Fail(ErrorCode::kInvalidArgument, "--after: no stage is called '{}', wanted one of {}{}",
+              stage, LoopStageNames(), DidYouMean(stage, names));
 }
 
 Result<std::string> TextAfterStage(const Compute& compute, const Schedule& schedule,
