@@ -187,7 +187,7 @@ class Builder {
     if (std::none_of(first, schedule.steps.end(), BringsSomething)) return false;
     const auto draft = DraftSchedule(compute_, schedule, order);
     if (!draft) return false;
-    const Status legal = dependences_.Check(draft->tree, order);
+    const Status legal = dependences_.Check(draft->kernel.tree, order);
     exhausted_ = !legal && legal.error().code == ErrorCode::kResourceLimit;
     return legal.has_value();
   }
