@@ -6,25 +6,32 @@ namespace {
 // The last `rank` of these letters name the axes.
 constexpr std::string_view kLetters = "dhw";
 
+// Of windows, or of their elements; beyond that "may be" is answer enough.
+constexpr int64_t kMostExamined = int64_t{1} << 26;
+
 int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
   return i < list.size() ? list[i] : fallback;
 }
 
 }  // namespace
 
+// Window o begins at o * stride - pad. Where that is not negative, its first element tells; the
+// last such window begins farthest. Where it is negative, the first element that the window has
+// from 0 on tells; there are as many of these as padding is wide.
 bool WindowAxis::MayBeEmpty() const {
-  for (int64_t o = 0; o < output; ++o) {
-    bool empty = true;
-    for (int64_t k = 0; k < kernel && empty; ++k) {
-      const int64_t i = o * stride + k * dilation - pad;
-      empty = i < 0 || i >= input;
-    }
-    if (empty) return true;
+  if (output <= 0) return false;
+  if (kernel <= 0 || (output - 1) * stride - pad >= input) return true;
+  const int64_t before = std::min(output, CeilDivide(std::max<int64_t>(pad, 0), stride));
+  if (before > kMostExamined) return true;
+  for (int64_t o = 0; o < before; ++o) {
+    const int64_t k = CeilDivide(pad - o * stride, dilation);
+    if (k >= kernel || o * stride + k * dilation - pad >= input) return true;
   }
   return false;
 }
 
 bool WindowAxis::MayBeEmptyTransposed() const {
+  if (output > kMostExamined / std::max<int64_t>(kernel, 1)) return true;
   for (int64_t o = 0; o < output; ++o) {
     bool empty = true;
     for (int64_t k = 0; k < kernel && empty; ++k) {

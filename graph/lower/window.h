@@ -23,7 +23,7 @@ struct WindowAxis {
   /// Whether some output has no input at all: its window lies in the padding.
   bool MayBeEmpty() const;
   /// The same for a transposed window: output o is fed by input i where o = i*stride +
-  /// k*dilation - pad.
+  /// k*dilation - pad. Of axes with millions of outputs it may be said without need.
   bool MayBeEmptyTransposed() const;
 };
 
