@@ -2,6 +2,9 @@
 """Installs the build, builds examples/c against the package outside the tree, and runs it.
 
     package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM --build-type TYPE
+                    [--flags FLAGS]
+
+FLAGS compile the example: a library with a sanitizer in it wants one in the program, too.
 """
 import argparse
 import os
@@ -42,6 +45,7 @@ def main():
         parser.add_argument("--" + name, type=Path, required=True)
     for name in ("generator", "make-program", "build-type"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--flags", default="")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tunec-package-") as folder:
         prefix, build = Path(folder, "prefix"), Path(folder, "build")
@@ -50,7 +54,7 @@ def main():
         check_pages(prefix)
         # The tool that built us is there; the default one may not be.
         run(args.cmake, "-S", args.source / "examples/c", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
-            "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}")
+            "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}", f"-DCMAKE_C_FLAGS={args.flags}")
         run(args.cmake, "--build", build)
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
         model = args.source / "tests/api/matmul.graph"
