@@ -212,6 +212,8 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
   trial.tool_version = row.Text(13);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
+  // 0 asks a writer for the time of day: an export of it would come back as another trial.
+  if (trial.created_at == 0) return Fail(ErrorCode::kParse, "creation time is 0");
   trial.samples = std::move(*samples);
   return trial;
 }

@@ -199,6 +199,17 @@ TEST(Records, UndatedTrialIsDatedNow) {
   EXPECT_GT(database.Best(SampleKey())->value().created_at, 1'700'000'000);
 }
 
+// None that was recorded has: its export would come back with the time of day.
+TEST(Records, AStoredTrialWithoutADateIsDamaged) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
+  Tamper(folder.File("t.db"), "UPDATE trials SET created_at = 0");
+  EXPECT_EQ(database.Best(SampleKey()).value(), std::nullopt);
+  EXPECT_THAT(*database.IntegrityCheck(),
+              ::testing::ElementsAre("trial 1: creation time is 0"));
+}
+
 TEST(Records, MessageMayHoldAnyBytes) {
   Database database = OpenForTest();
   TrialRecord trial = FailedTrial(1, TrialStatus::kCrashed);
