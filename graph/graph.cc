@@ -1,7 +1,5 @@
 #include "graph/graph.h"
 
-#include <algorithm>
-
 #include "graph/ops/op_table.h"
 #include "support/check.h"
 
@@ -25,19 +23,6 @@ const T& Get(const Node& node, std::string_view name) {
 }
 
 }  // namespace
-
-bool ValueType::IsFixed() const {
-  return std::ranges::all_of(dims, [](const Dim& dim) { return dim.IsFixed(); });
-}
-
-std::vector<int64_t> ValueType::Shape() const {
-  std::vector<int64_t> shape;
-  for (const Dim& dim : dims) {
-    TUNEC_CHECK(dim.IsFixed(), "dimension {} is not fixed", dim.parameter());
-    shape.push_back(dim.size());
-  }
-  return shape;
-}
 
 int64_t Node::Int(std::string_view name) const { return Get<int64_t>(*this, name); }
 double Node::Float(std::string_view name) const { return Get<double>(*this, name); }

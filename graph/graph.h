@@ -6,19 +6,18 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
+#include "graph/ops/attributes.h"
 #include "graph/ops/op.h"
+#include "graph/ops/value_type.h"
 #include "ir/array.h"
 #include "ir/compute.h"
-#include "ir/data_type.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -34,34 +33,6 @@ struct NodeId {
   int32_t index = -1;
   auto operator<=>(const NodeId&) const = default;
 };
-
-/// A dimension: an integer, or the name of a parameter that is fixed later.
-class Dim {
- public:
-  Dim(int64_t size) : value_(size) {}  // NOLINT: literals are dimensions
-  explicit Dim(std::string parameter) : value_(std::move(parameter)) {}
-  bool IsFixed() const { return std::holds_alternative<int64_t>(value_); }
-  int64_t size() const { return std::get<int64_t>(value_); }
-  const std::string& parameter() const { return std::get<std::string>(value_); }
-  bool operator==(const Dim&) const = default;
-
- private:
-  std::variant<int64_t, std::string> value_;
-};
-
-struct ValueType {
-  DataType type = DataType::kF32;
-  std::vector<Dim> dims;
-  bool IsFixed() const;
-  /// All dimensions as integers; every one must be fixed.
-  std::vector<int64_t> Shape() const;
-  bool operator==(const ValueType&) const = default;
-};
-
-/// Attributes by name. Which an operator has, and their defaults, is in the operator table.
-using Attribute =
-    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
-using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct Value {
   std::string name;  // unique in the graph

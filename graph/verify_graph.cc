@@ -13,8 +13,9 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/graph.h"
 #include "graph/ops/attributes.h"
-#include "graph/ops/infer.h"
+#include "graph/ops/op_table.h"
 
 namespace tunec {
 namespace {

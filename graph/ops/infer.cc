@@ -124,17 +124,6 @@ Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>&
   return outputs;
 }
 
-std::string DimText(const Dim& dim) {
-  return dim.IsFixed() ? fmt::format("{}", dim.size()) : dim.parameter();
-}
-
-std::string ShapeText(const std::vector<Dim>& dims) {
-  if (dims.empty()) return "scalar";
-  std::string text;
-  for (const Dim& dim : dims) text += (text.empty() ? "" : "x") + DimText(dim);
-  return text;
-}
-
 Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
   const size_t rank = std::max(a.size(), b.size());
   std::vector<Dim> result(rank, Dim(1));

@@ -1,6 +1,5 @@
 // Type and shape inference, by family; op_table.cc says which operator uses which. What the
-// families share is at the top: broadcasting, axes, windows, and how shapes are written in
-// messages.
+// families share is at the top: broadcasting, axes, windows.
 #pragma once
 
 #include <string>
@@ -9,10 +8,6 @@
 #include "graph/ops/op_table.h"
 
 namespace tunec {
-
-/// "64x32", "batchx3", "scalar".
-std::string ShapeText(const std::vector<Dim>& dims);
-std::string DimText(const Dim& dim);
 
 /// numpy's rule. A named dimension meets an integer other than 1: the integer; another name: an
 /// error, because they may differ.

@@ -4,6 +4,7 @@
 //   while(state...) with graphs condition: state -> bool, body: state -> state
 //   scan(state..., sequences...) {states=N} with graph body: (state..., slices...) ->
 //     (state..., slices...); sequences are sliced and results stacked along axis 0
+#include "graph/graph.h"
 #include "graph/ops/infer.h"
 
 namespace tunec {

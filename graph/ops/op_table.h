@@ -6,16 +6,20 @@
 // absent, `strides`, `pads`, `dilations`, `perm` have one entry per axis.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "graph/graph.h"
+#include "graph/ops/attributes.h"
 #include "graph/ops/op.h"
+#include "graph/ops/value_type.h"
+#include "support/error.h"
 
 namespace tunec {
+
+class Graph;
 
 enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
 std::string_view Name(AttributeKind kind);

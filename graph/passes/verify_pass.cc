@@ -4,7 +4,6 @@
 
 #include "graph/compare_arrays.h"
 #include "graph/count_graph.h"
-#include "graph/ops/infer.h"
 #include "graph/passes/same_structure.h"
 #include "graph/reference.h"
 

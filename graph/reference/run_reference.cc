@@ -1,4 +1,3 @@
-#include "graph/ops/infer.h"
 #include "graph/reference.h"
 #include "graph/reference/run.h"
 

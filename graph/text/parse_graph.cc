@@ -2,7 +2,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "graph/ops/infer.h"
 #include "graph/ops/unknown_op.h"
 #include "graph/text/graph_text.h"
 #include "graph/text/graph_text_names.h"

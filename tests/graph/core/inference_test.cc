@@ -1,7 +1,6 @@
 // What inference derives, completes and refuses.
 #include <gtest/gtest.h>
 
-#include "graph/ops/infer.h"
 #include "graph/ops/op_table.h"
 #include "graph/text/graph_text.h"
 
