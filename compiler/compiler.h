@@ -18,7 +18,7 @@
 #include "autotune/accuracy.h"
 #include "autotune/tuner.h"
 #include "db/database.h"
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 #include "graph/index_checks.h"
 #include "graph/onnx/import.h"

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "graph/fuse/fuse.h"
+#include "graph/fuse/plan_fusion.h"
+#include "graph/lower/lower.h"
 #include "graph/passes/pipeline.h"
 #include "support/check.h"
 
@@ -100,12 +101,11 @@ Status RequireFixedSizes(const Graph& graph) {
 }
 
 // Every group that cannot be lowered, in one error.
-Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
-                                          const std::vector<FusionGroup>& groups) {
+Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan) {
   std::vector<GroupReport> reports;
   std::vector<std::string> problems;
-  for (const FusionGroup& group : groups) {
-    Result<std::vector<Lowering>> lowerings = Lower(graph, group);
+  for (const FusionGroup& group : plan.groups) {
+    Result<std::vector<Lowering>> lowerings = Lower(graph, group, plan.machine);
     if (!lowerings) {
       if (lowerings.error().code != ErrorCode::kUnsupported) {
         return std::unexpected(std::move(lowerings).error());
@@ -127,7 +127,7 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph,
 
 PipelineOptions PassesOf(const CompileOptions& options) {
   PipelineOptions pipeline;
-  pipeline.pass.vector_lanes = options.target.Lanes(sizeof(float));
+  pipeline.pass.machine = FusionMachineOf(options.target);
   pipeline.pass.image_order = options.image_order;
   pipeline.pass.rules = options.float_rules;
   pipeline.pass.user_rules = options.user_rules;
@@ -152,8 +152,9 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   FrontReport report;
   report.graph = graph;
   report.outputs = graph.outputs().size();
-  TUNEC_ASSIGN(report.fusion, PlanFusion(report.graph, options.fusion));
-  TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion.groups));
+  TUNEC_ASSIGN(report.fusion,
+               PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
+  TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion));
   return report;
 }
 

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_group.h"
+#include "graph/fuse/storage_view.h"
 #include "graph/graph.h"
 
 namespace tunec {

@@ -7,10 +7,7 @@
 namespace tunec {
 namespace {
 
-int64_t BytesOf(const Graph& graph, ValueId id) {
-  const ValueType& type = graph.value(id).type;
-  return ElementCount(type.Shape()) * static_cast<int64_t>(SizeOf(type.type));
-}
+int64_t BytesOf(const Graph& graph, ValueId id) { return graph.value(id).type.Bytes(); }
 
 // What lies in memory behind an operand.
 ValueId Unexpanded(const Graph& graph, ValueId id) {

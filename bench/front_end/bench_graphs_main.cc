@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "bench/front_end/large_graphs.h"
-#include "graph/fuse/group.h"
+#include "graph/fuse/plan_fusion.h"
+#include "graph/lower/lower.h"
 #include "graph/passes/pipeline.h"
 #include "support/check.h"
 
@@ -62,12 +63,12 @@ Stages Measure(const Graph& graph) {
   }
   stages.Add("verify", checks);
   const Stopwatch fusion;
-  const std::vector<FusionGroup> groups = Must(Fuse(current, FusionMode::kFused));
+  const FusionPlan plan = Must(PlanFusion(current, FusionMode::kFused, FusionMachine()));
   stages.Add("fuse", fusion.Milliseconds());
   const Stopwatch lowering;
-  for (const FusionGroup& group : groups) Must(Lower(current, group));
+  for (const FusionGroup& group : plan.groups) Must(Lower(current, group, plan.machine));
   stages.Add("lower", lowering.Milliseconds());
-  stages.Add(fmt::format("all ({} nodes, {} groups)", current.nodes().size(), groups.size()),
+  stages.Add(fmt::format("all ({} nodes, {} groups)", current.nodes().size(), plan.groups.size()),
              all.Milliseconds());
   return stages;
 }

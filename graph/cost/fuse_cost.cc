@@ -14,26 +14,28 @@ struct Term {
   std::string what;
 };
 
-double MemorySeconds(const FusionCost& cost) {
-  return static_cast<double>(cost.bytes_saved) / kBytesPerSecond;
+double MemorySeconds(const FusionCost& cost, const FusionMachine& machine) {
+  return static_cast<double>(cost.bytes_saved) / machine.bytes_per_second;
 }
 
-double LaunchSeconds(const FusionCost& cost) { return cost.launches_saved * kLaunchSeconds; }
+double LaunchSeconds(const FusionCost& cost, const FusionMachine& machine) {
+  return cost.launches_saved * machine.launch_seconds;
+}
 
-double RepeatedSeconds(const FusionCost& cost) {
-  return cost.operations_added / kOperationsPerSecond;
+double RepeatedSeconds(const FusionCost& cost, const FusionMachine& machine) {
+  return cost.operations_added / machine.operations_per_second;
 }
 
 // What the busy cores do beyond their share.
-double IdleSeconds(const FusionCost& cost) {
-  if (cost.parts <= 0 || cost.parts >= kCores) return 0;
-  return cost.seconds_in_parts * (kCores / cost.parts - 1);
+double IdleSeconds(const FusionCost& cost, const FusionMachine& machine) {
+  if (cost.parts <= 0 || cost.parts >= machine.cores) return 0;
+  return cost.seconds_in_parts * (machine.cores / cost.parts - 1);
 }
 
 // Each element of a value beyond the registers is written and read once more.
-double SpillSeconds(const FusionCost& cost) {
-  const int excess = std::max(0, cost.live_values - kVectorRegisters);
-  return 2.0 * excess * cost.elements / kOperationsPerSecond;
+double SpillSeconds(const FusionCost& cost, const FusionMachine& machine) {
+  const int excess = std::max(0, cost.live_values - machine.vector_registers);
+  return 2.0 * excess * cost.elements / machine.operations_per_second;
 }
 
 std::string CountText(double count) {
@@ -60,40 +62,36 @@ std::string Decisive(std::span<const Term> terms) {
 
 }  // namespace
 
-double SecondsSaved(const FusionCost& cost) {
-  return MemorySeconds(cost) + LaunchSeconds(cost) - RepeatedSeconds(cost) - IdleSeconds(cost) -
-         SpillSeconds(cost);
+double SecondsSaved(const FusionCost& cost, const FusionMachine& machine) {
+  return MemorySeconds(cost, machine) + LaunchSeconds(cost, machine) -
+         RepeatedSeconds(cost, machine) - IdleSeconds(cost, machine) - SpillSeconds(cost, machine);
 }
 
-std::string Explain(const FusionCost& cost) {
-  const double repeated = RepeatedSeconds(cost);
+std::string Explain(const FusionCost& cost, const FusionMachine& machine) {
+  const double memory = MemorySeconds(cost, machine);
+  const double repeated = RepeatedSeconds(cost, machine);
   const std::string again = cost.times_computed == 1
                                 ? "a buffer in the cache"
                                 : fmt::format("computed {} times", CountText(cost.times_computed));
-  const std::array<Term, 3> gains = {Term{MemorySeconds(cost), "memory traffic"},
-                                     Term{LaunchSeconds(cost), "a launch"}, Term{-repeated, again}};
+  const std::array<Term, 3> gains = {Term{memory, "memory traffic"},
+                                     Term{LaunchSeconds(cost, machine), "a launch"},
+                                     Term{-repeated, again}};
   const std::array<Term, 4> losses = {
       Term{repeated, again},
-      Term{IdleSeconds(cost),
+      Term{IdleSeconds(cost, machine),
            fmt::format("{} for all cores",
                        cost.parts == 1 ? "one task" : fmt::format("{:.3g} tasks", cost.parts))},
-      Term{SpillSeconds(cost), fmt::format("{} values in registers", cost.live_values)},
-      Term{-MemorySeconds(cost), "memory traffic"}};
+      Term{SpillSeconds(cost, machine), fmt::format("{} values in registers", cost.live_values)},
+      Term{-memory, "memory traffic"}};
   const std::string gain = Decisive(gains);
   const std::string loss = Decisive(losses);
   if (loss.empty()) return gain;
   return fmt::format("{} against {}", gain.empty() ? "nothing" : gain, loss);
 }
 
-int64_t ElementsOf(const Graph& graph, ValueId value) {
-  int64_t elements = 1;
-  for (const int64_t extent : graph.value(value).type.Shape()) elements *= extent;
-  return elements;
-}
+int64_t ElementsOf(const Graph& graph, ValueId value) { return graph.value(value).type.Elements(); }
 
-int64_t BytesOf(const Graph& graph, ValueId value) {
-  return ElementsOf(graph, value) * static_cast<int64_t>(SizeOf(graph.value(value).type.type));
-}
+int64_t BytesOf(const Graph& graph, ValueId value) { return graph.value(value).type.Bytes(); }
 
 FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users) {
   const int64_t bytes = BytesOf(graph, value);

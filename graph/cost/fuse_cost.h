@@ -6,26 +6,30 @@
 #include <span>
 #include <string>
 
-#include "graph/fuse/group.h"
+#include "graph/cost/fusion_machine.h"
+#include "graph/graph.h"
 
 namespace tunec {
 
-/// How costs are weighed: one core's share of memory bandwidth, its arithmetic, a launch and
-/// its barrier. Rough on purpose: decisions hang on their order of magnitude.
-inline constexpr double kBytesPerSecond = 1e10;
-inline constexpr double kOperationsPerSecond = 2e10;
-inline constexpr double kLaunchSeconds = 2e-6;
-/// Fewer independent parts than this leave cores idle.
-inline constexpr double kCores = 8;
-/// Vectors that a kernel can hold without going through memory; no target has fewer.
-inline constexpr int kVectorRegisters = 16;
+/// What fusing along an edge changes.
+struct FusionCost {
+  int64_t bytes_saved = 0;  // neither written nor read again
+  int launches_saved = 0;
+  double times_computed = 1;    // each element of the value, on average
+  double operations_added = 0;  // by that; negative where not all elements are needed
+  double parts = 0;             // independent parts that the kernel has; 0: enough
+  double seconds_in_parts = 0;  // of one core's work, that was not confined to them
+  int live_values = 0;          // at once, of the joined body
+  double elements = 0;          // that the body computes
+  bool operator==(const FusionCost&) const = default;
+};
 
 /// Negative when fusing loses.
-double SecondsSaved(const FusionCost& cost);
+double SecondsSaved(const FusionCost& cost, const FusionMachine& machine);
 
 /// The decisive gain and, where something is lost, the decisive loss:
 /// "2.11 us (a launch) against 3.10 ms (computed 12 times)". Empty when nothing changes.
-std::string Explain(const FusionCost& cost);
+std::string Explain(const FusionCost& cost, const FusionMachine& machine);
 
 int64_t ElementsOf(const Graph& graph, ValueId value);
 int64_t BytesOf(const Graph& graph, ValueId value);

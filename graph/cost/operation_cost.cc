@@ -2,29 +2,26 @@
 
 #include <algorithm>
 
-#include "graph/cost/fuse_cost.h"
-
 namespace tunec {
 namespace {
 
-double Product(const std::vector<int64_t>& list) {
-  double product = 1;
-  for (const int64_t factor : list) product *= static_cast<double>(factor);
-  return product;
+double Product(std::span<const int64_t> extents) {
+  return static_cast<double>(ElementCount(extents));
 }
 
 // Results of the operator for each element of the operand, as far as shapes tell.
 double Spread(const Graph& graph, const Node& node, ValueId operand) {
-  const int64_t elements = ElementsOf(graph, operand);
+  const int64_t elements = graph.value(operand).type.Elements();
   if (elements == 0) return 1;
-  return static_cast<double>(ElementsOf(graph, node.outputs[0])) / static_cast<double>(elements);
+  return static_cast<double>(graph.value(node.outputs[0]).type.Elements()) /
+         static_cast<double>(elements);
 }
 
 // Windows of a convolution that an element of its input is in.
 double TimesInWindows(const Graph& graph, const Node& node) {
   const auto spatial = [&](ValueId value) {
     const std::vector<int64_t> shape = graph.value(value).type.Shape();
-    return Product({shape.begin() + 2, shape.end()});
+    return Product(std::span(shape).subspan(2));
   };
   return spatial(node.outputs[0]) * spatial(node.inputs[1]) /
          std::max(1.0, spatial(node.inputs[0]));

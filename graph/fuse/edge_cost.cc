@@ -3,28 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/cost/fuse_cost.h"
 #include "graph/cost/operation_cost.h"
 
 namespace tunec {
 namespace {
 
 // Work that had a kernel with tasks for all cores and would run in the parts of the other group's.
-void AddLostParallelism(const FusionQuestion& q, double consumer_operations, FusionCost& cost) {
+void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
+                        const FusionMachine& machine, FusionCost& cost) {
   if (q.producer.parts > 0) {
     cost.parts = q.producer.parts;
-    if (q.into.parts == 0) cost.seconds_in_parts = consumer_operations / kOperationsPerSecond;
+    if (q.into.parts == 0)
+      cost.seconds_in_parts = consumer_operations / machine.operations_per_second;
     return;
   }
   cost.parts = q.into.parts;
-  if (q.into.parts > 0) cost.seconds_in_parts = q.producer.operations / kOperationsPerSecond;
+  if (q.into.parts > 0)
+    cost.seconds_in_parts = q.producer.operations / machine.operations_per_second;
 }
-
-// A contraction with an operand that it computes while it reads it: for a block of rows at once,
-// which then walks all columns. So only rows make tasks, where tiles of columns would too.
-constexpr double kRowTile = 8;
-constexpr double kColumnTile = 64;
-constexpr int kStagingCost = 2;  // of each element, to and from a buffer in the cache
 
 double Quotient(double a, double b) { return std::max(1.0, std::ceil(a / b)); }
 
@@ -55,24 +51,29 @@ ContractionSize SizeOf(const Graph& graph, const Node& node) {
 }
 
 // The share of the work that the busiest of all cores does.
-double GreatestShare(double tasks) { return std::ceil(tasks / kCores) / tasks; }
+double GreatestShare(double tasks, double cores) { return std::ceil(tasks / cores) / tasks; }
 
-void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, FusionCost& cost) {
+// The contraction computes its operand while it reads it.
+void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
+                        FusionCost& cost) {
   const ContractionSize size = SizeOf(graph, q.consumer);
-  const double row_tiles = Quotient(size.rows, kRowTile);
-  const double tiles = row_tiles * Quotient(size.columns, kColumnTile);
+  const double row_tiles = Quotient(size.rows, machine.row_tile);
+  const double tiles = row_tiles * Quotient(size.columns, machine.column_tile);
   cost.times_computed = 1;
-  cost.operations_added = kStagingCost * static_cast<double>(ElementsOf(graph, q.value));
-  if (row_tiles >= kCores) return;
+  cost.operations_added =
+      machine.staging_operations * static_cast<double>(ElementsOf(graph, q.value));
+  if (row_tiles >= machine.cores) return;
   cost.parts = row_tiles;
   // As much work as waits for so few tasks, and would not for tiles.
-  const double lost = kCores * (GreatestShare(row_tiles) - GreatestShare(tiles));
-  cost.seconds_in_parts = size.products / kOperationsPerSecond * lost / (kCores / row_tiles - 1);
+  const double lost = machine.cores * (GreatestShare(row_tiles, machine.cores) -
+                                       GreatestShare(tiles, machine.cores));
+  cost.seconds_in_parts =
+      size.products / machine.operations_per_second * lost / (machine.cores / row_tiles - 1);
 }
 
 }  // namespace
 
-FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q) {
+FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine) {
   FusionCost cost = CostOfFusing(graph, q.value, q.users.size());
   if (q.producer.anchor == GroupTraits::Anchor::kNone) {
     const auto elements = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, q.value)));
@@ -84,12 +85,12 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q) {
   }
   if (PatternOf(q.consumer.op) == OpPattern::kContraction && HasNoWindows(graph, q.consumer)) {
     if (!q.producer.only_renames && q.producer.anchor == GroupTraits::Anchor::kNone) {
-      AddOperandPrologue(graph, q, cost);
+      AddOperandPrologue(graph, q, machine, cost);
     }
     return cost;
   }
   cost.elements = static_cast<double>(ElementsOf(graph, q.consumer.outputs[0]));
-  AddLostParallelism(q, cost.elements * OperationsPerElement(q.consumer), cost);
+  AddLostParallelism(q, cost.elements * OperationsPerElement(q.consumer), machine, cost);
   return cost;
 }
 

@@ -15,8 +15,6 @@ namespace {
 
 constexpr size_t kMostCopied = 8;  // nodes of a group that is computed again
 constexpr size_t kMostReaders = 4;
-constexpr size_t kMostNodes = 64;
-constexpr size_t kMostInputs = 32;
 
 template <class T>
 bool Contains(const std::vector<T>& list, const T& item) {
@@ -63,7 +61,7 @@ class Copier {
     const std::set<size_t> readers = known->second;
     const std::optional<FusionCost> cost = CostOf(plan_.groups[g], value, readers);
     if (!cost) return;
-    const bool pays = SecondsSaved(*cost) > 0;
+    const bool pays = SecondsSaved(*cost, plan_.machine) > 0;
     for (const size_t e : by_value_[value]) {
       plan_.edges[e].cost = *cost;
       plan_.edges[e].reason = pays ? FusionReason::kRecomputed : FusionReason::kCostsMore;
@@ -94,7 +92,7 @@ class Copier {
                                       .into = into,
                                       .users = alone};
         if (!IsFused(Judge(graph_, question))) return std::nullopt;
-        const FusionCost cost = CostOfEdge(graph_, question);
+        const FusionCost cost = CostOfEdge(graph_, question, plan_.machine);
         times += cost.times_computed;
         if (cost.parts > 0) total.parts = cost.parts;
         total.seconds_in_parts += cost.seconds_in_parts;

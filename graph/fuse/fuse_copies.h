@@ -1,7 +1,7 @@
 // Small producers with several readers.
 #pragma once
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 
 namespace tunec {
 

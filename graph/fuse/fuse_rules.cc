@@ -265,39 +265,4 @@ bool AreSiblings(const GroupTraits& a, const GroupTraits& b) {
   return a.anchor == Anchor::kNone || (a.anchor == Anchor::kRows && a.rows == b.rows);
 }
 
-std::string_view Describe(FusionReason reason) {
-  // In the order of the enumerators.
-  static constexpr std::array<std::string_view, 26> kTexts = {
-      "fused: elementwise chain",
-      "fused: elementwise after a contraction",
-      "fused: the store is moved to the renamed index",
-      "fused: elementwise after a reduction over the same rows",
-      "fused: cheap elementwise work before a reduction",
-      "fused: computed while the contraction reads it",
-      "fused: reductions over the same rows",
-      "fused: data movement becomes an index map",
-      "fused: siblings that read one value",
-      "fused: computed again in each kernel that reads it",
-      "fused: already in one kernel",
-      "not fused: every node is a kernel of its own",
-      "not fused: the operator is never fused",
-      "not fused: one contraction in a kernel",
-      "not fused: a contraction would compute its operand again and again",
-      "not fused: what the contraction sums lies apart in memory",
-      "not fused: the contraction's reads would not be affine",
-      "not fused: the value has other users",
-      "not fused: the consumer iterates another shape",
-      "not fused: the reductions are over different rows",
-      "not fused: it costs more than it saves",
-      "not fused: the kernel would be too large",
-      "not fused: the groups would wait for each other",
-      "not fused: read in place, from storage that others fill",
-      "no kernel: written where the concatenation has it",
-      "no kernel: read where it lies",
-  };
-  return kTexts[static_cast<size_t>(reason)];
-}
-
-bool IsFused(FusionReason reason) { return reason <= FusionReason::kSameGroup; }
-
 }  // namespace tunec

@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "graph/fuse/fuse.h"
+#include "graph/fuse/fusion_reason.h"
+#include "graph/graph.h"
 
 namespace tunec {
 

@@ -9,12 +9,6 @@
 namespace tunec::lower {
 namespace {
 
-int64_t Elements(const std::vector<int64_t>& shape) {
-  int64_t count = 1;
-  for (const int64_t extent : shape) count *= extent;
-  return count;
-}
-
 // Broadcasting a value to at least this many times its elements repeats its computation as
 // often; storing it first is then cheaper for all but the simplest values.
 constexpr int64_t kBroadcastFactor = 4;
@@ -30,9 +24,9 @@ bool IsAffine(const Index& index) {
 
 }  // namespace
 
-LowerContext::LowerContext(const Graph& graph, const FusionGroup& group, Variant variant,
-                           StreamingSizes sizes)
-    : graph_(graph), group_(group), variant_(variant), sizes_(sizes) {
+LowerContext::LowerContext(const Graph& graph, const FusionGroup& group,
+                           const FusionMachine& machine, Variant variant, StreamingSizes sizes)
+    : graph_(graph), group_(group), machine_(machine), variant_(variant), sizes_(sizes) {
   for (const NodeId id : group.nodes) {
     const OpPattern pattern = PatternOf(graph.node(id).op);
     is_pointwise_ &= pattern == OpPattern::kElementwise || pattern == OpPattern::kInjective;
@@ -209,13 +203,13 @@ IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
 
 // In the loops of a reduction storing is nearly free; where there are none it takes a phase.
 bool LowerContext::IsStoredForBroadcast(const Lazy& lazy, int64_t results) const {
-  const int64_t elements = Elements(lazy.shape);
+  const int64_t elements = ElementCount(lazy.shape);
   if (lazy.cost <= kBroadcastLimit || results < kBroadcastFactor * elements) return false;
   if (!is_pointwise_) return true;
   const int64_t bytes = elements * static_cast<int64_t>(SizeOf(lazy.type));
   const double again = static_cast<double>(results - elements) * lazy.cost;
-  return SecondsSaved({.bytes_saved = 2 * bytes, .launches_saved = 1, .operations_added = again}) <
-         0;
+  const FusionCost cost{.bytes_saved = 2 * bytes, .launches_saved = 1, .operations_added = again};
+  return SecondsSaved(cost, machine_) < 0;
 }
 
 bool LowerContext::NeedsStorage(ValueId value, const Lazy& lazy) const {
@@ -223,7 +217,7 @@ bool LowerContext::NeedsStorage(ValueId value, const Lazy& lazy) const {
   if (lazy.tensor || at == users_.end()) return false;
   const std::vector<NodeId>& users = at->second;
   const auto broadcasts = [&](NodeId user) {
-    return IsStoredForBroadcast(lazy, Elements(OutputShape(graph_.node(user))));
+    return IsStoredForBroadcast(lazy, ElementCount(OutputShape(graph_.node(user))));
   };
   if (std::ranges::any_of(users, broadcasts)) return true;
   if (users.size() < 2) return false;
@@ -278,7 +272,7 @@ std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) cons
 void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
   const Node& node = graph_.producer(value);
   // Of no elements there are no pieces, but the output is written all the same.
-  if (node.op == Op::kConcat && !lazy.tensor && Elements(lazy.shape) > 0)
+  if (node.op == Op::kConcat && !lazy.tensor && ElementCount(lazy.shape) > 0)
     return WriteConcatPieces(node, id);
   const auto space = spaces_.find(value);
   StatementBuilder builder = NewStatement();
@@ -296,7 +290,7 @@ void LowerContext::WriteConcatPieces(const Node& node, TensorId id) {
   int written = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Lazy& piece = Input(node, i);
-    if (Elements(piece.shape) > 0) {
+    if (ElementCount(piece.shape) > 0) {
       StatementBuilder builder = NewStatement();
       const Index from = builder.AddSpace(SpaceFor(piece.shape));
       Index to = from;

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "graph/cost/operation_cost.h"
-#include "graph/fuse/group.h"
 #include "graph/graph.h"
+#include "graph/lower/lower.h"
 #include "graph/lower/statement_builder.h"
 
 namespace tunec::lower {
@@ -58,8 +58,8 @@ struct StreamingSizes {
 
 class LowerContext {
  public:
-  LowerContext(const Graph& graph, const FusionGroup& group, Variant variant,
-               StreamingSizes sizes = {});
+  LowerContext(const Graph& graph, const FusionGroup& group, const FusionMachine& machine,
+               Variant variant, StreamingSizes sizes = {});
 
   const Graph& graph() const { return graph_; }
   Variant variant() const { return variant_; }
@@ -125,6 +125,7 @@ class LowerContext {
 
   const Graph& graph_;
   const FusionGroup& group_;
+  const FusionMachine& machine_;
   Variant variant_;
   StreamingSizes sizes_;
   bool is_pointwise_ = true;  // no reduction or contraction in the group

@@ -40,8 +40,7 @@ IterationSpace OutputSpace(const ConvShape& conv, const std::vector<int64_t>& sh
 
 // All spatial positions as one iterator p.
 IterationSpace Flattened(const std::vector<int64_t>& spatial) {
-  int64_t positions = 1;
-  for (const int64_t extent : spatial) positions *= extent;
+  const int64_t positions = ElementCount(spatial);
   IterationSpace space{
       .iterators = {{"p", positions, IteratorKind::kParallel}}, .index = {}, .shape = spatial};
   int64_t inner = positions;

@@ -1,7 +1,8 @@
-// Lower: each node of the group in order becomes a lazy value; see context.h.
+// Each node of the group in order becomes a lazy value; see context.h.
+#include "graph/lower/lower.h"
+
 #include <fmt/format.h>
 
-#include "graph/fuse/group.h"
 #include "graph/lower/lower_node.h"
 #include "graph/lower/merge_writes.h"
 #include "graph/lower/tidy_compute.h"
@@ -89,9 +90,9 @@ Lowerer LowererOf(Op op) {
   }
 }
 
-Result<Compute> Build(const Graph& graph, const FusionGroup& group, Variant variant,
-                      StreamingSizes sizes = {}) {
-  LowerContext context(graph, group, variant, sizes);
+Result<Compute> Build(const Graph& graph, const FusionGroup& group, const FusionMachine& machine,
+                      Variant variant, StreamingSizes sizes = {}) {
+  LowerContext context(graph, group, machine, variant, sizes);
   for (const NodeId id : group.nodes) {
     const Node& node = graph.node(id);
     TUNEC_ASSIGN(Lazy value, LowerNode(context, node));
@@ -133,21 +134,22 @@ Result<Lazy> LowerNode(LowerContext& context, const Node& node) {
 
 }  // namespace lower
 
-Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group) {
+Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
+                                    const FusionMachine& machine) {
   TUNEC_RETURN_IF_ERROR(lower::CheckTypes(graph, group));
   bool flat = false;
   for (const NodeId id : group.nodes) flat |= lower::HasFlatVariant(graph, graph.node(id));
   std::vector<Lowering> lowerings;
   if (flat) {
-    TUNEC_ASSIGN(Compute compute, lower::Build(graph, group, lower::Variant::kFlat));
+    TUNEC_ASSIGN(Compute compute, lower::Build(graph, group, machine, lower::Variant::kFlat));
     lowerings.push_back({"flat", std::move(compute)});
   }
-  TUNEC_ASSIGN(Compute compute, lower::Build(graph, group, lower::Variant::kDirect));
+  TUNEC_ASSIGN(Compute compute, lower::Build(graph, group, machine, lower::Variant::kDirect));
   lowerings.push_back({"direct", std::move(compute)});
   for (const NodeId id : group.nodes) {
     for (const lower::StreamingSizes& sizes : lower::StreamingSizesOf(graph, graph.node(id))) {
       TUNEC_ASSIGN(Compute streaming,
-                   lower::Build(graph, group, lower::Variant::kStreaming, sizes));
+                   lower::Build(graph, group, machine, lower::Variant::kStreaming, sizes));
       lowerings.push_back({fmt::format("streaming,rows={},chunk={}", sizes.rows, sizes.chunk),
                            std::move(streaming)});
     }

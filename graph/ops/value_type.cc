@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/array.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -20,6 +21,10 @@ std::vector<int64_t> ValueType::Shape() const {
   }
   return shape;
 }
+
+int64_t ValueType::Elements() const { return ElementCount(Shape()); }
+
+int64_t ValueType::Bytes() const { return Elements() * static_cast<int64_t>(SizeOf(type)); }
 
 std::string DimText(const Dim& dim) {
   return dim.IsFixed() ? fmt::format("{}", dim.size()) : dim.parameter();

@@ -30,6 +30,9 @@ struct ValueType {
   bool IsFixed() const;
   /// All dimensions as integers; every one must be fixed.
   std::vector<int64_t> Shape() const;
+  /// How many elements, and how many bytes as such; every dimension must be fixed.
+  int64_t Elements() const;
+  int64_t Bytes() const;
   bool operator==(const ValueType&) const = default;
 };
 

@@ -46,8 +46,7 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
   if (KindOf(graph.producer(value).op) == OpKind::kData) return false;
   const std::vector<int64_t> shape = type.Shape();
-  const int64_t positions =
-      std::accumulate(shape.begin() + 2, shape.end(), int64_t{1}, std::multiplies<>());
+  const int64_t positions = ElementCount(std::span(shape).subspan(2));
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
@@ -114,7 +113,7 @@ class OrderSearch {
  public:
   OrderSearch(const Graph& graph, const PassOptions& options)
       : graph_(graph),
-        lanes_(options.vector_lanes),
+        machine_(options.machine),
         units_(graph),
         nodes_(units_.NodesOfUnits()),
         order_(graph.values().size(), options.image_order.value_or(ImageOrder::kChannelsLast)) {
@@ -160,13 +159,13 @@ class OrderSearch {
       NodeOrders orders;
       for (const ValueId input : node->inputs) orders.inputs.push_back(OrderOf(input));
       for (const ValueId output : node->outputs) orders.outputs.push_back(OrderOf(output));
-      cost += LayoutCost(graph_, *node, orders, lanes_);
+      cost += LayoutCost(graph_, *node, orders, machine_);
     }
     return cost;
   }
 
   const Graph& graph_;
-  int64_t lanes_;
+  const FusionMachine& machine_;
   Units units_;
   std::vector<std::vector<const Node*>> nodes_;
   std::vector<ImageOrder> order_;  // by unit
@@ -182,19 +181,19 @@ Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options) {
   bool any = false;
   for (int32_t v = 0; v < std::ssize(graph.values()); ++v) any |= !is_plain({v});
   if (!any) return graph;
-  return Rebuild(graph,
-                 [&](const Node& node, const std::vector<ValueId>& inputs,
-                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-                   if (std::ranges::all_of(node.outputs, is_plain)) return std::vector<ValueId>{};
-                   TUNEC_ASSIGN(const std::vector<ValueId> outputs,
-                                builder.CopyNode(graph, node, inputs));
-                   for (size_t i = 0; i < outputs.size(); ++i) {
-                     const ImageOrder order = orders.OrderOf(node.outputs[i]);
-                     const std::vector<int64_t> shape = builder.TypeOf(outputs[i]).Shape();
-                     builder.SetLayout(outputs[i], MakeLayout(order, shape, options.vector_lanes));
-                   }
-                   return outputs;
-                 });
+  return Rebuild(
+      graph,
+      [&](const Node& node, const std::vector<ValueId>& inputs,
+          GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+        if (std::ranges::all_of(node.outputs, is_plain)) return std::vector<ValueId>{};
+        TUNEC_ASSIGN(const std::vector<ValueId> outputs, builder.CopyNode(graph, node, inputs));
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          const ImageOrder order = orders.OrderOf(node.outputs[i]);
+          const std::vector<int64_t> shape = builder.TypeOf(outputs[i]).Shape();
+          builder.SetLayout(outputs[i], MakeLayout(order, shape, options.machine.vector_lanes));
+        }
+        return outputs;
+      });
 }
 
 }  // namespace tunec

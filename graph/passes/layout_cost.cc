@@ -8,17 +8,7 @@ namespace {
 // The dimensions along which vectors may lie. Of a row-major image: the last one.
 enum class Along : uint8_t { kChannels, kWidth };
 
-constexpr double kMultiplyAddsPerCycle = 2;  // vector instructions
-constexpr double kVectorsPerCycle = 0.5;     // loads and stores that miss the first cache
-constexpr double kElementsPerCycle = 1;      // gathered or scattered
-
 using Shape = std::vector<int64_t>;
-
-int64_t Elements(const Shape& shape) {
-  int64_t elements = 1;
-  for (const int64_t size : shape) elements *= size;
-  return elements;
-}
 
 int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
@@ -28,23 +18,26 @@ Along ContiguousAlong(ImageOrder order) {
 
 int64_t Vectors(const Shape& shape, Along along, int64_t lanes) {
   const int64_t length = along == Along::kChannels ? shape[1] : shape.back();
-  return Elements(shape) / std::max<int64_t>(length, 1) * (RoundUp(length, lanes) / lanes);
+  return ElementCount(shape) / std::max<int64_t>(length, 1) * (RoundUp(length, lanes) / lanes);
 }
 
 // Elements of storage that are moved though they are padding.
-double PaddingCost(ImageOrder order, const Shape& shape, int64_t lanes) {
+double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& machine) {
   if (order != ImageOrder::kBlocked || shape[1] == 0) return 0;
-  const int64_t padding = Elements(shape) / shape[1] * (RoundUp(shape[1], lanes) - shape[1]);
-  return static_cast<double>(padding) / static_cast<double>(lanes) / kVectorsPerCycle;
+  const int64_t padding =
+      ElementCount(shape) / shape[1] * (RoundUp(shape[1], machine.vector_lanes) - shape[1]);
+  return static_cast<double>(padding) / static_cast<double>(machine.vector_lanes) /
+         machine.vectors_per_cycle;
 }
 
 // Moving all elements of an image once, in vectors along a dimension.
-double MoveCost(ImageOrder order, const Shape& shape, Along along, int64_t lanes) {
+double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionMachine& machine) {
   if (ContiguousAlong(order) != along) {
-    return static_cast<double>(Elements(shape)) / kElementsPerCycle;
+    return static_cast<double>(ElementCount(shape)) / machine.elements_per_cycle;
   }
-  return static_cast<double>(Vectors(shape, along, lanes)) / kVectorsPerCycle +
-         PaddingCost(order, shape, lanes);
+  return static_cast<double>(Vectors(shape, along, machine.vector_lanes)) /
+             machine.vectors_per_cycle +
+         PaddingCost(order, shape, machine);
 }
 
 const std::vector<int64_t>& Strides(const Node& node) { return node.Ints("strides"); }
@@ -52,36 +45,38 @@ const std::vector<int64_t>& Strides(const Node& node) { return node.Ints("stride
 // A pool, or one channel of a depthwise convolution: each product takes an element of the input
 // of its own, so vectors of the input have to lie as those of the output do.
 double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
-                  double taps, int64_t lanes) {
+                  double taps, const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
   const Shape out = graph.value(node.outputs[0]).type.Shape();
   const bool apart = ContiguousAlong(orders.inputs[0]) != along ||
                      (along == Along::kWidth && Strides(node).back() != 1);
-  const double reads = apart ? taps * static_cast<double>(Elements(out)) / kElementsPerCycle
-                             : taps * static_cast<double>(Vectors(out, along, lanes));
-  return reads + MoveCost(orders.outputs[0], out, along, lanes) +
-         PaddingCost(orders.inputs[0], in, lanes);
+  const double reads =
+      apart ? taps * static_cast<double>(ElementCount(out)) / machine.elements_per_cycle
+            : taps * static_cast<double>(Vectors(out, along, machine.vector_lanes));
+  return reads + MoveCost(orders.outputs[0], out, along, machine) +
+         PaddingCost(orders.inputs[0], in, machine);
 }
 
 // A dense convolution. Along the channels, elements of the input are broadcast, in any order.
 // Along the width, the input's vectors have to lie so.
 double ConvCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
-                int64_t lanes) {
+                const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
   const Shape out = graph.value(node.outputs[0]).type.Shape();
   const Shape weight = graph.value(node.inputs[1]).type.Shape();
   const bool transposed = node.op == Op::kConvTranspose;
   // Multiply-adds for each element of the result, of the operand when transposed.
-  const double taps =
-      static_cast<double>(Elements(weight)) / static_cast<double>(std::max<int64_t>(weight[0], 1));
+  const double taps = static_cast<double>(ElementCount(weight)) /
+                      static_cast<double>(std::max<int64_t>(weight[0], 1));
   const Shape& walked = transposed ? in : out;
-  double cost = taps * static_cast<double>(Vectors(walked, along, lanes)) / kMultiplyAddsPerCycle;
+  double cost = taps * static_cast<double>(Vectors(walked, along, machine.vector_lanes)) /
+                machine.multiply_adds_per_cycle;
   const bool strided = along == Along::kWidth && (transposed || Strides(node).back() != 1);
   if (strided || (along == Along::kWidth && ContiguousAlong(orders.inputs[0]) != along)) {
-    cost += taps * static_cast<double>(Elements(walked)) / kElementsPerCycle / 4;
+    cost += taps * static_cast<double>(ElementCount(walked)) / machine.elements_per_cycle / 4;
   }
-  return cost + MoveCost(orders.outputs[0], out, along, lanes) +
-         MoveCost(orders.inputs[0], in, ContiguousAlong(orders.inputs[0]), lanes);
+  return cost + MoveCost(orders.outputs[0], out, along, machine) +
+         MoveCost(orders.inputs[0], in, ContiguousAlong(orders.inputs[0]), machine);
 }
 
 bool IsDepthwise(const Graph& graph, const Node& node) {
@@ -95,18 +90,20 @@ double Cheapest(const CostAlong& cost) {
 }
 
 double ContractionCost(const Graph& graph, const Node& node, const NodeOrders& orders,
-                       int64_t lanes) {
+                       const FusionMachine& machine) {
   return Cheapest([&](Along along) {
-    if (!IsDepthwise(graph, node)) return ConvCost(graph, node, orders, along, lanes);
+    if (!IsDepthwise(graph, node)) return ConvCost(graph, node, orders, along, machine);
     const Shape weight = graph.value(node.inputs[1]).type.Shape();
-    const double taps = static_cast<double>(Elements(weight) / std::max<int64_t>(weight[0], 1));
-    return WindowCost(graph, node, orders, along, taps, lanes);
+    const double taps = static_cast<double>(ElementCount(weight) / std::max<int64_t>(weight[0], 1));
+    return WindowCost(graph, node, orders, along, taps, machine);
   });
 }
 
-double PoolCost(const Graph& graph, const Node& node, const NodeOrders& orders, int64_t lanes) {
-  const double taps = static_cast<double>(Elements(node.Ints("kernel")));
-  return Cheapest([&](Along along) { return WindowCost(graph, node, orders, along, taps, lanes); });
+double PoolCost(const Graph& graph, const Node& node, const NodeOrders& orders,
+                const FusionMachine& machine) {
+  const double taps = static_cast<double>(ElementCount(node.Ints("kernel")));
+  return Cheapest(
+      [&](Along along) { return WindowCost(graph, node, orders, along, taps, machine); });
 }
 
 bool IsImage(const Graph& graph, ValueId value) {
@@ -114,12 +111,13 @@ bool IsImage(const Graph& graph, ValueId value) {
 }
 
 // Everything else moves its operands and results once.
-double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders, int64_t lanes) {
+double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders,
+                   const FusionMachine& machine) {
   return Cheapest([&](Along along) {
     double cost = 0;
     const auto add = [&](ValueId value, ImageOrder order) {
       if (!IsImage(graph, value)) return;
-      cost += MoveCost(order, graph.value(value).type.Shape(), along, lanes);
+      cost += MoveCost(order, graph.value(value).type.Shape(), along, machine);
     };
     for (size_t i = 0; i < node.inputs.size(); ++i) add(node.inputs[i], orders.inputs[i]);
     for (size_t i = 0; i < node.outputs.size(); ++i) add(node.outputs[i], orders.outputs[i]);
@@ -136,20 +134,21 @@ bool HasFixedShapes(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders, int64_t lanes) {
+double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders,
+                  const FusionMachine& machine) {
   if (!HasFixedShapes(graph, node)) return 0;
   switch (node.op) {
     case Op::kConv:
     case Op::kConvTranspose:
-      return ContractionCost(graph, node, orders, lanes);
+      return ContractionCost(graph, node, orders, machine);
     case Op::kMaxPool:
     case Op::kAveragePool:
-      return PoolCost(graph, node, orders, lanes);
+      return PoolCost(graph, node, orders, machine);
     case Op::kReshape:
     case Op::kTranspose:
       return 0;
     default:
-      return ElementCost(graph, node, orders, lanes);
+      return ElementCost(graph, node, orders, machine);
   }
 }
 

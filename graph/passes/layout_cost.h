@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "graph/cost/fusion_machine.h"
 #include "graph/graph.h"
 #include "graph/passes/image_order.h"
 
@@ -14,10 +15,11 @@ struct NodeOrders {
   std::vector<ImageOrder> outputs;
 };
 
-/// About how many cycles of a core with `lanes` vector lanes the node takes: vector operations,
+/// About how many cycles of a core of `machine` the node takes: vector operations,
 /// a lane each for elements that are gathered or scattered, and the bytes of blocked padding.
 /// Of views, and of nodes with open dimensions: nothing, they take any order. Only differences
 /// between orders mean anything. O(operands).
-double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders, int64_t lanes);
+double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders,
+                  const FusionMachine& machine);
 
 }  // namespace tunec

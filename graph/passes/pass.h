@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "graph/cost/fusion_machine.h"
 #include "graph/graph.h"
 #include "graph/passes/image_order.h"
 #include "graph/rules/rule.h"
@@ -26,8 +27,8 @@ struct PassOptions {
   /// together may be larger by this and by the factor times the constants that were there.
   int64_t fold_growth_bytes = int64_t{1} << 20;
   double fold_growth_factor = 0.5;
-  /// f32 lanes of the target's vectors: what choices of layouts are weighed with.
-  int64_t vector_lanes = 16;
+  /// What layouts are weighed with.
+  FusionMachine machine;
   /// Stores every image so; none: by cost.
   std::optional<ImageOrder> image_order;
 };

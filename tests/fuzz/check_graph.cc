@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 
-#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
@@ -17,6 +16,7 @@
 #include "tests/fuzz/run_code.h"
 #include "tests/fuzz/run_groups.h"
 #include "tests/fuzz/stable_reference.h"
+#include "tests/graph/fuse_groups.h"
 
 namespace tunec::fuzz {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 #include "ir/expr.h"
 #include "tests/fuzz/random_values.h"

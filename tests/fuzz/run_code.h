@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 #include "ir/array.h"
 

@@ -2,6 +2,7 @@
 
 #include "ir/interpret.h"
 #include "polyhedral/check_elements.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/value_storage.h"
 
 namespace tunec::fuzz {

@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
+#include "graph/lower/lower.h"
 #include "ir/array.h"
 
 namespace tunec::fuzz {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "tests/fuzz_input/finding.h"
+#include "tests/graph/fuse_groups.h"
 
 namespace tunec::fuzz {
 namespace {

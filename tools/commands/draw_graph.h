@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 
 namespace tunec {

@@ -28,7 +28,7 @@ size_t AddGroup(const Graph& graph, const FusionPlan& plan, size_t g, TextTable&
   const std::vector<FusionEdge> within = plan.EdgesWithin(g), borders = plan.Borders(g);
   const auto add = [&](const Cell& place, const FusionEdge& edge, const Cell& with) {
     table.AddRow({CountCell(id), place, Ends(graph, edge), with, std::string(Describe(edge.reason)),
-                  Explain(edge.cost)});
+                  Explain(edge.cost, plan.machine)});
   };
   for (const FusionEdge& edge : within) add({"  inside", "inside"}, edge, {"", nullptr});
   for (const FusionEdge& edge : borders) {
@@ -84,7 +84,7 @@ void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPl
                   std::string(Name(graph.producer(edge.value).op)),
                   std::string(Name(graph.node(edge.consumer).op)),
                   std::string(Describe(edge.reason)),
-                  Explain(edge.cost),
+                  Explain(edge.cost, plan.machine),
                   {"", IsFused(edge.reason)}});
   }
   report.Add(

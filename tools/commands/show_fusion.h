@@ -1,7 +1,7 @@
 // Why groups are groups, and why they end where they do.
 #pragma once
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 #include "tools/text_table.h"
 

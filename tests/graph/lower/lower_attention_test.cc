@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/fuse/fuse.h"
 #include "graph/reference.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

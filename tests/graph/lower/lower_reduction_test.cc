@@ -1,3 +1,4 @@
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

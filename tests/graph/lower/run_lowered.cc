@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "graph/fuse/fuse.h"
 #include "graph/reference.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/value_storage.h"
 
 namespace tunec {

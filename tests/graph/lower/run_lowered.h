@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 #include "support/random.h"
 

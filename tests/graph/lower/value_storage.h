@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "ir/array.h"
 
 namespace tunec {

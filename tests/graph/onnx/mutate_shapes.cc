@@ -11,11 +11,11 @@
 #include <span>
 #include <string>
 
-#include "graph/fuse/fuse.h"
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 #include "graph/onnx/import.h"
 #include "graph/passes/pipeline.h"
 #include "ir/array.h"
+#include "tests/graph/fuse_groups.h"
 
 namespace tunec::onnx_test {
 namespace {

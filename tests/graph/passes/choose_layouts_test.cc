@@ -85,8 +85,8 @@ TEST(ChooseLayouts, AnOrderCanBeAskedFor) {
     SampleGraph g("asked");
     ValueId x = g.Input({1, 3, 6, 7});
     x = Conv(g, Conv(g, x, 3, 5, 3), 5, 20, 1);
-    const Graph after =
-        Chosen(std::move(g).Build({g(Op::kNeg, {x})}), {.vector_lanes = 8, .image_order = order});
+    const Graph after = Chosen(std::move(g).Build({g(Op::kNeg, {x})}),
+                               {.machine = {.vector_lanes = 8}, .image_order = order});
     const auto reordered = Reordered(after);
     ASSERT_EQ(reordered.size(), 4);
     for (const Value* value : reordered) {
@@ -113,7 +113,7 @@ TEST(ImageOrder, OpenDimensionsCostNothing) {
   builder.AddOutput(y);
   const Graph graph = std::move(builder).Build();
   const NodeOrders orders{{ImageOrder::kChannelsFirst}, {ImageOrder::kChannelsFirst}};
-  EXPECT_EQ(LayoutCost(graph, graph.producer(y), orders, kLanes), 0);
+  EXPECT_EQ(LayoutCost(graph, graph.producer(y), orders, FusionMachine()), 0);
 }
 
 }  // namespace

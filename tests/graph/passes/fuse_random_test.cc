@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/fuse/fuse.h"
 #include "graph/reference.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

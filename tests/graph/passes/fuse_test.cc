@@ -1,14 +1,15 @@
-#include "graph/fuse/fuse.h"
-
 #include <gmock/gmock.h>
 
 #include "graph/cost/fuse_cost.h"
 #include "graph/passes/image_order.h"
 #include "graph/passes/pipeline.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {
 namespace {
+
+constexpr FusionMachine kMachine;
 
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
@@ -178,7 +179,7 @@ TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
   const FusionEdge edge = EdgeInto(apart, Op::kMaxPool);
   EXPECT_EQ(edge.reason, FusionReason::kCostsMore);
   EXPECT_NEAR(edge.cost.times_computed, 25, 4);
-  EXPECT_LT(SecondsSaved(edge.cost), 0);
+  EXPECT_LT(SecondsSaved(edge.cost, kMachine), 0);
   for (const Graph& graph : {network(Op::kRelu, 3, 2), network(Op::kErf, 2, 2)})
     ExpectSameAsReference(graph);
 }
@@ -194,6 +195,27 @@ TEST(Fuse, CostDecidesWhatIsSpread) {
               large ? FusionReason::kCostsMore : FusionReason::kElementwiseChain);
     ExpectSameAsReference(graph);
   }
+}
+
+// Where a kernel takes long to start, fewer of them are worth computing more.
+TEST(Fuse, TheMachineDecides) {
+  SampleGraph g("g");
+  const ValueId row = g(Op::kTanh, {g.Input({1, 64})});
+  const Graph graph = std::move(g).Build({g(Op::kAdd, {row, g.Input({1024, 64})})});
+  for (const double launch : {2e-6, 1e-3}) {
+    const FusionMachine machine{.launch_seconds = launch};
+    const auto plan = PlanFusion(graph, FusionMode::kFused, machine);
+    EXPECT_EQ(plan->groups.size(), launch < 1e-4 ? 2U : 1U);
+    EXPECT_EQ(plan->machine.launch_seconds, launch);
+    for (const FusionGroup& group : plan->groups) EXPECT_TRUE(Lower(graph, group, machine));
+  }
+}
+
+// Graphs are grouped alike on every CPU; vectors alone differ.
+TEST(Fuse, ACpuIsWeighedByItsVectors) {
+  EXPECT_EQ(FusionMachineOf({.vector_bits = 512}).vector_lanes, 16);
+  EXPECT_EQ(FusionMachineOf({.vector_bits = 256}).vector_lanes, 8);
+  EXPECT_EQ(FusionMachineOf({.cores = 64}).cores, FusionMachine().cores);
 }
 
 // A part of what would be computed: the slice's readers need no more.
@@ -269,19 +291,21 @@ TEST(Fuse, LiveValuesOfABody) {
   ASSERT_EQ(plan->groups.size(), 1U);
   EXPECT_EQ(LiveValues(graph, plan->groups[0].nodes), 2);
   FusionCost cost{.launches_saved = 1, .live_values = 26, .elements = 1e6};
-  EXPECT_LT(SecondsSaved(cost), 0);
-  EXPECT_EQ(Explain(cost), "2 us (a launch) against 1 ms (26 values in registers)");
+  EXPECT_LT(SecondsSaved(cost, kMachine), 0);
+  EXPECT_EQ(Explain(cost, kMachine), "2 us (a launch) against 1 ms (26 values in registers)");
 }
 
 TEST(Fuse, CostsInWords) {
-  EXPECT_EQ(Explain({}), "");
-  EXPECT_EQ(Explain({.bytes_saved = 40'000, .launches_saved = 1}), "6 us (memory traffic)");
+  EXPECT_EQ(Explain({}, kMachine), "");
+  EXPECT_EQ(Explain({.bytes_saved = 40'000, .launches_saved = 1}, kMachine),
+            "6 us (memory traffic)");
   EXPECT_EQ(Explain({.bytes_saved = 400,
                      .launches_saved = 1,
                      .times_computed = 12,
-                     .operations_added = 6.2e7}),
+                     .operations_added = 6.2e7},
+                    kMachine),
             "2.04 us (a launch) against 3.1 ms (computed 12 times)");
-  EXPECT_EQ(Explain({.launches_saved = 1, .parts = 1, .seconds_in_parts = 1e-6}),
+  EXPECT_EQ(Explain({.launches_saved = 1, .parts = 1, .seconds_in_parts = 1e-6}, kMachine),
             "2 us (a launch) against 7 us (one task for all cores)");
 }
 

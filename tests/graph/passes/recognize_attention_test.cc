@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "graph/fuse/fuse.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

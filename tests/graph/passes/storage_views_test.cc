@@ -1,10 +1,10 @@
-#include "graph/fuse/storage_views.h"
+#include "graph/fuse/place_views.h"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "graph/fuse/fuse.h"
+#include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
 namespace tunec {

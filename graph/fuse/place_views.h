@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "graph/fuse/group.h"
+#include "graph/fuse/fusion_plan.h"
 
 namespace tunec {
 

@@ -1,7 +1,7 @@
 // A placement is a value's linear storage index within its owner, over the value's logical
 // dimensions. Concatenations are visited from the last to the first, so that one inside another
 // passes the outermost owner on to its operands.
-#include "graph/fuse/storage_views.h"
+#include "graph/fuse/place_views.h"
 
 #include <algorithm>
 #include <map>
@@ -251,7 +251,7 @@ class ViewPlacer {
       cost.bytes_saved -= 2 * BytesOf(graph_, piece);
       --cost.launches_saved;
     }
-    return SecondsSaved(cost) >= 0;
+    return SecondsSaved(cost, plan_.machine) >= 0;
   }
 
   void Rename(NodeId id) {

@@ -1,7 +1,7 @@
 // Groups are the classes of a union-find over the nodes. The quotient graph stays acyclic:
 // a consumer's group and a producer's are joined only when no other path leads from the one
 // to the other, which a search between the two finds out.
-#include "graph/fuse/fuse.h"
+#include "graph/fuse/plan_fusion.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,13 +14,11 @@
 #include "graph/fuse/edge_cost.h"
 #include "graph/fuse/fuse_copies.h"
 #include "graph/fuse/fuse_rules.h"
-#include "graph/fuse/storage_views.h"
+#include "graph/fuse/place_views.h"
 
 namespace tunec {
 namespace {
 
-constexpr int kMostNodes = 64;
-constexpr size_t kMostInputs = 32;
 // Arguments of one kernel with siblings: all of them are streams in one loop.
 constexpr size_t kMostSiblingArguments = 12;
 // Groups between two siblings that are looked at for a path; beyond it they are not joined.
@@ -38,8 +36,8 @@ bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != O
 class Planner {
  public:
   /// The view nodes stay out of all groups, but order them.
-  Planner(const Graph& graph, ViewPlan views)
-      : graph_(graph), users_(graph.Users()), views_(std::move(views)) {
+  Planner(const Graph& graph, const FusionMachine& machine, ViewPlan views)
+      : graph_(graph), machine_(machine), users_(graph.Users()), views_(std::move(views)) {
     const size_t count = graph.nodes().size();
     parent_.resize(count);
     std::iota(parent_.begin(), parent_.end(), 0);
@@ -62,7 +60,8 @@ class Planner {
     FusionPlan plan{.groups = Groups(),
                     .edges = std::move(edges_),
                     .views = std::move(views_.views),
-                    .view_nodes = std::move(views_.nodes)};
+                    .view_nodes = std::move(views_.nodes),
+                    .machine = machine_};
     SetGroupsOfEdges(plan);
     SetLayouts(plan);
     return plan;
@@ -155,13 +154,13 @@ class Planner {
                                   .into = traits_[into],
                                   .users = LiveUsers(edge.value)};
     edge.reason = Judge(graph_, question);
-    edge.cost = CostOfEdge(graph_, question);
+    edge.cost = CostOfEdge(graph_, question, machine_);
     if (!IsFused(edge.reason)) return;
     edge.cost.live_values = LiveTogether(from, into);
     if (traits_[from].nodes + traits_[into].nodes > kMostNodes ||
         CountInputs(from, into) > kMostInputs)
       edge.reason = FusionReason::kTooLarge;
-    else if (SecondsSaved(edge.cost) < 0)
+    else if (SecondsSaved(edge.cost, machine_) < 0)
       edge.reason = FusionReason::kCostsMore;
     else if (HasOtherPath(from, into))
       edge.reason = FusionReason::kCycle;
@@ -263,7 +262,7 @@ class Planner {
     if (CountInputs(a, b) + CountOutputs(a) + CountOutputs(b) > kMostSiblingArguments) return;
     // What both read is read once; the rest of each is as it was.
     const FusionCost cost{.bytes_saved = BytesOf(graph_, value), .launches_saved = 1};
-    if (SecondsSaved(cost) <= 0 || !Contract(a, b)) return;
+    if (SecondsSaved(cost, machine_) <= 0 || !Contract(a, b)) return;
     edges_.push_back({.value = value,
                       .consumer = NodeId{next},
                       .reason = FusionReason::kSiblings,
@@ -370,6 +369,7 @@ class Planner {
   }
 
   const Graph& graph_;
+  const FusionMachine& machine_;
   const std::vector<std::vector<NodeId>> users_;
   ViewPlan views_;
   std::vector<bool> is_view_;
@@ -386,43 +386,22 @@ class Planner {
 
 }  // namespace
 
-std::vector<FusionEdge> FusionPlan::EdgesWithin(size_t group) const {
-  const auto id = static_cast<int32_t>(group);
-  std::vector<FusionEdge> within;
-  for (const FusionEdge& edge : edges)
-    if (edge.from == id && edge.into == id) within.push_back(edge);
-  return within;
-}
-
-std::vector<FusionEdge> FusionPlan::Borders(size_t group) const {
-  const auto id = static_cast<int32_t>(group);
-  std::vector<FusionEdge> borders;
-  for (const FusionEdge& edge : edges)
-    if ((edge.from == id) != (edge.into == id)) borders.push_back(edge);
-  return borders;
-}
-
-Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode) {
+Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode, const FusionMachine& machine) {
   for (const Node& node : graph.nodes())
     for (const ValueId output : node.outputs)
       if (!graph.value(output).type.IsFixed())
         return Fail(ErrorCode::kUnsupported, "'{}' has a dimension that is not fixed",
                     graph.value(output).name);
-  FusionPlan plan = Planner(graph, {}).Run(mode);
+  FusionPlan plan = Planner(graph, machine, {}).Run(mode);
   if (mode == FusionMode::kUnfused) return plan;
   // Views leave nodes without their groups, which may make more views.
   for (int round = 0; round < kMostRounds; ++round) {
     ViewPlan views = PlaceViews(graph, plan);
     if (views.nodes == plan.view_nodes) break;
-    plan = Planner(graph, std::move(views)).Run(mode);
+    plan = Planner(graph, machine, std::move(views)).Run(mode);
   }
   RecomputeInReaders(graph, plan);
   return plan;
-}
-
-Result<std::vector<FusionGroup>> Fuse(const Graph& graph, FusionMode mode) {
-  TUNEC_ASSIGN(FusionPlan plan, PlanFusion(graph, mode));
-  return std::move(plan.groups);
 }
 
 }  // namespace tunec

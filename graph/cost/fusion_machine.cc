@@ -1,0 +1,9 @@
+#include "graph/cost/fusion_machine.h"
+
+namespace tunec {
+
+FusionMachine FusionMachineOf(const Target& target) {
+  return {.vector_lanes = target.Lanes(sizeof(float))};
+}
+
+}  // namespace tunec

@@ -1,0 +1,19 @@
+// The nodes that become one kernel.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tunec {
+
+struct FusionGroup {
+  std::vector<NodeId> nodes;     // in graph order
+  std::vector<ValueId> inputs;   // read from outside, in order of first use; constants included
+  std::vector<ValueId> outputs;  // read outside or graph outputs, in graph order
+  /// How inputs and outputs are stored that lie within another value's storage.
+  std::map<ValueId, Layout> layouts;
+};
+
+}  // namespace tunec

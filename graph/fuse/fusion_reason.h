@@ -1,0 +1,59 @@
+// Why the producer and the consumer of a value are, or are not, in one group: each reason once,
+// with the phrase that says it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tunec {
+
+// clang-format off
+/// FUSED(name, phrase): in one kernel. APART: in two. VIEW: in no kernel, the consumer being a view.
+#define TUNEC_FUSION_REASONS(FUSED, APART, VIEW)                                                   \
+  FUSED(kElementwiseChain, "elementwise chain")                                                    \
+  /* in the contraction's loops */                                                                 \
+  FUSED(kEpilogue, "elementwise after a contraction")                                              \
+  /* of a transpose or reshape of what a kernel writes */                                          \
+  FUSED(kRenamedOutput, "the store is moved to the renamed index")                                 \
+  FUSED(kRowEpilogue, "elementwise after a reduction over the same rows")                          \
+  FUSED(kPrologue, "cheap elementwise work before a reduction")                                    \
+  /* tile by tile */                                                                               \
+  FUSED(kOperandPrologue, "computed while the contraction reads it")                               \
+  FUSED(kSameRows, "reductions over the same rows")                                                \
+  FUSED(kIndexMap, "data movement becomes an index map")                                           \
+  FUSED(kSiblings, "siblings that read one value")                                                 \
+  FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
+  /* another value joined the two before */                                                        \
+  FUSED(kSameGroup, "already in one kernel")                                                       \
+  APART(kUnfusedMode, "every node is a kernel of its own")                                         \
+  /* control, memory, and what is known by no pattern */                                           \
+  APART(kOpaque, "the operator is never fused")                                                    \
+  APART(kTwoContractions, "one contraction in a kernel")                                           \
+  APART(kContractionOperand, "a contraction would compute its operand again and again")            \
+  APART(kOperandOrder, "what the contraction sums lies apart in memory")                           \
+  APART(kNotAffine, "the contraction's reads would not be affine")                                 \
+  /* it would be stored anyway */                                                                  \
+  APART(kOtherUsers, "the value has other users")                                                  \
+  APART(kOtherShape, "the consumer iterates another shape")                                        \
+  APART(kOtherRows, "the reductions are over different rows")                                      \
+  APART(kCostsMore, "it costs more than it saves")                                                 \
+  /* too many nodes or operands */                                                                 \
+  APART(kTooLarge, "the kernel would be too large")                                                \
+  APART(kCycle, "the groups would wait for each other")                                            \
+  /* the value is a view: whoever made its storage has run before */                               \
+  APART(kReadInPlace, "read in place, from storage that others fill")                              \
+  VIEW(kConcatInPlace, "written where the concatenation has it")                                   \
+  VIEW(kViewed, "read where it lies")
+// clang-format on
+
+enum class FusionReason : uint8_t {
+#define TUNEC_ENUMERATOR(name, phrase) name,
+  TUNEC_FUSION_REASONS(TUNEC_ENUMERATOR, TUNEC_ENUMERATOR, TUNEC_ENUMERATOR)
+#undef TUNEC_ENUMERATOR
+};
+
+/// "fused: ...", "not fused: ..." or "no kernel: ...".
+std::string_view Describe(FusionReason reason);
+bool IsFused(FusionReason reason);
+
+}  // namespace tunec

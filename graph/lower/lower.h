@@ -1,0 +1,26 @@
+// From a group of nodes to what its kernel computes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/cost/fusion_machine.h"
+#include "graph/fuse/fusion_group.h"
+#include "ir/compute.h"
+
+namespace tunec {
+
+/// One way to compute a group. The Compute's arguments are the group's inputs in order (role
+/// kInput, or kWeight and constant when the value is a constant), then its outputs (kOutput);
+/// all its names are canonical (in0, w1, out0, ...), so that equal groups have equal text.
+struct Lowering {
+  std::string name;  // "direct", "flat", "streaming,rows=32,chunk=128": with its knobs
+  Compute compute;
+};
+
+/// The alternatives; the first is the default, whose text identifies the workload. `machine` says
+/// what is stored rather than computed again.
+Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
+                                    const FusionMachine& machine);
+
+}  // namespace tunec
