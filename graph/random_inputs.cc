@@ -1,25 +1,15 @@
 #include "graph/random_inputs.h"
 
+#include "graph/count_graph.h"
+
 #include "ir/allocate_array.h"
 #include "support/random.h"
 
 namespace tunec {
 namespace {
 
-/// Operators whose output elements are their first input's, possibly converted.
-bool PassesValuesOn(Op op) {
-  switch (op) {
-    case Op::kIdentity:
-    case Op::kCast:
-    case Op::kReshape:
-    case Op::kTranspose:
-    case Op::kExpand:
-    case Op::kSlice:
-      return true;
-    default:
-      return false;
-  }
-}
+/// Whether the output's elements are the first input's, possibly converted.
+bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
 /// The size of the smallest axis that the value indexes; 0 when it indexes none.
 int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,

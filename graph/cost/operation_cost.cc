@@ -9,6 +9,16 @@ double Product(std::span<const int64_t> extents) {
   return static_cast<double>(ElementCount(extents));
 }
 
+// An operand whose elements a kernel computes itself, for this many operations each.
+struct Computed {
+  const Graph& graph;
+  const Node& node;
+  ValueId operand;
+  double operations;
+  bool IsFirst() const { return !node.inputs.empty() && node.inputs[0] == operand; }
+};
+using Repeats = double (*)(const Computed& computed);
+
 // Results of the operator for each element of the operand, as far as shapes tell.
 double Spread(const Graph& graph, const Node& node, ValueId operand) {
   const int64_t elements = graph.value(operand).type.Elements();
@@ -27,109 +37,68 @@ double TimesInWindows(const Graph& graph, const Node& node) {
          std::max(1.0, spatial(node.inputs[0]));
 }
 
-// Passes over the operand that a reduction or normalisation makes.
-double Passes(const Node& node) {
-  switch (node.op) {
-    case Op::kLayerNorm:
-    case Op::kInstanceNorm:
-    case Op::kGroupNorm:
-    case Op::kLogSoftmax:
-      return 3;
-    case Op::kSoftmax:
-    case Op::kRmsNorm:
-    case Op::kReduceLogSumExp:
-      return 2;
-    case Op::kLrn:
-      return static_cast<double>(node.Int("size")) + 1;
-    default:
-      return 1;
-  }
+// The column `repeats` of op_list.h.
+double RepeatsSpread(const Computed& c) { return Spread(c.graph, c.node, c.operand); }
+
+double RepeatsOnce(const Computed&) { return 1; }
+
+double RepeatsPairs(const Computed& c) { return c.IsFirst() ? 2 : RepeatsSpread(c); }
+
+double RepeatsConvWindows(const Computed& c) {
+  return c.IsFirst() ? TimesInWindows(c.graph, c.node) : RepeatsSpread(c);
 }
 
-int PerElementOfFunction(const Node& node) {
-  switch (node.op) {
-    case Op::kBatchNorm:
-      return 2 * kDivisionCost + 7;
-    case Op::kResize:
-      return node.String("mode") == "cubic" ? 30 : 6;
-    case Op::kLrn:
-      return 2 * kFunctionCost;
-    default:
-      return kFunctionCost;
-  }
+double RepeatsWindows(const Computed& c) {
+  return c.IsFirst() ? RepeatsSpread(c) * Product(c.node.Ints("kernel")) : RepeatsSpread(c);
 }
+
+// What is expensive is stored before the second pass.
+double InPasses(const Computed& c, double passes) {
+  if (!c.IsFirst()) return RepeatsSpread(c);
+  return c.operations > kRecomputeLimit ? 1 : passes;
+}
+
+template <int kPasses>
+double RepeatsPasses(const Computed& c) {
+  return InPasses(c, kPasses);
+}
+
+double RepeatsNeighbours(const Computed& c) {
+  return InPasses(c, static_cast<double>(c.node.Int("size")) + 1);
+}
+
+constexpr Repeats kRepeats[] = {
+#define TUNEC_REPEATS(id, name, kind, pattern, operands, cost, repeats, ...) Repeats##repeats,
+    TUNEC_OPS(TUNEC_REPEATS)
+#undef TUNEC_REPEATS
+};
+
+// The column `cost`: a number, or what the node's attributes make of it.
+class Cost {
+ public:
+  constexpr Cost(int operations) : operations_(operations) {}              // NOLINT: a number
+  constexpr Cost(int (*of_node)(const Node& node)) : of_node_(of_node) {}  // NOLINT: or that
+  int Of(const Node& node) const { return of_node_ == nullptr ? operations_ : of_node_(node); }
+
+ private:
+  int operations_ = 0;
+  int (*of_node_)(const Node& node) = nullptr;
+};
+
+int OfResize(const Node& node) { return node.String("mode") == "cubic" ? 30 : 6; }
+
+// Of a result that a row is reduced to, or a row is normalised with: however long the row is.
+constexpr int kRowCost = 16;
+
+constexpr Cost kCosts[] = {
+#define TUNEC_COST(id, name, kind, pattern, operands, cost, ...) cost,
+    TUNEC_OPS(TUNEC_COST)
+#undef TUNEC_COST
+};
 
 }  // namespace
 
-int OperationsPerElement(const Node& node) {
-  switch (node.op) {
-    case Op::kIdentity:
-    case Op::kCopy:
-    case Op::kTranspose:
-    case Op::kReshape:
-    case Op::kExpand:
-    case Op::kSlice:
-    case Op::kMatmul:
-    case Op::kConv:
-    case Op::kConvTranspose:
-    case Op::kAttention:
-      return 0;
-    case Op::kCast:
-    case Op::kNeg:
-    case Op::kAbs:
-    case Op::kSign:
-    case Op::kNot:
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-    case Op::kIsNan:
-    case Op::kIsInf:
-    case Op::kRelu:
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kShl:
-    case Op::kShr:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kGt:
-    case Op::kGe:
-    case Op::kWhere:
-    case Op::kConcat:
-    case Op::kPad:
-    case Op::kTile:
-    case Op::kRange:
-      return 1;
-    case Op::kClip:
-    case Op::kLeakyRelu:
-    case Op::kPrelu:
-    case Op::kThresholdedRelu:
-    case Op::kGather:
-    case Op::kGatherElements:
-      return 2;
-    case Op::kHardSigmoid:
-    case Op::kHardSwish:
-    case Op::kOneHot:
-    case Op::kRotaryEmbedding:
-      return 4;
-    case Op::kDiv:
-    case Op::kReciprocal:
-    case Op::kSqrt:
-    case Op::kRsqrt:
-    case Op::kSoftsign:
-    case Op::kMod:
-      return kDivisionCost;
-    default:
-      return PerElementOfFunction(node);
-  }
-}
+int OperationsPerElement(const Node& node) { return kCosts[static_cast<size_t>(node.op)].Of(node); }
 
 bool HasNoWindows(const Graph& graph, const Node& node) {
   if (node.op == Op::kMatmul) return true;
@@ -142,23 +111,7 @@ bool HasNoWindows(const Graph& graph, const Node& node) {
 }
 
 double TimesComputed(const Graph& graph, const Node& node, ValueId operand, double operations) {
-  const bool first = !node.inputs.empty() && node.inputs[0] == operand;
-  switch (PatternOf(node.op)) {
-    case OpPattern::kReduction:
-    case OpPattern::kComposite:
-      if (!first) return Spread(graph, node, operand);
-      if (node.op == Op::kMaxPool || node.op == Op::kAveragePool)
-        return Spread(graph, node, operand) * Product(node.Ints("kernel"));
-      return operations > kRecomputeLimit ? 1 : Passes(node);
-    case OpPattern::kContraction:
-      return node.op == Op::kConv && first ? TimesInWindows(graph, node)
-                                           : Spread(graph, node, operand);
-    case OpPattern::kInjective:
-      if (node.op == Op::kRotaryEmbedding && first) return 2;
-      return node.op == Op::kConcat || node.op == Op::kPad ? 1 : Spread(graph, node, operand);
-    default:
-      return Spread(graph, node, operand);
-  }
+  return kRepeats[static_cast<size_t>(node.op)]({graph, node, operand, operations});
 }
 
 }  // namespace tunec

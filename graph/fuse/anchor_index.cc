@@ -1,7 +1,5 @@
 #include "graph/fuse/anchor_index.h"
 
-#include <algorithm>
-
 #include "graph/ops/index_maps.h"
 
 namespace tunec {
@@ -60,14 +58,6 @@ AnchorIndex Renamed(const Graph& graph, const Node& node, const AnchorIndex& inp
   const auto range = [&](VarId v) { return Interval{0, input.extents[v] - 1}; };
   for (IndexExpr& e : result.index) e = Simplify(e, range);
   return result;
-}
-
-bool IsAffine(const std::vector<IndexExpr>& index) {
-  return std::ranges::none_of(index, [](const IndexExpr& e) {
-    return std::ranges::any_of(e.terms(), [](const IndexTerm& term) {
-      return term.atom.kind == IndexAtom::Kind::kFloorDiv;
-    });
-  });
 }
 
 }  // namespace tunec

@@ -24,7 +24,4 @@ std::optional<AnchorIndex> IndexOverAnchor(const Graph& graph, ValueId value);
 /// The index of the node's output, a transpose or reshape of what has this index.
 AnchorIndex Renamed(const Graph& graph, const Node& node, const AnchorIndex& input);
 
-/// Whether all of it is sums of iterators with factors.
-bool IsAffine(const std::vector<IndexExpr>& index);
-
 }  // namespace tunec

@@ -1,12 +1,12 @@
 #include "graph/fuse/fuse_rules.h"
 
 #include <algorithm>
-#include <array>
 
 #include "graph/cost/fuse_cost.h"
 #include "graph/cost/operation_cost.h"
 #include "graph/fuse/anchor_index.h"
 #include "graph/ops/index_maps.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -157,14 +157,12 @@ FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
 }
 
 std::vector<bool> Marked(const std::vector<int64_t>& axes, size_t rank) {
-  std::vector<bool> marked(rank, axes.empty());
-  for (const int64_t axis : axes)
-    marked[axis < 0 ? axis + static_cast<int64_t>(rank) : axis] = true;
+  std::vector<bool> marked(rank);
+  for (const int64_t axis : axes) marked[axis] = true;
   return marked;
 }
 
 std::vector<bool> MarkedFrom(int64_t axis, size_t rank) {
-  if (axis < 0) axis += static_cast<int64_t>(rank);
   std::vector<bool> marked(rank);
   std::fill(marked.begin() + axis, marked.end(), true);
   return marked;
@@ -185,30 +183,22 @@ double TasksOf(const Node& node, const RowSpace& rows) {
 }  // namespace
 
 std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node) {
-  if (node.inputs.empty() || !node.inputs[0].valid()) return {};
-  const OpPattern pattern = PatternOf(node.op);
-  if (pattern != OpPattern::kReduction && pattern != OpPattern::kComposite) return {};
+  const RowAxes rows = RowAxesOf(node.op);
+  if (rows == RowAxes::kNone) return {};
   const std::vector<int64_t> shape = ShapeOf(graph, node.inputs[0]);
-  switch (node.op) {
-    case Op::kMaxPool:
-    case Op::kAveragePool:
-    case Op::kCumSum:
-    case Op::kLrn:
-    case Op::kGroupNorm:
-      return {};
-    case Op::kInstanceNorm:
-      return RowSpace{shape, MarkedFrom(2, shape.size())};
-    case Op::kLayerNorm:
-    case Op::kRmsNorm:
-      return RowSpace{shape, MarkedFrom(node.Int("axis"), shape.size())};
-    case Op::kSoftmax:
-    case Op::kLogSoftmax:
-    case Op::kArgMax:
-    case Op::kArgMin:
-      return RowSpace{shape, Marked({node.Int("axis")}, shape.size())};
-    default:
+  switch (rows) {
+    case RowAxes::kNone:
+      break;
+    case RowAxes::kAxes:
       return RowSpace{shape, Marked(node.Ints("axes"), shape.size())};
+    case RowAxes::kAxis:
+      return RowSpace{shape, Marked({node.Int("axis")}, shape.size())};
+    case RowAxes::kFromAxis:
+      return RowSpace{shape, MarkedFrom(node.Int("axis"), shape.size())};
+    case RowAxes::kFromSpatial:
+      return RowSpace{shape, MarkedFrom(2, shape.size())};
   }
+  TUNEC_UNREACHABLE("row axes {}", static_cast<int>(rows));
 }
 
 GroupTraits TraitsOf(const Graph& graph, const Node& node) {

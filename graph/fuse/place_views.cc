@@ -133,7 +133,7 @@ class ViewPlacer {
     const Node& node = graph_.node(id);
     std::map<ValueId, Placement> pieces;
     const size_t rank = graph_.value(node.outputs[0]).type.dims.size();
-    const int64_t axis = node.Int("axis") + (node.Int("axis") < 0 ? static_cast<int64_t>(rank) : 0);
+    const int64_t axis = node.Int("axis");
     int64_t begin = 0;
     for (const ValueId piece : node.inputs) {
       const std::vector<int64_t> shape = graph_.value(piece).type.Shape();

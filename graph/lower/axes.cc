@@ -4,13 +4,11 @@
 
 namespace tunec::lower {
 
-AxisSet::AxisSet(const std::vector<int64_t>& axes, size_t rank) : reduced_(rank, axes.empty()) {
-  for (const int64_t axis : axes)
-    reduced_[axis < 0 ? axis + static_cast<int64_t>(rank) : axis] = true;
+AxisSet::AxisSet(const std::vector<int64_t>& axes, size_t rank) : reduced_(rank) {
+  for (const int64_t axis : axes) reduced_[axis] = true;
 }
 
 AxisSet AxisSet::From(int64_t first, size_t rank) {
-  if (first < 0) first += static_cast<int64_t>(rank);
   std::vector<bool> reduced(rank);
   for (size_t d = first; d < rank; ++d) reduced[d] = true;
   return AxisSet(std::move(reduced));

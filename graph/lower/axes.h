@@ -11,7 +11,6 @@ namespace tunec::lower {
 /// A set of axes of a shape.
 class AxisSet {
  public:
-  /// Negative axes count from the end. An empty list is all axes.
   AxisSet(const std::vector<int64_t>& axes, size_t rank);
   /// All axes from `first` on.
   static AxisSet From(int64_t first, size_t rank);

@@ -14,14 +14,6 @@ namespace {
 constexpr int64_t kBroadcastFactor = 4;
 constexpr int kBroadcastLimit = 2;
 
-bool IsAffine(const Index& index) {
-  const auto divides = [](const IndexTerm& term) {
-    return term.atom.kind == IndexAtom::Kind::kFloorDiv;
-  };
-  return std::ranges::none_of(
-      index, [&](const IndexExpr& e) { return std::ranges::any_of(e.terms(), divides); });
-}
-
 }  // namespace
 
 LowerContext::LowerContext(const Graph& graph, const FusionGroup& group,
@@ -284,8 +276,7 @@ void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
 // A concatenation that is stored needs no selection: one statement for each operand.
 void LowerContext::WriteConcatPieces(const Node& node, TensorId id) {
   const std::vector<int64_t> shape = tensor(id).shape;
-  int64_t axis = node.Int("axis");
-  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  const int64_t axis = node.Int("axis");
   int64_t offset = 0;
   int written = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {

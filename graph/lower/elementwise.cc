@@ -1,4 +1,4 @@
-// One scalar expression for each elementwise operator. Activations are written so that no
+// One scalar expression for each pointwise operator. Activations are written so that no
 // intermediate overflows where the result is finite.
 #include <algorithm>
 #include <cmath>
@@ -17,15 +17,15 @@ Expr Exp(Expr x) { return Unary(ScalarOp::kExp, std::move(x)); }
 Expr Tanh(Expr x) { return Unary(ScalarOp::kTanh, std::move(x)); }
 Expr Less(Expr a, Expr b) { return Expr::Apply(ScalarOp::kLt, {std::move(a), std::move(b)}); }
 
-Expr Sigmoid(const Expr& x) { return Number(1, x) / (Number(1, x) + Exp(-x)); }
+Expr SigmoidOf(const Expr& x) { return Number(1, x) / (Number(1, x) + Exp(-x)); }
 
 // log(1 + exp(x)); exp of -|x| never overflows.
-Expr Softplus(const Expr& x) {
+Expr SoftplusOf(const Expr& x) {
   const Expr small = Exp(-Unary(ScalarOp::kAbs, x));
   return Max(x, Number(0, x)) + Unary(ScalarOp::kLog, Number(1, x) + small);
 }
 
-Expr Gelu(const Expr& x, bool tanh) {
+Expr GeluOf(const Expr& x, bool tanh) {
   const Expr half = Number(0.5, x);
   if (!tanh) {
     const Expr scaled = x * Number(1 / std::numbers::sqrt2, x);
@@ -57,125 +57,181 @@ Expr Clamp(Expr x, double low, double high) {
   return x;
 }
 
-Expr Pow(const Expr& base, const Expr& exponent) {
+Expr Power(const Expr& base, const Expr& exponent) {
   if (exponent.IsConstant(1)) return base;
   if (exponent.IsConstant(2)) return base * base;
   if (exponent.IsConstant(3)) return base * base * base;
   return Expr::Apply(ScalarOp::kPow, {base, exponent});
 }
 
-Expr IsInf(const Node& node, const Expr& x) {
+// The operands' elements at one place, and the type of the result.
+struct Place {
+  const Node& node;
+  Operands x;
+  DataType output;
+  double Float(std::string_view attribute) const { return node.Float(attribute); }
+};
+
+Expr First(const Place& p) { return p.x[0]; }
+
+// The scalar operator of the same name.
+template <ScalarOp kOp>
+Expr Same(const Place& p) {
+  return Expr::Apply(kOp, std::vector<Expr>(p.x.begin(), p.x.end()));
+}
+
+// Integers are whole as they are.
+template <ScalarOp kOp>
+Expr Rounded(const Place& p) {
+  return IsFloat(p.x[0].type()) ? Unary(kOp, p.x[0]) : p.x[0];
+}
+
+template <ScalarOp kOp>
+Expr Swapped(const Place& p) {
+  return Expr::Apply(kOp, {p.x[1], p.x[0]});
+}
+
+Expr Mod(const Place& p) {
+  const bool fmod = p.node.Int("fmod") != 0;
+  return fmod ? Same<ScalarOp::kTruncMod>(p) : Same<ScalarOp::kFloorMod>(p);
+}
+
+Expr IsNan(const Place& p) {
+  return IsFloat(p.x[0].type()) ? Unary(ScalarOp::kIsNan, p.x[0])
+                                : Expr::Constant(0, DataType::kBool);
+}
+
+Expr IsInf(const Place& p) {
+  const Expr& x = p.x[0];
   if (!IsFloat(x.type())) return Expr::Constant(0, DataType::kBool);
   const Expr infinite = Unary(ScalarOp::kIsInf, x);
-  const bool positive = node.Int("detect_positive") != 0;
-  const bool negative = node.Int("detect_negative") != 0;
+  const bool positive = p.node.Int("detect_positive") != 0;
+  const bool negative = p.node.Int("detect_negative") != 0;
   if (positive && negative) return infinite;
   if (!positive && !negative) return Expr::Constant(0, DataType::kBool);
   const Expr sign = positive ? Less(Number(0, x), x) : Less(x, Number(0, x));
   return Expr::Apply(ScalarOp::kAnd, {infinite, sign});
 }
 
-Expr Activation(const Node& node, const Expr& x) {
-  switch (node.op) {
-    case Op::kRelu:
-      return Max(x, Number(0, x));
-    case Op::kLeakyRelu:
-      return Expr::Select(Less(x, Number(0, x)), Number(node.Float("alpha"), x) * x, x);
-    case Op::kSigmoid:
-      return Sigmoid(x);
-    case Op::kSilu:
-      return x / (Number(1, x) + Exp(-x));
-    case Op::kGelu:
-      return Gelu(x, node.String("approximate") == "tanh");
-    case Op::kElu:
-      return ExponentialTail(x, node.Float("alpha"), 1);
-    case Op::kSelu: {
-      const double gamma = node.Float("gamma");
-      return Number(gamma, x) * ExponentialTail(x, node.Float("alpha"), 1);
-    }
-    case Op::kCelu:
-      return ExponentialTail(x, node.Float("alpha"), node.Float("alpha"));
-    case Op::kSoftplus:
-      return Softplus(x);
-    case Op::kSoftsign:
-      return x / (Number(1, x) + Unary(ScalarOp::kAbs, x));
-    case Op::kHardSigmoid:
-      return Clamp(Number(node.Float("alpha"), x) * x + Number(node.Float("beta"), x), 0, 1);
-    case Op::kHardSwish:
-      return x * Clamp(x * Number(1.0 / 6, x) + Number(0.5, x), 0, 1);
-    case Op::kMish:
-      return x * Tanh(Softplus(x));
-    case Op::kThresholdedRelu:
-      return Expr::Select(Less(Number(node.Float("alpha"), x), x), x, Number(0, x));
-    default:
-      return Clamp(x, node.Float("min"), node.Float("max"));  // kClip
-  }
+// A 16-bit float is carried as f32, yet the cast rounds.
+Expr Cast(const Place& p) {
+  return Expr::Cast(Expr::Cast(p.x[0], p.output), ComputeType(p.output));
 }
 
-// The operators that are one scalar operator of the same name.
-constexpr std::pair<Op, ScalarOp> kSameName[] = {
-    {Op::kNeg, ScalarOp::kNeg},     {Op::kAbs, ScalarOp::kAbs},     {Op::kSign, ScalarOp::kSign},
-    {Op::kNot, ScalarOp::kNot},     {Op::kExp, ScalarOp::kExp},     {Op::kLog, ScalarOp::kLog},
-    {Op::kSqrt, ScalarOp::kSqrt},   {Op::kRsqrt, ScalarOp::kRsqrt}, {Op::kTanh, ScalarOp::kTanh},
-    {Op::kErf, ScalarOp::kErf},     {Op::kSin, ScalarOp::kSin},     {Op::kCos, ScalarOp::kCos},
-    {Op::kTan, ScalarOp::kTan},     {Op::kAsin, ScalarOp::kAsin},   {Op::kAcos, ScalarOp::kAcos},
-    {Op::kAtan, ScalarOp::kAtan},   {Op::kSinh, ScalarOp::kSinh},   {Op::kCosh, ScalarOp::kCosh},
-    {Op::kAsinh, ScalarOp::kAsinh}, {Op::kAcosh, ScalarOp::kAcosh}, {Op::kAtanh, ScalarOp::kAtanh},
-    {Op::kFloor, ScalarOp::kFloor}, {Op::kCeil, ScalarOp::kCeil},   {Op::kRound, ScalarOp::kRound},
-    {Op::kAdd, ScalarOp::kAdd},     {Op::kSub, ScalarOp::kSub},     {Op::kMul, ScalarOp::kMul},
-    {Op::kDiv, ScalarOp::kDiv},     {Op::kMin, ScalarOp::kMin},     {Op::kMax, ScalarOp::kMax},
-    {Op::kAnd, ScalarOp::kAnd},     {Op::kOr, ScalarOp::kOr},       {Op::kXor, ScalarOp::kXor},
-    {Op::kShl, ScalarOp::kShl},     {Op::kShr, ScalarOp::kShr},     {Op::kEq, ScalarOp::kEq},
-    {Op::kNe, ScalarOp::kNe},       {Op::kLt, ScalarOp::kLt},       {Op::kLe, ScalarOp::kLe},
+Expr Reciprocal(const Place& p) { return Number(1, p.x[0]) / p.x[0]; }
+Expr Pow(const Place& p) { return Power(p.x[0], p.x[1]); }
+Expr Prelu(const Place& p) {
+  return Expr::Select(Less(p.x[0], Number(0, p.x[0])), p.x[1] * p.x[0], p.x[0]);
+}
+Expr Where(const Place& p) { return Expr::Select(p.x[0], p.x[1], p.x[2]); }
+
+Expr Relu(const Place& p) { return Max(p.x[0], Number(0, p.x[0])); }
+Expr LeakyRelu(const Place& p) {
+  const Expr& x = p.x[0];
+  return Expr::Select(Less(x, Number(0, x)), Number(p.Float("alpha"), x) * x, x);
+}
+Expr Sigmoid(const Place& p) { return SigmoidOf(p.x[0]); }
+Expr Silu(const Place& p) { return p.x[0] / (Number(1, p.x[0]) + Exp(-p.x[0])); }
+Expr Gelu(const Place& p) { return GeluOf(p.x[0], p.node.String("approximate") == "tanh"); }
+Expr Elu(const Place& p) { return ExponentialTail(p.x[0], p.Float("alpha"), 1); }
+Expr Selu(const Place& p) { return Number(p.Float("gamma"), p.x[0]) * Elu(p); }
+Expr Celu(const Place& p) { return ExponentialTail(p.x[0], p.Float("alpha"), p.Float("alpha")); }
+Expr Softplus(const Place& p) { return SoftplusOf(p.x[0]); }
+Expr Softsign(const Place& p) {
+  return p.x[0] / (Number(1, p.x[0]) + Unary(ScalarOp::kAbs, p.x[0]));
+}
+Expr HardSigmoid(const Place& p) {
+  const Expr& x = p.x[0];
+  return Clamp(Number(p.Float("alpha"), x) * x + Number(p.Float("beta"), x), 0, 1);
+}
+Expr HardSwish(const Place& p) {
+  const Expr& x = p.x[0];
+  return x * Clamp(x * Number(1.0 / 6, x) + Number(0.5, x), 0, 1);
+}
+Expr Mish(const Place& p) { return p.x[0] * Tanh(SoftplusOf(p.x[0])); }
+Expr ThresholdedRelu(const Place& p) {
+  const Expr& x = p.x[0];
+  return Expr::Select(Less(Number(p.Float("alpha"), x), x), x, Number(0, x));
+}
+Expr Clip(const Place& p) { return Clamp(p.x[0], p.Float("min"), p.Float("max")); }
+
+struct ElementRow {
+  Op op;
+  Expr (*element)(const Place& place);
 };
+constexpr ElementRow kElements[] = {
+    {Op::kIdentity, First},
+    {Op::kCopy, First},
+    {Op::kNeg, Same<ScalarOp::kNeg>},
+    {Op::kAbs, Same<ScalarOp::kAbs>},
+    {Op::kSign, Same<ScalarOp::kSign>},
+    {Op::kNot, Same<ScalarOp::kNot>},
+    {Op::kExp, Same<ScalarOp::kExp>},
+    {Op::kLog, Same<ScalarOp::kLog>},
+    {Op::kSqrt, Same<ScalarOp::kSqrt>},
+    {Op::kRsqrt, Same<ScalarOp::kRsqrt>},
+    {Op::kTanh, Same<ScalarOp::kTanh>},
+    {Op::kErf, Same<ScalarOp::kErf>},
+    {Op::kSin, Same<ScalarOp::kSin>},
+    {Op::kCos, Same<ScalarOp::kCos>},
+    {Op::kTan, Same<ScalarOp::kTan>},
+    {Op::kAsin, Same<ScalarOp::kAsin>},
+    {Op::kAcos, Same<ScalarOp::kAcos>},
+    {Op::kAtan, Same<ScalarOp::kAtan>},
+    {Op::kSinh, Same<ScalarOp::kSinh>},
+    {Op::kCosh, Same<ScalarOp::kCosh>},
+    {Op::kAsinh, Same<ScalarOp::kAsinh>},
+    {Op::kAcosh, Same<ScalarOp::kAcosh>},
+    {Op::kAtanh, Same<ScalarOp::kAtanh>},
+    {Op::kFloor, Rounded<ScalarOp::kFloor>},
+    {Op::kCeil, Rounded<ScalarOp::kCeil>},
+    {Op::kRound, Rounded<ScalarOp::kRound>},
+    {Op::kAdd, Same<ScalarOp::kAdd>},
+    {Op::kSub, Same<ScalarOp::kSub>},
+    {Op::kMul, Same<ScalarOp::kMul>},
+    {Op::kDiv, Same<ScalarOp::kDiv>},
+    {Op::kMin, Same<ScalarOp::kMin>},
+    {Op::kMax, Same<ScalarOp::kMax>},
+    {Op::kAnd, Same<ScalarOp::kAnd>},
+    {Op::kOr, Same<ScalarOp::kOr>},
+    {Op::kXor, Same<ScalarOp::kXor>},
+    {Op::kShl, Same<ScalarOp::kShl>},
+    {Op::kShr, Same<ScalarOp::kShr>},
+    {Op::kEq, Same<ScalarOp::kEq>},
+    {Op::kNe, Same<ScalarOp::kNe>},
+    {Op::kLt, Same<ScalarOp::kLt>},
+    {Op::kLe, Same<ScalarOp::kLe>},
+    {Op::kGt, Swapped<ScalarOp::kLt>},
+    {Op::kGe, Swapped<ScalarOp::kLe>},
+    {Op::kMod, Mod},
+    {Op::kIsNan, IsNan},
+    {Op::kIsInf, IsInf},
+    {Op::kCast, Cast},
+    {Op::kReciprocal, Reciprocal},
+    {Op::kPow, Pow},
+    {Op::kPrelu, Prelu},
+    {Op::kWhere, Where},
+    {Op::kRelu, Relu},
+    {Op::kLeakyRelu, LeakyRelu},
+    {Op::kSigmoid, Sigmoid},
+    {Op::kSilu, Silu},
+    {Op::kGelu, Gelu},
+    {Op::kElu, Elu},
+    {Op::kSelu, Selu},
+    {Op::kCelu, Celu},
+    {Op::kSoftplus, Softplus},
+    {Op::kSoftsign, Softsign},
+    {Op::kHardSigmoid, HardSigmoid},
+    {Op::kHardSwish, HardSwish},
+    {Op::kMish, Mish},
+    {Op::kThresholdedRelu, ThresholdedRelu},
+    {Op::kClip, Clip},
+};
+static_assert(HasEach(kElements, [](Op op) { return LowererOf(op) == LowerElementwise; }),
+              "a pointwise operator has no expression");
 
-// The operators that are one scalar operator.
-std::optional<ScalarOp> ScalarOf(const Node& node) {
-  if (node.op == Op::kMod) {
-    return node.Int("fmod") != 0 ? ScalarOp::kTruncMod : ScalarOp::kFloorMod;
-  }
-  const auto* same = std::ranges::find(kSameName, node.op, &std::pair<Op, ScalarOp>::first);
-  return same == std::end(kSameName) ? std::nullopt : std::optional(same->second);
-}
-
-// Operators without meaning for integers, or that leave them as they are.
-bool IsRounding(Op op) { return op == Op::kFloor || op == Op::kCeil || op == Op::kRound; }
-
-Expr CastTo(const Expr& x, DataType to) {
-  // A 16-bit float is carried as f32, yet the cast rounds.
-  return Expr::Cast(Expr::Cast(x, to), ComputeType(to));
-}
-
-Expr Element(const Node& node, Operands x, DataType output) {
-  if (IsRounding(node.op) && !IsFloat(x[0].type())) return x[0];
-  if (const std::optional<ScalarOp> op = ScalarOf(node))
-    return Expr::Apply(*op, std::vector<Expr>(x.begin(), x.end()));
-  switch (node.op) {
-    case Op::kIdentity:
-    case Op::kCopy:
-      return x[0];
-    case Op::kReciprocal:
-      return Number(1, x[0]) / x[0];
-    case Op::kIsNan:
-      return IsFloat(x[0].type()) ? Unary(ScalarOp::kIsNan, x[0])
-                                  : Expr::Constant(0, DataType::kBool);
-    case Op::kIsInf:
-      return IsInf(node, x[0]);
-    case Op::kCast:
-      return CastTo(x[0], output);
-    case Op::kPow:
-      return Pow(x[0], x[1]);
-    case Op::kGt:
-      return Less(x[1], x[0]);
-    case Op::kGe:
-      return Expr::Apply(ScalarOp::kLe, {x[1], x[0]});
-    case Op::kPrelu:
-      return Expr::Select(Less(x[0], Number(0, x[0])), x[1] * x[0], x[0]);
-    case Op::kWhere:
-      return Expr::Select(x[0], x[1], x[2]);
-    default:
-      return Activation(node, x[0]);
-  }
+Expr Element(const Place& place) {
+  return std::ranges::find(kElements, place.node.op, &ElementRow::op)->element(place);
 }
 
 }  // namespace
@@ -193,7 +249,7 @@ Result<Lazy> LowerElementwise(LowerContext& context, const Node& node) {
                           std::vector<Expr> elements;
                           for (const Lazy& operand : operands)
                             elements.push_back(operand.Broadcast(builder, index));
-                          return Element(node, elements, type);
+                          return Element({node, elements, type});
                         });
 }
 

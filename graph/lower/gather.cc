@@ -59,17 +59,12 @@ IndexExpr Load(StatementBuilder& builder, const Indices& indices, const Index& a
   return IndexExpr::Loaded(value.node().slot);
 }
 
-int64_t AxisOf(const Node& node, const Lazy& data) {
-  const int64_t axis = node.Int("axis");
-  return axis < 0 ? axis + static_cast<int64_t>(data.shape.size()) : axis;
-}
-
 }  // namespace
 
 // out[a.., i.., b..] = data[a.., indices[i..], b..]
 Result<Lazy> LowerGather(LowerContext& context, const Node& node) {
   const Lazy data = context.Input(node, 0);
-  const int64_t axis = AxisOf(node, data);
+  const int64_t axis = node.Int("axis");
   const Indices indices = UsableIndices(context, node, data.shape[axis]);
   const auto first = static_cast<ptrdiff_t>(axis);
   const auto last = first + static_cast<ptrdiff_t>(indices.tensor.shape.size());
@@ -86,7 +81,7 @@ Result<Lazy> LowerGather(LowerContext& context, const Node& node) {
 // out[i..] = data[i.. with indices[i..] along the axis]
 Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node) {
   const Lazy data = context.Input(node, 0);
-  const int64_t axis = AxisOf(node, data);
+  const int64_t axis = node.Int("axis");
   const Indices indices = UsableIndices(context, node, data.shape[axis]);
   return context.Define(context.OutputType(node), context.OutputShape(node), data.cost + 1,
                         [=](StatementBuilder& builder, const Index& index) {
@@ -100,8 +95,7 @@ Result<Lazy> LowerOneHot(LowerContext& context, const Node& node) {
   const Lazy indices = context.Input(node, 0);
   const std::vector<int64_t> shape = context.OutputShape(node);
   const int64_t depth = node.Int("depth");
-  int64_t axis = node.Int("axis");
-  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  const int64_t axis = node.Int("axis");
   const DataType type = ComputeType(context.OutputType(node));
   const Expr on = Expr::Constant(node.Float("on_value"), type);
   const Expr off = Expr::Constant(node.Float("off_value"), type);

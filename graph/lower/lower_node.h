@@ -54,4 +54,16 @@ Result<Lazy> LowerRange(LowerContext& context, const Node& node);
 Result<Lazy> LowerResize(LowerContext& context, const Node& node);
 Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 
+/// The column `lowering` of op_list.h: null for what has no statements.
+using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
+inline constexpr Lowerer LowerNone = nullptr;
+inline constexpr Lowerer kLowerers[] = {
+#define TUNEC_LOWERER(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
+                      reference, lowering)                                                   \
+  Lower##lowering,
+    TUNEC_OPS(TUNEC_LOWERER)
+#undef TUNEC_LOWERER
+};
+constexpr Lowerer LowererOf(Op op) { return kLowerers[static_cast<size_t>(op)]; }
+
 }  // namespace tunec::lower

@@ -5,10 +5,6 @@
 namespace tunec::lower {
 namespace {
 
-int64_t Normalised(int64_t axis, size_t rank) {
-  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-}
-
 // The output is x at another index.
 Lazy Moved(LowerContext& context, const Node& node, const Lazy& x,
            std::function<Index(const Index&)> map) {
@@ -74,7 +70,7 @@ Result<Lazy> LowerSlice(LowerContext& context, const Node& node) {
 
 Result<Lazy> LowerConcat(LowerContext& context, const Node& node) {
   const std::vector<int64_t> shape = context.OutputShape(node);
-  const int64_t axis = Normalised(node.Int("axis"), shape.size());
+  const int64_t axis = node.Int("axis");
   std::vector<Piece> pieces;
   int64_t begin = 0;
   int cost = 0;

@@ -1,6 +1,7 @@
 // Reductions over axes, argmax and argmin, cumulative sums.
 #include "graph/lower/axes.h"
 #include "graph/lower/lower_node.h"
+#include "support/check.h"
 
 namespace tunec::lower {
 namespace {
@@ -13,8 +14,14 @@ Reducer ReducerOf(Op op, DataType type) {
       return Reducer::Min(type);
     case Op::kReduceProd:
       return Reducer::Product(type);
-    default:
+    case Op::kReduceSum:
+    case Op::kReduceMean:
+    case Op::kReduceL1:
+    case Op::kReduceL2:
+    case Op::kReduceSumSquare:
       return Reducer::Sum(type);
+    default:
+      TUNEC_UNREACHABLE("{} is no reduction", Name(op));
   }
 }
 
@@ -131,8 +138,7 @@ Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node) {
 // A recurrence along the axis: t[i] = t[i - 1] + x[i], from the end when reversed.
 Result<Lazy> LowerCumSum(LowerContext& context, const Node& node) {
   const Lazy x = context.Input(node, 0);
-  int64_t axis = node.Int("axis");
-  if (axis < 0) axis += static_cast<int64_t>(x.shape.size());
+  const int64_t axis = node.Int("axis");
   const bool reverse = node.Int("reverse") != 0;
   const int64_t step = reverse ? 1 : -1;  // to the element before
   const int64_t extent = x.shape[axis];

@@ -80,4 +80,12 @@ std::vector<IndexExpr> Unpermute(const std::vector<IndexExpr>& index,
   return result;
 }
 
+bool IsAffine(const std::vector<IndexExpr>& index) {
+  return std::ranges::none_of(index, [](const IndexExpr& e) {
+    return std::ranges::any_of(e.terms(), [](const IndexTerm& term) {
+      return term.atom.kind == IndexAtom::Kind::kFloorDiv;
+    });
+  });
+}
+
 }  // namespace tunec

@@ -21,4 +21,7 @@ std::vector<IndexExpr> Permute(const std::vector<IndexExpr>& index,
 std::vector<IndexExpr> Unpermute(const std::vector<IndexExpr>& index,
                                  const std::vector<int64_t>& permutation);
 
+/// Whether all of it is sums of iterators with factors.
+bool IsAffine(const std::vector<IndexExpr>& index);
+
 }  // namespace tunec

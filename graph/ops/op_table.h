@@ -1,5 +1,5 @@
 // What each operator takes: how many inputs, which attributes with which defaults, and how
-// its output types follow. One row per operator of op.h; a test compares the two.
+// its output types follow: the column `operands` of op_list.h.
 //
 // Attributes that depend on the operands are completed when a node is added, so that readers
 // of a Graph need no defaults of their own: axes are non-negative, `axes` is sorted and never

@@ -16,7 +16,7 @@ constexpr std::string_view Applied(Op op, std::string_view name) {
 }
 
 constexpr std::array kNames = {
-#define TUNEC_NAME(id, name, kind, pattern) Applied(Op::id, name),
+#define TUNEC_NAME(id, name, ...) Applied(Op::id, name),
     TUNEC_OPS(TUNEC_NAME)
 #undef TUNEC_NAME
 };

@@ -13,30 +13,8 @@ constexpr int kMostSweeps = 4;
 constexpr double kGain = 0.999;  // of the cost: a change below it is not worth another order
 
 // Reads and writes neighbouring positions of all channels: the operators that orders are for.
-bool IsSpatial(const Node& node) {
-  switch (node.op) {
-    case Op::kConv:
-    case Op::kConvTranspose:
-    case Op::kMaxPool:
-    case Op::kAveragePool:
-    case Op::kLrn:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Makes a value of the same order as its operands'.
-bool PassesOrder(const Node& node) {
-  switch (node.op) {
-    case Op::kConcat:
-    case Op::kPad:
-    case Op::kResize:
-    case Op::kSlice:
-      return true;
-    default:
-      return PatternOf(node.op) == OpPattern::kElementwise;
-  }
+bool IsSpatial(ImageUse use) {
+  return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
 
 // Inputs, outputs and constants keep the order that their users know; one channel or one position
@@ -58,7 +36,7 @@ class Units {
     std::vector<bool> spatial(parent_.size());
     for (const Node& node : graph.nodes()) Join(node);
     for (const Node& node : graph.nodes()) {
-      if (!IsSpatial(node)) continue;
+      if (!IsSpatial(ImageUseOf(node.op))) continue;
       for (const ValueId output : node.outputs) spatial[Root(output)] = true;
       if (node.inputs[0].valid()) spatial[Root(node.inputs[0])] = true;
     }
@@ -87,7 +65,7 @@ class Units {
 
  private:
   void Join(const Node& node) {
-    if (!PassesOrder(node)) return;
+    if (ImageUseOf(node.op) != ImageUse::kSameOrder) return;
     for (const ValueId output : node.outputs) {
       if (!MayBeReordered(graph_, output)) continue;
       for (const ValueId input : node.inputs) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/check.h"
+
 namespace tunec {
 namespace {
 
@@ -137,19 +139,19 @@ bool HasFixedShapes(const Graph& graph, const Node& node) {
 double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                   const FusionMachine& machine) {
   if (!HasFixedShapes(graph, node)) return 0;
-  switch (node.op) {
-    case Op::kConv:
-    case Op::kConvTranspose:
+  switch (ImageUseOf(node.op)) {
+    case ImageUse::kConvolution:
       return ContractionCost(graph, node, orders, machine);
-    case Op::kMaxPool:
-    case Op::kAveragePool:
+    case ImageUse::kPool:
       return PoolCost(graph, node, orders, machine);
-    case Op::kReshape:
-    case Op::kTranspose:
+    case ImageUse::kRenamed:
       return 0;
-    default:
+    case ImageUse::kSameOrder:
+    case ImageUse::kNeighbours:
+    case ImageUse::kAnyOrder:
       return ElementCost(graph, node, orders, machine);
   }
+  TUNEC_UNREACHABLE("image use of {}", Name(node.op));
 }
 
 }  // namespace tunec

@@ -235,4 +235,6 @@ Outputs RunOneHot(const RunContext& context) {
 
 Outputs RunAlloc(const RunContext& context) { return std::vector<Array>{context.MakeOutput()}; }
 
+Outputs RunFree(const RunContext&) { return std::vector<Array>{}; }
+
 }  // namespace tunec::reference

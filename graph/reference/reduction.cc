@@ -99,12 +99,15 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
       for (const int64_t v : x) sum += wide(v) * wide(v);
       return op == Op::kReduceL2 ? static_cast<int64_t>(std::sqrt(static_cast<double>(sum)))
                                  : static_cast<int64_t>(sum);
-    default:
+    case Op::kReduceSum:
+    case Op::kReduceMean:
       for (const int64_t v : x) sum += wide(v);
       if (op == Op::kReduceMean && !x.empty())
         return type == DataType::kU64 ? static_cast<int64_t>(sum / x.size())
                                       : static_cast<int64_t>(sum) / static_cast<int64_t>(x.size());
       return static_cast<int64_t>(sum);
+    default:
+      TUNEC_UNREACHABLE("{} is no reduction of integers", Name(op));
   }
 }
 

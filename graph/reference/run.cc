@@ -91,9 +91,7 @@ std::vector<int64_t> StridesOf(std::span<const int64_t> shape) {
 }
 
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) product *= shape[i];
-  return product;
+  return ElementCount(shape.subspan(begin, end - begin));
 }
 
 void ParallelFor(int64_t count, int64_t work_per_item,

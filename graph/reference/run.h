@@ -75,7 +75,7 @@ WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
 WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
                                 std::span<const int64_t> to, std::span<const int64_t> kernel);
 
-// One function per family; run_node.cc says which operator belongs to which.
+// One function per family.
 Outputs RunUnary(const RunContext& context);
 Outputs RunCast(const RunContext& context);
 Outputs RunBinary(const RunContext& context);
@@ -103,5 +103,17 @@ Outputs RunRange(const RunContext& context);
 Outputs RunOneHot(const RunContext& context);
 Outputs RunRotaryEmbedding(const RunContext& context);
 Outputs RunAlloc(const RunContext& context);
+Outputs RunFree(const RunContext& context);
+inline constexpr RunOp RunNone = nullptr;
+
+/// The column `reference` of op_list.h: null for what is not executed.
+inline constexpr RunOp kDefinitions[] = {
+#define TUNEC_DEFINITION(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
+                         reference, lowering)                                                   \
+  Run##reference,
+    TUNEC_OPS(TUNEC_DEFINITION)
+#undef TUNEC_DEFINITION
+};
+constexpr RunOp DefinitionOf(Op op) { return kDefinitions[static_cast<size_t>(op)]; }
 
 }  // namespace tunec::reference

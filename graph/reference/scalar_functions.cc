@@ -1,9 +1,11 @@
 #include "graph/reference/scalar_functions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "graph/reference/run.h"
 #include "ir/rounding.h"
 #include "support/check.h"
 
@@ -13,7 +15,6 @@ namespace {
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double Sign(double x) { return std::isnan(x) ? x : (x > 0) - (x < 0); }
-double Relu(double x) { return x < 0 ? 0 : x; }  // NaN stays
 double Clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
 double Gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
@@ -22,80 +23,165 @@ double GeluTanh(double x) {
   return 0.5 * x * (1 + std::tanh(c * (x + 0.044715 * x * x * x)));
 }
 
-/// Functions without attributes; null for others.
-double (*PlainFunction(Op op))(double) {
-  switch (op) {
-    case Op::kIdentity:
-    case Op::kCopy:
-    case Op::kToDevice:
-      return [](double x) { return x; };
-    case Op::kNeg:
-      return [](double x) { return -x; };
-    case Op::kAbs:
-      return [](double x) { return std::abs(x); };
-    case Op::kSign:
-      return Sign;
-    case Op::kExp:
-      return [](double x) { return std::exp(x); };
-    case Op::kLog:
-      return [](double x) { return std::log(x); };
-    case Op::kSqrt:
-      return [](double x) { return std::sqrt(x); };
-    case Op::kRsqrt:
-      return [](double x) { return 1 / std::sqrt(x); };
-    case Op::kReciprocal:
-      return [](double x) { return 1 / x; };
-    case Op::kTanh:
-      return [](double x) { return std::tanh(x); };
-    case Op::kErf:
-      return [](double x) { return std::erf(x); };
-    case Op::kSin:
-      return [](double x) { return std::sin(x); };
-    case Op::kCos:
-      return [](double x) { return std::cos(x); };
-    case Op::kTan:
-      return [](double x) { return std::tan(x); };
-    case Op::kAsin:
-      return [](double x) { return std::asin(x); };
-    case Op::kAcos:
-      return [](double x) { return std::acos(x); };
-    case Op::kAtan:
-      return [](double x) { return std::atan(x); };
-    case Op::kSinh:
-      return [](double x) { return std::sinh(x); };
-    case Op::kCosh:
-      return [](double x) { return std::cosh(x); };
-    case Op::kAsinh:
-      return [](double x) { return std::asinh(x); };
-    case Op::kAcosh:
-      return [](double x) { return std::acosh(x); };
-    case Op::kAtanh:
-      return [](double x) { return std::atanh(x); };
-    case Op::kFloor:
-      return [](double x) { return std::floor(x); };
-    case Op::kCeil:
-      return [](double x) { return std::ceil(x); };
-    case Op::kRound:
-      return [](double x) { return std::nearbyint(x); };
-    case Op::kIsNan:
-      return [](double x) { return std::isnan(x) ? 1.0 : 0.0; };
-    case Op::kRelu:
-      return Relu;
-    case Op::kSigmoid:
-      return Sigmoid;
-    case Op::kSilu:
-      return [](double x) { return x * Sigmoid(x); };
-    case Op::kSoftplus:
-      return Softplus;
-    case Op::kSoftsign:
-      return [](double x) { return x / (1 + std::abs(x)); };
-    case Op::kHardSwish:
-      return [](double x) { return x * Clamp(x / 6 + 0.5, 0, 1); };
-    case Op::kMish:
-      return [](double x) { return x * std::tanh(Softplus(x)); };
-    default:
-      return nullptr;
-  }
+using Float1 = std::function<double(double)>;
+using Int1 = std::function<int64_t(int64_t)>;
+using Float2 = std::function<double(double, double)>;
+using Int2 = std::function<int64_t(int64_t, int64_t)>;
+
+// The function itself, whatever the node's attributes and its operand's type.
+template <auto kFunction>
+Float1 Floats(const Node&) {
+  return kFunction;
+}
+template <auto kFunction>
+Float2 Floats2(const Node&) {
+  return kFunction;
+}
+template <auto kFunction>
+Int2 Ints2(const Node&, DataType) {
+  return kFunction;
+}
+
+Float1 IsInf(const Node& node) {
+  const bool low = node.Int("detect_negative") != 0, high = node.Int("detect_positive") != 0;
+  return [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; };
+}
+
+Float1 LeakyRelu(const Node& node) {
+  return [alpha = node.Float("alpha")](double x) { return x < 0 ? alpha * x : x; };
+}
+
+Float1 GeluOf(const Node& node) { return node.String("approximate") == "tanh" ? GeluTanh : Gelu; }
+
+Float1 Elu(const Node& node) {
+  return [alpha = node.Float("alpha")](double x) { return x < 0 ? alpha * std::expm1(x) : x; };
+}
+
+Float1 Selu(const Node& node) {
+  const double alpha = node.Float("alpha"), gamma = node.Float("gamma");
+  return [=](double x) { return gamma * (x <= 0 ? alpha * std::expm1(x) : x); };
+}
+
+Float1 Celu(const Node& node) {
+  return
+      [alpha = node.Float("alpha")](double x) { return x < 0 ? alpha * std::expm1(x / alpha) : x; };
+}
+
+Float1 HardSigmoid(const Node& node) {
+  const double alpha = node.Float("alpha"), beta = node.Float("beta");
+  return [=](double x) { return Clamp(alpha * x + beta, 0, 1); };
+}
+
+Float1 ThresholdedRelu(const Node& node) {
+  return [alpha = node.Float("alpha")](double x) {
+    return x > alpha ? x : 0.0;
+  };  // NaN exceeds nothing
+}
+
+Float1 Clip(const Node& node) {
+  const double lo = node.Float("min"), hi = node.Float("max");
+  return [=](double x) { return x < lo ? std::min(lo, hi) : x > hi ? hi : x; };
+}
+
+int64_t Negated(int64_t x) { return static_cast<int64_t>(-static_cast<uint64_t>(x)); }
+
+Int1 NegInts(const Node&, DataType) { return Negated; }
+
+Int1 AbsInts(const Node&, DataType type) {
+  return [is_signed = IsSigned(type)](int64_t x) { return is_signed && x < 0 ? Negated(x) : x; };
+}
+
+Int1 SignInts(const Node&, DataType type) {
+  return [is_signed = IsSigned(type)](int64_t x) {
+    return is_signed && x < 0 ? int64_t{-1} : int64_t{x != 0};
+  };
+}
+
+Int1 ReluInts(const Node&, DataType type) {
+  return [is_signed = IsSigned(type)](int64_t x) { return is_signed && x < 0 ? int64_t{0} : x; };
+}
+
+Int1 NotInts(const Node&, DataType type) {
+  if (type == DataType::kBool) return [](int64_t x) { return int64_t{x == 0}; };
+  return [](int64_t x) { return ~x; };
+}
+
+Int1 ClipInts(const Node& node, DataType type) {
+  const int64_t lo = FloatToInt(node.Float("min"), type), hi = FloatToInt(node.Float("max"), type);
+  return [=, is_signed = IsSigned(type)](int64_t x) {
+    const bool below = is_signed ? x < lo : static_cast<uint64_t>(x) < static_cast<uint64_t>(lo);
+    const int64_t raised = below ? lo : x;
+    const bool above =
+        is_signed ? raised > hi : static_cast<uint64_t>(raised) > static_cast<uint64_t>(hi);
+    return above ? hi : raised;
+  };
+}
+
+struct UnaryRow {
+  Op op;
+  Float1 (*floats)(const Node& node);                          // null: it takes no floats
+  Int1 (*ints)(const Node& node, DataType operand) = nullptr;  // null: it takes no integers
+};
+constexpr UnaryRow kUnary[] = {
+    {Op::kNeg, Floats<[](double x) { return -x; }>, NegInts},
+    {Op::kAbs, Floats<[](double x) { return std::abs(x); }>, AbsInts},
+    {Op::kSign, Floats<Sign>, SignInts},
+    {Op::kNot, nullptr, NotInts},
+    {Op::kExp, Floats<[](double x) { return std::exp(x); }>},
+    {Op::kLog, Floats<[](double x) { return std::log(x); }>},
+    {Op::kSqrt, Floats<[](double x) { return std::sqrt(x); }>},
+    {Op::kRsqrt, Floats<[](double x) { return 1 / std::sqrt(x); }>},
+    {Op::kReciprocal, Floats<[](double x) { return 1 / x; }>},
+    {Op::kTanh, Floats<[](double x) { return std::tanh(x); }>},
+    {Op::kErf, Floats<[](double x) { return std::erf(x); }>},
+    {Op::kSin, Floats<[](double x) { return std::sin(x); }>},
+    {Op::kCos, Floats<[](double x) { return std::cos(x); }>},
+    {Op::kTan, Floats<[](double x) { return std::tan(x); }>},
+    {Op::kAsin, Floats<[](double x) { return std::asin(x); }>},
+    {Op::kAcos, Floats<[](double x) { return std::acos(x); }>},
+    {Op::kAtan, Floats<[](double x) { return std::atan(x); }>},
+    {Op::kSinh, Floats<[](double x) { return std::sinh(x); }>},
+    {Op::kCosh, Floats<[](double x) { return std::cosh(x); }>},
+    {Op::kAsinh, Floats<[](double x) { return std::asinh(x); }>},
+    {Op::kAcosh, Floats<[](double x) { return std::acosh(x); }>},
+    {Op::kAtanh, Floats<[](double x) { return std::atanh(x); }>},
+    {Op::kFloor, Floats<[](double x) { return std::floor(x); }>},
+    {Op::kCeil, Floats<[](double x) { return std::ceil(x); }>},
+    {Op::kRound, Floats<[](double x) { return std::nearbyint(x); }>},
+    {Op::kIsNan, Floats<[](double x) { return std::isnan(x) ? 1.0 : 0.0; }>},
+    {Op::kIsInf, IsInf},
+    {Op::kRelu, Floats<[](double x) { return x < 0 ? 0 : x; }>, ReluInts},  // NaN stays
+    {Op::kLeakyRelu, LeakyRelu},
+    {Op::kSigmoid, Floats<Sigmoid>},
+    {Op::kSilu, Floats<[](double x) { return x * Sigmoid(x); }>},
+    {Op::kGelu, GeluOf},
+    {Op::kElu, Elu},
+    {Op::kSelu, Selu},
+    {Op::kCelu, Celu},
+    {Op::kSoftplus, Floats<Softplus>},
+    {Op::kSoftsign, Floats<[](double x) { return x / (1 + std::abs(x)); }>},
+    {Op::kHardSigmoid, HardSigmoid},
+    {Op::kHardSwish, Floats<[](double x) { return x * Clamp(x / 6 + 0.5, 0, 1); }>},
+    {Op::kMish, Floats<[](double x) { return x * std::tanh(Softplus(x)); }>},
+    {Op::kThresholdedRelu, ThresholdedRelu},
+    {Op::kClip, Clip, ClipInts},
+};
+static_assert(HasEach(kUnary, [](Op op) { return DefinitionOf(op) == RunUnary; }),
+              "an operator of one operand has no scalar function");
+
+// f(a, b) on the operands' own bits, signed or not. f is generic.
+template <auto kFunction>
+Int2 TypedInts2(const Node&, DataType type) {
+  if (IsSigned(type)) return [](int64_t a, int64_t b) { return kFunction(a, b); };
+  return [](int64_t a, int64_t b) {
+    return static_cast<int64_t>(kFunction(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  };
+}
+
+// Sums and products wrap.
+template <class F>
+int64_t Wrapped(int64_t a, int64_t b, F f) {
+  return static_cast<int64_t>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
 }
 
 int64_t UnsignedPower(int64_t base, int64_t exponent) {
@@ -110,6 +196,8 @@ int64_t Power(int64_t base, int64_t exponent) {
   return UnsignedPower(base, exponent);
 }
 
+Int2 PowInts(const Node&, DataType type) { return IsSigned(type) ? Power : UnsignedPower; }
+
 /// Division towards zero; by zero: 0, which no caller may rely on. T: int64_t or uint64_t.
 template <class T>
 T Quotient(T a, T b) {
@@ -120,174 +208,81 @@ T Quotient(T a, T b) {
 }
 
 template <class T>
-std::function<int64_t(int64_t, int64_t)> TypedIntFunction2(const Node& node) {
-  const auto as = [](auto f) {
-    return [f](int64_t a, int64_t b) {
-      return static_cast<int64_t>(f(static_cast<T>(a), static_cast<T>(b)));
-    };
+T Remainder(T a, T b) {
+  return static_cast<T>(static_cast<uint64_t>(a) -
+                        static_cast<uint64_t>(Quotient(a, b)) * static_cast<uint64_t>(b));
+}
+
+// With the sign of the divisor.
+template <class T>
+T Modulus(T a, T b) {
+  const T r = Remainder(a, b);
+  return r != 0 && (r < T{0}) != (b < T{0}) ? r + b : r;
+}
+
+Int2 ModInts(const Node& node, DataType type) {
+  if (node.Int("fmod") != 0)
+    return TypedInts2<[](auto a, auto b) { return Remainder(a, b); }>(node, type);
+  return TypedInts2<[](auto a, auto b) { return Modulus(a, b); }>(node, type);
+}
+
+Float2 Mod(const Node& node) {
+  if (node.Int("fmod") != 0) return [](double a, double b) { return std::fmod(a, b); };
+  return [](double a, double b) {
+    const double r = std::fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
   };
-  const auto remainder = [](T a, T b) -> T {
-    return static_cast<T>(static_cast<uint64_t>(a) -
-                          static_cast<uint64_t>(Quotient(a, b)) * static_cast<uint64_t>(b));
+}
+
+Int2 ShlInts(const Node&, DataType type) {
+  return [bits = static_cast<int>(SizeOf(type)) * 8](int64_t a, int64_t b) {
+    return b < 0 || b >= bits ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
   };
-  switch (node.op) {
-    case Op::kDiv:
-      return as(Quotient<T>);
-    case Op::kMin:
-      return as([](T a, T b) { return b < a ? b : a; });
-    case Op::kMax:
-      return as([](T a, T b) { return b > a ? b : a; });
-    case Op::kPrelu:
-      return [](int64_t a, int64_t b) { return static_cast<T>(a) < T{0} ? a * b : a; };
-    case Op::kMod:
-      if (node.Int("fmod") != 0) return as(remainder);
-      return as([remainder](T a, T b) -> T {
-        const T r = remainder(a, b);
-        return r != 0 && (r < T{0}) != (b < T{0}) ? r + b : r;
-      });
-    default:
-      return nullptr;
-  }
 }
 
-}  // namespace
-
-std::function<double(double)> FloatFunction(const Node& node) {
-  if (auto* plain = PlainFunction(node.op)) return plain;
-  const double alpha = node.op == Op::kGelu || node.op == Op::kClip || node.op == Op::kIsInf
-                           ? 0
-                           : node.Float("alpha");
-  switch (node.op) {
-    case Op::kIsInf: {
-      const bool low = node.Int("detect_negative") != 0, high = node.Int("detect_positive") != 0;
-      return [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; };
-    }
-    case Op::kLeakyRelu:
-      return [=](double x) { return x < 0 ? alpha * x : x; };
-    case Op::kGelu:
-      return node.String("approximate") == "tanh" ? GeluTanh : Gelu;
-    case Op::kElu:
-      return [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; };
-    case Op::kSelu: {
-      const double gamma = node.Float("gamma");
-      return [=](double x) { return gamma * (x <= 0 ? alpha * std::expm1(x) : x); };
-    }
-    case Op::kCelu:
-      return [=](double x) { return x < 0 ? alpha * std::expm1(x / alpha) : x; };
-    case Op::kHardSigmoid: {
-      const double beta = node.Float("beta");
-      return [=](double x) { return Clamp(alpha * x + beta, 0, 1); };
-    }
-    case Op::kThresholdedRelu:
-      return [=](double x) { return x > alpha ? x : 0.0; };  // NaN exceeds nothing
-    case Op::kClip: {
-      const double lo = node.Float("min"), hi = node.Float("max");
-      return [=](double x) { return x < lo ? std::min(lo, hi) : x > hi ? hi : x; };
-    }
-    default:
-      TUNEC_UNREACHABLE("{} has no scalar function", Name(node.op));
-  }
-}
-
-std::function<int64_t(int64_t)> IntFunction(const Node& node, DataType type) {
-  const auto negate = [](int64_t x) { return static_cast<int64_t>(-static_cast<uint64_t>(x)); };
-  const bool is_signed = IsSigned(type);
-  switch (node.op) {
-    case Op::kIdentity:
-    case Op::kCopy:
-    case Op::kToDevice:
-      return [](int64_t x) { return x; };
-    case Op::kNeg:
-      return negate;
-    case Op::kAbs:
-      return [=](int64_t x) { return is_signed && x < 0 ? negate(x) : x; };
-    case Op::kSign:
-      return [=](int64_t x) { return is_signed && x < 0 ? int64_t{-1} : int64_t{x != 0}; };
-    case Op::kRelu:
-      return [=](int64_t x) { return is_signed && x < 0 ? int64_t{0} : x; };
-    case Op::kNot:
-      if (type == DataType::kBool) return [](int64_t x) { return int64_t{x == 0}; };
-      return [](int64_t x) { return ~x; };
-    case Op::kClip: {
-      const int64_t lo = FloatToInt(node.Float("min"), type),
-                    hi = FloatToInt(node.Float("max"), type);
-      return [=](int64_t x) {
-        const bool below =
-            is_signed ? x < lo : static_cast<uint64_t>(x) < static_cast<uint64_t>(lo);
-        const int64_t raised = below ? lo : x;
-        const bool above =
-            is_signed ? raised > hi : static_cast<uint64_t>(raised) > static_cast<uint64_t>(hi);
-        return above ? hi : raised;
-      };
-    }
-    default:
-      TUNEC_UNREACHABLE("{} has no integer function", Name(node.op));
-  }
-}
-
-std::function<double(double, double)> FloatFunction2(const Node& node) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  switch (node.op) {
-    case Op::kPow:
-      return [](double a, double b) { return std::pow(a, b); };
-    case Op::kMin:
-      return [](double a, double b) {
-        return std::isnan(a) || std::isnan(b) ? kNan : b < a ? b : a;
-      };
-    case Op::kMax:
-      return [](double a, double b) {
-        return std::isnan(a) || std::isnan(b) ? kNan : b > a ? b : a;
-      };
-    case Op::kPrelu:
-      return [](double a, double b) { return a < 0 ? a * b : a; };
-    case Op::kMod:
-      if (node.Int("fmod") != 0) return [](double a, double b) { return std::fmod(a, b); };
-      return [](double a, double b) {
-        const double r = std::fmod(a, b);
-        return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-      };
-    default:
-      TUNEC_UNREACHABLE("{} has no scalar function", Name(node.op));
-  }
-}
-
-std::function<int64_t(int64_t, int64_t)> IntFunction2(const Node& node, DataType type) {
+Int2 ShrInts(const Node&, DataType type) {
   const int bits = static_cast<int>(SizeOf(type)) * 8;
-  const auto wide = [](int64_t x) { return static_cast<uint64_t>(x); };
-  switch (node.op) {
-    case Op::kAdd:
-      return [=](int64_t a, int64_t b) { return static_cast<int64_t>(wide(a) + wide(b)); };
-    case Op::kSub:
-      return [=](int64_t a, int64_t b) { return static_cast<int64_t>(wide(a) - wide(b)); };
-    case Op::kMul:
-      return [=](int64_t a, int64_t b) { return static_cast<int64_t>(wide(a) * wide(b)); };
-    case Op::kPow:
-      return IsSigned(type) ? Power : UnsignedPower;
-    case Op::kAnd:
-      return [](int64_t a, int64_t b) { return a & b; };
-    case Op::kOr:
-      return [](int64_t a, int64_t b) { return a | b; };
-    case Op::kXor:
-      return [](int64_t a, int64_t b) { return a ^ b; };
-    case Op::kShl:
-      return [=](int64_t a, int64_t b) {
-        return b < 0 || b >= bits ? 0 : static_cast<int64_t>(wide(a) << b);
-      };
-    case Op::kShr:
-      return [=](int64_t a, int64_t b) -> int64_t {
-        if (b < 0 || b >= bits) return IsSigned(type) && a < 0 ? -1 : 0;
-        return IsSigned(type) ? a >> b : static_cast<int64_t>(wide(a) >> b);
-      };
-    default:
-      break;
-  }
-  auto typed =
-      IsSigned(type) ? TypedIntFunction2<int64_t>(node) : TypedIntFunction2<uint64_t>(node);
-  TUNEC_CHECK(typed != nullptr, "{} has no integer function", Name(node.op));
-  return typed;
+  return [bits, is_signed = IsSigned(type)](int64_t a, int64_t b) -> int64_t {
+    if (b < 0 || b >= bits) return is_signed && a < 0 ? -1 : 0;
+    return is_signed ? a >> b : static_cast<int64_t>(static_cast<uint64_t>(a) >> b);
+  };
 }
 
-namespace {
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double Least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : b < a ? b : a; }
+double Greatest(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kNan : b > a ? b : a;
+}
+
+struct BinaryRow {
+  Op op;
+  Float2 (*floats)(const Node& node);  // null: it takes no floats
+  Int2 (*ints)(const Node& node, DataType operand);
+};
+constexpr BinaryRow kBinary[] = {
+    {Op::kAdd, Floats2<std::plus<double>{}>,
+     Ints2<[](int64_t a, int64_t b) { return Wrapped(a, b, std::plus<>()); }>},
+    {Op::kSub, Floats2<std::minus<double>{}>,
+     Ints2<[](int64_t a, int64_t b) { return Wrapped(a, b, std::minus<>()); }>},
+    {Op::kMul, Floats2<std::multiplies<double>{}>,
+     Ints2<[](int64_t a, int64_t b) { return Wrapped(a, b, std::multiplies<>()); }>},
+    {Op::kDiv, Floats2<std::divides<double>{}>,
+     TypedInts2<[](auto a, auto b) { return Quotient(a, b); }>},
+    {Op::kPow, Floats2<[](double a, double b) { return std::pow(a, b); }>, PowInts},
+    {Op::kMin, Floats2<Least>, TypedInts2<[](auto a, auto b) { return b < a ? b : a; }>},
+    {Op::kMax, Floats2<Greatest>, TypedInts2<[](auto a, auto b) { return a < b ? b : a; }>},
+    {Op::kMod, Mod, ModInts},
+    {Op::kPrelu, Floats2<[](double a, double b) { return a < 0 ? a * b : a; }>,
+     TypedInts2<[](auto a, auto b) { return a < 0 ? a * b : a; }>},
+    {Op::kAnd, nullptr, Ints2<[](int64_t a, int64_t b) { return a & b; }>},
+    {Op::kOr, nullptr, Ints2<[](int64_t a, int64_t b) { return a | b; }>},
+    {Op::kXor, nullptr, Ints2<[](int64_t a, int64_t b) { return a ^ b; }>},
+    {Op::kShl, nullptr, ShlInts},
+    {Op::kShr, nullptr, ShrInts},
+};
+static_assert(HasEach(kBinary, [](Op op) { return DefinitionOf(op) == RunBinary; }),
+              "an operator of two operands has no scalar function");
 
 template <class T>
 std::function<bool(T, T)> Comparison(Op op) {
@@ -309,7 +304,28 @@ std::function<bool(T, T)> Comparison(Op op) {
   }
 }
 
+// A member of the operator's row; it is not null.
+template <class Row, size_t n, class Function>
+Function Find(const Row (&rows)[n], Op op, Function Row::*member) {
+  const Row* row = std::ranges::find(rows, op, &Row::op);
+  TUNEC_CHECK(row != std::end(rows) && row->*member != nullptr, "{} has no such function",
+              Name(op));
+  return row->*member;
+}
+
 }  // namespace
+
+Float1 FloatFunction(const Node& node) { return Find(kUnary, node.op, &UnaryRow::floats)(node); }
+
+Int1 IntFunction(const Node& node, DataType type) {
+  return Find(kUnary, node.op, &UnaryRow::ints)(node, type);
+}
+
+Float2 FloatFunction2(const Node& node) { return Find(kBinary, node.op, &BinaryRow::floats)(node); }
+
+Int2 IntFunction2(const Node& node, DataType type) {
+  return Find(kBinary, node.op, &BinaryRow::ints)(node, type);
+}
 
 std::function<bool(double, double)> FloatComparison(Op op) { return Comparison<double>(op); }
 

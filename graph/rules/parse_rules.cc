@@ -16,13 +16,8 @@ struct OperatorChoice {
 
 // Elementwise operators that compute, by how many operands they have.
 std::vector<Op> ElementwiseOperators(int operands) {
-  constexpr Op kAll[] = {
-#define TUNEC_ID(id, name, kind, pattern) Op::id,
-      TUNEC_OPS(TUNEC_ID)
-#undef TUNEC_ID
-  };
   std::vector<Op> found;
-  for (const Op op : kAll) {
+  for (const Op op : kAllOps) {
     const OpSpec& spec = SpecOf(op);
     if (KindOf(op) == OpKind::kCompute && PatternOf(op) == OpPattern::kElementwise &&
         spec.min_inputs == operands && spec.max_inputs == operands)

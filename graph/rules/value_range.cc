@@ -42,14 +42,14 @@ ValueRange Union(const ValueRange& a, const ValueRange& b) {
           a.negative_zero || b.negative_zero};
 }
 
-ValueRange Sum(const ValueRange& a, const ValueRange& b) {
+ValueRange SumOf(const ValueRange& a, const ValueRange& b) {
   return {a.low + b.low, a.high + b.high, a.nan || b.nan || !a.IsFinite() || !b.IsFinite(),
           a.negative_zero && b.negative_zero};
 }
 
-ValueRange Negative(const ValueRange& a) { return {-a.high, -a.low, a.nan, true}; }
+ValueRange NegativeOf(const ValueRange& a) { return {-a.high, -a.low, a.nan, true}; }
 
-ValueRange Product(const ValueRange& a, const ValueRange& b) {
+ValueRange ProductOf(const ValueRange& a, const ValueRange& b) {
   if (!a.IsFinite() || !b.IsFinite()) return {};
   const auto [low, high] =
       std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
@@ -67,206 +67,213 @@ ValueRange Unwrapped(const ValueRange& range, DataType type) {
   return fits ? Between(std::floor(range.low), std::ceil(range.high)) : whole;
 }
 
-// Operators whose results are some of their operands' elements, or a bound of theirs.
-bool Chooses(Op op) {
-  switch (op) {
-    case Op::kIdentity:
-    case Op::kReshape:
-    case Op::kTranspose:
-    case Op::kExpand:
-    case Op::kSlice:
-    case Op::kTile:
-    case Op::kConcat:
-    case Op::kGather:
-    case Op::kGatherElements:
-    case Op::kWhere:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kReduceMin:
-    case Op::kReduceMax:
-    case Op::kRelu:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
-ValueRange Remainder(const ValueRange& dividend, const ValueRange& divisor, bool fmod) {
-  if (!(divisor.low > 0) || dividend.nan) return {};
-  const double most = divisor.high - 1;
-  return Between(fmod && dividend.low < 0 ? -most : 0, most);
-}
-
 class RangeFinder {
  public:
   RangeFinder(const MatchSite& site, int deepest) : site_(site), deepest_(deepest) {}
 
-  ValueRange Find(ValueId value, int depth) const {
-    const DataType type = site_.TypeOf(value).type;
-    if (const Array* constant = site_.ConstantOf(value)) return RangeOfConstant(*constant);
-    if (depth == deepest_ || ++visited_ > kMostVisited) return RangeOfType(type);
-    const NodeView node = site_.NodeOf(value);
-    if (node.op == Op::kRange) return OfRange(*node.attributes, type);
-    if (node.inputs.empty() || !node.inputs[0].valid()) return RangeOfType(type);
-    ValueRange range =
-        node.op == Op::kCast ? OfCast(node.inputs[0], type, depth + 1) : OfNode(node, depth + 1);
-    if (!IsFloat(type)) return Chooses(node.op) && !range.nan ? range : Unwrapped(range, type);
-    // Rounding keeps the order, so what is rounded lies within the rounded bounds.
-    range.low = RoundTo(range.low, type);
-    range.high = RoundTo(range.high, type);
-    return range;
-  }
+  ValueRange Find(ValueId value, int depth) const;
+  const MatchSite& site() const { return site_; }
 
  private:
-  ValueRange OfNode(const NodeView& node, int depth) const {
-    if (node.op == Op::kConcat || node.op == Op::kWhere) return OfParts(node, depth);
-    if (node.op == Op::kArgMax || node.op == Op::kArgMin) return OfPlaces(node);
-    const ValueRange x = Find(node.inputs[0], depth);
-    if (node.op == Op::kMod && !IsFloat(site_.TypeOf(node.inputs[0]).type))
-      return Remainder(x, Find(node.inputs[1], depth), IntOf(*node.attributes, "fmod") != 0);
-    if (node.inputs.size() == 2 && node.inputs[1].valid())
-      return OfBinary(node.op, x, node.inputs[1], depth);
-    switch (node.op) {
-      case Op::kIdentity:
-      case Op::kReshape:
-      case Op::kTranspose:
-      case Op::kExpand:
-      case Op::kSlice:
-      case Op::kTile:
-        return x;
-      case Op::kReduceMax:
-      case Op::kReduceMin:
-        return HasElements(node.inputs[0]) ? x : ValueRange();
-      case Op::kRelu:
-        return {std::max(x.low, 0.0), std::max(x.high, 0.0), x.nan, x.negative_zero};
-      case Op::kAbs: {
-        const double most = std::max(std::abs(x.low), std::abs(x.high));
-        return {x.ContainsZero() ? 0 : std::min(std::abs(x.low), std::abs(x.high)), most, x.nan,
-                false};
-      }
-      case Op::kNeg:
-        return Negative(x);
-      case Op::kExp:
-        return {std::exp(x.low) * (1 - 1e-6), std::exp(x.high) * (1 + 1e-6), x.nan, false};
-      case Op::kSqrt:
-        return {std::sqrt(std::max(x.low, 0.0)) * (1 - 1e-6),
-                std::sqrt(std::max(x.high, 0.0)) * (1 + 1e-6), x.nan || x.low < 0, x.negative_zero};
-      case Op::kSigmoid:
-      case Op::kHardSigmoid:
-        return {0, 1, x.nan, false};
-      case Op::kSoftmax:
-        return {0, 1, x.nan || !x.IsFinite(), false};
-      case Op::kTanh:
-      case Op::kErf:
-        return {-1, 1, x.nan, true};
-      case Op::kSin:
-      case Op::kCos:
-        return {-1, 1, x.nan || !x.IsFinite(), true};
-      case Op::kClip:
-        return OfClip(*node.attributes, x);
-      default:
-        return {};
-    }
-  }
-
-  ValueRange OfBinary(Op op, const ValueRange& x, ValueId second, int depth) const {
-    switch (op) {
-      case Op::kAdd:
-        return Sum(x, Find(second, depth));
-      case Op::kSub:
-        return Sum(x, Negative(Find(second, depth)));
-      case Op::kMul:
-        return Product(x, Find(second, depth));
-      case Op::kMin:
-      case Op::kMax: {
-        const ValueRange y = Find(second, depth);
-        ValueRange range = Union(x, y);
-        if (op == Op::kMin) range.high = std::min(x.high, y.high);
-        if (op == Op::kMax) range.low = std::max(x.low, y.low);
-        return range;
-      }
-      case Op::kGather:
-      case Op::kGatherElements:
-        return x;
-      default:
-        return {};
-    }
-  }
-
-  // The extreme of nothing is infinite.
-  bool HasElements(ValueId value) const {
-    const ValueType& type = site_.TypeOf(value);
-    return type.IsFixed() && ElementCount(type.Shape()) > 0;
-  }
-
-  // One of the operands' elements: all of them, but for where's condition.
-  ValueRange OfParts(const NodeView& node, int depth) const {
-    const size_t first = node.op == Op::kWhere ? 1 : 0;
-    ValueRange range = Find(node.inputs[first], depth);
-    for (size_t i = first + 1; i < node.inputs.size(); ++i)
-      range = Union(range, Find(node.inputs[i], depth));
-    return range;
-  }
-
-  static ValueRange OfRange(const Attributes& attributes, DataType type) {
-    const auto bound = [&](std::string_view name) {
-      return std::get<double>(attributes.find(name)->second);
-    };
-    const auto [low, high] = std::minmax(bound("start"), bound("limit"));
-    if (IsFloat(type)) return {RoundTo(low, type), RoundTo(high, type), false, true};
-    return Unwrapped({low, high, false, false}, type);
-  }
-
-  ValueRange OfPlaces(const NodeView& node) const {
-    const Dim& dim =
-        site_.TypeOf(node.inputs[0]).dims[static_cast<size_t>(IntOf(*node.attributes, "axis"))];
-    return dim.IsFixed() ? Between(0, static_cast<double>(dim.size() - 1)) : ValueRange();
-  }
-
-  static int64_t IntOf(const Attributes& attributes, std::string_view name) {
-    const auto found = attributes.find(name);
-    return found == attributes.end() ? 0 : std::get<int64_t>(found->second);
-  }
-
-  ValueRange OfCast(ValueId from, DataType to, int depth) const {
-    const ValueRange x = Find(from, depth);
-    if (IsFloat(to)) return Rounded(x);
-    if (to == DataType::kBool) return RangeOfType(to);
-    if (!IsFloat(site_.TypeOf(from).type)) return x;  // Unwrapped says whether it fits
-    // Truncated and saturated; a NaN becomes 0.
-    const ValueRange whole = RangeOfType(to);
-    const auto saturated = [&](double bound) {
-      return std::trunc(std::clamp(bound, whole.low, whole.high));
-    };
-    const ValueRange range = Between(saturated(x.low), saturated(x.high));
-    return x.nan ? Union(range, Between(0, 0)) : range;
-  }
-
-  static ValueRange Rounded(const ValueRange& x) {
-    // The bounds may round outwards, by one unit of the coarsest type.
-    constexpr double kSlack = 0x1p-7;
-    return {x.low - std::abs(x.low) * kSlack, x.high + std::abs(x.high) * kSlack, x.nan,
-            x.negative_zero};
-  }
-
-  static ValueRange OfClip(const Attributes& attributes, const ValueRange& x) {
-    const auto bound = [&](std::string_view name, double absent) {
-      const auto found = attributes.find(name);
-      if (found == attributes.end()) return absent;
-      const auto* value = std::get_if<double>(&found->second);
-      return value == nullptr ? absent : *value;
-    };
-    const double low = bound("min", -kInfinity);
-    const double high = bound("max", kInfinity);
-    return {std::clamp(x.low, low, std::max(low, high)),
-            std::clamp(x.high, low, std::max(low, high)), x.nan, true};
-  }
-
   const MatchSite& site_;
   int deepest_;
   mutable int visited_ = 0;
 };
+
+// A node, and where in the search it was met.
+class RangeQuestion {
+ public:
+  RangeQuestion(const RangeFinder& finder, ValueId value, const NodeView& node, int depth)
+      : finder_(finder), value_(value), node_(node), depth_(depth) {}
+
+  const ValueType& type() const { return finder_.site().TypeOf(value_); }
+  const ValueType& OperandType(size_t i) const { return finder_.site().TypeOf(node_.inputs[i]); }
+  size_t operands() const { return node_.inputs.size(); }
+  /// Anything where the operand is omitted.
+  ValueRange Operand(size_t i) const {
+    if (i >= node_.inputs.size() || !node_.inputs[i].valid()) return {};
+    return finder_.Find(node_.inputs[i], depth_);
+  }
+
+  int64_t Int(std::string_view name) const { return Attribute<int64_t>(name, 0); }
+  double Float(std::string_view name, double absent) const { return Attribute(name, absent); }
+
+ private:
+  template <class T>
+  T Attribute(std::string_view name, T absent) const {
+    const auto found = node_.attributes->find(name);
+    const T* value = found == node_.attributes->end() ? nullptr : std::get_if<T>(&found->second);
+    return value == nullptr ? absent : *value;
+  }
+
+  const RangeFinder& finder_;
+  ValueId value_;
+  const NodeView& node_;
+  int depth_;
+};
+
+using Q = const RangeQuestion&;
+
+// What the column `range` of op_list.h says: bounds of a node's results.
+ValueRange Any(Q) { return {}; }
+ValueRange First(Q q) { return q.Operand(0); }
+ValueRange Negative(Q q) { return NegativeOf(q.Operand(0)); }
+ValueRange Sum(Q q) { return SumOf(q.Operand(0), q.Operand(1)); }
+ValueRange Difference(Q q) { return SumOf(q.Operand(0), NegativeOf(q.Operand(1))); }
+ValueRange Product(Q q) { return ProductOf(q.Operand(0), q.Operand(1)); }
+
+ValueRange Least(Q q) {
+  const ValueRange x = q.Operand(0);
+  const ValueRange y = q.Operand(1);
+  ValueRange range = Union(x, y);
+  range.high = std::min(x.high, y.high);
+  return range;
+}
+
+ValueRange Greatest(Q q) {
+  const ValueRange x = q.Operand(0);
+  const ValueRange y = q.Operand(1);
+  ValueRange range = Union(x, y);
+  range.low = std::max(x.low, y.low);
+  return range;
+}
+
+// The extreme of nothing is infinite.
+ValueRange Extreme(Q q) {
+  const ValueType& type = q.OperandType(0);
+  return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();
+}
+
+ValueRange Relu(Q q) {
+  const ValueRange x = q.Operand(0);
+  return {std::max(x.low, 0.0), std::max(x.high, 0.0), x.nan, x.negative_zero};
+}
+
+ValueRange Abs(Q q) {
+  const ValueRange x = q.Operand(0);
+  const double most = std::max(std::abs(x.low), std::abs(x.high));
+  const double least = x.ContainsZero() ? 0 : std::min(std::abs(x.low), std::abs(x.high));
+  return {least, most, x.nan, false};
+}
+
+ValueRange Exp(Q q) {
+  const ValueRange x = q.Operand(0);
+  return {std::exp(x.low) * (1 - 1e-6), std::exp(x.high) * (1 + 1e-6), x.nan, false};
+}
+
+ValueRange Sqrt(Q q) {
+  const ValueRange x = q.Operand(0);
+  return {std::sqrt(std::max(x.low, 0.0)) * (1 - 1e-6),
+          std::sqrt(std::max(x.high, 0.0)) * (1 + 1e-6), x.nan || x.low < 0, x.negative_zero};
+}
+
+ValueRange Unit(Q q) { return {0, 1, q.Operand(0).nan, false}; }
+
+ValueRange Softmax(Q q) {
+  const ValueRange x = q.Operand(0);
+  return {0, 1, x.nan || !x.IsFinite(), false};
+}
+
+ValueRange Symmetric(Q q) { return {-1, 1, q.Operand(0).nan, true}; }
+
+ValueRange Wave(Q q) {
+  const ValueRange x = q.Operand(0);
+  return {-1, 1, x.nan || !x.IsFinite(), true};
+}
+
+ValueRange Clip(Q q) {
+  const ValueRange x = q.Operand(0);
+  const double low = q.Float("min", -kInfinity);
+  const double high = q.Float("max", kInfinity);
+  return {std::clamp(x.low, low, std::max(low, high)), std::clamp(x.high, low, std::max(low, high)),
+          x.nan, true};
+}
+
+// What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
+ValueRange Remainder(Q q) {
+  if (IsFloat(q.OperandType(0).type)) return {};
+  const ValueRange dividend = q.Operand(0);
+  const ValueRange divisor = q.Operand(1);
+  if (!(divisor.low > 0) || dividend.nan) return {};
+  const double most = divisor.high - 1;
+  return Between(q.Int("fmod") != 0 && dividend.low < 0 ? -most : 0, most);
+}
+
+// One of the operands' elements.
+ValueRange PartsFrom(Q q, size_t first) {
+  ValueRange range = q.Operand(first);
+  for (size_t i = first + 1; i < q.operands(); ++i) range = Union(range, q.Operand(i));
+  return range;
+}
+
+ValueRange Parts(Q q) { return PartsFrom(q, 0); }
+ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // behind the condition
+
+ValueRange Places(Q q) {
+  const Dim& dim = q.OperandType(0).dims[static_cast<size_t>(q.Int("axis"))];
+  return dim.IsFixed() ? Between(0, static_cast<double>(dim.size() - 1)) : ValueRange();
+}
+
+ValueRange Steps(Q q) {
+  const auto [low, high] = std::minmax({q.Float("start", -kInfinity), q.Float("limit", kInfinity)});
+  return {low, high, false, IsFloat(q.type().type)};
+}
+
+// The bounds may round outwards, by one unit of the coarsest type.
+ValueRange Rounded(const ValueRange& x) {
+  constexpr double kSlack = 0x1p-7;
+  return {x.low - std::abs(x.low) * kSlack, x.high + std::abs(x.high) * kSlack, x.nan,
+          x.negative_zero};
+}
+
+ValueRange Cast(Q q) {
+  const DataType to = q.type().type;
+  const ValueRange x = q.Operand(0);
+  if (IsFloat(to)) return Rounded(x);
+  if (to == DataType::kBool) return RangeOfType(to);
+  if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped says whether it fits
+  // Truncated and saturated; a NaN becomes 0.
+  const ValueRange whole = RangeOfType(to);
+  const auto saturated = [&](double bound) {
+    return std::trunc(std::clamp(bound, whole.low, whole.high));
+  };
+  const ValueRange range = Between(saturated(x.low), saturated(x.high));
+  return x.nan ? Union(range, Between(0, 0)) : range;
+}
+
+struct RangeRule {
+  constexpr RangeRule(ValueRange (*rule)(Q)) : find(rule) {}  // NOLINT: functions are rules
+
+  ValueRange (*find)(Q);
+  bool chooses = false;
+};
+
+// The results are some of the operands' elements, or a bound of theirs: the type can hold them.
+constexpr RangeRule Chosen(RangeRule rule) {
+  rule.chooses = true;
+  return rule;
+}
+
+constexpr RangeRule kRules[] = {
+#define TUNEC_RANGE(id, name, kind, pattern, operands, cost, repeats, rows, images, range, ...) \
+  range,
+    TUNEC_OPS(TUNEC_RANGE)
+#undef TUNEC_RANGE
+};
+
+ValueRange RangeFinder::Find(ValueId value, int depth) const {
+  const DataType type = site_.TypeOf(value).type;
+  if (const Array* constant = site_.ConstantOf(value)) return RangeOfConstant(*constant);
+  if (depth == deepest_ || ++visited_ > kMostVisited) return RangeOfType(type);
+  const NodeView node = site_.NodeOf(value);
+  const RangeRule& rule = kRules[static_cast<size_t>(node.op)];
+  ValueRange range = rule.find(RangeQuestion(*this, value, node, depth + 1));
+  if (!IsFloat(type)) return rule.chooses && !range.nan ? range : Unwrapped(range, type);
+  // Rounding keeps the order, so what is rounded lies within the rounded bounds.
+  range.low = RoundTo(range.low, type);
+  range.high = RoundTo(range.high, type);
+  return range;
+}
 
 }  // namespace
 

@@ -153,12 +153,6 @@ TEST(Inference, CompletesAttributes) {
   EXPECT_EQ(graph->nodes()[3].Ints("axes"), (std::vector<int64_t>{1, 3}));
 }
 
-constexpr Op kAllOps[] = {
-#define TUNEC_ID(id, name, kind, pattern) Op::id,
-    TUNEC_OPS(TUNEC_ID)
-#undef TUNEC_ID
-};
-
 TEST(OpTable, HasARowForEveryOperator) {
   for (const Op op : kAllOps) {
     const OpSpec& spec = SpecOf(op);

@@ -18,12 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kKinds = {"compute", "data", "shape", "control",
                                                     "memory"};
 
-constexpr std::array kOps = {
-#define TUNEC_OP(id, name, kind, pattern) Op::id,
-    TUNEC_OPS(TUNEC_OP)
-#undef TUNEC_OP
-};
-
 struct ValueText {
   std::string operator()(int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const { return fmt::format("{}", value); }
@@ -69,7 +63,7 @@ std::string GraphTable() {
   std::string text =
       "| operator | kind | operands | attributes |\n"
       "| --- | --- | --- | --- |\n";
-  for (const Op op : kOps) {
+  for (const Op op : kAllOps) {
     if (op == Op::kInput || op == Op::kConstant) continue;
     const OpSpec& spec = SpecOf(op);
     text +=
