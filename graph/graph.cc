@@ -50,10 +50,4 @@ std::vector<std::vector<NodeId>> Graph::Users() const {
   return users;
 }
 
-std::optional<ValueId> Graph::FindValue(std::string_view value_name) const {
-  for (size_t i = 0; i < values().size(); ++i)
-    if (values()[i].name == value_name) return ValueId{static_cast<int32_t>(i)};
-  return std::nullopt;
-}
-
 }  // namespace tunec

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -81,7 +80,6 @@ class Graph {
   /// Per value: the nodes that read it, in order, once per use.
   std::vector<std::vector<NodeId>> Users() const;
   bool IsOutput(ValueId id) const { return data_->is_output[id.index]; }
-  std::optional<ValueId> FindValue(std::string_view value_name) const;
   /// Whether one is a copy of the other.
   bool IsSameObject(const Graph& other) const { return data_ == other.data_; }
 

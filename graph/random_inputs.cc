@@ -1,7 +1,6 @@
 #include "graph/random_inputs.h"
 
 #include "graph/count_graph.h"
-
 #include "ir/allocate_array.h"
 #include "support/random.h"
 

@@ -22,6 +22,10 @@ struct FusionMachine {
   double column_tile = 64;
   double staging_operations = 2;  // of each element, to and from a buffer in the cache
 
+  // Attention with fewer rows of queries stays a product, a softmax and a product: they fill less
+  // than half of a vector of 16.
+  int64_t fewest_queries = 8;
+
   // Storage orders, in cycles of one core.
   int64_t vector_lanes = 16;           // of f32
   double multiply_adds_per_cycle = 2;  // vector instructions

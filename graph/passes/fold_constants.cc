@@ -86,8 +86,7 @@ std::vector<bool> FoldableNodes(const Graph& graph, const PassOptions& options) 
 
 }  // namespace
 
-Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,
-                            const NodeEvaluator& evaluate) {
+Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
   const std::vector<bool> foldable = FoldableNodes(graph, options);
   if (std::ranges::find(foldable, true) == foldable.end()) return graph;
   GrowthBudget budget(graph, options);
@@ -101,7 +100,7 @@ Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,
                    std::vector<ValueType> types;
                    for (const ValueId output : node.outputs)
                      types.push_back(graph.value(output).type);
-                   auto results = evaluate(node, *operands, types);
+                   auto results = RunNode(node, *operands, types);
                    // What cannot be computed now (an index out of range) is left to fail when it is
                    // run.
                    if (!results) return constants;
@@ -110,14 +109,6 @@ Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options,
                          builder, graph.value(node.outputs[i]).name, std::move((*results)[i])));
                    return constants;
                  });
-}
-
-Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
-  return FoldConstants(
-      graph, options,
-      [](const Node& node, std::span<const Array> inputs, std::span<const ValueType> output_types) {
-        return RunNode(node, inputs, output_types, Precision::kNative);
-      });
 }
 
 }  // namespace tunec

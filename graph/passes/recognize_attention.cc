@@ -11,8 +11,6 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// Fewer query rows than this fill less than half of a vector of 16.
-constexpr int64_t kFewestQueries = 8;
 // Under kFast a number as low as this, added, stands for -inf: no score comes near it.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
 
@@ -93,10 +91,11 @@ std::optional<int64_t> DiagonalOf(const Array& mask, double lowest) {
 /// what lies between.
 class Matcher {
  public:
-  Matcher(const Graph& graph, FloatRules rules, const std::vector<int>* uses)
+  Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses)
       : graph_(graph),
         uses_(uses),
-        lowest_(rules == FloatRules::kFast ? kAsGoodAsMinusInfinity : -INFINITY) {}
+        lowest_(options.rules == FloatRules::kFast ? kAsGoodAsMinusInfinity : -INFINITY),
+        fewest_queries_(options.machine.fewest_queries) {}
 
   std::optional<Attention> Match(const Node& product, const std::vector<ValueId>& inputs) {
     if (product.op != Op::kMatmul || product.Int("transpose_a") != 0) return {};
@@ -244,7 +243,7 @@ class Matcher {
     const std::vector<Dim> v = Dims(found_.v, found_.transpose_v);
     const size_t rank = q.size();
     if (rank < 2 || k.size() != rank || v.size() != rank) return false;
-    if (q[rank - 2].IsFixed() && q[rank - 2].size() < kFewestQueries) return false;
+    if (q[rank - 2].IsFixed() && q[rank - 2].size() < fewest_queries_) return false;
     for (size_t d = 0; d + 2 < rank; ++d) {
       if (k[d] != v[d]) return false;
       if (q[d] != k[d] && !(d + 3 == rank && k[d] == Dim(1))) return false;
@@ -255,6 +254,7 @@ class Matcher {
   const Graph& graph_;
   const std::vector<int>* uses_;
   double lowest_;
+  int64_t fewest_queries_;
   Attention found_;
 };
 
@@ -360,9 +360,9 @@ Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options)
   const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
                            GraphBuilder& builder) -> Result<std::vector<ValueId>> {
     std::vector<ValueId> unchanged;
-    if (!Matcher(graph, options.rules, &uses).Match(node, node.inputs)) return unchanged;
+    if (!Matcher(graph, options, &uses).Match(node, node.inputs)) return unchanged;
     const std::optional<Attention> found =
-        Matcher(builder.graph(), options.rules, nullptr).Match(node, inputs);
+        Matcher(builder.graph(), options, nullptr).Match(node, inputs);
     if (!found) return unchanged;
     changed = true;
     TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node));

@@ -11,8 +11,9 @@ namespace tunec {
 /// `causal` (an added one must be -inf there; under FloatRules::kFast, at most -1e9); tanh(x / c) *
 /// c becomes the soft cap; heads of k and v that are repeated for groups of query heads are read
 /// instead of copied. Left alone: scores or weights that something else reads, a softmax along
-/// another axis, selections of different numbers, and fewer than 8 queries (too few for a vector:
-/// the products are faster by themselves). Requires: verified, canonicalized, softmax recognised.
+/// another axis, selections of different numbers, and fewer queries than
+/// FusionMachine::fewest_queries (the products are faster by themselves). Requires: verified,
+/// canonicalized, softmax recognised.
 /// Ensures: dead nodes removed. O(nodes) and the elements of constant masks.
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options);
 

@@ -29,9 +29,6 @@ struct PassAnswers {
   bool IsRight(double tolerance) const { return lint.empty() && error <= tolerance; }
 };
 
-/// The answer about gradients while graphs have none.
-inline constexpr std::string_view kNoGradients = "no gradients yet";
-
 /// One set of inputs, as Graph::inputs.
 using InputSet = std::vector<Array>;
 

@@ -198,9 +198,9 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
       ->check(NotNegative());
   CLI::Option* pass =
       command
-          .add_option("--pass", arguments->passes,
-                      "verify this graph pass instead: numerics, gradients, lint, parameters; "
-                      "several run in order")
+          .add_option(
+              "--pass", arguments->passes,
+              "verify this graph pass instead: numerics, lint, parameters; several run in order")
           ->type_name("NAME")
           ->expected(1)
           ->take_all();

@@ -30,7 +30,6 @@ Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>&
   TextTable table({{"pass"},
                    {"nodes", Align::kRight},
                    {"numerics (max error)", Align::kLeft, "numerics"},
-                   {"gradients"},
                    {"lint"},
                    {"parameters", Align::kRight},
                    {"verdict"}});
@@ -38,10 +37,10 @@ Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>&
   for (const PassAnswers& answers : all) {
     const bool ok = answers.IsRight(report.tolerance);
     right = right && ok;
-    table.AddRow(
-        {answers.pass, Change(answers.nodes_before, answers.nodes_after), Numerics(answers),
-         std::string(kNoGradients), answers.lint.empty() ? "ok" : answers.lint,
-         Change(answers.parameters_before, answers.parameters_after), ok ? "ok" : "wrong"});
+    table.AddRow({answers.pass, Change(answers.nodes_before, answers.nodes_after),
+                  Numerics(answers), answers.lint.empty() ? "ok" : answers.lint,
+                  Change(answers.parameters_before, answers.parameters_after),
+                  ok ? "ok" : "wrong"});
   }
   if (report.form == OutputForm::kJson) {
     PrintJson({{"passes", table.Json()}, {"ok", right}});

@@ -15,7 +15,7 @@ struct PassReport {
   OutputForm form = OutputForm::kText;
 };
 
-/// Prints a row per pass: numerics, gradients, lint, parameters. Returns the exit code.
+/// Prints a row per pass: numerics, lint, parameters. Returns the exit code.
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
                              const std::vector<InputSet>& inputs, const PassOptions& options,
                              const PassReport& report);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -36,13 +37,17 @@ constexpr const char* kNetwork = R"(graph mlp {
 }
 )";
 
+const Node& ProducerOf(const Graph& graph, std::string_view name) {
+  return graph.node(std::ranges::find(graph.values(), name, &Value::name)->producer);
+}
+
 TEST(GraphText, PrintsWhatItParsed) {
   const auto graph = Parse(kNetwork);
   ASSERT_TRUE(graph.has_value()) << graph.error().Format();
   EXPECT_TRUE(Verify(*graph).has_value()) << Verify(*graph).error().Format();
   EXPECT_EQ(Print(*graph), kNetwork);
-  EXPECT_EQ(graph->producer(*graph->FindValue("s")).name, "/fc1/Add");
-  EXPECT_EQ(graph->producer(*graph->FindValue("h")).where.line, 8);
+  EXPECT_EQ(ProducerOf(*graph, "s").name, "/fc1/Add");
+  EXPECT_EQ(ProducerOf(*graph, "h").where.line, 8);
 }
 
 TEST(GraphText, KeepsNamedDimensionsAndComments) {
