@@ -7,8 +7,8 @@
 
 #include <fmt/ranges.h>
 
-#include "graph/index_checks.h"
 #include "graph/ops/op_table.h"
+#include "graph/passes/index_checks.h"
 #include "graph/reference.h"
 #include "ir/sizes.h"
 

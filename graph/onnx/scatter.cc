@@ -4,11 +4,11 @@
 #include <array>
 #include <optional>
 
-#include "graph/index_checks.h"
 #include "graph/onnx/formula.h"
 #include "graph/onnx/handlers.h"
 #include "graph/onnx/positions.h"
 #include "graph/onnx/window.h"
+#include "graph/passes/index_checks.h"
 #include "ir/sizes.h"
 
 namespace tunec::onnx_import {

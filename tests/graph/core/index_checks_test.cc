@@ -1,5 +1,5 @@
 // Which indices of gathers are proven to be in range, which are an error, which are to be counted.
-#include "graph/index_checks.h"
+#include "graph/passes/index_checks.h"
 
 #include <gtest/gtest.h>
 

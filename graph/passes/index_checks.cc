@@ -1,4 +1,4 @@
-#include "graph/index_checks.h"
+#include "graph/passes/index_checks.h"
 
 #include <algorithm>
 #include <map>
