@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "polyhedral/dependences.h"
+#include "polyhedral/dependence_data.h"
 #include "polyhedral/relations.h"
 
 namespace tunec {
@@ -215,20 +215,19 @@ std::string Print(const AffineSchedule& schedule, const std::vector<Statement>& 
   return text;
 }
 
-Result<AffineSchedule> Dependences::Propose(StatementFusion fusion) const {
-  isl_ctx* ctx = impl_->context.get();
-  isl_ctx_reset_error(ctx);
-  isl_ctx_reset_operations(ctx);
+Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion) {
+  Dependences::Data& data = dependences.data();
+  isl_ctx* ctx = data.Begin();
   isl::UnionSet domain(isl_union_set_read_from_str(ctx, "{ }"));
-  for (size_t s = 0; s < impl_->statements.size(); ++s) {
-    const std::string text = DomainText(static_cast<StatementId>(s), impl_->statements[s]);
+  for (size_t s = 0; s < data.statements.size(); ++s) {
+    const std::string text = DomainText(static_cast<StatementId>(s), data.statements[s]);
     domain = isl::UnionSet(
         isl_union_set_union(domain.take(), isl_union_set_read_from_str(ctx, text.c_str())));
   }
   isl::UnionMap all(isl_union_map_read_from_str(ctx, "{ }"));
   isl::UnionMap flow = all;
-  for (size_t i = 0; i < impl_->storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
+  for (size_t i = 0; i < data.storages.size(); ++i) {
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
     for (const Dependence& dependence : *through) {
       const isl::UnionMap instances(isl_union_map_from_map(dependence.instances.copy()));
       all = isl::UnionMap(isl_union_map_union(all.take(), instances.copy()));
@@ -236,7 +235,7 @@ Result<AffineSchedule> Dependences::Propose(StatementFusion fusion) const {
       flow = isl::UnionMap(isl_union_map_union(flow.take(), instances.copy()));
     }
   }
-  const Quota quota(ctx, kOperationsPerStatement * impl_->statements.size());
+  const Quota quota(ctx, kOperationsPerStatement * data.statements.size());
   SetOptions(ctx, fusion);
   isl_schedule_constraints* constraints = isl_schedule_constraints_on_domain(domain.take());
   constraints = isl_schedule_constraints_set_validity(constraints, all.copy());
@@ -245,7 +244,7 @@ Result<AffineSchedule> Dependences::Propose(StatementFusion fusion) const {
   const isl::Schedule schedule(isl_schedule_constraints_compute_schedule(constraints));
   const isl::ScheduleNode root(schedule.ok() ? isl_schedule_get_root(schedule.get()) : nullptr);
   if (!root.ok()) return isl::Failure(ctx, "a schedule");
-  AffineSchedule read = Reader(impl_->statements).Read(root);
+  AffineSchedule read = Reader(data.statements).Read(root);
   if (isl_ctx_last_error(ctx) == isl_error_quota) return isl::Failure(ctx, "a schedule");
   return read;
 }

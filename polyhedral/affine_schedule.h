@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/compute.h"
+#include "polyhedral/dependences.h"
 
 namespace tunec {
 
@@ -41,6 +42,10 @@ struct AffineSchedule {
   bool permutable = false;              // kBand: no dependence has a negative part over its loops
   std::vector<AffineSchedule> children;
 };
+
+/// What isl's own scheduler makes of the statements, whose every dependence holds (those of
+/// reductions on themselves too). kResourceLimit beyond a quota that bounds it to milliseconds.
+Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
 /// `permutable band [t, t + i]` ... indented, one node a line, for people and tests.
 std::string Print(const AffineSchedule& schedule, const std::vector<Statement>& statements);

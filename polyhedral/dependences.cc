@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
+#include "polyhedral/dependence_data.h"
 #include "polyhedral/relations.h"
 #include "support/check.h"
 
@@ -27,7 +27,7 @@ StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
 
 }  // namespace
 
-Status Dependences::Impl::Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
+Status Dependences::Data::Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
                                  std::vector<Dependence>& into) const {
   const isl::UnionMap all(isl_union_flow_get_may_dependence(flow));
   isl_union_flow_free(flow);
@@ -48,7 +48,7 @@ Status Dependences::Impl::Append(const Storage& storage, DependenceKind kind, is
 
 // Statement instances in their original order: statement by statement. The additions of a
 // reduction have one time, which spares isl their order; WithinReductions has it.
-isl::UnionMap Dependences::Impl::OriginalOrder() const {
+isl::UnionMap Dependences::Data::OriginalOrder() const {
   size_t length = 1;
   for (const Statement& statement : statements) {
     length = std::max(length, statement.iterators.size() + 1);
@@ -71,7 +71,7 @@ isl::UnionMap Dependences::Impl::OriginalOrder() const {
 }
 
 // From the instances of its statement to elements, for each access: isl reads text slowly.
-std::vector<isl::Map> Dependences::Impl::Elements(const Storage& storage) const {
+std::vector<isl::Map> Dependences::Data::Elements(const Storage& storage) const {
   std::vector<isl::Map> elements;
   for (const Access& access : storage.accesses) {
     const std::string text = AccessText(statements[access.statement], storage, access);
@@ -81,7 +81,7 @@ std::vector<isl::Map> Dependences::Impl::Elements(const Storage& storage) const 
 }
 
 // Every addition to an element depends on all that come before it.
-void Dependences::Impl::WithinReductions(const Storage& storage,
+void Dependences::Data::WithinReductions(const Storage& storage,
                                          const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -96,7 +96,7 @@ void Dependences::Impl::WithinReductions(const Storage& storage,
   }
 }
 
-Status Dependences::Impl::Compute(size_t position) {
+Status Dependences::Data::Compute(size_t position) {
   const Storage& storage = storages[position];
   const isl::UnionMap order = OriginalOrder();
   const std::vector<isl::Map> elements = Elements(storage);
@@ -132,40 +132,31 @@ Status Dependences::Impl::Compute(size_t position) {
   return {};
 }
 
-Result<const std::vector<Dependence>*> Dependences::Impl::Through(size_t storage) {
+isl_ctx* Dependences::Data::Begin() {
+  isl_ctx_reset_error(context.get());
+  isl_ctx_reset_operations(context.get());
+  return context.get();
+}
+
+Result<const std::vector<Dependence>*> Dependences::Data::Through(size_t storage) {
   if (!computed[storage]) TUNEC_RETURN_IF_ERROR(Compute(storage));
   return &*computed[storage];
 }
 
-Dependences::Dependences(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Dependences::Dependences(std::unique_ptr<Data> data) : data_(std::move(data)) {}
 Dependences::Dependences(Dependences&&) noexcept = default;
 Dependences& Dependences::operator=(Dependences&&) noexcept = default;
 Dependences::~Dependences() = default;
 
 Dependences Dependences::Of(const std::vector<Tensor>& tensors,
                             const std::vector<Statement>& statements, unsigned long operations) {
-  auto impl = std::make_unique<Impl>();
-  isl_ctx_set_max_operations(impl->context.get(), operations);
-  impl->tensors = tensors;
-  impl->statements = statements;
-  impl->storages = WrittenStorages(tensors, statements);
-  impl->computed.resize(impl->storages.size());
-  return Dependences(std::move(impl));
-}
-
-Result<std::string> Dependences::Print() const {
-  isl_ctx_reset_operations(impl_->context.get());
-  std::string text;
-  for (size_t i = 0; i < impl_->storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
-    for (const Dependence& dependence : *through) {
-      if (dependence.kind != DependenceKind::kFlow) continue;
-      char* raw = isl_map_to_str(dependence.instances.get());
-      text += fmt::format("{}: {}\n", impl_->tensors[dependence.tensor].name, raw ? raw : "");
-      free(raw);
-    }
-  }
-  return text;
+  auto data = std::make_unique<Data>();
+  isl_ctx_set_max_operations(data->context.get(), operations);
+  data->tensors = tensors;
+  data->statements = statements;
+  data->storages = WrittenStorages(tensors, statements);
+  data->computed.resize(data->storages.size());
+  return Dependences(std::move(data));
 }
 
 std::string IslVersion() {

@@ -1,50 +1,45 @@
-// The dependences themselves, as isl computes them: internal to this folder.
+// The dependences of a Compute's statements in their original order, per storage: value-based flow
+// (who reads what whom wrote) and the false dependences of reused storage.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "polyhedral/access.h"
-#include "polyhedral/isl_handles.h"
-#include "polyhedral/legality.h"
+#include "ir/compute.h"
 
 namespace tunec {
 
-enum class DependenceKind : uint8_t {
-  kFlow,   // writer -> reader
-  kReuse,  // reader or writer -> later writer
-};
+/// What is known of them. One object serves many trees over the same statements, and many
+/// questions, which are free functions: legality.h, affine_schedule.h, instance_pairs.h,
+/// describe.h. What isl computes for one is kept for the next. Owns an isl context: one thread at a
+/// time.
+class Dependences {
+ public:
+  /// Enough operations of isl for attention's statements; bounds what a hostile input costs, to
+  /// seconds.
+  static constexpr unsigned long kOperations = 40'000'000;
 
-/// All dependences of one kind through one storage between one pair of statements.
-struct Dependence {
-  TensorId tensor = 0;
-  DependenceKind kind = DependenceKind::kFlow;
-  StatementId from = 0;
-  StatementId to = 0;
-  isl::Map instances;
-};
+  /// `statements` as by ExpandReductions, which index `tensors`. Each question may take so many
+  /// operations of isl.
+  static Dependences Of(const std::vector<Tensor>& tensors,
+                        const std::vector<Statement>& statements,
+                        unsigned long operations = kOperations);
+  Dependences(Dependences&&) noexcept;
+  Dependences& operator=(Dependences&&) noexcept;
+  ~Dependences();
 
-struct Dependences::Impl {
-  isl::Context context;
-  std::vector<Tensor> tensors;
-  std::vector<Statement> statements;
-  std::vector<Storage> storages;
-  /// Per storage, computed when first asked for: most checks are decided without.
-  std::vector<std::optional<std::vector<Dependence>>> computed;
-
-  /// The dependences through one storage, or kResourceLimit.
-  Result<const std::vector<Dependence>*> Through(size_t storage);
+  /// For this folder's questions: dependence_data.h.
+  struct Data;
+  Data& data() const { return *data_; }
 
  private:
-  Status Compute(size_t storage);
-  isl::UnionMap OriginalOrder() const;
-  std::vector<isl::Map> Elements(const Storage& storage) const;
-  void WithinReductions(const Storage& storage, const std::vector<isl::Map>& elements,
-                        std::vector<Dependence>& into) const;
-  Status Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
-                std::vector<Dependence>& into) const;
+  explicit Dependences(std::unique_ptr<Data> data);
+  std::unique_ptr<Data> data_;
 };
+
+/// The version of the isl that is linked; the build checks that it is libisl's own and not
+/// the one inside libLLVM.
+std::string IslVersion();
 
 }  // namespace tunec

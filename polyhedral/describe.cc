@@ -1,10 +1,11 @@
-// The sets and relations of a Compute as text with its own names.
+#include "polyhedral/describe.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "polyhedral/dependences.h"
+#include "polyhedral/dependence_data.h"
 #include "polyhedral/relations.h"
 
 namespace tunec {
@@ -79,17 +80,31 @@ std::string AccessesOf(const std::vector<Tensor>& tensors, const Statement& stat
 
 }  // namespace
 
-Result<std::string> Dependences::Describe(const ScheduleTree& tree) const {
-  isl_ctx* ctx = impl_->context.get();
-  isl_ctx_reset_error(ctx);
-  isl_ctx_reset_operations(ctx);
-  const std::vector<Statement>& statements = impl_->statements;
+Result<std::string> PrintFlow(const Dependences& dependences) {
+  Dependences::Data& data = dependences.data();
+  data.Begin();
+  std::string text;
+  for (size_t i = 0; i < data.storages.size(); ++i) {
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    for (const Dependence& dependence : *through) {
+      if (dependence.kind != DependenceKind::kFlow) continue;
+      text += fmt::format("{}: {}\n", data.tensors[dependence.tensor].name,
+                          TextOf(isl_map_to_str(dependence.instances.get())));
+    }
+  }
+  return text;
+}
+
+Result<std::string> Describe(const Dependences& dependences, const ScheduleTree& tree) {
+  Dependences::Data& data = dependences.data();
+  isl_ctx* ctx = data.Begin();
+  const std::vector<Statement>& statements = data.statements;
   std::string text = "iteration domains\n";
   for (size_t s = 0; s < statements.size(); ++s) {
     text += fmt::format("  {}\n", DomainWithNames(ctx, static_cast<StatementId>(s), statements[s]));
   }
   text += "accesses\n";
-  for (const Statement& statement : statements) text += AccessesOf(impl_->tensors, statement);
+  for (const Statement& statement : statements) text += AccessesOf(data.tensors, statement);
   text += "schedule\n";
   for (size_t s = 0; s < statements.size(); ++s) {
     text +=
@@ -97,15 +112,15 @@ Result<std::string> Dependences::Describe(const ScheduleTree& tree) const {
                     Tuple("", TimeOf(tree, static_cast<StatementId>(s)), statements[s]));
   }
   text += "dependences\n";
-  for (size_t i = 0; i < impl_->storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
+  for (size_t i = 0; i < data.storages.size(); ++i) {
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
     for (const Dependence& dependence : *through) {
       const bool own = dependence.from == dependence.to &&
-                       IsReorderable(impl_->tensors, statements[dependence.from]);
+                       IsReorderable(data.tensors, statements[dependence.from]);
       std::string_view kind = own ? "reduction" : "flow";
       if (dependence.kind == DependenceKind::kReuse) kind = "storage";
       text += fmt::format(
-          "  {} through {}: {}\n", kind, impl_->tensors[dependence.tensor].name,
+          "  {} through {}: {}\n", kind, data.tensors[dependence.tensor].name,
           DependenceWithNames(dependence, statements[dependence.from], statements[dependence.to]));
     }
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "polyhedral/dependences.h"
+#include "polyhedral/dependence_data.h"
 #include "polyhedral/relations.h"
 
 namespace tunec {
@@ -86,17 +86,17 @@ void KeepOne(std::vector<InstancePair>& pairs) {
 
 }  // namespace
 
-Result<std::vector<InstancePair>> Dependences::Between(const InstanceBox& from,
-                                                       const InstanceBox& to, size_t most) const {
-  isl_ctx* ctx = impl_->context.get();
-  isl_ctx_reset_error(ctx);
-  isl_ctx_reset_operations(ctx);
+Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
+                                               const InstanceBox& from, const InstanceBox& to,
+                                               size_t most) {
+  Dependences::Data& data = dependences.data();
+  isl_ctx* ctx = data.Begin();
   const isl::Set sources = SetOf(ctx, from);
   const isl::Set sinks = SetOf(ctx, to);
   std::vector<InstancePair> pairs;
   const auto collect = [&](const isl::Map& map, TensorId tensor, DependenceType type) -> Status {
     Collection collection{{.tensor = tensor, .type = type},
-                          impl_->statements[from.statement].iterators.size(),
+                          data.statements[from.statement].iterators.size(),
                           most,
                           &pairs};
     const isl::Set points(isl_map_wrap(map.copy()));
@@ -105,20 +105,20 @@ Result<std::vector<InstancePair>> Dependences::Between(const InstanceBox& from,
     return Fail(ErrorCode::kResourceLimit,
                 "more than {} pairs of instances depend on each other: take fewer instances", most);
   };
-  for (size_t i = 0; i < impl_->storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
+  for (size_t i = 0; i < data.storages.size(); ++i) {
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
     for (const Dependence& dependence : *through) {
       if (dependence.from != from.statement || dependence.to != to.statement) continue;
       const isl::Map all(isl_map_intersect_range(
           isl_map_intersect_domain(dependence.instances.copy(), sources.copy()), sinks.copy()));
       if (dependence.kind == DependenceKind::kFlow) {
         const bool own = dependence.from == dependence.to &&
-                         IsReorderable(impl_->tensors, impl_->statements[dependence.from]);
+                         IsReorderable(data.tensors, data.statements[dependence.from]);
         TUNEC_RETURN_IF_ERROR(collect(own ? WithoutDetours(all) : all, dependence.tensor,
                                       own ? DependenceType::kReduction : DependenceType::kFlow));
         continue;
       }
-      const isl::Map over = Overwritten(ctx, impl_->statements, impl_->storages[i], dependence);
+      const isl::Map over = Overwritten(ctx, data.statements, data.storages[i], dependence);
       const isl::Map anti(isl_map_intersect(all.copy(), over.copy()));
       const isl::Map output(isl_map_subtract(all.copy(), over.copy()));
       TUNEC_RETURN_IF_ERROR(collect(anti, dependence.tensor, DependenceType::kAnti));
@@ -129,14 +129,14 @@ Result<std::vector<InstancePair>> Dependences::Between(const InstanceBox& from,
   return pairs;
 }
 
-Result<bool> Dependences::HasOthers(const InstanceBox& from, const InstanceBox& to) const {
-  isl_ctx* ctx = impl_->context.get();
-  isl_ctx_reset_error(ctx);
-  isl_ctx_reset_operations(ctx);
+Result<bool> HasOtherPairs(const Dependences& dependences, const InstanceBox& from,
+                           const InstanceBox& to) {
+  Dependences::Data& data = dependences.data();
+  isl_ctx* ctx = data.Begin();
   const isl::Set sources = SetOf(ctx, from);
   const isl::Set sinks = SetOf(ctx, to);
-  for (size_t i = 0; i < impl_->storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
+  for (size_t i = 0; i < data.storages.size(); ++i) {
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
     for (const Dependence& dependence : *through) {
       if (dependence.from != from.statement || dependence.to != to.statement) continue;
       isl_map* leaving = isl_map_intersect_domain(dependence.instances.copy(), sources.copy());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/compute.h"
+#include "polyhedral/dependences.h"
 
 namespace tunec {
 
@@ -30,5 +31,16 @@ struct InstancePair {
   DependenceType type = DependenceType::kFlow;
   std::vector<int64_t> from, to;  // values of the iterators
 };
+
+/// The dependences from instances in one box to instances in another, sorted, each pair once. Of
+/// a reduction's own, which relate each addition to all later ones, only those to the next in the
+/// box. kResourceLimit beyond `most` pairs, or isl's quota.
+Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
+                                               const InstanceBox& from, const InstanceBox& to,
+                                               size_t most);
+
+/// Whether instances in a box have dependent ones of the other's statement outside the other.
+Result<bool> HasOtherPairs(const Dependences& dependences, const InstanceBox& from,
+                           const InstanceBox& to);
 
 }  // namespace tunec

@@ -13,76 +13,65 @@
 #include <algorithm>
 
 #include "ir/loop_nest_names.h"
-#include "polyhedral/dependences.h"
+#include "polyhedral/dependence_data.h"
 #include "polyhedral/effects.h"
 #include "polyhedral/instances.h"
 #include "polyhedral/isl_handles.h"
 #include "polyhedral/lane_turns.h"
 #include "polyhedral/order_proof.h"
+#include "polyhedral/order_questions.h"
 #include "polyhedral/relations.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
-constexpr size_t kThreadAxes = 3;
+// One question about one dependence.
+struct Asked {
+  const OrderQuestion& question;
+  const Dependence& dependence;
+  const isl::Set& differences;  // of the times of its ends
+  isl::Set together;            // those whose first `question.depth` are 0
+};
 
 // One check of a tree. Each dependence is mapped to the set of differences between the times of
 // its ends; every question is then whether some of these vectors has a certain shape.
-class Check {
+class OrderCheck {
  public:
-  Check(isl_ctx* ctx, const ProofInput& input, const std::vector<Storage>& storages)
-      : ctx_(ctx),
-        storages_(storages),
-        tensors_(input.tensors),
-        statements_(input.statements),
-        tree_(input.tree),
-        order_(input.order) {
+  OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
+             const std::vector<Storage>& storages)
+      : ctx_(ctx), input_(input), tree_(input.tree), questions_(questions), storages_(storages) {
     BuildTimes();
-    Collect(tree_.root, 0);
   }
 
   Status CheckDependence(const Dependence& dependence) const;
 
  private:
-  // A node of the tree that asks something: a stage, or a loop that is not serial.
-  struct Place {
-    const TreeNode* node;
-    size_t depth;  // entries of time before it
-    std::vector<StatementId> inside;
-    bool Holds(StatementId s) const { return std::ranges::find(inside, s) != inside.end(); }
-  };
-
   void BuildTimes();
-  void Collect(const TreeNode& node, size_t depth);
-  const Place* StageOf(TensorId tensor) const;
   isl::Set Differences(const Dependence& dependence) const;
   isl::Set EqualBefore(isl::Set differences, size_t depth) const;
   std::string Describe(const isl::Set& violating, const Dependence& dependence) const;
   Status ExpectNone(const isl::Set& violating, const Dependence& dependence,
                     const std::string& what) const;
-  Status CheckForward(const isl::Set& differences, const Dependence& dependence) const;
-  Status CheckLoops(const isl::Set& differences, const Dependence& dependence) const;
-  Status CheckThreads(const isl::Set& differences, const Dependence& dependence) const;
-  Status CheckPipelines(const isl::Set& differences, const Dependence& dependence) const;
-  bool IsOwnReduction(const Dependence& dependence) const;
-  bool IsSumOfLanes(VarId loop, const Dependence& dependence) const;
-  bool TakesTurns(const Place& loop, const Dependence& dependence) const;
+  Status ExpectZero(const isl::Set& differences, size_t entry, const Dependence& dependence,
+                    const std::string& what) const;
+  Status Answer(const StaysInRun& run, const Asked& asked) const;
+  Status Answer(const StaysInThread& thread, const Asked& asked) const;
+  Status Answer(const RunsForward& forward, const Asked& asked) const;
+  Status Answer(const IsCopiedAhead& ahead, const Asked& asked) const;
+  Status Answer(const IsNotCarried& loop, const Asked& asked) const;
+  bool TakesTurns(VarId loop, const Asked& asked) const;
 
   isl_ctx* ctx_;
-  const std::vector<Storage>& storages_;
-  const std::vector<Tensor>& tensors_;
-  const std::vector<Statement>& statements_;  // before staging
+  const ProofInput& input_;
   const ScheduleTree& tree_;
-  ReductionOrder order_;
+  const std::vector<OrderQuestion>& questions_;
+  const std::vector<Storage>& storages_;
   size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
   std::vector<isl::Map> times_;
-  std::vector<Place> stages_;
-  std::vector<Place> loops_;
-  std::vector<Place> pipelines_;
 };
 
-void Check::BuildTimes() {
+void OrderCheck::BuildTimes() {
   std::vector<std::vector<IndexExpr>> times;
   for (size_t s = 0; s < tree_.statements.size(); ++s) {
     times.push_back(TimeOf(tree_, static_cast<StatementId>(s)));
@@ -96,60 +85,15 @@ void Check::BuildTimes() {
   }
 }
 
-void Check::Collect(const TreeNode& node, size_t depth) {
-  if (node.kind == TreeNode::Kind::kAlloc) {
-    stages_.push_back({&node, depth, StatementsBelow(node)});
-  }
-  if (node.kind == TreeNode::Kind::kLoop) {
-    if (RunsTogether(tree_.loops[node.loop].kind)) {
-      loops_.push_back({&node, depth, StatementsBelow(node)});
-    }
-    if (tree_.loops[node.loop].IsPipelined()) {
-      pipelines_.push_back({&node, depth, StatementsBelow(node)});
-    }
-  }
-  const bool has_entry =
-      node.kind == TreeNode::Kind::kLoop || node.kind == TreeNode::Kind::kSequence;
-  for (const TreeNode& child : node.children) Collect(child, depth + (has_entry ? 1 : 0));
-}
-
-const Check::Place* Check::StageOf(TensorId tensor) const {
-  const auto found = std::ranges::find_if(
-      stages_, [&](const Place& stage) { return stage.node->tensor == tensor; });
-  return found == stages_.end() ? nullptr : &*found;
-}
-
-bool Check::IsOwnReduction(const Dependence& dependence) const {
-  return dependence.from == dependence.to && IsReorderable(tensors_, statements_[dependence.from]);
-}
-
-// Lanes that all add to one element are summed before.
-bool Check::IsSumOfLanes(VarId loop, const Dependence& dependence) const {
-  return tree_.loops[loop].kind == LoopKind::kVector && order_ == ReductionOrder::kAny &&
-         IsOwnReduction(dependence) &&
-         WritesOneElement(tree_, dependence.from, statements_[dependence.from], loop);
-}
-
-// Lanes of which each write's turn comes as a whole.
-bool Check::TakesTurns(const Place& loop, const Dependence& dependence) const {
-  const StatementId id = dependence.from;
-  if (tree_.loops[loop.node->loop].kind != LoopKind::kVector || id != dependence.to ||
-      !EffectsOf(tensors_, statements_[id]).conditional) {
-    return false;
-  }
-  const auto storage = std::ranges::find(storages_, dependence.tensor, &Storage::home);
-  return KeepTurns(ctx_, id, {statements_[id], times_[id], loop.depth}, *storage);
-}
-
 // { time(b) - time(a) : a -> b a dependence }
-isl::Set Check::Differences(const Dependence& dependence) const {
+isl::Set OrderCheck::Differences(const Dependence& dependence) const {
   isl_map* times =
       isl_map_apply_domain(dependence.instances.copy(), times_[dependence.from].copy());
   times = isl_map_apply_range(times, times_[dependence.to].copy());
   return isl::Set(isl_map_deltas(times));
 }
 
-isl::Set Check::EqualBefore(isl::Set differences, size_t depth) const {
+isl::Set OrderCheck::EqualBefore(isl::Set differences, size_t depth) const {
   isl_set* set = differences.take();
   for (size_t i = 0; i < depth; ++i) {
     set = isl_set_fix_si(set, isl_dim_set, static_cast<unsigned>(i), 0);
@@ -202,7 +146,7 @@ std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
 }
 
 // The first violated instance of the dependence in words.
-std::string Check::Describe(const isl::Set& violating, const Dependence& dependence) const {
+std::string OrderCheck::Describe(const isl::Set& violating, const Dependence& dependence) const {
   const isl::Map& from = times_[dependence.from];
   const isl::Map& to = times_[dependence.to];
   isl_map* pairs = isl_map_apply_range(from.copy(), isl_set_translation(violating.copy()));
@@ -219,99 +163,97 @@ std::string Check::Describe(const isl::Set& violating, const Dependence& depende
                      DistanceText(tree_, dependence, before, after));
 }
 
-Status Check::ExpectNone(const isl::Set& violating, const Dependence& dependence,
-                         const std::string& what) const {
+Status OrderCheck::ExpectNone(const isl::Set& violating, const Dependence& dependence,
+                              const std::string& what) const {
   const isl_bool empty = violating.ok() ? isl_set_is_empty(violating.get()) : isl_bool_error;
   if (empty == isl_bool_true) return {};
   if (empty == isl_bool_error) {
-    return isl::Failure(ctx_, fmt::format("the {} of {}", what, tensors_[dependence.tensor].name));
+    return isl::Failure(ctx_,
+                        fmt::format("the {} of {}", what, input_.tensors[dependence.tensor].name));
   }
   return Fail(ErrorCode::kIllegalSchedule, "{} of {}: the {} dependence {} is violated", what,
-              tensors_[dependence.tensor].name,
+              input_.tensors[dependence.tensor].name,
               dependence.kind == DependenceKind::kFlow ? "flow" : "storage",
               Describe(violating, dependence));
 }
 
+Status OrderCheck::ExpectZero(const isl::Set& differences, size_t entry,
+                              const Dependence& dependence, const std::string& what) const {
+  const auto dimension = static_cast<unsigned>(entry);
+  const isl::Set up(isl_set_lower_bound_si(differences.copy(), isl_dim_set, dimension, 1));
+  TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, what));
+  const isl::Set down(isl_set_upper_bound_si(differences.copy(), isl_dim_set, dimension, -1));
+  return ExpectNone(down, dependence, what);
+}
+
+Status OrderCheck::Answer(const StaysInRun&, const Asked& asked) const {
+  if (asked.dependence.kind != DependenceKind::kFlow) return {};
+  const isl::Set escaping(isl_set_subtract(asked.differences.copy(), asked.together.copy()));
+  return ExpectNone(escaping, asked.dependence, "a value passes between runs of the stage");
+}
+
+Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
+  for (size_t axis = 0; axis < kThreadAxes; ++axis) {
+    TUNEC_RETURN_IF_ERROR(ExpectZero(asked.together, length_ + axis, asked.dependence,
+                                     "storage of one thread holds accesses"));
+  }
+  return {};
+}
+
 // No difference may be lexicographically zero or negative.
-Status Check::CheckForward(const isl::Set& differences, const Dependence& dependence) const {
-  isl::Set prefix = differences;
+Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
+  isl::Set prefix = asked.together;
   for (size_t i = 0; i < length_; ++i) {
     const auto dimension = static_cast<unsigned>(i);
     const isl::Set backward(isl_set_upper_bound_si(prefix.copy(), isl_dim_set, dimension, -1));
-    TUNEC_RETURN_IF_ERROR(ExpectNone(backward, dependence, "order of accesses"));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(backward, asked.dependence, "order of accesses"));
     prefix = isl::Set(isl_set_fix_si(prefix.take(), isl_dim_set, dimension, 0));
   }
-  return ExpectNone(prefix, dependence, "order of accesses");
-}
-
-// No loop that runs its iterations together may have a difference.
-Status Check::CheckLoops(const isl::Set& differences, const Dependence& dependence) const {
-  for (const Place& loop : loops_) {
-    if (!loop.Holds(dependence.from) || !loop.Holds(dependence.to)) continue;
-    if (IsSumOfLanes(loop.node->loop, dependence) || TakesTurns(loop, dependence)) continue;
-    const isl::Set together = EqualBefore(differences, loop.depth);
-    const auto dimension = static_cast<unsigned>(loop.depth);
-    const TreeLoop& tree_loop = tree_.loops[loop.node->loop];
-    const std::string what =
-        fmt::format("{} loop {} carries accesses", Name(tree_loop.kind), tree_loop.name);
-    const isl::Set up(isl_set_lower_bound_si(together.copy(), isl_dim_set, dimension, 1));
-    TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, what));
-    const isl::Set down(isl_set_upper_bound_si(together.copy(), isl_dim_set, dimension, -1));
-    TUNEC_RETURN_IF_ERROR(ExpectNone(down, dependence, what));
-  }
-  return {};
-}
-
-// No value may pass from one thread to another.
-Status Check::CheckThreads(const isl::Set& differences, const Dependence& dependence) const {
-  for (size_t axis = 0; axis < kThreadAxes; ++axis) {
-    const auto dimension = static_cast<unsigned>(length_ + axis);
-    const isl::Set up(isl_set_lower_bound_si(differences.copy(), isl_dim_set, dimension, 1));
-    TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, "storage of one thread holds accesses"));
-    const isl::Set down(isl_set_upper_bound_si(differences.copy(), isl_dim_set, dimension, -1));
-    TUNEC_RETURN_IF_ERROR(ExpectNone(down, dependence, "storage of one thread holds accesses"));
-  }
-  return {};
+  return ExpectNone(prefix, asked.dependence, "order of accesses");
 }
 
 // A copy that is begun some iterations ahead must not need what these still write.
-Status Check::CheckPipelines(const isl::Set& differences, const Dependence& dependence) const {
-  for (const Place& place : pipelines_) {
-    const TreeLoop& loop = tree_.loops[place.node->loop];
-    const auto& copies = loop.pipeline.copies;
-    const bool is_copied = std::ranges::find(copies, dependence.to) != copies.end();
-    if (!is_copied || dependence.kind != DependenceKind::kFlow) continue;
-    if (!place.Holds(dependence.from)) continue;
-    const auto dimension = static_cast<unsigned>(place.depth);
-    const isl::Set together = EqualBefore(differences, place.depth);
-    const isl::Set near(
-        isl_set_upper_bound_si(together.copy(), isl_dim_set, dimension, loop.pipeline.stages - 1));
-    TUNEC_RETURN_IF_ERROR(
-        ExpectNone(near, dependence, fmt::format("pipelined loop {} copies accesses", loop.name)));
-  }
-  return {};
+Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const {
+  const TreeLoop& loop = tree_.loops[ahead.loop];
+  const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,
+                                             static_cast<unsigned>(asked.question.depth),
+                                             loop.pipeline.stages - 1));
+  return ExpectNone(near, asked.dependence,
+                    fmt::format("pipelined loop {} copies accesses", loop.name));
 }
 
-Status Check::CheckDependence(const Dependence& dependence) const {
+Status OrderCheck::Answer(const IsNotCarried& asks, const Asked& asked) const {
+  if (TakesTurns(asks.loop, asked)) return {};
+  const TreeLoop& loop = tree_.loops[asks.loop];
+  return ExpectZero(asked.together, asked.question.depth, asked.dependence,
+                    fmt::format("{} loop {} carries accesses", Name(loop.kind), loop.name));
+}
+
+// Lanes of which each write's turn comes as a whole.
+bool OrderCheck::TakesTurns(VarId loop, const Asked& asked) const {
+  const StatementId id = asked.dependence.from;
+  const Statement& statement = input_.statements[id];
+  if (tree_.loops[loop].kind != LoopKind::kVector || id != asked.dependence.to ||
+      !EffectsOf(input_.tensors, statement).conditional) {
+    return false;
+  }
+  const auto storage = std::ranges::find(storages_, asked.dependence.tensor, &Storage::home);
+  return KeepTurns(ctx_, id, {statement, times_[id], asked.question.depth}, *storage);
+}
+
+Status OrderCheck::CheckDependence(const Dependence& dependence) const {
+  const DependenceEnds ends{dependence.from, dependence.to, dependence.tensor,
+                            dependence.kind == DependenceKind::kFlow};
   isl::Set differences = Differences(dependence);
-  if (const Place* stage = StageOf(dependence.tensor)) {
-    isl::Set within = EqualBefore(differences, stage->depth);
-    if (dependence.kind == DependenceKind::kFlow) {
-      const isl::Set escaping(isl_set_subtract(differences.take(), within.copy()));
-      TUNEC_RETURN_IF_ERROR(
-          ExpectNone(escaping, dependence, "a value passes between runs of the stage"));
-    }
+  for (const OrderQuestion& question : questions_) {
+    if (!Concerns(question, input_, ends)) continue;
+    const Asked asked{question, dependence, differences, EqualBefore(differences, question.depth)};
+    TUNEC_RETURN_IF_ERROR(
+        std::visit([&](const auto& asks) { return Answer(asks, asked); }, question.asks));
     // Each run of the stage has its own storage, so reuse between runs is void.
-    differences = std::move(within);
-    if (IsPrivate(stage->node->scope)) {
-      TUNEC_RETURN_IF_ERROR(CheckThreads(differences, dependence));
-    }
+    if (std::holds_alternative<StaysInRun>(question.asks)) differences = asked.together;
   }
-  if (order_ == ReductionOrder::kAsWritten || !IsOwnReduction(dependence)) {
-    TUNEC_RETURN_IF_ERROR(CheckForward(differences, dependence));
-  }
-  TUNEC_RETURN_IF_ERROR(CheckPipelines(differences, dependence));
-  return CheckLoops(differences, dependence);
+  return {};
 }
 
 void CollectStages(const TreeNode& node, std::vector<const TreeNode*>& stages) {
@@ -339,16 +281,14 @@ Status CheckStages(const ScheduleTree& tree) {
   return {};
 }
 
-}  // namespace
-
-Status Dependences::CheckStorages(const ScheduleTree& tree, ReductionOrder order,
-                                  const std::vector<bool>& proven) const {
+// The storages of which the order is not proven.
+Status CheckStorages(Dependences::Data& data, const ProofInput& input,
+                     const std::vector<OrderQuestion>& questions, const std::vector<bool>& proven) {
   if (std::ranges::find(proven, false) == proven.end()) return {};
-  isl_ctx* ctx = impl_->context.get();
-  const class Check check(ctx, {impl_->tensors, impl_->statements, tree, order}, impl_->storages);
+  const OrderCheck check(data.context.get(), input, questions, data.storages);
   for (size_t i = 0; i < proven.size(); ++i) {
     if (proven[i]) continue;
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, impl_->Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
     for (const Dependence& dependence : *through) {
       TUNEC_RETURN_IF_ERROR(check.CheckDependence(dependence));
     }
@@ -356,24 +296,31 @@ Status Dependences::CheckStorages(const ScheduleTree& tree, ReductionOrder order
   return {};
 }
 
-Status Dependences::Check(const ScheduleTree& tree, ReductionOrder order) const {
-  TUNEC_CHECK(tree.statements.size() == impl_->statements.size(),
+}  // namespace
+
+Status CheckLegality(const Dependences& dependences, const ScheduleTree& tree,
+                     ReductionOrder order) {
+  Dependences::Data& data = dependences.data();
+  TUNEC_CHECK(tree.statements.size() == data.statements.size(),
               "the tree has {} statements, the dependences {}", tree.statements.size(),
-              impl_->statements.size());
-  isl_ctx_reset_error(impl_->context.get());
-  isl_ctx_reset_operations(impl_->context.get());
+              data.statements.size());
+  isl_ctx* ctx = data.Begin();
   TUNEC_RETURN_IF_ERROR(CheckStages(tree));
-  TUNEC_RETURN_IF_ERROR(CheckInstances(tree, impl_->context.get()));
-  const ProofInput input{impl_->tensors, impl_->statements, tree, order};
-  return CheckStorages(tree, order, ProveOrder(input, impl_->storages));
+  TUNEC_RETURN_IF_ERROR(CheckInstances(tree, ctx));
+  const ProofInput input{data.tensors, data.statements, tree, order};
+  const std::vector<OrderQuestion> questions = QuestionsOf(tree);
+  return CheckStorages(data, input, questions, ProveOrder(input, questions, data.storages));
 }
 
-Status Dependences::CheckExactly(const ScheduleTree& tree, ReductionOrder order) const {
-  isl_ctx_reset_error(impl_->context.get());
-  isl_ctx_reset_operations(impl_->context.get());
+Status CheckLegalityExactly(const Dependences& dependences, const ScheduleTree& tree,
+                            ReductionOrder order) {
+  Dependences::Data& data = dependences.data();
+  isl_ctx* ctx = data.Begin();
   TUNEC_RETURN_IF_ERROR(CheckStages(tree));
-  TUNEC_RETURN_IF_ERROR(CheckInstances(tree, impl_->context.get()));
-  return CheckStorages(tree, order, std::vector<bool>(impl_->storages.size(), false));
+  TUNEC_RETURN_IF_ERROR(CheckInstances(tree, ctx));
+  const ProofInput input{data.tensors, data.statements, tree, order};
+  return CheckStorages(data, input, QuestionsOf(tree),
+                       std::vector<bool>(data.storages.size(), false));
 }
 
 }  // namespace tunec

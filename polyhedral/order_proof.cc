@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "polyhedral/relations.h"
+#include "support/overloaded.h"
 
 namespace tunec {
 namespace {
@@ -80,14 +80,32 @@ class Meeting {
   std::map<VarId, IndexExpr> value_;
 };
 
+using Bounds = std::vector<Interval>;
+
+bool IsZero(const Interval& interval) { return interval == Interval{0, 0}; }
+
+// Whether one of the first `depth` differences is never 0.
+bool PartBefore(const Bounds& differences, size_t depth) {
+  return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(depth),
+                     [](const Interval& i) { return i.lo > 0 || i.hi < 0; });
+}
+
+bool ArePositive(const Bounds& differences) {
+  for (const Interval& difference : differences) {
+    if (difference.lo < 0) return false;
+    if (difference.lo > 0) return true;
+  }
+  return false;
+}
+
 class OrderProof {
  public:
-  explicit OrderProof(const ProofInput& input) : input_(input) {
+  OrderProof(const ProofInput& input, const std::vector<OrderQuestion>& questions)
+      : input_(input), questions_(questions) {
     for (size_t s = 0; s < input.statements.size(); ++s) {
       times_.push_back(TimeOf(input.tree, static_cast<StatementId>(s)));
       threads_.push_back(ThreadOf(input.tree, static_cast<StatementId>(s)));
     }
-    Collect(input.tree.root, 0);
   }
 
   bool Holds(const Storage& storage) const {
@@ -102,67 +120,21 @@ class OrderProof {
   }
 
  private:
-  // A loop whose iterations run together, or a stage, with what is inside it.
-  struct Place {
-    size_t depth;  // entries of time before it
-    bool vector = false;
-    VarId loop = 0;       // if it is one
-    TensorId tensor = 0;  // of a stage
-    bool is_private = false;
-    const LoopPipeline* pipeline = nullptr;
-    std::set<StatementId> inside;
-    bool HoldsBoth(const Access& x, const Access& y) const {
-      return inside.contains(x.statement) && inside.contains(y.statement);
-    }
-  };
-
-  void Collect(const TreeNode& node, size_t depth);
   bool Holds(const Storage& storage, const Access& x, const Access& y) const;
-  bool KeepsItsOrder(const Storage& storage, StatementId statement) const;
-  bool RunsForward(const std::vector<Interval>& bounds) const;
-  std::vector<Interval> Differences(const Meeting& meeting, const Access& x, const Access& y) const;
+  bool KeepsItsOrder(const DependenceEnds& ends) const;
+  Bounds Differences(const Meeting& meeting, const Access& x, const Access& y) const;
   bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
 
-  ProofInput input_;
+  const ProofInput& input_;
+  const std::vector<OrderQuestion>& questions_;
   std::vector<std::vector<IndexExpr>> times_;
-  std::vector<std::array<IndexExpr, 3>> threads_;
-  std::vector<Place> loops_;
-  std::vector<Place> stages_;
-  std::vector<Place> pipelines_;
+  std::vector<ThreadNumbers> threads_;
 };
 
-void OrderProof::Collect(const TreeNode& node, size_t depth) {
-  const auto place = [&] {
-    const std::vector<StatementId> below = StatementsBelow(node);
-    return Place{.depth = depth, .inside = {below.begin(), below.end()}};
-  };
-  if (node.kind == TreeNode::Kind::kAlloc) {
-    stages_.push_back(place());
-    stages_.back().tensor = node.tensor;
-    stages_.back().is_private = IsPrivate(node.scope);
-  }
-  if (node.kind == TreeNode::Kind::kLoop) {
-    const LoopKind kind = input_.tree.loops[node.loop].kind;
-    if (RunsTogether(kind)) {
-      loops_.push_back(place());
-      loops_.back().vector = kind == LoopKind::kVector;
-      loops_.back().loop = node.loop;
-    }
-    if (input_.tree.loops[node.loop].IsPipelined()) {
-      pipelines_.push_back(place());
-      pipelines_.back().pipeline = &input_.tree.loops[node.loop].pipeline;
-    }
-  }
-  const bool has_entry =
-      node.kind == TreeNode::Kind::kLoop || node.kind == TreeNode::Kind::kSequence;
-  for (const TreeNode& child : node.children) Collect(child, depth + (has_entry ? 1 : 0));
-}
-
-std::vector<Interval> OrderProof::Differences(const Meeting& meeting, const Access& x,
-                                              const Access& y) const {
+Bounds OrderProof::Differences(const Meeting& meeting, const Access& x, const Access& y) const {
   const std::vector<IndexExpr>& x_time = times_[x.statement];
   const std::vector<IndexExpr>& y_time = times_[y.statement];
-  std::vector<Interval> bounds;
+  Bounds bounds;
   for (size_t i = 0; i < std::min(x_time.size(), y_time.size()); ++i) {
     bounds.push_back(meeting.Bounds(meeting.Difference(x_time[i], y_time[i])));
   }
@@ -170,81 +142,69 @@ std::vector<Interval> OrderProof::Differences(const Meeting& meeting, const Acce
 }
 
 bool OrderProof::SameThread(const Meeting& meeting, const Access& x, const Access& y) const {
-  for (size_t axis = 0; axis < threads_[x.statement].size(); ++axis) {
+  for (size_t axis = 0; axis < kThreadAxes; ++axis) {
     const IndexExpr difference =
         meeting.Difference(threads_[x.statement][axis], threads_[y.statement][axis]);
-    if (meeting.Bounds(difference) != Interval{0, 0}) return false;
+    if (!IsZero(meeting.Bounds(difference))) return false;
   }
   return true;
 }
 
-bool OrderProof::RunsForward(const std::vector<Interval>& bounds) const {
-  for (const Interval& difference : bounds) {
-    if (difference.lo < 0) return false;
-    if (difference.lo > 0) return true;
-  }
-  return false;
-}
-
 // Whether the statement's instances run one by one in the order of its iterators, all with the same
 // storage: as they are written.
-bool OrderProof::KeepsItsOrder(const Storage& storage, StatementId statement) const {
-  const auto around = [&](const Place& place) { return place.inside.contains(statement); };
-  const auto holds = [&](const Place& stage) { return stage.tensor == storage.home; };
-  if (std::ranges::any_of(loops_, around) || std::ranges::any_of(pipelines_, around) ||
-      std::ranges::any_of(stages_, holds)) {
-    return false;
-  }
+bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
+  const bool more_is_asked = std::ranges::any_of(questions_, [&](const OrderQuestion& question) {
+    return !std::holds_alternative<RunsForward>(question.asks) && Concerns(question, input_, ends);
+  });
+  if (more_is_asked) return false;
   VarId next = 0;
-  for (const IndexExpr& entry : times_[statement]) {
+  for (const IndexExpr& entry : times_[ends.from]) {
     if (entry.IsConstant()) continue;
     if (entry.AsVar() != next) return false;
     ++next;
   }
-  return static_cast<size_t>(next) == input_.statements[statement].iterators.size();
+  return static_cast<size_t>(next) == input_.statements[ends.from].iterators.size();
 }
 
 bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y) const {
-  const Statement& x_statement = input_.statements[x.statement];
-  const Meeting meeting(x_statement, x, input_.statements[y.statement], y);
+  const Meeting meeting(input_.statements[x.statement], x, input_.statements[y.statement], y);
+  const DependenceEnds ends{x.statement, y.statement, storage.home, y.reads};
   const bool own = x.statement == y.statement;
   if (own && meeting.IsSameInstance()) return true;
-  const bool permutable =
-      own && input_.order == ReductionOrder::kAny && IsReorderable(input_.tensors, x_statement);
-  if (own && !permutable) return KeepsItsOrder(storage, x.statement);
-  const std::vector<Interval> bounds = Differences(meeting, x, y);
-  const auto is_zero = [](const Interval& interval) { return interval == Interval{0, 0}; };
-  const auto part_before = [&](size_t depth) {
-    return std::any_of(bounds.begin(), bounds.begin() + static_cast<std::ptrdiff_t>(depth),
-                       [](const Interval& i) { return i.lo > 0 || i.hi < 0; });
-  };
-  for (const Place& stage : stages_) {
-    if (stage.tensor != storage.home) continue;
-    if (!stage.HoldsBoth(x, y)) return false;
-    const auto end = bounds.begin() + static_cast<std::ptrdiff_t>(stage.depth);
-    if (!std::all_of(bounds.begin(), end, is_zero)) return false;
-    if (stage.is_private && !SameThread(meeting, x, y)) return false;
-  }
-  for (const Place& loop : loops_) {
-    if (!loop.HoldsBoth(x, y)) continue;
-    const bool sums_lanes = loop.vector && permutable &&
-                            WritesOneElement(input_.tree, x.statement, x_statement, loop.loop);
-    if (sums_lanes) continue;
-    if (!is_zero(bounds[loop.depth]) && !part_before(loop.depth)) return false;
-  }
-  for (const Place& place : pipelines_) {
-    const auto& copies = place.pipeline->copies;
-    const bool is_copied = y.reads && std::ranges::find(copies, y.statement) != copies.end();
-    if (!is_copied || !place.HoldsBoth(x, y) || part_before(place.depth)) continue;
-    if (bounds[place.depth].lo < place.pipeline->stages) return false;
-  }
-  return permutable || RunsForward(bounds);
+  if (own && !ArePermutable(input_, ends)) return KeepsItsOrder(ends);
+  const Bounds differences = Differences(meeting, x, y);
+  return std::ranges::all_of(questions_, [&](const OrderQuestion& question) {
+    if (!Concerns(question, input_, ends)) return true;
+    // Only inside the node that asks have both times the entries before it and its own.
+    const size_t depth = question.depth;
+    if (!question.inside.contains(x.statement) || !question.inside.contains(y.statement)) {
+      return false;
+    }
+    return std::visit(
+        Overloaded{
+            [&](const StaysInRun&) {
+              const auto end = differences.begin() + static_cast<std::ptrdiff_t>(depth);
+              return std::all_of(differences.begin(), end, IsZero);
+            },
+            [&](const StaysInThread&) { return SameThread(meeting, x, y); },
+            [&](const RunsForward&) { return ArePositive(differences); },
+            [&](const IsCopiedAhead& ahead) {
+              return PartBefore(differences, depth) ||
+                     differences[depth].lo >= input_.tree.loops[ahead.loop].pipeline.stages;
+            },
+            [&](const IsNotCarried&) {
+              return PartBefore(differences, depth) || IsZero(differences[depth]);
+            },
+        },
+        question.asks);
+  });
 }
 
 }  // namespace
 
-std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<Storage>& storages) {
-  const OrderProof proof(input);
+std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
+                             const std::vector<Storage>& storages) {
+  const OrderProof proof(input, questions);
   std::vector<bool> proven;
   for (const Storage& storage : storages) proven.push_back(proof.Holds(storage));
   return proven;

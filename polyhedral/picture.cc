@@ -289,10 +289,10 @@ Status Photographer::FindArrows(size_t from, size_t to) {
   const Panel& source = panels_[from];
   const Panel& target = panels_[to];
   const InstanceBox& sources = source.shown.box;
-  TUNEC_ASSIGN(const bool others, dependences_.HasOthers(sources, Box(target, true)));
+  TUNEC_ASSIGN(const bool others, HasOtherPairs(dependences_, sources, Box(target, true)));
   picture_.others |= others;
   TUNEC_ASSIGN(const std::vector<InstancePair> pairs,
-               dependences_.Between(sources, target.shown.box, kMostArrows));
+               PairsBetween(dependences_, sources, target.shown.box, kMostArrows));
   for (const InstancePair& pair : pairs) {
     const auto first = source.point_of.find(pair.from), second = target.point_of.find(pair.to);
     if (first == source.point_of.end() || second == target.point_of.end()) continue;

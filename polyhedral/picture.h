@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "polyhedral/instance_pairs.h"
 #include "polyhedral/legality.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/error.h"

@@ -7,6 +7,9 @@
 
 #include "support/check.h"
 
+// A kind of node that HasTime does not list does not compile.
+#pragma GCC diagnostic error "-Wswitch"
+
 namespace tunec {
 namespace {
 
@@ -75,13 +78,25 @@ std::string TimeText(StatementId id, const Statement& statement,
   return fmt::format("{{ {} -> [{}] }}", Tuple(id, statement), entries);
 }
 
-std::array<IndexExpr, 3> ThreadOf(const ScheduleTree& tree, StatementId statement) {
-  std::array<IndexExpr, 3> thread = {IndexExpr(0), IndexExpr(0), IndexExpr(0)};
+ThreadNumbers ThreadOf(const ScheduleTree& tree, StatementId statement) {
+  ThreadNumbers thread = {IndexExpr(0), IndexExpr(0), IndexExpr(0)};
   for (const auto& [loop, value] : tree.forward[statement]) {
     const LoopKind kind = tree.loops[loop].kind;
     if (IsBlock(kind)) thread.at(BlockAxis(kind)) = value;
   }
   return thread;
+}
+
+bool HasTime(const TreeNode& node) {
+  switch (node.kind) {
+    case TreeNode::Kind::kLoop:
+    case TreeNode::Kind::kSequence:
+      return true;
+    case TreeNode::Kind::kLeaf:
+    case TreeNode::Kind::kAlloc:
+      return false;
+  }
+  TUNEC_UNREACHABLE("a node of no kind");
 }
 
 std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement) {

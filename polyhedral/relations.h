@@ -23,9 +23,15 @@ std::string TimeText(StatementId id, const Statement& statement,
 /// `{ S0[i0, i1] : 0 <= i0 < 4 and ... and (w0 >= 0 or w1 >= 0 ...) }`
 std::string AnyOfText(StatementId id, const Statement& statement,
                       const std::vector<IndexExpr>& nonnegative);
+
+inline constexpr size_t kThreadAxes = 3;
+using ThreadNumbers = std::array<IndexExpr, kThreadAxes>;
 /// Which thread of a block runs the instances of a statement, by axis: the value of the block loop
 /// of that axis around it, 0 without one.
-std::array<IndexExpr, 3> ThreadOf(const ScheduleTree& tree, StatementId statement);
+ThreadNumbers ThreadOf(const ScheduleTree& tree, StatementId statement);
+
+/// Whether a node has an entry in the times of what is below it.
+bool HasTime(const TreeNode& node);
 /// When the tree runs the instances of a statement: places in sequences and values of loops
 /// from the root down to its leaf, over its iterators.
 std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement);

@@ -7,6 +7,9 @@
 #include "ir/loop_nest_names.h"
 #include "support/check.h"
 
+// A kind of loop that RunsTogether does not list does not compile.
+#pragma GCC diagnostic error "-Wswitch"
+
 namespace tunec {
 namespace {
 
@@ -184,6 +187,26 @@ std::string KindText(LoopKind kind) {
 }
 
 }  // namespace
+
+bool RunsTogether(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kSerial:
+    case LoopKind::kUnrolled:
+    case LoopKind::kWave:
+      return false;
+    case LoopKind::kParallel:
+    case LoopKind::kVector:
+    case LoopKind::kGridX:
+    case LoopKind::kGridY:
+    case LoopKind::kGridZ:
+    case LoopKind::kBlockX:
+    case LoopKind::kBlockY:
+    case LoopKind::kBlockZ:
+    case LoopKind::kWarp:
+      return true;
+  }
+  TUNEC_UNREACHABLE("a loop of no kind");
+}
 
 std::string PrintLoop(const ScheduleTree& tree, VarId id) {
   const TreeLoop& loop = tree.loops[id];

@@ -77,9 +77,7 @@ struct TreeLoop {
 };
 
 /// Whether iterations of such a loop may run at the same time.
-constexpr bool RunsTogether(LoopKind kind) {
-  return kind != LoopKind::kSerial && kind != LoopKind::kUnrolled && kind != LoopKind::kWave;
-}
+bool RunsTogether(LoopKind kind);
 
 struct ScheduleTree {
   std::string name;

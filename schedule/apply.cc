@@ -218,7 +218,7 @@ Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& sch
 }
 
 Status CheckLegality(const ScheduledTree& scheduled, const Arithmetic& arithmetic) {
-  return scheduled.dependences.Check(scheduled.tree, arithmetic.order);
+  return CheckLegality(scheduled.dependences, scheduled.tree, arithmetic.order);
 }
 
 Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Arithmetic& arithmetic) {

@@ -115,7 +115,8 @@ class Builder {
   }
 
   std::optional<Sketch> Build() {
-    const Result<AffineSchedule> proposed = dependences_.Propose(StatementFusion::kSeparate);
+    const Result<AffineSchedule> proposed =
+        ProposeSchedule(dependences_, StatementFusion::kSeparate);
     if (!proposed) return std::nullopt;
     for (size_t s = 0; s < tree_.statements.size(); ++s) {
       auto plan = PlanBand(*proposed, compute_, tree_.statements[s], static_cast<StatementId>(s));
@@ -187,7 +188,7 @@ class Builder {
     if (std::none_of(first, schedule.steps.end(), BringsSomething)) return false;
     const auto draft = DraftSchedule(compute_, schedule, order);
     if (!draft) return false;
-    const Status legal = dependences_.Check(draft->kernel.tree, order);
+    const Status legal = CheckLegality(dependences_, draft->kernel.tree, order);
     exhausted_ = !legal && legal.error().code == ErrorCode::kResourceLimit;
     return legal.has_value();
   }

@@ -74,7 +74,7 @@ Status CheckOrder(const Compute& compute, const Statement& statement, VarId iter
     outermost.loops.push_back(statement.name + "." + statement.iterators[i].name);
   }
   TUNEC_RETURN_IF_ERROR(Apply(tree, outermost));
-  return Dependences::Of(tree.tensors, tree.statements).Check(tree, order);
+  return CheckLegality(Dependences::Of(tree.tensors, tree.statements), tree, order);
 }
 
 // The statement for the iterator's values from `begin` to `end`, counted from 0.

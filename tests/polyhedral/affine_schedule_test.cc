@@ -21,7 +21,7 @@ Compute Example(const std::string& name) {
 std::string Proposed(const Compute& compute, StatementFusion fusion = StatementFusion::kSeparate) {
   const std::vector<Statement> statements = ExpandReductions(compute);
   const Dependences dependences = Dependences::Of(compute.tensors, statements);
-  const auto proposed = dependences.Propose(fusion);
+  const auto proposed = ProposeSchedule(dependences, fusion);
   return proposed ? Print(*proposed, statements) : proposed.error().message;
 }
 
@@ -92,12 +92,12 @@ TEST(AffineSchedule, GivesUpAtItsQuotaAndCanBeAskedAgain) {
   const Compute compute = Example("heat_3d");
   const std::vector<Statement> statements = ExpandReductions(compute);
   const Dependences dependences = Dependences::Of(compute.tensors, statements);
-  const auto proposed = dependences.Propose(StatementFusion::kShared);
+  const auto proposed = ProposeSchedule(dependences, StatementFusion::kShared);
   ASSERT_FALSE(proposed);
   EXPECT_EQ(proposed.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(proposed.error().message, "isl's quota of operations is too small for a schedule");
-  EXPECT_TRUE(dependences.Propose(StatementFusion::kSeparate));
-  EXPECT_TRUE(dependences.CheckExactly(OriginalTree(compute), ReductionOrder::kAsWritten));
+  EXPECT_TRUE(ProposeSchedule(dependences, StatementFusion::kSeparate));
+  EXPECT_TRUE(CheckLegalityExactly(dependences, OriginalTree(compute), ReductionOrder::kAsWritten));
 }
 
 }  // namespace

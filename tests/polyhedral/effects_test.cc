@@ -137,10 +137,10 @@ TEST(Effects, FreeWhatTheyDoNotTouch) {
   ScheduleTree tree = OriginalTree(compute);
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kVector;
-  EXPECT_TRUE(dependences.Check(tree, ReductionOrder::kAsWritten));
+  EXPECT_TRUE(CheckLegality(dependences, tree, ReductionOrder::kAsWritten));
   tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kSerial;
   tree.loops[*tree.FindLoop("s.p")].kind = LoopKind::kParallel;
-  const Status refused = dependences.Check(tree, ReductionOrder::kAsWritten);
+  const Status refused = CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
             "parallel loop s.p carries accesses of a: the flow dependence s(p=0, i=2) -> s(p=1, "
@@ -165,7 +165,7 @@ Status CheckLanes(std::string text, std::string_view offset) {
   ScheduleTree tree = OriginalTree(MustParse(text));
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kVector;
-  return dependences.Check(tree, ReductionOrder::kAsWritten);
+  return CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
 }
 
 // All lanes write a before any reads it for b: what b wants of the lanes before is there.
@@ -189,7 +189,7 @@ TEST(Effects, MakeEliminationsVectors) {
   ScheduleTree tree = OriginalTree(compute);
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   tree.loops[*tree.FindLoop("s.j")].kind = LoopKind::kVector;
-  EXPECT_TRUE(dependences.Check(tree, ReductionOrder::kAsWritten));
+  EXPECT_TRUE(CheckLegality(dependences, tree, ReductionOrder::kAsWritten));
   EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree, Contraction::kSeparate)));
 }
 

@@ -1,6 +1,7 @@
 // Dependences and what they forbid. Illegal orders are refused with the dependence named; forced
 // through, they give wrong answers, which shows that the check is needed.
 #include "polyhedral/legality.h"
+#include "polyhedral/describe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,8 +20,8 @@ using testing::HasSubstr;
 Status Check(const ScheduleTree& tree, ReductionOrder order = ReductionOrder::kAny) {
   // The dependences of the original statements; trees here are not staged by steps.
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
-  const Status quick = dependences.Check(tree, order);
-  const Status exact = dependences.CheckExactly(tree, order);
+  const Status quick = CheckLegality(dependences, tree, order);
+  const Status exact = CheckLegalityExactly(dependences, tree, order);
   EXPECT_EQ(quick.has_value(), exact.has_value());
   return quick;
 }
@@ -64,7 +65,7 @@ void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string
 TEST(Dependences, OfAMatmul) {
   const Compute compute = MustParse(kMatmul);
   const ScheduleTree tree = OriginalTree(compute);
-  const auto text = Dependences::Of(tree.tensors, tree.statements).Print();
+  const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
   ASSERT_TRUE(text);
   // init -> every addition, addition -> later additions, every addition -> output
   EXPECT_THAT(*text, HasSubstr("acc: { S0[i0, i1] -> S1[i0' = i0, i1' = i1, i2]"));
@@ -76,7 +77,7 @@ TEST(Dependences, AreValueBased) {
   // Y reads what b wrote, not what it overwrote.
   const Compute compute = MustParse(kOverwritten);
   const ScheduleTree tree = OriginalTree(compute);
-  const auto text = Dependences::Of(tree.tensors, tree.statements).Print();
+  const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("S1[i0] -> S2[i0' = i0]"));
   EXPECT_THAT(*text, testing::Not(HasSubstr("S0[i0] -> S2")));
@@ -158,7 +159,7 @@ TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
   const auto proven = [](const ScheduleTree& tree) {
     const ProofInput input{tree.tensors, tree.statements, tree, ReductionOrder::kAsWritten};
     const std::vector<bool> found =
-        ProveOrder(input, WrittenStorages(tree.tensors, tree.statements));
+        ProveOrder(input, QuestionsOf(tree), WrittenStorages(tree.tensors, tree.statements));
     return std::ranges::find(found, false) == found.end();
   };
   for (const std::string_view text : {kSeidelRow, kMatmul}) {

@@ -238,7 +238,7 @@ TEST(Dependences, TooManyPairsAreRefused) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   const InstanceBox all{*tree.FindStatement("A"), {{0, 3}, {0, 6}}};
-  const auto pairs = dependences.Between(all, all, 10);
+  const auto pairs = PairsBetween(dependences, all, all, 10);
   ASSERT_FALSE(pairs.has_value());
   EXPECT_EQ(pairs.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(pairs.error().message,

@@ -20,11 +20,11 @@ Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Run
   const auto trees = DraftSchedule(judge.compute(), schedule, AnyArithmetic());
   if (!trees) return {Fate::kWrong, "the steps fail: " + trees.error().message};
   const ScheduledTree& draft = trees->kernel;
-  const Status quick = draft.dependences.Check(draft.tree, ReductionOrder::kAny);
+  const Status quick = CheckLegality(draft.dependences, draft.tree, ReductionOrder::kAny);
   if (!quick && quick.error().code == ErrorCode::kResourceLimit) {
     return {Fate::kRefused, quick.error().message};
   }
-  const Status exact = draft.dependences.CheckExactly(draft.tree, ReductionOrder::kAny);
+  const Status exact = CheckLegalityExactly(draft.dependences, draft.tree, ReductionOrder::kAny);
   const bool gave_up = !exact && exact.error().code == ErrorCode::kResourceLimit;
   if (!gave_up && quick.has_value() != exact.has_value()) {
     return {Fate::kWrong, "the quick proof and isl differ"};

@@ -12,6 +12,7 @@
 #include "jit/detect_cpu.h"
 #include "jit/serialize_threads.h"
 #include "polyhedral/check_elements.h"
+#include "polyhedral/describe.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/schedule_picture.h"
@@ -283,7 +284,7 @@ Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments
                DraftSchedule(request.compute, request.prefixes.back().schedule, order));
   const ScheduledTree& draft = trees.kernel;
   if (arguments.polyhedral) {
-    TUNEC_ASSIGN(const std::string text, draft.dependences.Describe(draft.tree));
+    TUNEC_ASSIGN(const std::string text, Describe(draft.dependences, draft.tree));
     fmt::print("{}", text);
   }
   return arguments.picture.svg.empty() ? Status() : DrawSchedule(draft, arguments.picture, order);

@@ -1,0 +1,18 @@
+// Dependences, domains and accesses as text, as isl simplifies them.
+#pragma once
+
+#include <string>
+
+#include "polyhedral/dependences.h"
+#include "polyhedral/schedule_tree.h"
+
+namespace tunec {
+
+/// The flow dependences as isl text, for documentation and tests.
+Result<std::string> PrintFlow(const Dependences& dependences);
+
+/// Domains and accesses of the statements, their order in `tree`, and all dependences, with the
+/// names of statements, iterators and tensors.
+Result<std::string> Describe(const Dependences& dependences, const ScheduleTree& tree);
+
+}  // namespace tunec
