@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/rewrite_loop_nest.h"
+
 namespace tunec {
 namespace {
 
@@ -26,45 +28,36 @@ constexpr std::array<std::pair<Fault, std::string_view>, 10> kNames = {{
     {Fault::kExhaust, "exhaust"},
 }};
 
-Body* BodyOf(NestNode& node) {
-  if (auto* loop = std::get_if<Loop>(&node.value)) return &loop->body;
-  if (auto* condition = std::get_if<If>(&node.value)) return &condition->body;
-  if (auto* alloc = std::get_if<Alloc>(&node.value)) return &alloc->body;
-  return nullptr;
-}
-
-bool IsInit(const NestNode& node) {
-  const auto* store = std::get_if<Store>(&node.value);
-  return store != nullptr && store->statement.ends_with(".init");
-}
-
-void DropInits(Body& body) {
-  std::erase_if(body, IsInit);
-  for (NestNode& node : body) {
-    if (Body* inner = BodyOf(node)) DropInits(*inner);
-  }
+LoopNest DropInits(LoopNest nest) {
   // A loop around nothing is not a loop nest any more.
-  std::erase_if(body, [](NestNode& node) {
-    const Body* inner = BodyOf(node);
-    return inner != nullptr && inner->empty();
-  });
+  const auto unless_empty = [](auto node) {
+    return node.body.empty() ? Body() : BodyOf(std::move(node));
+  };
+  nest = Rewrite(std::move(nest), Overloaded{
+                                      [](Store store) {
+                                        const bool is_init = store.statement.ends_with(".init");
+                                        return is_init ? Body() : BodyOf(std::move(store));
+                                      },
+                                      [&](Loop loop) { return unless_empty(std::move(loop)); },
+                                      [&](If branch) { return unless_empty(std::move(branch)); },
+                                      [&](Alloc alloc) { return unless_empty(std::move(alloc)); },
+                                  });
+  std::erase_if(nest.phases, [](const Phase& phase) { return phase.body.empty(); });
+  return nest;
 }
 
 // Calls `change` on stores until it says that it has changed one.
-bool ChangeStore(Body& body, const std::function<bool(Store&)>& change) {
-  for (NestNode& node : body) {
-    if (auto* store = std::get_if<Store>(&node.value); store != nullptr && change(*store)) {
-      return true;
-    }
-    Body* inner = BodyOf(node);
-    if (inner != nullptr && ChangeStore(*inner, change)) return true;
-  }
-  return false;
+LoopNest ChangeStore(LoopNest nest, const std::function<bool(Store&)>& change) {
+  bool changed = false;
+  return Rewrite(std::move(nest), [&](Store store) {
+    changed = changed || change(store);
+    return store;
+  });
 }
 
-bool ReverseRead(const LoopNest& nest, Store& store) {
+bool ReverseRead(const std::vector<Tensor>& tensors, Store& store) {
   for (Read& read : store.reads) {
-    const Tensor& tensor = nest.tensors[read.tensor];
+    const Tensor& tensor = tensors[read.tensor];
     if (tensor.role != TensorRole::kInput || read.index.empty()) continue;
     if (tensor.shape.back() < 2) continue;
     read.index.back() = IndexExpr(tensor.shape.back() - 1) - read.index.back();
@@ -73,9 +66,9 @@ bool ReverseRead(const LoopNest& nest, Store& store) {
   return false;
 }
 
-bool ShiftWrite(const LoopNest& nest, Store& store) {
+bool ShiftWrite(const std::vector<Tensor>& tensors, Store& store) {
   for (Write& write : store.writes) {
-    if (nest.tensors[write.tensor].role != TensorRole::kOutput || write.index.empty()) continue;
+    if (tensors[write.tensor].role != TensorRole::kOutput || write.index.empty()) continue;
     write.index.front() += IndexExpr(1);
     return true;
   }
@@ -83,25 +76,26 @@ bool ShiftWrite(const LoopNest& nest, Store& store) {
 }
 
 // Whether the body combines values over the loop's iterations.
-bool Reduces(Body& body, VarId loop) {
-  return ChangeStore(body, [&](const Store& store) {
-    const auto uses = [&](const IndexExpr& index) { return index.Uses(loop); };
-    return store.reducer && std::ranges::none_of(store.writes[0].index, uses);
+bool Reduces(const Loop& loop) {
+  bool reduces = false;
+  ForEach<Store>(loop.body, [&](const Store& store) {
+    const auto uses = [&](const IndexExpr& index) { return index.Uses(loop.var); };
+    reduces |= store.reducer && std::ranges::none_of(store.writes[0].index, uses);
   });
+  return reduces;
 }
 
 // Ends the first loop over a reduction one iteration early.
-bool DropTerm(Body& body) {
-  for (NestNode& node : body) {
-    auto* loop = std::get_if<Loop>(&node.value);
-    if (loop != nullptr && Reduces(loop->body, loop->var)) {
-      for (IndexExpr& upper : loop->upper) upper -= IndexExpr(1);
-      return true;
-    }
-    Body* inner = BodyOf(node);
-    if (inner != nullptr && DropTerm(*inner)) return true;
-  }
-  return false;
+LoopNest DropTerm(LoopNest nest) {
+  std::optional<VarId> first;
+  ForEach<Loop>(nest, [&](const Loop& loop) {
+    if (!first && Reduces(loop)) first = loop.var;
+  });
+  return Rewrite(std::move(nest), [&](Loop loop) {
+    if (loop.var != first) return loop;
+    for (IndexExpr& upper : loop.upper) upper -= IndexExpr(1);
+    return loop;
+  });
 }
 
 bool MoveSteps(Store& store) {
@@ -146,20 +140,25 @@ std::optional<Fault> ParseFault(std::string_view name) {
 }
 
 LoopNest Corrupt(LoopNest nest, Fault fault) {
-  bool changed = false;
-  for (Phase& phase : nest.phases) {
-    if (fault == Fault::kDropInit) DropInits(phase.body);
-    if (changed) continue;
-    if (fault == Fault::kReverseIndex) {
-      changed = ChangeStore(phase.body, [&](Store& store) { return ReverseRead(nest, store); });
-    }
-    if (fault == Fault::kDropTerm) changed = DropTerm(phase.body);
-    if (fault == Fault::kTwoSteps) changed = ChangeStore(phase.body, MoveSteps);
-    if (fault == Fault::kOverrun) {
-      changed = ChangeStore(phase.body, [&](Store& store) { return ShiftWrite(nest, store); });
-    }
+  const std::vector<Tensor> tensors = nest.tensors;
+  switch (fault) {
+    case Fault::kDropInit:
+      return DropInits(std::move(nest));
+    case Fault::kReverseIndex:
+      return ChangeStore(std::move(nest), [&](Store& s) { return ReverseRead(tensors, s); });
+    case Fault::kDropTerm:
+      return DropTerm(std::move(nest));
+    case Fault::kTwoSteps:
+      return ChangeStore(std::move(nest), MoveSteps);
+    case Fault::kOverrun:
+      return ChangeStore(std::move(nest), [&](Store& s) { return ShiftWrite(tensors, s); });
+    case Fault::kNone:
+    case Fault::kCrash:
+    case Fault::kHang:
+    case Fault::kHangMeasuring:
+    case Fault::kExhaust:
+      break;
   }
-  std::erase_if(nest.phases, [](const Phase& phase) { return phase.body.empty(); });
   return nest;
 }
 

@@ -17,11 +17,14 @@ bool UsesAny(const std::vector<IndexExpr>& exprs, VarId variable) {
 bool ShapesBody(const Body& body, VarId variable) {
   bool found = false;
   VisitNodes(body, [&](const NestNode& node) {
-    if (const auto* loop = std::get_if<Loop>(&node.value)) {
-      found |= UsesAny(loop->lower, variable) || UsesAny(loop->upper, variable);
-    } else if (const auto* branch = std::get_if<If>(&node.value)) {
-      found |= UsesAny(branch->nonnegative, variable);
-    }
+    found |= Visit(
+        node,
+        [&](const Loop& loop) {
+          return UsesAny(loop.lower, variable) || UsesAny(loop.upper, variable);
+        },
+        [&](const If& branch) { return UsesAny(branch.nonnegative, variable); },
+        [](const Alloc&) { return false; }, [](const Tile&) { return false; },
+        [](const Roles&) { return false; }, [](const LeafNode auto&) { return false; });
   });
   return found;
 }
@@ -60,19 +63,29 @@ class Counter {
 
  private:
   double InNode(const NestNode& node, bool in_vector) {
-    if (const auto* loop = std::get_if<Loop>(&node.value)) return InLoop(*loop, in_vector);
-    if (const auto* branch = std::get_if<If>(&node.value)) {
-      for (const IndexExpr& condition : branch->nonnegative) {
-        if (!condition.UsesLoaded() && Evaluate(condition, point_) < 0) return 0;
-      }
-    }
-    double count = 0;
-    if (const auto* store = std::get_if<Store>(&node.value)) {
-      count = MultiplyAddsOf(*store);
-      if (in_vector) vector_ += count * weight_;
-    }
-    ForEachBody(node, [&](const Body& inner) { count += InBody(inner, in_vector); });
-    return count;
+    return Visit(
+        node, [&](const Loop& loop) { return InLoop(loop, in_vector); },
+        [&](const If& branch) { return Holds(branch) ? InBody(branch.body, in_vector) : 0; },
+        [&](const Alloc& alloc) { return InBody(alloc.body, in_vector); },
+        [&](const Tile& tile) { return InBody(tile.body, in_vector); },
+        [&](const Roles& roles) {
+          double count = 0;
+          for (const Role& role : roles.roles) count += InBody(role.body, in_vector);
+          return count;
+        },
+        [&](const Store& store) {
+          const double count = MultiplyAddsOf(store);
+          if (in_vector) vector_ += count * weight_;
+          return count;
+        },
+        [](const LeafNode auto&) { return 0.0; });
+  }
+
+  // As far as it is known.
+  bool Holds(const If& branch) const {
+    return std::ranges::none_of(branch.nonnegative, [&](const IndexExpr& condition) {
+      return !condition.UsesLoaded() && Evaluate(condition, point_) < 0;
+    });
   }
 
   double InLoop(const Loop& loop, bool in_vector) {

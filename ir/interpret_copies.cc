@@ -19,12 +19,8 @@ bool SameBits(const Scalar& a, const Scalar& b) {
 
 CopiesInFlight::CopiesInFlight(const LoopNest& nest, const Storage& storage, RaceDetector* races)
     : storage_(storage), races_(races) {
-  for (const Phase& phase : nest.phases) {
-    VisitNodes(phase.body, [&](const NestNode& node) {
-      const auto* copy = std::get_if<AsyncCopy>(&node.value);
-      if (copy != nullptr) tokens_.emplace(copy->to.tensor, copy->token);
-    });
-  }
+  ForEach<AsyncCopy>(nest,
+                     [&](const AsyncCopy& copy) { tokens_.emplace(copy.to.tensor, copy.token); });
 }
 
 void CopiesInFlight::Arrive(int token, int64_t stage) {

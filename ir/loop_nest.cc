@@ -47,19 +47,17 @@ int64_t CountWaves(const Phase& phase) {
 
 Launch LaunchOf(const Phase& phase) {
   Launch launch;
-  VisitNodes(phase.body, [&](const NestNode& node) {
-    const auto* loop = std::get_if<Loop>(&node.value);
-    if (loop == nullptr) return;
-    if (IsBlock(loop->kind)) {
+  ForEach<Loop>(phase.body, [&](const Loop& loop) {
+    if (IsBlock(loop.kind)) {
       // Threads are counted from 0, wherever the loop begins.
-      int64_t& threads = launch.block.at(BlockAxis(loop->kind));
-      int64_t upper = loop->upper.front().constant();
-      for (const IndexExpr& bound : loop->upper) upper = std::min(upper, bound.constant());
+      int64_t& threads = launch.block.at(BlockAxis(loop.kind));
+      int64_t upper = loop.upper.front().constant();
+      for (const IndexExpr& bound : loop.upper) upper = std::min(upper, bound.constant());
       threads = std::max(threads, upper);
     }
-    if (IsGrid(loop->kind)) {
-      launch.grid.at(static_cast<size_t>(loop->kind) - static_cast<size_t>(LoopKind::kGridX)) =
-          ConstantExtent(*loop);
+    if (IsGrid(loop.kind)) {
+      launch.grid.at(static_cast<size_t>(loop.kind) - static_cast<size_t>(LoopKind::kGridX)) =
+          ConstantExtent(loop);
     }
   });
   return launch;
@@ -67,10 +65,7 @@ Launch LaunchOf(const Phase& phase) {
 
 bool HoldsBlockLoop(const Body& body) {
   bool holds = false;
-  VisitNodes(body, [&](const NestNode& node) {
-    const auto* loop = std::get_if<Loop>(&node.value);
-    holds |= loop != nullptr && IsBlock(loop->kind);
-  });
+  ForEach<Loop>(body, [&](const Loop& loop) { holds |= IsBlock(loop.kind); });
   return holds;
 }
 

@@ -228,18 +228,15 @@ std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const T
 
 std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& target) {
   std::vector<std::string> missing;
-  for (const Phase& phase : nest.phases) {
-    VisitNodes(phase.body, [&](const NestNode& node) {
-      const auto* tile = std::get_if<Tile>(&node.value);
-      const auto* intrinsic = tile == nullptr ? nullptr : FindTileIntrinsic(tile->intrinsic);
-      if (intrinsic == nullptr) return;
-      for (std::string& feature : MissingFeatures(*intrinsic, target)) {
-        if (std::ranges::find(missing, feature) == missing.end()) {
-          missing.push_back(std::move(feature));
-        }
+  ForEach<Tile>(nest, [&](const Tile& tile) {
+    const auto* intrinsic = FindTileIntrinsic(tile.intrinsic);
+    if (intrinsic == nullptr) return;
+    for (std::string& feature : MissingFeatures(*intrinsic, target)) {
+      if (std::ranges::find(missing, feature) == missing.end()) {
+        missing.push_back(std::move(feature));
       }
-    });
-  }
+    }
+  });
   return missing;
 }
 

@@ -72,11 +72,7 @@ class Verifier {
         return Wrong("variable name '{}' is empty or used twice", name);
       }
     }
-    for (const Phase& phase : nest_.phases) {
-      VisitNodes(phase.body, [&](const NestNode& node) {
-        if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) tokens_.insert(copy->token);
-      });
-    }
+    ForEach<AsyncCopy>(nest_, [&](const AsyncCopy& copy) { tokens_.insert(copy.token); });
     for (const Phase& phase : nest_.phases) {
       waves_ = phase.body.size() == 1;
       TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(phase.body, true), "phase " + phase.name));
@@ -140,9 +136,7 @@ class Verifier {
     TUNEC_RETURN_IF_ERROR(CheckBinding(loop));
     if (loop.kind == LoopKind::kVector) {
       bool holds_loop = false;
-      VisitNodes(loop.body, [&](const NestNode& node) {
-        holds_loop |= std::holds_alternative<Loop>(node.value);
-      });
+      ForEach<Loop>(loop.body, [&](const Loop&) { holds_loop = true; });
       if (holds_loop) return Wrong("a vector loop must be innermost");
     }
     if (loop.kind == LoopKind::kUnrolled && MostIterations(loop) > kMostUnrolled) {

@@ -11,14 +11,19 @@ void Report(const std::vector<Access>& accesses, bool writes,
 
 }  // namespace
 
+void ForEachBody(NestNode& node, const std::function<void(Body&)>& visit) {
+  Visit(
+      node, [&](Loop& loop) { visit(loop.body); }, [&](If& branch) { visit(branch.body); },
+      [&](Alloc& alloc) { visit(alloc.body); }, [&](Tile& tile) { visit(tile.body); },
+      [&](Roles& roles) {
+        for (Role& role : roles.roles) visit(role.body);
+      },
+      [](const LeafNode auto&) {});
+}
+
 void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& visit) {
-  if (const auto* loop = std::get_if<Loop>(&node.value)) return visit(loop->body);
-  if (const auto* branch = std::get_if<If>(&node.value)) return visit(branch->body);
-  if (const auto* alloc = std::get_if<Alloc>(&node.value)) return visit(alloc->body);
-  if (const auto* tile = std::get_if<Tile>(&node.value)) return visit(tile->body);
-  if (const auto* roles = std::get_if<Roles>(&node.value)) {
-    for (const Role& role : roles->roles) visit(role.body);
-  }
+  // The same bodies, which are only looked at.
+  ForEachBody(const_cast<NestNode&>(node), [&](Body& body) { visit(body); });
 }
 
 void VisitNodes(const Body& body, const std::function<void(const NestNode&)>& visit) {
@@ -29,15 +34,19 @@ void VisitNodes(const Body& body, const std::function<void(const NestNode&)>& vi
 }
 
 void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool)>& visit) {
-  if (const auto* store = std::get_if<Store>(&node.value)) {
-    Report(store->reads, false, visit);
-    Report(store->writes, true, visit);
-  } else if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
-    visit(copy->from.tensor, false);
-    visit(copy->to.tensor, true);
-  } else if (const auto* prefetch = std::get_if<Prefetch>(&node.value)) {
-    visit(prefetch->address.tensor, false);
-  }
+  Visit(
+      node,
+      [&](const Store& store) {
+        Report(store.reads, false, visit);
+        Report(store.writes, true, visit);
+      },
+      [&](const AsyncCopy& copy) {
+        visit(copy.from.tensor, false);
+        visit(copy.to.tensor, true);
+      },
+      [&](const Prefetch& prefetch) { visit(prefetch.address.tensor, false); }, [](const Loop&) {},
+      [](const If&) {}, [](const Alloc&) {}, [](const Arrive&) {}, [](const Wait&) {},
+      [](const Barrier&) {}, [](const Roles&) {}, [](const Tile&) {});
 }
 
 }  // namespace tunec

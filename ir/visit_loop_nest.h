@@ -1,17 +1,52 @@
-// Walks over the tree of a LoopNest, so that a pass names only the kinds of node it means.
+// Walks over the tree of a LoopNest, so that a pass names only the kinds of node it means. What
+// makes a nest of another is rewrite_loop_nest.h.
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <utility>
+#include <variant>
 
 #include "ir/loop_nest.h"
+#include "support/overloaded.h"
 
 namespace tunec {
+
+/// The kinds that hold no other nodes.
+template <class Kind>
+concept LeafNode =
+    std::same_as<Kind, Store> || std::same_as<Kind, Prefetch> || std::same_as<Kind, AsyncCopy> ||
+    std::same_as<Kind, Arrive> || std::same_as<Kind, Wait> || std::same_as<Kind, Barrier>;
+
+/// Calls the one of the functions that takes the node's kind. Each kind has to be taken: a new one
+/// does not compile until every such visitor answers.
+template <class... Functions>
+decltype(auto) Visit(const NestNode& node, Functions... functions) {
+  return std::visit(Overloaded{std::move(functions)...}, node.value);
+}
+template <class... Functions>
+decltype(auto) Visit(NestNode& node, Functions... functions) {
+  return std::visit(Overloaded{std::move(functions)...}, node.value);
+}
+
+/// Calls `visit` for each body directly inside the node.
+void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& visit);
+void ForEachBody(NestNode& node, const std::function<void(Body&)>& visit);
 
 /// Calls `visit` for every node, parents before children.
 void VisitNodes(const Body& body, const std::function<void(const NestNode&)>& visit);
 
-/// Calls `visit` for each body directly inside the node.
-void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& visit);
+/// Calls `visit` for every node of a kind, parents before children: ForEach<Store>(body, ...).
+template <class Kind>
+void ForEach(const Body& body, const std::function<void(const Kind&)>& visit) {
+  VisitNodes(body, [&](const NestNode& node) {
+    if (const auto* of_kind = std::get_if<Kind>(&node.value)) visit(*of_kind);
+  });
+}
+template <class Kind>
+void ForEach(const LoopNest& nest, const std::function<void(const Kind&)>& visit) {
+  for (const Phase& phase : nest.phases) ForEach<Kind>(phase.body, visit);
+}
 
 /// Calls `visit` for each tensor the node itself (not its bodies) reads or writes.
 void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool writes)>& visit);

@@ -36,15 +36,19 @@ class Analyzer {
 
   void Walk(const Body& body) {
     for (const NestNode& node : body) {
-      if (const auto* alloc = std::get_if<Alloc>(&node.value)) EnterAlloc(*alloc);
-      if (const auto* store = std::get_if<Store>(&node.value)) WalkStore(*store);
-      if (const auto* prefetch = std::get_if<Prefetch>(&node.value))
-        AddOffset(&prefetch->address, prefetch->address.tensor, prefetch->address.index);
-      if (const auto* loop = std::get_if<Loop>(&node.value)) {
-        WalkLoop(*loop);
-      } else {
-        ForEachBody(node, [&](const Body& inner) { Walk(inner); });
-      }
+      const auto inside = [&] { ForEachBody(node, [&](const Body& inner) { Walk(inner); }); };
+      Visit(
+          node, [&](const Loop& loop) { WalkLoop(loop); },
+          [&](const Alloc& alloc) {
+            EnterAlloc(alloc);
+            inside();
+          },
+          [&](const If&) { inside(); }, [&](const Tile&) { inside(); },
+          [&](const Roles&) { inside(); }, [&](const Store& store) { WalkStore(store); },
+          [&](const Prefetch& prefetch) {
+            AddOffset(&prefetch.address, prefetch.address.tensor, prefetch.address.index);
+          },
+          [](const LeafNode auto&) {});
     }
   }
 
@@ -141,14 +145,12 @@ class Analyzer {
   /// Where a storage offset has floor(lane / d) with d a power of two below the width, chunks of
   /// d lanes stay contiguous.
   int LanesWithinBlocks(const Loop& loop, int lanes) {
-    VisitNodes(loop.body, [&](const NestNode& node) {
-      const auto* store = std::get_if<Store>(&node.value);
-      if (store == nullptr) return;
+    ForEach<Store>(loop.body, [&](const Store& store) {
       const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
         lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);
       };
-      for (const Read& read : store->reads) see(read.tensor, read.index);
-      for (const Write& write : store->writes) see(write.tensor, write.index);
+      for (const Read& read : store.reads) see(read.tensor, read.index);
+      for (const Write& write : store.writes) see(write.tensor, write.index);
     });
     return lanes;
   }
@@ -173,11 +175,9 @@ class Analyzer {
       uses |= result_.registers[tensor].form == RegisterForm::kSlots && !index.empty() &&
               index.back().Uses(loop.var);
     };
-    VisitNodes(loop.body, [&](const NestNode& node) {
-      const auto* store = std::get_if<Store>(&node.value);
-      if (store == nullptr) return;
-      for (const Read& read : store->reads) see(read.tensor, read.index);
-      for (const Write& write : store->writes) see(write.tensor, write.index);
+    ForEach<Store>(loop.body, [&](const Store& store) {
+      for (const Read& read : store.reads) see(read.tensor, read.index);
+      for (const Write& write : store.writes) see(write.tensor, write.index);
     });
     return uses;
   }

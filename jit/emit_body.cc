@@ -1,3 +1,4 @@
+#include "ir/visit_loop_nest.h"
 #include "jit/emit_state.h"
 #include "support/check.h"
 
@@ -8,6 +9,12 @@ constexpr int64_t kMostStores = 40000;  // statement instances of one kernel's c
 
 Error NotOnCpu(const char* what) {
   return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for a cpu", what);
+}
+
+Status CountInstance(EmitState& state) {
+  if (++state.stores_emitted <= kMostStores) return {};
+  return Fail(ErrorCode::kResourceLimit, "unrolling gives more than {} statement instances",
+              kMostStores);
 }
 
 Status EmitIf(EmitState& state, const If& branch) {
@@ -69,21 +76,25 @@ Status EmitWhen(EmitState& state, IrValue condition, const std::function<Status(
 }
 
 Status EmitNode(EmitState& state, const NestNode& node) {
-  if (const auto* loop = std::get_if<Loop>(&node.value)) return EmitLoop(state, *loop);
-  if (const auto* branch = std::get_if<If>(&node.value)) return EmitIf(state, *branch);
-  if (const auto* alloc = std::get_if<Alloc>(&node.value)) return EmitAlloc(state, *alloc);
-  if (const auto* prefetch = std::get_if<Prefetch>(&node.value))
-    return EmitPrefetch(state, *prefetch);
-  const auto* tile = std::get_if<Tile>(&node.value);
-  const auto* store = std::get_if<Store>(&node.value);
-  if (store != nullptr || tile != nullptr) {
-    if (++state.stores_emitted > kMostStores)
-      return Fail(ErrorCode::kResourceLimit, "unrolling gives more than {} statement instances",
-                  kMostStores);
-    return tile != nullptr ? EmitTile(state, *tile) : EmitStore(state, *store);
-  }
-  TUNEC_CHECK(std::holds_alternative<Roles>(node.value), "a node that SerializeThreads removes");
-  return std::unexpected(NotOnCpu("warp roles"));
+  const auto removed = []() -> Status {
+    TUNEC_UNREACHABLE("a node that SerializeThreads removes");
+  };
+  return Visit(
+      node, [&](const Loop& loop) { return EmitLoop(state, loop); },
+      [&](const If& branch) { return EmitIf(state, branch); },
+      [&](const Alloc& alloc) { return EmitAlloc(state, alloc); },
+      [&](const Prefetch& prefetch) { return EmitPrefetch(state, prefetch); },
+      [&](const Tile& tile) -> Status {
+        TUNEC_RETURN_IF_ERROR(CountInstance(state));
+        return EmitTile(state, tile);
+      },
+      [&](const Store& store) -> Status {
+        TUNEC_RETURN_IF_ERROR(CountInstance(state));
+        return EmitStore(state, store);
+      },
+      [](const Roles&) -> Status { return std::unexpected(NotOnCpu("warp roles")); },
+      [&](const AsyncCopy&) { return removed(); }, [&](const Arrive&) { return removed(); },
+      [&](const Wait&) { return removed(); }, [&](const Barrier&) { return removed(); });
 }
 
 Status EmitBody(EmitState& state, const Body& body) {

@@ -85,10 +85,9 @@ Status BindStorage(EmitState& state, const Phase& phase, const std::vector<IrVal
 std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part) {
   std::set<TensorId> targets;
   const Body body{part};
-  VisitNodes(body, [&](const NestNode& node) {
-    const auto* store = std::get_if<Store>(&node.value);
-    if (store == nullptr || !store->non_temporal) return;
-    for (const Write& write : store->writes)
+  ForEach<Store>(body, [&](const Store& store) {
+    if (!store.non_temporal) return;
+    for (const Write& write : store.writes)
       if (!state.InSlots(write.tensor) && state.storage[write.tensor].alignment < 64)
         targets.insert(write.tensor);
   });

@@ -52,9 +52,7 @@ bool Regroups(const Reducer& reducer) {
 /// Variables that loops inside the body bind.
 std::set<VarId> BoundInside(const Loop& loop) {
   std::set<VarId> bound{loop.var};
-  VisitNodes(loop.body, [&](const NestNode& node) {
-    if (const auto* inner = std::get_if<Loop>(&node.value)) bound.insert(inner->var);
-  });
+  ForEach<Loop>(loop.body, [&](const Loop& inner) { bound.insert(inner.var); });
   return bound;
 }
 
@@ -62,16 +60,15 @@ std::set<VarId> BoundInside(const Loop& loop) {
 std::vector<const Store*> LaneReductions(const Loop& loop) {
   const std::set<VarId> bound = BoundInside(loop);
   std::vector<const Store*> found;
-  VisitNodes(loop.body, [&](const NestNode& node) {
-    const auto* store = std::get_if<Store>(&node.value);
-    if (store == nullptr || !store->reducer || !Regroups(*store->reducer)) return;
-    for (const Write& write : store->writes)
+  ForEach<Store>(loop.body, [&](const Store& store) {
+    if (!store.reducer || !Regroups(*store.reducer)) return;
+    for (const Write& write : store.writes)
       for (const IndexExpr& index : write.index) {
         if (index.UsesLoaded()) return;
         for (const VarId variable : bound)
           if (index.Uses(variable)) return;
       }
-    found.push_back(store);
+    found.push_back(&store);
   });
   return found;
 }

@@ -1,3 +1,4 @@
+// First the storage, of which it has to be known which threads use it, then the threads themselves.
 #include "jit/serialize_threads.h"
 
 #include <fmt/format.h>
@@ -5,89 +6,78 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/rewrite_loop_nest.h"
 
 namespace tunec {
 namespace {
 
 bool IsForThreads(const NestNode& node) {
-  if (const auto* loop = std::get_if<Loop>(&node.value)) {
-    return IsGrid(loop->kind) || IsBlock(loop->kind);
-  }
-  return std::holds_alternative<AsyncCopy>(node.value) ||
-         std::holds_alternative<Arrive>(node.value) || std::holds_alternative<Wait>(node.value) ||
-         std::holds_alternative<Barrier>(node.value);
+  return Visit(
+      node, [](const Loop& loop) { return IsGrid(loop.kind) || IsBlock(loop.kind); },
+      [](const AsyncCopy&) { return true; }, [](const Arrive&) { return true; },
+      [](const Wait&) { return true; }, [](const Barrier&) { return true; },
+      [](const Store&) { return false; }, [](const Prefetch&) { return false; },
+      [](const If&) { return false; }, [](const Alloc&) { return false; },
+      [](const Tile&) { return false; }, [](const Roles&) { return false; });
 }
 
-class Serializer {
- public:
-  explicit Serializer(const LoopNest& nest) : nest_(nest) {}
+LoopNest StorageOfTasks(LoopNest nest) {
+  return Rewrite(std::move(nest), [](Alloc alloc) {
+    const bool of_several_threads = HoldsBlockLoop(alloc.body);
+    if (alloc.scope == Scope::kShared || of_several_threads) alloc.scope = Scope::kPacked;
+    return alloc;
+  });
+}
 
-  LoopNest Run() {
-    for (Phase& phase : nest_.phases) phase.body = Rewrite(phase.body);
-    return std::move(nest_);
+VarId NewVariable(std::vector<std::string>& variables, size_t dimension) {
+  std::string name = fmt::format("copied_{}", dimension);
+  while (std::ranges::find(variables, name) != variables.end()) name += "_";
+  variables.push_back(std::move(name));
+  return static_cast<VarId>(variables.size() - 1);
+}
+
+// A store, in loops over the box.
+Body Copy(const AsyncCopy& copy, DataType type, std::vector<std::string>& all_variables) {
+  Store store{.statement = "async_copy", .reads = {copy.from}, .writes = {copy.to}};
+  store.values = {Expr::Read(0, type)};
+  std::vector<VarId> variables;
+  for (size_t d = 0; d < copy.extent.size(); ++d) {
+    variables.push_back(NewVariable(all_variables, d));
+    const IndexExpr within = IndexExpr::Var(variables.back());
+    std::vector<IndexExpr>& from = store.reads[0].index;
+    std::vector<IndexExpr>& to = store.writes[0].index;
+    from[from.size() - copy.extent.size() + d] += within;
+    to[to.size() - copy.extent.size() + d] += within;
   }
-
- private:
-  Body Rewrite(const Body& body) {
-    Body result;
-    for (const NestNode& node : body) {
-      const bool gone = std::holds_alternative<Arrive>(node.value) ||
-                        std::holds_alternative<Wait>(node.value) ||
-                        std::holds_alternative<Barrier>(node.value);
-      if (!gone) result.push_back(Rewrite(node));
-    }
-    return result;
+  Body body = BodyOf(std::move(store));
+  for (size_t d = copy.extent.size(); d-- > 0;) {
+    Loop loop{.var = variables[d], .lower = {IndexExpr(0)}, .upper = {IndexExpr(copy.extent[d])}};
+    loop.body = std::move(body);
+    body = BodyOf(std::move(loop));
   }
+  return body;
+}
 
-  NestNode Rewrite(const NestNode& node) {
-    if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) return Copy(*copy);
-    NestNode result = node;
-    if (auto* loop = std::get_if<Loop>(&result.value)) {
-      if (IsGrid(loop->kind)) loop->kind = LoopKind::kParallel;
-      if (IsBlock(loop->kind)) loop->kind = LoopKind::kSerial;
-      loop->body = Rewrite(loop->body);
-    } else if (auto* branch = std::get_if<If>(&result.value)) {
-      branch->body = Rewrite(branch->body);
-    } else if (auto* alloc = std::get_if<Alloc>(&result.value)) {
-      const bool of_several_threads = HoldsBlockLoop(alloc->body);
-      if (alloc->scope == Scope::kShared || of_several_threads) alloc->scope = Scope::kPacked;
-      alloc->body = Rewrite(alloc->body);
-    }
-    return result;
-  }
-
-  VarId NewVariable(size_t dimension) {
-    std::string name = fmt::format("copied_{}", dimension);
-    while (std::ranges::find(nest_.variables, name) != nest_.variables.end()) name += "_";
-    nest_.variables.push_back(std::move(name));
-    return static_cast<VarId>(nest_.variables.size() - 1);
-  }
-
-  // A store, in loops over the box.
-  NestNode Copy(const AsyncCopy& copy) {
-    Store store{.statement = "async_copy", .reads = {copy.from}, .writes = {copy.to}};
-    store.values = {Expr::Read(0, nest_.tensors[copy.from.tensor].type)};
-    std::vector<VarId> variables;
-    for (size_t d = 0; d < copy.extent.size(); ++d) {
-      variables.push_back(NewVariable(d));
-      const IndexExpr within = IndexExpr::Var(variables.back());
-      std::vector<IndexExpr>& from = store.reads[0].index;
-      std::vector<IndexExpr>& to = store.writes[0].index;
-      from[from.size() - copy.extent.size() + d] += within;
-      to[to.size() - copy.extent.size() + d] += within;
-    }
-    NestNode node{std::move(store)};
-    for (size_t d = copy.extent.size(); d-- > 0;) {
-      Loop loop{.var = variables[d], .lower = {IndexExpr(0)}, .upper = {IndexExpr(copy.extent[d])}};
-      loop.body.push_back(std::move(node));
-      node = NestNode{std::move(loop)};
-    }
-    return node;
-  }
-
-  LoopNest nest_;
-};
+LoopNest OneThread(LoopNest nest) {
+  std::vector<std::string> variables = nest.variables;
+  const std::vector<Tensor>& tensors = nest.tensors;
+  LoopNest result =
+      Rewrite(nest, Overloaded{
+                        [](Loop loop) {
+                          if (IsGrid(loop.kind)) loop.kind = LoopKind::kParallel;
+                          if (IsBlock(loop.kind)) loop.kind = LoopKind::kSerial;
+                          return loop;
+                        },
+                        [&](const AsyncCopy& copy) {
+                          return Copy(copy, tensors[copy.from.tensor].type, variables);
+                        },
+                        [](const Arrive&) { return Body(); },
+                        [](const Wait&) { return Body(); },
+                        [](const Barrier&) { return Body(); },
+                    });
+  result.variables = std::move(variables);
+  return result;
+}
 
 }  // namespace
 
@@ -96,7 +86,7 @@ LoopNest SerializeThreads(const LoopNest& nest) {
   for (const Phase& phase : nest.phases) {
     VisitNodes(phase.body, [&](const NestNode& node) { any |= IsForThreads(node); });
   }
-  return any ? Serializer(nest).Run() : nest;
+  return any ? OneThread(StorageOfTasks(nest)) : nest;
 }
 
 }  // namespace tunec

@@ -1,8 +1,8 @@
 #include "kernel/loop_pipeline.h"
 
+#include "ir/insert_barriers.h"
 #include "kernel/stage_runner.h"
 #include "polyhedral/generate.h"
-#include "polyhedral/insert_barriers.h"
 
 namespace tunec {
 namespace {
@@ -61,10 +61,7 @@ Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
     return GenerateLoops(tree, arithmetic.contraction());
   }));
   TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, arithmetic)));
-  return stages_.Run<LoopNest>("insert_barriers", tree.name, [&] {
-    InsertBarriers(nest);
-    return std::move(nest);
-  });
+  return stages_.Run<LoopNest>("insert_barriers", tree.name, [&] { return InsertBarriers(std::move(nest)); });
 }
 
 Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedule) {

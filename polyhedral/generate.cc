@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "polyhedral/generator.h"
 
@@ -30,8 +29,6 @@ std::string Identifier(const std::string& loop_name) {
 }
 
 }  // namespace
-
-void Append(Body& body, Body more) { std::ranges::move(more, std::back_inserter(body)); }
 
 VarId Generator::NewVariable(const std::string& loop_name) {
   const std::string base = Identifier(loop_name);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/rewrite_loop_nest.h"
 #include "polyhedral/conditions.h"
 
 namespace tunec {
@@ -46,16 +47,6 @@ class Generator {
   std::set<std::string> variable_names_;
   std::map<std::string, int> copies_;  // made of a name
 };
-
-/// A body of one node.
-template <class Node>
-Body BodyOf(Node node) {
-  Body body;
-  body.push_back(NestNode{std::move(node)});
-  return body;
-}
-
-void Append(Body& body, Body more);
 
 // generate_loop.cc
 

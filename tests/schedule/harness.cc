@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ir/interpret.h"
+#include "ir/visit_loop_nest.h"
 #include "support/check.h"
 #include "tests/schedule/loops_of.h"
 
@@ -100,31 +101,34 @@ class Reverser {
     }
   }
   void Rewrite(NestNode& node) const {
-    if (auto* loop = std::get_if<Loop>(&node.value)) {
-      Rewrite(loop->lower);
-      Rewrite(loop->upper);
-      Rewrite(loop->body);
-    } else if (auto* branch = std::get_if<If>(&node.value)) {
-      Rewrite(branch->nonnegative);
-      Rewrite(branch->body);
-    } else if (auto* alloc = std::get_if<Alloc>(&node.value)) {
-      Rewrite(alloc->body);
-    } else if (auto* tile = std::get_if<Tile>(&node.value)) {
-      Rewrite(tile->body);
-    } else if (auto* store = std::get_if<Store>(&node.value)) {
-      Rewrite(*store);
-    } else if (auto* copy = std::get_if<AsyncCopy>(&node.value)) {
-      Rewrite(copy->from.index);
-      if (copy->from.guard) Rewrite(copy->from.guard->nonnegative);
-      Rewrite(copy->to.index);
-    } else if (auto* prefetch = std::get_if<Prefetch>(&node.value)) {
-      Rewrite(prefetch->address.index);
-    } else if (auto* arrive = std::get_if<Arrive>(&node.value)) {
-      Rewrite(arrive->stage);
-    } else if (auto* wait = std::get_if<Wait>(&node.value)) {
-      Rewrite(wait->stage);
-      Rewrite(wait->parity);
-    }
+    Visit(
+        node,
+        [&](Loop& loop) {
+          Rewrite(loop.lower);
+          Rewrite(loop.upper);
+          Rewrite(loop.body);
+        },
+        [&](If& branch) {
+          Rewrite(branch.nonnegative);
+          Rewrite(branch.body);
+        },
+        [&](Alloc& alloc) { Rewrite(alloc.body); }, [&](Tile& tile) { Rewrite(tile.body); },
+        [&](Roles& roles) {
+          for (Role& role : roles.roles) Rewrite(role.body);
+        },
+        [&](Store& store) { Rewrite(store); },
+        [&](AsyncCopy& copy) {
+          Rewrite(copy.from.index);
+          if (copy.from.guard) Rewrite(copy.from.guard->nonnegative);
+          Rewrite(copy.to.index);
+        },
+        [&](Prefetch& prefetch) { Rewrite(prefetch.address.index); },
+        [&](Arrive& arrive) { Rewrite(arrive.stage); },
+        [&](Wait& wait) {
+          Rewrite(wait.stage);
+          Rewrite(wait.parity);
+        },
+        [](const Barrier&) {});
   }
 
   VarId variable_;

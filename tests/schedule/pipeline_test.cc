@@ -6,10 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/rewrite_loop_nest.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -44,29 +43,14 @@ const Example& Matmul() {
   return example;
 }
 
-// The bodies inside a node, to be changed.
-void ForEachBodyOf(NestNode& node, const std::function<void(Body&)>& visit) {
-  if (auto* loop = std::get_if<Loop>(&node.value)) visit(loop->body);
-  if (auto* branch = std::get_if<If>(&node.value)) visit(branch->body);
-  if (auto* alloc = std::get_if<Alloc>(&node.value)) visit(alloc->body);
-}
-
-// Removes the nodes of one kind; says how many there were.
-template <class T>
-int Remove(Body& body) {
-  int removed = static_cast<int>(std::erase_if(
-      body, [](const NestNode& node) { return std::holds_alternative<T>(node.value); }));
-  for (NestNode& node : body) {
-    ForEachBodyOf(node, [&](Body& inner) { removed += Remove<T>(inner); });
-  }
-  return removed;
-}
-
 template <class T>
 std::string DisagreementWithout() {
   KernelLoops kernel = Matmul().kernel;
   int removed = 0;
-  for (Phase& phase : kernel.nest.phases) removed += Remove<T>(phase.body);
+  kernel.nest = Rewrite(kernel.nest, [&](const T&) {
+    ++removed;
+    return Body();
+  });
   EXPECT_EQ(removed, 1);
   return Matmul().judge.Disagreement(kernel);
 }

@@ -2,8 +2,8 @@
 // barrier put where a part would meet it. A serial loop begins each iteration with what the one
 // before left, which depends on the barriers inside: it is walked until nothing new is left. What a
 // pipelined loop fills stays out: the barrier behind each of its waits orders that
-// (generate_pipeline.cc).
-#include "polyhedral/insert_barriers.h"
+// (polyhedral/generate_pipeline.cc).
+#include "ir/insert_barriers.h"
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ir/visit_loop_nest.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -37,26 +38,24 @@ bool Conflict(const Touched& a, const Touched& b) {
   return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
 }
 
-// Whether threads are told apart further in, so that the node itself is run by all of them.
+// Whether threads are told apart further in, so that the node itself is run by all of them. What
+// several roles do is met as a whole.
 bool IsCommon(const NestNode& node) {
-  const auto* loop = std::get_if<Loop>(&node.value);
-  if (loop != nullptr && IsBlock(loop->kind)) return false;
-  bool holds = false;
-  ForEachBody(node, [&](const Body& body) { holds |= HoldsBlockLoop(body); });
-  return holds;
+  return Visit(
+      node, [](const Loop& loop) { return !IsBlock(loop.kind) && HoldsBlockLoop(loop.body); },
+      [](const If& branch) { return HoldsBlockLoop(branch.body); },
+      [](const Alloc& alloc) { return HoldsBlockLoop(alloc.body); },
+      [](const Tile&) { return false; }, [](const Roles&) { return false; },
+      [](const LeafNode auto&) { return false; });
 }
 
 class Inserter {
  public:
   explicit Inserter(const LoopNest& nest) : nest_(nest) {
-    for (const Phase& phase : nest.phases) {
-      VisitNodes(phase.body, [&](const NestNode& node) {
-        if (const auto* alloc = std::get_if<Alloc>(&node.value)) {
-          scopes_[alloc->tensor] = alloc->scope;
-          if (alloc->stages > 1) staged_.insert(alloc->tensor);
-        }
-      });
-    }
+    ForEach<Alloc>(nest, [&](const Alloc& alloc) {
+      scopes_[alloc.tensor] = alloc.scope;
+      if (alloc.stages > 1) staged_.insert(alloc.tensor);
+    });
   }
 
   Body Rewrite(const Body& body, Touched& touched) {
@@ -126,27 +125,27 @@ class Inserter {
   }
 
   void Enter(const NestNode& node, Touched& touched, Body& result) {
-    if (const auto* loop = std::get_if<Loop>(&node.value)) {
-      Loop rewritten = *loop;
-      rewritten.body = NumbersTasks(loop->kind) ? Rewrite(loop->body, touched)
-                                                : RewriteRepeated(loop->body, touched);
-      result.push_back(NestNode{std::move(rewritten)});
-    } else if (const auto* branch = std::get_if<If>(&node.value)) {
-      If rewritten = *branch;
-      const Touched before = touched;
-      rewritten.body = Rewrite(branch->body, touched);
-      touched.Add(before);
-      result.push_back(NestNode{std::move(rewritten)});
-    } else if (const auto* alloc = std::get_if<Alloc>(&node.value)) {
-      Alloc rewritten = *alloc;
-      if (alloc->scope == Scope::kShared && MayReuse(touched)) Separate(result, touched);
-      live_.insert(alloc->tensor);
-      rewritten.body = Rewrite(alloc->body, touched);
-      live_.erase(alloc->tensor);
-      result.push_back(NestNode{std::move(rewritten)});
-    } else {
-      result.push_back(node);
-    }
+    Visit(
+        node,
+        [&](Loop loop) {
+          loop.body = NumbersTasks(loop.kind) ? Rewrite(loop.body, touched)
+                                              : RewriteRepeated(loop.body, touched);
+          result.push_back(NestNode{std::move(loop)});
+        },
+        [&](If branch) {
+          const Touched before = touched;
+          branch.body = Rewrite(branch.body, touched);
+          touched.Add(before);
+          result.push_back(NestNode{std::move(branch)});
+        },
+        [&](Alloc alloc) {
+          if (alloc.scope == Scope::kShared && MayReuse(touched)) Separate(result, touched);
+          live_.insert(alloc.tensor);
+          alloc.body = Rewrite(alloc.body, touched);
+          live_.erase(alloc.tensor);
+          result.push_back(NestNode{std::move(alloc)});
+        },
+        [](const auto&) { TUNEC_UNREACHABLE("a node that is not common"); });
   }
 
   const LoopNest& nest_;
@@ -157,13 +156,14 @@ class Inserter {
 
 }  // namespace
 
-void InsertBarriers(LoopNest& nest) {
+LoopNest InsertBarriers(LoopNest nest) {
   Inserter inserter(nest);
   for (Phase& phase : nest.phases) {
     if (!HoldsBlockLoop(phase.body)) continue;
     Touched touched;
     phase.body = inserter.Rewrite(phase.body, touched);
   }
+  return nest;
 }
 
 }  // namespace tunec

@@ -10,6 +10,6 @@ namespace tunec {
 /// an iteration begins with comes after what the one before ended with. Storage of several stages
 /// brings its own barriers and is left out. Requires: a verified nest but for the barriers.
 /// Ensures: the dependences that the order of the nest keeps are kept by its threads.
-void InsertBarriers(LoopNest& nest);
+LoopNest InsertBarriers(LoopNest nest);
 
 }  // namespace tunec
