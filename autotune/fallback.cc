@@ -41,7 +41,7 @@ std::string_view Name(ScheduleSource source) {
 }
 
 ScheduleSource SourceOf(const RankedSchedule& schedule) {
-  if (schedule.schedule.steps.empty()) return ScheduleSource::kNaive;
+  if (schedule.schedule.StepCount() == 0) return ScheduleSource::kNaive;
   return schedule.seconds ? ScheduleSource::kTuned : ScheduleSource::kAnalytic;
 }
 

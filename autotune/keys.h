@@ -9,7 +9,7 @@
 #include "autotune/task.h"
 #include "db/records.h"
 #include "ir/target.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec {
 

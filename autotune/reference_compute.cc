@@ -7,7 +7,7 @@
 #include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/access_analysis.h"
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
 namespace {
@@ -124,7 +124,7 @@ Layout LayoutWithLast(const Tensor& tensor, int last) {
 }
 
 void ScheduleStatement(const Compute& compute, const Statement& statement,
-                       std::vector<ScheduleStep>& steps) {
+                       std::vector<LoopStep>& steps) {
   const std::vector<VarId> independent = IndependentIterators(statement);
   const std::optional<VarId> vector = VectorIterator(compute, statement, independent);
   if (!vector) return;
@@ -262,13 +262,9 @@ Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& s
 
 Result<LoopNest> PlainLoops(const Compute& compute, Contraction contraction) {
   ScheduleTree tree = OriginalTree(compute);
-  for (const ScheduleStep& step : PlainSchedule(compute).steps) {
-    Status applied;
-    if (const auto* split = std::get_if<SplitStep>(&step)) applied = Apply(tree, *split);
-    if (const auto* reorder = std::get_if<ReorderStep>(&step)) applied = Apply(tree, *reorder);
-    if (const auto* tasks = std::get_if<ParallelizeStep>(&step)) applied = Apply(tree, *tasks);
-    if (const auto* vector = std::get_if<VectorizeStep>(&step)) applied = Apply(tree, *vector);
-    TUNEC_RETURN_IF_ERROR(applied);
+  for (const LoopStep& step : PlainSchedule(compute).loop_steps) {
+    TUNEC_RETURN_IF_ERROR(
+        std::visit([&](const auto& of_kind) { return Apply(tree, of_kind); }, step));
   }
   return GenerateLoops(tree, contraction);
 }
@@ -276,7 +272,7 @@ Result<LoopNest> PlainLoops(const Compute& compute, Contraction contraction) {
 Schedule PlainSchedule(const Compute& compute) {
   Schedule schedule;
   for (const Statement& statement : ExpandReductions(compute)) {
-    ScheduleStatement(compute, statement, schedule.steps);
+    ScheduleStatement(compute, statement, schedule.loop_steps);
   }
   return schedule;
 }

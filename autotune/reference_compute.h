@@ -7,7 +7,7 @@
 
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec {
 

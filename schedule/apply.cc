@@ -10,8 +10,8 @@
 #include "ir/visit_loop_nest.h"
 #include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/steps/compute_steps.h"
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -45,13 +45,31 @@ Status CheckContract(const PrecisionStep& step, const Arithmetic& arithmetic) {
               step.statement, step.terms, arithmetic.least_terms);
 }
 
-Status ApplyTreeStep(ScheduleTree& tree, const ScheduleStep& step) {
-  return std::visit(
-      [&](const auto& s) -> Status {
-        if constexpr (requires { Apply(tree, s); }) return Apply(tree, s);
-        return {};
-      },
-      step);
+// Most steps ask nothing of the contract.
+Result<Compute> ApplyUnder(const Arithmetic&, const Compute& compute, const auto& step) {
+  return Apply(compute, step);
+}
+Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
+                           const IndexSplitStep& step) {
+  return Apply(compute, step, arithmetic.order);
+}
+Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
+                           const ReduceSplitStep& step) {
+  TUNEC_RETURN_IF_ERROR(CheckRegrouping(compute, step, arithmetic.order));
+  return Apply(compute, step);
+}
+Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
+                           const PrecisionStep& step) {
+  TUNEC_RETURN_IF_ERROR(CheckContract(step, arithmetic));
+  return Apply(compute, step);
+}
+
+Status ApplyToTree(ScheduleTree& tree, const std::vector<LoopStep>& steps) {
+  for (const LoopStep& step : steps) {
+    TUNEC_RETURN_IF_ERROR(
+        std::visit([&](const auto& of_kind) { return Apply(tree, of_kind); }, step));
+  }
+  return {};
 }
 
 // A copy into another storage order walks the destination: tasks over its first dimension,
@@ -92,7 +110,7 @@ ScheduledTree Unscheduled(const Compute& compute) {
 }
 
 const PackStep* PackNamed(const Schedule& schedule, const std::string& packed_name) {
-  for (const ScheduleStep& step : schedule.steps) {
+  for (const ComputeStep& step : schedule.compute_steps) {
     const auto* pack = std::get_if<PackStep>(&step);
     if (pack != nullptr && pack->tensor + ".pack" == packed_name) return pack;
   }
@@ -104,7 +122,7 @@ const PackStep* PackNamed(const Schedule& schedule, const std::string& packed_na
 std::vector<PackStep::Axis> AxesOfSplit(const Schedule& schedule, const Statement& split) {
   std::vector<PackStep::Axis> axes;
   const int planes = split.writes.size() > 1 ? 1 : 0;
-  for (const ScheduleStep& step : schedule.steps) {
+  for (const ComputeStep& step : schedule.compute_steps) {
     const auto* pack = std::get_if<PackStep>(&step);
     if (pack == nullptr || pack->tensor != split.name) continue;
     for (PackStep::Axis axis : pack->axes) {
@@ -167,33 +185,11 @@ Result<std::vector<ScheduledTree>> TakePrepacks(Compute& compute, const Schedule
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
                                   const Arithmetic& arithmetic) {
   Compute result = compute;
-  bool loops_began = false;
-  for (const ScheduleStep& step : schedule.steps) {
-    loops_began |= !IsComputeStep(step);
-    if (!IsComputeStep(step)) continue;
-    if (loops_began) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "'{}' rewrites statements and must come before the loop steps", Print(step));
-    }
-    std::optional<Result<Compute>> applied;
-    if (const auto* pack = std::get_if<PackStep>(&step)) applied = Apply(result, *pack);
-    if (const auto* copy = std::get_if<CopyStep>(&step)) applied = Apply(result, *copy);
-    if (const auto* cache = std::get_if<CacheWriteStep>(&step)) applied = Apply(result, *cache);
-    if (const auto* parts = std::get_if<IndexSplitStep>(&step)) {
-      applied = Apply(result, *parts, arithmetic.order);
-    }
-    if (const auto* widen = std::get_if<WidenStep>(&step)) applied = Apply(result, *widen);
-    if (const auto* inlined = std::get_if<InlineStep>(&step)) applied = Apply(result, *inlined);
-    if (const auto* split = std::get_if<ReduceSplitStep>(&step)) {
-      TUNEC_RETURN_IF_ERROR(CheckRegrouping(result, *split, arithmetic.order));
-      applied = Apply(result, *split);
-    }
-    if (const auto* precision = std::get_if<PrecisionStep>(&step)) {
-      TUNEC_RETURN_IF_ERROR(CheckContract(*precision, arithmetic));
-      applied = Apply(result, *precision);
-    }
-    if (!*applied) return std::unexpected(std::move(*applied).error());
-    result = std::move(**applied);
+  for (const ComputeStep& step : schedule.compute_steps) {
+    TUNEC_ASSIGN(
+        result,
+        std::visit([&](const auto& of_kind) { return ApplyUnder(arithmetic, result, of_kind); },
+                   step));
   }
   return result;
 }
@@ -207,7 +203,7 @@ Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule)
       TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, pack->axes));
     }
   }
-  for (const ScheduleStep& step : schedule.steps) TUNEC_RETURN_IF_ERROR(ApplyTreeStep(tree, step));
+  TUNEC_RETURN_IF_ERROR(ApplyToTree(tree, schedule.loop_steps));
   return trees;
 }
 

@@ -8,7 +8,7 @@
 #include "ir/loop_nest.h"
 #include "polyhedral/legality.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec {
 

@@ -14,7 +14,7 @@
 #include "ir/compute.h"
 #include "ir/target.h"
 #include "schedule/apply.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec {
 

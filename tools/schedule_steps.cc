@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "schedule/steps/step_text.h"
+
 namespace tunec {
 namespace {
 
@@ -10,6 +12,11 @@ std::string WithoutStep(const std::string& message, const std::string& step) {
   const size_t colon = message.find(": ");
   const bool repeats = colon != std::string::npos && step.starts_with(message.substr(0, colon));
   return repeats ? message.substr(colon + 2) : message;
+}
+
+std::string LastStep(const Schedule& schedule) {
+  return schedule.loop_steps.empty() ? Print(schedule.compute_steps.back())
+                                     : Print(schedule.loop_steps.back());
 }
 
 }  // namespace
@@ -27,10 +34,9 @@ Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
                                                      const Arithmetic& arithmetic) {
   std::vector<SchedulePrefix> prefixes;
-  for (size_t count = 0; count <= schedule.steps.size(); ++count) {
-    Schedule first = schedule;
-    first.steps.resize(count);
-    const std::string step = count == 0 ? "" : Print(first.steps.back());
+  for (size_t count = 0; count <= schedule.StepCount(); ++count) {
+    const Schedule first = FirstSteps(schedule, count);
+    const std::string step = count == 0 ? "" : LastStep(first);
     std::string label = count == 0 ? "as written" : fmt::format("{}: {}", count, step);
     Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, arithmetic);
     if (!prefix) {

@@ -86,7 +86,7 @@ void Measure(const std::string& compute_file, const std::string& schedule_file) 
   const Schedule schedule = Must(ParseSchedule(Must(ReadFile(schedule_file)), schedule_file));
   Times times;
   for (int turn = 0; turn < kTurns; ++turn) MeasureOnce(compute, schedule, times);
-  fmt::print("{}, {} steps: median, greatest ms\n", schedule_file, schedule.steps.size());
+  fmt::print("{}, {} steps: median, greatest ms\n", schedule_file, schedule.StepCount());
   times.Report();
 }
 

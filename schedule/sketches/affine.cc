@@ -79,7 +79,7 @@ struct AffineSketch {
         choice.tiles.assign(begin, begin + loops);
         if (!band.form.lanes) choice.jam = begin[loops];
       }
-      WriteBand(band.plan, choice, schedule.steps);
+      WriteBand(band.plan, choice, schedule.loop_steps);
     }
     return schedule;
   }
@@ -96,7 +96,7 @@ Knob TileKnob(const BandLoop& loop, int64_t wanted) {
   return knob;
 }
 
-bool BringsSomething(const ScheduleStep& step) {
+bool BringsSomething(const LoopStep& step) {
   return !std::holds_alternative<SkewStep>(step) && !std::holds_alternative<ReorderStep>(step);
 }
 
@@ -133,7 +133,7 @@ class Builder {
   void Add(BandPlan plan) {
     exhausted_ = false;
     const std::vector<Knob> knobs = sketch_.knobs;
-    const size_t before = Initial().steps.size();
+    const size_t before = Initial().loop_steps.size();
     affine_.bands.push_back({std::move(plan), {}, knobs.size()});
     for (const BandForm& form : FormsOf(affine_.bands.back().plan)) {
       StatementBand& band = affine_.bands.back();
@@ -184,8 +184,8 @@ class Builder {
   bool IsOfUse(size_t steps_before) {
     const ReductionOrder order = ReductionOrder::kAsWritten;
     const Schedule schedule = Initial();
-    const auto first = schedule.steps.begin() + static_cast<std::ptrdiff_t>(steps_before);
-    if (std::none_of(first, schedule.steps.end(), BringsSomething)) return false;
+    const auto first = schedule.loop_steps.begin() + static_cast<std::ptrdiff_t>(steps_before);
+    if (std::none_of(first, schedule.loop_steps.end(), BringsSomething)) return false;
     const auto draft = DraftSchedule(compute_, schedule, order);
     if (!draft) return false;
     const Status legal = CheckLegality(dependences_, draft->kernel.tree, order);

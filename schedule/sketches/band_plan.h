@@ -10,7 +10,7 @@
 
 #include "ir/compute.h"
 #include "polyhedral/affine_schedule.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec {
 

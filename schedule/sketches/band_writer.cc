@@ -12,7 +12,7 @@ constexpr int64_t kTasksPerThread = 8;
 
 class BandWriter {
  public:
-  BandWriter(const BandPlan& plan, const BandChoice& choice, std::vector<ScheduleStep>& steps)
+  BandWriter(const BandPlan& plan, const BandChoice& choice, std::vector<LoopStep>& steps)
       : plan_(plan), choice_(choice), steps_(steps), order_(plan.order) {}
 
   void Write() {
@@ -156,7 +156,7 @@ class BandWriter {
 
   const BandPlan& plan_;
   const BandChoice& choice_;
-  std::vector<ScheduleStep>& steps_;
+  std::vector<LoopStep>& steps_;
   std::vector<std::string> order_;  // the statement's loops as they are, outermost first
   std::vector<Part> before_;        // loops outside the band
   std::vector<Part> tiles_;
@@ -167,7 +167,7 @@ class BandWriter {
 
 }  // namespace
 
-void WriteBand(const BandPlan& plan, const BandChoice& choice, std::vector<ScheduleStep>& steps) {
+void WriteBand(const BandPlan& plan, const BandChoice& choice, std::vector<LoopStep>& steps) {
   BandWriter(plan, choice, steps).Write();
 }
 

@@ -23,6 +23,6 @@ struct BandChoice {
   int threads = 1;
 };
 
-void WriteBand(const BandPlan& plan, const BandChoice& choice, std::vector<ScheduleStep>& steps);
+void WriteBand(const BandPlan& plan, const BandChoice& choice, std::vector<LoopStep>& steps);
 
 }  // namespace tunec

@@ -144,7 +144,12 @@ class ColumnWriter {
   ColumnWriter(const ColumnSum& sum, const ColumnChoice& choice, Schedule& schedule)
       : sum_(sum), choice_(choice), schedule_(schedule) {}
 
-  // Steps that rewrite statements come before all that shape loops.
+  void Write() {
+    Split();
+    Loops();
+  }
+
+ private:
   void Split() {
     Add(ReduceSplitStep{sum_.statement, sum_.shared, Share(), ReduceSplitStep::Keep::kOuter});
     Add(ReduceSplitStep{Part(), Inner(), PartialSums(), ReduceSplitStep::Keep::kInner});
@@ -172,11 +177,7 @@ class ColumnWriter {
     Add(ParallelizeStep{combined + ".0"});
   }
 
- private:
-  template <class T>
-  void Add(T step) {
-    schedule_.steps.emplace_back(std::move(step));
-  }
+  void Add(auto step) { schedule_.Add(std::move(step)); }
   std::string Part() const { return sum_.statement + ".part"; }
   std::string Lanes() const { return Part() + ".part"; }
   std::string LanesLoop(const std::string& iterator) const { return Lanes() + "." + iterator; }
@@ -249,8 +250,7 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
     const ColumnChoice choice{
         .shares = values[0], .columns = values[1], .partial_sums = values[2], .vector = values[3]};
     Schedule schedule{.lowering = plan.lowering};
-    for (const ColumnSum& sum : plan.sums) ColumnWriter(sum, choice, schedule).Split();
-    for (const ColumnSum& sum : plan.sums) ColumnWriter(sum, choice, schedule).Loops();
+    for (const ColumnSum& sum : plan.sums) ColumnWriter(sum, choice, schedule).Write();
     for (const PointwisePlan& pointwise : plan.pointwise) {
       WritePointwise(pointwise, {.vector = choice.vector}, static_cast<int>(threads), schedule);
     }

@@ -111,7 +111,7 @@ size_t Composer::RunEnd(size_t begin) const {
 bool Composer::AgreesOnPacks(Sketch& sketch) {
   const auto conflicts = [&] {
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-    return std::ranges::any_of(schedule.steps, [&](const ScheduleStep& step) {
+    return std::ranges::any_of(schedule.compute_steps, [&](const ComputeStep& step) {
       const auto* pack = std::get_if<PackStep>(&step);
       return pack != nullptr && std::ranges::any_of(packs_, [&](const PackStep& other) {
                return other.tensor == pack->tensor && other != *pack;
@@ -131,7 +131,7 @@ bool Composer::Applies(const NamedCompute& part, const Sketch& sketch) const {
 }
 
 void Composer::Keep(Sketch sketch, const std::string& statement) {
-  for (const ScheduleStep& step : sketch.Fill(sketch.InitialDecisions()).steps) {
+  for (const ComputeStep& step : sketch.Fill(sketch.InitialDecisions()).compute_steps) {
     if (const auto* pack = std::get_if<PackStep>(&step)) packs_.push_back(*pack);
   }
   Part part{.first_knob = knobs_.size()};
@@ -183,23 +183,21 @@ void Composer::AddOthers(size_t begin, size_t end) {
   AddFirst(begin, end, std::move(affine));
 }
 
-// Steps that rewrite statements come first; what two parts pack alike is packed once.
+// What two parts pack alike is packed once.
 Schedule Fill(const std::string& lowering, const std::vector<Part>& parts,
               const std::vector<int64_t>& values) {
   Schedule schedule{.lowering = lowering};
-  std::vector<ScheduleStep> loops;
   for (const Part& part : parts) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(part.first_knob);
     const auto count = static_cast<std::ptrdiff_t>(part.sketch.knobs.size());
-    for (ScheduleStep& step : part.sketch.fill({first, first + count}).steps) {
-      if (!IsComputeStep(step)) {
-        loops.push_back(std::move(step));
-      } else if (std::ranges::find(schedule.steps, step) == schedule.steps.end()) {
-        schedule.steps.push_back(std::move(step));
+    Schedule filled = part.sketch.fill({first, first + count});
+    for (ComputeStep& step : filled.compute_steps) {
+      if (std::ranges::find(schedule.compute_steps, step) == schedule.compute_steps.end()) {
+        schedule.Add(std::move(step));
       }
     }
+    std::ranges::move(filled.loop_steps, std::back_inserter(schedule.loop_steps));
   }
-  std::ranges::move(loops, std::back_inserter(schedule.steps));
   return schedule;
 }
 

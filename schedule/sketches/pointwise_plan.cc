@@ -83,10 +83,7 @@ class PointwiseWriter {
   }
 
  private:
-  template <class T>
-  void Add(T step) {
-    schedule_.steps.emplace_back(std::move(step));
-  }
+  void Add(auto step) { schedule_.Add(std::move(step)); }
   std::string Loop(const std::string& iterator) const { return plan_.statement + "." + iterator; }
 
   void Reorder() {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/compute.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec {
 

@@ -64,15 +64,9 @@ std::vector<ReduceAllPlan> MakePlans(const Compute& compute) {
   return plans;
 }
 
-// The steps of one reduction: those that rewrite it, and those that shape its loops.
-struct ReductionSteps {
-  std::vector<ScheduleStep> rewriting;
-  std::vector<ScheduleStep> shaping;
-};
-
-ReductionSteps StepsOf(const ReduceAllPlan& plan, int64_t shares, int64_t vector) {
-  ReductionSteps steps;
-  const auto add = [&](auto step) { steps.shaping.emplace_back(std::move(step)); };
+// Adds the steps of one reduction.
+void WriteReduction(const ReduceAllPlan& plan, int64_t shares, int64_t vector, Schedule& schedule) {
+  const auto add = [&](auto step) { schedule.Add(std::move(step)); };
   const bool cut_along = plan.shared == plan.along;
   int64_t share = CeilDivide(plan.extent, std::min(shares, plan.extent));
   if (cut_along) share = CeilDivide(share, vector) * vector;
@@ -82,9 +76,8 @@ ReductionSteps StepsOf(const ReduceAllPlan& plan, int64_t shares, int64_t vector
   const int64_t length = cut_along ? share : plan.length;
   vector = std::min(vector, length);
   const std::string task = lanes + "." + plan.shared + "o";
-  steps.rewriting = {
-      ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Keep::kOuter},
-      ReduceSplitStep{part, along, vector, ReduceSplitStep::Keep::kInner}};
+  add(ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Keep::kOuter});
+  add(ReduceSplitStep{part, along, vector, ReduceSplitStep::Keep::kInner});
   for (const std::string& statement : {lanes + ".init", part, part + ".init"}) {
     add(ComputeAtStep{statement, task});
   }
@@ -96,19 +89,12 @@ ReductionSteps StepsOf(const ReduceAllPlan& plan, int64_t shares, int64_t vector
   add(VectorizeStep{lanes + ".init." + along + "i"});
   add(VectorizeStep{part + "." + along + "i"});
   add(ParallelizeStep{task});
-  return steps;
 }
 
 Schedule WriteSchedule(const std::string& lowering, const std::vector<ReduceAllPlan>& plans,
                        int64_t shares, int64_t vector) {
   Schedule schedule{.lowering = lowering};
-  std::vector<ScheduleStep> shaping;
-  for (const ReduceAllPlan& plan : plans) {
-    ReductionSteps steps = StepsOf(plan, shares, vector);
-    std::ranges::move(steps.rewriting, std::back_inserter(schedule.steps));
-    std::ranges::move(steps.shaping, std::back_inserter(shaping));
-  }
-  std::ranges::move(shaping, std::back_inserter(schedule.steps));
+  for (const ReduceAllPlan& plan : plans) WriteReduction(plan, shares, vector, schedule);
   return schedule;
 }
 

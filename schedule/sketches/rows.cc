@@ -181,10 +181,7 @@ class RowWriter {
   }
 
  private:
-  template <class T>
-  void Add(T step) {
-    schedule_.steps.emplace_back(std::move(step));
-  }
+  void Add(auto step) { schedule_.Add(std::move(step)); }
   int64_t VectorFor(const RowStatement& statement) const {
     return std::min(choice_.vector, statement.length);
   }

@@ -49,10 +49,7 @@ class StreamWriter {
   }
 
  private:
-  template <class T>
-  void Add(T step) {
-    schedule_.steps.emplace_back(std::move(step));
-  }
+  void Add(auto step) { schedule_.Add(std::move(step)); }
   StatementId Count() const { return static_cast<StatementId>(plan_.compute->statements.size()); }
   const Statement& At(StatementId s) const { return plan_.statement(s); }
   const std::string& First() const { return At(plan_.first).name; }

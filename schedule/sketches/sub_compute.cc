@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

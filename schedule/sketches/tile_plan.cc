@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "schedule/access_analysis.h"
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

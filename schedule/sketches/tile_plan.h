@@ -8,8 +8,8 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
+#include "schedule/schedule.h"
 #include "schedule/sketch.h"
-#include "schedule/steps/step.h"
 
 namespace tunec {
 

@@ -26,10 +26,7 @@ class TileWriter {
   }
 
  private:
-  template <class T>
-  void Add(T step) {
-    schedule_.steps.emplace_back(std::move(step));
-  }
+  void Add(auto step) { schedule_.Add(std::move(step)); }
   bool OperandByBlock() const { return plan_.operand && plan_.row && choice_.operand_by_block; }
   bool Blocked() const { return plan_.row && (plan_.outer_rows.empty() || OperandByBlock()); }
   std::string Column() const { return plan_.Loop(plan_.column); }

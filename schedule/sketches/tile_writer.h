@@ -1,8 +1,8 @@
 // Writes the schedule of a register tile for given numbers (tile.cc).
 #pragma once
 
+#include "schedule/schedule.h"
 #include "schedule/sketches/tile_plan.h"
-#include "schedule/steps/step.h"
 
 namespace tunec {
 

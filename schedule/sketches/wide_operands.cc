@@ -5,7 +5,7 @@
 
 #include "ir/array.h"
 #include "schedule/access_analysis.h"
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

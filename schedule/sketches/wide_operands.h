@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "schedule/schedule.h"
 #include "schedule/sketch.h"
-#include "schedule/steps/step.h"
 
 namespace tunec {
 

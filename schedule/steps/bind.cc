@@ -10,7 +10,7 @@
 #include <array>
 
 #include "ir/loop_nest_names.h"
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
 namespace {

@@ -1,7 +1,7 @@
 // Steps that are said in terms of other steps, and prefetch.
 #include <algorithm>
 
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
 namespace {

@@ -13,7 +13,7 @@
 #include <map>
 #include <optional>
 
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 #include "support/check.h"
 
 namespace tunec {

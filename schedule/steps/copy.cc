@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "ir/array.h"
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

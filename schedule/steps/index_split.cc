@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "polyhedral/legality.h"
-#include "schedule/steps/compute_steps.h"
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
 namespace {

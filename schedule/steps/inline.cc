@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
 namespace {

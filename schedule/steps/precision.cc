@@ -24,7 +24,7 @@
 #include <optional>
 #include <utility>
 
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -16,7 +16,7 @@
 
 #include "ir/tile_intrinsic.h"
 #include "polyhedral/make_store.h"
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
 namespace {

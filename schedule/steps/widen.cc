@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {

@@ -15,7 +15,7 @@ namespace {
 Sketch MakeSketch(std::string name, std::vector<Knob> knobs) {
   Sketch sketch{.name = std::move(name), .knobs = std::move(knobs)};
   sketch.fill = [label = sketch.name](const std::vector<int64_t>& values) {
-    return Schedule{.lowering = "direct", .steps = {SplitStep{label, values}}};
+    return Schedule{.lowering = "direct", .loop_steps = {SplitStep{label, values}}};
   };
   return sketch;
 }

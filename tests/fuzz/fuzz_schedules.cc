@@ -119,11 +119,20 @@ class Fuzzer {
     return wrong || !ended;
   }
 
+  static void Erase(Schedule& schedule, size_t step) {
+    const auto erase = [](auto& steps, size_t at) {
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at));
+    };
+    const size_t rewriting = schedule.compute_steps.size();
+    if (step < rewriting) return erase(schedule.compute_steps, step);
+    erase(schedule.loop_steps, step - rewriting);
+  }
+
   // Without the steps that it does not need. Steps that fail for lack of others say nothing.
   static Case Shrink(Case drawn, bool code) {
-    for (size_t i = drawn.schedule.steps.size(); i-- > 0;) {
+    for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;
-      smaller.schedule.steps.erase(smaller.schedule.steps.begin() + static_cast<std::ptrdiff_t>(i));
+      Erase(smaller.schedule, i);
       const bool applies =
           DraftSchedule(smaller.compute, smaller.schedule, test::AnyArithmetic()).has_value();
       if (applies && IsWrong(smaller, code)) drawn = std::move(smaller);

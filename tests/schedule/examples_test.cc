@@ -37,10 +37,10 @@ TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
   const auto schedule =
       ParseSchedule(ReadFile(Folder() / (GetParam() + ".sched")).value_or(""), GetParam());
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  const auto splits = [](const ScheduleStep& step) {
+  const auto splits = [](const ComputeStep& step) {
     return std::holds_alternative<PrecisionStep>(step);
   };
-  const bool exact = std::ranges::none_of(schedule->steps, splits);
+  const bool exact = std::ranges::none_of(schedule->compute_steps, splits);
   const auto kernel =
       LoopsOf(compute, *schedule, exact ? ReductionOrder::kAsWritten : ReductionOrder::kAny);
   ASSERT_TRUE(kernel) << kernel.error().message;

@@ -5,8 +5,9 @@
 
 #include "polyhedral/generate.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/steps/compute_steps.h"
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
+#include "schedule/steps/step_text.h"
 
 namespace tunec::test {
 namespace {
@@ -33,7 +34,7 @@ class Generator {
       TileByHand();
     }
     if (Below(4) == 0) BindByHand();
-    for (int i = 0; i < length; ++i) AddTreeStep();
+    for (int i = 0; i < length; ++i) AddLoopStep();
     return std::move(schedule_);
   }
 
@@ -49,7 +50,7 @@ class Generator {
   void Rewrite(T step) {
     if (auto result = Apply(compute_, step)) {
       compute_ = std::move(*result);
-      schedule_.steps.emplace_back(std::move(step));
+      schedule_.Add(std::move(step));
     }
   }
 
@@ -129,13 +130,13 @@ class Generator {
     return chain;
   }
 
-  void AddTreeStep() {
+  void AddLoopStep() {
     std::vector<const TreeNode*> loops;
     Collect(tree_.root, loops);
     if (!loops.empty()) Add(RandomStep(Any(loops)));
   }
 
-  std::string NewName() { return "n" + std::to_string(schedule_.steps.size()); }
+  std::string NewName() { return "n" + std::to_string(schedule_.StepCount()); }
 
   // What people write for stencils and triangles: the chain of one statement skewed, cut into
   // tiles, the tiles along diagonals. Steps drawn one by one would hardly ever come to this.
@@ -177,9 +178,9 @@ class Generator {
 
   std::optional<DotPlan> PlanDot() {
     const Statement statement = Any(compute_.statements);
-    const size_t before = schedule_.steps.size();
+    const size_t before = schedule_.compute_steps.size();
     Rewrite(RandomPrecision(statement));
-    if (schedule_.steps.size() == before) return std::nullopt;
+    if (schedule_.compute_steps.size() == before) return std::nullopt;
     const Statement& sum = compute_.statements[*compute_.FindStatement(statement.name)];
     const VarId column = LastWritten(sum);
     for (const Read& read : sum.reads) {
@@ -260,37 +261,33 @@ class Generator {
       for (const std::string& loop : inner) {
         Add(IsolateStep{loop.substr(0, loop.size() - 1) + "0"});
       }
-      const ScheduleStep step = TensorizeStep{inner.front(), intrinsic};
+      const LoopStep step = TensorizeStep{inner.front(), intrinsic};
       const ScheduleTree before = tree_;
       if (!Add(step)) return;
       // Some have no whole tile.
       const auto nest = GenerateLoops(tree_, Contraction::kFused);
       if (nest && Print(*nest).find("tile " + intrinsic) != std::string::npos) return;
       tree_ = before;
-      schedule_.steps.pop_back();
+      schedule_.loop_steps.pop_back();
       return;
     }
   }
 
   // Whether the tree takes the step, which then becomes the schedule's.
-  bool Add(const ScheduleStep& step) {
+  bool Add(const LoopStep& step) {
     // The pipeline shapes the loops of copies itself.
     if (Print(step).find(".pack") != std::string::npos) return false;
     // A step that fails may leave the tree half changed.
     ScheduleTree changed = tree_;
-    const Status applied = std::visit(
-        [&](const auto& s) -> Status {
-          if constexpr (requires { Apply(changed, s); }) return Apply(changed, s);
-          return {};
-        },
-        step);
+    const Status applied =
+        std::visit([&](const auto& of_kind) { return Apply(changed, of_kind); }, step);
     if (!applied) return false;
     tree_ = std::move(changed);
-    schedule_.steps.push_back(step);
+    schedule_.Add(step);
     return true;
   }
 
-  ScheduleStep RandomStep(const TreeNode* loop) {
+  LoopStep RandomStep(const TreeNode* loop) {
     const std::vector<const TreeNode*> chain = Chain(loop);
     const std::string& statement = Any(tree_.statements).name;
     switch (Below(24)) {
@@ -386,9 +383,9 @@ class Generator {
       if (used) along_.push_back(reader.iterators[i].name);
       if (!used && Below(4) > 0) copy.groups.push_back({reader.iterators[i].name, 1 + Below(6)});
     }
-    const size_t before = schedule_.steps.size();
+    const size_t before = schedule_.compute_steps.size();
     Rewrite(copy);
-    if (schedule_.steps.size() > before) copied_ = copy;
+    if (schedule_.compute_steps.size() > before) copied_ = copy;
   }
 
   // The copy near its use, in storage of its own, begun ahead; perhaps by many threads.

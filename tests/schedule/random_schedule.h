@@ -4,7 +4,7 @@
 #include <random>
 
 #include "ir/compute.h"
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 
 namespace tunec::test {
 

@@ -688,15 +688,6 @@ TEST(Steps, MustNotFireWhereTheyAreNotNamed) {
   EXPECT_THAT(text, Not(HasSubstr("C_i_1")));
 }
 
-TEST(Steps, ComputeStepsComeFirst) {
-  Schedule schedule = MustParseSteps("split acc.i 4");
-  schedule.steps.emplace_back(PackStep{"B", {{.dimension = 1}, {.dimension = 0}}});
-  const auto kernel = LoopsOf(MustParse(kMatmul), schedule, ReductionOrder::kAny);
-  ASSERT_FALSE(kernel);
-  EXPECT_EQ(kernel.error().message,
-            "'pack B 1 0' rewrites statements and must come before the loop steps");
-}
-
 TEST(Steps, PackedWeightsArePackedOnce) {
   const auto kernel =
       LoopsOf(MustParse(kWeightMatmul), MustParseSteps("pack B 0/16 1 0%16"), ReductionOrder::kAny);

@@ -1,10 +1,15 @@
-// The text language: every step round-trips; malformed lines are refused at their place.
+// The text language: every step round-trips and stands in the manual; malformed lines are refused
+// at their place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
 
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
+#include "schedule/steps/step_text.h"
 
 namespace tunec::test {
 namespace {
@@ -50,10 +55,71 @@ TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
   // All lines but the first.
-  EXPECT_EQ(std::ssize(schedule->steps), std::ranges::count(kEveryStep, '\n') - 1);
+  EXPECT_EQ(static_cast<int64_t>(schedule->StepCount()), std::ranges::count(kEveryStep, '\n') - 1);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }
+
+std::vector<std::string> AllForms() {
+  std::vector<std::string> forms = ComputeStepForms();
+  std::ranges::copy(LoopStepForms(), std::back_inserter(forms));
+  return forms;
+}
+
+std::string FirstWord(const std::string& line) { return line.substr(0, line.find(' ')); }
+
+TEST(StepText, EveryStepIsAmongThese) {
+  std::set<std::string> names, used;
+  for (const std::string& form : AllForms()) names.insert(FirstWord(form));
+  std::istringstream lines{std::string(kEveryStep)};
+  for (std::string line; std::getline(lines, line);) used.insert(FirstWord(line));
+  used.erase("lower");
+  EXPECT_EQ(used, names);
+  EXPECT_EQ(names.size(), AllForms().size()) << "two steps have one name";
+}
+
+TEST(StepText, TheManualHasAHeadingForEach) {
+  std::ifstream manual(std::string(TUNEC_TEST_DATA) + "/../docs/schedules.md");
+  std::vector<std::string> headings;
+  for (std::string line; std::getline(manual, line);) {
+    if (line.starts_with("### ")) headings.push_back(line.substr(4));
+  }
+  EXPECT_THAT(headings, testing::UnorderedElementsAreArray(AllForms()));
+}
+
+// What a step without Fields, a name or equality would be: a variant with it does not compile.
+struct Complete {
+  static constexpr std::string_view kName = "complete";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const Complete&) const = default;
+};
+struct WithoutFields {
+  static constexpr std::string_view kName = "without_fields";
+  std::string loop;
+  bool operator==(const WithoutFields&) const = default;
+};
+struct WithoutName {
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const WithoutName&) const = default;
+};
+struct WithoutEquality {
+  static constexpr std::string_view kName = "without_equality";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+};
+static_assert(AreSteps<std::variant<Complete>>);
+static_assert(!AreSteps<std::variant<Complete, WithoutFields>>);
+static_assert(!AreSteps<std::variant<WithoutName, Complete>>);
+static_assert(!AreSteps<std::variant<WithoutEquality>>);
+
+// A step that shapes no loops cannot be put among those that do.
+template <class T>
+concept ShapesLoops = requires(Schedule& schedule, T step) {
+  schedule.Add(LoopStep(step));
+};
+static_assert(ShapesLoops<SplitStep> && !ShapesLoops<PackStep>);
 
 TEST(StepText, CommentsAndBlanksAreSkipped) {
   const auto schedule =
@@ -117,6 +183,11 @@ constexpr Malformed kMalformed[] = {
     {"lower d\nstage t somewhere a.i", "a.sched:2:9: error: expected a scope, found 'somewhere'"},
     {"lower d\nreduce_split s r 4 middle",
      "a.sched:2:20: error: expected inner or outer, found 'middle'"},
+    {"lower d\ninline", "a.sched:2:7: error: expected a statement at the end of the line"},
+    {"lower d\nprecision s f32 3",
+     "a.sched:2:13: error: expected 'bf16' and a number of terms, found 'f32'"},
+    {"lower d\nprecision s bf16 4",
+     "a.sched:2:18: error: expected a number of terms from 1 to 3, found '4'"},
     {"lower d\npack w 1/0", "a.sched:2:8: error: expected a positive factor, found '1/0'"},
     {"lower d\npack w x", "a.sched:2:8: error: expected a dimension, found 'x'"},
     {"lower d\nsplit a.i 4\ninline t",

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "schedule/steps/step.h"
+#include "schedule/schedule.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {

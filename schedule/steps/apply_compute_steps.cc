@@ -1,4 +1,4 @@
-#include "schedule/steps/compute_steps.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 #include <fmt/format.h>
 

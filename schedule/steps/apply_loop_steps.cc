@@ -1,4 +1,4 @@
-#include "schedule/steps/tree_steps.h"
+#include "schedule/steps/apply_loop_steps.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

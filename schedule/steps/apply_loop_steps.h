@@ -3,7 +3,7 @@
 #pragma once
 
 #include "polyhedral/schedule_tree.h"
-#include "schedule/steps/step.h"
+#include "schedule/steps/loop_steps.h"
 
 namespace tunec {
 

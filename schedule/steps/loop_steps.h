@@ -1,0 +1,290 @@
+// The steps that shape the loops of a schedule tree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/loop_nest.h"
+#include "schedule/steps/step.h"
+
+namespace tunec {
+
+/// `split acc.i 2 14`: loop acc.i becomes acc.i.0, acc.i.1 (2 iterations), acc.i.2 (14).
+/// Factors need not divide.
+///   before: for i < 100          after: for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 +
+///   ...
+struct SplitStep {
+  static constexpr std::string_view kName = "split";
+  std::string loop;
+  std::vector<int64_t> factors;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(argument::kFactor, self.factors);
+  }
+  bool operator==(const SplitStep&) const = default;
+};
+
+/// `reorder acc.k acc.i acc.j`: loops of one chain, each the only child of the one before, in
+/// the new order, outermost first; loops of the chain that are not named keep their places.
+struct ReorderStep {
+  static constexpr std::string_view kName = "reorder";
+  std::vector<std::string> loops;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loops); }
+  bool operator==(const ReorderStep&) const = default;
+};
+
+/// `fuse acc.n acc.i.0 as task`: two nested loops become one.
+///   before: for n < 3 { for i < 5 {      after: for task < 15 { n = task/5, i = task mod 5
+struct FuseStep {
+  static constexpr std::string_view kName = "fuse";
+  std::string outer;
+  std::string inner;
+  std::string name;
+  static void Fields(auto& self, auto& visit) {
+    visit(StepArgument{"OUTER", "a loop"}, self.outer);
+    visit(StepArgument{"INNER", "a loop"}, self.inner);
+    visit(argument::kNewLoop, self.name);
+  }
+  bool operator==(const FuseStep&) const = default;
+};
+
+/// `skew A.i A.t 2 as A.x`: a loop runs slanted to another that its statements share.
+///   before: for t < 9 { for i < 50 {     after: for t < 9 { for x in 2*t .. 2*t + 50 { i = x - 2*t
+struct SkewStep {
+  static constexpr std::string_view kName = "skew";
+  std::string loop;
+  std::string by;
+  int64_t factor = 1;
+  std::string name;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{"BY", "a loop"}, self.by);
+    visit(argument::kFactor, self.factor);
+    visit(argument::kNewLoop, self.name);
+  }
+  bool operator==(const SkewStep&) const = default;
+};
+
+/// `peel acc.i 1 36`: the loop in parts that begin at these values, generated apart.
+///   before: for i < 37 { ...             after: i = 0: ...; for i in 1 .. 36 { ... } i = 36: ...
+struct PeelStep {
+  static constexpr std::string_view kName = "peel";
+  std::string loop;
+  std::vector<int64_t> points;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{"ITERATION", "an iteration"}, self.points);
+  }
+  bool operator==(const PeelStep&) const = default;
+};
+
+/// `distribute acc.i`: a loop around several statements becomes a loop around each.
+///   before: for i { a; b; }              after: for i { a; } for i { b; }
+struct DistributeStep {
+  static constexpr std::string_view kName = "distribute";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const DistributeStep&) const = default;
+};
+
+/// `unroll_jam acc.i 4`: groups of four iterations run inside the other loops of the chain,
+/// unrolled.
+///   before: for i < 8 { for k {          after: for i.0 < 2 { for k { i.1 = 0, 1, 2, 3
+struct UnrollJamStep {
+  static constexpr std::string_view kName = "unroll_jam";
+  std::string loop;
+  int64_t factor = 1;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(argument::kFactor, self.factor);
+  }
+  bool operator==(const UnrollJamStep&) const = default;
+};
+
+/// `swizzle acc.i.0 acc.j.0 4`: two nested loops in bands of four iterations of the outer one, so
+/// that iterations near in time are near in both.
+///   before: for i < 8 { for j < 9 {      after: for i.0 < 2 { for j < 9 { for i.1 < 4 {
+struct SwizzleStep {
+  static constexpr std::string_view kName = "swizzle";
+  std::string outer;
+  std::string inner;
+  int64_t factor = 1;
+  static void Fields(auto& self, auto& visit) {
+    visit(StepArgument{"OUTER", "a loop"}, self.outer);
+    visit(StepArgument{"INNER", "a loop"}, self.inner);
+    visit(argument::kFactor, self.factor);
+  }
+  bool operator==(const SwizzleStep&) const = default;
+};
+
+/// `isolate acc.i.0`: iterations whose conditions can't fail are generated apart.
+struct IsolateStep {
+  static constexpr std::string_view kName = "isolate";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const IsolateStep&) const = default;
+};
+
+/// `unroll acc.k 4`: four iterations a trip; `unroll acc.k`: all.
+struct UnrollStep {
+  static constexpr std::string_view kName = "unroll";
+  std::string loop;
+  int factor = 0;  // 0: all
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{.name = "FACTOR", .wanted = "a factor", .may_lack = true}, self.factor);
+  }
+  bool operator==(const UnrollStep&) const = default;
+};
+
+/// `vectorize acc.j.1`: the loop's iterations become the lanes of vectors.
+struct VectorizeStep {
+  static constexpr std::string_view kName = "vectorize";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const VectorizeStep&) const = default;
+};
+
+/// `parallelize acc.n`: the loop's iterations become tasks of the phase.
+struct ParallelizeStep {
+  static constexpr std::string_view kName = "parallelize";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const ParallelizeStep&) const = default;
+};
+
+/// `bind acc.i.0 grid.y`: the loop's iterations become blocks of threads, or with `block.x` the
+/// threads of a block.
+///   before: for i.0 < 3 { for i.1 < 16 {   after: grid.y for i.0 < 3 { block.x for i.1 < 16 {
+struct BindStep {
+  static constexpr std::string_view kName = "bind";
+  std::string loop;
+  LoopKind kind = LoopKind::kGridX;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{"grid.x|grid.y|grid.z|block.x|block.y|block.z", "grid.x to block.z"},
+          self.kind);
+  }
+  bool operator==(const BindStep&) const = default;
+};
+
+/// `pipeline acc.k.0 3`: what the loop copies into storage of each iteration is copied into one of
+/// three, begun two iterations before it is used.
+///   before: for k { s = x[k]; use s }
+///   after:  begin s.0 = x[0]; begin s.1 = x[1]
+///           for k { wait for s.(k mod 3); begin s.(k+2 mod 3) = x[k+2]; use s.(k mod 3) }
+struct PipelineStep {
+  static constexpr std::string_view kName = "pipeline";
+  std::string loop;
+  int stages = 2;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{"STAGES", "a number of stages"}, self.stages);
+  }
+  bool operator==(const PipelineStep&) const = default;
+};
+
+/// `wavefront A.w`: the tasks of one iteration of the loop run after those of the one before, with
+/// a barrier between; the loops directly inside can be parallel.
+struct WavefrontStep {
+  static constexpr std::string_view kName = "wavefront";
+  std::string loop;
+  static void Fields(auto& self, auto& visit) { visit(argument::kLoop, self.loop); }
+  bool operator==(const WavefrontStep&) const = default;
+};
+
+/// `prefetch B acc.k 8`: beside each access to the tensor inside the loop, what the same statement
+/// will touch eight iterations later is asked for.
+///   before: for k { acc += A[k]*B[k]     after: for k { prefetch B[k + 8]; acc += A[k]*B[k]
+struct PrefetchStep {
+  static constexpr std::string_view kName = "prefetch";
+  std::string tensor;
+  std::string loop;
+  int64_t distance = 1;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kTensor, self.tensor);
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{"DISTANCE", "a number of iterations"}, self.distance);
+  }
+  bool operator==(const PrefetchStep&) const = default;
+};
+
+/// `compute_at y acc.j.0`: the statement moves into a loop of another, before it if it is its
+/// producer (or initialisation), else after it; its own loops below are that one's, as far as
+/// the tensor between them relates the iterators, then its remaining iterators.
+struct ComputeAtStep {
+  static constexpr std::string_view kName = "compute_at";
+  std::string statement;
+  std::string loop;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kStatement, self.statement);
+    visit(argument::kLoop, self.loop);
+  }
+  bool operator==(const ComputeAtStep&) const = default;
+};
+
+/// `reverse_compute_at y acc.j.0`: compute_at for a consumer only. Refused where something inside
+/// the loop comes after the statement.
+struct ReverseComputeAtStep {
+  static constexpr std::string_view kName = "reverse_compute_at";
+  std::string statement;
+  std::string loop;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kStatement, self.statement);
+    visit(argument::kLoop, self.loop);
+  }
+  bool operator==(const ReverseComputeAtStep&) const = default;
+};
+
+/// `stage acc register acc.j.0`: each iteration of the loop has its own storage for the
+/// tensor, of the size that one iteration touches. `stage t packed acc.i.0 1 0` says in which order
+/// its dimensions are stored, the innermost last; else that is the order in which loops walk them.
+struct StageStep {
+  static constexpr std::string_view kName = "stage";
+  std::string tensor;
+  Scope scope = Scope::kRegister;
+  std::string loop;
+  std::vector<int64_t> order = {};
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kTensor, self.tensor);
+    visit(StepArgument{"SCOPE", "a scope"}, self.scope);
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{.name = "DIMENSION", .wanted = "a dimension", .may_lack = true}, self.order);
+  }
+  bool operator==(const StageStep&) const = default;
+};
+
+/// `tensorize acc.j.1 dpbf16.avx512`: the loop and those inside it are one instruction of
+/// ir/tile_intrinsic.h, where all of their iterations run.
+///   before: for j.1 < 16 { for k.1 < 2 { acc[.., j.1] sum= A[.., k.1] * B[.., j.1, k.1]
+///   after:  tile dpbf16.avx512: acc[.., 0..15] sum= A[.., 0..1] * B[.., 0..15, 0..1]
+struct TensorizeStep {
+  static constexpr std::string_view kName = "tensorize";
+  std::string loop;
+  std::string intrinsic;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kLoop, self.loop);
+    visit(StepArgument{"INTRINSIC", "an intrinsic"}, self.intrinsic);
+  }
+  bool operator==(const TensorizeStep&) const = default;
+};
+
+/// `non_temporal y`: the statement's stores bypass the caches.
+struct NonTemporalStep {
+  static constexpr std::string_view kName = "non_temporal";
+  std::string statement;
+  static void Fields(auto& self, auto& visit) { visit(argument::kStatement, self.statement); }
+  bool operator==(const NonTemporalStep&) const = default;
+};
+
+using LoopStep =
+    std::variant<SplitStep, ReorderStep, FuseStep, SkewStep, PeelStep, DistributeStep,
+                 UnrollJamStep, SwizzleStep, IsolateStep, UnrollStep, VectorizeStep,
+                 ParallelizeStep, BindStep, PipelineStep, WavefrontStep, PrefetchStep,
+                 ComputeAtStep, ReverseComputeAtStep, StageStep, TensorizeStep, NonTemporalStep>;
+static_assert(AreSteps<LoopStep>);
+
+}  // namespace tunec

@@ -1,0 +1,39 @@
+// The words of one line of a schedule, with their places.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/error.h"
+
+namespace tunec {
+
+class Words {
+ public:
+  /// `where` is the line's first column.
+  Words(std::string_view line, SourceLocation where);
+
+  bool AtEnd() const { return next_ == words_.size(); }
+  /// Takes the next word if it is this one.
+  bool TryTake(std::string_view word);
+  /// Takes the next word. kParse at the end of the line, saying what was wanted.
+  Result<std::string> Take(std::string_view wanted);
+  /// kParse at the word taken last.
+  std::unexpected<Error> Unexpected(std::string_view wanted, std::string_view found) const;
+  /// The place of the word taken last, or of the end of the line where one was missing.
+  const SourceLocation& where() const { return where_; }
+
+ private:
+  struct Placed {
+    std::string text;
+    int column = 1;
+  };
+  std::vector<Placed> words_;
+  size_t next_ = 0;
+  int end_column_ = 1;
+  SourceLocation where_;
+};
+
+}  // namespace tunec
