@@ -8,7 +8,7 @@
 
 #include "ir/loop_nest.h"
 #include "polyhedral/legality.h"
-#include "schedule/apply.h"
+#include "schedule/arithmetic.h"
 #include "support/error.h"
 
 namespace tunec {

@@ -39,7 +39,7 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
 void ScheduleRanking::AddStage() {
   const SketchStage stage = stages_.front();
   stages_.erase(stages_.begin());
-  for (const Sketch& sketch : SketchesOf(stage, task_->lowerings, target_, arithmetic_)) {
+  for (const Sketch& sketch : SketchesOf(stage, {task_->lowerings, target_, arithmetic_})) {
     Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     // The naive schedule is the last resort, whatever became of it.
     if (listed_.insert(Print(schedule)).second || stage == SketchStage::kNaive) {

@@ -386,8 +386,10 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     return BusyShare(threads) > Roofline::kMostDisturbance;
   };
   parts.sketches = [&](const TuningTask& task) {
-    return SketchesFor(task.lowerings, options.target, options.sketches,
-                       ArithmeticFor(options.accuracy));
+    return SketchesFor({.lowerings = task.lowerings,
+                        .target = options.target,
+                        .arithmetic = ArithmeticFor(options.accuracy),
+                        .set = options.sketches});
   };
   return TuneWith(database, tasks, options, parts);
 }

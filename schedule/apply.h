@@ -8,26 +8,12 @@
 #include "ir/loop_nest.h"
 #include "polyhedral/legality.h"
 #include "polyhedral/schedule_tree.h"
+#include "schedule/arithmetic.h"
 #include "schedule/schedule.h"
 
 namespace tunec {
 
-/// What the accuracy contract leaves to a schedule.
-struct Arithmetic {
-  Arithmetic(ReductionOrder of_reductions)  // NOLINT: all that most contracts say
-      : order(of_reductions) {}
-  ReductionOrder order;
-  /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
-  /// all: three are as accurate as float32, two have 16 bits, one has 8.
-  int least_terms = 3;
-  /// Where sums may be regrouped, a product may also be fused into its sum.
-  Contraction contraction() const {
-    return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
-  }
-};
-
-// What follows are the stages from a Compute to its loops, in order. kernel/loop_pipeline.h runs
-// them.
+// The stages from a Compute to its loops, in order. kernel/loop_pipeline.h runs them.
 
 /// The statements rewritten by the schedule's compute steps. Errors: kInvalidArgument when a step
 /// does not fit the Compute, kIllegalSchedule for what the accuracy contract forbids.

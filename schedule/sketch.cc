@@ -5,10 +5,13 @@
 #include <limits>
 
 #include "schedule/access_analysis.h"
+#include "schedule/apply.h"
 #include "schedule/sketches/sketches.h"
 #include "support/check.h"
 
 namespace tunec {
+
+std::string_view Sketch::Kind() const { return std::string_view(name).substr(0, name.find('/')); }
 
 Decisions Sketch::InitialDecisions() const {
   Decisions decisions;
@@ -88,8 +91,8 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
   if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
 }
 
-std::vector<Sketch> SketchesOf(SketchStage stage, const std::vector<NamedCompute>& lowerings,
-                               const Target& target, const Arithmetic& arithmetic) {
+std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question) {
+  const auto& [lowerings, target, arithmetic, set] = question;
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
   if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
   std::vector<Sketch> sketches;
@@ -111,21 +114,19 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const std::vector<NamedCompute
   return sketches;
 }
 
-std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, const Target& target,
-                                SketchSet set, const Arithmetic& arithmetic) {
+std::vector<Sketch> SketchesFor(const SketchQuestion& question) {
   const auto applies = [&](const Sketch& sketch) {
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-    const Compute& compute = *FindLowering(lowerings, schedule.lowering);
-    return CheckApplies(compute, schedule, arithmetic).has_value();
+    const Compute& compute = *FindLowering(question.lowerings, schedule.lowering);
+    return CheckApplies(compute, schedule, question.arithmetic).has_value();
   };
   std::vector<Sketch> sketches;
   for (const SketchStage stage :
        {SketchStage::kPatterns, SketchStage::kComposed, SketchStage::kAffine}) {
-    if (set == SketchSet::kNaiveOnly || std::ranges::any_of(sketches, applies)) break;
-    std::ranges::move(SketchesOf(stage, lowerings, target, arithmetic),
-                      std::back_inserter(sketches));
+    if (question.set == SketchSet::kNaiveOnly || std::ranges::any_of(sketches, applies)) break;
+    std::ranges::move(SketchesOf(stage, question), std::back_inserter(sketches));
   }
-  sketches.push_back(Naive(lowerings[0].name));
+  sketches.push_back(Naive(question.lowerings[0].name));
   return sketches;
 }
 

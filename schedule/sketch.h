@@ -13,7 +13,7 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
-#include "schedule/apply.h"
+#include "schedule/arithmetic.h"
 #include "schedule/schedule.h"
 
 namespace tunec {
@@ -29,11 +29,15 @@ struct Knob {
 using Decisions = std::vector<int>;
 
 struct Sketch {
-  std::string name;  // "tile", "rows", ...
+  /// "rows", or "tile/j/wide": what it is made of, which no other sketch of a lowering has. Other
+  /// sketches may come and go without changing it; the database keeps it beside decisions.
+  std::string name;
   std::vector<Knob> knobs;
   /// The schedule for the values of the knobs. Pure; equal values give equal schedules.
   std::function<Schedule(const std::vector<int64_t>& values)> fill;
 
+  /// The name up to the first slash: "tile".
+  std::string_view Kind() const;
   Decisions InitialDecisions() const;
   Schedule Fill(const Decisions& decisions) const;
   /// How many different decisions there are (saturating).
@@ -61,13 +65,18 @@ enum class SketchStage : uint8_t {
   kNaive,     // without knobs or steps; fits everything
 };
 
-std::vector<Sketch> SketchesOf(SketchStage stage, const std::vector<NamedCompute>& lowerings,
-                               const Target& target, const Arithmetic& arithmetic);
+/// What sketches are sought for.
+struct SketchQuestion {
+  const std::vector<NamedCompute>& lowerings;
+  const Target& target;
+  Arithmetic arithmetic;
+  SketchSet set = SketchSet::kAll;
+};
+
+std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question);
 
 /// The sketches of the first stage that has one whose analytic schedule applies, and those of the
 /// stages before it, the most promising first; the last is always the naive one.
-std::vector<Sketch> SketchesFor(const std::vector<NamedCompute>& lowerings, const Target& target,
-                                SketchSet set = SketchSet::kAll,
-                                const Arithmetic& arithmetic = ReductionOrder::kAny);
+std::vector<Sketch> SketchesFor(const SketchQuestion& question);
 
 }  // namespace tunec

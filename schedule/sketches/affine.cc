@@ -2,11 +2,11 @@
 // how each statement's loops may be slanted and which can be tiled together; the steps that say
 // the same are written here, the most ambitious form of them that is legal.
 #include <algorithm>
-#include <memory>
 
 #include "polyhedral/legality.h"
 #include "schedule/apply.h"
 #include "schedule/sketches/band_writer.h"
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 
 namespace tunec {
@@ -53,37 +53,19 @@ constexpr int64_t kBytesPerPoint = 8;       // a value before and after
 struct StatementBand {
   BandPlan plan;
   BandForm form;
-  size_t first_knob = 0;
 };
 
-struct AffineSketch {
-  std::string lowering;
-  std::vector<StatementBand> bands;
-  int64_t lanes = 1;
-  int threads = 1;
+// One for each band.
+using BandChoices = std::vector<BandChoice>;
 
-  // What is cut off a loop for one task, all its lanes: few where loops run inside, as each of
-  // their iterations then goes over all of them.
-  int64_t PieceOf(const StatementBand& band) const {
-    const bool innermost = band.form.lanes && *band.form.lanes + 1 == band.plan.loops.size();
-    return lanes * (innermost ? kVectorsPerTile : kVectorsAcross);
+Schedule WriteBands(const std::string& lowering, const std::vector<StatementBand>& bands,
+                    const BandChoices& choices) {
+  Schedule schedule{.lowering = lowering};
+  for (size_t b = 0; b < bands.size(); ++b) {
+    WriteBand(bands[b].plan, choices[b], schedule.loop_steps);
   }
-
-  Schedule Fill(const std::vector<int64_t>& values) const {
-    Schedule schedule{.lowering = lowering};
-    for (const StatementBand& band : bands) {
-      BandChoice choice{.form = band.form, .piece = PieceOf(band), .threads = threads};
-      if (band.form.tiles) {
-        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(band.first_knob);
-        const auto loops = static_cast<std::ptrdiff_t>(band.plan.band_end - band.plan.band_begin);
-        choice.tiles.assign(begin, begin + loops);
-        if (!band.form.lanes) choice.jam = begin[loops];
-      }
-      WriteBand(band.plan, choice, schedule.loop_steps);
-    }
-    return schedule;
-  }
-};
+  return schedule;
+}
 
 // Powers of two, and the whole loop.
 Knob TileKnob(const BandLoop& loop, int64_t wanted) {
@@ -106,12 +88,10 @@ class Builder {
       : compute_(lowering.compute),
         tree_(OriginalTree(lowering.compute)),
         dependences_(Dependences::Of(tree_.tensors, tree_.statements, kOperations)) {
-    affine_.lowering = lowering.name;
+    lowering_ = lowering.name;
     lanes_ = target.Lanes(4);
     l2_bytes_ = target.l2_bytes;
-    affine_.lanes = lanes_;
-    affine_.threads = target.threads;
-    sketch_.name = "affine";
+    threads_ = target.threads;
   }
 
   std::optional<Sketch> Build() {
@@ -122,29 +102,26 @@ class Builder {
       auto plan = PlanBand(*proposed, compute_, tree_.statements[s], static_cast<StatementId>(s));
       if (plan) Add(std::move(*plan));
     }
-    if (affine_.bands.empty()) return std::nullopt;
-    sketch_.fill = [affine = std::make_shared<const AffineSketch>(std::move(affine_))](
-                       const std::vector<int64_t>& values) { return affine->Fill(values); };
-    return std::move(sketch_);
+    if (bands_.empty()) return std::nullopt;
+    return MakeSketch("affine", KnobsOfAll(),
+                      [lowering = lowering_, bands = bands_](const BandChoices& choices) {
+                        return WriteBands(lowering, bands, choices);
+                      });
   }
 
  private:
   // In the first form in which the schedule with it stays legal, or not at all.
   void Add(BandPlan plan) {
     exhausted_ = false;
-    const std::vector<Knob> knobs = sketch_.knobs;
     const size_t before = Initial().loop_steps.size();
-    affine_.bands.push_back({std::move(plan), {}, knobs.size()});
-    for (const BandForm& form : FormsOf(affine_.bands.back().plan)) {
-      StatementBand& band = affine_.bands.back();
-      band.form = form;
-      sketch_.knobs = knobs;
-      if (form.tiles) AddKnobs(band.plan, form);
+    const std::vector<BandForm> forms = FormsOf(plan);
+    bands_.push_back({std::move(plan), {}});
+    for (const BandForm& form : forms) {
+      bands_.back().form = form;
       if (IsOfUse(before)) return;
       if (exhausted_) break;  // the other forms ask as much
     }
-    sketch_.knobs = knobs;
-    affine_.bands.pop_back();
+    bands_.pop_back();
   }
 
   // Half of the second cache holds what a tile touches at one time.
@@ -159,7 +136,28 @@ class Builder {
     return points;
   }
 
-  void AddKnobs(const BandPlan& plan, const BandForm& form) {
+  // What is cut off a loop for one task, all its lanes: few where loops run inside, as each of
+  // their iterations then goes over all of them.
+  int64_t PieceOf(const StatementBand& band) const {
+    const bool innermost = band.form.lanes && *band.form.lanes + 1 == band.plan.loops.size();
+    return lanes_ * (innermost ? kVectorsPerTile : kVectorsAcross);
+  }
+
+  Knobs<BandChoices> KnobsOfAll() const {
+    BandChoices fixed;
+    for (const StatementBand& band : bands_) {
+      fixed.push_back({.form = band.form, .piece = PieceOf(band), .threads = threads_});
+      if (band.form.tiles) fixed.back().tiles.resize(band.plan.band_end - band.plan.band_begin);
+    }
+    Knobs<BandChoices> knobs(std::move(fixed));
+    for (size_t b = 0; b < bands_.size(); ++b) {
+      if (bands_[b].form.tiles) AddKnobs(b, knobs);
+    }
+    return knobs;
+  }
+
+  void AddKnobs(size_t band, Knobs<BandChoices>& knobs) const {
+    const auto& [plan, form] = bands_[band];
     const int64_t points = PointsPerTile(plan.band_end - plan.band_begin);
     // What is walked element by element: long; lanes across an operand's rows: few rows.
     size_t walked = form.lanes.value_or(plan.band_end - 1);
@@ -167,16 +165,22 @@ class Builder {
     if (across) walked = plan.along_operand.at(walked);
     for (size_t i = plan.band_begin; i < plan.band_end; ++i) {
       const int64_t other = across && form.lanes == i ? kVectorsAcross * lanes_ : points;
-      sketch_.knobs.push_back(
-          TileKnob(plan.loops[i], i == walked ? kVectorsPerTile * lanes_ : other));
+      const int64_t wanted = i == walked ? kVectorsPerTile * lanes_ : other;
+      const size_t tile = i - plan.band_begin;
+      knobs.Add(TileKnob(plan.loops[i], wanted), [band, tile](BandChoices& choices, int64_t value) {
+        choices[band].tiles[tile] = value;
+      });
     }
-    if (!form.lanes) sketch_.knobs.push_back({plan.statement + " jam", {1, 2, 4, 8, 16}, 3});
+    if (form.lanes) return;
+    knobs.Add({plan.statement + " jam", {1, 2, 4, 8, 16}, 3},
+              [band](BandChoices& choices, int64_t value) { choices[band].jam = value; });
   }
 
   Schedule Initial() const {
+    const Knobs<BandChoices> knobs = KnobsOfAll();
     std::vector<int64_t> values;
-    for (const Knob& knob : sketch_.knobs) values.push_back(knob.choices[knob.initial]);
-    return affine_.Fill(values);
+    for (const Knob& knob : knobs.list()) values.push_back(knob.choices[knob.initial]);
+    return WriteBands(lowering_, bands_, knobs.Choose(values));
   }
 
   // Whether there are steps more than before that bring something (another order alone does not),
@@ -196,10 +200,11 @@ class Builder {
   const Compute& compute_;
   ScheduleTree tree_;
   Dependences dependences_;
-  AffineSketch affine_;
-  Sketch sketch_;
+  std::string lowering_;
+  std::vector<StatementBand> bands_;
   int64_t lanes_ = 1;
   int64_t l2_bytes_ = 0;
+  int threads_ = 1;
   bool exhausted_ = false;  // isl, by the last form
 };
 

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "schedule/access_analysis.h"
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/pointwise_plan.h"
 #include "schedule/sketches/sketches.h"
 
@@ -241,14 +242,13 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
   const std::optional<ColumnPlan> plan = MakePlan(lowering, lanes);
   if (!plan) return;
   const int64_t threads = target.threads;
-  Sketch sketch{.name = "columns"};
-  sketch.knobs.push_back({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2});
-  sketch.knobs.push_back({"columns", {lanes, 2 * lanes, 4 * lanes}, 1});
-  sketch.knobs.push_back({"partial_sums", {1, 2, 4, 8}, 2});
-  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
-  sketch.fill = [plan = *plan, threads](const std::vector<int64_t>& values) {
-    const ColumnChoice choice{
-        .shares = values[0], .columns = values[1], .partial_sums = values[2], .vector = values[3]};
+  Knobs<ColumnChoice> knobs;
+  knobs.Add({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2},
+            &ColumnChoice::shares);
+  knobs.Add({"columns", {lanes, 2 * lanes, 4 * lanes}, 1}, &ColumnChoice::columns);
+  knobs.Add({"partial_sums", {1, 2, 4, 8}, 2}, &ColumnChoice::partial_sums);
+  knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &ColumnChoice::vector);
+  const auto write = [plan = *plan, threads](const ColumnChoice& choice) {
     Schedule schedule{.lowering = plan.lowering};
     for (const ColumnSum& sum : plan.sums) ColumnWriter(sum, choice, schedule).Write();
     for (const PointwisePlan& pointwise : plan.pointwise) {
@@ -256,7 +256,7 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
     }
     return schedule;
   };
-  sketches.push_back(std::move(sketch));
+  sketches.push_back(MakeSketch("columns", std::move(knobs), write));
 }
 
 }  // namespace tunec

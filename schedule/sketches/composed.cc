@@ -4,21 +4,19 @@
 // itself; that the whole is legal is proven when the schedule is applied.
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <set>
 
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/sub_compute.h"
 
 namespace tunec {
 namespace {
 
-struct Part {
-  Sketch sketch;
-  size_t first_knob = 0;  // of the whole
-};
+// The values of the parts' knobs, part by part.
+using PartValues = std::vector<std::vector<int64_t>>;
 
 int64_t Instances(const Statement& statement, const std::vector<VarId>& iterators) {
   int64_t instances = 1;
@@ -64,10 +62,10 @@ class Composer {
   const Arithmetic& arithmetic_;
   Rest rest_;
   std::vector<PackStep> packs_;  // of the parts so far
-  std::vector<Part> parts_;
-  std::vector<Knob> knobs_;
-  size_t groups_ = 0;  // of statements
-  bool any_ = false;   // something has its pattern that makes the sketch worth its while
+  std::vector<Sketch> parts_;
+  std::vector<std::vector<Knob>> knobs_;  // of the parts, named after their first statements
+  size_t groups_ = 0;                     // of statements
+  bool any_ = false;  // something has its pattern that makes the sketch worth its while
 };
 
 // A statement follows a reduction when it walks the results once, and reads what the ones before it
@@ -134,13 +132,8 @@ void Composer::Keep(Sketch sketch, const std::string& statement) {
   for (const ComputeStep& step : sketch.Fill(sketch.InitialDecisions()).compute_steps) {
     if (const auto* pack = std::get_if<PackStep>(&step)) packs_.push_back(*pack);
   }
-  Part part{.first_knob = knobs_.size()};
-  for (Knob knob : sketch.knobs) {
-    knob.name = statement + " " + knob.name;
-    knobs_.push_back(std::move(knob));
-  }
-  part.sketch = std::move(sketch);
-  parts_.push_back(std::move(part));
+  for (Knob& knob : knobs_.emplace_back(sketch.knobs)) knob.name = statement + " " + knob.name;
+  parts_.push_back(std::move(sketch));
 }
 
 bool Composer::AddFirst(size_t begin, size_t end, std::vector<Sketch> sketches) {
@@ -184,21 +177,31 @@ void Composer::AddOthers(size_t begin, size_t end) {
 }
 
 // What two parts pack alike is packed once.
-Schedule Fill(const std::string& lowering, const std::vector<Part>& parts,
-              const std::vector<int64_t>& values) {
+Schedule Fill(const std::string& lowering, const std::vector<Sketch>& parts,
+              const PartValues& values) {
   Schedule schedule{.lowering = lowering};
-  for (const Part& part : parts) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(part.first_knob);
-    const auto count = static_cast<std::ptrdiff_t>(part.sketch.knobs.size());
-    Schedule filled = part.sketch.fill({first, first + count});
-    for (ComputeStep& step : filled.compute_steps) {
+  for (size_t p = 0; p < parts.size(); ++p) {
+    Schedule part = parts[p].fill(values[p]);
+    for (ComputeStep& step : part.compute_steps) {
       if (std::ranges::find(schedule.compute_steps, step) == schedule.compute_steps.end()) {
         schedule.Add(std::move(step));
       }
     }
-    std::ranges::move(filled.loop_steps, std::back_inserter(schedule.loop_steps));
+    std::ranges::move(part.loop_steps, std::back_inserter(schedule.loop_steps));
   }
   return schedule;
+}
+
+Knobs<PartValues> KnobsOf(const std::vector<std::vector<Knob>>& parts) {
+  PartValues none;
+  for (const std::vector<Knob>& part : parts) none.emplace_back(part.size());
+  Knobs<PartValues> knobs(std::move(none));
+  for (size_t p = 0; p < parts.size(); ++p) {
+    for (size_t k = 0; k < parts[p].size(); ++k) {
+      knobs.Add(parts[p][k], [p, k](PartValues& values, int64_t value) { values[p][k] = value; });
+    }
+  }
+  return knobs;
 }
 
 std::optional<Sketch> Composer::Compose(const char* name) {
@@ -215,11 +218,10 @@ std::optional<Sketch> Composer::Compose(const char* name) {
     }
   }
   if (!any_ || groups_ < 2) return std::nullopt;
-  Sketch sketch{.name = name, .knobs = std::move(knobs_)};
-  sketch.fill = [lowering = name_, parts = std::move(parts_)](const std::vector<int64_t>& values) {
+  const auto write = [lowering = name_, parts = std::move(parts_)](const PartValues& values) {
     return Fill(lowering, parts, values);
   };
-  return sketch;
+  return MakeSketch(name, KnobsOf(knobs_), write);
 }
 
 }  // namespace

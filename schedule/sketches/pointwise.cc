@@ -2,6 +2,7 @@
 // movement.
 #include <optional>
 
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/pointwise_plan.h"
 #include "schedule/sketches/sketches.h"
 
@@ -19,24 +20,18 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
     plans.push_back(std::move(*plan));
   }
   const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.l3_bytes);
-  Sketch sketch{.name = "pointwise"};
-  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
-  sketch.knobs.push_back({"trips", {4, 16, 64, 256}, 2});
-  sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
-  if (turns) sketch.knobs.push_back({"block", {0, lanes}, 1});
-  sketch.fill = [plans, turns, lowering = lowering.name,
-                 threads = target.threads](const std::vector<int64_t>& values) {
+  Knobs<PointwiseChoice> knobs;
+  knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &PointwiseChoice::vector);
+  knobs.Add({"trips", {4, 16, 64, 256}, 2}, &PointwiseChoice::trips);
+  knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &PointwiseChoice::non_temporal);
+  if (turns) knobs.Add({"block", {0, lanes}, 1}, &PointwiseChoice::block);
+  const auto write = [plans, lowering = lowering.name,
+                      threads = target.threads](const PointwiseChoice& choice) {
     Schedule schedule{.lowering = lowering};
-    const PointwiseChoice choice{.vector = values[0],
-                                 .trips = values[1],
-                                 .non_temporal = values[2] != 0,
-                                 .block = turns ? values[3] : 0};
-    for (const PointwisePlan& plan : plans) {
-      WritePointwise(plan, choice, threads, schedule);
-    }
+    for (const PointwisePlan& plan : plans) WritePointwise(plan, choice, threads, schedule);
     return schedule;
   };
-  sketches.push_back(std::move(sketch));
+  sketches.push_back(MakeSketch("pointwise", std::move(knobs), write));
 }
 
 }  // namespace tunec

@@ -14,10 +14,16 @@
 #include <vector>
 
 #include "schedule/access_analysis.h"
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 
 namespace tunec {
 namespace {
+
+struct ReduceAllChoice {
+  int64_t shares = 8;
+  int64_t vector = 64;
+};
 
 struct ReduceAllPlan {
   std::string statement;
@@ -65,16 +71,16 @@ std::vector<ReduceAllPlan> MakePlans(const Compute& compute) {
 }
 
 // Adds the steps of one reduction.
-void WriteReduction(const ReduceAllPlan& plan, int64_t shares, int64_t vector, Schedule& schedule) {
+void WriteReduction(const ReduceAllPlan& plan, const ReduceAllChoice& choice, Schedule& schedule) {
   const auto add = [&](auto step) { schedule.Add(std::move(step)); };
   const bool cut_along = plan.shared == plan.along;
-  int64_t share = CeilDivide(plan.extent, std::min(shares, plan.extent));
-  if (cut_along) share = CeilDivide(share, vector) * vector;
+  int64_t share = CeilDivide(plan.extent, std::min(choice.shares, plan.extent));
+  if (cut_along) share = CeilDivide(share, choice.vector) * choice.vector;
   const std::string part = plan.statement + ".part";
   const std::string lanes = part + ".part";
   const std::string along = cut_along ? plan.along + "i" : plan.along;
   const int64_t length = cut_along ? share : plan.length;
-  vector = std::min(vector, length);
+  const int64_t vector = std::min(choice.vector, length);
   const std::string task = lanes + "." + plan.shared + "o";
   add(ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Keep::kOuter});
   add(ReduceSplitStep{part, along, vector, ReduceSplitStep::Keep::kInner});
@@ -91,13 +97,6 @@ void WriteReduction(const ReduceAllPlan& plan, int64_t shares, int64_t vector, S
   add(ParallelizeStep{task});
 }
 
-Schedule WriteSchedule(const std::string& lowering, const std::vector<ReduceAllPlan>& plans,
-                       int64_t shares, int64_t vector) {
-  Schedule schedule{.lowering = lowering};
-  for (const ReduceAllPlan& plan : plans) WriteReduction(plan, shares, vector, schedule);
-  return schedule;
-}
-
 }  // namespace
 
 void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
@@ -105,14 +104,17 @@ void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
   const std::vector<ReduceAllPlan> plans = MakePlans(lowering.compute);
   if (plans.empty()) return;
   const int64_t lanes = target.Lanes(4);
-  Sketch sketch{.name = "reduce_all"};
   const int64_t threads = target.threads;
-  sketch.knobs.push_back({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2});
-  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 2});
-  sketch.fill = [plans, name = lowering.name](const std::vector<int64_t>& values) {
-    return WriteSchedule(name, plans, values[0], values[1]);
+  Knobs<ReduceAllChoice> knobs;
+  knobs.Add({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2},
+            &ReduceAllChoice::shares);
+  knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 2}, &ReduceAllChoice::vector);
+  const auto write = [plans, name = lowering.name](const ReduceAllChoice& choice) {
+    Schedule schedule{.lowering = name};
+    for (const ReduceAllPlan& plan : plans) WriteReduction(plan, choice, schedule);
+    return schedule;
   };
-  sketches.push_back(std::move(sketch));
+  sketches.push_back(MakeSketch("reduce_all", std::move(knobs), write));
 }
 
 }  // namespace tunec

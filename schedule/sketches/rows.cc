@@ -12,10 +12,12 @@
 //     m = combine of part
 //     row buffer: e[j] = exp(x[j] - m) ...
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 
 #include "schedule/access_analysis.h"
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 
 namespace tunec {
@@ -33,7 +35,7 @@ struct RowStatement {
 
 struct RowPlan {
   std::string lowering;
-  const Compute* compute = nullptr;
+  std::shared_ptr<const Compute> compute;
   std::vector<RowStatement> statements;
   std::string pivot;                   // the first reduction: the others join its row loop
   std::vector<std::string> row_loops;  // of the pivot, outermost first
@@ -124,8 +126,9 @@ bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
 }
 
 std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
-  const Compute& compute = lowering.compute;
-  RowPlan plan{.lowering = lowering.name, .compute = &compute};
+  RowPlan plan{.lowering = lowering.name,
+               .compute = std::make_shared<const Compute>(lowering.compute)};
+  const Compute& compute = *plan.compute;
   const auto pivot = std::ranges::find_if(compute.statements,
                                           [](const Statement& s) { return s.reducer.has_value(); });
   if (pivot == compute.statements.end()) return std::nullopt;
@@ -283,23 +286,18 @@ Knob RowsKnob(const RowPlan& plan, const Target& target) {
 
 void AddRowSketches(const NamedCompute& lowering, const Target& target,
                     std::vector<Sketch>& sketches) {
-  std::optional<RowPlan> found = MakePlan(lowering);
-  if (!found) return;
-  const auto compute = std::make_shared<const Compute>(lowering.compute);
-  RowPlan plan = std::move(*found);
-  plan.compute = compute.get();
+  const std::optional<RowPlan> plan = MakePlan(lowering);
+  if (!plan) return;
   const int64_t lanes = target.Lanes(4);
-  Sketch sketch{.name = "rows"};
-  sketch.knobs.push_back({"vector", {lanes, 2 * lanes, 4 * lanes}, 1});
+  Knobs<RowChoice> knobs;
+  knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &RowChoice::vector);
   // Streaming stores pay when the outputs do not fit the caches anyway.
-  const bool large = CountWork(*compute).bytes > static_cast<double>(target.l3_bytes);
-  sketch.knobs.push_back({"non_temporal", {0, 1}, large ? 1 : 0});
-  sketch.knobs.push_back(RowsKnob(plan, target));
-  sketch.fill = [plan, compute](const std::vector<int64_t>& values) {
-    const RowChoice choice{.vector = values[0], .rows = values[2], .non_temporal = values[1] != 0};
+  const bool large = CountWork(*plan->compute).bytes > static_cast<double>(target.l3_bytes);
+  knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &RowChoice::non_temporal);
+  knobs.Add(RowsKnob(*plan, target), &RowChoice::rows);
+  sketches.push_back(MakeSketch("rows", std::move(knobs), [plan = *plan](const RowChoice& choice) {
     return RowWriter(plan, choice).Write();
-  };
-  sketches.push_back(std::move(sketch));
+  }));
 }
 
 }  // namespace tunec

@@ -18,6 +18,7 @@
 #include <numeric>
 
 #include "schedule/access_analysis.h"
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/stream_plan.h"
 #include "schedule/sketches/tile_cost.h"
@@ -308,31 +309,24 @@ std::vector<int64_t> UpTo(int64_t most) {
   return choices;
 }
 
-Sketch MakeSketch(StreamPlan plan, const Machine& machine, const StreamChoice& initial) {
-  const auto compute = std::make_shared<const Compute>(*plan.compute);
-  plan.compute = compute.get();  // the sketch outlives the caller's
+Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const StreamChoice& initial) {
   const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
-  Sketch sketch{.name = "stream", .knobs = {}, .fill = {}};
   const int64_t lanes = machine.lanes;
-  sketch.knobs.push_back(KnobOf(
-      "columns", UpTo(std::min(plan.columns, machine.registers / row_vectors)), initial.columns));
-  sketch.knobs.push_back(
-      KnobOf("rows", UpTo(std::min(plan.rows, machine.registers)), initial.rows));
-  sketch.knobs.push_back(
-      KnobOf("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths));
-  sketch.knobs.push_back(KnobOf("unroll", {1, 2, 4, 8}, initial.unroll));
-  sketch.fill = [plan, compute, machine](const std::vector<int64_t>& values) {
-    StreamChoice choice{.columns = values[0],
-                        .rows = values[1],
-                        .widths = values[2],
-                        .unroll = values[3],
-                        .lanes = machine.lanes};
+  Knobs<StreamChoice> knobs({.lanes = lanes});
+  knobs.Add(KnobOf("columns", UpTo(std::min(plan.columns, machine.registers / row_vectors)),
+                   initial.columns),
+            &StreamChoice::columns);
+  knobs.Add(KnobOf("rows", UpTo(std::min(plan.rows, machine.registers)), initial.rows),
+            &StreamChoice::rows);
+  knobs.Add(KnobOf("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths),
+            &StreamChoice::widths);
+  knobs.Add(KnobOf("unroll", {1, 2, 4, 8}, initial.unroll), &StreamChoice::unroll);
+  return MakeSketch("stream", std::move(knobs), [plan, machine](StreamChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows =
         std::clamp<int64_t>(machine.registers / (choice.widths / machine.lanes), 1, choice.rows);
     return StreamWriter(plan, choice).Write();
-  };
-  return sketch;
+  });
 }
 
 }  // namespace
@@ -349,7 +343,7 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
     // Longer blocks of rows leave no registers for columns.
     if (CeilDivide(plan->rows, machine.lanes) > kMostRowVectors) continue;
     const StreamSizes sizes = BestSizes(*plan, machine);
-    ranked.emplace_back(sizes.cost, MakeSketch(std::move(*plan), machine, sizes.choice));
+    ranked.emplace_back(sizes.cost, StreamSketch(*plan, machine, sizes.choice));
   }
   std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
   for (auto& [cost, sketch] : ranked) sketches.push_back(std::move(sketch));

@@ -103,7 +103,8 @@ std::optional<VarId> IteratorNamed(const Statement& statement, std::string_view 
 }
 
 std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering) {
-  StreamPlan plan{.lowering = lowering.name, .compute = &lowering.compute};
+  StreamPlan plan{.lowering = lowering.name,
+                  .compute = std::make_shared<const Compute>(lowering.compute)};
   std::vector<StatementId> products;
   for (size_t s = 0; s < lowering.compute.statements.size(); ++s)
     if (IsProduct(lowering.compute.statements[s])) products.push_back(static_cast<StatementId>(s));

@@ -2,6 +2,7 @@
 // with work on the rows between them (stream.cc).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace tunec {
 
 struct StreamPlan {
   std::string lowering;
-  const Compute* compute = nullptr;
+  std::shared_ptr<const Compute> compute;
   StatementId first = 0;  // the product whose results the second one sums up
   StatementId last = 0;   // the second
   /// Iterators by name; a name means the same in all statements.
@@ -32,7 +33,7 @@ struct StreamPlan {
   const Statement& statement(StatementId id) const { return compute->statements[id]; }
 };
 
-/// The plan for a Compute of that form; its pointer goes to `lowering`.
+/// The plan for a Compute of that form.
 std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering);
 
 /// The iterator of that name, if the statement has it.

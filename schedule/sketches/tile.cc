@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/tile_cost.h"
 #include "schedule/sketches/tile_plan.h"
@@ -125,44 +126,44 @@ int64_t DefaultUnroll(const TilePlan& plan) {
   return unrolled >= 3 ? 1 : std::min<int64_t>(4, plan.Extent(*plan.long_reduction));
 }
 
-Sketch MakeSketch(const TilePlan& plan, const Target& target) {
+// Told apart by the column and by whether operands are cast beforehand.
+std::string NameOf(const TilePlan& plan) {
+  std::string name = "tile/" + plan.reduction.iterators[plan.column].name;
+  if (!plan.widened.empty()) name += "/wide";
+  return name;
+}
+
+Sketch TileSketch(const TilePlan& plan, const Target& target) {
   const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
   const int64_t registers = AccumulatorRegisters(target);
   const int64_t panels_bytes = PanelsBytes(plan);
-  Sketch sketch{.name = "tile"};
-  sketch.knobs.push_back(
-      MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows));
-  sketch.knobs.push_back(
-      MakeKnob("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns));
-  sketch.knobs.push_back(MakeKnob("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)));
-  sketch.knobs.push_back(MakeKnob("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)));
-  sketch.knobs.push_back(
-      MakeKnob("columns_outside", {0, 1}, panels_bytes > target.l2_bytes / 2 ? 1 : 0));
-  sketch.knobs.push_back(plan.pack_is_optional
-                             ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
-                             : MakeKnob("pack", {plan.pack ? 1 : 0}, 1));
-  if (plan.operand && plan.row)
-    sketch.knobs.push_back(
-        MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)));
-  sketch.fill = [plan, registers, lanes](const std::vector<int64_t>& values) {
-    TileChoice choice{.rows = values[0],
-                      .columns = values[1],
-                      .block = values[2],
-                      .unroll = values[3],
-                      .columns_outside = values[4] != 0,
-                      .pack = values[5] != 0,
-                      .operand_vector = 4 * lanes,
-                      .operand_by_block = values.size() > 6 && values[6] != 0};
+  Knobs<TileChoice> knobs({.operand_vector = 4 * lanes});
+  knobs.Add(MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows),
+            &TileChoice::rows);
+  knobs.Add(MakeKnob("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
+            &TileChoice::columns);
+  knobs.Add(MakeKnob("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)),
+            &TileChoice::block);
+  knobs.Add(MakeKnob("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)), &TileChoice::unroll);
+  knobs.Add(MakeKnob("columns_outside", {0, 1}, panels_bytes > target.l2_bytes / 2 ? 1 : 0),
+            &TileChoice::columns_outside);
+  knobs.Add(plan.pack_is_optional ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
+                                  : MakeKnob("pack", {plan.pack ? 1 : 0}, 1),
+            &TileChoice::pack);
+  if (plan.operand && plan.row) {
+    knobs.Add(MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
+              &TileChoice::operand_by_block);
+  }
+  return MakeSketch(NameOf(plan), std::move(knobs), [plan, registers, lanes](TileChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
     if (plan.long_reduction) {
       choice.unroll = std::min(choice.unroll, plan.Extent(*plan.long_reduction));
     }
     return WriteTileSchedule(plan, choice);
-  };
-  return sketch;
+  });
 }
 
 }  // namespace
@@ -172,8 +173,7 @@ void AddTileSketches(const NamedCompute& lowering, const Target& target,
   for (const WideLowering& wide : WideLowerings(lowering)) {
     for (TilePlan& plan : MakeTilePlans(wide.lowering, target)) {
       plan.widened = wide.steps;
-      sketches.push_back(MakeSketch(plan, target));
-      if (sketches.size() > 1) sketches.back().name += std::to_string(sketches.size());
+      sketches.push_back(TileSketch(plan, target));
     }
   }
 }

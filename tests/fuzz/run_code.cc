@@ -72,7 +72,7 @@ Result<std::vector<Array>> RunScheduled(const KernelLoops& kernel, const Compute
 Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
                                        std::span<const Array> arguments, Random& random) {
   const std::vector<NamedCompute> named = Named(lowerings);
-  const std::vector<Sketch> sketches = SketchesFor(named, ThisMachine());
+  const std::vector<Sketch> sketches = SketchesFor({named, ThisMachine(), ReductionOrder::kAny});
   constexpr int kTries = 4;
   for (int tries = 0; tries <= kTries; ++tries) {
     const Sketch& sketch =

@@ -88,7 +88,7 @@ constexpr std::string_view kScan = R"(compute scan {
 
 // A sum over what came before: rows are independent, their elements are not.
 TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
-  const auto sketches = SketchesFor({{"direct", MustParse(kScan)}}, Avx512());
+  const auto sketches = SketchesOn(MustParse(kScan));
   ASSERT_EQ(sketches.size(), 2U);
   EXPECT_EQ(sketches[0].name, "affine");
   EXPECT_EQ(Print(sketches[0].Fill(sketches[0].InitialDecisions())),
@@ -103,7 +103,7 @@ TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   y[j: 37, i: 13 sequential]:
     y[i, j] = (y[i - 1, j] where (i - 1 >= 0) else 0.0) + x[i, j]
 })");
-  const auto sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const auto sketches = SketchesOn(compute);
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize y.j"));
   EXPECT_EQ(Judge(compute).Outcome(schedule), "");
@@ -222,7 +222,7 @@ TEST(AffineSketch, LeavesAChainAlone) {
   A[i: 40 sequential]:
     A[i] = (A[i - 1] where (i - 1 >= 0) else 0.0) * 0.5 + 1.0
 })");
-  const auto sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const auto sketches = SketchesOn(compute);
   EXPECT_EQ(sketches.size(), 1U);
   EXPECT_EQ(sketches[0].name, "naive");
 }

@@ -257,4 +257,8 @@ Target Cpu(int bits, int registers) {
 Target Avx2() { return Cpu(256, 16); }
 Target Avx512() { return Cpu(512, 32); }
 
+std::vector<Sketch> SketchesOn(const Compute& compute) {
+  return SketchesFor({{{"direct", compute}}, Avx512(), ReductionOrder::kAny});
+}
+
 }  // namespace tunec::test

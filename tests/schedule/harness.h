@@ -12,6 +12,7 @@
 #include "ir/loop_nest.h"
 #include "ir/target.h"
 #include "kernel/loop_pipeline.h"
+#include "schedule/sketch.h"
 
 namespace tunec::test {
 
@@ -68,5 +69,8 @@ Arithmetic AnyArithmetic();
 
 Target Avx2();
 Target Avx512();
+
+/// Of the lowering `direct`, for AVX-512, where sums may be regrouped.
+std::vector<Sketch> SketchesOn(const Compute& compute);
 
 }  // namespace tunec::test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "schedule/sketches/sketches.h"
 #include "tests/schedule/harness.h"
@@ -64,7 +65,8 @@ class SketchTest : public testing::TestWithParam<Case> {
 
 TEST_P(SketchTest, DecisionsGiveEqualResults) {
   std::mt19937 random(7);
-  for (const Sketch& sketch : SketchesFor({{"direct", judge_.compute()}}, GetParam().target)) {
+  for (const Sketch& sketch :
+       SketchesFor({{{"direct", judge_.compute()}}, GetParam().target, ReductionOrder::kAny})) {
     Expect(sketch, sketch.InitialDecisions(), Tasks::kBothWays);
     const bool has_choices = sketch.SpaceSize() > 1;
     for (int i = 0; i < kRandomDecisions && has_choices && !HasFailure(); ++i) {
@@ -78,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, SketchTest, testing::ValuesIn(Cases()),
 
 TEST(Sketches, EndWithTheNaiveOne) {
   for (const Program& program : kPrograms) {
-    const auto sketches = SketchesFor({{"direct", MustParse(program.text)}}, Avx512());
+    const auto sketches = SketchesOn(MustParse(program.text));
     EXPECT_EQ(sketches.back().name, "naive") << program.name;
     EXPECT_EQ(sketches.back().Fill({}).StepCount(), 0U);
   }
@@ -86,12 +88,15 @@ TEST(Sketches, EndWithTheNaiveOne) {
 
 TEST(Sketches, NaiveOnlyLeavesOne) {
   const Compute compute = MustParse(kMatmul);
-  EXPECT_EQ(SketchesFor({{"direct", compute}}, Avx512(), SketchSet::kNaiveOnly).size(), 1U);
+  EXPECT_EQ(
+      SketchesFor({{{"direct", compute}}, Avx512(), ReductionOrder::kAny, SketchSet::kNaiveOnly})
+          .size(),
+      1U);
 }
 
 TEST(Sketches, FitTheKindsTheyAreFor) {
   const auto first = [](std::string_view text) {
-    return SketchesFor({{"direct", MustParse(text)}}, Avx512())[0].name;
+    return std::string(SketchesOn(MustParse(text))[0].Kind());
   };
   EXPECT_EQ(first(kMatmul), "tile");
   EXPECT_EQ(first(kConv3x3), "tile");
@@ -114,9 +119,9 @@ TEST(Sketches, FitTheKindsTheyAreFor) {
   EXPECT_EQ(first(kTriangularProduct), "tile");
 }
 
-Sketch SketchNamed(std::string_view name, std::string_view compute) {
-  for (Sketch& sketch : SketchesFor({{"direct", MustParse(compute)}}, Avx512())) {
-    if (sketch.name == name) return std::move(sketch);
+Sketch SketchOfKind(std::string_view kind, std::string_view compute) {
+  for (Sketch& sketch : SketchesOn(MustParse(compute))) {
+    if (sketch.Kind() == kind) return std::move(sketch);
   }
   return {};
 }
@@ -125,9 +130,25 @@ std::string AnalyticText(const Sketch& sketch) {
   return Print(sketch.Fill(sketch.InitialDecisions()));
 }
 
+// A name says what the sketch is, not where it stands: others do not change it.
+TEST(Sketches, HaveNamesOfTheirOwn) {
+  for (const Program& program : kPrograms) {
+    std::set<std::string> names;
+    for (const Sketch& sketch : SketchesOn(MustParse(program.text))) {
+      EXPECT_TRUE(names.insert(sketch.name).second) << program.name << " has two " << sketch.name;
+    }
+  }
+  EXPECT_EQ(SketchesOn(MustParse(kMatmul))[0].name, "tile/j");
+  std::vector<Sketch> after_others(3), first;
+  const NamedCompute matmul{"direct", MustParse(kMatmul)};
+  AddTileSketches(matmul, Avx512(), first);
+  AddTileSketches(matmul, Avx512(), after_others);
+  EXPECT_EQ(after_others[3].name, first[0].name);
+}
+
 // A sum of its own for each register of an output's tile.
 TEST(Sketches, KeepBareSumsInRegisters) {
-  const std::string schedule = AnalyticText(SketchNamed("tile", kBareProduct));
+  const std::string schedule = AnalyticText(SketchOfKind("tile", kBareProduct));
   EXPECT_THAT(schedule, StartsWith("lower direct\ncache_write C\n"));
   EXPECT_THAT(schedule, HasSubstr("stage C.cache register C.i."));
   EXPECT_THAT(schedule, HasSubstr("vectorize C.store.j.1\n"));
@@ -135,15 +156,16 @@ TEST(Sketches, KeepBareSumsInRegisters) {
 
 // Taps of a window are unrolled, a triangle's side is not.
 TEST(Sketches, UnrollAPieceOfATriangularSum) {
-  EXPECT_THAT(AnalyticText(SketchNamed("tile", kTriangularProduct)), HasSubstr("unroll acc.k 4\n"));
+  EXPECT_THAT(AnalyticText(SketchOfKind("tile", kTriangularProduct)),
+              HasSubstr("unroll acc.k 4\n"));
 }
 
 // Where no pattern is that of the whole, each nest has its own.
 TEST(Sketches, ComposeOnePatternForEachNest) {
-  const std::string products = AnalyticText(SketchNamed("composed", kTwoProducts));
+  const std::string products = AnalyticText(SketchOfKind("composed", kTwoProducts));
   EXPECT_THAT(products, HasSubstr("stage t.cache register t.i."));
   EXPECT_THAT(products, HasSubstr("stage acc register acc.i."));
-  const std::string both = AnalyticText(SketchNamed("composed", kRowsAndColumns));
+  const std::string both = AnalyticText(SketchOfKind("composed", kRowsAndColumns));
   EXPECT_THAT(both, HasSubstr("reduce_split t j 29 inner\n"));
   EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
   // Both read the matrix once.
@@ -154,7 +176,7 @@ TEST(Sketches, ComposedOnesGiveEqualResults) {
   std::mt19937 random(7);
   for (const std::string_view text : {kTwoProducts, kRowsAndColumns}) {
     const Judge judge(MustParse(text));
-    const Sketch sketch = SketchNamed("composed", text);
+    const Sketch sketch = SketchOfKind("composed", text);
     const Schedule first = sketch.Fill(sketch.InitialDecisions());
     EXPECT_EQ(judge.Outcome(first), "") << Print(first);
     for (int i = 0; i < kRandomDecisions; ++i) {
@@ -187,7 +209,7 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
 TEST(Sketches, ComeInStages) {
   const auto names = [](std::string_view text) {
     std::vector<std::string> found;
-    for (const Sketch& sketch : SketchesFor({{"direct", MustParse(text)}}, Avx512())) {
+    for (const Sketch& sketch : SketchesOn(MustParse(text))) {
       found.push_back(sketch.name);
     }
     return found;
@@ -199,7 +221,7 @@ TEST(Sketches, ComeInStages) {
 // Blocks of a transposition: a vector's lanes on one side, copies of the code on the other.
 TEST(Sketches, TurnInSquareBlocks) {
   const Compute compute = MustParse(kTurned);
-  const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const std::vector<Sketch> sketches = SketchesOn(compute);
   const std::string schedule = Print(sketches[0].Fill(sketches[0].InitialDecisions()));
   EXPECT_NE(schedule.find("split Y.i 16\nsplit Y.j 16\n"), std::string::npos) << schedule;
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
@@ -208,7 +230,7 @@ TEST(Sketches, TurnInSquareBlocks) {
 // The channels of a group lie side by side in the weights, though groups begin anywhere.
 TEST(Sketches, PackWeightsOfGroups) {
   const Compute compute = MustParse(kGroupedConv);
-  const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+  const std::vector<Sketch> sketches = SketchesOn(compute);
   const std::string schedule = Print(sketches[0].Fill(sketches[0].InitialDecisions()));
   EXPECT_NE(schedule.find("pack W 2 3 1 0\n"), std::string::npos) << schedule;
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
@@ -229,7 +251,7 @@ TEST(Sketches, WidenWhatIsUsedOften) {
     C[i, j] = f16(acc[i, j])
 }})",
                                                   rows));
-    const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+    const std::vector<Sketch> sketches = SketchesOn(compute);
     const Schedule first = sketches[0].Fill(sketches[0].InitialDecisions());
     const auto kernel = LoopsOf(compute, first, ReductionOrder::kAny);
     EXPECT_TRUE(kernel) << kernel.error().Format();
@@ -249,7 +271,7 @@ TEST(Sketches, WidenWhatIsUsedOften) {
 TEST(Sketches, StreamsStoreNoScores) {
   const auto bytes = [](std::string_view text) {
     const Compute compute = MustParse(text);
-    const std::vector<Sketch> sketches = SketchesFor({{"direct", compute}}, Avx512());
+    const std::vector<Sketch> sketches = SketchesOn(compute);
     const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
     const auto kernel = LoopsOf(compute, schedule, ReductionOrder::kAny);
     EXPECT_TRUE(kernel) << kernel.error().Format();

@@ -1,0 +1,22 @@
+// What the accuracy contract leaves to a schedule.
+#pragma once
+
+#include "ir/loop_nest.h"
+#include "polyhedral/legality.h"
+
+namespace tunec {
+
+struct Arithmetic {
+  Arithmetic(ReductionOrder of_reductions)  // NOLINT: all that most contracts say
+      : order(of_reductions) {}
+  ReductionOrder order;
+  /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
+  /// all: three are as accurate as float32, two have 16 bits, one has 8.
+  int least_terms = 3;
+  /// Where sums may be regrouped, a product may also be fused into its sum.
+  Contraction contraction() const {
+    return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
+  }
+};
+
+}  // namespace tunec
