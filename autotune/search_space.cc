@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "support/check.h"
 #include "support/hash.h"
@@ -15,16 +16,22 @@
 namespace tunec {
 namespace {
 
-// The words `name=value` of a note.
+// The fields `name=value` of a note. A name may have blanks, as the knobs of a part of a sketch do:
+// `t rows=14`.
 std::map<std::string, std::string> Fields(std::string_view note) {
   std::map<std::string, std::string> fields;
+  std::string name;
   while (!note.empty()) {
     const size_t end = std::min(note.find(' '), note.size());
     const std::string_view word = note.substr(0, end);
     note.remove_prefix(std::min(end + 1, note.size()));
     const size_t equals = word.find('=');
-    if (equals == std::string_view::npos) continue;
-    fields[std::string(word.substr(0, equals))] = word.substr(equals + 1);
+    name += word.substr(0, equals);
+    if (equals == std::string_view::npos) {
+      name += ' ';
+    } else {
+      fields[std::exchange(name, {})] = word.substr(equals + 1);
+    }
   }
   return fields;
 }
@@ -43,11 +50,10 @@ int NearestChoice(const Knob& knob, int64_t wanted) {
 
 SearchSpace::SearchSpace(std::vector<Sketch> sketches) : sketches_(std::move(sketches)) {
   TUNEC_CHECK(!sketches_.empty(), "a task without sketches");
-  std::map<std::string, int> used;
   for (const Sketch& sketch : sketches_) {
-    const std::string lowering = sketch.Fill(sketch.InitialDecisions()).lowering;
-    std::string name = fmt::format("{}/{}", lowering, sketch.name);
-    if (const int before = used[name]++; before > 0) name += fmt::format("/{}", before);
+    lowerings_.push_back(sketch.Fill(sketch.InitialDecisions()).lowering);
+    std::string name = fmt::format("{}/{}", lowerings_.back(), sketch.name);
+    TUNEC_CHECK(std::ranges::find(names_, name) == names_.end(), "two sketches are {}", name);
     names_.push_back(std::move(name));
   }
 }
@@ -64,10 +70,19 @@ int64_t SearchSpace::Size() const {
   return size;
 }
 
+// Tiles are numbered here by their place, as they were when that was their name: what converged
+// then stays converged.
+std::string SearchSpace::NumberedName(int sketch) const {
+  const std::string_view kind = sketches_[sketch].Kind();
+  const bool numbered = kind == "tile" && sketch > 0;
+  return fmt::format("{}/{}{}", lowerings_[sketch], kind,
+                     numbered ? std::to_string(sketch + 1) : "");
+}
+
 int64_t SearchSpace::Fingerprint() const {
   std::string text;
   for (int s = 0; s < Searched(); ++s) {
-    text += names_[s];
+    text += NumberedName(s);
     for (const Knob& knob : sketches_[s].knobs) {
       text += fmt::format(" {}={}", knob.name, fmt::join(knob.choices, ","));
     }

@@ -36,7 +36,7 @@ class SearchSpace {
   Candidate At(int sketch, Decisions decisions) const;
   Candidate Initial(int sketch) const;
 
-  /// `sketch=direct/tile rows=14 columns=32`: what a trial's note keeps of a candidate.
+  /// `sketch=direct/tile/j rows=14 columns=32`: what a trial's note keeps of a candidate.
   std::string Describe(const Candidate& candidate) const;
   /// The candidate that was described so, when it still fills in that very schedule.
   std::optional<Candidate> Recall(std::string_view note, const std::string& schedule) const;
@@ -45,8 +45,11 @@ class SearchSpace {
   std::optional<Candidate> Transfer(std::string_view note) const;
 
  private:
+  std::string NumberedName(int sketch) const;
+
   std::vector<Sketch> sketches_;
-  std::vector<std::string> names_;  // unique: lowering/name, numbered where these agree
+  std::vector<std::string> lowerings_;  // of the sketches
+  std::vector<std::string> names_;      // unique: lowering/name
 };
 
 }  // namespace tunec

@@ -5,6 +5,7 @@
 
 #include "db/exchange.h"
 #include "db/rows.h"
+#include "db/sketch_names.h"
 #include "db/tasks.h"
 #include "db/validate.h"
 
@@ -175,7 +176,8 @@ Status LineTaker::TakeLine(const TaskLine& line) {
 
 Status LineTaker::TakeLine(const TrialLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
-  const TrialRecord trial = Normalised(line.trial);
+  TrialRecord trial = Normalised(line.trial);
+  if (version_ < 3) trial.note = WithNamedSketch(trial.note, trial.schedule);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   // Exports of version 1 come from before schema 4, which forgets such verdicts.
   if (version_ == 1 && trial.status == TrialStatus::kWrongResult) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "db/sketch_names.h"
+
 namespace tunec {
 namespace {
 
@@ -124,8 +126,26 @@ void ForgetWrongResults(SQLite::Database& sqlite) {
       "DELETE FROM trials WHERE status = 2");
 }
 
+// Sketches have names that do not change when others are added.
+void NameSketches(SQLite::Database& sqlite) {
+  SQLite::Statement trials(
+      sqlite, "SELECT id, note, schedule FROM trials WHERE note LIKE 'sketch=%/tile%'");
+  std::map<int64_t, std::string> notes;
+  while (trials.executeStep()) {
+    notes[trials.getColumn(0).getInt64()] =
+        WithNamedSketch(trials.getColumn(1).getString(), trials.getColumn(2).getString());
+  }
+  SQLite::Statement update(sqlite, "UPDATE trials SET note = ? WHERE id = ?");
+  for (const auto& [id, note] : notes) {
+    update.bind(1, note);
+    update.bind(2, id);
+    update.exec();
+    update.reset();
+  }
+}
+
 constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges,
-                                     ForgetWrongResults};
+                                     ForgetWrongResults, NameSketches};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();

@@ -73,6 +73,34 @@ TEST(SearchSpaceTest, NotesReadBack) {
   EXPECT_FALSE(space.Recall("nothing", candidate.schedule));
 }
 
+// Knobs of a part of a sketch are named after its statement.
+TEST(SearchSpaceTest, NamesOfKnobsMayHaveBlanks) {
+  const SearchSpace space(
+      {MakeSketch("composed", {{"t rows", Scale(5), 0}, {"C rows", Scale(5), 0}}),
+       MakeSketch("naive", {})});
+  const Candidate candidate = space.At(0, {4, 2});
+  const std::string note = space.Describe(candidate) + " by=random seed=3";
+  EXPECT_EQ(note, "sketch=direct/composed t rows=5 C rows=3 by=random seed=3");
+  const auto back = space.Recall(note, candidate.schedule);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->decisions, candidate.decisions);
+}
+
+// What converged while tiles were numbered by their place stays converged.
+TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
+  const auto space = [](const char* first, const char* second) {
+    std::vector<Sketch> sketches = {MakeSketch("a", {{"rows", Scale(5), 2}}),
+                                    MakeSketch("b", {{"rows", Scale(3), 0}}),
+                                    MakeSketch("naive", {})};
+    sketches[0].name = first;
+    sketches[1].name = second;
+    return SearchSpace(std::move(sketches)).Fingerprint();
+  };
+  EXPECT_EQ(space("tile/j", "tile/j/wide"), space("tile", "tile2"));
+  EXPECT_EQ(space("rows", "tile/j"), space("rows", "tile2"));
+  EXPECT_NE(space("tile/j", "rows"), space("tile/j", "columns"));
+}
+
 TEST(SearchSpaceTest, TransfersTheNearestValues) {
   const SearchSpace space = SmallSpace();
   const auto moved = space.Transfer("sketch=direct/tile rows=100 depth=7");

@@ -60,7 +60,7 @@ TEST(Exchange, ReadsTheFirstVersion) {
   ASSERT_TRUE(database.Import(in, "lines").has_value());
   TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
   EXPECT_EQ(database.Converged(key)->value(), (Convergence{9, ConvergenceReason::kUnknown, 0}));
-  std::istringstream newer(R"({"record":"tunec_database","version":3})");
+  std::istringstream newer(R"({"record":"tunec_database","version":4})");
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
@@ -94,6 +94,28 @@ TEST(Exchange, WrongResultsOfTheFirstVersionAreLeftOut) {
     ASSERT_TRUE(counts.has_value()) << counts.error().Format();
     EXPECT_EQ(database.CountTrials(key), version == 1 ? 1 : 2);
     EXPECT_EQ(database.Converged(key)->has_value(), version != 1);
+  }
+}
+
+// Up to version 2 some sketches were numbered by their place.
+TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
+  const TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
+  for (const int version : {1, 2, 3}) {
+    std::istringstream in(
+        fmt::format(R"({{"record":"tunec_database","version":{}}})", version) +
+        R"(
+{"record":"target","id":1,"text":"x86-64"}
+{"record":"workload","id":1,"kind":"matmul","description":"fc1","flops":2,"bytes":1,"text":"w"}
+{"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":1,"converged":0}
+{"record":"trial","task":1,"status":"ok","median_seconds":0.001,"mad_seconds":0,"samples":[0.001],)"
+        R"("accuracy_error":0,"schedule":"lower direct\nsplit acc.j 16\n",)"
+        R"("message":"","compile_ms":9,"check_ms":2,"measure_ms":30,)"
+        R"("note":"sketch=direct/tile2 rows=7","created_at":1,"tool_version":"0"})"
+        "\n");
+    Database database = OpenForTest();
+    ASSERT_TRUE(database.Import(in, "lines").has_value());
+    EXPECT_EQ(database.Best(key)->value().note,
+              version < 3 ? "sketch=direct/tile/j rows=7" : "sketch=direct/tile2 rows=7");
   }
 }
 
@@ -176,7 +198,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 3})", "export version 3, wanted at most 2"},
+      {R"({"record": "tunec_database", "version": 4})", "export version 4, wanted at most 3"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 has not been introduced"},

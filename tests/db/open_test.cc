@@ -425,6 +425,29 @@ TEST(Schema, WrongResultsBeforeVersion4AreForgotten) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 2").getInt(), 78);
 }
 
+// A number told where a sketch stood among others.
+TEST(Schema, SketchesHaveNamesSinceVersion5) {
+  SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
+  ASSERT_TRUE(Migrate(raw, "m", Migrations().first(4)).has_value());
+  raw.exec(
+      "INSERT INTO workloads VALUES (1, 'h', 'w', 'k', 'd', 1, 1);"
+      "INSERT INTO targets VALUES (1, 'h', 't');"
+      "INSERT INTO tasks(id, workload, target, policy, schedule_version, converged) "
+      "VALUES (1, 1, 1, 'p', 1, 77)");
+  for (const char* note : {"sketch=direct/tile2 rows=7 by=random seed=1", "sketch=direct/rows"}) {
+    raw.exec(fmt::format(
+        "INSERT INTO trials(task, schedule_hash, schedule, status, median_seconds, mad_seconds, "
+        "samples, message, compile_ms, check_ms, measure_ms, note, created_at, tool_version) "
+        "VALUES (1, 'h', 'lower direct\nsplit acc.j 16\n', 1, 1, 0, '[]', '', 0, 0, 0, '{}', 1, "
+        "'')",
+        note));
+  }
+  ASSERT_TRUE(Migrate(raw, "m", Migrations()).has_value());
+  EXPECT_EQ(raw.execAndGet("SELECT group_concat(note, ';') FROM trials").getString(),
+            "sketch=direct/tile/j rows=7 by=random seed=1;sketch=direct/rows");
+  EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks").getInt(), 77);
+}
+
 TEST(Schema, ForeignTablesAreNotClaimed) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   raw.exec("CREATE TABLE t(x)");
