@@ -17,6 +17,7 @@
 #include <set>
 
 #include "schedule/access_analysis.h"
+#include "schedule/shared_dimensions.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 
@@ -89,13 +90,14 @@ bool SetRows(const Statement& pivot, RowPlan& plan) {
   return !plan.row_loops.empty();
 }
 
-void AddPlain(const Compute& compute, const Statement& statement, RowPlan& plan) {
+void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& rows,
+              const SharedDimensions& dimensions, RowPlan& plan) {
+  const Statement& statement = compute.statements[id];
   RowStatement row{.name = statement.name};
   const auto along =
       ContiguousIterator(compute, statement, statement.writes[0].tensor, statement.writes[0].index);
   const bool shared =
-      along &&
-      std::ranges::find(plan.row_loops, statement.iterators[*along].name) != plan.row_loops.end();
+      along && std::ranges::find(rows, dimensions.DimensionOf(id, *along)) != rows.end();
   if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
     row.along = statement.iterators[*along].name;
     row.length = statement.iterators[*along].extent;
@@ -133,16 +135,23 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
                                           [](const Statement& s) { return s.reducer.has_value(); });
   if (pivot == compute.statements.end()) return std::nullopt;
   if (!SetRows(*pivot, plan) || ReadsSharedWork(compute, *pivot)) return std::nullopt;
+  const SharedDimensions dimensions = SharedDimensions::Of(compute);
+  const auto pivot_id = static_cast<StatementId>(pivot - compute.statements.begin());
+  std::vector<int> rows;
+  for (const VarId iterator : WrittenIterators(*pivot)) {
+    rows.push_back(dimensions.DimensionOf(pivot_id, iterator));
+  }
   std::set<TensorId> indices;
   std::set<TensorId> tuples;  // written together by one reduction
-  for (const Statement& statement : compute.statements) {
+  for (size_t s = 0; s < compute.statements.size(); ++s) {
+    const Statement& statement = compute.statements[s];
     if (statement.reducer) {
       if (!AddReduction(compute, statement, plan)) return std::nullopt;
       if (statement.writes.size() > 1)
         for (const Write& write : statement.writes) tuples.insert(write.tensor);
     } else {
       if (statement.writes.size() != 1) return std::nullopt;
-      AddPlain(compute, statement, plan);
+      AddPlain(compute, static_cast<StatementId>(s), rows, dimensions, plan);
     }
     CollectIndices(statement, indices);
   }

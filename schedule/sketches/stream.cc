@@ -45,7 +45,7 @@ class StreamWriter {
     TileLast();
     StageBuffers();
     for (StatementId s = 0; s < Count(); ++s) RunInLanes(s);
-    for (const std::string& loop : plan_.outer) Add(ParallelizeStep{First() + "." + loop});
+    for (const int outer : plan_.outer) Add(ParallelizeStep{Loop(plan_.first, outer)});
     return std::move(schedule_);
   }
 
@@ -55,19 +55,21 @@ class StreamWriter {
   const Statement& At(StatementId s) const { return plan_.statement(s); }
   const std::string& First() const { return At(plan_.first).name; }
   const std::string& Last() const { return At(plan_.last).name; }
-  bool Has(StatementId s, const std::string& iterator) const {
-    return IteratorNamed(At(s), iterator).has_value();
+  bool Has(StatementId s, int dimension) const {
+    return plan_.IteratorOf(s, dimension).has_value();
   }
-  std::string Loop(StatementId s, const std::string& iterator) const {
-    return At(s).name + "." + iterator;
+  std::string Loop(StatementId s, int dimension) const {
+    return At(s).name + "." + plan_.NameOf(dimension);
   }
-  std::string BlockLoop() const { return First() + "." + plan_.outer.back(); }
-  std::string ChunkLoop() const { return plan_.chunk ? First() + "." + *plan_.chunk : BlockLoop(); }
+  std::string BlockLoop() const { return Loop(plan_.first, plan_.outer.back()); }
+  std::string ChunkLoop() const {
+    return plan_.chunk ? Loop(plan_.first, *plan_.chunk) : BlockLoop();
+  }
   std::string LoopOf(StatementId s) const {
     return plan_.chunk && Has(s, *plan_.chunk) ? ChunkLoop() : BlockLoop();
   }
   // The loop in which a tile of the second product lives.
-  std::string LastTileLoop() const { return Last() + "." + plan_.row + ".0"; }
+  std::string LastTileLoop() const { return Loop(plan_.last, plan_.row) + ".0"; }
 
   // Whether the statement works on the finished tiles of a product, element by element.
   bool Follows(StatementId s, StatementId product) const {
@@ -125,17 +127,17 @@ class StreamWriter {
   // Whether all values of the tensor are used in the chunk that made them.
   bool StaysInChunk(TensorId tensor) const {
     if (!plan_.chunk) return false;
-    const auto same_chunk = [&](const Statement& statement, const std::vector<IndexExpr>& index) {
-      const auto chunk = IteratorNamed(statement, *plan_.chunk);
+    const auto same_chunk = [&](StatementId s, const std::vector<IndexExpr>& index) {
+      const auto chunk = plan_.IteratorOf(s, *plan_.chunk);
       return chunk &&
              std::ranges::any_of(index, [&](const IndexExpr& e) { return e.AsVar() == *chunk; });
     };
-    for (const Statement& statement : plan_.compute->statements) {
-      for (const Read& read : statement.reads) {
-        if (read.tensor == tensor && !same_chunk(statement, read.index)) return false;
+    for (StatementId s = 0; s < Count(); ++s) {
+      for (const Read& read : At(s).reads) {
+        if (read.tensor == tensor && !same_chunk(s, read.index)) return false;
       }
-      for (const tunec::Write& write : statement.writes) {
-        if (write.tensor == tensor && !same_chunk(statement, write.index)) return false;
+      for (const tunec::Write& write : At(s).writes) {
+        if (write.tensor == tensor && !same_chunk(s, write.index)) return false;
       }
     }
     return true;
@@ -143,20 +145,20 @@ class StreamWriter {
 
   // Whether the tensor holds a value per row that is only used with rows as lanes.
   bool IsRowVector(TensorId tensor) const {
-    return std::ranges::all_of(plan_.compute->statements, [&](const Statement& statement) {
-      const auto touches = [&](const auto& access) { return access.tensor == tensor; };
-      if (std::ranges::none_of(statement.reads, touches) &&
-          std::ranges::none_of(statement.writes, touches)) {
-        return true;
+    const auto touches = [&](const auto& access) { return access.tensor == tensor; };
+    for (StatementId s = 0; s < Count(); ++s) {
+      if (std::ranges::none_of(At(s).reads, touches) &&
+          std::ranges::none_of(At(s).writes, touches)) {
+        continue;
       }
-      const bool other_lanes = IteratorNamed(statement, plan_.width).has_value() ||
-                               IteratorNamed(statement, plan_.depth).has_value();
-      const bool columns = std::ranges::any_of(statement.writes, [&](const tunec::Write& write) {
-        const auto column = IteratorNamed(statement, plan_.column);
+      if (Has(s, plan_.width) || Has(s, plan_.depth)) return false;
+      const auto column = plan_.IteratorOf(s, plan_.column);
+      const bool by_column = std::ranges::any_of(At(s).writes, [&](const tunec::Write& write) {
         return touches(write) && column && UsesIterator(write.index, *column);
       });
-      return !other_lanes && !columns;
-    });
+      if (by_column) return false;
+    }
+    return true;
   }
 
   void StageBuffers() {
@@ -178,19 +180,19 @@ class StreamWriter {
     if (Has(s, plan_.depth)) return RunAlongDepth(s);
     if (At(s).reducer) {
       Add(ReorderStep{{Loop(s, plan_.column), Loop(s, plan_.row)}});
-      Add(VectorizeStep{At(s).name + ".init." + plan_.row});
+      Add(VectorizeStep{At(s).name + ".init." + plan_.NameOf(plan_.row)});
     }
     Add(VectorizeStep{Loop(s, plan_.row)});
     if (Has(s, plan_.column)) Unroll(Loop(s, plan_.column), plan_.columns);
   }
 
   // A statement on a register tile: `unrolled` are its rows, `lanes` its columns.
-  void RunTile(StatementId s, const std::string& unrolled, const std::string& lanes) {
+  void RunTile(StatementId s, int unrolled, int lanes) {
     const bool second = s == plan_.last || Follows(s, plan_.last);
-    const std::string lane_suffix = "." + lanes + (second ? ".1" : "");
+    const std::string lane_suffix = "." + plan_.NameOf(lanes) + (second ? ".1" : "");
     for (const std::string& name : {At(s).name, At(s).name + ".init"}) {
       if (name != At(s).name && !At(s).reducer) continue;
-      Add(UnrollStep{name + "." + unrolled + ".1"});
+      Add(UnrollStep{name + "." + plan_.NameOf(unrolled) + ".1"});
       Add(VectorizeStep{name + lane_suffix});
     }
     if (s == plan_.first) Unroll(Loop(s, plan_.depth), plan_.depths);

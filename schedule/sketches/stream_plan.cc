@@ -39,16 +39,17 @@ std::optional<Operands> OperandsOf(const Compute& compute, const Statement& prod
 bool AssignFirst(StreamPlan& plan) {
   const Statement& product = plan.statement(plan.first);
   const Statement& second = plan.statement(plan.last);
+  const auto dimension = [&](VarId v) { return plan.shared.DimensionOf(plan.first, v); };
   const auto operands = OperandsOf(*plan.compute, product);
   if (!operands) return false;
   std::optional<VarId> row, column;
   std::vector<VarId> outer;
   for (const VarId v : WrittenIterators(product)) {
     const Iterator& iterator = IteratorOf(product, v);
-    const auto in_second = IteratorNamed(second, iterator.name);
+    const auto in_second = plan.IteratorOf(plan.last, dimension(v));
     const bool summed = in_second && !UsesIterator(second.writes[0].index, *in_second);
     if (iterator.kind == IteratorKind::kSequential) {
-      plan.chunk = iterator.name;
+      plan.chunk = dimension(v);
       plan.chunks = iterator.extent;
     } else if (summed && !UsesIterator(operands->made->index, v)) {
       column = v;
@@ -62,11 +63,11 @@ bool AssignFirst(StreamPlan& plan) {
   if (!row || !column || reduced.size() != 1) return false;
   std::erase(outer, *row);
   for (const VarId v : outer) {
-    plan.outer.push_back(IteratorOf(product, v).name);
+    plan.outer.push_back(dimension(v));
     plan.tasks *= IteratorOf(product, v).extent;
   }
-  const auto take = [&](VarId v, std::string& name, int64_t& extent) {
-    name = IteratorOf(product, v).name;
+  const auto take = [&](VarId v, int& number, int64_t& extent) {
+    number = dimension(v);
     extent = IteratorOf(product, v).extent;
   };
   take(*row, plan.row, plan.rows);
@@ -82,29 +83,38 @@ bool AssignFirst(StreamPlan& plan) {
 bool AssignLast(StreamPlan& plan) {
   const Statement& product = plan.statement(plan.last);
   const auto operands = OperandsOf(*plan.compute, product);
-  if (!operands || !IteratorNamed(product, plan.row)) return false;
+  if (!operands || !plan.IteratorOf(plan.last, plan.row)) return false;
+  bool found = false;
   for (const VarId v : WrittenIterators(product)) {
     const Iterator& iterator = IteratorOf(product, v);
     if (UsesIterator(operands->made->index, v) || !UsesIterator(operands->given->index, v))
       continue;
-    if (std::ranges::find(plan.outer, iterator.name) != plan.outer.end()) continue;
-    plan.width = iterator.name;
+    const int dimension = plan.shared.DimensionOf(plan.last, v);
+    if (std::ranges::find(plan.outer, dimension) != plan.outer.end()) continue;
+    plan.width = dimension;
     plan.widths = iterator.extent;
+    found = true;
   }
-  return !plan.width.empty();
+  return found;
 }
 
 }  // namespace
 
-std::optional<VarId> IteratorNamed(const Statement& statement, std::string_view name) {
-  for (size_t v = 0; v < statement.iterators.size(); ++v)
-    if (statement.iterators[v].name == name) return static_cast<VarId>(v);
-  return std::nullopt;
+std::string StreamPlan::NameOf(int dimension) const {
+  if (const auto iterator = IteratorOf(first, dimension)) {
+    return statement(first).iterators[*iterator].name;
+  }
+  for (StatementId s = 0; s < static_cast<StatementId>(compute->statements.size()); ++s) {
+    if (const auto iterator = IteratorOf(s, dimension))
+      return statement(s).iterators[*iterator].name;
+  }
+  return "";
 }
 
 std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering) {
   StreamPlan plan{.lowering = lowering.name,
-                  .compute = std::make_shared<const Compute>(lowering.compute)};
+                  .compute = std::make_shared<const Compute>(lowering.compute),
+                  .shared = SharedDimensions::Of(lowering.compute)};
   std::vector<StatementId> products;
   for (size_t s = 0; s < lowering.compute.statements.size(); ++s)
     if (IsProduct(lowering.compute.statements[s])) products.push_back(static_cast<StatementId>(s));
