@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "graph/ops/infer.h"
+#include "ir/array.h"
+#include "ir/index_expr.h"
 
 namespace tunec {
 namespace {
