@@ -60,6 +60,7 @@ Result<RuleExpr> RuleExprParser::ParseAnd() {
 }
 
 Result<RuleExpr> RuleExprParser::ParseNot() {
+  TUNEC_RETURN_IF_ERROR(CountPart());
   if (!lexer_.TryTake("not")) return ParseComparison();
   TUNEC_ASSIGN(RuleExpr operand, ParseNot());
   RuleExpr expr{.kind = RuleExpr::Kind::kNot};
@@ -107,7 +108,14 @@ Result<RuleExpr> RuleExprParser::ParseProduct() {
   }
 }
 
+Status RuleExprParser::CountPart() {
+  if (++parts_ <= kMostRuleParts) return {};
+  return FailAt(lexer_.Here(), ErrorCode::kParse, "an expression of more than {} parts",
+                kMostRuleParts);
+}
+
 Result<RuleExpr> RuleExprParser::ParseSigned() {
+  TUNEC_RETURN_IF_ERROR(CountPart());
   const TokenKind after = lexer_.Peek(1).kind;
   const bool number =
       after == TokenKind::kInteger || after == TokenKind::kFloat || lexer_.Peek(1).text == "inf";

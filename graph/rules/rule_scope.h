@@ -50,11 +50,16 @@ class RuleExprParser {
   Result<RuleExpr> ParseName(const std::string& name, const SourceLocation& where);
   Result<RuleExpr> ParseArgument(char parameter);
   bool TakeSign(std::string_view sign);
+  Status CountPart();
 
   Lexer& lexer_;
   const RuleScope& scope_;
   int depth_ = 0;  // of brackets: within them an expression goes on over lines
+  int parts_ = 0;  // of the expression so far
 };
+
+/// What one term or condition may consist of: it is a tree, and trees are walked by recursion.
+inline constexpr int kMostRuleParts = 500;
 
 /// A keyword, and not an operator of the same name at the beginning of a rule: and(x, y) => ..
 bool AtKeyword(const Lexer& lexer, std::string_view word);

@@ -59,6 +59,9 @@ Result<RuleTerm> RuleTermParser::ParseProduct() {
 
 Result<RuleTerm> RuleTermParser::ParsePrimary() {
   const SourceLocation where = lexer_.Here();
+  if (++parts_ > kMostRuleParts) {
+    return FailAt(where, ErrorCode::kParse, "a term of more than {} parts", kMostRuleParts);
+  }
   const bool negative = lexer_.At("-");
   if (lexer_.At("~") || IsNumber(lexer_.Peek(negative ? 1 : 0))) return ParseNumber();
   if (lexer_.TryTake("-")) {

@@ -40,7 +40,8 @@ class RuleTermParser {
   RuleScope& scope_;
   const OperatorNames& operators_;
   TermRole role_;
-  int depth_ = 0;
+  int depth_ = 0;  // of brackets
+  int parts_ = 0;  // of the term so far
 };
 
 }  // namespace tunec

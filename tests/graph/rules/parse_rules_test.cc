@@ -1,12 +1,15 @@
 // What rule files say, and what is refused, with its place.
 #include "graph/rules/parse_rules.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/source.h"
 
 namespace tunec {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string ErrorOf(const std::string& text) {
   const auto rules = ParseRules(text, "my.rules");
@@ -48,6 +51,25 @@ TEST(ParseRules, InfixAndCallsAreTheSame) {
   EXPECT_EQ((*rules)[1].pattern.operands[0].operands[0].op, Op::kNeg);
   EXPECT_EQ(sum.operands[1].op, Op::kDiv);
   EXPECT_EQ(sum.operands[1].operands[0].kind, RuleTerm::Kind::kNumber);
+}
+
+// A term is a tree, and trees are walked by recursion.
+TEST(ParseRules, HaveSoManyParts) {
+  const auto repeated = [](std::string_view part) {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) text += part;
+    return text;
+  };
+  constexpr std::string_view kTerm = "a term of more than 500 parts";
+  constexpr std::string_view kExpression = "an expression of more than 500 parts";
+  EXPECT_THAT(ErrorOf(repeated("(-")), HasSubstr(kTerm));
+  EXPECT_THAT(ErrorOf(repeated("-")), HasSubstr(kTerm));
+  EXPECT_THAT(ErrorOf("relu(x) => " + repeated("x + ") + "x"), HasSubstr(kTerm));
+  EXPECT_THAT(ErrorOf(repeated("relu(")), HasSubstr(kTerm));
+  for (const std::string_view part : {"not ", "(", "[", "-", "rank(x) + ", "rank(x) > 1 and "}) {
+    EXPECT_THAT(ErrorOf("relu(x) => x where " + repeated(part) + "rank(x)"), HasSubstr(kExpression))
+        << part;
+  }
 }
 
 TEST(ParseRules, ErrorsHaveTheirPlace) {
