@@ -140,7 +140,7 @@ const int64_t* ShapeOf(const TensorSpec* spec) {
   return spec->shape.empty() ? &kOfScalars : spec->shape.data();
 }
 
-size_t BytesOf(const TensorSpec* spec) {
+size_t SizeOfTensor(const TensorSpec* spec) {
   return spec == nullptr ? 0 : static_cast<size_t>(ByteSize(*spec).value_or(0));
 }
 int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
@@ -270,10 +270,10 @@ const int64_t* tunec_output_shape(const tunec_executable* executable, size_t ind
 }
 
 size_t tunec_input_bytes(const tunec_executable* executable, size_t index) {
-  return tunec::BytesOf(tunec::Input(executable, index));
+  return tunec::SizeOfTensor(tunec::Input(executable, index));
 }
 size_t tunec_output_bytes(const tunec_executable* executable, size_t index) {
-  return tunec::BytesOf(tunec::Output(executable, index));
+  return tunec::SizeOfTensor(tunec::Output(executable, index));
 }
 int tunec_input_index(const tunec_executable* executable, const char* name) {
   return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Inputs(), name);
