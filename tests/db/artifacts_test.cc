@@ -13,11 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Changes a file behind the database's back.
-void Tamper(const std::string& path, const std::string& sql) {
-  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
-}
-
 TEST(Artifacts, ComeBackAsTheyWereStored) {
   Database database = OpenForTest();
   const Artifact artifact{std::string("\x7f"

@@ -206,8 +206,7 @@ TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   ASSERT_TRUE(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
   Tamper(folder.File("t.db"), "UPDATE trials SET created_at = 0");
   EXPECT_EQ(database.Best(SampleKey()).value(), std::nullopt);
-  EXPECT_THAT(*database.IntegrityCheck(),
-              ::testing::ElementsAre("trial 1: creation time is 0"));
+  EXPECT_THAT(*database.IntegrityCheck(), ::testing::ElementsAre("trial 1: creation time is 0"));
 }
 
 TEST(Records, MessageMayHoldAnyBytes) {

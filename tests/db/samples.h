@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -116,6 +118,11 @@ inline int WaitFor(pid_t child) {
   int status = 0;
   TUNEC_CHECK(waitpid(child, &status, 0) == child, "cannot wait");
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Changes a file behind the database's back.
+inline void Tamper(const std::string& path, const std::string& sql) {
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
 }
 
 }  // namespace tunec
