@@ -1,4 +1,5 @@
 #include "autotune/oracle.h"
+#include "ir/array_storage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

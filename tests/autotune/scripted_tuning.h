@@ -114,12 +114,13 @@ class TunerTest : public ::testing::Test {
     Sketch main{.name = "main"};
     for (const char* name : {"i", "j", "k"}) main.knobs.push_back({name, {1, 2, 4, 8}, 1});
     main.fill = [unroll](const std::vector<int64_t>& v) {
-      return Schedule{"direct",
-                      {unroll("acc.i", v[0]), unroll("acc.j", v[1]), unroll("acc.k", v[2])}};
+      return Schedule{
+          .lowering = "direct",
+          .loop_steps = {unroll("acc.i", v[0]), unroll("acc.j", v[1]), unroll("acc.k", v[2])}};
     };
     Sketch other{.name = "other", .knobs = {{"factor", {16, 32, 64}, 0}}};
     other.fill = [unroll](const std::vector<int64_t>& v) {
-      return Schedule{"direct", {unroll("acc.k", v[0])}};
+      return Schedule{.lowering = "direct", .loop_steps = {unroll("acc.k", v[0])}};
     };
     Sketch naive{.name = "naive"};
     naive.fill = [](const std::vector<int64_t>&) { return Schedule{.lowering = "direct"}; };
@@ -129,7 +130,8 @@ class TunerTest : public ::testing::Test {
     std::vector<Sketch> sketches = Sketches(task);
     Sketch added{.name = "added", .knobs = {{"factor", {3, 5}, 0}}};
     added.fill = [](const std::vector<int64_t>& v) {
-      return Schedule{"direct", {UnrollStep{"acc.i", static_cast<int>(v[0])}}};
+      return Schedule{.lowering = "direct",
+                      .loop_steps = {UnrollStep{"acc.i", static_cast<int>(v[0])}}};
     };
     sketches.insert(sketches.begin() + 1, added);
     return sketches;
