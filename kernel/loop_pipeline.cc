@@ -48,6 +48,7 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
 Status Pipeline::Heed(Status legal) {
   if (legal || options_.legality == Legality::kRefuse) return legal;
   if (!refusal_) refusal_ = std::move(legal).error();
+  stages_.StopVerifying();
   return {};
 }
 
@@ -61,7 +62,8 @@ Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
     return GenerateLoops(tree, arithmetic.contraction());
   }));
   TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, arithmetic)));
-  return stages_.Run<LoopNest>("insert_barriers", tree.name, [&] { return InsertBarriers(std::move(nest)); });
+  return stages_.Run<LoopNest>("insert_barriers", tree.name,
+                               [&] { return InsertBarriers(std::move(nest)); });
 }
 
 Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedule) {

@@ -53,10 +53,10 @@ enum class Legality : uint8_t {
 
 struct LoopPipelineOptions {
   Arithmetic arithmetic = ReductionOrder::kAny;  // what the accuracy contract leaves to a schedule
-#ifdef NDEBUG
-  VerifyStages verify = VerifyStages::kLast;
-#else
+#ifdef TUNEC_VERIFY_EACH_STAGE                   // of debug builds
   VerifyStages verify = VerifyStages::kEach;
+#else
+  VerifyStages verify = VerifyStages::kLast;
 #endif
   Legality legality = Legality::kRefuse;
   /// Called after each stage. May be empty.

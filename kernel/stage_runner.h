@@ -9,10 +9,10 @@
 
 namespace tunec {
 
-
 class StageRunner {
  public:
-  explicit StageRunner(const LoopPipelineOptions& options) : options_(options) {}
+  explicit StageRunner(const LoopPipelineOptions& options)
+      : options_(options), verify_(options.verify) {}
 
   const LoopPipelineOptions& options() const { return options_; }
 
@@ -32,7 +32,7 @@ class StageRunner {
   Status Finish(const StageRecord& record, const T& product) const {
     // What was made is the runner's until it is handed on.
     Plant(record, const_cast<T&>(product));
-    if (options_.verify == VerifyStages::kEach) {
+    if (verify_ == VerifyStages::kEach) {
       TUNEC_RETURN_IF_ERROR(InStage(record.stage, Verify(product)));
     }
     Show(record, &product);
@@ -52,6 +52,9 @@ class StageRunner {
   /// The last word before code is generated.
   Status VerifyLast(const LoopNest& nest) const;
 
+  /// Loops of a schedule that is not legal promise nothing.
+  void StopVerifying() { verify_ = VerifyStages::kLast; }
+
   template <class T>
   void Plant(const StageRecord& record, T& product) const {
     if (options_.plant) options_.plant(record, &product);
@@ -64,6 +67,7 @@ class StageRunner {
   static Status InStage(std::string_view stage, Status status);
 
   const LoopPipelineOptions& options_;
+  VerifyStages verify_;
 };
 
 }  // namespace tunec

@@ -1,6 +1,7 @@
 // The invariants of a schedule tree.
-//   Loops: names are given and different; extents are not negative; values at which a loop is cut
-//   ascend within it; a tile names its loops, the outermost first; a pipeline has a stage or more.
+//   Loops of the nodes (a step may leave others behind): names are given and different; extents are
+//   not negative; values at which a loop is cut ascend within it; a tile begins at one of
+//   its loops; a pipeline has a stage or more.
 //   Nodes: the root is a sequence; a loop and an alloc have one child, a leaf none; a loop occurs
 //   once on the way to a leaf; each statement has one leaf.
 //   Statements: `forward` has a value for each loop around the statement, over its iterators, and
@@ -8,7 +9,7 @@
 //   corners of the iterators' box and some points inside - the loops' values lie within their
 //   extents, and inverse gives the instance back.
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "polyhedral/schedule_tree.h"
 #include "support/random.h"
@@ -23,22 +24,18 @@ std::unexpected<Error> Broken(const ScheduleTree& tree, std::string_view what,
   return Fail(ErrorCode::kInternal, "schedule tree {}: {}: {}", tree.name, of, what);
 }
 
-Status VerifyLoops(const ScheduleTree& tree) {
-  std::set<std::string_view> names;
-  for (const TreeLoop& loop : tree.loops) {
-    if (loop.name.empty() || !names.insert(loop.name).second) {
-      return Broken(tree, "a loop's name is empty or used twice", loop.name);
-    }
-    if (loop.extent < 0) return Broken(tree, "a loop of negative extent", loop.name);
-    if (!std::ranges::is_sorted(loop.cuts)) return Broken(tree, "cuts out of order", loop.name);
-    for (const int64_t cut : loop.cuts) {
-      if (cut <= 0 || cut >= loop.extent) return Broken(tree, "a cut outside of it", loop.name);
-    }
-    if (loop.tile && (loop.tile->loops.empty() || &tree.loops[loop.tile->loops[0]] != &loop)) {
-      return Broken(tree, "a tile that does not begin with its own loop", loop.name);
-    }
-    if (loop.pipeline.stages < 1) return Broken(tree, "a pipeline without stages", loop.name);
+Status VerifyLoop(const ScheduleTree& tree, const TreeLoop& loop) {
+  if (loop.name.empty()) return Broken(tree, "a loop without a name", "loops");
+  if (loop.extent < 0) return Broken(tree, "a loop of negative extent", loop.name);
+  if (!std::ranges::is_sorted(loop.cuts)) return Broken(tree, "cuts out of order", loop.name);
+  for (const int64_t cut : loop.cuts) {
+    if (cut <= 0 || cut >= loop.extent) return Broken(tree, "a cut outside of it", loop.name);
   }
+  if (loop.tile &&
+      std::ranges::none_of(loop.tile->loops, [&](VarId v) { return &tree.loops[v] == &loop; })) {
+    return Broken(tree, "a tile that its own loop is no part of", loop.name);
+  }
+  if (loop.pipeline.stages < 1) return Broken(tree, "a pipeline without stages", loop.name);
   return {};
 }
 
@@ -73,6 +70,12 @@ class NodeWalk {
       if (std::ranges::find(around_, node.loop) != around_.end()) {
         return Broken(tree_, "the loop is inside itself", tree_.loops[node.loop].name);
       }
+      const TreeLoop& loop = tree_.loops[node.loop];
+      TUNEC_RETURN_IF_ERROR(VerifyLoop(tree_, loop));
+      const auto [named, added] = names_.emplace(loop.name, node.loop);
+      if (!added && named->second != node.loop) {
+        return Broken(tree_, "two loops have this name", loop.name);
+      }
       around_.push_back(node.loop);
     }
     if (node.kind == Kind::kAlloc && (node.tensor < 0 || node.tensor >= std::ssize(tree_.tensors)))
@@ -93,6 +96,7 @@ class NodeWalk {
 
   const ScheduleTree& tree_;
   std::vector<VarId> around_;
+  std::map<std::string_view, VarId> names_;
   std::vector<int> leaves_;  // by statement
 };
 
@@ -154,7 +158,6 @@ Status Verify(const ScheduleTree& tree) {
       tree.non_temporal.size() != count) {
     return Broken(tree, "wanted an entry for each statement", "its maps");
   }
-  TUNEC_RETURN_IF_ERROR(VerifyLoops(tree));
   TUNEC_RETURN_IF_ERROR(NodeWalk(tree).Run());
   for (size_t s = 0; s < count; ++s) {
     TUNEC_RETURN_IF_ERROR(VerifyStatement(tree, static_cast<StatementId>(s)));

@@ -95,6 +95,7 @@ Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
 
 /// Parts side by side on a last axis, the transformed axis back in its place.
 Formula WriteSignal(const std::vector<Formula>& parts, int64_t axis) {
+  if (!parts[0].ok()) return parts[0];  // has no rank, but an error
   const int64_t rank = parts[0].rank();
   std::vector<int64_t> perm = AllAxes(rank - 1);
   perm.insert(perm.begin() + axis, rank - 1);
