@@ -23,17 +23,22 @@ Status BestCode::Add(Database& database, const std::string& schedule, double sec
   return stored;
 }
 
-Status BestCode::Store(Database& database, const std::string& schedule) {
-  const auto found = std::ranges::find(kept_, schedule, &Kept::schedule);
-  return found == kept_.end() ? Status() : Store(database, *found);
+Status BestCode::Settle(Database& database, const std::string& schedule) {
+  const auto best = std::ranges::find(kept_, schedule, &Kept::schedule);
+  if (best == kept_.end()) return {};
+  const std::set<std::string> before = std::exchange(stored_, {});
+  TUNEC_RETURN_IF_ERROR(Store(database, *best));
+  for (const std::string& key : before) {
+    if (!stored_.contains(key)) TUNEC_RETURN_IF_ERROR(database.DropArtifact(key));
+  }
+  return {};
 }
 
-Status BestCode::Store(Database& database, Kept& kept) const {
-  if (kept.stored) return {};
+Status BestCode::Store(Database& database, const Kept& kept) {
   TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(kept.schedule, "candidate"));
   const std::string key = ArtifactKey(task_, schedule, target_, accuracy_);
   TUNEC_RETURN_IF_ERROR(database.PutArtifact(key, kept.code));
-  kept.stored = true;
+  stored_.insert(key);
   return {};
 }
 

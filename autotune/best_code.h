@@ -2,6 +2,7 @@
 // what a model runs.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,23 +23,24 @@ class BestCode {
   /// Takes the code of a correct candidate, and stores it when it is the fastest so far: whoever
   /// ends the process now finds it. Errors: of the database.
   Status Add(Database& database, const std::string& schedule, double seconds, Artifact code);
-  /// Stores the code of the schedule that turned out to be the best. One that was measured by
-  /// another process, or long before, has none here: it is compiled when it is needed.
-  Status Store(Database& database, const std::string& schedule);
+  /// Stores the code of the schedule that turned out to be the best, and drops what was stored of
+  /// those that were the fastest before it. One that was measured by another process, or long
+  /// before, has no code here: it is compiled when it is needed.
+  Status Settle(Database& database, const std::string& schedule);
 
  private:
   struct Kept {
     std::string schedule;
     double seconds = 0;
     Artifact code;
-    bool stored = false;
   };
-  Status Store(Database& database, Kept& kept) const;
+  Status Store(Database& database, const Kept& kept);
 
   const TuningTask& task_;
   const Target& target_;
   const Accuracy& accuracy_;
-  std::vector<Kept> kept_;  // the fastest first
+  std::vector<Kept> kept_;        // the fastest first
+  std::set<std::string> stored_;  // keys
 };
 
 }  // namespace tunec

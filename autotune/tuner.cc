@@ -326,7 +326,7 @@ Status Tuning::Finish(TaskSearch& search) {
   TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
   const std::vector<Tried> ranked = search.Ranked();
   if (ranked.empty()) return {};
-  return search.best_code.Store(database_, ranked.front().schedule);
+  return search.best_code.Settle(database_, ranked.front().schedule);
 }
 
 Result<TuneReport> Tuning::Run() {

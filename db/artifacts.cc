@@ -70,6 +70,13 @@ Status Database::PutArtifact(const std::string& key_text, const Artifact& artifa
   });
 }
 
+Status Database::DropArtifact(const std::string& key_text) {
+  return connection_->Write([&]() -> Status {
+    Query(*connection_, "DELETE FROM artifacts WHERE key_hash = ?", StableHash(key_text)).Run();
+    return {};
+  });
+}
+
 Result<std::optional<Artifact>> Database::GetArtifact(const std::string& key_text) const {
   return connection_->Read([&]() -> Result<std::optional<Artifact>> {
     std::optional<StoredArtifact> stored = FindArtifact(*connection_, key_text);

@@ -110,6 +110,8 @@ class Database {
 
   /// Stores or replaces the artifact of `key_text`. kInvalidArgument when metadata is not JSON.
   Status PutArtifact(const std::string& key_text, const Artifact& artifact);
+  /// Removes the artifact of `key_text`, if there is one.
+  Status DropArtifact(const std::string& key_text);
   /// The artifact stored under exactly this key text. A damaged row is a miss; why is told by
   /// TakeMissReasons.
   Result<std::optional<Artifact>> GetArtifact(const std::string& key_text) const;

@@ -6,8 +6,8 @@
 //   once on the way to a leaf; each statement has one leaf.
 //   Statements: `forward` has a value for each loop around the statement, over its iterators, and
 //   `inverse` an expression for each of its iterators over these loops. For sample instances - the
-//   corners of the iterators' box and some points inside - the loops' values lie within their
-//   extents, and inverse gives the instance back.
+//   corners of the iterators' box and some points inside - that the loops reach, inverse gives the
+//   instance back.
 #include <algorithm>
 #include <map>
 
@@ -114,19 +114,17 @@ std::vector<int64_t> SamplePoint(const Statement& statement, int sample, Random&
 
 Status VerifyInstance(const ScheduleTree& tree, StatementId s, std::span<const VarId> around,
                       const std::vector<int64_t>& point) {
-  const std::string& name = tree.statements[s].name;
   std::vector<int64_t> values(tree.loops.size(), 0);
   for (const VarId loop : around) {
     values[loop] = Evaluate(tree.forward[s].at(loop), point);
-    if (values[loop] >= 0 && values[loop] < tree.loops[loop].extent) continue;
-    return Broken(tree,
-                  fmt::format("an instance at {} of loop {}", values[loop], tree.loops[loop].name),
-                  name);
+    // Whether each instance has a place is a question of legality.
+    if (values[loop] < 0 || values[loop] >= tree.loops[loop].extent) return {};
   }
   for (size_t i = 0; i < point.size(); ++i) {
     if (Evaluate(tree.inverse[s][i], values) == point[i]) continue;
-    return Broken(tree, fmt::format("iterator {} is lost", tree.statements[s].iterators[i].name),
-                  name);
+    const Statement& statement = tree.statements[s];
+    return Broken(tree, fmt::format("iterator {} is lost", statement.iterators[i].name),
+                  statement.name);
   }
   return {};
 }

@@ -15,7 +15,7 @@ constexpr int64_t kLeastOpset = 1;
 constexpr int64_t kMostOpset = 28;
 /// Functions may call functions and double the nodes at each level: both need an end.
 constexpr int kMostCallDepth = 64;
-constexpr int64_t kMostNodes = 4'000'000;
+constexpr int64_t kMostNodes = 1'000'000;
 
 Result<int64_t> OpsetOf(const Scope& scope, const std::string& domain) {
   const auto it = scope.opsets.find(domain);

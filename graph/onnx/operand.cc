@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kMostFoldedElements = 65536;
 /// A few bytes of ConstantOfShape can ask for any amount of memory.
 constexpr int64_t kMostFilledBytes = int64_t{4} << 30;
-constexpr int64_t kMostEmittedNodes = 4'000'000;
+constexpr int64_t kMostEmittedNodes = 1'000'000;
 /// Constants beyond this have their bytes in the weights file, not in the text.
 constexpr int64_t kMostElementsInText = 16;
 

@@ -59,7 +59,7 @@ class RuleExprParser {
 };
 
 /// What one term or condition may consist of: it is a tree, and trees are walked by recursion.
-inline constexpr int kMostRuleParts = 500;
+inline constexpr int kMostRuleParts = 200;
 
 /// A keyword, and not an operator of the same name at the beginning of a rule: and(x, y) => ..
 bool AtKeyword(const Lexer& lexer, std::string_view word);

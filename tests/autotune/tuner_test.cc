@@ -91,9 +91,12 @@ TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   EXPECT_TRUE(stored(slow));
   EXPECT_TRUE(stored(first));
   EXPECT_FALSE(stored(second));
-  ASSERT_TRUE(code.Store(database, second));
+  ASSERT_TRUE(code.Settle(database, second));
   EXPECT_TRUE(stored(second));
-  EXPECT_TRUE(code.Store(database, "lower direct\n"));  // measured by somebody else
+  EXPECT_FALSE(stored(slow));
+  EXPECT_FALSE(stored(first));
+  EXPECT_TRUE(code.Settle(database, "lower direct\n"));  // measured by somebody else
+  EXPECT_TRUE(stored(second));
 }
 
 TEST_F(TunerTest, RecordedTrialsCountAndAreNotRepeated) {
