@@ -14,7 +14,7 @@
 namespace tunec {
 
 /// Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
-inline constexpr int kCodeGeneratorVersion = 11;
+inline constexpr int kCodeGeneratorVersion = 12;
 /// "tunec-codegen 1, LLVM 22.1.8"
 std::string CodeGeneratorVersion();
 
