@@ -12,6 +12,7 @@
 //     m = combine of part
 //     row buffer: e[j] = exp(x[j] - m) ...
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -90,8 +91,11 @@ bool SetRows(const Statement& pivot, RowPlan& plan) {
   return !plan.row_loops.empty();
 }
 
+// A statement that works element by element. Once it has joined the others' loops, its own along
+// the row are called as those of the first such statement along it.
 void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& rows,
-              const SharedDimensions& dimensions, RowPlan& plan) {
+              const SharedDimensions& dimensions, std::map<int, std::string>& names,
+              RowPlan& plan) {
   const Statement& statement = compute.statements[id];
   RowStatement row{.name = statement.name};
   const auto along =
@@ -99,8 +103,9 @@ void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& ro
   const bool shared =
       along && std::ranges::find(rows, dimensions.DimensionOf(id, *along)) != rows.end();
   if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
-    row.along = statement.iterators[*along].name;
-    row.length = statement.iterators[*along].extent;
+    const Iterator& iterator = statement.iterators[*along];
+    row.along = names.emplace(dimensions.DimensionOf(id, *along), iterator.name).first->second;
+    row.length = iterator.extent;
   }
   plan.statements.push_back(std::move(row));
 }
@@ -141,6 +146,7 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
   for (const VarId iterator : WrittenIterators(*pivot)) {
     rows.push_back(dimensions.DimensionOf(pivot_id, iterator));
   }
+  std::map<int, std::string> names;  // of dimensions along the row
   std::set<TensorId> indices;
   std::set<TensorId> tuples;  // written together by one reduction
   for (size_t s = 0; s < compute.statements.size(); ++s) {
@@ -151,7 +157,7 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
         for (const Write& write : statement.writes) tuples.insert(write.tensor);
     } else {
       if (statement.writes.size() != 1) return std::nullopt;
-      AddPlain(compute, static_cast<StatementId>(s), rows, dimensions, plan);
+      AddPlain(compute, static_cast<StatementId>(s), rows, dimensions, names, plan);
     }
     CollectIndices(statement, indices);
   }

@@ -276,15 +276,15 @@ Compute Renamed(Compute compute) {
 }
 
 // What an iterator is called does not matter: which is which is seen from what they index.
-TEST(Sketches, OfStreamsDoNotGoByNamesOfIterators) {
-  for (const std::string_view text : {kAttention, kStreamedAttention}) {
+TEST(Sketches, DoNotGoByNamesOfIterators) {
+  for (const std::string_view text : {kAttention, kStreamedAttention, kSoftmax, kLayerNorm}) {
     const Compute compute = MustParse(text);
     const std::vector<Sketch> named = SketchesOn(compute);
     const Judge judge(Renamed(compute));
     const std::vector<Sketch> sketches = SketchesOn(judge.compute());
-    ASSERT_EQ(sketches.size(), named.size());
-    EXPECT_EQ(sketches[0].Kind(), named[0].Kind());
     const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
+    ASSERT_EQ(sketches.size(), named.size()) << Print(judge.compute()) << judge.Outcome(schedule);
+    EXPECT_EQ(sketches[0].Kind(), named[0].Kind());
     EXPECT_EQ(schedule.StepCount(), named[0].Fill(named[0].InitialDecisions()).StepCount());
     EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
   }
