@@ -167,8 +167,8 @@ Result<Request> RequestFrom(const Json& json) {
 }
 
 std::string HashOf(const Artifact& artifact) {
-  return StableHash(fmt::format("{} {}{}", artifact.metadata.size(), artifact.metadata,
-                                artifact.object));
+  return StableHash(
+      fmt::format("{} {}{}", artifact.metadata.size(), artifact.metadata, artifact.object));
 }
 
 Json ToJson(const StartedEvent& event) {
@@ -192,7 +192,8 @@ Json ToJson(const FinishedEvent& event) {
             {"check_ms", m.check_ms},
             {"measure_ms", m.measure_ms}};
   if (m.accuracy_error) json["error"] = *m.accuracy_error;
-  if (m.artifact) json["code"] = {{"metadata", m.artifact->metadata}, {"hash", HashOf(*m.artifact)}};
+  if (m.artifact)
+    json["code"] = {{"metadata", m.artifact->metadata}, {"hash", HashOf(*m.artifact)}};
   return json;
 }
 

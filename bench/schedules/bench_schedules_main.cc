@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "kernel/loop_pipeline.h"
 #include "polyhedral/describe.h"
 #include "polyhedral/generate.h"
-#include "kernel/loop_pipeline.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/check.h"
 #include "support/file.h"
@@ -75,8 +75,9 @@ void MeasureOnce(const Compute& compute, const Schedule& schedule, Times& times)
   // Of a draft of its own, so that isl knows nothing yet.
   const ScheduledTree fresh = Must(DraftSchedule(compute, schedule, kOrder)).kernel;
   times.Measure("dependences", [&] { return Must(PrintFlow(fresh.dependences)); });
-  times.Measure("by isl",
-                [&] { return IsFine(CheckLegalityExactly(fresh.dependences, fresh.tree, kOrder)); });
+  times.Measure("by isl", [&] {
+    return IsFine(CheckLegalityExactly(fresh.dependences, fresh.tree, kOrder));
+  });
   times.Measure("loops", [&] { return Must(GenerateLoops(draft.tree, Contraction::kFused)); });
   times.Measure("all", [&] { return Must(RunLoopPipeline(compute, schedule, {kOrder})); });
 }

@@ -15,10 +15,10 @@
 #include <random>
 #include <string>
 
-#include "kernel/run_once.h"
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/detect_cpu.h"
+#include "kernel/run_once.h"
 #include "tests/fuzz/fuzz_options.h"
 #include "tests/schedule/random_program.h"
 #include "tests/schedule/random_schedule.h"
