@@ -71,6 +71,16 @@ Result<Operands> ConvInteger(const NodeContext& node, Op) {
       node.Emit(Op::kConv, {operands[0], operands[1]}, AttributesOf(conv.window, conv.group)));
 }
 
+/// Sizes of an attribute that are to be added up.
+Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
+  constexpr int64_t kMostSize = int64_t{1} << 48;  // no tensor has more elements
+  for (const int64_t size : sizes) {
+    if (size >= 0 && size <= kMostSize) continue;
+    return Fail(ErrorCode::kInvalidArgument, "{} holds {}, wanted 0 to {}", name, size, kMostSize);
+  }
+  return {};
+}
+
 /// Pads so that the output has `wanted` sizes; what pads cannot take off is added at the end.
 Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperands& conv,
              std::vector<int64_t>& output_padding, Window& window) {
@@ -102,6 +112,8 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
     return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, wanted {}",
                 output_padding.size(), window.rank());
   }
+  TUNEC_RETURN_IF_ERROR(RequireSizes("output_padding", output_padding));
+  TUNEC_RETURN_IF_ERROR(RequireSizes("output_shape", wanted));
   if (mode == "VALID") window.pads.assign(2 * window.rank(), 0);
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (wanted.empty() && same) {
