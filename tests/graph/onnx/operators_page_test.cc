@@ -76,12 +76,14 @@ std::string GraphTable() {
 std::string Page() {
   return "# Operators\n\n"
          "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
-         "Golden` rewrites it.\n\n"
+         "Golden`\nrewrites it.\n\n"
          "## ONNX\n\n"
-         "What the importer translates, each with the opset of its domain that introduced it. `If` "
-         "with a known\ncondition and functions of the model's own are taken apart. A node that "
-         "cannot be translated is an\nerror that lists all such nodes; some operators have "
-         "attributes or types that are not supported.\n" +
+         "What the importer translates, each with the opset of its domain that "
+         "introduced it. `If` with a\n"
+         "known condition and functions of the model's own are taken apart. A node "
+         "that cannot be translated\n"
+         "is an error that lists all such nodes; some operators have attributes or "
+         "types that are not\nsupported.\n" +
          OnnxTables() +
          "\n## .graph\n\n"
          "The operators of the text form ([graph_format.md](graph_format.md)), which those of ONNX "
