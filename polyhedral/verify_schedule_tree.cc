@@ -5,19 +5,15 @@
 //   Nodes: the root is a sequence; a loop and an alloc have one child, a leaf none; a loop occurs
 //   once on the way to a leaf; each statement has one leaf.
 //   Statements: `forward` has a value for each loop around the statement, over its iterators, and
-//   `inverse` an expression for each of its iterators over these loops. For sample instances - the
-//   corners of the iterators' box and some points inside - that the loops reach, inverse gives the
-//   instance back.
+//   `inverse` an expression for each of its iterators. Whether the one inverts the other, so that
+//   each instance runs once, is a question of legality (instances.h).
 #include <algorithm>
 #include <map>
 
 #include "polyhedral/schedule_tree.h"
-#include "support/random.h"
 
 namespace tunec {
 namespace {
-
-constexpr int kSamples = 16;
 
 std::unexpected<Error> Broken(const ScheduleTree& tree, std::string_view what,
                               std::string_view of) {
@@ -100,35 +96,6 @@ class NodeWalk {
   std::vector<int> leaves_;  // by statement
 };
 
-// Corners first, then points inside.
-std::vector<int64_t> SamplePoint(const Statement& statement, int sample, Random& random) {
-  std::vector<int64_t> point;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const int64_t last = statement.iterators[i].extent - 1;
-    const bool corner = sample < kSamples / 2;
-    const auto inside = static_cast<int64_t>(random.Below(static_cast<uint64_t>(last) + 1));
-    point.push_back(corner ? ((sample >> (i % 3)) & 1) * last : inside);
-  }
-  return point;
-}
-
-Status VerifyInstance(const ScheduleTree& tree, StatementId s, std::span<const VarId> around,
-                      const std::vector<int64_t>& point) {
-  std::vector<int64_t> values(tree.loops.size(), 0);
-  for (const VarId loop : around) {
-    values[loop] = Evaluate(tree.forward[s].at(loop), point);
-    // Whether each instance has a place is a question of legality.
-    if (values[loop] < 0 || values[loop] >= tree.loops[loop].extent) return {};
-  }
-  for (size_t i = 0; i < point.size(); ++i) {
-    if (Evaluate(tree.inverse[s][i], values) == point[i]) continue;
-    const Statement& statement = tree.statements[s];
-    return Broken(tree, fmt::format("iterator {} is lost", statement.iterators[i].name),
-                  statement.name);
-  }
-  return {};
-}
-
 Status VerifyStatement(const ScheduleTree& tree, StatementId s) {
   const Statement& statement = tree.statements[s];
   const std::vector<VarId> around = LoopsAround(tree.root, s);
@@ -138,12 +105,6 @@ Status VerifyStatement(const ScheduleTree& tree, StatementId s) {
   }
   if (tree.inverse[s].size() != statement.iterators.size()) {
     return Broken(tree, "wanted an expression for each iterator", statement.name);
-  }
-  const auto empty = [](const Iterator& iterator) { return iterator.extent == 0; };
-  if (std::ranges::any_of(statement.iterators, empty)) return {};
-  Random random(1);
-  for (int sample = 0; sample < kSamples; ++sample) {
-    TUNEC_RETURN_IF_ERROR(VerifyInstance(tree, s, around, SamplePoint(statement, sample, random)));
   }
   return {};
 }

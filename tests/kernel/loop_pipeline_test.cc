@@ -79,7 +79,7 @@ void BreakCompute(const MutableStageProduct& product) {
 
 void BreakTree(const MutableStageProduct& product) {
   ScheduleTree& tree = *std::get<ScheduleTree*>(product);
-  tree.inverse.back()[0] = IndexExpr(0);
+  tree.inverse.back().pop_back();
 }
 
 void BreakLoops(const MutableStageProduct& product) {
