@@ -1,14 +1,13 @@
 // The invariants of a schedule tree.
-//   Loops of the nodes (a step may leave others behind): names are given and different; extents are
-//   not negative; values at which a loop is cut ascend within it; a tile begins at one of
-//   its loops; a pipeline has a stage or more.
+//   Loops of the nodes (a step may leave others behind): names are given; extents are not negative;
+//   values at which a loop is cut ascend within it; a tile begins at one of its loops; a pipeline
+//   has a stage or more.
 //   Nodes: the root is a sequence; a loop and an alloc have one child, a leaf none; a loop occurs
 //   once on the way to a leaf; each statement has one leaf.
 //   Statements: `forward` has a value for each loop around the statement, over its iterators, and
 //   `inverse` an expression for each of its iterators. Whether the one inverts the other, so that
 //   each instance runs once, is a question of legality (instances.h).
 #include <algorithm>
-#include <map>
 
 #include "polyhedral/schedule_tree.h"
 
@@ -66,12 +65,7 @@ class NodeWalk {
       if (std::ranges::find(around_, node.loop) != around_.end()) {
         return Broken(tree_, "the loop is inside itself", tree_.loops[node.loop].name);
       }
-      const TreeLoop& loop = tree_.loops[node.loop];
-      TUNEC_RETURN_IF_ERROR(VerifyLoop(tree_, loop));
-      const auto [named, added] = names_.emplace(loop.name, node.loop);
-      if (!added && named->second != node.loop) {
-        return Broken(tree_, "two loops have this name", loop.name);
-      }
+      TUNEC_RETURN_IF_ERROR(VerifyLoop(tree_, tree_.loops[node.loop]));
       around_.push_back(node.loop);
     }
     if (node.kind == Kind::kAlloc && (node.tensor < 0 || node.tensor >= std::ssize(tree_.tensors)))
@@ -92,7 +86,6 @@ class NodeWalk {
 
   const ScheduleTree& tree_;
   std::vector<VarId> around_;
-  std::map<std::string_view, VarId> names_;
   std::vector<int> leaves_;  // by statement
 };
 
