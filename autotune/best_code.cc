@@ -26,17 +26,22 @@ Status BestCode::Add(Database& database, const std::string& schedule, double sec
 Status BestCode::Settle(Database& database, const std::string& schedule) {
   const auto best = std::ranges::find(kept_, schedule, &Kept::schedule);
   if (best == kept_.end()) return {};
-  const std::set<std::string> before = std::exchange(stored_, {});
   TUNEC_RETURN_IF_ERROR(Store(database, *best));
-  for (const std::string& key : before) {
-    if (!stored_.contains(key)) TUNEC_RETURN_IF_ERROR(database.DropArtifact(key));
+  TUNEC_ASSIGN(const std::string kept, KeyOf(schedule));
+  for (const std::string& key : std::exchange(stored_, {kept})) {
+    if (key != kept) TUNEC_RETURN_IF_ERROR(database.DropArtifact(key));
   }
   return {};
 }
 
+Result<std::string> BestCode::KeyOf(const std::string& schedule) const {
+  TUNEC_ASSIGN(const Schedule parsed, ParseSchedule(schedule, "candidate"));
+  return ArtifactKey(task_, parsed, target_, accuracy_);
+}
+
 Status BestCode::Store(Database& database, const Kept& kept) {
-  TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(kept.schedule, "candidate"));
-  const std::string key = ArtifactKey(task_, schedule, target_, accuracy_);
+  TUNEC_ASSIGN(const std::string key, KeyOf(kept.schedule));
+  if (stored_.contains(key)) return {};
   TUNEC_RETURN_IF_ERROR(database.PutArtifact(key, kept.code));
   stored_.insert(key);
   return {};

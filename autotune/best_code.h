@@ -34,6 +34,7 @@ class BestCode {
     double seconds = 0;
     Artifact code;
   };
+  Result<std::string> KeyOf(const std::string& schedule) const;
   Status Store(Database& database, const Kept& kept);
 
   const TuningTask& task_;

@@ -11,11 +11,16 @@
 namespace tunec {
 namespace {
 
-// Loops for any target's threads become object code for this one's.
-Result<ObjectCode> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
+// Loops for any target's threads as this one runs them, verified.
+Result<LoopNest> Prepare(const LoopNest& nest, const StageRunner& stages) {
   TUNEC_ASSIGN(LoopNest serial, stages.Run<LoopNest>("serialize_threads", nest.name,
                                                      [&] { return SerializeThreads(nest); }));
   TUNEC_RETURN_IF_ERROR(stages.VerifyLast(serial));
+  return serial;
+}
+
+Result<ObjectCode> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
+  TUNEC_ASSIGN(LoopNest serial, Prepare(nest, stages));
   stages.Plant({"emit", serial.name}, serial);
   ObjectCode object;
   TUNEC_RETURN_IF_ERROR(stages.Check("emit", serial.name, serial, [&]() -> Status {
@@ -59,6 +64,12 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
 Result<ObjectCode> EmitObject(const LoopNest& nest, const Target& target) {
   const LoopPipelineOptions options;
   return Emit(nest, target, StageRunner(options));
+}
+
+Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text) {
+  const LoopPipelineOptions options;
+  TUNEC_ASSIGN(const LoopNest serial, Prepare(nest, StageRunner(options)));
+  return text == CodeText::kLlvmIr ? EmitLlvmIr(serial, target) : EmitAssembly(serial, target);
 }
 
 }  // namespace tunec

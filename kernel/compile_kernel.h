@@ -2,6 +2,9 @@
 // what was measured is what runs.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "ir/compute.h"
 #include "ir/target.h"
 #include "kernel/compiled_kernel.h"
@@ -24,5 +27,8 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
 /// The pipeline's last stages alone, of loops from elsewhere: verified, as a CPU runs them,
 /// compiled. Errors: kInternal for loops that Verify refuses, and those of CompileObject.
 Result<ObjectCode> EmitObject(const LoopNest& nest, const Target& target);
+/// The same code as text, for people.
+enum class CodeText : uint8_t { kLlvmIr, kAssembly };
+Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text);
 
 }  // namespace tunec

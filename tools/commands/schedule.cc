@@ -8,9 +8,8 @@
 #include "autotune/measure.h"
 #include "autotune/roofline.h"
 #include "autotune/tuner.h"
-#include "jit/compile.h"
 #include "jit/detect_cpu.h"
-#include "jit/serialize_threads.h"
+#include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
 #include "polyhedral/describe.h"
 #include "support/file.h"
@@ -314,7 +313,7 @@ Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(Dump(request, arguments.dump));
   if (arguments.assembly) {
     TUNEC_ASSIGN(const std::string text,
-                 EmitAssembly(SerializeThreads(prefixes.back().kernel.nest), request.target));
+                 EmitText(prefixes.back().kernel.nest, request.target, CodeText::kAssembly));
     fmt::print("{}", text);
   }
   if (!arguments.run && !arguments.time) return kExitOk;

@@ -7,9 +7,7 @@
 #include "autotune/tuner.h"
 #include "compiler/front_end.h"
 #include "graph/onnx/export/export.h"
-#include "jit/compile.h"
-#include "jit/serialize_threads.h"
-#include "kernel/loop_pipeline.h"
+#include "kernel/compile_kernel.h"
 #include "schedule/apply.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
@@ -165,7 +163,7 @@ Status Shower::ShowSchedule(const std::string& name) const {
 Status Shower::ShowLlvm(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
-               EmitLlvmIr(SerializeThreads(scheduled.kernel.nest), session_.options.target));
+               EmitText(scheduled.kernel.nest, session_.options.target, CodeText::kLlvmIr));
   fmt::print("{}", text);
   return {};
 }
@@ -173,7 +171,7 @@ Status Shower::ShowLlvm(const std::string& name) const {
 Status Shower::ShowAssembly(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
-               EmitAssembly(SerializeThreads(scheduled.kernel.nest), session_.options.target));
+               EmitText(scheduled.kernel.nest, session_.options.target, CodeText::kAssembly));
   fmt::print("{}", text);
   return {};
 }
