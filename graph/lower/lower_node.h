@@ -1,6 +1,8 @@
 // How each operator becomes a lazy value; statements it needs go to the context.
 #pragma once
 
+#include <string_view>
+
 #include "graph/lower/context.h"
 
 namespace tunec::lower {
@@ -65,5 +67,15 @@ inline constexpr Lowerer kLowerers[] = {
 #undef TUNEC_LOWERER
 };
 constexpr Lowerer LowererOf(Op op) { return kLowerers[static_cast<size_t>(op)]; }
+
+/// The name in that column, for static_assert: GCC's sanitizers leave no address a constant.
+inline constexpr std::string_view kLowererNames[] = {
+#define TUNEC_LOWERER_NAME(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
+                           reference, lowering)                                                   \
+#lowering,
+    TUNEC_OPS(TUNEC_LOWERER_NAME)
+#undef TUNEC_LOWERER_NAME
+};
+constexpr std::string_view LowererName(Op op) { return kLowererNames[static_cast<size_t>(op)]; }
 
 }  // namespace tunec::lower

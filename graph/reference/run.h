@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -115,5 +116,17 @@ inline constexpr RunOp kDefinitions[] = {
 #undef TUNEC_DEFINITION
 };
 constexpr RunOp DefinitionOf(Op op) { return kDefinitions[static_cast<size_t>(op)]; }
+
+/// The name in that column, for static_assert: GCC's sanitizers leave no address a constant.
+inline constexpr std::string_view kDefinitionNames[] = {
+#define TUNEC_DEFINITION_NAME(id, name, kind, pattern, operands, cost, repeats, rows, images, \
+                              range, reference, lowering)                                     \
+#reference,
+    TUNEC_OPS(TUNEC_DEFINITION_NAME)
+#undef TUNEC_DEFINITION_NAME
+};
+constexpr std::string_view DefinitionName(Op op) {
+  return kDefinitionNames[static_cast<size_t>(op)];
+}
 
 }  // namespace tunec::reference
