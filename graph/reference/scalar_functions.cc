@@ -274,7 +274,9 @@ constexpr BinaryRow kBinary[] = {
     {Op::kMax, Floats2<Greatest>, TypedInts2<[](auto a, auto b) { return a < b ? b : a; }>},
     {Op::kMod, Mod, ModInts},
     {Op::kPrelu, Floats2<[](double a, double b) { return a < 0 ? a * b : a; }>,
-     TypedInts2<[](auto a, auto b) { return a < 0 ? a * b : a; }>},
+     TypedInts2<[](auto a, auto b) {
+       return a < 0 ? static_cast<decltype(a)>(Wrapped(a, b, std::multiplies<>())) : a;
+     }>},
     {Op::kAnd, nullptr, Ints2<[](int64_t a, int64_t b) { return a & b; }>},
     {Op::kOr, nullptr, Ints2<[](int64_t a, int64_t b) { return a | b; }>},
     {Op::kXor, nullptr, Ints2<[](int64_t a, int64_t b) { return a ^ b; }>},

@@ -146,6 +146,9 @@ def binary():
     x = f32(2, 3, 2)
     slope = f32(3, 1)
     case("prelu(x, s)", np.where(x < 0, x * slope, x), x=x, s=slope)
+    n = np.array([-2**63, -3, 5], np.int64)
+    s = np.array([-2**63, 4, 4], np.int64)
+    case("prelu(n, s)", np.where(n < 0, n * s, n), n=n, s=s)  # products wrap
     c = np.array([[True], [False]])
     case("where(c, a, b)", np.where(c, a, f := f32(3)), c=c, a=a, b=f)
 
