@@ -212,8 +212,10 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
   trial.tool_version = row.Text(13);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
-  // 0 asks a writer for the time of day: an export of it would come back as another trial.
+  // What a writer stores otherwise would come back from an export as another trial.
   if (trial.created_at == 0) return Fail(ErrorCode::kParse, "creation time is 0");
+  if (trial.status != TrialStatus::kOk && trial.median_seconds != 0)
+    return Fail(ErrorCode::kParse, "a trial that is not ok has a median");
   trial.samples = std::move(*samples);
   return trial;
 }

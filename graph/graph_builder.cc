@@ -1,6 +1,6 @@
 #include "graph/graph.h"
+#include "graph/ops/infer.h"
 #include "graph/ops/op_table.h"
-#include "ir/sizes.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -29,7 +29,7 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
     if (dim.IsFixed() && dim.size() < 0)
       return Fail(ErrorCode::kInvalidArgument, "input {} has a dimension of {}, wanted at least 0",
                   name, dim.size());
-  if (type.IsFixed() && !IsShape(type.Shape()))
+  if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
   Node node{.op = Op::kInput, .name = name};
   const ValueId value = Append(std::move(node), {std::move(type)})[0];

@@ -81,14 +81,7 @@ Status CheckOperands(const OpSpec& spec, const std::vector<const ValueType*>& op
 
 /// A later allocation of the value must not overflow.
 Status CheckSize(Op op, const ValueType& type) {
-  if (!type.IsFixed()) {
-    for (const Dim& dim : type.dims)
-      if (dim.IsFixed() && dim.size() < 0)
-        return Fail(ErrorCode::kInvalidArgument, "{} result is {}, wanted sizes of at least 0",
-                    Name(op), ShapeText(type.dims));
-    return {};
-  }
-  if (!IsShape(type.Shape()))
+  if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument,
                 "{} result is {}, wanted sizes of at least 0 and at most 2^48 elements", Name(op),
                 ShapeText(type.dims));
@@ -174,6 +167,13 @@ Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t ra
     return Fail(ErrorCode::kInvalidArgument, "{} axes name axis {} twice", Name(input.op), *twice);
   (*input.attributes)["axes"] = axes;
   return axes;
+}
+
+bool IsPossible(const ValueType& type) {
+  std::vector<int64_t> fixed;
+  for (const Dim& dim : type.dims)
+    if (dim.IsFixed()) fixed.push_back(dim.size());
+  return IsShape(fixed);
 }
 
 Status RequireFixed(const InferenceInput& input, size_t operand) {

@@ -20,6 +20,9 @@ Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank);
 /// Makes `axes` sorted, non-negative, without repetition; absent or empty means all.
 Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank);
 
+/// Whether some value may have the type: its fixed dimensions are a shape (IsShape).
+bool IsPossible(const ValueType& type);
+
 /// Fails unless all dimensions are integers.
 Status RequireFixed(const InferenceInput& input, size_t operand);
 Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most);

@@ -209,6 +209,17 @@ TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   EXPECT_THAT(*database.IntegrityCheck(), ::testing::ElementsAre("trial 1: creation time is 0"));
 }
 
+// Nor has any that is not ok a median.
+TEST(Records, AStoredFailureWithAMedianIsDamaged) {
+  TempFolder folder;
+  Database database = OpenForTest(folder.File("t.db"));
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), FailedTrial(1, TrialStatus::kCrashed)).has_value());
+  Tamper(folder.File("t.db"), "UPDATE trials SET median_seconds = 0.5");
+  EXPECT_TRUE(database.Trials(SampleKey())->empty());
+  EXPECT_THAT(*database.IntegrityCheck(),
+              ::testing::ElementsAre("trial 1: a trial that is not ok has a median"));
+}
+
 TEST(Records, MessageMayHoldAnyBytes) {
   Database database = OpenForTest();
   TrialRecord trial = FailedTrial(1, TrialStatus::kCrashed);

@@ -43,6 +43,9 @@ TEST(Inference, AnAxisWithoutElementsHasNoneToIndex) {
 TEST(Inference, LimitsSizesWhereThereAreNoElements) {
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776, 1099511627776]", "y = relu(x)"),
             "g.graph:2:9: error: input x has more than 2^48 elements");
+  // also before a named dimension is known
+  EXPECT_EQ(ErrorOf("input x: f32[9223372036854775807, n]", "y = concat(x, x) {axis=0}"),
+            "g.graph:2:9: error: input x has more than 2^48 elements");
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776]", "y = tile(x) {repeats=[1, 1099511627776]}"),
             "g.graph:3:3: error: tile repeats axis 1 1099511627776 times, wanted less");
   EXPECT_EQ(ErrorOf("input x: f32[1, 1, 4]\n  input w: f32[1, 1, 2]",
