@@ -145,7 +145,7 @@ Result<std::filesystem::path> WriteCase(const std::filesystem::path& folder, con
 
 Result<Measurement> RepeatCase(const Case& failing) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(failing.workload.target));
-  ThreadPool pool(failing.workload.target.threads);
+  ThreadPool pool(failing.workload.target.host.threads);
   TUNEC_ASSIGN(Workbench bench, Workbench::Make(failing.workload, pool));
   return bench.Measure(bench.Compile(failing.candidate), std::nullopt);
 }

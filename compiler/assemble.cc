@@ -196,7 +196,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
 }
 
 Result<ExecutablePlan> Assembler::Run() {
-  plan_.threads = options_.target.threads;
+  plan_.threads = options_.target.host.threads;
   AddInterface();
   PlaceValues();
   for (const GroupKernel& group : groups_) TUNEC_RETURN_IF_ERROR(AddStep(group));

@@ -43,7 +43,7 @@ std::vector<IrValue> Builder::BeginPhase(const std::string& name) {
   impl_->function->setDoesNotThrow();
   // No call may appear: loops must stay loops and never become memset or memcpy.
   impl_->function->addFnAttr("no-builtins");
-  impl_->function->addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits));
+  impl_->function->addFnAttr("prefer-vector-width", std::to_string(target_.host.vector_bits));
   impl_->function->addFnAttr("frame-pointer", "none");
   for (int i = 0; i < 3; ++i) impl_->function->addParamAttr(i, llvm::Attribute::NoAlias);
   impl_->slots.clear();

@@ -43,7 +43,7 @@ std::string CodeGeneratorVersion() {
 }
 
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
@@ -54,7 +54,7 @@ Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
 }
 
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
   jit::Builder builder(nest.name, target);
   TUNEC_ASSIGN(auto phases, Emit(nest, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
@@ -63,7 +63,7 @@ Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
 
 Result<ObjectCode> CompileObject(const LoopNest& nest, const Target& target, CompileTimes* times) {
   Stopwatch watch;
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target));
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
   jit::Builder builder(nest.name, target);
   ObjectCode object;
   TUNEC_ASSIGN(object.phases, Emit(nest, builder, *machine));

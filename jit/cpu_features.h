@@ -11,6 +11,9 @@ inline constexpr std::string_view kFeaturesThatMatter[] = {
     "avx512f",    "avx512bw",   "avx512dq", "avx512vl", "avx512cd", "avx512vbmi", "avx512vnni",
     "avx512bf16", "avx512fp16", "amx-tile", "amx-bf16", "amx-int8", "amx-fp16"};
 
+/// Those that every kernel may use, so that no machine without them will do.
+inline constexpr std::string_view kFeaturesNeeded[] = {"avx2", "fma", "f16c"};
+
 /// What LLVM uses unasked when a processor has it, besides these.
 inline constexpr std::string_view kFeaturesUsedUnasked[] = {"sse4.2",
                                                             "popcnt",

@@ -3,13 +3,10 @@
 #include <fmt/ranges.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,7 +28,7 @@ int64_t ParseCacheSize(const std::string& text) {
   return size;
 }
 
-void ReadCaches(Target& target) {
+void ReadCaches(Host& host) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder =
         "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
@@ -41,54 +38,47 @@ void ReadCaches(Target& target) {
     std::ifstream(folder + "size") >> size;
     const int64_t bytes = ParseCacheSize(size);
     if (bytes <= 0 || type == "Instruction") continue;
-    if (level == "1") target.l1_bytes = bytes;
-    if (level == "2") target.l2_bytes = bytes;
-    if (level == "3") target.l3_bytes = bytes;
+    if (level == "1") host.l1_bytes = bytes;
+    if (level == "2") host.l2_bytes = bytes;
+    if (level == "3") host.l3_bytes = bytes;
   }
 }
 
 /// Everything but the features and the processor's name.
-Target ThisMachine(int threads) {
-  Target target;
-  ReadCaches(target);
-  target.cores = UsableProcessors();
-  target.threads = threads > 0 ? threads : target.cores;
-  return target;
+Host ThisMachine(int threads) {
+  Host host;
+  ReadCaches(host);
+  host.cores = UsableProcessors();
+  host.threads = threads > 0 ? threads : host.cores;
+  return host;
 }
 
-void RemoveFeature(Target& target, const std::string& feature) {
-  std::erase_if(target.features, [&](const std::string& have) {
+void RemoveFeature(Host& host, const std::string& feature) {
+  std::erase_if(host.features, [&](const std::string& have) {
     if (have == feature) return true;
     if (feature == "avx512f" && have.starts_with("avx512")) return true;
     return (feature == "amx" || feature == "amx-tile") && have.starts_with("amx");
   });
 }
 
-void ChooseVectors(Target& target) {
+void ChooseVectors(Host& host) {
   // The wide form of 8- and 16-bit masks needs BW, of 256-bit ones VL; all AVX-512 cores we
   // generate for have both.
-  const bool wide = target.Has("avx512f") && target.Has("avx512bw") && target.Has("avx512dq") &&
-                    target.Has("avx512vl");
-  if (!wide) RemoveFeature(target, "avx512f");
-  target.vector_bits = wide ? 512 : 256;
-  target.vector_registers = wide ? 32 : 16;
+  const bool wide =
+      host.Has("avx512f") && host.Has("avx512bw") && host.Has("avx512dq") && host.Has("avx512vl");
+  if (!wide) RemoveFeature(host, "avx512f");
+  host.vector_bits = wide ? 512 : 256;
+  host.vector_registers = wide ? 32 : 16;
 }
 
-Result<void> AddFeaturesOf(Target& target, const std::string& cpu) {
-  jit::InitializeLlvm();
-  const llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::string message;
-  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (found == nullptr) return Fail(ErrorCode::kInternal, "no x86-64 back end: {}", message);
-  // An unknown name makes LLVM print to stderr, so it is looked up in the generic one first.
-  const std::unique_ptr<llvm::MCSubtargetInfo> generic(
-      found->createMCSubtargetInfo(triple, "x86-64", ""));
-  if (!generic->isCPUStringValid(cpu))
+Result<void> AddFeaturesOf(Host& host, const std::string& cpu) {
+  TUNEC_ASSIGN(const llvm::Target* const x86, jit::FindX86());
+  if (!jit::IsKnownCpu(*x86, cpu))
     return Fail(ErrorCode::kInvalidArgument,
                 "unknown cpu '{}', expected 'native' or an LLVM processor name", cpu);
-  const std::unique_ptr<llvm::MCSubtargetInfo> info(found->createMCSubtargetInfo(triple, cpu, ""));
+  const auto subtarget = jit::MakeSubtarget(*x86, cpu, "");
   for (const std::string_view feature : jit::kFeaturesThatMatter) {
-    if (info->checkFeatures("+" + std::string(feature))) target.features.emplace(feature);
+    if (subtarget->checkFeatures("+" + std::string(feature))) host.features.emplace(feature);
   }
   return {};
 }
@@ -97,14 +87,14 @@ bool Matters(std::string_view feature) {
   return std::ranges::find(jit::kFeaturesThatMatter, feature) != std::end(jit::kFeaturesThatMatter);
 }
 
-Result<void> ApplyFeature(Target& target, std::string_view part) {
+Result<void> ApplyFeature(Host& host, std::string_view part) {
   const std::string name(part.substr(1));
   if (part[0] == '-' && (name == "amx" || Matters(name))) {
-    RemoveFeature(target, name);
+    RemoveFeature(host, name);
     return {};
   }
   if (part[0] == '+' && Matters(name)) {
-    target.features.insert(name);
+    host.features.insert(name);
     return {};
   }
   return Fail(
@@ -113,24 +103,20 @@ Result<void> ApplyFeature(Target& target, std::string_view part) {
       part);
 }
 
-/// Of the features that code for the target may use, those that are not among `features`.
-std::vector<std::string> Missing(const Target& target, const std::set<std::string>& features) {
-  jit::InitializeLlvm();
-  const llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::string message;
-  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (found == nullptr) return {};  // then there is no code either
-  const std::unique_ptr<llvm::MCSubtargetInfo> info(
-      found->createMCSubtargetInfo(triple, target.cpu, jit::FeatureString(target)));
+/// Of the features that code for the host may use, those that are not among `features`.
+std::vector<std::string> Missing(const Host& host, const std::set<std::string>& features) {
+  const Result<const llvm::Target*> x86 = jit::FindX86();
+  if (!x86) return {};  // then there is no code either
+  const auto subtarget = jit::MakeSubtarget(**x86, host.cpu, jit::FeatureString(host));
   std::vector<std::string> missing;
   const auto see = [&](std::string_view feature) {
     const std::string name(feature);
-    if (info->checkFeatures("+" + name) && !features.contains(name)) missing.push_back(name);
+    if (subtarget->checkFeatures("+" + name) && !features.contains(name)) missing.push_back(name);
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
   // A name that LLVM does not know is a feature that no machine has.
-  for (const std::string& named : target.features) {
+  for (const std::string& named : host.features) {
     const bool seen = std::ranges::find(missing, named) != missing.end();
     if (!seen && !features.contains(named)) missing.push_back(named);
   }
@@ -150,26 +136,31 @@ std::set<std::string> MachineFeatures() {
 }
 
 Status CheckRuns(const Target& target, const std::set<std::string>& features) {
-  const std::vector<std::string> missing = Missing(target, features);
+  if (target.device) {
+    return Fail(ErrorCode::kDevice, "this machine has no {} that tunec can drive", target.Kind());
+  }
+  const std::vector<std::string> missing = Missing(target.host, features);
   if (missing.empty()) return {};
   return Fail(ErrorCode::kDevice, "this machine cannot run code for cpu {}: it has no {}",
-              target.cpu, fmt::join(missing, ", "));
+              target.host.cpu, fmt::join(missing, ", "));
 }
 
 Status CheckRunsHere(const Target& target) { return CheckRuns(target, MachineFeatures()); }
 
-Target DetectCpu(int threads) {
-  Target target = ThisMachine(threads);
-  target.cpu = llvm::sys::getHostCPUName().str();
+namespace {
+
+Host DetectHost(int threads) {
+  Host host = ThisMachine(threads);
+  host.cpu = llvm::sys::getHostCPUName().str();
   const std::set<std::string> features = MachineFeatures();
   for (const std::string_view feature : jit::kFeaturesThatMatter) {
-    if (features.contains(std::string(feature))) target.features.emplace(feature);
+    if (features.contains(std::string(feature))) host.features.emplace(feature);
   }
-  ChooseVectors(target);
-  return target;
+  ChooseVectors(host);
+  return host;
 }
 
-Result<Target> ParseCpu(std::string_view spec, int threads) {
+Result<Host> ParseHost(std::string_view spec, int threads) {
   const bool native = spec == "native";
   std::vector<std::string_view> parts;
   while (true) {
@@ -178,26 +169,33 @@ Result<Target> ParseCpu(std::string_view spec, int threads) {
     if (comma == std::string_view::npos) break;
     spec.remove_prefix(comma + 1);
   }
-  Target target;
+  Host host;
   if (parts[0] == "native") {
-    target = DetectCpu(threads);
+    host = DetectHost(threads);
   } else {
-    target = ThisMachine(threads);
-    target.cpu = parts[0];
-    TUNEC_RETURN_IF_ERROR(AddFeaturesOf(target, target.cpu));
+    host = ThisMachine(threads);
+    host.cpu = parts[0];
+    TUNEC_RETURN_IF_ERROR(AddFeaturesOf(host, host.cpu));
   }
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].size() < 2)
       return Fail(ErrorCode::kInvalidArgument, "empty cpu feature in the list");
-    TUNEC_RETURN_IF_ERROR(ApplyFeature(target, parts[i]));
+    TUNEC_RETURN_IF_ERROR(ApplyFeature(host, parts[i]));
   }
-  ChooseVectors(target);
-  for (const char* needed : {"avx2", "fma", "f16c"}) {
-    if (!target.Has(needed))  // of this machine, or of what was asked for
-      return Fail(native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument,
-                  "cpu {} has no {}, which tunec needs", target.cpu, needed);
-  }
-  return target;
+  ChooseVectors(host);
+  // Of this machine, or of what was asked for.
+  TUNEC_RETURN_IF_ERROR(
+      jit::CheckNeededFeatures(host, native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument));
+  return host;
+}
+
+}  // namespace
+
+Target DetectCpu(int threads) { return {.host = DetectHost(threads)}; }
+
+Result<Target> ParseCpu(std::string_view spec, int threads) {
+  TUNEC_ASSIGN(Host host, ParseHost(spec, threads));
+  return Target{.host = std::move(host)};
 }
 
 }  // namespace tunec

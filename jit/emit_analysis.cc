@@ -116,7 +116,7 @@ class Analyzer {
   void PlanVectorLoop(const Loop& loop) {
     VectorPlan plan;
     plan.most_iterations = MostIterations(loop);
-    int lanes = target_.Lanes(WidestElement(loop.body));
+    int lanes = target_.host.Lanes(WidestElement(loop.body));
     if (plan.most_iterations < lanes)
       lanes = static_cast<int>(
           std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(plan.most_iterations, 1))));

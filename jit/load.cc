@@ -24,8 +24,8 @@ Error OrcError(const char* what, llvm::Error error) {
 /// objects are destroyed first.
 Result<std::shared_ptr<llvm::orc::LLJIT>> Linker() {
   static const auto linker = []() -> Result<std::shared_ptr<llvm::orc::LLJIT>> {
-    jit::InitializeLlvm();
-    auto machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu"));
+    TUNEC_RETURN_IF_ERROR(jit::FindX86());
+    auto machine = llvm::orc::JITTargetMachineBuilder(jit::HostTriple());
     machine.setCodeModel(llvm::CodeModel::Small).setRelocationModel(llvm::Reloc::PIC_);
     auto jit = llvm::orc::LLJITBuilder()
                    .setJITTargetMachineBuilder(std::move(machine))

@@ -127,7 +127,7 @@ class Contest {
         compute_(compute) {
     for (int64_t i = 0; i < elements; ++i)
       x_.data()[i] = static_cast<float>(i * 7919 % 1013) / 1013;
-    target_.threads = kThreads;
+    target_.host.threads = kThreads;
   }
 
   void Add(const std::string& name, const std::string& file) {

@@ -3,7 +3,7 @@
 namespace tunec {
 
 FusionMachine FusionMachineOf(const Target& target) {
-  return {.vector_lanes = target.Lanes(sizeof(float))};
+  return {.vector_lanes = target.host.Lanes(sizeof(float))};
 }
 
 }  // namespace tunec

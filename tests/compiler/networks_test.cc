@@ -90,7 +90,7 @@ TEST_P(EveryWay, AgreesWithPyTorch) {
   ASSERT_TRUE(options) << options.error().Format();
   const auto model = Compile(network->graph, nullptr, *options);
   ASSERT_TRUE(model) << model.error().Format();
-  EXPECT_EQ(model->executable->Threads(), options->target.threads);
+  EXPECT_EQ(model->executable->Threads(), options->target.host.threads);
   if (std::get<1>(GetParam()) == Way::kNaive) ExpectNoSteps(model->report);
   ExpectPyTorchsOutputs(*network, *model->executable);
 }

@@ -39,7 +39,7 @@ class Serving {
   void Prepare(Workload workload) {
     bench_.reset();
     if (!IsQuick(workload) || !CheckRunsHere(workload.target)) return;
-    workload.target.threads = kThreads;
+    workload.target.host.threads = kThreads;
     static ThreadPool pool(kThreads);
     Result<Workbench> bench = Workbench::Make(std::move(workload), pool);
     if (!bench) return RequireTheirFault(bench.error(), "preparing");

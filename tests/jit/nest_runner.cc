@@ -195,7 +195,7 @@ void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t see
     ASSERT_EQ(actual->size(), expected->size());
     for (size_t i = 0; i < actual->size(); ++i)
       ExpectClose((*actual)[i], (*expected)[i], tolerance,
-                  std::to_string(target.vector_bits) + " bits, output " + std::to_string(i));
+                  std::to_string(target.host.vector_bits) + " bits, output " + std::to_string(i));
   }
 }
 

@@ -213,9 +213,9 @@ TEST(Fuse, TheMachineDecides) {
 
 // Graphs are grouped alike on every CPU; vectors alone differ.
 TEST(Fuse, ACpuIsWeighedByItsVectors) {
-  EXPECT_EQ(FusionMachineOf({.vector_bits = 512}).vector_lanes, 16);
-  EXPECT_EQ(FusionMachineOf({.vector_bits = 256}).vector_lanes, 8);
-  EXPECT_EQ(FusionMachineOf({.cores = 64}).cores, FusionMachine().cores);
+  EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 512}}).vector_lanes, 16);
+  EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 256}}).vector_lanes, 8);
+  EXPECT_EQ(FusionMachineOf({.host = {.cores = 64}}).cores, FusionMachine().cores);
 }
 
 // A part of what would be computed: the slice's readers need no more.
