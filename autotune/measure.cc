@@ -51,8 +51,8 @@ Result<void*> AddressOf(const std::string& argument, const Storage& storage,
               argument);
 }
 
-Result<KernelRun> LoadRun(const ObjectCode& object, std::vector<void*> arguments, int threads) {
-  TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
+Result<KernelRun> LoadRun(const KernelImage& image, std::vector<void*> arguments, int threads) {
+  TUNEC_ASSIGN(Kernel kernel, LoadKernel(image));
   return KernelRun::Make(std::move(kernel), std::move(arguments), threads);
 }
 
@@ -137,7 +137,7 @@ Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepac
     std::shared_ptr<GuardedBuffer>& result = packed[prepack.packed];
     TUNEC_ASSIGN(result, AllocatePoisoned(static_cast<size_t>(prepack.packed_bytes)));
     TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
-    TUNEC_ASSIGN(KernelRun run, LoadRun(prepack.object, {weight, result->data()}, pool->threads()));
+    TUNEC_ASSIGN(KernelRun run, LoadRun(prepack.image, {weight, result->data()}, pool->threads()));
     run.Run(*pool);
   }
   return packed;
@@ -151,7 +151,7 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
     TUNEC_ASSIGN(void* const address, AddressOf(argument, storage, packed));
     addresses.push_back(address);
   }
-  TUNEC_ASSIGN(KernelRun run, LoadRun(kernel.object, std::move(addresses), pool->threads()));
+  TUNEC_ASSIGN(KernelRun run, LoadRun(kernel.image, std::move(addresses), pool->threads()));
   return LoadedCandidate{std::move(packed), std::move(run)};
 }
 

@@ -201,13 +201,15 @@ int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountW
 
 }  // namespace
 
-Result<std::vector<PhaseSymbol>> EmitNest(const LoopNest& nest, Builder& builder) {
+Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Builder& builder) {
   EmitState state(nest, builder);
-  std::vector<PhaseSymbol> symbols;
+  std::vector<KernelLaunch> launches;
   for (size_t k = 0; k < nest.phases.size(); ++k) {
     const Phase& phase = nest.phases[k];
-    symbols.push_back({fmt::format("{}_phase{}", nest.name, k), CountTasks(phase), WavesOf(phase)});
-    const std::vector<IrValue> arguments = builder.BeginPhase(symbols.back().name);
+    launches.push_back({.symbol = fmt::format("{}_phase{}", nest.name, k),
+                        .grid = {CountTasks(phase), 1, 1},
+                        .waves = WavesOf(phase)});
+    const std::vector<IrValue> arguments = builder.BeginPhase(launches.back().symbol);
     state.index.Reset();
     state.ForgetLoads();
     state.uses_tiles = UsesTiles(phase);
@@ -217,7 +219,7 @@ Result<std::vector<PhaseSymbol>> EmitNest(const LoopNest& nest, Builder& builder
     if (state.uses_tiles) builder.TileRelease();
     builder.EndFunction();
   }
-  return symbols;
+  return launches;
 }
 
 }  // namespace tunec::jit

@@ -5,11 +5,12 @@
 
 #include "ir/loop_nest.h"
 #include "jit/builder.h"
-#include "jit/compile.h"
+#include "runtime/kernel_image.h"
+#include "support/error.h"
 
 namespace tunec::jit {
 
-/// Writes one function NAME_phase<k> per phase and returns their names and task counts.
-Result<std::vector<PhaseSymbol>> EmitNest(const LoopNest& nest, Builder& builder);
+/// Writes one function NAME_phase<k> per phase and returns their names, tasks and waves.
+Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Builder& builder);
 
 }  // namespace tunec::jit

@@ -53,14 +53,14 @@ class LoadedCode {
   llvm::orc::JITDylib& library_;
 };
 
-void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const ObjectCode& object,
+void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const KernelImage& image,
                   const Kernel& kernel) {
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return;  // only profiling suffers
-  for (size_t i = 0; i < object.phases.size(); ++i) {
+  for (size_t i = 0; i < image.launches.size(); ++i) {
     for (const jit::FunctionSize& function : functions) {
-      if (function.name != object.phases[i].name) continue;
+      if (function.name != image.launches[i].symbol) continue;
       fmt::print(file, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(kernel.phases[i].function),
                  function.bytes, function.name);
     }
@@ -70,29 +70,31 @@ void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const ObjectC
 
 }  // namespace
 
-Result<Kernel> LoadKernel(const ObjectCode& object, PerfMap perf_map) {
+Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map) {
+  if (image.format != kElfFormat)
+    return Fail(ErrorCode::kParse, "code of format '{}' is none of the host's", image.format);
   RequestTileData();  // the code may use tiles, and may come from another process
   TUNEC_ASSIGN(auto linker, Linker());
-  TUNEC_ASSIGN(const auto functions, jit::CheckObject(object.bytes));
+  TUNEC_ASSIGN(const auto functions, jit::CheckObject(image.bytes));
   static std::atomic<uint64_t> number = 0;
   auto& session = linker->getExecutionSession();
   auto code = std::make_shared<LoadedCode>(
       linker, session.createBareJITDylib(fmt::format("kernel{}", number++)));
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.bytes), "kernel");
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(image.bytes), "kernel");
   if (auto error = linker->addObjectFile(code->library(), std::move(buffer)))
     return std::unexpected(OrcError("cannot load the kernel", std::move(error)));
   Kernel kernel;
-  for (const PhaseSymbol& phase : object.phases) {
-    auto address = linker->lookup(code->library(), phase.name);
+  for (const KernelLaunch& launch : image.launches) {
+    auto address = linker->lookup(code->library(), launch.symbol);
     if (!address) {
-      return Fail(ErrorCode::kNotFound, "object code has no function '{}': {}", phase.name,
+      return Fail(ErrorCode::kNotFound, "object code has no function '{}': {}", launch.symbol,
                   llvm::toString(address.takeError()));
     }
-    kernel.phases.push_back({address->toPtr<PhaseFunction>(), phase.tasks, phase.waves});
+    kernel.phases.push_back({address->toPtr<PhaseFunction>(), launch.Blocks(), launch.waves});
   }
-  kernel.workspace_bytes = object.workspace_bytes;
-  kernel.scratch_bytes = object.scratch_bytes;
-  if (perf_map == PerfMap::kOn) WritePerfMap(functions, object, kernel);
+  kernel.workspace_bytes = image.workspace_bytes;
+  kernel.scratch_bytes = image.scratch_bytes;
+  if (perf_map == PerfMap::kOn) WritePerfMap(functions, image, kernel);
   kernel.code = code;
   return kernel;
 }

@@ -15,7 +15,7 @@ namespace tunec {
 Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
                                          const Target& target, ThreadPool& pool) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  TUNEC_ASSIGN(const ObjectCode object, EmitObject(nest, target));
+  TUNEC_ASSIGN(const KernelImage image, EmitImage(nest, target));
   std::vector<Buffer> storage;
   std::vector<void*> addresses;
   size_t next_argument = 0;
@@ -30,7 +30,7 @@ Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const A
     addresses.push_back(buffer.data());
     storage.push_back(std::move(buffer));
   }
-  TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
+  TUNEC_ASSIGN(Kernel kernel, LoadKernel(image));
   TUNEC_ASSIGN(KernelRun run, KernelRun::Make(std::move(kernel), addresses, pool.threads()));
   run.Run(pool);
   std::vector<Array> outputs;

@@ -92,7 +92,7 @@ class Scheduled {
     const CompiledKernel compiled =
         Must(CompileKernel(compute, schedule, {.target = target, .loops = {ReductionOrder::kAny}}));
     TUNEC_CHECK(compiled.prepacks.empty(), "{} has constants", compute.name);
-    kernel_ = Must(LoadKernel(compiled.object, PerfMap::kOff));
+    kernel_ = Must(LoadKernel(compiled.image, PerfMap::kOff));
     names_ = compiled.arguments;
     scratch_ = std::make_unique<Buffer>(target.host.threads * ScratchBytes());
     workspace_ = std::make_unique<Buffer>(kernel_.workspace_bytes + 64);

@@ -58,7 +58,7 @@ class Scheduled {
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target) {
     const CompiledKernel compiled = Must(CompileKernel(
         compute, schedule, {.target = target, .loops = {ReductionOrder::kAsWritten}}));
-    kernel_ = Must(LoadKernel(compiled.object, PerfMap::kOn));
+    kernel_ = Must(LoadKernel(compiled.image, PerfMap::kOn));
     scratch_ = std::make_unique<Floats>(kThreads * ScratchFloats());
   }
 

@@ -122,22 +122,25 @@ TEST(Object, RoundTrips) {
   const auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
   const std::string text = Serialize(*object);
-  const auto again = ParseObjectCode(text);
+  const auto again = ParseKernelImage(text);
   ASSERT_TRUE(again.has_value()) << again.error().Format();
   EXPECT_EQ(*again, *object);
   for (const size_t cut : {size_t{0}, size_t{5}, size_t{20}, text.size() / 2, text.size() - 1})
-    EXPECT_FALSE(ParseObjectCode(text.substr(0, cut)).has_value()) << cut;
+    EXPECT_FALSE(ParseKernelImage(text.substr(0, cut)).has_value()) << cut;
 }
 
 TEST(Object, DamagedBytesAreAnError) {
   auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
-  ObjectCode broken = *object;
+  KernelImage broken = *object;
   broken.bytes = "no object at all";
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kParse);
   broken = *object;
-  broken.phases[0].name = "missing";
+  broken.launches[0].symbol = "missing";
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kNotFound);
+  broken = *object;
+  broken.format = "cubin";
+  EXPECT_EQ(LoadKernel(broken).error().message, "code of format 'cubin' is none of the host's");
 }
 
 int64_t ResidentKilobytes() {

@@ -141,7 +141,7 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
 
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
                                        const std::vector<Array>& arguments) {
-  TUNEC_ASSIGN(const ObjectCode object, CompileObject(SerializeThreads(nest), target));
+  TUNEC_ASSIGN(const KernelImage object, CompileObject(SerializeThreads(nest), target));
   TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<void*> addresses;

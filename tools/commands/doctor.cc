@@ -8,7 +8,7 @@
 #include "db/version.h"
 #include "graph/onnx/tensor_file.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/compile.h"
+#include "jit/code_generator.h"
 #include "jit/detect_cpu.h"
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
@@ -145,7 +145,7 @@ void Doctor::ExamineCeilings() {
 
 void Doctor::ExamineVersions() {
   Say("tunec", TUNEC_VERSION);
-  Say("code", CodeGeneratorVersion());
+  Say("code", CodeGeneratorVersion(target_));
   // libLLVM exports an isl of its own (Polly's, built with IMath), which must not answer.
   const std::string isl = IslVersion();
   if (isl.contains("IMath")) {
