@@ -6,7 +6,7 @@
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
 #include "autotune/verify_workload.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "support/file.h"
 #include "support/hash.h"
 

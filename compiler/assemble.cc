@@ -9,7 +9,7 @@
 
 #include "compiler/front_end.h"
 #include "compiler/plan_arena.h"
-#include "jit/load.h"
+#include "jit/cpu/load.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "ir/array_storage.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/buffer.h"
 #include "runtime/kernel_run.h"

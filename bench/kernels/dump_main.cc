@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "bench/kernels/nests.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tools/dump_kernel.h"
 
 namespace {

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "bench/kernels/nests.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 
 namespace tunec::bench {
 namespace {

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "autotune/tuner.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/thread_pool.h"
 #include "support/check.h"

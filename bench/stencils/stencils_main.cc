@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/thread_pool.h"
 #include "schedule/sketches/sketches.h"

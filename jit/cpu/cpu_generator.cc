@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
 
-#include "jit/compile.h"
-#include "jit/serialize_threads.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/serialize_threads.h"
 
 namespace tunec {
 namespace {

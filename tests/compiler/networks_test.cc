@@ -7,7 +7,7 @@
 
 #include "compiler/tasks.h"
 #include "graph/passes/pipeline.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/loop_pipeline.h"
 #include "tests/compiler/models.h"
 #include "tests/networks/load_npz.h"

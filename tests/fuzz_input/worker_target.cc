@@ -3,7 +3,7 @@
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
 #include "autotune/verify_workload.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/fuzz_input/finding.h"
 
 namespace tunec::fuzz {

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <thread>
 
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {

@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "ir/interpret.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
-#include "jit/serialize_threads.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
+#include "jit/cpu/serialize_threads.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -1,9 +1,9 @@
 // Nests for blocks of threads, run by a CPU.
 #include <gtest/gtest.h>
 
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/serialize_threads.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/serialize_threads.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {

@@ -9,8 +9,8 @@
 
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {

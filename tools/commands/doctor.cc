@@ -9,7 +9,7 @@
 #include "graph/onnx/tensor_file.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/code_generator.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
 #include "tools/setting_options.h"

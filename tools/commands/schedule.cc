@@ -8,7 +8,7 @@
 #include "autotune/measure.h"
 #include "autotune/roofline.h"
 #include "autotune/tuner.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
 #include "polyhedral/describe.h"
