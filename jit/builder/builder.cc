@@ -87,11 +87,11 @@ llvm::Value* Builder::Impl::Splat(llvm::Value* scalar, int lanes) {
   return splat;
 }
 
-Builder::Builder(const std::string& module_name, const Target& target)
-    : impl_(std::make_unique<Impl>(module_name)), target_(target) {}
+Builder::Builder(const std::string& module_name) : impl_(std::make_unique<Impl>(module_name)) {}
 Builder::~Builder() = default;
 
 llvm::Module& Builder::module() { return *impl_->module; }
+llvm::IRBuilderBase& Builder::instructions() { return impl_->ir; }
 
 // --- constants ---
 

@@ -10,10 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/target.h"
-
 namespace llvm {
 class BasicBlock;
+class IRBuilderBase;
 class Instruction;
 class Module;
 class Type;
@@ -58,17 +57,20 @@ enum class Compare : uint8_t {
 /// Not thread-safe; one per compilation.
 class Builder {
  public:
-  Builder(const std::string& module_name, const Target& target);
+  explicit Builder(const std::string& module_name);
   ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  const Target& target() const { return target_; }
   llvm::Module& module();
+  /// LLVM's own builder, for instructions that only one machine has.
+  llvm::IRBuilderBase& instructions();
 
   // --- functions and control flow ---
-  /// Starts `void name(ptr, ptr, ptr, i64)` and returns its arguments.
-  std::vector<IrValue> BeginPhase(const std::string& name);
+  /// Starts a function that returns nothing, and returns its arguments. Pointers do not alias.
+  std::vector<IrValue> BeginFunction(const std::string& name, std::span<const IrType> parameters);
+  /// LLVM's attributes of the present function.
+  void AddFunctionAttribute(const std::string& name, const std::string& value);
   /// Ends it with a return and promotes the slots of this function to SSA values.
   void EndFunction();
   IrBlock NewBlock(const char* name);
@@ -173,17 +175,6 @@ class Builder {
   /// Whether any lane of a mask is set.
   IrValue Any(IrValue mask);
 
-  // --- dot products: lane i of c + the sum of a's and b's i-th group; a, b are vectors of i32 ---
-  IrValue DotBFloat16(IrValue c, IrValue a, IrValue b);        // pairs, c f32
-  IrValue DotUnsignedSigned(IrValue c, IrValue a, IrValue b);  // fours, u8 times i8, c i32
-
-  // --- tile registers 0 to 7 of the AMX extension ---
-  void TileConfigure(IrValue configuration);
-  void TileRelease();
-  void TileLoad(int tile, IrValue pointer, int64_t row_bytes);
-  void TileStore(int tile, IrValue pointer, int64_t row_bytes);
-  void TileDotBFloat16(int c, int a, int b);
-
   // --- memory (addresses in bytes) ---
   IrValue Offset(IrValue pointer, IrValue bytes);  // vector bytes give a vector of pointers
   IrValue Load(IrType type, IrValue pointer, int64_t align, bool invariant = false);
@@ -193,7 +184,6 @@ class Builder {
   IrValue Gather(IrType type, IrValue pointers, int64_t align, IrValue mask, IrValue otherwise);
   void Scatter(IrValue value, IrValue pointers, int64_t align, IrValue mask);
   void Prefetch(IrValue pointer, bool for_write, int locality);
-  void StoreFence();
   IrValue PointerToInt(IrValue pointer);
   /// The address of a constant in the module; of equal ones the same.
   IrValue SafeConstant(IrValue constant);
@@ -209,7 +199,6 @@ class Builder {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
-  Target target_;
 };
 
 }  // namespace tunec::jit

@@ -1,7 +1,6 @@
 // The half of Builder that deals with functions, blocks and memory.
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
@@ -32,20 +31,22 @@ std::optional<uint64_t> OnlyLane(IrValue mask) {
 
 }  // namespace
 
-std::vector<IrValue> Builder::BeginPhase(const std::string& name) {
+std::vector<IrValue> Builder::BeginFunction(const std::string& name,
+                                            std::span<const IrType> parameters) {
   llvm::LLVMContext& context = *impl_->context;
-  llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  auto* type =
-      llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                              {pointer, pointer, pointer, llvm::Type::getInt64Ty(context)}, false);
+  std::vector<llvm::Type*> types;
+  for (const IrType& parameter : parameters) types.push_back(impl_->Type(parameter));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
   impl_->function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, *impl_->module);
   impl_->function->setDoesNotThrow();
   // No call may appear: loops must stay loops and never become memset or memcpy.
   impl_->function->addFnAttr("no-builtins");
-  impl_->function->addFnAttr("prefer-vector-width", std::to_string(target_.host.vector_bits));
   impl_->function->addFnAttr("frame-pointer", "none");
-  for (int i = 0; i < 3; ++i) impl_->function->addParamAttr(i, llvm::Attribute::NoAlias);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].element == Element::kPointer)
+      impl_->function->addParamAttr(static_cast<unsigned>(i), llvm::Attribute::NoAlias);
+  }
   impl_->slots.clear();
   impl_->brief_stack.clear();
   impl_->ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", impl_->function));
@@ -57,6 +58,10 @@ std::vector<IrValue> Builder::BeginPhase(const std::string& name) {
   std::vector<IrValue> arguments;
   for (llvm::Argument& argument : impl_->function->args()) arguments.push_back(&argument);
   return arguments;
+}
+
+void Builder::AddFunctionAttribute(const std::string& name, const std::string& value) {
+  impl_->function->addFnAttr(name, value);
 }
 
 void Builder::EndFunction() {
@@ -161,8 +166,6 @@ void Builder::Prefetch(IrValue pointer, bool for_write, int locality) {
                             {pointer, impl_->ir.getInt32(for_write), impl_->ir.getInt32(locality),
                              impl_->ir.getInt32(1)});
 }
-
-void Builder::StoreFence() { impl_->ir.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}); }
 
 IrValue Builder::PointerToInt(IrValue pointer) {
   return impl_->ir.CreatePtrToInt(pointer, impl_->ir.getInt64Ty());

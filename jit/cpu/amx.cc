@@ -7,13 +7,15 @@
 //
 // Registers: 0 to 3 accumulators, of which 3 may be one that moves, 4 to 7 operands. All are
 // configured as 16 rows of 64 bytes.
+#include "jit/cpu/amx.h"
+
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 
 #include "ir/tile_intrinsic.h"
 #include "ir/visit_loop_nest.h"
-#include "jit/emit/state.h"
+#include "jit/cpu/x86_instructions.h"
 
 namespace tunec::jit {
 namespace {
@@ -21,11 +23,13 @@ namespace {
 constexpr int kAccumulators = 4;
 constexpr int kMoving = kAccumulators - 1;
 constexpr int kFirstOperand = kAccumulators, kOperands = 4;
-constexpr std::string_view kAmx = "amx.";
 
 bool IsAmx(const NestNode& node) {
   const auto* tile = std::get_if<Tile>(&node.value);
-  return tile != nullptr && tile->intrinsic.starts_with(kAmx);
+  const TileIntrinsic* intrinsic = tile == nullptr ? nullptr : FindTileIntrinsic(tile->intrinsic);
+  const TileInstruction* instruction =
+      intrinsic == nullptr ? nullptr : FindTileInstruction(*intrinsic);
+  return instruction != nullptr && instruction->tiles != nullptr;
 }
 
 /// What a loop does with tensors: which are accumulators, and what else is touched or moves.
@@ -70,120 +74,32 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
   return staying;
 }
 
-class AmxTile {
- public:
-  AmxTile(EmitState& state, const TileParts& parts)
-      : state_(state), b_(state.builder), parts_(parts) {}
-
-  Status Emit() {
-    for (const Loop* loop : parts_.loops) state_.index.Bind(loop->var, LinearIndex{});
-    const TilePlace place =
-        PlaceOf(&parts_.store->writes[0], parts_.store->writes[0].tensor, TileAxis::kRow);
-    const bool stays = state_.tiles.staying.contains(place.tensor);
-    int accumulator = kMoving;
-    if (stays) {
-      TUNEC_ASSIGN(accumulator, Staying(place));
-    } else {
-      if (std::ssize(state_.tiles.accumulators) > kMoving) return std::unexpected(TooMany());
-      state_.tiles.moving = true;
-      Load(kMoving, place);
-    }
-    const int left = Operand(parts_.store->reads[parts_.left], TileAxis::kRow);
-    const int right = Operand(parts_.store->reads[parts_.right], TileAxis::kReduced);
-    b_.TileDotBFloat16(accumulator, left, right);
-    if (!stays) StoreTile(state_, kMoving, place);
-    return {};
-  }
-
-  static void StoreTile(EmitState& state, int number, const TilePlace& place) {
-    const TensorId root = state.Root(place.tensor);
-    std::erase_if(state.loads, [&](const auto& entry) { return std::get<0>(entry.first) == root; });
-    state.builder.TileStore(number, Address(state, place), place.row_bytes);
-  }
-
- private:
-  static IrValue Address(EmitState& state, const TilePlace& place) {
-    const auto size = static_cast<int64_t>(SizeOf(state.tensor(place.tensor).type));
-    return state.index.Address(state.storage[place.tensor].base, place.offset, size);
-  }
-
-  TilePlace PlaceOf(const void* access, TensorId tensor, TileAxis rows) {
-    const IndexExpr& offset = state_.analysis.offsets.at(access);
-    const int64_t stride = offset.Coefficient(parts_.loops[static_cast<int>(rows)]->var);
-    return {tensor, state_.index.Evaluate(offset),
-            stride * static_cast<int64_t>(SizeOf(state_.tensor(tensor).type))};
-  }
-
-  static Error TooMany() {
-    return MakeError(ErrorCode::kResourceLimit, "a loop has more than {} accumulators in tiles",
-                     kAccumulators);
-  }
-
-  void Load(int number, const TilePlace& place) {
-    b_.TileLoad(number, Address(state_, place), place.row_bytes);
-  }
-
-  /// The register of an accumulator, loaded before the loop at its first use.
-  Result<int> Staying(const TilePlace& place) {
-    std::vector<TilePlace>& known = state_.tiles.accumulators;
-    const auto found = std::ranges::find(known, place);
-    const auto number = static_cast<int>(found - known.begin());
-    if (found != known.end()) return number;
-    if (number == (state_.tiles.moving ? kMoving : kAccumulators)) {
-      return std::unexpected(TooMany());
-    }
-    known.push_back(place);
-    const Builder::InsertAtEndOf before(b_, state_.index.EndOf(state_.tiles.depth));
-    Load(number, place);
-    return number;
-  }
-
-  /// The register of an operand; of those that are taken the longest unused one is given up.
-  int Operand(const Read& read, TileAxis rows) {
-    const TilePlace place = PlaceOf(&read, read.tensor, rows);
-    auto& loaded = state_.tiles.operands;
-    auto found = std::ranges::find(loaded, place, [](const auto& entry) { return entry.first; });
-    int number = kFirstOperand + static_cast<int>(loaded.size());
-    const bool known = found != loaded.end();
-    if (!known && loaded.size() == kOperands) found = loaded.begin();
-    if (found != loaded.end()) {
-      number = found->second;
-      loaded.erase(found);
-    }
-    if (!known) Load(number, place);
-    loaded.emplace_back(place, number);
-    return number;
-  }
-
-  EmitState& state_;
-  Builder& b_;
-  const TileParts& parts_;
-};
-
-}  // namespace
-
-Status EmitAmx(EmitState& state, const TileParts& parts) { return AmxTile(state, parts).Emit(); }
-
-Status EmitWithTiles(EmitState& state, const Loop& loop, const std::function<Status()>& body) {
-  if (!state.uses_tiles || !state.tiles.staying.empty()) return body();
-  std::set<TensorId> staying = AccumulatorsThatStay(state, loop);
-  if (staying.empty()) return body();
-  state.tiles.staying = std::move(staying);
-  state.tiles.moving = false;
-  state.tiles.depth = state.index.depth();
-  TUNEC_RETURN_IF_ERROR(body());
-  const std::vector<TilePlace> accumulators = std::move(state.tiles.accumulators);
-  state.tiles = {};
-  for (size_t i = 0; i < accumulators.size(); ++i) {
-    AmxTile::StoreTile(state, static_cast<int>(i), accumulators[i]);
-  }
-  return {};
+IrValue Address(EmitState& state, const TilePlace& place) {
+  const auto size = static_cast<int64_t>(SizeOf(state.tensor(place.tensor).type));
+  return state.index.Address(state.storage[place.tensor].base, place.offset, size);
 }
 
-bool UsesTiles(const Phase& phase) {
-  bool uses = false;
-  VisitNodes(phase.body, [&](const NestNode& node) { uses |= IsAmx(node); });
-  return uses;
+/// Where the tile of a Read or Write lies whose rows are along this axis.
+template <class Access>
+TilePlace PlaceOf(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
+  const IndexExpr& offset = state.analysis.offsets.at(&access);
+  const int64_t stride = offset.Coefficient(parts.loops[static_cast<int>(rows)]->var);
+  return {access.tensor, state.index.Evaluate(offset),
+          stride * static_cast<int64_t>(SizeOf(state.tensor(access.tensor).type))};
+}
+
+void LoadTile(EmitState& state, int number, const TilePlace& place) {
+  X86TileLoad(state.builder, number, Address(state, place), place.row_bytes);
+}
+
+void StoreTile(EmitState& state, int number, const TilePlace& place) {
+  state.ForgetLoadsOf(state.Root(place.tensor));
+  X86TileStore(state.builder, number, Address(state, place), place.row_bytes);
+}
+
+Error TooMany() {
+  return MakeError(ErrorCode::kResourceLimit, "a loop has more than {} accumulators in tiles",
+                   kAccumulators);
 }
 
 void ConfigureTiles(Builder& builder) {
@@ -194,7 +110,85 @@ void ConfigureTiles(Builder& builder) {
     configuration[kBytesOfRow + 2 * tile] = 64;
     configuration[kRows + tile] = 16;
   }
-  builder.TileConfigure(builder.SafeConstant(builder.IntVector(Element::kI8, configuration)));
+  X86TileConfigure(builder, builder.SafeConstant(builder.IntVector(Element::kI8, configuration)));
+}
+
+}  // namespace
+
+void AmxTiles::BeginPhase(EmitState& state, const Phase& phase) {
+  used_ = false;
+  VisitNodes(phase.body, [&](const NestNode& node) { used_ |= IsAmx(node); });
+  if (used_) ConfigureTiles(state.builder);
+}
+
+void AmxTiles::EndPhase(EmitState& state) {
+  if (used_) X86TileRelease(state.builder);
+}
+
+Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TilesInstruction instruction) {
+  for (const Loop* loop : parts.loops) state.index.Bind(loop->var, LinearIndex{});
+  const TilePlace place = PlaceOf(state, parts, parts.store->writes[0], TileAxis::kRow);
+  const bool stays = staying_.contains(place.tensor);
+  int accumulator = kMoving;
+  if (stays) {
+    TUNEC_ASSIGN(accumulator, Staying(state, place));
+  } else {
+    if (std::ssize(accumulators_) > kMoving) return std::unexpected(TooMany());
+    moving_ = true;
+    LoadTile(state, kMoving, place);
+  }
+  const std::vector<Read>& reads = parts.store->reads;
+  const int left = Operand(state, PlaceOf(state, parts, reads[parts.left], TileAxis::kRow));
+  const int right = Operand(state, PlaceOf(state, parts, reads[parts.right], TileAxis::kReduced));
+  instruction(state.builder, accumulator, left, right);
+  if (!stays) StoreTile(state, kMoving, place);
+  return {};
+}
+
+/// The register of an accumulator, loaded before the loop at its first use.
+Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
+  const auto found = std::ranges::find(accumulators_, place);
+  const auto number = static_cast<int>(found - accumulators_.begin());
+  if (found != accumulators_.end()) return number;
+  if (number == (moving_ ? kMoving : kAccumulators)) return std::unexpected(TooMany());
+  accumulators_.push_back(place);
+  const Builder::InsertAtEndOf before(state.builder, state.index.EndOf(depth_));
+  LoadTile(state, number, place);
+  return number;
+}
+
+/// The register of an operand; of those that are taken the longest unused one is given up.
+int AmxTiles::Operand(EmitState& state, const TilePlace& place) {
+  auto found = std::ranges::find(operands_, place, [](const auto& entry) { return entry.first; });
+  int number = kFirstOperand + static_cast<int>(operands_.size());
+  const bool known = found != operands_.end();
+  if (!known && operands_.size() == kOperands) found = operands_.begin();
+  if (found != operands_.end()) {
+    number = found->second;
+    operands_.erase(found);
+  }
+  if (!known) LoadTile(state, number, place);
+  operands_.emplace_back(place, number);
+  return number;
+}
+
+Status AmxTiles::EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body) {
+  if (!used_ || !staying_.empty()) return body();
+  std::set<TensorId> staying = AccumulatorsThatStay(state, loop);
+  if (staying.empty()) return body();
+  staying_ = std::move(staying);
+  moving_ = false;
+  depth_ = state.index.depth();
+  TUNEC_RETURN_IF_ERROR(body());
+  const std::vector<TilePlace> accumulators = std::move(accumulators_);
+  staying_.clear();
+  accumulators_.clear();
+  operands_.clear();
+  moving_ = false;
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    StoreTile(state, static_cast<int>(i), accumulators[i]);
+  }
+  return {};
 }
 
 }  // namespace tunec::jit

@@ -6,6 +6,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "jit/builder/builder.h"
+#include "jit/cpu/cpu_machine.h"
 #include "jit/cpu/generate_code.h"
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/object_check.h"
@@ -16,11 +17,12 @@ namespace tunec {
 namespace {
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
-Result<std::vector<KernelLaunch>> Emit(const LoopNest& nest, jit::Builder& builder,
-                                       llvm::TargetMachine& machine) {
+Result<std::vector<KernelLaunch>> Emit(const LoopNest& nest, const Target& target,
+                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   builder.module().setTargetTriple(machine.getTargetTriple());
   builder.module().setDataLayout(machine.createDataLayout());
-  return jit::EmitNest(nest, builder);
+  jit::CpuMachine cpu(target);
+  return jit::EmitNest(nest, cpu, builder);
 }
 
 Status VerifyModule(jit::Builder& builder) {
@@ -35,8 +37,8 @@ Status VerifyModule(jit::Builder& builder) {
 
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
-  jit::Builder builder(nest.name, target);
-  TUNEC_RETURN_IF_ERROR(Emit(nest, builder, *machine));
+  jit::Builder builder(nest.name);
+  TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -46,8 +48,8 @@ Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
 
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
-  jit::Builder builder(nest.name, target);
-  TUNEC_RETURN_IF_ERROR(Emit(nest, builder, *machine));
+  jit::Builder builder(nest.name);
+  TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   return jit::GenerateCode(builder.module(), *machine, jit::FileKind::kAssembly);
 }
@@ -55,9 +57,9 @@ Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
 Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target, CompileTimes* times) {
   Stopwatch watch;
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
-  jit::Builder builder(nest.name, target);
+  jit::Builder builder(nest.name);
   KernelImage image;
-  TUNEC_ASSIGN(image.launches, Emit(nest, builder, *machine));
+  TUNEC_ASSIGN(image.launches, Emit(nest, target, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   const double emit_ms = watch.Lap();
   TUNEC_ASSIGN(image.bytes, jit::GenerateCode(builder.module(), *machine, jit::FileKind::kObject));

@@ -1,19 +1,46 @@
-// Tile intrinsics of the CPU. Those of vectors are one instruction for all columns: one left
-// element (or group of neighbours, as the 32 bits that they are) for a vector of right ones. They
-// are emitted like a chunk of a vector loop, so that accumulators in registers are their slots.
-#include <fmt/ranges.h>
+#include "jit/cpu/tile.h"
 
-#include "ir/tile_intrinsic.h"
-#include "jit/emit/state.h"
-#include "support/check.h"
+#include <algorithm>
+#include <string_view>
+
+#include "jit/cpu/x86_instructions.h"
 
 namespace tunec::jit {
 namespace {
 
+IrValue Fma(Builder& builder, IrValue c, IrValue a, IrValue b) { return builder.Fma(a, b, c); }
+
+IrValue DotBFloat16(Builder& builder, IrValue c, IrValue a, IrValue b) {
+  const int width = builder.LanesOf(c);
+  return X86DotBFloat16(builder, c, builder.Splat(a, width), builder.Splat(b, width));
+}
+
+IrValue DotBytes(Builder& builder, IrValue c, IrValue a, IrValue b) {
+  const int width = builder.LanesOf(c);
+  return X86DotUnsignedSigned(builder, c, builder.Splat(a, width), builder.Splat(b, width));
+}
+
+struct Entry {
+  std::string_view name;  // in the table of tile intrinsics
+  TileInstruction instruction;
+};
+
+constexpr Entry kInstructions[] = {
+    {"fma.avx2", {.vectors = Fma}},
+    {"fma.avx512", {.vectors = Fma}},
+    {"dpbf16.avx512", {.vectors = DotBFloat16}},
+    {"vnni.avx512", {.vectors = DotBytes}},
+    {"amx.bf16", {.tiles = X86TileDotBFloat16}},
+};
+
 class VectorTile {
  public:
-  VectorTile(EmitState& state, const TileParts& parts)
-      : state_(state), b_(state.builder), parts_(parts), columns_(Loop(TileAxis::kColumn)) {}
+  VectorTile(EmitState& state, const TileParts& parts, VectorInstruction instruction)
+      : state_(state),
+        b_(state.builder),
+        parts_(parts),
+        instruction_(instruction),
+        columns_(Loop(TileAxis::kColumn)) {}
 
   Status Emit() {
     LaneContext lanes;
@@ -41,7 +68,8 @@ class VectorTile {
     TUNEC_ASSIGN(const IrValue a, EmitOperand(left()));
     TUNEC_ASSIGN(const IrValue b, EmitOperand(right()));
     TUNEC_ASSIGN(const IrValue old_value, EmitOldValue(state_, write));
-    return EmitWrite(state_, write, Combined(b_.Splat(old_value, state_.lanes.width), a, b), false);
+    const IrValue sum = instruction_(b_, b_.Splat(old_value, state_.lanes.width), a, b);
+    return EmitWrite(state_, write, sum, false);
   }
 
   Result<IrValue> EmitOperand(const Read& read) {
@@ -49,28 +77,17 @@ class VectorTile {
     return LoadGroups(read);
   }
 
-  IrValue Combined(IrValue c, IrValue a, IrValue b) {
-    const int width = state_.lanes.width;
-    if (Loop(TileAxis::kGroup) == nullptr) return b_.Fma(a, b, c);
-    const bool bytes = state_.tensor(left().tensor).type == DataType::kU8;
-    return bytes ? b_.DotUnsignedSigned(c, b_.Splat(a, width), b_.Splat(b, width))
-                 : b_.DotBFloat16(c, b_.Splat(a, width), b_.Splat(b, width));
-  }
-
   /// The group of each column, as i32; one for all where the columns share it.
   IrValue LoadGroups(const Read& read) {
     LinearIndex offset = state_.index.Evaluate(state_.analysis.offsets.at(&read));
     const int lanes = offset.IsUniform() ? 1 : state_.lanes.width;
-    // Under a width that no other load has: these bits are nobody else's values.
-    const LoadKey key{state_.Root(read.tensor),
-                      offset.terms,
-                      offset.constant,
-                      offset.lane_factor,
-                      offset.per_lane,
-                      nullptr,
-                      nullptr,
-                      0,
-                      -lanes};
+    const LoadKey key{.root = state_.Root(read.tensor),
+                      .terms = offset.terms,
+                      .constant = offset.constant,
+                      .lane_factor = offset.lane_factor,
+                      .per_lane = offset.per_lane,
+                      .lanes = lanes,
+                      .groups = true};
     if (const auto found = state_.loads.find(key); found != state_.loads.end()) {
       return found->second;
     }
@@ -87,21 +104,19 @@ class VectorTile {
   EmitState& state_;
   Builder& b_;
   const TileParts& parts_;
+  VectorInstruction instruction_;
   const tunec::Loop* columns_;
 };
 
 }  // namespace
 
-Status EmitTile(EmitState& state, const Tile& tile) {
-  TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, state.nest));
-  const std::vector<std::string> missing =
-      MissingFeatures(*parts.intrinsic, state.builder.target());
-  if (!missing.empty()) {
-    return Fail(ErrorCode::kUnsupported, "tile {} needs {}, which the target is or has not",
-                tile.intrinsic, fmt::join(missing, " and "));
-  }
-  if (parts.loops[static_cast<int>(TileAxis::kRow)] != nullptr) return EmitAmx(state, parts);
-  return VectorTile(state, parts).Emit();
+const TileInstruction* FindTileInstruction(const TileIntrinsic& intrinsic) {
+  const auto found = std::ranges::find(kInstructions, intrinsic.name, &Entry::name);
+  return found == std::end(kInstructions) ? nullptr : &found->instruction;
+}
+
+Status EmitVectorTile(EmitState& state, const TileParts& parts, VectorInstruction instruction) {
+  return VectorTile(state, parts, instruction).Emit();
 }
 
 }  // namespace tunec::jit

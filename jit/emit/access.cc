@@ -46,15 +46,15 @@ class Reader {
  private:
   /// Of the element so many after this one.
   LoadKey Key(bool shared, int64_t distance) const {
-    return {state_.Root(place_.tensor),
-            place_.offset.terms,
-            place_.offset.constant + distance,
-            place_.offset.lane_factor,
-            place_.offset.per_lane,
-            guard_.value,
-            shared ? nullptr : state_.lanes.mask,
-            outside_,
-            shared ? 1 : state_.lanes.width};
+    return {.root = state_.Root(place_.tensor),
+            .terms = place_.offset.terms,
+            .constant = place_.offset.constant + distance,
+            .lane_factor = place_.offset.lane_factor,
+            .per_lane = place_.offset.per_lane,
+            .guard = guard_.value,
+            .mask = shared ? nullptr : state_.lanes.mask,
+            .outside = outside_,
+            .lanes = shared ? 1 : state_.lanes.width};
   }
 
   /// For how many copies of the code to load at once. Nothing may write between their reads.
@@ -320,8 +320,8 @@ Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_t
     return {};
   }
   const TensorId root = state.Root(write.tensor);
-  std::erase_if(state.loads, [&](const auto& entry) { return std::get<0>(entry.first) == root; });
-  state.tiles.operands.clear();
+  state.ForgetLoadsOf(root);
+  state.machine.ForgetOperands();
   Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
   return Writer(state, std::move(place), value, non_temporal).Write();
 }

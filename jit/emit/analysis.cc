@@ -15,9 +15,9 @@ constexpr int64_t kMostSlots = 512;
 
 class Analyzer {
  public:
-  Analyzer(const LoopNest& nest, const Target& target)
+  Analyzer(const LoopNest& nest, const Machine& machine)
       : nest_(nest),
-        target_(target),
+        machine_(machine),
         intervals_(nest.variables.size(), kUnknownInterval),
         constant_(nest.variables.size(), false) {
     result_.registers.resize(nest.tensors.size());
@@ -116,7 +116,7 @@ class Analyzer {
   void PlanVectorLoop(const Loop& loop) {
     VectorPlan plan;
     plan.most_iterations = MostIterations(loop);
-    int lanes = target_.host.Lanes(WidestElement(loop.body));
+    int lanes = machine_.Lanes(WidestElement(loop.body));
     if (plan.most_iterations < lanes)
       lanes = static_cast<int>(
           std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(plan.most_iterations, 1))));
@@ -231,7 +231,7 @@ class Analyzer {
   }
 
   const LoopNest& nest_;
-  const Target& target_;
+  const Machine& machine_;
   std::vector<Interval> intervals_;
   std::vector<bool> constant_;
   const Loop* vector_ = nullptr;
@@ -245,8 +245,8 @@ int ComputeBytes(DataType type) {
   return static_cast<int>(SizeOf(type));
 }
 
-NestAnalysis Analyze(const LoopNest& nest, const Target& target) {
-  return Analyzer(nest, target).Run();
+NestAnalysis Analyze(const LoopNest& nest, const Machine& machine) {
+  return Analyzer(nest, machine).Run();
 }
 
 }  // namespace tunec::jit

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/loop_nest.h"
-#include "ir/target.h"
+#include "jit/emit/machine.h"
 
 namespace tunec::jit {
 
@@ -37,7 +37,7 @@ struct NestAnalysis {
   std::map<const void*, IndexExpr> offsets;  // by address of the Read or Write
 };
 
-NestAnalysis Analyze(const LoopNest& nest, const Target& target);
+NestAnalysis Analyze(const LoopNest& nest, const Machine& machine);
 
 /// Bytes of a lane of values of this type while it is computed with (f16 and bf16 are f32).
 int ComputeBytes(DataType type);

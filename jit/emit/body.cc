@@ -1,15 +1,10 @@
 #include "ir/visit_loop_nest.h"
 #include "jit/emit/state.h"
-#include "support/check.h"
 
 namespace tunec::jit {
 namespace {
 
 constexpr int64_t kMostStores = 40000;  // statement instances of one kernel's code
-
-Error NotOnCpu(const char* what) {
-  return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for a cpu", what);
-}
 
 Status CountInstance(EmitState& state) {
   if (++state.stores_emitted <= kMostStores) return {};
@@ -40,8 +35,7 @@ Status EmitIf(EmitState& state, const If& branch) {
 }
 
 Status EmitAlloc(EmitState& state, const Alloc& alloc) {
-  if (alloc.scope == Scope::kTile || alloc.scope == Scope::kFragment)
-    return std::unexpected(NotOnCpu("an alloc of tile or fragment scope"));
+  TUNEC_RETURN_IF_ERROR(state.machine.CheckScope(alloc.scope));
   if (state.InSlots(alloc.tensor)) StartSlots(state, alloc.tensor);
   return EmitBody(state, alloc.body);
 }
@@ -76,9 +70,7 @@ Status EmitWhen(EmitState& state, IrValue condition, const std::function<Status(
 }
 
 Status EmitNode(EmitState& state, const NestNode& node) {
-  const auto removed = []() -> Status {
-    TUNEC_UNREACHABLE("a node that SerializeThreads removes");
-  };
+  const auto of_threads = [&] { return state.machine.EmitThreads(state, node); };
   return Visit(
       node, [&](const Loop& loop) { return EmitLoop(state, loop); },
       [&](const If& branch) { return EmitIf(state, branch); },
@@ -86,15 +78,15 @@ Status EmitNode(EmitState& state, const NestNode& node) {
       [&](const Prefetch& prefetch) { return EmitPrefetch(state, prefetch); },
       [&](const Tile& tile) -> Status {
         TUNEC_RETURN_IF_ERROR(CountInstance(state));
-        return EmitTile(state, tile);
+        return state.machine.EmitTile(state, tile);
       },
       [&](const Store& store) -> Status {
         TUNEC_RETURN_IF_ERROR(CountInstance(state));
         return EmitStore(state, store);
       },
-      [](const Roles&) -> Status { return std::unexpected(NotOnCpu("warp roles")); },
-      [&](const AsyncCopy&) { return removed(); }, [&](const Arrive&) { return removed(); },
-      [&](const Wait&) { return removed(); }, [&](const Barrier&) { return removed(); });
+      [&](const Roles&) { return of_threads(); }, [&](const AsyncCopy&) { return of_threads(); },
+      [&](const Arrive&) { return of_threads(); }, [&](const Wait&) { return of_threads(); },
+      [&](const Barrier&) { return of_threads(); });
 }
 
 Status EmitBody(EmitState& state, const Body& body) {

@@ -220,7 +220,7 @@ Status EmitLoop(EmitState& state, const Loop& loop) {
       return EmitUnrolled(state, loop);
     case LoopKind::kSerial:
       if (state.analysis.fully_unrolled.at(&loop)) return EmitUnrolled(state, loop);
-      return EmitWithTiles(state, loop, [&] { return EmitSerial(state, loop); });
+      return state.machine.EmitSerialLoop(state, loop, [&] { return EmitSerial(state, loop); });
     case LoopKind::kParallel:
     case LoopKind::kWave:
       return EmitSerial(state, loop);  // inside a task it is an ordinary loop
@@ -233,8 +233,7 @@ Status EmitLoop(EmitState& state, const Loop& loop) {
     case LoopKind::kWarp:
       break;
   }
-  return Fail(ErrorCode::kUnsupported, "loop {} over GPU threads cannot be emitted for a cpu",
-              state.nest.variables[loop.var]);
+  return state.machine.EmitThreadLoop(state, loop);
 }
 
 }  // namespace tunec::jit

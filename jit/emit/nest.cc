@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ir/in_place.h"
 #include "ir/visit_loop_nest.h"
@@ -43,7 +44,7 @@ std::set<TensorId> ChangingRoots(const EmitState& state) {
 }
 
 /// Base addresses, in the function's first block.
-Status BindStorage(EmitState& state, const Phase& phase, const std::vector<IrValue>& arguments) {
+Status BindStorage(EmitState& state, const Phase& phase, const PhaseEntry& entry) {
   Builder& b = state.builder;
   const StoragePlan plan = PlanStorage(state.nest);
   const std::vector<TensorId> order = Arguments(state.nest);
@@ -59,8 +60,7 @@ Status BindStorage(EmitState& state, const Phase& phase, const std::vector<IrVal
     const auto argument = std::ranges::find(order, root);
     storage.alignment = 64;
     if (argument != order.end()) {
-      const IrValue entry = b.Offset(arguments[0], b.I64(8 * (argument - order.begin())));
-      storage.base = b.Load({Element::kPointer, 1}, entry, 8);
+      storage.base = state.machine.Argument(b, argument - order.begin());
       storage.alignment = std::max<int64_t>(tensor.alignment, SizeOf(tensor.type));
     } else if (state.analysis.registers[root].form == RegisterForm::kStack) {
       const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
@@ -71,7 +71,8 @@ Status BindStorage(EmitState& state, const Phase& phase, const std::vector<IrVal
       storage.base = b.StackBytes(std::max<int64_t>(bytes, 1));
     } else if (plan.offset[root] >= 0) {
       const bool workspace = tensor.role == TensorRole::kWorkspace;
-      storage.base = b.Offset(arguments[workspace ? 1 : 2], b.I64(plan.offset[root]));
+      storage.base =
+          b.Offset(workspace ? entry.workspace : entry.scratch, b.I64(plan.offset[root]));
     } else {
       return Fail(ErrorCode::kUnsupported,
                   "tensor {} has no storage: it needs an alloc of packed or register scope",
@@ -154,7 +155,7 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
     state.non_temporal = false;
     TUNEC_RETURN_IF_ERROR(chain.inside != nullptr ? EmitNode(state, *chain.inside)
                                                   : EmitBody(state, *chain.body));
-    if (state.non_temporal) b.StoreFence();
+    if (state.non_temporal) state.machine.StoreFence(b);
     return {};
   };
   const std::set<TensorId> doubtful = DoubtfulTargets(state, part);
@@ -201,22 +202,22 @@ int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountW
 
 }  // namespace
 
-Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Builder& builder) {
-  EmitState state(nest, builder);
+Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
+                                           Builder& builder) {
+  EmitState state(nest, machine, builder);
   std::vector<KernelLaunch> launches;
   for (size_t k = 0; k < nest.phases.size(); ++k) {
     const Phase& phase = nest.phases[k];
     launches.push_back({.symbol = fmt::format("{}_phase{}", nest.name, k),
                         .grid = {CountTasks(phase), 1, 1},
                         .waves = WavesOf(phase)});
-    const std::vector<IrValue> arguments = builder.BeginPhase(launches.back().symbol);
+    const PhaseEntry entry = machine.BeginPhase(builder, launches.back().symbol);
     state.index.Reset();
     state.ForgetLoads();
-    state.uses_tiles = UsesTiles(phase);
-    TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, arguments));
-    if (state.uses_tiles) ConfigureTiles(builder);
-    TUNEC_RETURN_IF_ERROR(EmitParts(state, phase, arguments[3]));
-    if (state.uses_tiles) builder.TileRelease();
+    TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, entry));
+    machine.BeginParts(state, phase);
+    TUNEC_RETURN_IF_ERROR(EmitParts(state, phase, entry.task));
+    machine.EndParts(state);
     builder.EndFunction();
   }
   return launches;

@@ -5,12 +5,14 @@
 
 #include "ir/loop_nest.h"
 #include "jit/builder/builder.h"
+#include "jit/emit/machine.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
 
 namespace tunec::jit {
 
 /// Writes one function NAME_phase<k> per phase and returns their names, tasks and waves.
-Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Builder& builder);
+Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
+                                           Builder& builder);
 
 }  // namespace tunec::jit

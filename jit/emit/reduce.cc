@@ -2,6 +2,8 @@
 // may be regrouped, vectors of partial results are combined chunk by chunk (several at a time, so
 // that their latency overlaps), the lanes once after the loop, the target once. Otherwise the
 // lanes are combined one after the other.
+#include <set>
+
 #include "ir/visit_loop_nest.h"
 #include "jit/emit/state.h"
 #include "support/check.h"

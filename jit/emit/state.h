@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -15,11 +14,8 @@
 #include "jit/builder/builder.h"
 #include "jit/emit/analysis.h"
 #include "jit/emit/index.h"
+#include "jit/emit/machine.h"
 #include "support/error.h"
-
-namespace tunec {
-struct TileParts;
-}
 
 namespace tunec::jit {
 
@@ -54,41 +50,35 @@ struct LaneAccumulators {
   IrType type;
 };
 
-/// A tile in memory: its first element, and how far apart its rows are.
-struct TilePlace {
-  TensorId tensor = 0;
-  LinearIndex offset;
-  int64_t row_bytes = 0;
-  bool operator==(const TilePlace& other) const {
-    return tensor == other.tensor && offset.terms == other.offset.terms &&
-           offset.constant == other.offset.constant && row_bytes == other.row_bytes;
-  }
+/// What was loaded: equal keys, equal values.
+struct LoadKey {
+  TensorId root = 0;
+  std::vector<std::pair<int, int64_t>> terms;  // of the offset, as LinearIndex has them
+  int64_t constant = 0;
+  int64_t lane_factor = 0;
+  IrValue per_lane = nullptr;
+  IrValue guard = nullptr;
+  IrValue mask = nullptr;
+  double outside = 0;  // what the guard keeps from memory reads as
+  int lanes = 1;
+  bool groups = false;  // lanes are groups of neighbours, as bits
+  auto operator<=>(const LoadKey&) const = default;
 };
-
-/// What lies in AMX registers (amx.cc).
-struct TileRegisters {
-  std::set<TensorId> staying;           // accumulators that stay in registers in the present loop
-  int depth = 0;                        // of the scope around that loop
-  std::vector<TilePlace> accumulators;  // by register
-  bool moving = false;                  // one that does not stay was used
-  std::vector<std::pair<TilePlace, int>> operands = {};  // and their registers, oldest first
-};
-
-using LoadKey = std::tuple<TensorId, std::vector<std::pair<int, int64_t>>, int64_t, int64_t,
-                           IrValue, IrValue, IrValue, double, int>;
 
 struct EmitState {
-  EmitState(const LoopNest& nest_in, Builder& builder_in)
+  EmitState(const LoopNest& nest_in, Machine& machine_in, Builder& builder_in)
       : nest(nest_in),
+        analysis(Analyze(nest_in, machine_in)),
+        machine(machine_in),
         builder(builder_in),
         index(builder_in),
-        analysis(Analyze(nest_in, builder_in.target())),
         storage(nest_in.tensors.size()) {}
 
   const LoopNest& nest;
+  const NestAnalysis analysis;
+  Machine& machine;
   Builder& builder;
   IndexEmitter index;
-  NestAnalysis analysis;
   std::vector<TensorStorage> storage;
   LaneContext lanes;
   std::vector<UnrolledLoop> unrolled;  // outermost first
@@ -98,8 +88,6 @@ struct EmitState {
   bool bases_aligned = false;  // the version of a part whose non-temporal targets are aligned
   bool non_temporal = false;   // some store bypassed the caches: a fence is due
   int64_t stores_emitted = 0;
-  bool uses_tiles = false;  // the present phase, of AMX registers
-  TileRegisters tiles;
 
   const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }
   /// The tensor whose bytes it uses.
@@ -118,7 +106,10 @@ struct EmitState {
   }
   void ForgetLoads() {
     loads.clear();
-    tiles.operands.clear();
+    machine.ForgetOperands();
+  }
+  void ForgetLoadsOf(TensorId root) {
+    std::erase_if(loads, [&](const auto& entry) { return entry.first.root == root; });
   }
 };
 
@@ -164,15 +155,6 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& old_values,
                                  const std::vector<IrValue>& values,
                                  const std::vector<IrValue>* reads);
-
-// --- tiles (tile.cc, amx.cc) ---
-Status EmitTile(EmitState& state, const Tile& tile);
-Status EmitAmx(EmitState& state, const TileParts& parts);
-/// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
-Status EmitWithTiles(EmitState& state, const Loop& loop, const std::function<Status()>& body);
-/// Whether AMX registers must be configured before the phase and released after it.
-bool UsesTiles(const Phase& phase);
-void ConfigureTiles(Builder& builder);
 
 // --- tensors (access.cc, register.cc) ---
 /// The greatest power of two that the address of lane 0 is known to be a multiple of.
