@@ -40,6 +40,7 @@ RooflineBound Roofline::BoundFor(double flops, double bytes) const {
 }
 
 std::array<CacheCeiling, 3> CachesOf(const Target& target) {
+  if (target.device) return {};
   const double cores = std::min(target.host.threads, target.host.cores);
   return {CacheCeiling{cores * static_cast<double>(target.host.l1_bytes)},
           CacheCeiling{cores * static_cast<double>(target.host.l2_bytes)},

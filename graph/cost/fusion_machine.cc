@@ -3,6 +3,7 @@
 namespace tunec {
 
 FusionMachine FusionMachineOf(const Target& target) {
+  if (target.device) return {.cores = static_cast<double>(target.device->processors)};
   return {.vector_lanes = target.host.Lanes(sizeof(float))};
 }
 

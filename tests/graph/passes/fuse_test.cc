@@ -218,6 +218,15 @@ TEST(Fuse, ACpuIsWeighedByItsVectors) {
   EXPECT_EQ(FusionMachineOf({.host = {.cores = 64}}).cores, FusionMachine().cores);
 }
 
+// Keys of a device's schedules do not name its host.
+TEST(Fuse, ADeviceIsNotWeighedByItsHost) {
+  Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a", .processors = 132}};
+  EXPECT_EQ(FusionMachineOf(target).cores, 132);
+  const int64_t lanes = FusionMachineOf(target).vector_lanes;
+  target.host.vector_bits = 128;
+  EXPECT_EQ(FusionMachineOf(target).vector_lanes, lanes);
+}
+
 // A part of what would be computed: the slice's readers need no more.
 TEST(Fuse, OnlyWhatIsReadIsComputed) {
   SampleGraph g("g");
