@@ -6,7 +6,7 @@
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
 #include "autotune/verify_workload.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "support/file.h"
 #include "support/hash.h"
 
@@ -145,7 +145,7 @@ Result<std::filesystem::path> WriteCase(const std::filesystem::path& folder, con
 
 Result<Measurement> RepeatCase(const Case& failing) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(failing.workload.target));
-  ThreadPool pool(failing.workload.target.threads);
+  ThreadPool pool(failing.workload.target.host.threads);
   TUNEC_ASSIGN(Workbench bench, Workbench::Make(failing.workload, pool));
   return bench.Measure(bench.Compile(failing.candidate), std::nullopt);
 }

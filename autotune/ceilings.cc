@@ -44,12 +44,12 @@ Result<bool> Ceilings::Meet(double flops_per_second) {
 double Ceilings::PeakFlops() const {
   if (roofline_) return roofline_->peak_flops;
   // Two fused multiply-adds a cycle at 3 GHz. It only weighs tasks against each other.
-  return 3e9 * 4 * target_.Lanes(4) * target_.threads;
+  return 3e9 * 4 * target_.host.Lanes(4) * target_.host.threads;
 }
 
 double Ceilings::BytesPerSecond() const {
   // Likewise: what a core's share of the caches gives.
-  return roofline_ ? roofline_->bytes_per_second : 20e9 * target_.threads;
+  return roofline_ ? roofline_->bytes_per_second : 20e9 * target_.host.threads;
 }
 
 bool Ceilings::Firm() const {

@@ -1,6 +1,6 @@
 #include "autotune/keys.h"
 
-#include "jit/compile.h"
+#include "jit/code_generator.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -39,7 +39,7 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
   return fmt::format(
       "artifact 1\n{}\ntarget {}\npolicy {}\nschedule language {}\n"
       "workload {}\n{}\nlowering {}\n{}\nschedule {}\n{}",
-      CodeGeneratorVersion(), key.target, key.policy, key.schedule_version,
+      CodeGeneratorVersion(target), key.target, key.policy, key.schedule_version,
       key.workload.text.size(), key.workload.text, body.size(), body, steps.size(), steps);
 }
 

@@ -9,10 +9,8 @@
 #include "autotune/guarded_buffer.h"
 #include "autotune/oracle.h"
 #include "ir/array_storage.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
-#include "runtime/kernel_run.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
@@ -51,11 +49,6 @@ Result<void*> AddressOf(const std::string& argument, const Storage& storage,
               argument);
 }
 
-Result<KernelRun> LoadRun(const ObjectCode& object, std::vector<void*> arguments, int threads) {
-  TUNEC_ASSIGN(Kernel kernel, LoadKernel(object));
-  return KernelRun::Make(std::move(kernel), std::move(arguments), threads);
-}
-
 }  // namespace
 
 struct CompiledCandidate::Impl {
@@ -74,7 +67,7 @@ const std::optional<Measurement>& CompiledCandidate::failure() const { return im
 // A candidate that is ready to run.
 struct LoadedCandidate {
   Storage packed;
-  KernelRun run;
+  std::unique_ptr<DeviceKernel> kernel;
 };
 
 struct CheckedRun {
@@ -84,9 +77,9 @@ struct CheckedRun {
 
 struct Workbench::Impl {
   Workload workload;
-  ThreadPool* pool = nullptr;
+  std::unique_ptr<Device> device;
   Oracle oracle;
-  Storage storage;              // by argument name
+  Storage storage;              // by argument name; the host's memory, which its kernels run on
   std::vector<Tensor> outputs;  // of the default lowering
 
   Status AllocateStorage();
@@ -137,8 +130,9 @@ Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepac
     std::shared_ptr<GuardedBuffer>& result = packed[prepack.packed];
     TUNEC_ASSIGN(result, AllocatePoisoned(static_cast<size_t>(prepack.packed_bytes)));
     TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
-    TUNEC_ASSIGN(KernelRun run, LoadRun(prepack.object, {weight, result->data()}, pool->threads()));
-    run.Run(*pool);
+    TUNEC_ASSIGN(const auto pack, device->Load(prepack.image, {weight, result->data()}));
+    pack->Launch();
+    TUNEC_RETURN_IF_ERROR(device->Synchronize());
   }
   return packed;
 }
@@ -151,8 +145,8 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
     TUNEC_ASSIGN(void* const address, AddressOf(argument, storage, packed));
     addresses.push_back(address);
   }
-  TUNEC_ASSIGN(KernelRun run, LoadRun(kernel.object, std::move(addresses), pool->threads()));
-  return LoadedCandidate{std::move(packed), std::move(run)};
+  TUNEC_ASSIGN(auto loaded, device->Load(kernel.image, std::move(addresses)));
+  return LoadedCandidate{std::move(packed), std::move(loaded)};
 }
 
 std::string Workbench::Impl::OverrunBuffer() const {
@@ -167,10 +161,11 @@ std::string Workbench::Impl::OverrunBuffer() const {
 
 CheckedRun Workbench::Impl::Check(LoadedCandidate& candidate) {
   for (const Tensor& tensor : outputs) storage.at(tensor.name)->Poison();
-  candidate.run.Poison();
-  Stopwatch watch;
-  candidate.run.Run(*pool);
-  const double seconds = watch.Lap() / 1e3;
+  candidate.kernel->Poison();
+  const double seconds = candidate.kernel->Seconds(1);
+  if (const Status ran = device->Synchronize(); !ran) {
+    return {{.problem = ran.error().message}, seconds};
+  }
   if (std::string overrun = OverrunBuffer(); !overrun.empty()) {
     return {{.problem = overrun}, seconds};
   }
@@ -197,12 +192,12 @@ size_t Workbench::Bytes() const {
 }
 
 Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool) {
-  TUNEC_RETURN_IF_ERROR(CheckRunsHere(workload.target));
+  TUNEC_ASSIGN(auto device, OpenDevice(workload.target, pool));
   if (workload.lowerings.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the workload has no lowering");
   }
   auto impl = std::make_unique<Impl>();
-  impl->pool = &pool;
+  impl->device = std::move(device);
   TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
                                            workload.seed, workload.target, pool));
   impl->workload = std::move(workload);
@@ -251,7 +246,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double
     return result;
   }
   MisbehaveMeasuring(candidate.impl_->fault);
-  const auto run = [&] { loaded->run.Run(*impl_->pool); };
+  const auto run = [&](int times) { return loaded->kernel->Seconds(times); };
   result.samples = TimeRuns(run, best, policy, SteadyClock(), run_seconds);
   result.measure_ms = watch.Lap();
   result.artifact = ToArtifact(candidate.impl_->kernel);
@@ -275,7 +270,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
-      const auto run = [&] { loaded[i]->run.Run(*impl_->pool); };
+      const auto run = [&](int times) { return loaded[i]->kernel->Seconds(times); };
       // The run before was another kernel: its first sample warms up.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;

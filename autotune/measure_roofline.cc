@@ -81,7 +81,7 @@ PeakSamples SamplePeak(int threads, int vector_bits) {
 /// behind the best, which is all that a neighbour on the same core leaves to be seen.
 double Disturbance(const PeakSamples& samples, double stolen, const Target& target) {
   // More threads than cores have to take turns.
-  const double most = std::min(1.0, static_cast<double>(target.cores) / target.threads);
+  const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
   const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
                       static_cast<double>(samples.shares.size());
   const double best = *std::ranges::max_element(samples.flops);
@@ -161,7 +161,7 @@ __attribute__((target("avx2"))) void Copy256(std::byte* to, const std::byte* fro
 class CacheMeter {
  public:
   CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
-      : pool_(pool), wide_(target.vector_bits >= 512), from_(from), to_(to) {}
+      : pool_(pool), wide_(target.host.vector_bits >= 512), from_(from), to_(to) {}
 
   /// `bytes` are used again and again, each thread its part.
   double BytesPerSecond(double bytes) {
@@ -222,18 +222,20 @@ std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target
 }  // namespace
 
 Result<Roofline> MeasureRoofline(const Target& target) {
-  const bool wide = target.vector_bits >= 512;
+  if (target.device)
+    return Fail(ErrorCode::kUnsupported, "nobody measures the ceilings of a {} yet", target.Kind());
+  const bool wide = target.host.vector_bits >= 512;
   const bool runs = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
                     (!wide || __builtin_cpu_supports("avx512f"));
   if (!runs)
     return Fail(ErrorCode::kDevice, "this machine does not have the {}-bit vectors of cpu {}",
-                target.vector_bits, target.cpu);
+                target.host.vector_bits, target.host.cpu);
   Roofline roofline;
   const StealMeter steal;
-  const PeakSamples samples = SamplePeak(target.threads, target.vector_bits);
+  const PeakSamples samples = SamplePeak(target.host.threads, target.host.vector_bits);
   roofline.peak_flops = *std::ranges::max_element(samples.flops);
   roofline.disturbance = Disturbance(samples, steal.Share(), target);
-  ThreadPool pool(target.threads);
+  ThreadPool pool(target.host.threads);
   TUNEC_ASSIGN(Buffer from, Buffer::Allocate(kCopyBytes));
   TUNEC_ASSIGN(Buffer to, Buffer::Allocate(kCopyBytes));
   std::memset(from.data(), 1, kCopyBytes);

@@ -7,16 +7,6 @@
 #include "support/check.h"
 
 namespace tunec {
-namespace {
-
-double TimeOnce(const std::function<void()>& run, int runs, const Clock& clock) {
-  const double start = clock();
-  for (int i = 0; i < runs; ++i) run();
-  return (clock() - start) / runs;
-}
-
-}  // namespace
-
 Clock SteadyClock() {
   return [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -31,7 +21,7 @@ int RunsPerSample(double seconds, const TimingPolicy& policy) {
   return static_cast<int>(std::clamp(std::ceil(policy.sample_seconds / seconds), 1.0, kMost));
 }
 
-std::vector<double> TimeRuns(const std::function<void()>& run, std::optional<double> best,
+std::vector<double> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                              const TimingPolicy& policy, const Clock& clock,
                              std::optional<double> before) {
   // The first run found cold caches and predictors; only a hopeless one is judged by it.
@@ -40,14 +30,14 @@ std::vector<double> TimeRuns(const std::function<void()>& run, std::optional<dou
     return seconds >= policy.long_run_seconds || (lost && seconds > 10 * policy.sample_seconds);
   };
   if (before && decided(*before)) return {*before};
-  const double first = TimeOnce(run, 1, clock);
+  const double first = time_of(1);
   if (decided(first)) return {first};
   const int runs = RunsPerSample(first, policy);
   std::vector<double> samples;
   const double start = clock();
   const int most = std::max(policy.most_samples, 1);
   while (static_cast<int>(samples.size()) < most) {
-    samples.push_back(std::max(TimeOnce(run, runs, clock), 1e-9));
+    samples.push_back(std::max(time_of(runs) / runs, 1e-9));
     if (samples.size() == 1 && best && samples[0] > policy.race_factor * *best) break;
     const bool enough = static_cast<int>(samples.size()) >= policy.least_samples;
     if (enough && clock() - start >= policy.budget_seconds) break;

@@ -21,11 +21,15 @@ struct TimingPolicy {
   double race_factor = 2;         // a candidate slower than so many times the best stops
 };
 
+/// The seconds that so many runs of a kernel take, one after the other.
+using TimeOf = std::function<double(int runs)>;
+
 /// Seconds of one run, one entry per sample in the order taken. The first runs only warm up.
+/// `clock` is for the budget.
 /// `best`: the fastest known; a candidate whose first sample is over race_factor times that has
 /// one sample only.
 /// `before`: the seconds of a run just before, when there was one; it may decide the race alone.
-std::vector<double> TimeRuns(const std::function<void()>& run, std::optional<double> best,
+std::vector<double> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                              const TimingPolicy& policy, const Clock& clock,
                              std::optional<double> before = std::nullopt);
 

@@ -21,17 +21,19 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Workers run code of the host alone: of a device nothing but its kind goes over, for the refusal.
 Json ToJson(const Target& target) {
-  return {{"kind", target.kind},
-          {"cpu", target.cpu},
-          {"features", target.features},
-          {"vector_bits", target.vector_bits},
-          {"vector_registers", target.vector_registers},
-          {"l1", target.l1_bytes},
-          {"l2", target.l2_bytes},
-          {"l3", target.l3_bytes},
-          {"cores", target.cores},
-          {"threads", target.threads}};
+  const Host& host = target.host;
+  return {{"kind", target.Kind()},
+          {"cpu", host.cpu},
+          {"features", host.features},
+          {"vector_bits", host.vector_bits},
+          {"vector_registers", host.vector_registers},
+          {"l1", host.l1_bytes},
+          {"l2", host.l2_bytes},
+          {"l3", host.l3_bytes},
+          {"cores", host.cores},
+          {"threads", host.threads}};
 }
 
 // nlohmann's conversions to integers wrap and truncate in silence.
@@ -53,16 +55,19 @@ constexpr int kMostThreads = 4096;
 
 Result<Target> TargetFrom(const Json& json) {
   Target target;
-  json.at("kind").get_to(target.kind);
-  json.at("cpu").get_to(target.cpu);
-  json.at("features").get_to(target.features);
-  TUNEC_RETURN_IF_ERROR(Get(json, "vector_bits", 64, 4096, target.vector_bits));
-  TUNEC_RETURN_IF_ERROR(Get(json, "vector_registers", 1, 256, target.vector_registers));
-  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l1", 0, kMostCacheBytes, target.l1_bytes));
-  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l2", 0, kMostCacheBytes, target.l2_bytes));
-  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l3", 0, kMostCacheBytes, target.l3_bytes));
-  TUNEC_RETURN_IF_ERROR(Get(json, "cores", 1, kMostThreads, target.cores));
-  TUNEC_RETURN_IF_ERROR(Get(json, "threads", 1, kMostThreads, target.threads));
+  Host& host = target.host;
+  if (const std::string kind = json.at("kind").get<std::string>(); kind != target.Kind()) {
+    return Fail(ErrorCode::kInvalidArgument, "target kind '{}', wanted '{}'", kind, target.Kind());
+  }
+  json.at("cpu").get_to(host.cpu);
+  json.at("features").get_to(host.features);
+  TUNEC_RETURN_IF_ERROR(Get(json, "vector_bits", 64, 4096, host.vector_bits));
+  TUNEC_RETURN_IF_ERROR(Get(json, "vector_registers", 1, 256, host.vector_registers));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l1", 0, kMostCacheBytes, host.l1_bytes));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l2", 0, kMostCacheBytes, host.l2_bytes));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l3", 0, kMostCacheBytes, host.l3_bytes));
+  TUNEC_RETURN_IF_ERROR(Get(json, "cores", 1, kMostThreads, host.cores));
+  TUNEC_RETURN_IF_ERROR(Get(json, "threads", 1, kMostThreads, host.threads));
   return target;
 }
 

@@ -40,10 +40,11 @@ RooflineBound Roofline::BoundFor(double flops, double bytes) const {
 }
 
 std::array<CacheCeiling, 3> CachesOf(const Target& target) {
-  const double cores = std::min(target.threads, target.cores);
-  return {CacheCeiling{cores * static_cast<double>(target.l1_bytes)},
-          CacheCeiling{cores * static_cast<double>(target.l2_bytes)},
-          CacheCeiling{static_cast<double>(target.l3_bytes)}};
+  if (target.device) return {};
+  const double cores = std::min(target.host.threads, target.host.cores);
+  return {CacheCeiling{cores * static_cast<double>(target.host.l1_bytes)},
+          CacheCeiling{cores * static_cast<double>(target.host.l2_bytes)},
+          CacheCeiling{static_cast<double>(target.host.l3_bytes)}};
 }
 
 Roofline Combine(const Roofline& a, const Roofline& b) {

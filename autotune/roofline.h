@@ -54,11 +54,11 @@ struct Roofline {
   bool operator==(const Roofline&) const = default;
 };
 
-/// What the caches of the target's threads hold; no rates.
+/// What the caches of the target's threads hold; no rates. Nothing of a device.
 std::array<CacheCeiling, 3> CachesOf(const Target& target);
 
 /// Takes about a second. kResourceLimit without memory, kDevice where this machine cannot run the
-/// target's vectors.
+/// target's vectors, kUnsupported for a device.
 Result<Roofline> MeasureRoofline(const Target& target);
 
 /// What two measurements together say. Whatever disturbs can only lower a ceiling: the greater

@@ -382,7 +382,7 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
   };
   parts.measure_ceilings = [&] { return MeasureRoofline(options.target); };
   parts.machine_is_busy = [&] {
-    const int threads = std::min(options.target.threads, options.target.cores);
+    const int threads = std::min(options.target.host.threads, options.target.host.cores);
     return BusyShare(threads) > Roofline::kMostDisturbance;
   };
   parts.sketches = [&](const TuningTask& task) {

@@ -63,18 +63,20 @@ Status CheckLowering(const Compute& compute, const Compute& first) {
 }
 
 Status CheckTarget(const Target& target) {
-  if (target.kind != "cpu") {
-    return Fail(ErrorCode::kInvalidArgument, "target kind '{}', wanted 'cpu'", target.kind);
+  if (target.device) {
+    return Fail(ErrorCode::kUnsupported, "workers measure on the host alone, not on {}",
+                target.Kind());
   }
-  const bool wide = target.vector_bits == 512 && target.vector_registers == 32;
-  const bool narrow = target.vector_bits == 256 && target.vector_registers == 16;
+  const Host& host = target.host;
+  const bool wide = host.vector_bits == 512 && host.vector_registers == 32;
+  const bool narrow = host.vector_bits == 256 && host.vector_registers == 16;
   if (!wide && !narrow) {
     return Fail(ErrorCode::kInvalidArgument,
                 "target has {} vector registers of {} bits, wanted 16 of 256 or 32 of 512",
-                target.vector_registers, target.vector_bits);
+                host.vector_registers, host.vector_bits);
   }
   for (const char* needed : {"avx512f", "avx512bw", "avx512dq", "avx512vl"}) {
-    if (!wide || target.Has(needed)) continue;
+    if (!wide || host.Has(needed)) continue;
     return Fail(ErrorCode::kInvalidArgument, "target has vectors of 512 bits without {}", needed);
   }
   return {};

@@ -18,7 +18,7 @@
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
 #include "autotune/verify_workload.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 
 namespace tunec {
 namespace {
@@ -94,7 +94,7 @@ class Server {
       Send(FailedEvent{here.error()});
       return;
     }
-    const int threads = workload.target.threads;
+    const int threads = workload.target.host.threads;
     if (!pool_ || pool_->threads() != threads) {
       benches_.clear();
       pool_ = std::make_unique<ThreadPool>(threads);
@@ -183,7 +183,8 @@ class Server {
         }
       }
     };
-    const size_t threads = std::min<size_t>(Bench().workload().target.threads, candidates.size());
+    const size_t threads =
+        std::min<size_t>(Bench().workload().target.host.threads, candidates.size());
     std::vector<std::jthread> others;
     for (size_t t = 1; t < threads; ++t) others.emplace_back(work);
     work();

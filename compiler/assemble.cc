@@ -9,7 +9,7 @@
 
 #include "compiler/front_end.h"
 #include "compiler/plan_arena.h"
-#include "jit/load.h"
+#include "jit/cpu/load.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -36,7 +36,7 @@ class Assembler {
   void AddOutputCopies();
   Status AddIndexCheck(const UnprovenIndices& unproven);
   Result<ValueRef> PackedWeight(const CompiledPrepack& prepack, ValueId weight);
-  Result<Kernel> Load(const ObjectCode& object);
+  Result<Kernel> Load(const KernelImage& image);
   ValueRef RefOf(ValueId value);
   int32_t ConstantIndex(ValueId value);
 
@@ -50,7 +50,7 @@ class Assembler {
   std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
   std::map<ValueId, int32_t> constants_;
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
-  std::map<const ObjectCode*, Kernel> kernels_;
+  std::map<const KernelImage*, Kernel> kernels_;
 };
 
 void Assembler::AddInterface() {
@@ -117,15 +117,15 @@ ValueRef Assembler::RefOf(ValueId value) {
 }
 
 // Steps that share code share one loaded kernel.
-Result<Kernel> Assembler::Load(const ObjectCode& object) {
-  const auto found = kernels_.find(&object);
+Result<Kernel> Assembler::Load(const KernelImage& image) {
+  const auto found = kernels_.find(&image);
   if (found != kernels_.end()) return found->second;
-  TUNEC_ASSIGN(Kernel kernel, LoadKernel(object, options_.perf_map));
-  return kernels_[&object] = std::move(kernel);
+  TUNEC_ASSIGN(Kernel kernel, LoadKernel(image, options_.perf_map));
+  return kernels_[&image] = std::move(kernel);
 }
 
 Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId weight) {
-  const auto key = std::pair(weight, prepack.object.bytes);
+  const auto key = std::pair(weight, prepack.image.bytes);
   if (const auto found = packed_.find(key); found != packed_.end()) {
     return ValueRef::Constant(found->second);
   }
@@ -134,7 +134,7 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   plan_.constants.push_back(
       {.name = plan_.constants[source].name + ".packed", .bytes = prepack.packed_bytes});
   Step step{.name = plan_.constants[index].name};
-  TUNEC_ASSIGN(step.kernel, Load(prepack.object));
+  TUNEC_ASSIGN(step.kernel, Load(prepack.image));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
   plan_.prologue.push_back(std::move(step));
   packed_[key] = index;
@@ -145,7 +145,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
   const std::map<std::string, ValueId> value_of =
       ValueOfArguments(group.group, group.argument_names);
   Step step{.name = group.name};
-  TUNEC_ASSIGN(step.kernel, Load(group.code->object));
+  TUNEC_ASSIGN(step.kernel, Load(group.code->image));
   for (const std::string& argument : group.code->arguments) {
     const auto prepack =
         std::ranges::find(group.code->prepacks, argument, &CompiledPrepack::packed);
@@ -196,7 +196,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
 }
 
 Result<ExecutablePlan> Assembler::Run() {
-  plan_.threads = options_.target.threads;
+  plan_.threads = options_.target.host.threads;
   AddInterface();
   PlaceValues();
   for (const GroupKernel& group : groups_) TUNEC_RETURN_IF_ERROR(AddStep(group));

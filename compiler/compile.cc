@@ -8,7 +8,7 @@
 #include "compiler/tasks.h"
 #include "compiler/tune_model.h"
 #include "graph/count_graph.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "support/stopwatch.h"
 
 namespace tunec {

@@ -19,7 +19,7 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
           .sketch_source = std::string(Name(SourceOf(built.schedule))),
           .flops = work.flops,
           .bytes = work.bytes,
-          .phases = static_cast<int>(built.code->object.phases.size())};
+          .phases = static_cast<int>(built.code->image.launches.size())};
 }
 
 std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tasks,

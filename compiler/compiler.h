@@ -24,7 +24,7 @@
 #include "graph/passes/index_checks.h"
 #include "graph/passes/pipeline.h"
 #include "ir/target.h"
-#include "jit/load.h"
+#include "jit/cpu/load.h"
 #include "runtime/executable.h"
 #include "schedule/sketch.h"
 

@@ -6,7 +6,7 @@
 
 #include "graph/rules/parse_rules.h"
 #include "ir/array.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 
 namespace tunec {
 namespace {

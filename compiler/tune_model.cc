@@ -4,7 +4,7 @@
 
 #include "compiler/front_end.h"
 #include "compiler/known_trials.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 
 namespace tunec {
 namespace {

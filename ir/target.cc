@@ -4,13 +4,29 @@
 #include <fmt/ranges.h>
 
 namespace tunec {
+namespace {
+
+std::string Print(const Host& host) {
+  return fmt::format(
+      "cpu {} [{}] vector_bits={} vector_registers={} l1={} l2={} l3={} cores={} threads={}",
+      host.cpu, fmt::join(host.features, ","), host.vector_bits, host.vector_registers,
+      host.l1_bytes, host.l2_bytes, host.l3_bytes, host.cores, host.threads);
+}
+
+std::string Print(const Accelerator& device) {
+  return fmt::format("{} {} [{}] processors={} shared={}", device.kind, device.name,
+                     fmt::join(device.features, ","), device.processors, device.shared_bytes);
+}
+
+}  // namespace
+
+const std::string& Target::Kind() const {
+  static const std::string cpu = "cpu";
+  return device ? device->kind : cpu;
+}
 
 std::string Print(const Target& target) {
-  return fmt::format(
-      "{} {} [{}] vector_bits={} vector_registers={} l1={} l2={} l3={} cores={} threads={}",
-      target.kind, target.cpu, fmt::join(target.features, ","), target.vector_bits,
-      target.vector_registers, target.l1_bytes, target.l2_bytes, target.l3_bytes, target.cores,
-      target.threads);
+  return target.device ? Print(*target.device) : Print(target.host);
 }
 
 }  // namespace tunec

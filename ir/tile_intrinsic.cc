@@ -220,7 +220,7 @@ const TileIntrinsic* FindTileIntrinsic(std::string_view name) {
 }
 
 std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target) {
-  if (intrinsic.target != target.kind) return {"a " + intrinsic.target};
+  if (intrinsic.target != target.Kind()) return {"a " + intrinsic.target};
   std::vector<std::string> missing = intrinsic.features;
   std::erase_if(missing, [&](const std::string& feature) { return target.Has(feature); });
   return missing;

@@ -3,31 +3,31 @@
 #include <utility>
 
 #include "ir/in_place.h"
-#include "jit/compile.h"
-#include "jit/serialize_threads.h"
 #include "kernel/stage_runner.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
-// Loops for any target's threads as this one runs them, verified.
-Result<LoopNest> Prepare(const LoopNest& nest, const StageRunner& stages) {
-  TUNEC_ASSIGN(LoopNest serial, stages.Run<LoopNest>("serialize_threads", nest.name,
-                                                     [&] { return SerializeThreads(nest); }));
-  TUNEC_RETURN_IF_ERROR(stages.VerifyLast(serial));
-  return serial;
+// Loops for any target's threads as those of this generator's target, verified.
+Result<LoopNest> Prepare(const LoopNest& nest, const CodeGenerator& generator,
+                         const StageRunner& stages) {
+  TUNEC_ASSIGN(LoopNest mapped, stages.Run<LoopNest>("serialize_threads", nest.name,
+                                                     [&] { return generator.MapThreads(nest); }));
+  TUNEC_RETURN_IF_ERROR(stages.VerifyLast(mapped));
+  return mapped;
 }
 
-Result<ObjectCode> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
-  TUNEC_ASSIGN(LoopNest serial, Prepare(nest, stages));
-  stages.Plant({"emit", serial.name}, serial);
-  ObjectCode object;
-  TUNEC_RETURN_IF_ERROR(stages.Check("emit", serial.name, serial, [&]() -> Status {
-    TUNEC_ASSIGN(object, CompileObject(serial, target));
+Result<KernelImage> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  TUNEC_ASSIGN(LoopNest mapped, Prepare(nest, *generator, stages));
+  stages.Plant({"emit", mapped.name}, mapped);
+  KernelImage image;
+  TUNEC_RETURN_IF_ERROR(stages.Check("emit", mapped.name, mapped, [&]() -> Status {
+    TUNEC_ASSIGN(image, generator->Compile(mapped, target));
     return {};
   }));
-  return object;
+  return image;
 }
 
 Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& target,
@@ -37,7 +37,7 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
   const Tensor& packed = nest.tensors[1];
   CompiledPrepack prepack{.weight = nest.tensors[0].name, .packed = packed.name};
   prepack.packed_bytes = StorageElements(packed) * static_cast<int64_t>(SizeOf(packed.type));
-  TUNEC_ASSIGN(prepack.object, Emit(nest, target, stages));
+  TUNEC_ASSIGN(prepack.image, Emit(nest, target, stages));
   return prepack;
 }
 
@@ -49,7 +49,7 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
   TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(compute, schedule, options.loops));
   const LoopNest& nest = loops.nest;
   CompiledKernel kernel;
-  TUNEC_ASSIGN(kernel.object, Emit(nest, options.target, stages));
+  TUNEC_ASSIGN(kernel.image, Emit(nest, options.target, stages));
   for (const TensorId id : Arguments(nest)) kernel.arguments.push_back(nest.tensors[id].name);
   for (const InPlacePair& pair : FindInPlacePairs(nest)) {
     kernel.in_place.emplace_back(nest.tensors[pair.input].name, nest.tensors[pair.output].name);
@@ -61,15 +61,16 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
   return kernel;
 }
 
-Result<ObjectCode> EmitObject(const LoopNest& nest, const Target& target) {
+Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target) {
   const LoopPipelineOptions options;
   return Emit(nest, target, StageRunner(options));
 }
 
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text) {
   const LoopPipelineOptions options;
-  TUNEC_ASSIGN(const LoopNest serial, Prepare(nest, StageRunner(options)));
-  return text == CodeText::kLlvmIr ? EmitLlvmIr(serial, target) : EmitAssembly(serial, target);
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  TUNEC_ASSIGN(const LoopNest mapped, Prepare(nest, *generator, StageRunner(options)));
+  return generator->Show(mapped, target, text);
 }
 
 }  // namespace tunec

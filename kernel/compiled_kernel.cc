@@ -14,7 +14,7 @@ constexpr int kOldestFormat = 2;
 }  // namespace
 
 Artifact ToArtifact(const CompiledKernel& kernel) {
-  const std::string main = Serialize(kernel.object);
+  const std::string main = Serialize(kernel.image);
   nlohmann::json json = {{"format", kFormat},
                          {"arguments", kernel.arguments},
                          {"in_place", kernel.in_place},
@@ -22,7 +22,7 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
                          {"prepacks", nlohmann::json::array()}};
   Artifact artifact{.object = main};
   for (const CompiledPrepack& prepack : kernel.prepacks) {
-    const std::string bytes = Serialize(prepack.object);
+    const std::string bytes = Serialize(prepack.image);
     json["prepacks"].push_back({{"weight", prepack.weight},
                                 {"packed", prepack.packed},
                                 {"packed_bytes", prepack.packed_bytes},
@@ -36,23 +36,23 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
 namespace {
 
 // Cuts the next `size` bytes off the front.
-Result<ObjectCode> TakeObject(std::string_view& bytes, size_t size) {
+Result<KernelImage> TakeImage(std::string_view& bytes, size_t size) {
   if (size > bytes.size()) return Fail(ErrorCode::kParse, "an artifact's object is cut short");
   const std::string_view part = bytes.substr(0, size);
   bytes.remove_prefix(size);
-  return ParseObjectCode(part);
+  return ParseKernelImage(part);
 }
 
 Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view bytes) {
   CompiledKernel kernel;
-  TUNEC_ASSIGN(kernel.object, TakeObject(bytes, json.at("bytes").get<size_t>()));
+  TUNEC_ASSIGN(kernel.image, TakeImage(bytes, json.at("bytes").get<size_t>()));
   kernel.arguments = json.at("arguments").get<std::vector<std::string>>();
   kernel.in_place = json.at("in_place").get<std::vector<std::pair<std::string, std::string>>>();
   for (const nlohmann::json& item : json.at("prepacks")) {
     CompiledPrepack prepack{.weight = item.at("weight").get<std::string>(),
                             .packed = item.at("packed").get<std::string>(),
                             .packed_bytes = item.at("packed_bytes").get<int64_t>()};
-    TUNEC_ASSIGN(prepack.object, TakeObject(bytes, item.at("bytes").get<size_t>()));
+    TUNEC_ASSIGN(prepack.image, TakeImage(bytes, item.at("bytes").get<size_t>()));
     kernel.prepacks.push_back(std::move(prepack));
   }
   return kernel;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "db/records.h"
-#include "jit/compile.h"
+#include "runtime/kernel_image.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -18,12 +18,12 @@ struct CompiledPrepack {
   std::string weight;  // the argument of the group that is packed, by its canonical name
   std::string packed;  // the argument of the kernel that is its result
   int64_t packed_bytes = 0;
-  ObjectCode object;
+  KernelImage image;
   bool operator==(const CompiledPrepack&) const = default;
 };
 
 struct CompiledKernel {
-  ObjectCode object;
+  KernelImage image;
   /// Names, in the order of the kernel's arguments: those of the group's Compute and the `packed`
   /// of prepacks.
   std::vector<std::string> arguments;
@@ -33,7 +33,7 @@ struct CompiledKernel {
   bool operator==(const CompiledKernel&) const = default;
 };
 
-/// The JSON of everything but the objects, and the objects' bytes one after the other.
+/// The JSON of everything but the images, and the images' bytes one after the other.
 Artifact ToArtifact(const CompiledKernel& kernel);
 /// kParse when the artifact is damaged.
 Result<CompiledKernel> FromArtifact(const Artifact& artifact);

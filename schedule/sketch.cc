@@ -95,6 +95,7 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
   const auto& [lowerings, target, arithmetic, set] = question;
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
   if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
+  if (target.device) return {};  // all that follow are for a host's vectors, threads and caches
   std::vector<Sketch> sketches;
   if (stage == SketchStage::kPatterns) AddStreamSketches(lowerings, target, sketches);
   // What streams would only be computed in pieces by the others.

@@ -27,9 +27,9 @@ Status DumpKernel(const std::filesystem::path& folder, const std::string& name, 
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".sched"), dump.schedule));
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".nest"), loops));
   for (size_t n = 0; n < dump.nests.size(); ++n) {
-    const Result<ObjectCode> object = EmitObject(dump.nests[n], target);
-    if (!object) return WriteFileAtomically(file(".error"), object.error().Format() + "\n");
-    TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(fmt::format(".{}.o", n)), object->bytes));
+    const Result<KernelImage> image = EmitImage(dump.nests[n], target);
+    if (!image) return WriteFileAtomically(file(".error"), image.error().Format() + "\n");
+    TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(fmt::format(".{}.o", n)), image->bytes));
   }
   return {};
 }

@@ -8,14 +8,15 @@
 #include <filesystem>
 
 #include "bench/kernels/nests.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tools/dump_kernel.h"
 
 namespace {
 
 tunec::Status DumpAll(const std::filesystem::path& folder, const std::string& cpu) {
   TUNEC_ASSIGN(const tunec::Target target, tunec::ParseCpu(cpu, 1));
-  for (const tunec::bench::KernelBench& bench : tunec::bench::KernelBenches(target.vector_bits)) {
+  for (const tunec::bench::KernelBench& bench :
+       tunec::bench::KernelBenches(target.host.vector_bits)) {
     TUNEC_ASSIGN(tunec::LoopNest nest, tunec::ParseLoopNest(bench.text, bench.name));
     std::string name = bench.name;
     for (char& c : name) {

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "bench/kernels/nests.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 
 namespace tunec::bench {
 namespace {
@@ -175,7 +175,7 @@ void Run(const KernelBench& bench, const Target& target) {
   std::vector<double> microseconds;
   std::vector<double> percent;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    const double peak = target.vector_bits == 512 ? Peak512() : Peak256();
+    const double peak = target.host.vector_bits == 512 ? Peak512() : Peak256();
     start = Now();
     for (int call = 0; call < calls; ++call) once();
     const double seconds = (Now() - start) / calls;
@@ -209,8 +209,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", target.error().Format());
     return 1;
   }
-  fmt::print("{}, {} bits\n", target->cpu, target->vector_bits);
-  for (const tunec::bench::KernelBench& bench : tunec::bench::KernelBenches(target->vector_bits))
+  fmt::print("{}, {} bits\n", target->host.cpu, target->host.vector_bits);
+  for (const tunec::bench::KernelBench& bench :
+       tunec::bench::KernelBenches(target->host.vector_bits))
     if (bench.name.contains(wanted)) tunec::bench::Run(bench, *target);
   return 0;
 }

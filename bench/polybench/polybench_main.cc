@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "autotune/tuner.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/thread_pool.h"
 #include "support/check.h"
@@ -88,13 +88,13 @@ using Form = std::function<void(const std::vector<Argument>&)>;
 class Scheduled {
  public:
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target)
-      : pool_(target.threads) {
+      : pool_(target.host.threads) {
     const CompiledKernel compiled =
         Must(CompileKernel(compute, schedule, {.target = target, .loops = {ReductionOrder::kAny}}));
     TUNEC_CHECK(compiled.prepacks.empty(), "{} has constants", compute.name);
-    kernel_ = Must(LoadKernel(compiled.object, PerfMap::kOff));
+    kernel_ = Must(LoadKernel(compiled.image, PerfMap::kOff));
     names_ = compiled.arguments;
-    scratch_ = std::make_unique<Buffer>(target.threads * ScratchBytes());
+    scratch_ = std::make_unique<Buffer>(target.host.threads * ScratchBytes());
     workspace_ = std::make_unique<Buffer>(kernel_.workspace_bytes + 64);
   }
 

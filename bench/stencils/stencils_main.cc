@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/thread_pool.h"
 #include "schedule/sketches/sketches.h"
@@ -58,7 +58,7 @@ class Scheduled {
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target) {
     const CompiledKernel compiled = Must(CompileKernel(
         compute, schedule, {.target = target, .loops = {ReductionOrder::kAsWritten}}));
-    kernel_ = Must(LoadKernel(compiled.object, PerfMap::kOn));
+    kernel_ = Must(LoadKernel(compiled.image, PerfMap::kOn));
     scratch_ = std::make_unique<Floats>(kThreads * ScratchFloats());
   }
 
@@ -127,7 +127,7 @@ class Contest {
         compute_(compute) {
     for (int64_t i = 0; i < elements; ++i)
       x_.data()[i] = static_cast<float>(i * 7919 % 1013) / 1013;
-    target_.threads = kThreads;
+    target_.host.threads = kThreads;
   }
 
   void Add(const std::string& name, const std::string& file) {

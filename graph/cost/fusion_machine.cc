@@ -3,7 +3,8 @@
 namespace tunec {
 
 FusionMachine FusionMachineOf(const Target& target) {
-  return {.vector_lanes = target.Lanes(sizeof(float))};
+  if (target.device) return {.cores = static_cast<double>(target.device->processors)};
+  return {.vector_lanes = target.host.Lanes(sizeof(float))};
 }
 
 }  // namespace tunec

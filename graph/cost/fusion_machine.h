@@ -34,7 +34,8 @@ struct FusionMachine {
 };
 
 /// Every CPU is weighed with the same numbers but for the width of its vectors, so that graphs are
-/// grouped alike on all of them.
+/// grouped alike on all of them. A device's processors count as its cores; nothing else of it was
+/// measured yet, and nothing of its host decides.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

@@ -89,9 +89,9 @@ class Builder {
         tree_(OriginalTree(lowering.compute)),
         dependences_(Dependences::Of(tree_.tensors, tree_.statements, kOperations)) {
     lowering_ = lowering.name;
-    lanes_ = target.Lanes(4);
-    l2_bytes_ = target.l2_bytes;
-    threads_ = target.threads;
+    lanes_ = target.host.Lanes(4);
+    l2_bytes_ = target.host.l2_bytes;
+    threads_ = target.host.threads;
   }
 
   std::optional<Sketch> Build() {

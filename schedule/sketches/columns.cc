@@ -238,10 +238,10 @@ class ColumnWriter {
 
 void AddColumnSketches(const NamedCompute& lowering, const Target& target,
                        std::vector<Sketch>& sketches) {
-  const int64_t lanes = target.Lanes(4);
+  const int64_t lanes = target.host.Lanes(4);
   const std::optional<ColumnPlan> plan = MakePlan(lowering, lanes);
   if (!plan) return;
-  const int64_t threads = target.threads;
+  const int64_t threads = target.host.threads;
   Knobs<ColumnChoice> knobs;
   knobs.Add({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2},
             &ColumnChoice::shares);

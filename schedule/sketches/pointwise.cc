@@ -10,7 +10,7 @@ namespace tunec {
 
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches) {
-  const int64_t lanes = target.Lanes(4);
+  const int64_t lanes = target.host.Lanes(4);
   std::vector<PointwisePlan> plans;
   bool turns = false;
   for (const Statement& statement : lowering.compute.statements) {
@@ -19,14 +19,14 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
     turns |= plan->across.has_value();
     plans.push_back(std::move(*plan));
   }
-  const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.l3_bytes);
+  const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.host.l3_bytes);
   Knobs<PointwiseChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &PointwiseChoice::vector);
   knobs.Add({"trips", {4, 16, 64, 256}, 2}, &PointwiseChoice::trips);
   knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &PointwiseChoice::non_temporal);
   if (turns) knobs.Add({"block", {0, lanes}, 1}, &PointwiseChoice::block);
   const auto write = [plans, lowering = lowering.name,
-                      threads = target.threads](const PointwiseChoice& choice) {
+                      threads = target.host.threads](const PointwiseChoice& choice) {
     Schedule schedule{.lowering = lowering};
     for (const PointwisePlan& plan : plans) WritePointwise(plan, choice, threads, schedule);
     return schedule;

@@ -103,8 +103,8 @@ void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches) {
   const std::vector<ReduceAllPlan> plans = MakePlans(lowering.compute);
   if (plans.empty()) return;
-  const int64_t lanes = target.Lanes(4);
-  const int64_t threads = target.threads;
+  const int64_t lanes = target.host.Lanes(4);
+  const int64_t threads = target.host.threads;
   Knobs<ReduceAllChoice> knobs;
   knobs.Add({"shares", {threads, 2 * threads, 4 * threads, 16 * threads}, 2},
             &ReduceAllChoice::shares);

@@ -289,7 +289,7 @@ Knob RowsKnob(const RowPlan& plan, const Target& target) {
   for (const int64_t extent : plan.row_extents) rows *= extent;
   Knob knob{.name = "rows", .choices = {1}};
   for (int64_t block = 2; block <= 64 && block <= plan.row_extents.back(); block *= 2) {
-    if (block * length <= kElements && rows / block >= 8 * target.threads) {
+    if (block * length <= kElements && rows / block >= 8 * target.host.threads) {
       knob.initial = static_cast<int>(knob.choices.size());
     }
     knob.choices.push_back(block);
@@ -303,11 +303,11 @@ void AddRowSketches(const NamedCompute& lowering, const Target& target,
                     std::vector<Sketch>& sketches) {
   const std::optional<RowPlan> plan = MakePlan(lowering);
   if (!plan) return;
-  const int64_t lanes = target.Lanes(4);
+  const int64_t lanes = target.host.Lanes(4);
   Knobs<RowChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &RowChoice::vector);
   // Streaming stores pay when the outputs do not fit the caches anyway.
-  const bool large = CountWork(*plan->compute).bytes > static_cast<double>(target.l3_bytes);
+  const bool large = CountWork(*plan->compute).bytes > static_cast<double>(target.host.l3_bytes);
   knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &RowChoice::non_temporal);
   knobs.Add(RowsKnob(*plan, target), &RowChoice::rows);
   sketches.push_back(MakeSketch("rows", std::move(knobs), [plan = *plan](const RowChoice& choice) {

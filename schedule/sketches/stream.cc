@@ -340,8 +340,8 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
     std::optional<StreamPlan> plan = MakeStreamPlan(lowering);
     if (!plan) continue;
     const Tensor& sums = lowering.compute.tensors[plan->statement(plan->last).writes[0].tensor];
-    const Machine machine{.lanes = target.Lanes(static_cast<int>(SizeOf(sums.type))),
-                          .registers = target.vector_registers - 4};
+    const Machine machine{.lanes = target.host.Lanes(static_cast<int>(SizeOf(sums.type))),
+                          .registers = target.host.vector_registers - 4};
     // Longer blocks of rows leave no registers for columns.
     if (CeilDivide(plan->rows, machine.lanes) > kMostRowVectors) continue;
     const StreamSizes sizes = BestSizes(*plan, machine);

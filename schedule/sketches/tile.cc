@@ -35,7 +35,7 @@ struct TileSizes {
   int64_t columns = 16;
 };
 
-int64_t AccumulatorRegisters(const Target& target) { return target.vector_registers - 4; }
+int64_t AccumulatorRegisters(const Target& target) { return target.host.vector_registers - 4; }
 
 // The tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
@@ -96,8 +96,8 @@ int64_t PanelsBytes(const TilePlan& plan) {
 // block reads all panels; where those are beyond a core's cache, a cast is cheaper in a phase.
 int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
   if (!plan.operand || !plan.row) return 0;
-  if (!plan.widened.empty() && PanelsBytes(plan) > target.l2_bytes) return 0;
-  return MostBlocks(plan, tile) >= 2 * target.threads ? 1 : 0;
+  if (!plan.widened.empty() && PanelsBytes(plan) > target.host.l2_bytes) return 0;
+  return MostBlocks(plan, tile) >= 2 * target.host.threads ? 1 : 0;
 }
 
 int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
@@ -112,8 +112,9 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
   }
   // Half of the second-level cache for the block of rows; enough tasks for every thread.
   const int64_t bytes_per_tile = std::max<int64_t>(1, tile.rows * plan.panel_bytes_per_column);
-  int64_t block = std::clamp<int64_t>(target.l2_bytes / 2 / bytes_per_tile, 1, row_tiles);
-  while (block > 1 && CeilDivide(row_tiles, block) * column_tiles * others < 4 * target.threads) {
+  int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes_per_tile, 1, row_tiles);
+  while (block > 1 &&
+         CeilDivide(row_tiles, block) * column_tiles * others < 4 * target.host.threads) {
     block /= 2;
   }
   return block;
@@ -135,7 +136,7 @@ std::string NameOf(const TilePlan& plan) {
 
 Sketch TileSketch(const TilePlan& plan, const Target& target) {
   const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
-  const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
+  const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
   const int64_t registers = AccumulatorRegisters(target);
   const int64_t panels_bytes = PanelsBytes(plan);
@@ -147,7 +148,7 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   knobs.Add(MakeKnob("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)),
             &TileChoice::block);
   knobs.Add(MakeKnob("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)), &TileChoice::unroll);
-  knobs.Add(MakeKnob("columns_outside", {0, 1}, panels_bytes > target.l2_bytes / 2 ? 1 : 0),
+  knobs.Add(MakeKnob("columns_outside", {0, 1}, panels_bytes > target.host.l2_bytes / 2 ? 1 : 0),
             &TileChoice::columns_outside);
   knobs.Add(plan.pack_is_optional ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
                                   : MakeKnob("pack", {plan.pack ? 1 : 0}, 1),

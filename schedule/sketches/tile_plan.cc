@@ -347,7 +347,7 @@ std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& 
     plan.followers.push_back(compute.statements[s].name);
   }
   const Tensor& accumulator = compute.tensors[plan.reduction.writes[0].tensor];
-  const int64_t lanes = target.Lanes(static_cast<int>(SizeOf(accumulator.type)));
+  const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const Statement& final = compute.statements[FinalStatement(compute)];
   std::vector<TilePlan> plans;
   for (const VarId column : RankColumns(compute, plan.reduction, final, lanes)) {

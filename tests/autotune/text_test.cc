@@ -135,7 +135,7 @@ TEST(Keys, NameTheFactsThatChangeTheResult) {
   EXPECT_THAT(key.target, HasSubstr("threads=2"));
   EXPECT_EQ(key.policy, kMeasurementPolicy);
   EXPECT_NE(key, MakeTuningKey(task, target, {AccuracyMode::kExact}));
-  target.threads = 1;
+  target.host.threads = 1;
   EXPECT_NE(key, MakeTuningKey(task, target, {}));
 }
 
@@ -157,15 +157,15 @@ TEST(KeyParts, SayInWhatTwoKeysDiffer) {
   const auto use = [](const Target& target, const char* accuracy) {
     return KeyUse{fmt::format("{} accuracy={}", Print(target), accuracy), "warm", 3};
   };
-  Target two{.features = {"avx2", "fma"}, .threads = 2};
+  Target two{.host = {.features = {"avx2", "fma"}, .threads = 2}};
   Target one = two;
-  one.threads = 1;
+  one.host.threads = 1;
   EXPECT_EQ(Compare(use(two, "f32"), use(two, "f32")), (KeyDifference{"", ""}));
   EXPECT_EQ(Compare(use(two, "f32"), use(one, "f32")), (KeyDifference{"threads=2", "threads=1"}));
   EXPECT_EQ(Compare(use(two, "f32"), use(one, "exact")),
             (KeyDifference{"threads=2 accuracy=f32", "threads=1 accuracy=exact"}));
   Target wide = two;
-  wide.features.insert("avx512f");
+  wide.host.features.insert("avx512f");
   EXPECT_EQ(Compare(use(wide, "f32"), use(two, "f32")),
             (KeyDifference{"processors with avx512f", "fewer processor features"}));
   KeyUse older = use(two, "f32");
@@ -175,10 +175,10 @@ TEST(KeyParts, SayInWhatTwoKeysDiffer) {
 }
 
 TEST(KeyParts, TellTargetsApart) {
-  const Target two{.features = {"avx2"}, .threads = 2};
+  const Target two{.host = {.features = {"avx2"}, .threads = 2}};
   Target one = two;
-  one.threads = 1;
-  one.l3_bytes = 5;
+  one.host.threads = 1;
+  one.host.l3_bytes = 5;
   const DistinctTargets apart = TellApart({Print(two), Print(one)});
   EXPECT_EQ(apart.own, (std::vector<std::string>{"l3=16777216 threads=2", "l3=5 threads=1"}));
   EXPECT_THAT(apart.common, HasSubstr("cpu generic [avx2] vector_bits=256"));

@@ -271,6 +271,13 @@ TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
   EXPECT_TRUE(now.Sure());
 }
 
+// The ceilings are the target's own, not those of a device's host.
+TEST(Ceilings, OfADeviceAreNotTheHosts) {
+  const Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a"}};
+  EXPECT_EQ(CachesOf(target)[0].bytes, 0);
+  EXPECT_EQ(MeasureRoofline(target).error().code, ErrorCode::kUnsupported);
+}
+
 // Nobody vouches for what an earlier tunec measured.
 TEST(Ceilings, WithoutARecordedDisturbanceTheyAreProvisional) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);

@@ -9,7 +9,7 @@
 #include "autotune/measurement.h"
 #include "autotune/task.h"
 #include "ir/compute.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 
 namespace tunec::testing {
 

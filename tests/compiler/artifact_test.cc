@@ -11,19 +11,15 @@
 namespace tunec {
 namespace {
 
-ObjectCode SomeObject(const std::string& bytes) {
-  ObjectCode object;
-  object.bytes = bytes;
-  return object;
-}
+KernelImage SomeImage(const std::string& bytes) { return {.bytes = bytes}; }
 
 CompiledKernel SomeCode() {
   CompiledKernel code;
-  code.object = SomeObject("main");
+  code.image = SomeImage("main");
   code.arguments = {"x", "w_packed", "y"};
   code.in_place = {{"x", "y"}};
-  code.prepacks.push_back({"w", "w_packed", 4096, SomeObject("pack w")});
-  code.prepacks.push_back({"v", "v_packed", 64, SomeObject("pack v")});
+  code.prepacks.push_back({"w", "w_packed", 4096, SomeImage("pack w")});
+  code.prepacks.push_back({"v", "v_packed", 64, SomeImage("pack v")});
   return code;
 }
 
@@ -31,7 +27,7 @@ TEST(ArtifactOfAKernel, ReadsBack) {
   const CompiledKernel code = SomeCode();
   const auto again = FromArtifact(ToArtifact(code));
   ASSERT_TRUE(again) << again.error().Format();
-  EXPECT_EQ(again->object.bytes, code.object.bytes);
+  EXPECT_EQ(again->image.bytes, code.image.bytes);
   EXPECT_EQ(again->arguments, code.arguments);
   EXPECT_EQ(again->in_place, code.in_place);
   ASSERT_EQ(again->prepacks.size(), code.prepacks.size());
@@ -39,7 +35,7 @@ TEST(ArtifactOfAKernel, ReadsBack) {
     EXPECT_EQ(again->prepacks[i].weight, code.prepacks[i].weight);
     EXPECT_EQ(again->prepacks[i].packed, code.prepacks[i].packed);
     EXPECT_EQ(again->prepacks[i].packed_bytes, code.prepacks[i].packed_bytes);
-    EXPECT_EQ(again->prepacks[i].object.bytes, code.prepacks[i].object.bytes);
+    EXPECT_EQ(again->prepacks[i].image.bytes, code.prepacks[i].image.bytes);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/compiler/models.h"
 #include "tests/runtime/allocation_counter.h"
 

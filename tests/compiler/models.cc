@@ -8,7 +8,7 @@
 
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "tests/networks/load_npz.h"

@@ -7,7 +7,7 @@
 
 #include "compiler/tasks.h"
 #include "graph/passes/pipeline.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/loop_pipeline.h"
 #include "tests/compiler/models.h"
 #include "tests/networks/load_npz.h"
@@ -90,7 +90,7 @@ TEST_P(EveryWay, AgreesWithPyTorch) {
   ASSERT_TRUE(options) << options.error().Format();
   const auto model = Compile(network->graph, nullptr, *options);
   ASSERT_TRUE(model) << model.error().Format();
-  EXPECT_EQ(model->executable->Threads(), options->target.threads);
+  EXPECT_EQ(model->executable->Threads(), options->target.host.threads);
   if (std::get<1>(GetParam()) == Way::kNaive) ExpectNoSteps(model->report);
   ExpectPyTorchsOutputs(*network, *model->executable);
 }

@@ -17,7 +17,7 @@
 
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"
 #include "tests/fuzz/fuzz_options.h"
 #include "tests/schedule/random_program.h"

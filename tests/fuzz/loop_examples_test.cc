@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "ir/tile_intrinsic.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"
 #include "support/file.h"
 #include "tests/schedule/harness.h"

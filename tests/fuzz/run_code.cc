@@ -4,7 +4,7 @@
 #include <map>
 
 #include "compiler/compiler.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"
 #include "runtime/thread_pool.h"
 #include "schedule/sketch.h"

@@ -3,7 +3,7 @@
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
 #include "autotune/verify_workload.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/fuzz_input/finding.h"
 
 namespace tunec::fuzz {
@@ -39,7 +39,7 @@ class Serving {
   void Prepare(Workload workload) {
     bench_.reset();
     if (!IsQuick(workload) || !CheckRunsHere(workload.target)) return;
-    workload.target.threads = kThreads;
+    workload.target.host.threads = kThreads;
     static ThreadPool pool(kThreads);
     Result<Workbench> bench = Workbench::Make(std::move(workload), pool);
     if (!bench) return RequireTheirFault(bench.error(), "preparing");

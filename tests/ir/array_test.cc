@@ -116,10 +116,20 @@ TEST(Names, AreInverses) {
 
 TEST(Target, PrintsEverything) {
   Target target;
-  target.features = {"fma", "avx2"};
+  target.host.features = {"fma", "avx2"};
   EXPECT_EQ(Print(target),
             "cpu generic [avx2,fma] vector_bits=256 vector_registers=16 l1=32768 l2=1048576 "
             "l3=16777216 cores=1 threads=1");
+  EXPECT_EQ(target.Kind(), "cpu");
+}
+
+TEST(Target, OfADevicePrintsNothingOfTheHost) {
+  Target target{.host = {.features = {"avx2"}, .threads = 2},
+                .device = Accelerator{"cuda", "sm_90a", {"sm_80", "sm_90a"}, 132, 232448}};
+  EXPECT_EQ(Print(target), "cuda sm_90a [sm_80,sm_90a] processors=132 shared=232448");
+  EXPECT_EQ(target.Kind(), "cuda");
+  EXPECT_TRUE(target.Has("sm_80"));
+  EXPECT_FALSE(target.Has("avx2"));
 }
 
 }  // namespace

@@ -201,12 +201,18 @@ TEST(TileMeaning, IntegersWrap) {
 
 TEST(TileIntrinsics, SayWhatATargetLacks) {
   Target target;
-  target.features = {"avx2", "fma", "avx512f"};
+  target.host.features = {"avx2", "fma", "avx512f"};
   EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("fma.avx512"), target).empty());
   EXPECT_EQ(MissingFeatures(*FindTileIntrinsic("dpbf16.avx512"), target),
             std::vector<std::string>{"avx512bf16"});
   EXPECT_EQ(MissingFeatures(*FindTileIntrinsic("wgmma.m64n128k16.bf16"), target),
             std::vector<std::string>{"a cuda"});
+  target.device = Accelerator{.kind = "cuda", .name = "sm_80", .features = {"sm_80"}};
+  EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("mma.m16n8k16.bf16"), target).empty());
+  EXPECT_EQ(MissingFeatures(*FindTileIntrinsic("wgmma.m64n128k16.bf16"), target),
+            std::vector<std::string>{"sm_90a"});
+  EXPECT_EQ(MissingFeatures(*FindTileIntrinsic("fma.avx512"), target),
+            std::vector<std::string>{"a cpu"});
   EXPECT_EQ(FindTileIntrinsic("fma"), nullptr);
 }
 

@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "ir/interpret.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -59,8 +59,8 @@ nest convert {{
     for (int output = 0; output < 2; ++output)
       for (int64_t i = 0; i < input.size(); ++i)
         ASSERT_EQ((*actual)[output].GetInt(i), (*expected)[output].GetInt(i))
-            << (output == 0 ? "vector" : "scalar") << " at " << target.vector_bits << " bits, of "
-            << fmt::format("{}", input.GetDouble(i));
+            << (output == 0 ? "vector" : "scalar") << " at " << target.host.vector_bits
+            << " bits, of " << fmt::format("{}", input.GetDouble(i));
   }
 }
 

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <thread>
 
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -75,8 +75,8 @@ TEST(Code, RegisterTileStaysInRegisters) {
 
 TEST(Code, Avx2UsesYmmOnly) {
   const Target target = *ParseCpu("haswell", 1);
-  EXPECT_EQ(target.vector_bits, 256);
-  EXPECT_EQ(target.vector_registers, 16);
+  EXPECT_EQ(target.host.vector_bits, 256);
+  EXPECT_EQ(target.host.vector_registers, 16);
   const auto assembly = EmitAssembly(Parse(kTiledMatmul), target);
   ASSERT_TRUE(assembly.has_value());
   EXPECT_EQ(Count(*assembly, "%zmm"), 0);
@@ -122,22 +122,25 @@ TEST(Object, RoundTrips) {
   const auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
   const std::string text = Serialize(*object);
-  const auto again = ParseObjectCode(text);
+  const auto again = ParseKernelImage(text);
   ASSERT_TRUE(again.has_value()) << again.error().Format();
   EXPECT_EQ(*again, *object);
   for (const size_t cut : {size_t{0}, size_t{5}, size_t{20}, text.size() / 2, text.size() - 1})
-    EXPECT_FALSE(ParseObjectCode(text.substr(0, cut)).has_value()) << cut;
+    EXPECT_FALSE(ParseKernelImage(text.substr(0, cut)).has_value()) << cut;
 }
 
 TEST(Object, DamagedBytesAreAnError) {
   auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
-  ObjectCode broken = *object;
+  KernelImage broken = *object;
   broken.bytes = "no object at all";
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kParse);
   broken = *object;
-  broken.phases[0].name = "missing";
+  broken.launches[0].symbol = "missing";
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kNotFound);
+  broken = *object;
+  broken.format = "cubin";
+  EXPECT_EQ(LoadKernel(broken).error().message, "code of format 'cubin' is none of the host's");
 }
 
 int64_t ResidentKilobytes() {
@@ -191,12 +194,12 @@ TEST(Cpu, Specifications) {
   const auto native = ParseCpu("native", 2);
   ASSERT_TRUE(native.has_value());
   EXPECT_EQ(*native, DetectCpu(2));
-  EXPECT_GT(native->l1_bytes, 0);
-  EXPECT_EQ(native->threads, 2);
+  EXPECT_GT(native->host.l1_bytes, 0);
+  EXPECT_EQ(native->host.threads, 2);
   const auto narrow = ParseCpu("native,-avx512f", 1);
   ASSERT_TRUE(narrow.has_value());
-  EXPECT_EQ(narrow->vector_bits, 256);
-  for (const std::string& feature : narrow->features)
+  EXPECT_EQ(narrow->host.vector_bits, 256);
+  for (const std::string& feature : narrow->host.features)
     EXPECT_FALSE(feature.starts_with("avx512")) << feature;
   const auto server = ParseCpu("sapphirerapids", 1);
   ASSERT_TRUE(server.has_value());
@@ -218,15 +221,15 @@ TEST(Cpu, Refusals) {
 TEST(Cpu, ProcessorsThatLlvmCannotCompileForAreErrors) {
   Target target = *ParseCpu("haswell", 1);
   for (const char* cpu : {"i386", "pentium4", "emers", ""}) {
-    target.cpu = cpu;
+    target.host.cpu = cpu;
     EXPECT_FALSE(EmitAssembly(Parse(kTiledMatmul), target).has_value()) << cpu;
   }
-  target.cpu = "generic";
+  target.host.cpu = "generic";
   EXPECT_TRUE(EmitAssembly(Parse(kTiledMatmul), target).has_value());
 }
 
 std::set<std::string> FeaturesOf(const Target& target) {
-  return {target.features.begin(), target.features.end()};
+  return {target.host.features.begin(), target.host.features.end()};
 }
 
 TEST(Cpu, CodeForItselfRuns) {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {

@@ -98,7 +98,7 @@ TEST_P(Accuracy, WithinBound) {
   for (const Target& target : Targets())
     for (const char* type : {"f32", "f64"}) {
       const double worst = Worst(GetParam(), type, target);
-      fmt::print("  {} {} at {} bits: {:.3f} ulp\n", GetParam().name, type, target.vector_bits,
+      fmt::print("  {} {} at {} bits: {:.3f} ulp\n", GetParam().name, type, target.host.vector_bits,
                  worst);
     }
 }
@@ -161,7 +161,8 @@ TEST(Trigonometry, IsRightForAllMagnitudes) {
     for (const Target& target : Targets())
       for (const char* type : {"f32", "f64"}) {
         const double worst = WorstAngle(c, type, target);
-        fmt::print("  {} {} at {} bits: {:.3f} ulp\n", c.name, type, target.vector_bits, worst);
+        fmt::print("  {} {} at {} bits: {:.3f} ulp\n", c.name, type, target.host.vector_bits,
+                   worst);
       }
 }
 

@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "ir/interpret.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/load.h"
-#include "jit/serialize_threads.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
+#include "jit/cpu/serialize_threads.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -141,7 +141,7 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
 
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
                                        const std::vector<Array>& arguments) {
-  TUNEC_ASSIGN(const ObjectCode object, CompileObject(SerializeThreads(nest), target));
+  TUNEC_ASSIGN(const KernelImage object, CompileObject(SerializeThreads(nest), target));
   TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<void*> addresses;
@@ -195,7 +195,7 @@ void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t see
     ASSERT_EQ(actual->size(), expected->size());
     for (size_t i = 0; i < actual->size(); ++i)
       ExpectClose((*actual)[i], (*expected)[i], tolerance,
-                  std::to_string(target.vector_bits) + " bits, output " + std::to_string(i));
+                  std::to_string(target.host.vector_bits) + " bits, output " + std::to_string(i));
   }
 }
 

@@ -1,9 +1,9 @@
 // Nests for blocks of threads, run by a CPU.
 #include <gtest/gtest.h>
 
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
-#include "jit/serialize_threads.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/serialize_threads.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -47,7 +47,7 @@ TEST(Threads, RunOneAfterTheOther) {
   ExpectAsInterpreted(std::string(kShared));
   const auto object = CompileObject(SerializeThreads(Parse(std::string(kShared))), DetectCpu(1));
   ASSERT_TRUE(object) << object.error().message;
-  EXPECT_EQ(object->phases[0].tasks, 18);
+  EXPECT_EQ(object->launches[0].Blocks(), 18);
 }
 
 TEST(Threads, CopiesTakePlaceWhereTheyAreIssued) {

@@ -3,14 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "ir/interpret.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/compile.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/tile.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -234,6 +236,17 @@ TEST(TileCode, AmxAccumulatorsStayInRegisters) {
   const auto object = CompileObject(nest, *target);
   ASSERT_TRUE(object) << object.error().message;
   EXPECT_GT(object->bytes.size(), 100U);
+}
+
+TEST(TileCode, EveryIntrinsicOfTheHostHasAnInstruction) {
+  for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
+    const jit::TileInstruction* instruction = jit::FindTileInstruction(intrinsic);
+    ASSERT_EQ(instruction != nullptr, intrinsic.target == "cpu") << intrinsic.name;
+    if (instruction == nullptr) continue;
+    const bool registers = std::ranges::count(intrinsic.features, "amx-tile") > 0;
+    EXPECT_EQ(instruction->tiles != nullptr, registers) << intrinsic.name;
+    EXPECT_EQ(instruction->vectors == nullptr, registers) << intrinsic.name;
+  }
 }
 
 TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {

@@ -4,7 +4,7 @@
 
 #include "ir/evaluate_expr.h"
 #include "ir/interpret.h"
-#include "jit/compile.h"
+#include "jit/cpu/compile.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "tests/schedule/harness.h"
 

@@ -245,10 +245,10 @@ namespace {
 
 Target Cpu(int bits, int registers) {
   Target target;
-  target.vector_bits = bits;
-  target.vector_registers = registers;
-  target.threads = 2;
-  target.cores = 2;
+  target.host.vector_bits = bits;
+  target.host.vector_registers = registers;
+  target.host.threads = 2;
+  target.host.cores = 2;
   return target;
 }
 

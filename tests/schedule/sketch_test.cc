@@ -94,6 +94,15 @@ TEST(Sketches, NaiveOnlyLeavesOne) {
       1U);
 }
 
+TEST(Sketches, ForADeviceTheNaiveOneIsLeft) {
+  const Compute compute = MustParse(kMatmul);
+  Target target = Avx512();
+  target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
+  const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
+  ASSERT_EQ(sketches.size(), 1U);
+  EXPECT_EQ(sketches[0].name, "naive");
+}
+
 TEST(Sketches, FitTheKindsTheyAreFor) {
   const auto first = [](std::string_view text) {
     return std::string(SketchesOn(MustParse(text))[0].Kind());

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/interrupt.h"
 #include "tools/model_inputs.h"

@@ -8,8 +8,8 @@
 #include "db/version.h"
 #include "graph/onnx/tensor_file.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/compile.h"
-#include "jit/detect_cpu.h"
+#include "jit/code_generator.h"
+#include "jit/cpu/detect_cpu.h"
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
 #include "tools/setting_options.h"
@@ -69,7 +69,7 @@ bool ProcessorHasAmx() {
 std::string TileText(const Target& target) {
   std::string text;
   for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
-    if (intrinsic.target != target.kind) continue;
+    if (intrinsic.target != target.Kind()) continue;
     const std::vector<std::string> missing = MissingFeatures(intrinsic, target);
     text += (text.empty() ? "" : ", ") + intrinsic.name;
     if (!missing.empty()) text += fmt::format(" (lacks {})", fmt::join(missing, " "));
@@ -79,19 +79,20 @@ std::string TileText(const Target& target) {
 
 void Doctor::ExamineCpu() {
   target_ = DetectCpu(arguments_.settings.threads);
-  Say("cpu", fmt::format("{}, {}, {}", target_.cpu, CountText(target_.cores, "core"),
-                         CountText(target_.threads, "thread")));
-  Say("features", fmt::format("{}", fmt::join(target_.features, " ")));
-  Say("vectors",
-      fmt::format("{} bits, {} registers", target_.vector_bits, target_.vector_registers));
+  Say("cpu", fmt::format("{}, {}, {}", target_.host.cpu, CountText(target_.host.cores, "core"),
+                         CountText(target_.host.threads, "thread")));
+  Say("features", fmt::format("{}", fmt::join(target_.host.features, " ")));
+  Say("vectors", fmt::format("{} bits, {} registers", target_.host.vector_bits,
+                             target_.host.vector_registers));
   const bool granted = target_.Has("amx-tile");
   Say("amx", granted             ? "granted by the kernel"
              : ProcessorHasAmx() ? "in the processor, not granted by the kernel"
                                  : "none");
   Say("tiles", TileText(target_));
-  Say("caches", fmt::format("L1 {}, L2 {}, L3 {}", BytesText(static_cast<double>(target_.l1_bytes)),
-                            BytesText(static_cast<double>(target_.l2_bytes)),
-                            BytesText(static_cast<double>(target_.l3_bytes))));
+  Say("caches",
+      fmt::format("L1 {}, L2 {}, L3 {}", BytesText(static_cast<double>(target_.host.l1_bytes)),
+                  BytesText(static_cast<double>(target_.host.l2_bytes)),
+                  BytesText(static_cast<double>(target_.host.l3_bytes))));
   if (const auto usable = ParseCpu("native", arguments_.settings.threads); !usable)
     Problem("cpu", usable.error().message);
 }
@@ -139,12 +140,12 @@ void Doctor::ExamineCeilings() {
   Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds{}, {}B/s copy in memory, {}{}",
                               QuantityText(roofline->peak_flops), caches,
                               QuantityText(roofline->bytes_per_second),
-                              CountText(target_.threads, "thread"), provisional));
+                              CountText(target_.host.threads, "thread"), provisional));
 }
 
 void Doctor::ExamineVersions() {
   Say("tunec", TUNEC_VERSION);
-  Say("code", CodeGeneratorVersion());
+  Say("code", CodeGeneratorVersion(target_));
   // libLLVM exports an isl of its own (Polly's, built with IMath), which must not answer.
   const std::string isl = IslVersion();
   if (isl.contains("IMath")) {

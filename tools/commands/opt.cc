@@ -5,7 +5,7 @@
 #include "graph/onnx/export/export.h"
 #include "graph/passes/pipeline.h"
 #include "graph/text/graph_text.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/opt_count.h"
 #include "tools/model_options.h"

@@ -8,7 +8,7 @@
 #include "autotune/measure.h"
 #include "autotune/roofline.h"
 #include "autotune/tuner.h"
-#include "jit/detect_cpu.h"
+#include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
 #include "polyhedral/describe.h"
@@ -156,7 +156,7 @@ struct Ran {
 class Runner {
  public:
   Runner(const Request& request, const ScheduleArguments& arguments)
-      : request_(request), arguments_(arguments), pool_(request.target.threads) {}
+      : request_(request), arguments_(arguments), pool_(request.target.host.threads) {}
 
   Result<std::vector<Ran>> Run() {
     const std::vector<SchedulePrefix>& prefixes = request_.prefixes;
@@ -245,14 +245,14 @@ TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, double 
 void PrintTimes(const Request& request, const TextTable& table, double peak_flops,
                 OutputForm form) {
   if (form == OutputForm::kJson) {
-    PrintJson({{"cpu", request.target.cpu},
-               {"threads", request.target.threads},
+    PrintJson({{"cpu", request.target.host.cpu},
+               {"threads", request.target.host.threads},
                {"peak_flops", peak_flops},
                {"schedules", table.Json()}});
     return;
   }
-  fmt::print("{} of {}; FMA peak {}FLOP/s\n{}", CountText(request.target.threads, "thread"),
-             request.target.cpu, QuantityText(peak_flops), table.Print());
+  fmt::print("{} of {}; FMA peak {}FLOP/s\n{}", CountText(request.target.host.threads, "thread"),
+             request.target.host.cpu, QuantityText(peak_flops), table.Print());
 }
 
 double PeakNow(const Target& target) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/compile.h"
+#include "jit/code_generator.h"
 #include "support/suggest.h"
 
 namespace tunec {
@@ -17,6 +17,11 @@ std::vector<std::string_view> Names() {
   std::vector<std::string_view> names;
   for (const LoopStage& stage : LoopStages()) names.push_back(stage.name);
   return names;
+}
+
+Result<std::string> CodeOf(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  return generator->Show(nest, target, CodeText::kLlvmIr);
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ Result<std::string> TextAfterStage(const Compute& compute, const Schedule& sched
       text += Print(product) + "\n";
       return;
     }
-    Result<std::string> code = EmitLlvmIr(*std::get<const LoopNest*>(product), options.target);
+    Result<std::string> code = CodeOf(*std::get<const LoopNest*>(product), options.target);
     if (!code) emitted = std::unexpected(code.error());
     if (code) text += *code + "\n";
   };

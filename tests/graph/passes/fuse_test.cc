@@ -213,9 +213,18 @@ TEST(Fuse, TheMachineDecides) {
 
 // Graphs are grouped alike on every CPU; vectors alone differ.
 TEST(Fuse, ACpuIsWeighedByItsVectors) {
-  EXPECT_EQ(FusionMachineOf({.vector_bits = 512}).vector_lanes, 16);
-  EXPECT_EQ(FusionMachineOf({.vector_bits = 256}).vector_lanes, 8);
-  EXPECT_EQ(FusionMachineOf({.cores = 64}).cores, FusionMachine().cores);
+  EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 512}}).vector_lanes, 16);
+  EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 256}}).vector_lanes, 8);
+  EXPECT_EQ(FusionMachineOf({.host = {.cores = 64}}).cores, FusionMachine().cores);
+}
+
+// Keys of a device's schedules do not name its host.
+TEST(Fuse, ADeviceIsNotWeighedByItsHost) {
+  Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a", .processors = 132}};
+  EXPECT_EQ(FusionMachineOf(target).cores, 132);
+  const int64_t lanes = FusionMachineOf(target).vector_lanes;
+  target.host.vector_bits = 128;
+  EXPECT_EQ(FusionMachineOf(target).vector_lanes, lanes);
 }
 
 // A part of what would be computed: the slice's readers need no more.

@@ -1,0 +1,204 @@
+// The instructions the code generator writes, as a thin face of LLVM's IRBuilder: emitters
+// and math routines handle opaque values and never see an LLVM header. Every operation is
+// elementwise and takes scalars or vectors alike; where one operand is a scalar and the
+// other a vector the scalar is splatted. Constants fold at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class BasicBlock;
+class IRBuilderBase;
+class Instruction;
+class Module;
+class Type;
+class Value;
+}  // namespace llvm
+
+namespace tunec::jit {
+
+using IrValue = llvm::Value*;
+using IrBlock = llvm::BasicBlock*;
+
+enum class Element : uint8_t { kI1, kI8, kI16, kI32, kI64, kF16, kF32, kF64, kPointer };
+
+/// A scalar (lanes 1) or a vector.
+struct IrType {
+  Element element = Element::kI64;
+  int lanes = 1;
+  bool operator==(const IrType&) const = default;
+};
+
+/// Signed and unsigned integer, and ordered float comparisons (kFne is true for NaN).
+enum class Compare : uint8_t {
+  kEq,
+  kNe,
+  kSlt,
+  kSle,
+  kSgt,
+  kSge,
+  kUlt,
+  kUle,
+  kUgt,
+  kUge,
+  kFeq,
+  kFne,
+  kFlt,
+  kFle,
+  kFgt,
+  kFge,
+  kFunordered
+};
+
+/// Not thread-safe; one per compilation.
+class Builder {
+ public:
+  explicit Builder(const std::string& module_name);
+  ~Builder();
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  llvm::Module& module();
+  /// LLVM's own builder, for instructions that only one machine has.
+  llvm::IRBuilderBase& instructions();
+
+  // --- functions and control flow ---
+  /// Starts a function that returns nothing, and returns its arguments. Pointers do not alias.
+  std::vector<IrValue> BeginFunction(const std::string& name, std::span<const IrType> parameters);
+  /// LLVM's attributes of the present function.
+  void AddFunctionAttribute(const std::string& name, const std::string& value);
+  /// Ends it with a return and promotes the slots of this function to SSA values.
+  void EndFunction();
+  IrBlock NewBlock(const char* name);
+  IrBlock CurrentBlock();
+  void SetBlock(IrBlock block);
+  void Branch(IrBlock to);
+  void CondBranch(IrValue condition, IrBlock yes, IrBlock no);
+  /// The same where `yes` hardly ever comes: its code stands apart, and registers are for `no`.
+  void RareBranch(IrValue condition, IrBlock yes, IrBlock no);
+  IrValue Phi(IrType type);
+  void AddIncoming(IrValue phi, IrValue value, IrBlock from);
+  /// While alive, instructions go before the terminator of `block` (nullptr: no change).
+  class InsertAtEndOf {
+   public:
+    InsertAtEndOf(Builder& builder, IrBlock block);
+    ~InsertAtEndOf();
+
+   private:
+    Builder& builder_;
+    IrBlock saved_block_ = nullptr;
+    bool was_elsewhere_ = false;
+  };
+
+  // --- constants ---
+  IrValue Int(Element element, int64_t value);
+  IrValue I64(int64_t value) { return Int(Element::kI64, value); }
+  IrValue Float(Element element, double value);
+  /// The constant `value` in the element type (and lanes) of `like`.
+  IrValue Like(IrValue like, double value);
+  IrValue IntLike(IrValue like, int64_t value);
+  IrValue IntVector(Element element, std::span<const int64_t> values);
+  IrValue Mask(std::span<const bool> lanes);
+  IrValue MaskOfFirst(int active, int lanes);
+  IrValue Poison(IrType type);
+  IrValue Bool(bool value) { return Int(Element::kI1, value); }
+  /// Whether the value is the integer constant (of every lane) `value`.
+  bool IsInt(IrValue value, int64_t wanted);
+  /// Whether it is a float constant, and no NaN.
+  bool IsFloatConstant(IrValue value);
+  /// The lanes of a constant integer vector; empty when it is not one.
+  std::vector<int64_t> ConstantLanes(IrValue value);
+
+  // --- types ---
+  IrType TypeOf(IrValue value);
+  int LanesOf(IrValue value) { return TypeOf(value).lanes; }
+
+  // --- arithmetic ---
+  IrValue Add(IrValue a, IrValue b);
+  IrValue Sub(IrValue a, IrValue b);
+  IrValue Mul(IrValue a, IrValue b);
+  IrValue MultiplyHigh(IrValue a, IrValue b);  // the upper half of a product of unsigned scalars
+  IrValue SDiv(IrValue a, IrValue b);
+  IrValue UDiv(IrValue a, IrValue b);
+  IrValue SRem(IrValue a, IrValue b);
+  IrValue URem(IrValue a, IrValue b);
+  IrValue And(IrValue a, IrValue b);
+  IrValue Or(IrValue a, IrValue b);
+  IrValue Xor(IrValue a, IrValue b);
+  IrValue Not(IrValue a);
+  IrValue Shl(IrValue a, IrValue b);
+  IrValue LShr(IrValue a, IrValue b);
+  IrValue AShr(IrValue a, IrValue b);
+  IrValue SMin(IrValue a, IrValue b);
+  IrValue SMax(IrValue a, IrValue b);
+  IrValue UMin(IrValue a, IrValue b);
+  IrValue UMax(IrValue a, IrValue b);
+  IrValue FAdd(IrValue a, IrValue b);
+  IrValue FSub(IrValue a, IrValue b);
+  IrValue FMul(IrValue a, IrValue b);
+  IrValue FDiv(IrValue a, IrValue b);
+  IrValue FNeg(IrValue a);
+  IrValue FAbs(IrValue a);
+  IrValue Fma(IrValue a, IrValue b, IrValue c);
+  IrValue Sqrt(IrValue a);
+  IrValue Floor(IrValue a);
+  IrValue Ceil(IrValue a);
+  IrValue Truncate(IrValue a);
+  IrValue RoundEven(IrValue a);
+  IrValue CopySign(IrValue magnitude, IrValue sign);
+  IrValue Cmp(Compare compare, IrValue a, IrValue b);
+  IrValue Select(IrValue condition, IrValue yes, IrValue no);
+
+  // --- conversions (lanes are kept) ---
+  IrValue IntTruncate(IrValue a, Element to);
+  IrValue ZeroExtend(IrValue a, Element to);
+  IrValue SignExtend(IrValue a, Element to);
+  IrValue FloatExtend(IrValue a, Element to);
+  IrValue FloatTruncate(IrValue a, Element to);
+  IrValue SignedToFloat(IrValue a, Element to);
+  IrValue UnsignedToFloat(IrValue a, Element to);
+  /// Towards zero; the caller knows that the value fits.
+  IrValue FloatToSigned(IrValue a, Element to);
+  IrValue FloatToUnsigned(IrValue a, Element to);
+  IrValue Bitcast(IrValue a, Element to);
+
+  // --- vectors ---
+  IrValue Splat(IrValue scalar, int lanes);
+  IrValue Extract(IrValue vector, int lane);
+  IrValue Insert(IrValue vector, IrValue scalar, int lane);
+  /// Lane i of the result is lane indices[i] of a followed by b (-1: anything).
+  IrValue Shuffle(IrValue a, IrValue b, std::span<const int> indices);
+  /// Whether any lane of a mask is set.
+  IrValue Any(IrValue mask);
+
+  // --- memory (addresses in bytes) ---
+  IrValue Offset(IrValue pointer, IrValue bytes);  // vector bytes give a vector of pointers
+  IrValue Load(IrType type, IrValue pointer, int64_t align, bool invariant = false);
+  void Store(IrValue value, IrValue pointer, int64_t align, bool non_temporal = false);
+  IrValue MaskedLoad(IrType type, IrValue pointer, int64_t align, IrValue mask, IrValue otherwise);
+  void MaskedStore(IrValue value, IrValue pointer, int64_t align, IrValue mask);
+  IrValue Gather(IrType type, IrValue pointers, int64_t align, IrValue mask, IrValue otherwise);
+  void Scatter(IrValue value, IrValue pointers, int64_t align, IrValue mask);
+  void Prefetch(IrValue pointer, bool for_write, int locality);
+  IrValue PointerToInt(IrValue pointer);
+  /// The address of a constant in the module; of equal ones the same.
+  IrValue SafeConstant(IrValue constant);
+  /// A variable of this function that EndFunction turns into SSA values.
+  IrValue Slot(IrType type);
+  IrValue LoadSlot(IrValue slot, IrType type);
+  void StoreSlot(IrValue slot, IrValue value);
+  /// Stack memory that stays memory, 64-byte aligned.
+  IrValue StackBytes(int64_t bytes);
+  /// The same, but what lies there is lost with the next call of this.
+  IrValue BriefStackBytes(int64_t bytes);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tunec::jit

@@ -1,0 +1,194 @@
+// AMX: sums of products of bfloat16 in tile registers.
+//
+// A Tile adds to an accumulator in memory. Where a loop touches an accumulator by its tiles only,
+// at a place that does not move in it, the accumulator stays in a register: it is loaded before
+// the loop, at its first use, and stored after it. Operands stay in the registers that are left as
+// long as nothing can have changed them.
+//
+// Registers: 0 to 3 accumulators, of which 3 may be one that moves, 4 to 7 operands. All are
+// configured as 16 rows of 64 bytes.
+#include "jit/cpu/amx.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "ir/tile_intrinsic.h"
+#include "ir/visit_loop_nest.h"
+#include "jit/cpu/x86_instructions.h"
+
+namespace tunec::jit {
+namespace {
+
+constexpr int kAccumulators = 4;
+constexpr int kMoving = kAccumulators - 1;
+constexpr int kFirstOperand = kAccumulators, kOperands = 4;
+
+bool IsAmx(const NestNode& node) {
+  const auto* tile = std::get_if<Tile>(&node.value);
+  const TileIntrinsic* intrinsic = tile == nullptr ? nullptr : FindTileIntrinsic(tile->intrinsic);
+  const TileInstruction* instruction =
+      intrinsic == nullptr ? nullptr : FindTileInstruction(*intrinsic);
+  return instruction != nullptr && instruction->tiles != nullptr;
+}
+
+/// What a loop does with tensors: which are accumulators, and what else is touched or moves.
+struct Uses {
+  std::map<TensorId, std::vector<const Write*>> accumulators;
+  std::set<TensorId> others;
+  std::set<VarId> moving;  // variables of loops that stay loops
+};
+
+void Collect(const EmitState& state, const Body& body, Uses& uses) {
+  for (const NestNode& node : body) {
+    if (IsAmx(node)) {
+      const auto parts = PartsOf(std::get<Tile>(node.value), state.nest);
+      const Store& store = *parts->store;
+      uses.accumulators[store.writes[0].tensor].push_back(&store.writes[0]);
+      for (const Read& read : store.reads) uses.others.insert(read.tensor);
+      continue;
+    }
+    const auto* loop = std::get_if<Loop>(&node.value);
+    if (loop != nullptr && !state.analysis.fully_unrolled.at(loop)) uses.moving.insert(loop->var);
+    ForEachAccess(node, [&](TensorId tensor, bool) { uses.others.insert(tensor); });
+    ForEachBody(node, [&](const Body& inner) { Collect(state, inner, uses); });
+  }
+}
+
+std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop) {
+  Uses uses;
+  Collect(state, loop.body, uses);
+  uses.moving.insert(loop.var);
+  std::set<TensorId> staying;
+  for (const auto& [tensor, writes] : uses.accumulators) {
+    const auto moves = [&](const Write* write) {
+      return std::ranges::any_of(write->index, [&](const IndexExpr& index) {
+        return std::ranges::any_of(uses.moving, [&](VarId v) { return index.Uses(v); });
+      });
+    };
+    const bool local = state.tensor(tensor).role == TensorRole::kLocal;
+    if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves)) {
+      staying.insert(tensor);
+    }
+  }
+  return staying;
+}
+
+IrValue Address(EmitState& state, const TilePlace& place) {
+  const auto size = static_cast<int64_t>(SizeOf(state.tensor(place.tensor).type));
+  return state.index.Address(state.storage[place.tensor].base, place.offset, size);
+}
+
+/// Where the tile of a Read or Write lies whose rows are along this axis.
+template <class Access>
+TilePlace PlaceOf(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
+  const IndexExpr& offset = state.analysis.offsets.at(&access);
+  const int64_t stride = offset.Coefficient(parts.loops[static_cast<int>(rows)]->var);
+  return {access.tensor, state.index.Evaluate(offset),
+          stride * static_cast<int64_t>(SizeOf(state.tensor(access.tensor).type))};
+}
+
+void LoadTile(EmitState& state, int number, const TilePlace& place) {
+  X86TileLoad(state.builder, number, Address(state, place), place.row_bytes);
+}
+
+void StoreTile(EmitState& state, int number, const TilePlace& place) {
+  state.ForgetLoadsOf(state.Root(place.tensor));
+  X86TileStore(state.builder, number, Address(state, place), place.row_bytes);
+}
+
+Error TooMany() {
+  return MakeError(ErrorCode::kResourceLimit, "a loop has more than {} accumulators in tiles",
+                   kAccumulators);
+}
+
+void ConfigureTiles(Builder& builder) {
+  constexpr int kBytes = 64, kTiles = 8, kBytesOfRow = 16, kRows = 48;
+  std::array<int64_t, kBytes> configuration{};
+  configuration[0] = 1;  // the palette
+  for (int tile = 0; tile < kTiles; ++tile) {
+    configuration[kBytesOfRow + 2 * tile] = 64;
+    configuration[kRows + tile] = 16;
+  }
+  X86TileConfigure(builder, builder.SafeConstant(builder.IntVector(Element::kI8, configuration)));
+}
+
+}  // namespace
+
+void AmxTiles::BeginPhase(EmitState& state, const Phase& phase) {
+  used_ = false;
+  VisitNodes(phase.body, [&](const NestNode& node) { used_ |= IsAmx(node); });
+  if (used_) ConfigureTiles(state.builder);
+}
+
+void AmxTiles::EndPhase(EmitState& state) {
+  if (used_) X86TileRelease(state.builder);
+}
+
+Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TilesInstruction instruction) {
+  for (const Loop* loop : parts.loops) state.index.Bind(loop->var, LinearIndex{});
+  const TilePlace place = PlaceOf(state, parts, parts.store->writes[0], TileAxis::kRow);
+  const bool stays = staying_.contains(place.tensor);
+  int accumulator = kMoving;
+  if (stays) {
+    TUNEC_ASSIGN(accumulator, Staying(state, place));
+  } else {
+    if (std::ssize(accumulators_) > kMoving) return std::unexpected(TooMany());
+    moving_ = true;
+    LoadTile(state, kMoving, place);
+  }
+  const std::vector<Read>& reads = parts.store->reads;
+  const int left = Operand(state, PlaceOf(state, parts, reads[parts.left], TileAxis::kRow));
+  const int right = Operand(state, PlaceOf(state, parts, reads[parts.right], TileAxis::kReduced));
+  instruction(state.builder, accumulator, left, right);
+  if (!stays) StoreTile(state, kMoving, place);
+  return {};
+}
+
+/// The register of an accumulator, loaded before the loop at its first use.
+Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
+  const auto found = std::ranges::find(accumulators_, place);
+  const auto number = static_cast<int>(found - accumulators_.begin());
+  if (found != accumulators_.end()) return number;
+  if (number == (moving_ ? kMoving : kAccumulators)) return std::unexpected(TooMany());
+  accumulators_.push_back(place);
+  const Builder::InsertAtEndOf before(state.builder, state.index.EndOf(depth_));
+  LoadTile(state, number, place);
+  return number;
+}
+
+/// The register of an operand; of those that are taken the longest unused one is given up.
+int AmxTiles::Operand(EmitState& state, const TilePlace& place) {
+  auto found = std::ranges::find(operands_, place, [](const auto& entry) { return entry.first; });
+  int number = kFirstOperand + static_cast<int>(operands_.size());
+  const bool known = found != operands_.end();
+  if (!known && operands_.size() == kOperands) found = operands_.begin();
+  if (found != operands_.end()) {
+    number = found->second;
+    operands_.erase(found);
+  }
+  if (!known) LoadTile(state, number, place);
+  operands_.emplace_back(place, number);
+  return number;
+}
+
+Status AmxTiles::EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body) {
+  if (!used_ || !staying_.empty()) return body();
+  std::set<TensorId> staying = AccumulatorsThatStay(state, loop);
+  if (staying.empty()) return body();
+  staying_ = std::move(staying);
+  moving_ = false;
+  depth_ = state.index.depth();
+  TUNEC_RETURN_IF_ERROR(body());
+  const std::vector<TilePlace> accumulators = std::move(accumulators_);
+  staying_.clear();
+  accumulators_.clear();
+  operands_.clear();
+  moving_ = false;
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    StoreTile(state, static_cast<int>(i), accumulators[i]);
+  }
+  return {};
+}
+
+}  // namespace tunec::jit

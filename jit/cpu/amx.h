@@ -1,0 +1,54 @@
+// AMX: sums of products in tile registers. What is in them is explained in amx.cc.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "jit/cpu/tile.h"
+#include "jit/emit/index.h"
+#include "jit/emit/state.h"
+#include "support/error.h"
+
+namespace tunec::jit {
+
+/// A tile in memory: its first element, and how far apart its rows are.
+struct TilePlace {
+  TensorId tensor = 0;
+  LinearIndex offset;
+  int64_t row_bytes = 0;
+  bool operator==(const TilePlace& other) const {
+    return tensor == other.tensor && offset.terms == other.offset.terms &&
+           offset.constant == other.offset.constant && row_bytes == other.row_bytes;
+  }
+};
+
+/// The tile registers, while a nest is emitted.
+class AmxTiles {
+ public:
+  /// The registers are configured before a phase that uses them, and released after it.
+  void BeginPhase(EmitState& state, const Phase& phase);
+  void EndPhase(EmitState& state);
+
+  /// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
+  Status EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body);
+  Status Emit(EmitState& state, const TileParts& parts, TilesInstruction instruction);
+  /// What operands are in memory may have changed.
+  void ForgetOperands() { operands_.clear(); }
+
+ private:
+  Result<int> Staying(EmitState& state, const TilePlace& place);
+  int Operand(EmitState& state, const TilePlace& place);
+
+  bool used_ = false;  // in the present phase
+  // Of the loop whose accumulators stay in registers:
+  std::set<TensorId> staying_;
+  int depth_ = 0;                                    // of the scope around it
+  std::vector<TilePlace> accumulators_;              // by register
+  bool moving_ = false;                              // one that does not stay was used
+  std::vector<std::pair<TilePlace, int>> operands_;  // and their registers, oldest first
+};
+
+}  // namespace tunec::jit

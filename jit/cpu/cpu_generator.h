@@ -1,0 +1,13 @@
+// The host's code generator.
+#pragma once
+
+#include <memory>
+
+#include "jit/code_generator.h"
+
+namespace tunec {
+
+/// For targets without a device: x86-64 objects, blocks of threads as tasks.
+std::shared_ptr<const CodeGenerator> MakeCpuGenerator();
+
+}  // namespace tunec

@@ -1,0 +1,38 @@
+// The host, as the emitter sees it.
+#pragma once
+
+#include <vector>
+
+#include "ir/target.h"
+#include "jit/cpu/amx.h"
+#include "jit/emit/machine.h"
+
+namespace tunec::jit {
+
+/// Phases are functions `void (ptr arguments, ptr workspace, ptr scratch, i64 task)`, as
+/// runtime/kernel.h calls them. What only threads that run side by side need is refused.
+class CpuMachine : public Machine {
+ public:
+  explicit CpuMachine(const Target& target) : target_(target) {}
+
+  int Lanes(int bytes) const override { return target_.host.Lanes(bytes); }
+  PhaseEntry BeginPhase(Builder& builder, const std::string& symbol) override;
+  IrValue Argument(Builder& builder, int64_t number) override;
+  void BeginParts(EmitState& state, const Phase& phase) override;
+  void EndParts(EmitState& state) override;
+  Status EmitSerialLoop(EmitState& state, const Loop& loop,
+                        const std::function<Status()>& emit) override;
+  Status EmitTile(EmitState& state, const Tile& tile) override;
+  void StoreFence(Builder& builder) override;
+  void ForgetOperands() override { amx_.ForgetOperands(); }
+  Status EmitThreads(EmitState& state, const NestNode& node) override;
+  Status EmitThreadLoop(EmitState& state, const Loop& loop) override;
+  Status CheckScope(Scope scope) override;
+
+ private:
+  const Target& target_;
+  IrValue arguments_ = nullptr;  // of the present phase: the array of base addresses
+  AmxTiles amx_;
+};
+
+}  // namespace tunec::jit

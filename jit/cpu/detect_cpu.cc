@@ -1,0 +1,201 @@
+#include "jit/cpu/detect_cpu.h"
+
+#include <fmt/ranges.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "jit/cpu/cpu_features.h"
+#include "jit/cpu/llvm_target.h"
+#include "jit/cpu/tile_permission.h"
+#include "support/processors.h"
+
+namespace tunec {
+namespace {
+
+/// "48K" or "1024K" or "32M" in bytes; 0 when it is none of these.
+int64_t ParseCacheSize(const std::string& text) {
+  int64_t size = 0;
+  size_t i = 0;
+  while (i < text.size() && text[i] >= '0' && text[i] <= '9') size = size * 10 + (text[i++] - '0');
+  if (i < text.size() && text[i] == 'K') size <<= 10;
+  if (i < text.size() && text[i] == 'M') size <<= 20;
+  return size;
+}
+
+void ReadCaches(Host& host) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::string level, type, size;
+    if (!(std::ifstream(folder + "level") >> level)) break;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> size;
+    const int64_t bytes = ParseCacheSize(size);
+    if (bytes <= 0 || type == "Instruction") continue;
+    if (level == "1") host.l1_bytes = bytes;
+    if (level == "2") host.l2_bytes = bytes;
+    if (level == "3") host.l3_bytes = bytes;
+  }
+}
+
+/// Everything but the features and the processor's name.
+Host ThisMachine(int threads) {
+  Host host;
+  ReadCaches(host);
+  host.cores = UsableProcessors();
+  host.threads = threads > 0 ? threads : host.cores;
+  return host;
+}
+
+void RemoveFeature(Host& host, const std::string& feature) {
+  std::erase_if(host.features, [&](const std::string& have) {
+    if (have == feature) return true;
+    if (feature == "avx512f" && have.starts_with("avx512")) return true;
+    return (feature == "amx" || feature == "amx-tile") && have.starts_with("amx");
+  });
+}
+
+void ChooseVectors(Host& host) {
+  // The wide form of 8- and 16-bit masks needs BW, of 256-bit ones VL; all AVX-512 cores we
+  // generate for have both.
+  const bool wide =
+      host.Has("avx512f") && host.Has("avx512bw") && host.Has("avx512dq") && host.Has("avx512vl");
+  if (!wide) RemoveFeature(host, "avx512f");
+  host.vector_bits = wide ? 512 : 256;
+  host.vector_registers = wide ? 32 : 16;
+}
+
+Result<void> AddFeaturesOf(Host& host, const std::string& cpu) {
+  TUNEC_ASSIGN(const llvm::Target* const x86, jit::FindX86());
+  if (!jit::IsKnownCpu(*x86, cpu))
+    return Fail(ErrorCode::kInvalidArgument,
+                "unknown cpu '{}', expected 'native' or an LLVM processor name", cpu);
+  const auto subtarget = jit::MakeSubtarget(*x86, cpu, "");
+  for (const std::string_view feature : jit::kFeaturesThatMatter) {
+    if (subtarget->checkFeatures("+" + std::string(feature))) host.features.emplace(feature);
+  }
+  return {};
+}
+
+bool Matters(std::string_view feature) {
+  return std::ranges::find(jit::kFeaturesThatMatter, feature) != std::end(jit::kFeaturesThatMatter);
+}
+
+Result<void> ApplyFeature(Host& host, std::string_view part) {
+  const std::string name(part.substr(1));
+  if (part[0] == '-' && (name == "amx" || Matters(name))) {
+    RemoveFeature(host, name);
+    return {};
+  }
+  if (part[0] == '+' && Matters(name)) {
+    host.features.insert(name);
+    return {};
+  }
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      "cpu feature '{}' is none that changes the code, expected for example '-avx512f' or '-amx'",
+      part);
+}
+
+/// Of the features that code for the host may use, those that are not among `features`.
+std::vector<std::string> Missing(const Host& host, const std::set<std::string>& features) {
+  const Result<const llvm::Target*> x86 = jit::FindX86();
+  if (!x86) return {};  // then there is no code either
+  const auto subtarget = jit::MakeSubtarget(**x86, host.cpu, jit::FeatureString(host));
+  std::vector<std::string> missing;
+  const auto see = [&](std::string_view feature) {
+    const std::string name(feature);
+    if (subtarget->checkFeatures("+" + name) && !features.contains(name)) missing.push_back(name);
+  };
+  std::ranges::for_each(jit::kFeaturesThatMatter, see);
+  std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
+  // A name that LLVM does not know is a feature that no machine has.
+  for (const std::string& named : host.features) {
+    const bool seen = std::ranges::find(missing, named) != missing.end();
+    if (!seen && !features.contains(named)) missing.push_back(named);
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::set<std::string> MachineFeatures() {
+  std::set<std::string> features;
+  for (const auto& [name, has] : llvm::sys::getHostCPUFeatures()) {
+    if (has) features.insert(name.str());
+  }
+  const bool tiles = features.contains("amx-tile") && RequestTileData();
+  if (!tiles) std::erase_if(features, [](const auto& name) { return name.starts_with("amx"); });
+  return features;
+}
+
+Status CheckRuns(const Target& target, const std::set<std::string>& features) {
+  if (target.device) {
+    return Fail(ErrorCode::kDevice, "this machine has no {} that tunec can drive", target.Kind());
+  }
+  const std::vector<std::string> missing = Missing(target.host, features);
+  if (missing.empty()) return {};
+  return Fail(ErrorCode::kDevice, "this machine cannot run code for cpu {}: it has no {}",
+              target.host.cpu, fmt::join(missing, ", "));
+}
+
+Status CheckRunsHere(const Target& target) { return CheckRuns(target, MachineFeatures()); }
+
+namespace {
+
+Host DetectHost(int threads) {
+  Host host = ThisMachine(threads);
+  host.cpu = llvm::sys::getHostCPUName().str();
+  const std::set<std::string> features = MachineFeatures();
+  for (const std::string_view feature : jit::kFeaturesThatMatter) {
+    if (features.contains(std::string(feature))) host.features.emplace(feature);
+  }
+  ChooseVectors(host);
+  return host;
+}
+
+Result<Host> ParseHost(std::string_view spec, int threads) {
+  const bool native = spec == "native";
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t comma = spec.find(',');
+    parts.push_back(spec.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    spec.remove_prefix(comma + 1);
+  }
+  Host host;
+  if (parts[0] == "native") {
+    host = DetectHost(threads);
+  } else {
+    host = ThisMachine(threads);
+    host.cpu = parts[0];
+    TUNEC_RETURN_IF_ERROR(AddFeaturesOf(host, host.cpu));
+  }
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].size() < 2)
+      return Fail(ErrorCode::kInvalidArgument, "empty cpu feature in the list");
+    TUNEC_RETURN_IF_ERROR(ApplyFeature(host, parts[i]));
+  }
+  ChooseVectors(host);
+  // Of this machine, or of what was asked for.
+  TUNEC_RETURN_IF_ERROR(
+      jit::CheckNeededFeatures(host, native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument));
+  return host;
+}
+
+}  // namespace
+
+Target DetectCpu(int threads) { return {.host = DetectHost(threads)}; }
+
+Result<Target> ParseCpu(std::string_view spec, int threads) {
+  TUNEC_ASSIGN(Host host, ParseHost(spec, threads));
+  return Target{.host = std::move(host)};
+}
+
+}  // namespace tunec

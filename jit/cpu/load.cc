@@ -1,0 +1,102 @@
+#include "jit/cpu/load.h"
+
+#include <fmt/format.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "jit/cpu/llvm_target.h"
+#include "jit/cpu/object_check.h"
+#include "jit/cpu/tile_permission.h"
+
+namespace tunec {
+namespace {
+
+Error OrcError(const char* what, llvm::Error error) {
+  return MakeError(ErrorCode::kInternal, "{}: {}", what, llvm::toString(std::move(error)));
+}
+
+/// The process's linker. Kernels keep it alive, so it outlives the last of them even when static
+/// objects are destroyed first.
+Result<std::shared_ptr<llvm::orc::LLJIT>> Linker() {
+  static const auto linker = []() -> Result<std::shared_ptr<llvm::orc::LLJIT>> {
+    TUNEC_RETURN_IF_ERROR(jit::FindX86());
+    auto machine = llvm::orc::JITTargetMachineBuilder(jit::HostTriple());
+    machine.setCodeModel(llvm::CodeModel::Small).setRelocationModel(llvm::Reloc::PIC_);
+    auto jit = llvm::orc::LLJITBuilder()
+                   .setJITTargetMachineBuilder(std::move(machine))
+                   .setLinkProcessSymbolsByDefault(false)
+                   .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
+                   .create();
+    if (!jit) return std::unexpected(OrcError("cannot create the JIT linker", jit.takeError()));
+    return std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
+  }();
+  return linker;
+}
+
+/// One kernel's code: a JITDylib of its own, since names repeat from kernel to kernel.
+class LoadedCode {
+ public:
+  LoadedCode(std::shared_ptr<llvm::orc::LLJIT> linker, llvm::orc::JITDylib& library)
+      : linker_(std::move(linker)), library_(library) {}
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
+  ~LoadedCode() { llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library_)); }
+  llvm::orc::JITDylib& library() { return library_; }
+
+ private:
+  std::shared_ptr<llvm::orc::LLJIT> linker_;
+  llvm::orc::JITDylib& library_;
+};
+
+void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const KernelImage& image,
+                  const Kernel& kernel) {
+  const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
+  std::FILE* file = std::fopen(path.c_str(), "a");
+  if (file == nullptr) return;  // only profiling suffers
+  for (size_t i = 0; i < image.launches.size(); ++i) {
+    for (const jit::FunctionSize& function : functions) {
+      if (function.name != image.launches[i].symbol) continue;
+      fmt::print(file, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(kernel.phases[i].function),
+                 function.bytes, function.name);
+    }
+  }
+  std::fclose(file);
+}
+
+}  // namespace
+
+Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map) {
+  if (image.format != kElfFormat)
+    return Fail(ErrorCode::kParse, "code of format '{}' is none of the host's", image.format);
+  RequestTileData();  // the code may use tiles, and may come from another process
+  TUNEC_ASSIGN(auto linker, Linker());
+  TUNEC_ASSIGN(const auto functions, jit::CheckObject(image.bytes));
+  static std::atomic<uint64_t> number = 0;
+  auto& session = linker->getExecutionSession();
+  auto code = std::make_shared<LoadedCode>(
+      linker, session.createBareJITDylib(fmt::format("kernel{}", number++)));
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(image.bytes), "kernel");
+  if (auto error = linker->addObjectFile(code->library(), std::move(buffer)))
+    return std::unexpected(OrcError("cannot load the kernel", std::move(error)));
+  Kernel kernel;
+  for (const KernelLaunch& launch : image.launches) {
+    auto address = linker->lookup(code->library(), launch.symbol);
+    if (!address) {
+      return Fail(ErrorCode::kNotFound, "object code has no function '{}': {}", launch.symbol,
+                  llvm::toString(address.takeError()));
+    }
+    kernel.phases.push_back({address->toPtr<PhaseFunction>(), launch.Blocks(), launch.waves});
+  }
+  kernel.workspace_bytes = image.workspace_bytes;
+  kernel.scratch_bytes = image.scratch_bytes;
+  if (perf_map == PerfMap::kOn) WritePerfMap(functions, image, kernel);
+  kernel.code = code;
+  return kernel;
+}
+
+}  // namespace tunec

@@ -1,0 +1,23 @@
+// Instructions that only x86 has, as functions on a Builder.
+#pragma once
+
+#include "jit/builder/builder.h"
+
+namespace tunec::jit {
+
+// --- dot products: lane i of c + the sum of a's and b's i-th group; a, b are vectors of i32 ---
+IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // pairs, c f32
+/// Fours, u8 times i8, c i32.
+IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right);
+
+// --- tile registers 0 to 7 of the AMX extension ---
+void X86TileConfigure(Builder& b, IrValue configuration);
+void X86TileRelease(Builder& b);
+void X86TileLoad(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
+void X86TileStore(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
+void X86TileDotBFloat16(Builder& b, int c, int left, int right);
+
+/// Orders non-temporal stores before the stores that follow.
+void X86StoreFence(Builder& b);
+
+}  // namespace tunec::jit

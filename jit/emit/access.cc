@@ -1,0 +1,329 @@
+// Reads and writes of tensors in memory. Within a vector loop the storage offset's dependence on
+// the lane chooses the instruction: none, a scalar load that all lanes share; lane + c, a vector
+// load; anything else, a gather, or where copies of the code read neighbours, a transposed block.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "jit/emit/state.h"
+#include "jit/emit/transpose.h"
+
+namespace tunec::jit {
+namespace {
+
+struct Place {
+  TensorId tensor = 0;
+  LinearIndex offset;                     // in elements of the storage
+  const IndexExpr* expression = nullptr;  // what the offset is the value of
+};
+
+class Reader {
+ public:
+  Reader(EmitState& state, Place place, Condition guard, double outside)
+      : state_(state),
+        b_(state.builder),
+        place_(std::move(place)),
+        guard_(guard),
+        outside_(outside),
+        tensor_(state.tensor(place_.tensor)),
+        storage_(state.storage[place_.tensor]) {}
+
+  IrValue Read() {
+    // What all lanes share does not depend on which of them run, unless possibly none does.
+    const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
+                        !state_.lanes.conditional;
+    const LoadKey key = Key(shared, 0);
+    if (const auto it = state_.loads.find(key); it != state_.loads.end()) return it->second;
+    if (const int copies = TransposedCopies(); copies > 0) {
+      LoadTransposed(copies);
+      return state_.loads.at(key);
+    }
+    const IrValue value = FromMemory(b_, Load(), tensor_.type);
+    state_.loads[key] = value;
+    return value;
+  }
+
+ private:
+  /// Of the element so many after this one.
+  LoadKey Key(bool shared, int64_t distance) const {
+    return {.root = state_.Root(place_.tensor),
+            .terms = place_.offset.terms,
+            .constant = place_.offset.constant + distance,
+            .lane_factor = place_.offset.lane_factor,
+            .per_lane = place_.offset.per_lane,
+            .guard = guard_.value,
+            .mask = shared ? nullptr : state_.lanes.mask,
+            .outside = outside_,
+            .lanes = shared ? 1 : state_.lanes.width};
+  }
+
+  /// For how many copies of the code to load at once. Nothing may write between their reads.
+  int TransposedCopies() const {
+    const LinearIndex& offset = place_.offset;
+    const bool apart = offset.per_lane == nullptr && std::abs(offset.lane_factor) > 1;
+    if (place_.expression == nullptr || !apart || !storage_.invariant) return 0;
+    if (guard_.kind != Condition::Kind::kAlways || state_.lanes.mask != nullptr) return 0;
+    return CopiesThatReadNeighbours(state_, *place_.expression, offset);
+  }
+
+  void LoadTransposed(int copies) {
+    std::vector<IrValue> rows;
+    for (int lane = 0; lane < state_.lanes.width; ++lane) {
+      LinearIndex row = place_.offset;
+      row.constant += lane * row.lane_factor;
+      row.lane_factor = 0;
+      const IrValue address = state_.index.Address(storage_.base, row, size());
+      rows.push_back(b_.Load({element(), copies}, address, size(), true));
+    }
+    rows = Transpose(b_, std::move(rows));
+    for (int copy = 0; copy < copies; ++copy)
+      state_.loads[Key(false, copy)] =
+          FromMemory(b_, rows[static_cast<size_t>(copy)], tensor_.type);
+  }
+
+  Element element() const { return MemoryElement(tensor_.type); }
+  int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
+  IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
+
+  /// An address that may always be read and holds the guard's value.
+  IrValue SafeAddress() {
+    IrValue& address = state_.safe_addresses[{tensor_.type, outside_}];
+    if (address == nullptr) address = b_.SafeConstant(Outside());
+    return address;
+  }
+
+  IrValue Load() {
+    if (place_.offset.IsUniform()) return LoadShared();
+    const IrValue mask = Mask();
+    if (place_.offset.lane_factor == 1 && place_.offset.per_lane == nullptr)
+      return LoadContiguous(mask);
+    if (mask == nullptr && place_.offset.per_lane == nullptr) {
+      if (place_.offset.lane_factor == -1) return LoadReversed();
+      if (place_.offset.lane_factor == 2) return LoadEverySecond();
+    }
+    return LoadGathered(mask);
+  }
+
+  /// Lanes that are read: those that run and whose guard holds; null for all.
+  IrValue Mask() {
+    IrValue mask = state_.lanes.mask;
+    if (guard_.kind == Condition::Kind::kAlways) return mask;
+    const IrValue guard = b_.Splat(guard_.value, state_.lanes.width);
+    return mask == nullptr ? guard : b_.And(mask, guard);
+  }
+
+  /// One element for all lanes (or outside of vector loops).
+  IrValue LoadShared() {
+    IrValue address = state_.index.Address(storage_.base, place_.offset, size());
+    IrValue readable = nullptr;
+    if (guard_.kind == Condition::Kind::kUniform) readable = guard_.value;
+    if (guard_.kind == Condition::Kind::kLanes || state_.lanes.conditional) {
+      const IrValue any = b_.Any(Mask());
+      readable = readable == nullptr ? any : b_.And(readable, any);
+    }
+    if (readable != nullptr) address = b_.Select(readable, address, SafeAddress());
+    const IrValue value =
+        b_.Load({element(), 1}, address, size(), storage_.invariant && readable == nullptr);
+    return guard_.kind == Condition::Kind::kLanes ? b_.Select(guard_.value, value, Outside())
+                                                  : value;
+  }
+
+  int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset); }
+
+  IrValue LoadContiguous(IrValue mask) {
+    const IrType type{element(), state_.lanes.width};
+    const IrValue address = state_.index.Address(storage_.base, place_.offset, size());
+    if (mask == nullptr) return b_.Load(type, address, Alignment(), storage_.invariant);
+    return b_.MaskedLoad(type, address, Alignment(), mask, b_.Splat(Outside(), type.lanes));
+  }
+
+  IrValue LoadReversed() {
+    const int width = state_.lanes.width;
+    LinearIndex last = place_.offset;
+    last.constant -= width - 1;
+    const IrValue address = state_.index.Address(storage_.base, last, size());
+    const IrValue value = b_.Load({element(), width}, address, size());
+    std::vector<int> lanes(width);
+    for (int i = 0; i < width; ++i) lanes[i] = width - 1 - i;
+    return b_.Shuffle(value, value, lanes);
+  }
+
+  /// Two overlapping vectors that end exactly at the last element read.
+  IrValue LoadEverySecond() {
+    const int width = state_.lanes.width;
+    LinearIndex second = place_.offset;
+    second.constant += width - 1;
+    const IrType type{element(), width};
+    const IrValue a =
+        b_.Load(type, state_.index.Address(storage_.base, place_.offset, size()), size());
+    const IrValue b = b_.Load(type, state_.index.Address(storage_.base, second, size()), size());
+    std::vector<int> lanes(width);
+    for (int i = 0; i < width; ++i) lanes[i] = 2 * i < width ? 2 * i : width + 2 * i - (width - 1);
+    return b_.Shuffle(a, b, lanes);
+  }
+
+  IrValue LoadGathered(IrValue mask) {
+    const int width = state_.lanes.width;
+    const IrValue pointers = LanePointers(state_, storage_.base, place_.offset, size());
+    if (mask == nullptr) mask = b_.MaskOfFirst(width, width);
+    return b_.Gather({element(), width}, pointers, size(), mask, b_.Splat(Outside(), width));
+  }
+
+ public:
+  static IrValue LanePointers(EmitState& state, IrValue base, const LinearIndex& offset,
+                              int64_t size) {
+    LinearIndex uniform = offset;
+    uniform.lane_factor = 0;
+    uniform.per_lane = nullptr;
+    const IrValue address = state.index.Address(base, uniform, size);
+    const IrValue bytes = state.builder.Mul(state.index.LanePart(offset), state.builder.I64(size));
+    return state.builder.Offset(address, bytes);
+  }
+
+ private:
+  EmitState& state_;
+  Builder& b_;
+  Place place_;
+  Condition guard_;
+  double outside_;
+  const Tensor& tensor_;
+  const TensorStorage& storage_;
+};
+
+class Writer {
+ public:
+  Writer(EmitState& state, Place place, IrValue value, bool non_temporal)
+      : state_(state),
+        b_(state.builder),
+        place_(std::move(place)),
+        non_temporal_(non_temporal),
+        tensor_(state.tensor(place_.tensor)),
+        storage_(state.storage[place_.tensor]),
+        value_(ToMemory(b_, value, tensor_.type)) {}
+
+  Status Write() {
+    if (place_.offset.IsUniform()) return StoreShared();
+    value_ = b_.Splat(value_, state_.lanes.width);
+    if (place_.offset.lane_factor == 1 && place_.offset.per_lane == nullptr) {
+      StoreContiguous();
+    } else {
+      StoreScattered();
+    }
+    return {};
+  }
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
+  IrValue Address(const LinearIndex& offset) {
+    return state_.index.Address(storage_.base, offset, size());
+  }
+
+  /// All lanes write one element: the last lane's value stays.
+  Status StoreShared() {
+    const LaneContext& lanes = state_.lanes;
+    const bool varies = b_.LanesOf(value_) > 1;
+    if (lanes.mask != nullptr && lanes.active == 0) {
+      if (varies)
+        return Fail(ErrorCode::kUnsupported,
+                    "lanes of a vector loop write one element of {} under a condition",
+                    tensor_.name);
+      return EmitWhen(state_, b_.Any(lanes.mask), [&]() -> Status {
+        b_.Store(value_, Address(place_.offset), size());
+        return {};
+      });
+    }
+    const int last = (lanes.active > 0 ? lanes.active : lanes.width) - 1;
+    b_.Store(varies ? b_.Extract(value_, last) : value_, Address(place_.offset), size());
+    return {};
+  }
+
+  void StoreContiguous() {
+    const IrValue address = Address(place_.offset);
+    int64_t align = AlignmentOf(state_, place_.tensor, place_.offset);
+    if (state_.lanes.mask != nullptr)
+      return b_.MaskedStore(value_, address, align, state_.lanes.mask);
+    const int64_t bytes = size() * state_.lanes.width;
+    const int64_t multiple = std::gcd(state_.index.Multiple(place_.offset) * size(), int64_t{64});
+    if (non_temporal_ && state_.bases_aligned) align = multiple;
+    const bool bypass = non_temporal_ && bytes >= 16 && align >= bytes;
+    b_.Store(value_, address, align, bypass);
+    state_.non_temporal |= bypass;
+  }
+
+  void StoreScattered() {
+    const int width = state_.lanes.width;
+    const LaneContext& lanes = state_.lanes;
+    const bool known = lanes.mask == nullptr || lanes.active > 0;
+    if (known && place_.offset.per_lane == nullptr) {
+      // A store a lane beats the scatter instruction on every core measured.
+      for (int i = 0; i < (lanes.active > 0 ? lanes.active : width); ++i) {
+        LinearIndex offset = place_.offset;
+        offset.constant += offset.lane_factor * i;
+        offset.lane_factor = 0;
+        b_.Store(b_.Extract(value_, i), Address(offset), size());
+      }
+      return;
+    }
+    const IrValue pointers = Reader::LanePointers(state_, storage_.base, place_.offset, size());
+    b_.Scatter(value_, pointers, size(),
+               lanes.mask == nullptr ? b_.MaskOfFirst(width, width) : lanes.mask);
+  }
+
+  EmitState& state_;
+  Builder& b_;
+  Place place_;
+  bool non_temporal_;
+  const Tensor& tensor_;
+  const TensorStorage& storage_;
+  IrValue value_;
+};
+
+/// The guard's value as the read's type, in every lane where the guard fails.
+IrValue OutsideValue(EmitState& state, const Read& read) {
+  const DataType type = state.tensor(read.tensor).type;
+  return FromMemory(state.builder, MemoryConstant(state.builder, type, read.guard->outside), type);
+}
+
+}  // namespace
+
+int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset) {
+  const auto size = static_cast<int64_t>(SizeOf(state.tensor(tensor).type));
+  const TensorStorage& storage = state.storage[tensor];
+  const int64_t base =
+      state.bases_aligned ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
+  const int64_t multiple = std::gcd(state.index.Multiple(offset) * size, int64_t{64});
+  return std::gcd(base, multiple);
+}
+
+Result<IrValue> EmitRead(EmitState& state, const Read& read) {
+  const Condition guard = read.guard ? EmitCondition(state, read.guard->nonnegative) : Condition{};
+  if (guard.kind == Condition::Kind::kNever) return OutsideValue(state, read);
+  if (state.InSlots(read.tensor)) {
+    const IrValue value = ReadSlots(state, read.tensor, read.index);
+    if (guard.kind == Condition::Kind::kAlways) return value;
+    return state.builder.Select(guard.value, value, OutsideValue(state, read));
+  }
+  const IndexExpr& offset = state.analysis.offsets.at(&read);
+  Place place{read.tensor, state.index.Evaluate(offset), &offset};
+  return Reader(state, std::move(place), guard, read.guard ? read.guard->outside : 0).Read();
+}
+
+Result<IrValue> EmitOldValue(EmitState& state, const Write& write) {
+  if (state.InSlots(write.tensor)) return ReadSlots(state, write.tensor, write.index);
+  Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
+  return Reader(state, std::move(place), Condition{}, 0).Read();
+}
+
+Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_temporal) {
+  if (state.InSlots(write.tensor)) {
+    WriteSlots(state, write.tensor, write.index, value);
+    return {};
+  }
+  const TensorId root = state.Root(write.tensor);
+  state.ForgetLoadsOf(root);
+  state.machine.ForgetOperands();
+  Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
+  return Writer(state, std::move(place), value, non_temporal).Write();
+}
+
+}  // namespace tunec::jit

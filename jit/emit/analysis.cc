@@ -1,0 +1,252 @@
+#include "jit/emit/analysis.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "ir/visit_loop_nest.h"
+
+namespace tunec::jit {
+namespace {
+
+constexpr int64_t kMostUnrolledChunks = 4;  // of a loop that touches no registers
+constexpr int64_t kMostRegisterChunks = 64;
+constexpr int64_t kMostSlots = 512;
+
+class Analyzer {
+ public:
+  Analyzer(const LoopNest& nest, const Machine& machine)
+      : nest_(nest),
+        machine_(machine),
+        intervals_(nest.variables.size(), kUnknownInterval),
+        constant_(nest.variables.size(), false) {
+    result_.registers.resize(nest.tensors.size());
+  }
+
+  NestAnalysis Run() {
+    for (const Phase& phase : nest_.phases) Walk(phase.body);
+    for (size_t t = 0; t < nest_.tensors.size(); ++t) LimitSlots(t);
+    return std::move(result_);
+  }
+
+ private:
+  IntervalOf Intervals() const {
+    return [this](VarId v) { return intervals_[v]; };
+  }
+
+  void Walk(const Body& body) {
+    for (const NestNode& node : body) {
+      const auto inside = [&] { ForEachBody(node, [&](const Body& inner) { Walk(inner); }); };
+      Visit(
+          node, [&](const Loop& loop) { WalkLoop(loop); },
+          [&](const Alloc& alloc) {
+            EnterAlloc(alloc);
+            inside();
+          },
+          [&](const If&) { inside(); }, [&](const Tile&) { inside(); },
+          [&](const Roles&) { inside(); }, [&](const Store& store) { WalkStore(store); },
+          [&](const Prefetch& prefetch) {
+            AddOffset(&prefetch.address, prefetch.address.tensor, prefetch.address.index);
+          },
+          [](const LeafNode auto&) {});
+    }
+  }
+
+  void EnterAlloc(const Alloc& alloc) {
+    if (alloc.scope == Scope::kRegister)
+      result_.registers[alloc.tensor].form = RegisterForm::kSlots;
+  }
+
+  void WalkLoop(const Loop& loop) {
+    const Interval range = RangeOf(loop);
+    const Interval saved = intervals_[loop.var];
+    intervals_[loop.var] = range;
+    constant_[loop.var] = BecomesConstant(loop);
+    result_.fully_unrolled[&loop] = constant_[loop.var];
+    const Loop* const outer = vector_;
+    if (loop.kind == LoopKind::kVector) {
+      vector_ = &loop;
+      PlanVectorLoop(loop);
+    }
+    Walk(loop.body);
+    vector_ = outer;
+    intervals_[loop.var] = saved;
+    constant_[loop.var] = false;
+  }
+
+  /// Everything the variable can be; empty ranges become one point.
+  Interval RangeOf(const Loop& loop) const {
+    Interval range{-kUnbounded, kUnbounded};
+    for (const IndexExpr& bound : loop.lower)
+      range.lo = std::max(range.lo, BoundsOf(bound, Intervals()).lo);
+    for (const IndexExpr& bound : loop.upper)
+      range.hi = std::min(range.hi, BoundsOf(bound, Intervals()).hi - 1);
+    if (range.hi < range.lo) range.hi = range.lo;
+    return range;
+  }
+
+  bool BecomesConstant(const Loop& loop) const {
+    if (loop.kind == LoopKind::kUnrolled) return true;
+    if (loop.kind != LoopKind::kSerial) return false;
+    const auto constant = [](const IndexExpr& bound) { return bound.IsConstant(); };
+    if (!std::ranges::all_of(loop.lower, constant) || !std::ranges::all_of(loop.upper, constant))
+      return false;
+    const int64_t trips = RangeOf(loop).hi - RangeOf(loop).lo + 1;
+    return trips <= std::max(loop.unroll, 1);
+  }
+
+  /// Whether the value is a constant once the enclosing loops are unrolled.
+  bool IsConstantAfterUnrolling(const IndexExpr& expr) const {
+    if (expr.UsesLoaded()) return false;
+    std::vector<VarId> variables;
+    expr.CollectVars(variables);
+    return std::ranges::all_of(variables, [&](VarId v) { return bool{constant_[v]}; });
+  }
+
+  // --- vector loops ---
+
+  int64_t MostIterations(const Loop& loop) const {
+    int64_t most = kUnbounded;
+    for (const IndexExpr& upper : loop.upper)
+      for (const IndexExpr& lower : loop.lower)
+        most = std::min(most, BoundsOf(upper - lower, Intervals()).hi);
+    return std::max<int64_t>(most, 0);
+  }
+
+  void PlanVectorLoop(const Loop& loop) {
+    VectorPlan plan;
+    plan.most_iterations = MostIterations(loop);
+    int lanes = machine_.Lanes(WidestElement(loop.body));
+    if (plan.most_iterations < lanes)
+      lanes = static_cast<int>(
+          std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(plan.most_iterations, 1))));
+    plan.lanes = LanesWithinBlocks(loop, lanes);
+    const int64_t chunks = CeilDivide(plan.most_iterations, plan.lanes);
+    const bool registers = UsesRegisters(loop);
+    plan.unrolled = chunks <= (registers ? kMostRegisterChunks : kMostUnrolledChunks);
+    result_.vector_loops[&loop] = plan;
+  }
+
+  int WidestElement(const Body& body) const {
+    int widest = 1;
+    const auto see = [&](DataType type) { widest = std::max(widest, ComputeBytes(type)); };
+    VisitNodes(body, [&](const NestNode& node) {
+      ForEachAccess(node, [&](TensorId tensor, bool) { see(nest_.tensors[tensor].type); });
+      const auto* store = std::get_if<Store>(&node.value);
+      if (store == nullptr) return;
+      for (const Expr& value : store->values)
+        Visit(value, [&](const Expr& expr) {
+          if (expr.kind() != ExprKind::kIndex) see(expr.type());
+        });
+    });
+    return widest;
+  }
+
+  /// Where a storage offset has floor(lane / d) with d a power of two below the width, chunks of
+  /// d lanes stay contiguous.
+  int LanesWithinBlocks(const Loop& loop, int lanes) {
+    ForEach<Store>(loop.body, [&](const Store& store) {
+      const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
+        lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);
+      };
+      for (const Read& read : store.reads) see(read.tensor, read.index);
+      for (const Write& write : store.writes) see(write.tensor, write.index);
+    });
+    return lanes;
+  }
+
+  int NarrowestBlock(const IndexExpr& offset, VarId lane, int lanes) const {
+    for (const IndexTerm& term : offset.terms()) {
+      if (term.atom.kind != IndexAtom::Kind::kFloorDiv) continue;
+      const IndexExpr& numerator = *term.atom.numerator;
+      const int64_t block = term.atom.divisor;
+      const bool power_of_two = (block & (block - 1)) == 0;
+      if (numerator.Coefficient(lane) == 1 && power_of_two && block >= 4 && block < lanes)
+        lanes = static_cast<int>(block);
+      lanes = NarrowestBlock(numerator, lane, lanes);
+    }
+    return lanes;
+  }
+
+  /// Whether lanes of the loop are elements of a register tensor.
+  bool UsesRegisters(const Loop& loop) const {
+    bool uses = false;
+    const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
+      uses |= result_.registers[tensor].form == RegisterForm::kSlots && !index.empty() &&
+              index.back().Uses(loop.var);
+    };
+    ForEach<Store>(loop.body, [&](const Store& store) {
+      for (const Read& read : store.reads) see(read.tensor, read.index);
+      for (const Write& write : store.writes) see(write.tensor, write.index);
+    });
+    return uses;
+  }
+
+  // --- accesses ---
+
+  void WalkStore(const Store& store) {
+    for (const Read& read : store.reads) {
+      AddOffset(&read, read.tensor, read.index);
+      SeeRegister(read.tensor, read.index);
+    }
+    for (const Write& write : store.writes) {
+      AddOffset(&write, write.tensor, write.index);
+      SeeRegister(write.tensor, write.index);
+    }
+  }
+
+  void AddOffset(const void* access, TensorId tensor, const std::vector<IndexExpr>& index) {
+    result_.offsets[access] = Simplify(StorageOffset(nest_.tensors[tensor], index), Intervals());
+  }
+
+  void SeeRegister(TensorId tensor, const std::vector<IndexExpr>& index) {
+    RegisterPlan& plan = result_.registers[tensor];
+    if (plan.form != RegisterForm::kSlots) return;
+    for (size_t d = 0; d < index.size(); ++d) {
+      if (IsConstantAfterUnrolling(index[d])) continue;
+      if (d + 1 == index.size() && IsLane(index[d])) {
+        plan.slot_lanes = std::max(plan.slot_lanes, result_.vector_loops[vector_].lanes);
+        continue;
+      }
+      plan.form = RegisterForm::kStack;
+    }
+  }
+
+  /// lane + something constant, in a vector loop that is cut into constant chunks.
+  bool IsLane(const IndexExpr& index) const {
+    if (vector_ == nullptr || index.Coefficient(vector_->var) != 1) return false;
+    if (!result_.vector_loops.at(vector_).unrolled || vector_->lower.size() != 1) return false;
+    return IsConstantAfterUnrolling(vector_->lower[0]) &&
+           IsConstantAfterUnrolling(index - IndexExpr::Var(vector_->var));
+  }
+
+  void LimitSlots(size_t tensor) {
+    RegisterPlan& plan = result_.registers[tensor];
+    const std::vector<int64_t>& shape = nest_.tensors[tensor].shape;
+    if (plan.form != RegisterForm::kSlots) return;
+    int64_t slots = 1;
+    for (size_t d = 0; d < shape.size(); ++d)
+      slots *= d + 1 == shape.size() ? CeilDivide(shape[d], plan.slot_lanes) : shape[d];
+    if (slots > kMostSlots) plan.form = RegisterForm::kStack;
+  }
+
+  const LoopNest& nest_;
+  const Machine& machine_;
+  std::vector<Interval> intervals_;
+  std::vector<bool> constant_;
+  const Loop* vector_ = nullptr;
+  NestAnalysis result_;
+};
+
+}  // namespace
+
+int ComputeBytes(DataType type) {
+  if (type == DataType::kF16 || type == DataType::kBF16) return 4;
+  return static_cast<int>(SizeOf(type));
+}
+
+NestAnalysis Analyze(const LoopNest& nest, const Machine& machine) {
+  return Analyzer(nest, machine).Run();
+}
+
+}  // namespace tunec::jit

@@ -1,0 +1,187 @@
+// Element types: how they lie in memory, how they are computed with, and conversions.
+#include <cmath>
+
+#include "ir/array.h"
+#include "ir/rounding.h"
+#include "jit/emit/state.h"
+#include "support/check.h"
+
+namespace tunec::jit {
+namespace {
+
+bool IsHalf(DataType type) { return type == DataType::kF16 || type == DataType::kBF16; }
+
+/// The bfloat16 bits nearest to an f32, halves to even, in the upper half of an i32.
+IrValue BFloat16Bits(Builder& b, IrValue value) {
+  const IrValue bits = b.Bitcast(value, Element::kI32);
+  const IrValue odd = b.And(b.LShr(bits, b.IntLike(bits, 16)), b.IntLike(bits, 1));
+  const IrValue rounded = b.Add(b.Add(bits, b.IntLike(bits, 0x7fff)), odd);
+  const IrValue quiet = b.Or(bits, b.IntLike(bits, 0x00400000));
+  const IrValue is_nan = b.Cmp(Compare::kFunordered, value, value);
+  return b.And(b.Select(is_nan, quiet, rounded), b.IntLike(bits, int64_t{0xffff0000}));
+}
+
+/// f64 to f32 so that a later rounding to f16 or bf16 gives the nearest: the last bit is set when
+/// bits were lost (round to odd).
+IrValue NarrowToOdd(Builder& b, IrValue value) {
+  const IrValue bits = b.Bitcast(value, Element::kI64);
+  const IrValue lost = b.And(bits, b.IntLike(bits, (int64_t{1} << 29) - 1));
+  const IrValue sticky = b.ZeroExtend(b.Cmp(Compare::kNe, lost, b.IntLike(bits, 0)), Element::kI64);
+  const IrValue kept = b.And(bits, b.IntLike(bits, ~((int64_t{1} << 29) - 1)));
+  const IrValue odd = b.Or(kept, b.Shl(sticky, b.IntLike(bits, 29)));
+  const IrValue is_nan = b.Cmp(Compare::kFunordered, value, value);
+  return b.FloatTruncate(b.Select(is_nan, value, b.Bitcast(odd, Element::kF64)), Element::kF32);
+}
+
+IrValue ToFloat(Builder& b, IrValue value, DataType from, DataType to) {
+  const Element wide = to == DataType::kF64 ? Element::kF64 : Element::kF32;
+  if (from == DataType::kBool) return b.UnsignedToFloat(value, wide);
+  if (IsInteger(from)) {
+    const bool exact = IsHalf(to) && SizeOf(from) >= 4;  // by way of f64, rounded once
+    const Element first = exact ? Element::kF64 : wide;
+    const IrValue number =
+        IsSigned(from) ? b.SignedToFloat(value, first) : b.UnsignedToFloat(value, first);
+    return RoundToType(b, exact ? NarrowToOdd(b, number) : number, to);
+  }
+  if (from == DataType::kF64 && to == DataType::kF32) return b.FloatTruncate(value, Element::kF32);
+  if (from == DataType::kF64) return RoundToType(b, NarrowToOdd(b, value), to);
+  if (to == DataType::kF64) return b.FloatExtend(value, Element::kF64);
+  return RoundToType(b, value, to);
+}
+
+/// The integer type a float becomes first: 32 bits are the narrowest that x86 converts to.
+Element ConvertedElement(DataType to) {
+  return SizeOf(to) < 4 ? Element::kI32 : ComputeElement(to);
+}
+
+IrValue Converted(Builder& b, IrValue value, DataType to) {
+  const Element element = ConvertedElement(to);
+  const bool has_sign = IsSigned(to) || SizeOf(to) < 4;
+  return has_sign ? b.FloatToSigned(value, element) : b.FloatToUnsigned(value, element);
+}
+
+/// Both ends of the type are floats: the value is moved between them, NaN to 0, then converted.
+IrValue ClampAndConvert(Builder& b, IrValue value, DataType to, const FloatRange& range) {
+  const IrValue least = b.Like(value, IntToDouble(SmallestInt(to), to));
+  const IrValue greatest = b.Like(value, IntToDouble(LargestInt(to), to));
+  const bool from_zero = SmallestInt(to) == 0;  // then the maximum of NaN and it is right
+  const bool below = range.lo < IntToDouble(SmallestInt(to), to);
+  if (range.may_be_nan && !from_zero)
+    value = b.Select(b.Cmp(Compare::kFunordered, value, value), b.Like(value, 0), value);
+  if (below || (range.may_be_nan && from_zero))
+    value = b.Select(b.Cmp(Compare::kFgt, value, least), value, least);
+  if (range.hi > IntToDouble(LargestInt(to), to))
+    value = b.Select(b.Cmp(Compare::kFlt, value, greatest), value, greatest);
+  return b.IntTruncate(Converted(b, value, to), ComputeElement(to));
+}
+
+/// The greatest integer is no float, its successor is: what does not fit is replaced afterwards.
+IrValue ConvertAndReplace(Builder& b, IrValue value, DataType to) {
+  const IrValue least = b.Like(value, IntToDouble(SmallestInt(to), to));
+  const IrValue end =
+      b.Like(value, std::ldexp(1.0, 8 * static_cast<int>(SizeOf(to)) - (IsSigned(to) ? 1 : 0)));
+  const IrValue fits = b.And(b.Cmp(Compare::kFge, value, least), b.Cmp(Compare::kFlt, value, end));
+  IrValue result = Converted(b, b.Select(fits, value, b.Like(value, 0)), to);
+  result = b.Select(b.Cmp(Compare::kFge, value, end), b.IntLike(result, LargestInt(to)), result);
+  if (!IsSigned(to)) return result;
+  return b.Select(b.Cmp(Compare::kFlt, value, least), b.IntLike(result, SmallestInt(to)), result);
+}
+
+/// Towards zero; saturates, and NaN is 0. LLVM's saturating conversions do the same one lane after
+/// the other.
+IrValue FloatToInteger(Builder& b, IrValue value, DataType to, const FloatRange& range) {
+  const bool single = b.TypeOf(value).element == Element::kF32;
+  const bool ends_are_floats = SizeOf(to) < (single ? 4 : 8);
+  return ends_are_floats ? ClampAndConvert(b, value, to, range) : ConvertAndReplace(b, value, to);
+}
+
+IrValue ToInteger(Builder& b, IrValue value, DataType from, DataType to, const FloatRange& range) {
+  const Element element = ComputeElement(to);
+  if (from == DataType::kBool) return b.ZeroExtend(value, element);
+  if (IsFloat(from)) return FloatToInteger(b, value, to, range);
+  if (SizeOf(to) < SizeOf(from)) return b.IntTruncate(value, element);
+  if (SizeOf(to) == SizeOf(from)) return value;
+  return IsSigned(from) ? b.SignExtend(value, element) : b.ZeroExtend(value, element);
+}
+
+}  // namespace
+
+Element ComputeElement(DataType type) {
+  switch (type) {
+    case DataType::kF32:
+    case DataType::kF16:
+    case DataType::kBF16:
+      return Element::kF32;
+    case DataType::kF64:
+      return Element::kF64;
+    case DataType::kI8:
+    case DataType::kU8:
+      return Element::kI8;
+    case DataType::kI16:
+    case DataType::kU16:
+      return Element::kI16;
+    case DataType::kI32:
+    case DataType::kU32:
+      return Element::kI32;
+    case DataType::kI64:
+    case DataType::kU64:
+      return Element::kI64;
+    case DataType::kBool:
+      return Element::kI1;
+  }
+  TUNEC_UNREACHABLE("data type {}", static_cast<int>(type));
+}
+
+Element MemoryElement(DataType type) {
+  if (type == DataType::kF16) return Element::kF16;
+  if (type == DataType::kBF16) return Element::kI16;
+  if (type == DataType::kBool) return Element::kI8;
+  return ComputeElement(type);
+}
+
+IrValue RoundToType(Builder& b, IrValue value, DataType type) {
+  if (type == DataType::kF16)
+    return b.FloatExtend(b.FloatTruncate(value, Element::kF16), Element::kF32);
+  if (type == DataType::kBF16) return b.Bitcast(BFloat16Bits(b, value), Element::kF32);
+  return value;
+}
+
+IrValue ToMemory(Builder& b, IrValue value, DataType type) {
+  if (type == DataType::kBool) return b.ZeroExtend(value, Element::kI8);
+  if (type == DataType::kF16) return b.FloatTruncate(value, Element::kF16);
+  if (type != DataType::kBF16) return value;
+  const IrValue bits = BFloat16Bits(b, value);
+  return b.IntTruncate(b.LShr(bits, b.IntLike(bits, 16)), Element::kI16);
+}
+
+IrValue FromMemory(Builder& b, IrValue value, DataType type) {
+  if (type == DataType::kBool) return b.Cmp(Compare::kNe, value, b.IntLike(value, 0));
+  if (type == DataType::kF16) return b.FloatExtend(value, Element::kF32);
+  if (type != DataType::kBF16) return value;
+  const IrValue wide = b.ZeroExtend(value, Element::kI32);
+  return b.Bitcast(b.Shl(wide, b.IntLike(wide, 16)), Element::kF32);
+}
+
+IrValue MemoryConstant(Builder& b, DataType type, double value) {
+  if (type == DataType::kBF16)
+    return b.Int(Element::kI16, FloatToBFloat16(static_cast<float>(value)));
+  if (IsFloat(type)) return b.Float(MemoryElement(type), value);
+  if (type == DataType::kBool) return b.Int(Element::kI8, value != 0);
+  return b.Int(MemoryElement(type), Expr::Constant(value, type).node().int_value);
+}
+
+IrValue EmitConstant(Builder& b, const ExprNode& node) {
+  if (IsFloat(node.type)) return b.Float(ComputeElement(node.type), node.float_value);
+  return b.Int(ComputeElement(node.type), node.int_value);
+}
+
+IrValue EmitCast(Builder& b, IrValue value, DataType from, DataType to, const FloatRange& range) {
+  if (from == to) return value;
+  if (to == DataType::kBool) {
+    if (IsFloat(from)) return b.Cmp(Compare::kFne, value, b.Like(value, 0));
+    return b.Cmp(Compare::kNe, value, b.IntLike(value, 0));
+  }
+  return IsFloat(to) ? ToFloat(b, value, from, to) : ToInteger(b, value, from, to, range);
+}
+
+}  // namespace tunec::jit

@@ -1,0 +1,226 @@
+// Phases and their parts: the task number becomes the values of the parallel loops.
+#include "jit/emit/nest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ir/in_place.h"
+#include "ir/visit_loop_nest.h"
+#include "jit/emit/state.h"
+
+namespace tunec::jit {
+namespace {
+
+constexpr int64_t kMostStackBytes = 256 << 10;
+
+/// The tensors a phase touches.
+std::set<TensorId> TensorsOf(const Body& body) {
+  std::set<TensorId> tensors;
+  VisitNodes(body, [&](const NestNode& node) {
+    ForEachAccess(node, [&](TensorId tensor, bool) { tensors.insert(tensor); });
+  });
+  return tensors;
+}
+
+std::set<TensorId> WrittenRoots(const EmitState& state) {
+  std::set<TensorId> written;
+  for (const Phase& phase : state.nest.phases)
+    VisitNodes(phase.body, [&](const NestNode& node) {
+      ForEachAccess(node, [&](TensorId tensor, bool writes) {
+        if (writes) written.insert(state.Root(tensor));
+      });
+    });
+  return written;
+}
+
+/// Memory that may change while the kernel runs: what stores write, and inputs whose place an
+/// output may take.
+std::set<TensorId> ChangingRoots(const EmitState& state) {
+  std::set<TensorId> changing = WrittenRoots(state);
+  for (const InPlacePair& pair : FindInPlacePairs(state.nest)) changing.insert(pair.input);
+  return changing;
+}
+
+/// Base addresses, in the function's first block.
+Status BindStorage(EmitState& state, const Phase& phase, const PhaseEntry& entry) {
+  Builder& b = state.builder;
+  const StoragePlan plan = PlanStorage(state.nest);
+  const std::vector<TensorId> order = Arguments(state.nest);
+  const std::set<TensorId> changing = ChangingRoots(state);
+  int64_t stack = 0;
+  for (const TensorId id : TensorsOf(phase.body)) {
+    const TensorId root = state.Root(id);
+    const Tensor& tensor = state.tensor(root);
+    TensorStorage& storage = state.storage[id];
+    storage = TensorStorage{};
+    storage.invariant = !changing.contains(root);
+    if (state.InSlots(id)) continue;
+    const auto argument = std::ranges::find(order, root);
+    storage.alignment = 64;
+    if (argument != order.end()) {
+      storage.base = state.machine.Argument(b, argument - order.begin());
+      storage.alignment = std::max<int64_t>(tensor.alignment, SizeOf(tensor.type));
+    } else if (state.analysis.registers[root].form == RegisterForm::kStack) {
+      const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
+      stack += bytes;
+      if (stack > kMostStackBytes)
+        return Fail(ErrorCode::kResourceLimit, "register tensor {} needs {} bytes of stack",
+                    tensor.name, bytes);
+      storage.base = b.StackBytes(std::max<int64_t>(bytes, 1));
+    } else if (plan.offset[root] >= 0) {
+      const bool workspace = tensor.role == TensorRole::kWorkspace;
+      storage.base =
+          b.Offset(workspace ? entry.workspace : entry.scratch, b.I64(plan.offset[root]));
+    } else {
+      return Fail(ErrorCode::kUnsupported,
+                  "tensor {} has no storage: it needs an alloc of packed or register scope",
+                  tensor.name);
+    }
+  }
+  return {};
+}
+
+/// Tensors with non-temporal stores whose base may be unaligned.
+std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part) {
+  std::set<TensorId> targets;
+  const Body body{part};
+  ForEach<Store>(body, [&](const Store& store) {
+    if (!store.non_temporal) return;
+    for (const Write& write : store.writes)
+      if (!state.InSlots(write.tensor) && state.storage[write.tensor].alignment < 64)
+        targets.insert(write.tensor);
+  });
+  return targets;
+}
+
+Interval ConstantRange(const Loop& loop) {
+  Interval range{loop.lower[0].constant(), loop.upper[0].constant() - 1};
+  for (const IndexExpr& bound : loop.lower) range.lo = std::max(range.lo, bound.constant());
+  for (const IndexExpr& bound : loop.upper) range.hi = std::min(range.hi, bound.constant() - 1);
+  return range;
+}
+
+struct Chain {
+  std::vector<const Loop*> loops;    // outermost first
+  const NestNode* inside = nullptr;  // the one node in the innermost, or
+  const Body* body = nullptr;        // its body, when that is not one node
+  int64_t tasks = 1;
+};
+
+Result<Chain> ParallelChain(const NestNode& part) {
+  Chain chain;
+  const NestNode* node = &part;
+  while (const auto* loop = std::get_if<Loop>(&node->value)) {
+    if (!NumbersTasks(loop->kind)) break;
+    for (const auto* bounds : {&loop->lower, &loop->upper})
+      for (const IndexExpr& bound : *bounds)
+        if (!bound.IsConstant())
+          return Fail(ErrorCode::kUnsupported, "a parallel loop has a bound that is not constant");
+    chain.loops.push_back(loop);
+    const Interval range = ConstantRange(*loop);
+    chain.tasks *= std::max<int64_t>(range.hi - range.lo + 1, 0);
+    if (loop->body.size() != 1) {
+      chain.body = &loop->body;
+      return chain;
+    }
+    node = &loop->body.front();
+  }
+  chain.inside = node;
+  return chain;
+}
+
+/// Splits the task number, innermost loop fastest, and binds the variables.
+void BindTask(EmitState& state, const Chain& chain, IrValue task) {
+  Builder& b = state.builder;
+  for (size_t i = chain.loops.size(); i-- > 0;) {
+    const Interval range = ConstantRange(*chain.loops[i]);
+    const int64_t extent = range.hi - range.lo + 1;
+    LinearIndex value;
+    if (extent > 1) {
+      const IrValue digit = i == 0 ? task : b.URem(task, b.I64(extent));
+      value = state.index.NewValue(digit, {0, extent - 1});
+      task = b.UDiv(task, b.I64(extent));
+    }
+    value.constant += range.lo;
+    state.index.Bind(chain.loops[i]->var, value);
+  }
+}
+
+Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrValue task) {
+  BindTask(state, chain, task);
+  Builder& b = state.builder;
+  const auto emit = [&]() -> Status {
+    state.non_temporal = false;
+    TUNEC_RETURN_IF_ERROR(chain.inside != nullptr ? EmitNode(state, *chain.inside)
+                                                  : EmitBody(state, *chain.body));
+    if (state.non_temporal) state.machine.StoreFence(b);
+    return {};
+  };
+  const std::set<TensorId> doubtful = DoubtfulTargets(state, part);
+  if (doubtful.empty()) return emit();
+  IrValue bits = nullptr;
+  for (const TensorId tensor : doubtful) {
+    const IrValue address = b.PointerToInt(state.storage[tensor].base);
+    bits = bits == nullptr ? address : b.Or(bits, address);
+  }
+  const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(63)), b.I64(0));
+  state.bases_aligned = true;
+  TUNEC_RETURN_IF_ERROR(EmitWhen(state, aligned, emit));
+  state.bases_aligned = false;
+  return EmitWhen(state, b.Not(aligned), emit);
+}
+
+Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {
+  Builder& b = state.builder;
+  const IrBlock done = b.NewBlock("done");
+  int64_t first = 0;
+  for (const NestNode& part : phase.body) {
+    TUNEC_ASSIGN(const Chain chain, ParallelChain(part));
+    if (chain.tasks == 0) continue;
+    const IrBlock here = b.NewBlock("part");
+    const IrBlock next = b.NewBlock("next");
+    const IrBlock before = b.CurrentBlock();
+    b.CondBranch(b.Cmp(Compare::kUlt, task, b.I64(first + chain.tasks)), here, next);
+    b.SetBlock(here);
+    state.EnterScope(before);
+    const IrValue own = b.Sub(task, b.I64(first));
+    TUNEC_RETURN_IF_ERROR(EmitPart(state, part, chain, own));
+    b.Branch(done);
+    state.LeaveScope();
+    b.SetBlock(next);
+    first += chain.tasks;
+  }
+  b.Branch(done);
+  b.SetBlock(done);
+  return {};
+}
+
+// An empty phase has no waves to tell apart.
+int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountWaves(phase); }
+
+}  // namespace
+
+Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
+                                           Builder& builder) {
+  EmitState state(nest, machine, builder);
+  std::vector<KernelLaunch> launches;
+  for (size_t k = 0; k < nest.phases.size(); ++k) {
+    const Phase& phase = nest.phases[k];
+    launches.push_back({.symbol = fmt::format("{}_phase{}", nest.name, k),
+                        .grid = {CountTasks(phase), 1, 1},
+                        .waves = WavesOf(phase)});
+    const PhaseEntry entry = machine.BeginPhase(builder, launches.back().symbol);
+    state.index.Reset();
+    state.ForgetLoads();
+    TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, entry));
+    machine.BeginParts(state, phase);
+    TUNEC_RETURN_IF_ERROR(EmitParts(state, phase, entry.task));
+    machine.EndParts(state);
+    builder.EndFunction();
+  }
+  return launches;
+}
+
+}  // namespace tunec::jit

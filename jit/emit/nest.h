@@ -1,0 +1,18 @@
+// A LoopNest as functions of a Builder: the entry of the emitter.
+#pragma once
+
+#include <vector>
+
+#include "ir/loop_nest.h"
+#include "jit/builder/builder.h"
+#include "jit/emit/machine.h"
+#include "runtime/kernel_image.h"
+#include "support/error.h"
+
+namespace tunec::jit {
+
+/// Writes one function NAME_phase<k> per phase and returns their names, tasks and waves.
+Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
+                                           Builder& builder);
+
+}  // namespace tunec::jit

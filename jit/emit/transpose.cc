@@ -1,0 +1,88 @@
+// Loads of blocks that lie the other way round: the lanes of a vector loop read elements that are
+// apart, and the copies of an unrolled loop around it read neighbours.
+//
+//   unrolled for i < 16 { vector for j < 16 { y[i, j] = x[j, i]
+//
+// Gathered, each of the 256 elements is a load of its own. Here every lane's neighbours are one
+// vector load, and the block is transposed in registers: log2(16) rounds of two-input shuffles,
+// each exchanging the halves of ever larger blocks (Eklundh 1972).
+#include "jit/emit/transpose.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace tunec::jit {
+namespace {
+
+/// Rows `a` and `b`, `step` apart: what is right of the diagonal in a and left of it in b changes
+/// places.
+void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) {
+  std::vector<int> upper(static_cast<size_t>(width)), lower(static_cast<size_t>(width));
+  for (int lane = 0; lane < width; ++lane) {
+    const bool left = (lane & step) == 0;
+    upper[static_cast<size_t>(lane)] = left ? lane : width + lane - step;
+    lower[static_cast<size_t>(lane)] = left ? lane + step : width + lane;
+  }
+  const IrValue new_first = b.Shuffle(first, second, upper);
+  second = b.Shuffle(first, second, lower);
+  first = new_first;
+}
+
+/// Whether the copy `distance` after the one being emitted reads that many elements further on.
+bool Reads(EmitState& state, const UnrolledLoop& loop, const IndexExpr& offset,
+           const LinearIndex& here, int64_t distance) {
+  LinearIndex copy;
+  copy.constant = loop.at + distance;
+  state.index.Bind(loop.var, copy);
+  LinearIndex there = state.index.Evaluate(offset);
+  copy.constant = loop.at;
+  state.index.Bind(loop.var, copy);
+  return there.constant == here.constant + distance && there.terms == here.terms &&
+         there.lane_factor == here.lane_factor && there.per_lane == nullptr;
+}
+
+IrValue Concatenate(Builder& b, IrValue first, IrValue second) {
+  std::vector<int> lanes(static_cast<size_t>(2 * b.LanesOf(first)));
+  std::iota(lanes.begin(), lanes.end(), 0);
+  return b.Shuffle(first, second, lanes);
+}
+
+}  // namespace
+
+int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here) {
+  constexpr int kFewest = 4;  // with fewer, gathering is as good
+  if (state.unrolled.empty() || state.lanes.width < kFewest) return 0;
+  const UnrolledLoop& loop = state.unrolled.back();
+  // In another scope the copy stands under a condition, or in a loop that others may not enter.
+  if (loop.depth != state.index.depth()) return 0;
+  const auto most = static_cast<uint64_t>(std::min<int64_t>(loop.end - loop.at, state.lanes.width));
+  int copies = 1;
+  while (copies < static_cast<int>(std::bit_floor(most)) &&
+         Reads(state, loop, offset, here, copies))
+    ++copies;
+  copies = static_cast<int>(std::bit_floor(static_cast<unsigned>(copies)));
+  return copies < kFewest ? 0 : copies;
+}
+
+std::vector<IrValue> Transpose(Builder& builder, std::vector<IrValue> rows) {
+  const size_t length = static_cast<size_t>(builder.LanesOf(rows[0]));
+  // Rows that are shorter than a column: blocks lie beside each other, each transposed by itself.
+  while (rows.size() > length) {
+    const size_t half = rows.size() / 2;
+    std::vector<IrValue> pairs;
+    for (size_t i = 0; i < half; ++i) {
+      const size_t first = i / length * 2 * length + i % length;
+      pairs.push_back(Concatenate(builder, rows[first], rows[first + length]));
+    }
+    rows = std::move(pairs);
+  }
+  const int width = builder.LanesOf(rows[0]);
+  for (size_t step = 1; step < rows.size(); step *= 2)
+    for (size_t row = 0; row < rows.size(); ++row)
+      if ((row & step) == 0)
+        Exchange(builder, rows[row], rows[row + step], static_cast<int>(step), width);
+  return rows;
+}
+
+}  // namespace tunec::jit

@@ -1,0 +1,115 @@
+#include "runtime/kernel_image.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace tunec {
+namespace {
+
+constexpr std::string_view kHeader = "tunec-object 3 ";
+constexpr std::string_view kHeaderBefore = "tunec-object 2 ";
+
+/// Takes text up to `end` off the front; nothing when `end` does not occur.
+std::optional<std::string_view> Take(std::string_view& text, char end) {
+  const size_t at = text.find(end);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(at + 1);
+  return taken;
+}
+
+/// Numbers and words one after the other; once one is missing or wrong, all that follow are.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  bool ok() const { return ok_; }
+  std::string_view rest() const { return text_; }
+
+  std::string Word(char end) {
+    const auto word = Take(text_, end);
+    ok_ = ok_ && word && !word->empty();
+    return std::string(ok_ ? *word : std::string_view());
+  }
+  int64_t Number(char end) {
+    const std::string word = Word(end);
+    int64_t number = 0;
+    const char* const last = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), last, number);
+    ok_ = ok_ && error == std::errc() && stop == last && number >= 0;
+    return ok_ ? number : 0;
+  }
+
+ private:
+  std::string_view text_;
+  bool ok_ = true;
+};
+
+// Products of these stay within 64 bits.
+constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
+
+bool IsSound(const KernelLaunch& launch) {
+  if (launch.grid[1] > kMostBlocks || launch.grid[2] > kMostBlocks) return false;
+  const int64_t across = launch.grid[1] * launch.grid[2];
+  if (across > 0 && launch.grid[0] > std::numeric_limits<int64_t>::max() / across) return false;
+  return launch.waves >= 1 && launch.Blocks() % launch.waves == 0;
+}
+
+KernelLaunch TakeLaunch(Reader& reader) {
+  KernelLaunch launch;
+  for (int64_t& blocks : launch.grid) blocks = reader.Number(' ');
+  for (int64_t& threads : launch.block) threads = reader.Number(' ');
+  launch.waves = reader.Number(' ');
+  launch.shared_bytes = reader.Number(' ');
+  launch.registers = reader.Number(' ');
+  launch.symbol = reader.Word('\n');
+  return launch;
+}
+
+KernelLaunch TakeLaunchOfVersion2(Reader& reader) {
+  KernelLaunch launch;
+  launch.grid[0] = reader.Number(' ');
+  launch.waves = reader.Number(' ');
+  launch.symbol = reader.Word('\n');
+  return launch;
+}
+
+}  // namespace
+
+std::string Serialize(const KernelImage& image) {
+  std::string text = fmt::format("{}{} {} {} {} {}\n", kHeader, image.format, image.workspace_bytes,
+                                 image.scratch_bytes, image.launches.size(), image.bytes.size());
+  for (const KernelLaunch& launch : image.launches) {
+    for (const int64_t blocks : launch.grid) text += fmt::format("{} ", blocks);
+    for (const int64_t threads : launch.block) text += fmt::format("{} ", threads);
+    text += fmt::format("{} {} {} {}\n", launch.waves, launch.shared_bytes, launch.registers,
+                        launch.symbol);
+  }
+  return text + image.bytes;
+}
+
+Result<KernelImage> ParseKernelImage(std::string_view text) {
+  const auto damaged = [] { return Fail(ErrorCode::kParse, "damaged object code"); };
+  const bool older = text.starts_with(kHeaderBefore);
+  if (!older && !text.starts_with(kHeader))
+    return Fail(ErrorCode::kParse, "no object code of version 2 or 3");
+  Reader reader(text.substr(kHeader.size()));
+  KernelImage image;
+  if (!older) image.format = reader.Word(' ');
+  image.workspace_bytes = reader.Number(' ');
+  image.scratch_bytes = reader.Number(' ');
+  const int64_t launches = reader.Number(' ');
+  const int64_t size = reader.Number('\n');
+  for (int64_t i = 0; i < launches && reader.ok(); ++i) {
+    image.launches.push_back(older ? TakeLaunchOfVersion2(reader) : TakeLaunch(reader));
+    if (!IsSound(image.launches.back())) return damaged();
+  }
+  if (!reader.ok() || static_cast<int64_t>(reader.rest().size()) != size) return damaged();
+  image.bytes = reader.rest();
+  return image;
+}
+
+}  // namespace tunec

@@ -1,0 +1,84 @@
+#include "tests/kernel/second_target/printing_generator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "ir/visit_loop_nest.h"
+
+namespace tunec::second_target {
+namespace {
+
+int64_t BytesOf(const Tensor& tensor) {
+  return StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
+}
+
+// Each shared tensor in a place of its own.
+int64_t SharedBytes(const LoopNest& nest, const Phase& phase) {
+  std::set<TensorId> shared;
+  ForEach<Alloc>(phase.body, [&](const Alloc& alloc) {
+    if (alloc.scope == Scope::kShared) shared.insert(alloc.tensor);
+  });
+  int64_t bytes = 0;
+  for (const TensorId tensor : shared) bytes += BytesOf(nest.tensors[tensor]);
+  return bytes;
+}
+
+// Loops over blocks say the grid; tasks of a CPU's schedule are blocks along x.
+KernelLaunch LaunchFor(const LoopNest& nest, size_t number) {
+  const Phase& phase = nest.phases[number];
+  const Launch shape = LaunchOf(phase);
+  KernelLaunch launch{.symbol = fmt::format("{}_phase{}", nest.name, number),
+                      .grid = shape.grid,
+                      .block = shape.block,
+                      .waves = CountWaves(phase),
+                      .shared_bytes = SharedBytes(nest, phase)};
+  if (launch.Blocks() != CountTasks(phase)) launch.grid = {CountTasks(phase), 1, 1};
+  return launch;
+}
+
+class PrintingGenerator : public CodeGenerator {
+ public:
+  std::string_view Name() const override { return kKind; }
+  std::string Version() const override { return "printer 1"; }
+  // Its threads run side by side, as the loops say.
+  LoopNest MapThreads(const LoopNest& nest) const override { return nest; }
+
+  Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
+    KernelImage image{.format = std::string(kTextFormat)};
+    for (size_t phase = 0; phase < nest.phases.size(); ++phase) {
+      const KernelLaunch launch = LaunchFor(nest, phase);
+      if (launch.shared_bytes > target.device->shared_bytes) {
+        return Fail(ErrorCode::kResourceLimit, "{} shares {} bytes in a block, {} has {}",
+                    launch.symbol, launch.shared_bytes, target.device->name,
+                    target.device->shared_bytes);
+      }
+      image.bytes += fmt::format("# launch {} grid {} block {} shared {}\n", launch.symbol,
+                                 fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"),
+                                 launch.shared_bytes);
+      image.launches.push_back(launch);
+    }
+    image.bytes += Print(nest);
+    image.workspace_bytes = PlanStorage(nest).workspace_bytes;
+    return image;
+  }
+
+  Result<std::string> Show(const LoopNest& nest, const Target& target, CodeText) const override {
+    TUNEC_ASSIGN(const KernelImage image, Compile(nest, target));
+    return image.bytes;
+  }
+};
+
+}  // namespace
+
+Target PrinterWith(int64_t shared_bytes) {
+  return {.device = Accelerator{
+              .kind = std::string(kKind), .name = "paper", .shared_bytes = shared_bytes}};
+}
+
+std::shared_ptr<const CodeGenerator> MakePrintingGenerator() {
+  return std::make_shared<PrintingGenerator>();
+}
+
+}  // namespace tunec::second_target

@@ -1,0 +1,66 @@
+// Images as they are stored: they read back, those of the version before do, and damage is an
+// error.
+#include "runtime/kernel_image.h"
+
+#include <gtest/gtest.h>
+
+namespace tunec {
+namespace {
+
+KernelImage DeviceImage() {
+  KernelImage image{.format = "cubin", .bytes = "code\n0 1", .workspace_bytes = 640};
+  image.launches.push_back({.symbol = "mm_phase0",
+                            .grid = {16, 4, 2},
+                            .block = {32, 4, 1},
+                            .waves = 2,
+                            .shared_bytes = 49152,
+                            .registers = 168});
+  image.launches.push_back({.symbol = "mm_phase1"});
+  return image;
+}
+
+TEST(KernelImage, ReadsBack) {
+  for (const KernelImage& image : {DeviceImage(), KernelImage{}}) {
+    const auto again = ParseKernelImage(Serialize(image));
+    ASSERT_TRUE(again) << again.error().Format();
+    EXPECT_EQ(*again, image);
+  }
+  EXPECT_EQ(DeviceImage().launches[0].Blocks(), 128);
+}
+
+// What databases hold of earlier versions is code of the host.
+TEST(KernelImage, OfVersion2IsRead) {
+  const auto image =
+      ParseKernelImage("tunec-object 2 64 128 2 4\n12 3 a_phase0\n1 1 a_phase1\nELF.");
+  ASSERT_TRUE(image) << image.error().Format();
+  EXPECT_EQ(*image,
+            (KernelImage{.bytes = "ELF.",
+                         .launches = {{.symbol = "a_phase0", .grid = {12, 1, 1}, .waves = 3},
+                                      {.symbol = "a_phase1"}},
+                         .workspace_bytes = 64,
+                         .scratch_bytes = 128}));
+}
+
+TEST(KernelImage, DamageIsAnError) {
+  const std::string text = Serialize(DeviceImage());
+  for (size_t size = 0; size < text.size(); ++size)
+    EXPECT_FALSE(ParseKernelImage(text.substr(0, size))) << size;
+  EXPECT_FALSE(ParseKernelImage(text + "."));
+  for (const char* wrong : {
+           "tunec-object 4 elf 0 0 0 0\n",                       // another version
+           "tunec-object 3  0 0 0 0\n",                          // no format
+           "tunec-object 3 elf -1 0 0 0\n",                      // less than no workspace
+           "tunec-object 3 elf 0 0 1 0\n1 1 1 1 1 1 1 0 0 \n",   // no symbol
+           "tunec-object 3 elf 0 0 1 0\n7 1 1 1 1 1 2 0 0 f\n",  // uneven waves
+           "tunec-object 3 elf 0 0 1 0\n7 1 1 1 1 1 0 0 0 f\n",  // no wave
+           "tunec-object 3 elf 0 0 1 0\n9223372036854775807 2 1 1 1 1 1 0 0 f\n",  // too many
+                                                                                   // blocks
+       }) {
+    const auto image = ParseKernelImage(wrong);
+    ASSERT_FALSE(image) << wrong;
+    EXPECT_EQ(image.error().code, ErrorCode::kParse);
+  }
+}
+
+}  // namespace
+}  // namespace tunec
