@@ -1,10 +1,9 @@
 #include "schedule/apply.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "ir/tile_intrinsic.h"
 #include "ir/visit_loop_nest.h"
@@ -12,7 +11,6 @@
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "schedule/steps/apply_loop_steps.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {
