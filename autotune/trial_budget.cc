@@ -10,13 +10,21 @@
 #include "support/hash.h"
 
 namespace tunec {
+namespace {
+
+// Of the text that is hashed below. Not that of the schedule language: trials survive a new one,
+// and so do their charges.
+constexpr int kIdentityVersion = 1;
+
+}  // namespace
+
 std::string ModelIdentity(const std::vector<TuningKey>& keys) {
   std::set<std::string> hashes;
   for (const TuningKey& key : keys) {
     // Lengths before the texts, so that no two keys print alike.
-    hashes.insert(StableHash(fmt::format("{} {}{} {}{} {}{}", key.schedule_version,
-                                         key.policy.size(), key.policy, key.target.size(),
-                                         key.target, key.workload.text.size(), key.workload.text)));
+    hashes.insert(StableHash(fmt::format("{} {}{} {}{} {}{}", kIdentityVersion, key.policy.size(),
+                                         key.policy, key.target.size(), key.target,
+                                         key.workload.text.size(), key.workload.text)));
   }
   std::string all;
   for (const std::string& hash : hashes) all += hash;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 
 #include "db/codec.h"
 #include "db/connection.h"
@@ -43,6 +44,9 @@ class LineTaker {
   Ids targets_;
   Ids workloads_;
   Ids tasks_;
+  std::map<int64_t, std::string> workload_texts_;
+  /// The texts of the workloads of tasks whose schedules are of version 1 of their language.
+  std::map<int64_t, std::string> older_;
   ExchangeCounts counts_;
 };
 

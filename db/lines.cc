@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "db/exchange.h"
+#include "db/older_schedules.h"
 #include "db/rows.h"
 #include "db/sketch_names.h"
 #include "db/tasks.h"
@@ -132,6 +133,8 @@ Status LineTaker::TakeLine(const HeaderLine& line) {
   targets_.clear();
   workloads_.clear();
   tasks_.clear();
+  workload_texts_.clear();
+  older_.clear();
   return {};
 }
 
@@ -151,6 +154,7 @@ Status LineTaker::TakeLine(const FactLine& line) {
 Status LineTaker::TakeLine(const WorkloadLine& line) {
   TUNEC_RETURN_IF_ERROR(Validate(line.workload));
   workloads_[line.id] = EnsureMergedWorkload(connection_, line.workload);
+  workload_texts_[line.id] = line.workload.text;
   return {};
 }
 
@@ -162,8 +166,9 @@ Status LineTaker::TakeLine(const TaskLine& line) {
                 line.schedule_version);
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
+  const bool older = version_ < 4 && line.schedule_version == 1;  // which becomes version 2
   const int64_t task = EnsureTask(connection_, workload, target, line.policy,
-                                  static_cast<int>(line.schedule_version));
+                                  older ? 2 : static_cast<int>(line.schedule_version));
   // Of two convergences the greater: in any order of merging the same one stays.
   Query(connection_,
         "UPDATE tasks SET converged = ?1, converged_by = ?2, converged_bound = ?3 WHERE id = ?4 "
@@ -171,6 +176,8 @@ Status LineTaker::TakeLine(const TaskLine& line) {
         line.converged, line.converged_by, line.converged_bound, task)
       .Run();
   tasks_[line.id] = task;
+  older_.erase(line.id);
+  if (older) older_[line.id] = workload_texts_.at(line.workload);
   return {};
 }
 
@@ -178,6 +185,9 @@ Status LineTaker::TakeLine(const TrialLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
   TrialRecord trial = Normalised(line.trial);
   if (version_ < 3) trial.note = WithNamedSketch(trial.note, trial.schedule);
+  if (const auto older = older_.find(line.task); older != older_.end()) {
+    trial.schedule = WithStorageOrders(trial.schedule, older->second);
+  }
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   // Exports of version 1 come from before schema 4, which forgets such verdicts.
   if (version_ == 1 && trial.status == TrialStatus::kWrongResult) {

@@ -5,8 +5,11 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
+#include "db/older_schedules.h"
 #include "db/sketch_names.h"
+#include "support/hash.h"
 
 namespace tunec {
 namespace {
@@ -144,8 +147,42 @@ void NameSketches(SQLite::Database& sqlite) {
   }
 }
 
-constexpr Migration kMigrations[] = {CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges,
-                                     ForgetWrongResults, NameSketches};
+std::map<int64_t, std::string> Texts(SQLite::Statement&& rows) {
+  std::map<int64_t, std::string> texts;
+  while (rows.executeStep()) texts[rows.getColumn(0).getInt64()] = rows.getColumn(1).getString();
+  return texts;
+}
+
+// Schedules say how their copies are made: version 2 of their language. Objects are found by the
+// text of their schedule; they are compiled again.
+void SpellOutCopies(SQLite::Database& sqlite) {
+  const std::map<int64_t, std::string> workloads =
+      Texts({sqlite,
+             "SELECT tasks.id, workloads.text FROM tasks "
+             "JOIN workloads ON workloads.id = tasks.workload WHERE schedule_version = 1"});
+  SQLite::Statement update(sqlite,
+                           "UPDATE trials SET schedule = ?, schedule_hash = ? WHERE id = ?");
+  for (const auto& [task, workload] : workloads) {
+    SQLite::Statement trials(sqlite, "SELECT id, schedule FROM trials WHERE task = ?");
+    trials.bind(1, task);
+    for (const auto& [id, schedule] : Texts(std::move(trials))) {
+      const std::string spelled = WithStorageOrders(schedule, workload);
+      if (spelled == schedule) continue;
+      update.bind(1, spelled);
+      update.bind(2, StableHash(spelled));
+      update.bind(3, id);
+      update.exec();
+      update.reset();
+    }
+  }
+  sqlite.exec(
+      "UPDATE tasks SET schedule_version = 2 WHERE schedule_version = 1;"
+      "DELETE FROM artifacts");
+}
+
+constexpr Migration kMigrations[] = {
+    CreateVersion1,     CoverWholeArtifacts, AddConvergenceAndCharges,
+    ForgetWrongResults, NameSketches,        SpellOutCopies};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();

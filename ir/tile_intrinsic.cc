@@ -151,8 +151,8 @@ std::vector<TileIntrinsic> MakeTable() {
 
 // --- the parts of a tile ---
 
-std::unexpected<Error> Wrong(const Tile& tile, const std::string& what) {
-  return Fail(ErrorCode::kInvalidArgument, "tile {}: {}", tile.intrinsic, what);
+std::unexpected<Error> Wrong(std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "{}", why);
 }
 
 bool IsFrom0To(const Loop& loop, int64_t extent) {
@@ -260,41 +260,49 @@ std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrins
   return {};
 }
 
-Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest) {
+Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest) {
   TileParts parts{.intrinsic = FindTileIntrinsic(tile.intrinsic)};
-  if (parts.intrinsic == nullptr) return Wrong(tile, "there is no such intrinsic");
+  if (parts.intrinsic == nullptr) return Wrong("there is no such intrinsic");
   const Body* body = &tile.body;
   for (int axis = 0; axis < kTileAxes; ++axis) {
     const int64_t extent = parts.intrinsic->extents[axis];
     if (extent == 1) continue;
     const Loop* loop = body->size() == 1 ? std::get_if<Loop>(&body->front().value) : nullptr;
     if (loop == nullptr || !IsFrom0To(*loop, extent)) {
-      return Wrong(tile, fmt::format("wanted a loop over {} of {} iterations",
-                                     Name(static_cast<TileAxis>(axis)), extent));
+      return Wrong(fmt::format("wanted a loop over {} of {} iterations",
+                               Name(static_cast<TileAxis>(axis)), extent));
     }
     parts.loops[axis] = loop;
     body = &loop->body;
   }
   parts.store = body->size() == 1 ? std::get_if<Store>(&body->front().value) : nullptr;
-  if (parts.store == nullptr) return Wrong(tile, "wanted one statement inside its loops");
+  if (parts.store == nullptr) return Wrong("wanted one statement inside its loops");
   const Store& store = *parts.store;
   const bool sums = store.writes.size() == 1 && store.values.size() == 1 &&
                     store.reducer == Reducer::Sum(parts.intrinsic->accumulator.type) &&
                     store.values[0].Is(ScalarOp::kMul);
-  if (!sums) return Wrong(tile, "wanted a sum of products");
+  if (!sums) return Wrong("wanted a sum of products");
   const std::optional<int> first = SlotOf(store.values[0].operands()[0]);
   const std::optional<int> second = SlotOf(store.values[0].operands()[1]);
   const auto is_read = [&](const std::optional<int>& slot) {
     return slot && *slot >= 0 && *slot < std::ssize(store.reads);
   };
-  if (!is_read(first) || !is_read(second)) return Wrong(tile, "wanted products of elements");
+  if (!is_read(first) || !is_read(second)) return Wrong("wanted products of elements");
   parts.left = *first;
   parts.right = *second;
   const std::string why = Mismatch(parts, nest);
   if (why.empty()) return parts;
   std::swap(parts.left, parts.right);
   if (Mismatch(parts, nest).empty()) return parts;
-  return Wrong(tile, why);
+  return Wrong(why);
+}
+
+Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest) {
+  Result<TileParts> parts = MatchTile(tile, nest);
+  if (parts) return parts;
+  Error error = std::move(parts).error();
+  error.message = fmt::format("tile {}: {}", tile.intrinsic, error.message);
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace tunec

@@ -75,6 +75,8 @@ struct TileParts {
 /// the entry's loops, from 0 to their extents, around one sum of products; an operand of another
 /// type, or whose elements lie otherwise.
 Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest);
+/// The same; an error says why alone, for whoever names the tile otherwise.
+Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest);
 
 /// Why storage offsets over the loops' variables are not as the entry wants them; empty when they
 /// are. `variables` by TileAxis, -1 where there is no loop. `what` names the operand.

@@ -1,10 +1,9 @@
 #include "schedule/apply.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "ir/tile_intrinsic.h"
 #include "ir/visit_loop_nest.h"
@@ -12,12 +11,9 @@
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "schedule/steps/apply_loop_steps.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {
-
-constexpr int64_t kLongestVectorLoop = 64;
 
 // Regrouping changes the rounding of float sums and products; it never changes an integer or
 // the largest of some numbers.
@@ -64,77 +60,10 @@ Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
   return Apply(compute, step);
 }
 
-Status ApplyToTree(ScheduleTree& tree, const std::vector<LoopStep>& steps) {
-  for (const LoopStep& step : steps) {
-    TUNEC_RETURN_IF_ERROR(
-        std::visit([&](const auto& of_kind) { return Apply(tree, of_kind); }, step));
-  }
-  return {};
-}
-
-// A copy into another storage order walks the destination: tasks over its first dimension,
-// vectors along its last.
-Status ScheduleCopy(ScheduleTree& tree, const std::string& statement,
-                    const std::vector<PackStep::Axis>& axes) {
-  ReorderStep order;
-  for (const PackStep::Axis& axis : axes) {
-    std::string loop = fmt::format("{}.d{}", statement, axis.dimension);
-    if (axis.part == PackStep::Part::kQuotient) {
-      TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{loop, {axis.factor}}));
-      loop += ".0";
-      TUNEC_RETURN_IF_ERROR(Apply(tree, IsolateStep{loop}));
-    } else if (axis.part == PackStep::Part::kRemainder) {
-      loop += ".1";
-    }
-    order.loops.push_back(std::move(loop));
-  }
-  if (order.loops.empty()) return {};
-  if (order.loops.size() > 1) TUNEC_RETURN_IF_ERROR(Apply(tree, order));
-  std::string innermost = order.loops.back();
-  TUNEC_ASSIGN(const VarId last, LoopNamed(tree, innermost));
-  if (tree.loops[last].extent > kLongestVectorLoop) {
-    TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{innermost, {kLongestVectorLoop}}));
-    TUNEC_RETURN_IF_ERROR(Apply(tree, IsolateStep{innermost + ".0"}));
-    if (order.loops.size() == 1) order.loops.front() = innermost + ".0";
-    innermost += ".1";
-  }
-  TUNEC_RETURN_IF_ERROR(Apply(tree, VectorizeStep{innermost}));
-  if (order.loops.front() == innermost) return {};
-  return Apply(tree, ParallelizeStep{order.loops.front()});
-}
-
 ScheduledTree Unscheduled(const Compute& compute) {
   ScheduleTree tree = OriginalTree(compute);
   Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   return {std::move(tree), std::move(dependences)};
-}
-
-const PackStep* PackNamed(const Schedule& schedule, const std::string& packed_name) {
-  for (const ComputeStep& step : schedule.compute_steps) {
-    const auto* pack = std::get_if<PackStep>(&step);
-    if (pack != nullptr && pack->tensor + ".pack" == packed_name) return pack;
-  }
-  return nullptr;
-}
-
-// The storage order of what a split or widened operand's statement writes: that of a pack step, or
-// row-major. Its iterators are the dimensions but for the planes.
-std::vector<PackStep::Axis> AxesOfSplit(const Schedule& schedule, const Statement& split) {
-  std::vector<PackStep::Axis> axes;
-  const int planes = split.writes.size() > 1 ? 1 : 0;
-  for (const ComputeStep& step : schedule.compute_steps) {
-    const auto* pack = std::get_if<PackStep>(&step);
-    if (pack == nullptr || pack->tensor != split.name) continue;
-    for (PackStep::Axis axis : pack->axes) {
-      axis.dimension -= planes;
-      if (axis.dimension >= 0) axes.push_back(axis);
-    }
-    return axes;
-  }
-  for (size_t d = 0; d < split.iterators.size(); ++d) {
-    axes.push_back({.dimension = static_cast<int>(d)});
-  }
-  return axes;
 }
 
 // The statement that packs, splits or widens a weight as a Compute of its own.
@@ -154,7 +83,7 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
 // Takes the packing, splitting and widening of weights out of the Compute; what they produced
 // becomes a weight. What is made of such a product again stays: a nest of its own has one weight to
 // begin with.
-Result<std::vector<ScheduledTree>> TakePrepacks(Compute& compute, const Schedule& schedule) {
+std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
   std::vector<Statement> kept;
   std::set<TensorId> made;
@@ -166,18 +95,47 @@ Result<std::vector<ScheduledTree>> TakePrepacks(Compute& compute, const Schedule
       kept.push_back(std::move(statement));
       continue;
     }
-    const PackStep* pack = PackNamed(schedule, statement.name);
-    ScheduledTree prepack = Unscheduled(PrepackCompute(compute, statement));
-    TUNEC_RETURN_IF_ERROR(
-        ScheduleCopy(prepack.tree, statement.name,
-                     pack != nullptr ? pack->axes : AxesOfSplit(schedule, statement)));
-    prepacks.push_back(std::move(prepack));
+    prepacks.push_back(Unscheduled(PrepackCompute(compute, statement)));
     made.insert(statement.writes[0].tensor);
     compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
   }
   compute.statements = std::move(kept);
   compute = RemoveUnusedTensors(compute);
   return prepacks;
+}
+
+// Whether a step names a loop or a statement of the tree. A tensor may be of several trees.
+class NamesPlaceIn {
+ public:
+  explicit NamesPlaceIn(const ScheduleTree& tree) : tree_(tree) {}
+
+  template <class Value>
+  void operator()(const StepArgument& argument, const Value& value) {
+    if (argument.name != argument::kTensor.name) Look(value);
+  }
+  bool found() const { return found_; }
+
+ private:
+  void Look(const std::string& name) {
+    found_ |= tree_.FindLoop(name).has_value() || tree_.FindStatement(name).has_value();
+  }
+  void Look(const std::vector<std::string>& names) {
+    for (const std::string& name : names) Look(name);
+  }
+  void Look(const auto&) {}  // a number or a word of the language
+
+  const ScheduleTree& tree_;
+  bool found_ = false;
+};
+
+// The tree whose loops the step shapes: the kernel's, unless it names what makes a weight's copy.
+ScheduleTree& TreeOf(ScheduledTrees& trees, const auto& step) {
+  for (ScheduledTree& prepack : trees.prepacks) {
+    NamesPlaceIn names(prepack.tree);
+    step.Fields(step, names);
+    if (names.found()) return prepack.tree;
+  }
+  return trees.kernel.tree;
 }
 
 }  // namespace
@@ -195,15 +153,12 @@ Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedu
 }
 
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule) {
-  TUNEC_ASSIGN(std::vector<ScheduledTree> prepacks, TakePrepacks(compute, schedule));
+  std::vector<ScheduledTree> prepacks = TakePrepacks(compute);
   ScheduledTrees trees{Unscheduled(compute), std::move(prepacks)};
-  ScheduleTree& tree = trees.kernel.tree;
-  for (const Statement& statement : compute.statements) {
-    if (const PackStep* pack = PackNamed(schedule, statement.name)) {
-      TUNEC_RETURN_IF_ERROR(ScheduleCopy(tree, statement.name, pack->axes));
-    }
+  for (const LoopStep& step : schedule.loop_steps) {
+    TUNEC_RETURN_IF_ERROR(std::visit(
+        [&](const auto& of_kind) { return Apply(TreeOf(trees, of_kind), of_kind); }, step));
   }
-  TUNEC_RETURN_IF_ERROR(ApplyToTree(tree, schedule.loop_steps));
   return trees;
 }
 

@@ -28,11 +28,12 @@ struct ScheduledTree {
 
 struct ScheduledTrees {
   ScheduledTree kernel;
-  std::vector<ScheduledTree> prepacks;  // what packs, splits or widens a weight, each its own
+  std::vector<ScheduledTree> prepacks;  // what packs, splits or widens a weight, each by itself
 };
 
 /// The loops that the schedule's loop steps make of statements that were rewritten by its compute
-/// steps; nothing is proven of them. Errors: kInvalidArgument when a step does not fit.
+/// steps; nothing is proven of them. A step that names what makes a weight's copy, or a loop of it,
+/// shapes the tree of that. Errors: kInvalidArgument when a step does not fit.
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
 
 /// kIllegalSchedule naming the violated dependence, kResourceLimit when isl gives up.

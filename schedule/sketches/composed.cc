@@ -4,11 +4,13 @@
 // itself; that the whole is legal is proven when the schedule is applied.
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <set>
 
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
 #include "schedule/sketches/knobs.h"
+#include "schedule/sketches/order_copies.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/sub_compute.h"
 
@@ -176,8 +178,9 @@ void Composer::AddOthers(size_t begin, size_t end) {
   AddFirst(begin, end, std::move(affine));
 }
 
-// What two parts pack alike is packed once.
-Schedule Fill(const std::string& lowering, const std::vector<Sketch>& parts,
+// What two parts pack alike is packed once. What is an argument of a part may be computed by
+// another, and then is no copy.
+Schedule Fill(const std::string& lowering, const Compute& compute, const std::vector<Sketch>& parts,
               const PartValues& values) {
   Schedule schedule{.lowering = lowering};
   for (size_t p = 0; p < parts.size(); ++p) {
@@ -189,6 +192,7 @@ Schedule Fill(const std::string& lowering, const std::vector<Sketch>& parts,
     }
     std::ranges::move(part.loop_steps, std::back_inserter(schedule.loop_steps));
   }
+  OrderCopies(compute, schedule);
   return schedule;
 }
 
@@ -218,8 +222,9 @@ std::optional<Sketch> Composer::Compose(const char* name) {
     }
   }
   if (!any_ || groups_ < 2) return std::nullopt;
-  const auto write = [lowering = name_, parts = std::move(parts_)](const PartValues& values) {
-    return Fill(lowering, parts, values);
+  const auto write = [lowering = name_, compute = std::make_shared<const Compute>(compute_),
+                      parts = std::move(parts_)](const PartValues& values) {
+    return Fill(lowering, *compute, parts, values);
   };
   return MakeSketch(name, KnobsOf(knobs_), write);
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/sketches/order_copies.h"
+
 namespace tunec {
 namespace {
 
@@ -22,6 +24,7 @@ class TileWriter {
     Reorder();
     Attach();
     Finish();
+    OrderCopies(*plan_.compute, schedule_);
     return std::move(schedule_);
   }
 

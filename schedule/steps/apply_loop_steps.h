@@ -14,6 +14,7 @@ Status Apply(ScheduleTree& tree, const IsolateStep& step);
 Status Apply(ScheduleTree& tree, const UnrollStep& step);
 Status Apply(ScheduleTree& tree, const VectorizeStep& step);
 Status Apply(ScheduleTree& tree, const ParallelizeStep& step);
+Status Apply(ScheduleTree& tree, const StorageOrderStep& step);
 Status Apply(ScheduleTree& tree, const ComputeAtStep& step);
 Status Apply(ScheduleTree& tree, const StageStep& step);
 Status Apply(ScheduleTree& tree, const NonTemporalStep& step);

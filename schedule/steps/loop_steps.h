@@ -156,6 +156,25 @@ struct ParallelizeStep {
   bool operator==(const ParallelizeStep&) const = default;
 };
 
+/// `storage_order B.pack 64`: the statement's loops walk the tensor that it writes as that is
+/// stored, its first dimension in tasks, its last one in vectors of at most 64 lanes: how a copy
+/// into another order is made.
+///   before: for d0 < 29 { for d1 < 13 {      stored as [floor(d1/8), d0, d1 mod 8]
+///   after:  parallel for d1.0 < 2 { for d0 < 29 { vector for d1.1 < 8 {
+struct StorageOrderStep {
+  static constexpr std::string_view kName = "storage_order";
+  std::string statement;
+  int64_t lanes = 1;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kStatement, self.statement);
+    visit(
+        StepArgument{
+            .name = "LANES", .wanted = "a number of lanes", .least = 1, .most = int64_t{1} << 12},
+        self.lanes);
+  }
+  bool operator==(const StorageOrderStep&) const = default;
+};
+
 /// `bind acc.i.0 grid.y`: the loop's iterations become blocks of threads, or with `block.x` the
 /// threads of a block.
 ///   before: for i.0 < 3 { for i.1 < 16 {   after: grid.y for i.0 < 3 { block.x for i.1 < 16 {
@@ -280,11 +299,11 @@ struct NonTemporalStep {
   bool operator==(const NonTemporalStep&) const = default;
 };
 
-using LoopStep =
-    std::variant<SplitStep, ReorderStep, FuseStep, SkewStep, PeelStep, DistributeStep,
-                 UnrollJamStep, SwizzleStep, IsolateStep, UnrollStep, VectorizeStep,
-                 ParallelizeStep, BindStep, PipelineStep, WavefrontStep, PrefetchStep,
-                 ComputeAtStep, ReverseComputeAtStep, StageStep, TensorizeStep, NonTemporalStep>;
+using LoopStep = std::variant<SplitStep, ReorderStep, FuseStep, SkewStep, PeelStep, DistributeStep,
+                              UnrollJamStep, SwizzleStep, IsolateStep, UnrollStep, VectorizeStep,
+                              ParallelizeStep, StorageOrderStep, BindStep, PipelineStep,
+                              WavefrontStep, PrefetchStep, ComputeAtStep, ReverseComputeAtStep,
+                              StageStep, TensorizeStep, NonTemporalStep>;
 static_assert(AreSteps<LoopStep>);
 
 }  // namespace tunec

@@ -136,13 +136,13 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
   do {
     if (!Fits(tree, *intrinsic, axes, loops, store)) continue;
     const LoopNest trial = TrialNest(tree, step.intrinsic, loops, store);
-    const auto parts = PartsOf(std::get<Tile>(trial.phases[0].body[0].value), trial);
+    const auto parts = MatchTile(std::get<Tile>(trial.phases[0].body[0].value), trial);
     if (parts) {
       for (const VarId loop : loops) tree.loops[loop].in_tile = true;
       tree.loops[outermost].tile = LoopTile{step.intrinsic, loops};
       return {};
     }
-    if (!why) why = parts.error().message.substr(("tile " + step.intrinsic + ": ").size());
+    if (!why) why = parts.error().message;
   } while (std::ranges::next_permutation(loops).found);
   return Refuse(step, why ? *why : Describe(tree, *intrinsic, axes, chain.loops));
 }

@@ -101,6 +101,20 @@ TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
   EXPECT_NE(space("tile/j", "rows"), space("tile/j", "columns"));
 }
 
+// Nor did texts say then how copies are stored.
+TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnHowCopiesAreStored) {
+  const auto space = [](std::vector<LoopStep> steps) {
+    Sketch sketch = MakeSketch("tile", {{"rows", Scale(5), 2}});
+    sketch.fill = [steps](const std::vector<int64_t>&) {
+      return Schedule{.lowering = "direct", .loop_steps = steps};
+    };
+    return SearchSpace({sketch, MakeSketch("naive", {})}).Fingerprint();
+  };
+  const LoopStep split = SplitStep{"acc.i", {4}};
+  EXPECT_EQ(space({StorageOrderStep{"w.pack", 64}, split}), space({split}));
+  EXPECT_NE(space({split}), space({SplitStep{"acc.i", {8}}}));
+}
+
 TEST(SearchSpaceTest, TransfersTheNearestValues) {
   const SearchSpace space = SmallSpace();
   const auto moved = space.Transfer("sketch=direct/tile rows=100 depth=7");

@@ -227,6 +227,10 @@ TEST(TrialBudget, AModelIsTheSetOfItsKeys) {
   EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a}));
   EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a, a}));
   EXPECT_NE(ModelIdentity({a, b}), ModelIdentity({a}));
+  // Trials survive a new schedule language, and so does what they were charged to.
+  TuningKey older = a;
+  --older.schedule_version;
+  EXPECT_EQ(ModelIdentity({older, b}), ModelIdentity({a, b}));
 }
 
 TEST(Ceilings, TheGreaterHolds) {

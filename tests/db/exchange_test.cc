@@ -16,6 +16,11 @@ using testing::IsEmpty;
 
 constexpr ExchangeCounts kNothing{};
 
+/// That of the exports below, whose schedules are of version 1 of their language.
+TuningKey KeyOfExports(const char* workload = "w") {
+  return {.workload = {.text = workload}, .target = "x86-64", .policy = "p", .schedule_version = 2};
+}
+
 /// Records something of every kind; `salt` makes databases that agree in part.
 void Fill(Database& database, int salt) {
   for (int task = 0; task < 4; ++task) {
@@ -58,9 +63,9 @@ TEST(Exchange, ReadsTheFirstVersion) {
 )");
   Database database = OpenForTest();
   ASSERT_TRUE(database.Import(in, "lines").has_value());
-  TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
+  TuningKey key = KeyOfExports();
   EXPECT_EQ(database.Converged(key)->value(), (Convergence{9, ConvergenceReason::kUnknown, 0}));
-  std::istringstream newer(R"({"record":"tunec_database","version":4})");
+  std::istringstream newer(R"({"record":"tunec_database","version":5})");
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
@@ -86,7 +91,7 @@ TEST(Exchange, WrongResultsOfTheFirstVersionAreLeftOut) {
                         "\n") +
         trial("ok", "a") + trial("wrong result", "b"));
   };
-  const TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
+  const TuningKey key = KeyOfExports();
   for (const int version : {1, 2}) {
     std::istringstream in = export_of(version);
     Database database = OpenForTest();
@@ -99,7 +104,7 @@ TEST(Exchange, WrongResultsOfTheFirstVersionAreLeftOut) {
 
 // Up to version 2 some sketches were numbered by their place.
 TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
-  const TuningKey key{.workload = {.text = "w"}, .target = "x86-64", .policy = "p"};
+  const TuningKey key = KeyOfExports();
   for (const int version : {1, 2, 3}) {
     std::istringstream in(
         fmt::format(R"({{"record":"tunec_database","version":{}}})", version) +
@@ -116,6 +121,42 @@ TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
     ASSERT_TRUE(database.Import(in, "lines").has_value());
     EXPECT_EQ(database.Best(key)->value().note,
               version < 3 ? "sketch=direct/tile/j rows=7" : "sketch=direct/tile2 rows=7");
+  }
+}
+
+// Up to version 3 schedules did not say how their copies are made.
+TEST(Exchange, SchedulesOfOlderVersionsSpellOutTheirCopies) {
+  const char* workload = "compute group {\n  weight w1: f32[8, 8] constant\n}\n";
+  const auto trial = [](const char* schedule) {
+    return fmt::format(
+        R"({{"record":"trial","task":1,"status":"ok","median_seconds":0.001,"mad_seconds":0,)"
+        R"("samples":[0.001],"accuracy_error":0,"schedule":"{}",)"
+        R"("message":"","compile_ms":9,"check_ms":2,"measure_ms":30,)"
+        R"("note":"","created_at":1,"tool_version":"0"}})"
+        "\n",
+        schedule);
+  };
+  for (const int version : {1, 2, 3, 4}) {
+    std::istringstream in(fmt::format(R"({{"record":"tunec_database","version":{}}})", version) +
+                          R"(
+{"record":"target","id":1,"text":"x86-64"}
+{"record":"workload","id":1,"kind":"matmul","description":"fc1","flops":2,"bytes":1,"text":)"
+                          R"("compute group {\n  weight w1: f32[8, 8] constant\n}\n"}
+{"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":1,"converged":7}
+)" + trial(R"(lower direct\npack w1 1 0\nsplit acc.j 16\n)") +
+                          R"({"record":"charge","task":1,"model":"m","trials":1})"
+                          "\n");
+    Database database = OpenForTest();
+    ASSERT_TRUE(database.Import(in, "lines").has_value());
+    TuningKey key = KeyOfExports(workload);
+    if (version == 4) key.schedule_version = 1;
+    EXPECT_EQ(database.Best(key)->value().schedule,
+              version == 4
+                  ? "lower direct\npack w1 1 0\nsplit acc.j 16\n"
+                  : "lower direct\npack w1 1 0\nstorage_order w1.pack 64\nsplit acc.j 16\n");
+    EXPECT_EQ(database.Converged(key)->value().space, 7);
+    EXPECT_EQ(*database.Charged("m"), 1);
+    EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
   }
 }
 
@@ -198,7 +239,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 4})", "export version 4, wanted at most 3"},
+      {R"({"record": "tunec_database", "version": 5})", "export version 5, wanted at most 4"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 has not been introduced"},

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "db/schema.h"
+#include "support/hash.h"
 #include "tests/db/samples.h"
 
 namespace tunec {
@@ -446,6 +447,62 @@ TEST(Schema, SketchesHaveNamesSinceVersion5) {
   EXPECT_EQ(raw.execAndGet("SELECT group_concat(note, ';') FROM trials").getString(),
             "sketch=direct/tile/j rows=7 by=random seed=1;sketch=direct/rows");
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks").getInt(), 77);
+}
+
+// Schedules say how copies are made; all else of a task stays.
+TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
+  constexpr const char* kOld = "lower direct\npack w1 1 0\nsplit acc.j 16\n";
+  constexpr const char* kSpelled =
+      "lower direct\npack w1 1 0\nstorage_order w1.pack 64\nsplit acc.j 16\n";
+  constexpr const char* kPlain = "lower direct\nsplit acc.j 16\n";
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  {
+    SQLite::Database raw(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    ASSERT_TRUE(Migrate(raw, path, Migrations().first(5)).has_value());
+    const auto add = [&](int task, const char* schedule, double seconds) {
+      raw.exec(fmt::format(
+          "INSERT INTO trials(task, schedule_hash, schedule, status, median_seconds, mad_seconds, "
+          "samples, message, compile_ms, check_ms, measure_ms, note, created_at, tool_version) "
+          "VALUES ({}, '{}', '{}', 1, {}, 0, '[]', '', 0, 0, 0, 'a note', 1, '')",
+          task, StableHash(schedule), schedule, seconds));
+    };
+    const std::string weight = "compute group {\n  weight w1: f32[8, 8] constant\n}\n";
+    const std::string workspace = "compute group {\n  workspace w1: f32[8, 8]\n}\n";
+    raw.exec(
+        fmt::format("INSERT INTO workloads VALUES (1, '{}', '{}', 'k', 'd', 1, 1), "
+                    "(2, '{}', '{}', 'k', 'd', 1, 1);"
+                    "INSERT INTO targets VALUES (1, '{}', 't');"
+                    "INSERT INTO tasks(id, workload, target, policy, schedule_version, "
+                    "converged) VALUES (1, 1, 1, 'p', 1, 77), (2, 2, 1, 'p', 1, 0);"
+                    "INSERT INTO charges VALUES ('m', 1, 2);"
+                    "INSERT INTO artifacts(key_hash, key_text, object, hash, metadata, "
+                    "created_at) VALUES ('h', 'schedule language 1', x'00', 'h', '{{}}', 1)",
+                    StableHash(weight), weight, StableHash(workspace), workspace, StableHash("t")));
+    add(1, kPlain, 2);
+    add(1, kOld, 1);
+    add(2, kOld, 1);
+  }
+  // Reading only leaves the file as it is, and sees the same.
+  for (const OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
+    const Database database = OpenForTest(path, mode);
+    const auto key = [&](const char* declaration) {
+      return TuningKey{
+          .workload = {.text = fmt::format("compute group {{\n  {}\n}}\n", declaration)},
+          .target = "t",
+          .policy = "p",
+          .schedule_version = 2};
+    };
+    const TuningKey packed = key("weight w1: f32[8, 8] constant");
+    EXPECT_EQ(database.Best(packed)->value().schedule, kSpelled);
+    EXPECT_EQ(database.Best(packed)->value().note, "a note");
+    EXPECT_EQ(database.Find(packed, kPlain)->value().median_seconds, 2);
+    EXPECT_EQ(database.Converged(packed)->value().space, 77);
+    EXPECT_EQ(*database.Charged("m"), 2);
+    EXPECT_EQ(database.Best(key("workspace w1: f32[8, 8]"))->value().schedule, kOld);
+    EXPECT_EQ(database.Stats()->artifacts, 0);
+    EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
+  }
 }
 
 TEST(Schema, ForeignTablesAreNotClaimed) {

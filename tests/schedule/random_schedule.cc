@@ -79,13 +79,15 @@ class Generator {
     }
   }
 
-  // The pipeline makes them beforehand, in nests of their own.
+  // The pipeline makes them beforehand, in nests of their own, as a step may say.
   void TakeSplitConstants() {
     std::erase_if(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];
       const bool taken = written.constant && written.role == TensorRole::kWorkspace;
-      if (taken) written.role = TensorRole::kWeight;
-      return taken;
+      if (!taken) return false;
+      written.role = TensorRole::kWeight;
+      if (Below(2) == 0) schedule_.Add(StorageOrderStep{statement.name, 1 + Below(20)});
+      return true;
     });
   }
 
@@ -275,8 +277,6 @@ class Generator {
 
   // Whether the tree takes the step, which then becomes the schedule's.
   bool Add(const LoopStep& step) {
-    // The pipeline shapes the loops of copies itself.
-    if (Print(step).find(".pack") != std::string::npos) return false;
     // A step that fails may leave the tree half changed.
     ScheduleTree changed = tree_;
     const Status applied =
@@ -290,7 +290,7 @@ class Generator {
   LoopStep RandomStep(const TreeNode* loop) {
     const std::vector<const TreeNode*> chain = Chain(loop);
     const std::string& statement = Any(tree_.statements).name;
-    switch (Below(24)) {
+    switch (Below(25)) {
       case 0:
         return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]), NewName()};
       case 1:
@@ -331,6 +331,8 @@ class Generator {
         return BindStep{Name(loop), RandomAxis(Below(2) == 0)};
       case 21:
         return PipelineStep{Name(loop), 2 + Below(3)};
+      case 22:
+        return StorageOrderStep{statement, 1 + Below(20)};
       default: {
         SplitStep split{.loop = Name(loop)};
         for (int i = Below(2); i >= 0; --i) split.factors.push_back(1 + Below(6));

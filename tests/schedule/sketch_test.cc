@@ -241,7 +241,8 @@ TEST(Sketches, PackWeightsOfGroups) {
   const Compute compute = MustParse(kGroupedConv);
   const std::vector<Sketch> sketches = SketchesOn(compute);
   const std::string schedule = Print(sketches[0].Fill(sketches[0].InitialDecisions()));
-  EXPECT_NE(schedule.find("pack W 2 3 1 0\n"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("pack W 2 3 1 0\nstorage_order W.pack 64\n"), std::string::npos)
+      << schedule;
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
@@ -269,6 +270,8 @@ TEST(Sketches, WidenWhatIsUsedOften) {
   const std::string many = schedule(512);
   EXPECT_NE(many.find("widen A acc\nwiden B acc\npack B.wide 1/"), std::string::npos) << many;
   EXPECT_EQ(many.find("f32(B"), std::string::npos) << many;
+  EXPECT_NE(many.find("\nstorage_order B.wide 64\n"), std::string::npos) << many;
+  EXPECT_EQ(many.find("storage_order A.wide"), std::string::npos) << many;
   EXPECT_NE(many.find("A.wide: f32["), std::string::npos) << many;
   const std::string few = schedule(8);
   EXPECT_NE(few.find("widen A acc\npack B 1/"), std::string::npos) << few;

@@ -10,6 +10,7 @@
 namespace tunec::test {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -223,6 +224,25 @@ constexpr Example kExamples[] = {
     {"pack_guarded", kStridedConv, "pack X 0 2 3 1"},
     {"pack_two", kMatmul, "pack A 1 0\npack B 1 0"},
     {"pack_workspace", kMatmul, "pack acc 1/8 0 1%8"},
+    {"storage_order", kMatmul, "pack B 1/8 0 1%8\nstorage_order B.pack 64"},
+    {"storage_order_of_a_constant", kWeightMatmul, "pack B 0/16 1 0%16\nstorage_order B.pack 64"},
+    {"storage_order_remainder_first", kMatmul, "pack B 1%8 0 1/8\nstorage_order B.pack 64"},
+    {"storage_order_of_many_dimensions", kStridedConv,
+     "pack X 0 2/4 3 2%4 1\npack W 1 0/8 3 2 0%8\nstorage_order X.pack 64\n"
+     "storage_order W.pack 4"},
+    {"storage_order_in_short_vectors", kMatmul,
+     "pack A 1 0\npack B 1 0\nstorage_order A.pack 8\nstorage_order B.pack 5"},
+    {"storage_order_of_one_dimension", kWeightMatmul, "pack bias 0\nstorage_order bias.pack 16"},
+    {"storage_order_of_terms", kWeightMatmul,
+     "precision acc bf16 3\npack B.bf16 0 1/16 2/2 1%16 2%2\nstorage_order B.bf16 64\n"
+     "storage_order A.bf16 16"},
+    {"storage_order_of_wide_copies", kHalfMatmul,
+     "widen A acc\nwiden B acc\npack B.wide 1/16 0 1%16\nstorage_order A.wide 16\n"
+     "storage_order B.wide 64"},
+    {"storage_order_of_what_is_no_copy", kMatmul, "storage_order C 4"},
+    {"steps_for_the_copy_of_a_constant", kWeightMatmul,
+     "pack B 1 0\nsplit B.pack.d1 8\nreorder B.pack.d1.0 B.pack.d0 B.pack.d1.1\n"
+     "vectorize B.pack.d1.1\nsplit acc.i 4"},
     {"precision", kMatmul, "precision acc bf16 3"},
     {"precision_of_weight", kWeightMatmul,
      "precision acc bf16 3\npack B.bf16 0 1/16 2/2 1%16 2%2\nvectorize A.bf16.d1"},
@@ -549,6 +569,24 @@ constexpr Refusal kRefusals[] = {
      "precision Y: not all of its operand t may be written"},
     {"precision_padded_by_ones", kPaddedByOnes, "precision Y bf16 3",
      "precision Y: its operand X is 1 outside of its guard"},
+    {"storage_order_unknown", kMatmul, "storage_order B.pack 64",
+     "storage_order B.pack: there is no such statement"},
+    {"storage_order_of_a_sum", kMatmul, "storage_order acc 64",
+     "storage_order acc: its iterators are not the dimensions in which acc is stored"},
+    {"storage_order_of_diagonals", kDiagonals, "storage_order Y.init 64",
+     "storage_order Y.init: its iterators are not the dimensions in which Y is stored"},
+    {"storage_order_of_several", kUncast, "storage_order Y 64",
+     "storage_order Y: it writes several tensors"},
+    {"storage_order_of_split_loops", kMatmul,
+     "pack B 1/8 0 1%8\nsplit B.pack.d1 4\nstorage_order B.pack 64",
+     "there is no loop B.pack.d1; there are B.pack.d0 B.pack.d1.0 B.pack.d1.1 acc.init.i "
+     "acc.init.j acc.i acc.j acc.k C.i C.j"},
+    {"storage_order_inside_another", kMatmul,
+     "pack B 1 0\nreorder acc.k acc.i acc.j\ncompute_at B.pack acc.k\nstorage_order B.pack 64",
+     "there is no loop B.pack.d0; there are acc.init.i acc.init.j acc.k B.pack.j acc.i acc.j C.i "
+     "C.j"},
+    {"steps_for_a_constant_and_the_kernel", kWeightMatmul, "pack B 1 0\ncompute_at B.pack acc.i",
+     "there is no loop acc.i; there are B.pack.d0 B.pack.d1"},
     {"pack_dimension", kMatmul, "pack A 0 2", "pack A: it has no dimension 2"},
     {"pack_half", kMatmul, "pack A 0/4 1",
      "pack A: each dimension must appear once, or as quotient and remainder by one factor"},
@@ -695,6 +733,63 @@ TEST(Steps, PackedWeightsArePackedOnce) {
   ASSERT_EQ(kernel->prepack.size(), 1U);
   EXPECT_EQ(kernel->prepack[0].name, "B.pack");
   EXPECT_EQ(kernel->nest.phases.size(), 3U);  // init, product, output: no copy
+}
+
+// How a copy is made stands in the schedule alone.
+TEST(Steps, PackAloneCopiesPlainly) {
+  for (const std::string_view program : {kMatmul, kWeightMatmul}) {
+    const auto kernel =
+        LoopsOf(MustParse(program), MustParseSteps("pack B 1/8 0 1%8"), ReductionOrder::kAny);
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    const LoopNest& nest = program == kMatmul ? kernel->nest : kernel->prepack.at(0);
+    const std::string text = Print(nest);
+    const size_t begin = text.find("phase B.pack {");
+    ASSERT_NE(begin, std::string::npos) << text;
+    const std::string phase = text.substr(begin, text.find("phase ", begin + 1) - begin);
+    EXPECT_THAT(phase, HasSubstr("    for B_pack_d0 in 0 .. "));
+    EXPECT_THAT(phase, HasSubstr("      for B_pack_d1 in 0 .. "));
+    EXPECT_THAT(phase, Not(AnyOf(HasSubstr("parallel"), HasSubstr("vector"))));
+  }
+}
+
+TEST(Steps, StorageOrderStandsForOtherSteps) {
+  const auto packed = [](std::string_view program, std::string_view steps) {
+    const std::string lines = "pack B 1/8 0 1%8\n" + std::string(steps);
+    const auto kernel = LoopsOf(MustParse(program), MustParseSteps(lines), ReductionOrder::kAny);
+    if (!kernel) return kernel.error().message;
+    std::string text = Print(kernel->nest);
+    for (const LoopNest& prepack : kernel->prepack) text += Print(prepack);
+    return text;
+  };
+  for (const std::string_view program : {kMatmul, kWeightMatmul}) {
+    EXPECT_EQ(packed(program, "storage_order B.pack 64"),
+              packed(program,
+                     "split B.pack.d1 8\nisolate B.pack.d1.0\n"
+                     "reorder B.pack.d1.0 B.pack.d0 B.pack.d1.1\n"
+                     "vectorize B.pack.d1.1\nparallelize B.pack.d1.0"));
+    EXPECT_EQ(packed(program, "storage_order B.pack 3"),
+              packed(program,
+                     "split B.pack.d1 8\nisolate B.pack.d1.0\n"
+                     "reorder B.pack.d1.0 B.pack.d0 B.pack.d1.1\n"
+                     "split B.pack.d1.1 3\nisolate B.pack.d1.1.0\n"
+                     "vectorize B.pack.d1.1.1\nparallelize B.pack.d1.0"));
+  }
+}
+
+// Each element of a recurrence wants the one before it.
+TEST(Steps, StorageOrderIsProvenAsAnyOrderIs) {
+  constexpr std::string_view kRecurrence = R"(compute recurrence {
+  input X: f32[37]
+  output Y: f32[37]
+  Y[i: 37 sequential]:
+    Y[i] = (Y[i - 1] where (i - 1 >= 0) else 0.0) * 0.5 + X[i]
+}
+)";
+  const auto kernel =
+      LoopsOf(MustParse(kRecurrence), MustParseSteps("storage_order Y 8"), ReductionOrder::kAny);
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, ErrorCode::kIllegalSchedule);
+  EXPECT_THAT(kernel.error().message, HasSubstr("accesses of Y: the flow dependence"));
 }
 
 TEST(Steps, AsWrittenKeepsTheOrderOfSums) {

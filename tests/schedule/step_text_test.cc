@@ -32,6 +32,7 @@ unroll acc.k 4
 unroll acc.kw
 vectorize acc.j.1
 parallelize task
+storage_order B.pack 64
 compute_at y acc.j.0
 stage acc register acc.j.0
 stage row packed acc.j.0
@@ -188,6 +189,8 @@ constexpr Malformed kMalformed[] = {
      "a.sched:2:13: error: expected 'bf16' and a number of terms, found 'f32'"},
     {"lower d\nprecision s bf16 4",
      "a.sched:2:18: error: expected a number of terms from 1 to 3, found '4'"},
+    {"lower d\nstorage_order w.pack 0",
+     "a.sched:2:22: error: expected a number of lanes from 1 to 4096, found '0'"},
     {"lower d\npack w 1/0", "a.sched:2:8: error: expected a positive factor, found '1/0'"},
     {"lower d\npack w x", "a.sched:2:8: error: expected a dimension, found 'x'"},
     {"lower d\nsplit a.i 4\ninline t",
