@@ -67,6 +67,9 @@ struct KernelReport {
   double flops = 0;
   double bytes = 0;
   int phases = 1;
+  std::optional<double> recorded_seconds;  // of one run, as the tuner measured it; none: never
+  bool reused = false;                     // its object came from the database
+  std::vector<std::string> notes;          // what `on_log` was told of its schedule
 };
 
 /// What the database knew of the model's groups before anything was measured.
@@ -93,6 +96,8 @@ struct CompileReport {
   int phases = 0;    // of all launches: each ends with a barrier
   int64_t arena_bytes = 0;
 };
+/// Kernels of different workloads.
+size_t CountDistinctKernels(const CompileReport& report);
 
 struct CompiledModel {
   std::shared_ptr<const Executable> executable;
