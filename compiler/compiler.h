@@ -6,13 +6,16 @@
 // second start compiles and measures nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autotune/accuracy.h"
@@ -143,5 +146,11 @@ struct ModelOptions {
   OptionSpelling spelling = OptionSpelling::kFlags;  // in messages
 };
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
+
+/// The same from memory, which may go afterwards. `format` is `onnx` or `graph`; empty, it is told
+/// from how the bytes begin. There is no folder: external data of an ONNX model is kUnsupported,
+/// and a .graph text can have random weights only. Messages call the model `<memory>`.
+Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
+                             const ModelOptions& options);
 
 }  // namespace tunec
