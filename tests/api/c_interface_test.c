@@ -133,7 +133,8 @@ static void test_errors(void) {
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* every known option at once; a success leaves the message alone */
   CHECK(tunec_compile(tiny,
-                      "{\"target\":\"cpu\",\"threads\":1,\"trials\":0,\"accuracy\":\"f32\","
+                      "{\"target\":\"cpu\",\"threads\":1,\"share_threads\":true,\"trials\":0,"
+                      "\"accuracy\":\"f32\","
                       "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
                       "\"rules\":[],\"fast_math\":true,\"naive\":true,\"perf_map\":false,"
                       "\"constants\":{},\"dims\":{},\"disable_pass\":[\"fold_constants\"],"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
@@ -216,6 +216,26 @@ TEST(Session, RunsInSeveralThreadsAndMoves) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(right, ::testing::Each(200));
+}
+
+std::ptrdiff_t ThreadsOfThisProcess() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(Session, ManyShareThreads) {
+  const std::string options = R"({"threads": 4, "share_threads": true, "db": ""})";
+  const auto before = ThreadsOfThisProcess();
+  std::vector<Session> sessions;
+  for (int i = 0; i < 3; ++i)
+    sessions.push_back(Must(Session::CompileBytes(Bytes(kDoubleGraph), "graph", options)));
+  EXPECT_LE(ThreadsOfThisProcess(), before + 3);
+  sessions.erase(sessions.begin());
+  for (const Session& session : sessions) {
+    const std::vector<Tensor> inputs = session.NewInputs();
+    std::ranges::fill(Must(inputs[0].As<float>()), 1.5F);
+    const std::vector<Tensor> outputs = Must(session.Run(inputs));
+    EXPECT_THAT(Must(outputs[0].As<float>()), ElementsAre(3, 3, 3, 3));
+  }
 }
 
 }  // namespace

@@ -136,6 +136,8 @@ typedef struct tunec_callbacks {
  *       the tuning database (default: tunec/tunec.db in the user's cache folder)
  *   "threads": N
  *       threads of a run (default: 0: one per core)
+ *   "share_threads": true
+ *       run on the threads of the other models of the process that do, too
  *   "accuracy": "CONTRACT"
  *       exact, f32, tf32, bf16, or a bound as a number (default: f32)
  *   "cpu": "NAME"
@@ -157,10 +159,12 @@ typedef struct tunec_callbacks {
  *   "perf_map": true
  *       name the kernels for perf
  *
- * An accuracy may be a JSON number. Without "db" results are kept in the user's database, which is
- * left out where it cannot be opened; with null or "" nowhere. Inputs bound by "constants" are no
- * inputs of the executable. With a "cpu" that this machine is not, runs and trials are
- * TUNEC_DEVICE_ERROR.
+ * An executable has threads of its own, unless "share_threads" gives it those of the others with
+ * that option and as many threads: such models are to run in turns, for of runs at the same time
+ * one alone has the threads. An accuracy may be a JSON number. Without "db" results are kept in the
+ * user's database, which is left out where it cannot be opened; with null or "" nowhere. Inputs
+ * bound by "constants" are no inputs of the executable. With a "cpu" that this machine is not, runs
+ * and trials are TUNEC_DEVICE_ERROR.
  *
  * On success *out is a new executable, otherwise null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,
