@@ -6,12 +6,15 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "api/dlpack.h"
 #include "api/options.h"
 #include "compiler/compiler.h"
+#include "compiler/report_json.h"
 #include "ir/allocate_array.h"
 
 using tunec::ErrorCode;
@@ -32,6 +35,7 @@ static_assert(TUNEC_INTERNAL_ERROR == static_cast<int>(ErrorCode::kInternal));
 
 struct tunec_executable {
   std::shared_ptr<const tunec::Executable> executable;
+  std::string report;  // as JSON
 };
 
 namespace tunec {
@@ -103,16 +107,72 @@ void SetCallbacks(const tunec_callbacks& callbacks, CompileOptions& options) {
     };
 }
 
-Result<std::shared_ptr<const Executable>> CompileFile(
-    const std::string& path, const Settings& settings,
-    const std::optional<tunec_callbacks>& callbacks) {
-  TUNEC_ASSIGN(CompileOptions compile, MakeCompileOptions(settings));
-  if (callbacks) SetCallbacks(*callbacks, compile);
-  if (settings.verbose) compile.on_detail = compile.on_log;
-  TUNEC_ASSIGN(const Graph graph, LoadModel(path, settings));
-  TUNEC_ASSIGN(const std::unique_ptr<Database> database, OpenDatabase(settings, compile.on_log));
-  TUNEC_ASSIGN(CompiledModel model, Compile(graph, database.get(), compile));
-  return model.executable;
+/// The caller's functions; those that its header did not have yet are null. Functions that ours
+/// does not have yet must be null: they would be dropped silently.
+Result<tunec_callbacks> KnownCallbacks(const tunec_callbacks& given) {
+  constexpr size_t kEntry = sizeof(void*);
+  constexpr size_t kMost = 64 * kEntry;  // a greater size is no struct's, but a number not set
+  static_assert(sizeof(tunec_callbacks) % kEntry == 0 && sizeof(tunec_callbacks) <= kMost);
+  if (given.size < kEntry || given.size > kMost || given.size % kEntry != 0)
+    return Fail(ErrorCode::kInvalidArgument,
+                "callbacks.size is {}, expected sizeof(tunec_callbacks), here {}", given.size,
+                sizeof given);
+  const std::span bytes(reinterpret_cast<const std::byte*>(&given), given.size);
+  const std::span ours = bytes.first(std::min(bytes.size(), sizeof given));
+  const auto is_set = [](std::byte byte) { return byte != std::byte{0}; };
+  if (std::ranges::any_of(bytes.subspan(ours.size()), is_set))
+    return Fail(ErrorCode::kInvalidArgument,
+                "callbacks have functions beyond the {} bytes that this library knows",
+                sizeof given);
+  tunec_callbacks known = {};
+  std::memcpy(&known, ours.data(), ours.size());
+  return known;
+}
+
+/// The options of a call, read and checked.
+struct CompileCall {
+  Settings settings;
+  CompileOptions options;
+};
+
+Result<CompileCall> ReadCall(const char* options_json, const tunec_callbacks* callbacks) {
+  std::optional<tunec_callbacks> known;
+  if (callbacks != nullptr) {
+    TUNEC_ASSIGN(known, KnownCallbacks(*callbacks));
+  }
+  CompileCall call;
+  TUNEC_ASSIGN(call.settings, ParseApiOptions(options_json == nullptr ? "" : options_json));
+  TUNEC_ASSIGN(call.options, MakeCompileOptions(call.settings));
+  if (known) SetCallbacks(*known, call.options);
+  if (call.settings.verbose) call.options.on_detail = call.options.on_log;
+  return call;
+}
+
+Result<std::unique_ptr<tunec_executable>> CompileGraph(const Graph& graph,
+                                                       const CompileCall& call) {
+  TUNEC_ASSIGN(const std::unique_ptr<Database> database,
+               OpenDatabase(call.settings, call.options.on_log));
+  TUNEC_ASSIGN(const CompiledModel model, Compile(graph, database.get(), call.options));
+  const std::string report = ReportJson(model, call.options)
+                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return std::make_unique<tunec_executable>(model.executable, report);
+}
+
+/// What both ways to compile have in common: `load` reads the model, once the options are known
+/// to be right. `model` is the caller's pointer to it, `what` its name.
+template <class Load>
+int CompileModel(const void* model, std::string_view what, const char* options_json,
+                 const tunec_callbacks* callbacks, tunec_executable** out, Load load) noexcept {
+  return Guarded([&]() -> Status {
+    if (out != nullptr) *out = nullptr;
+    if (model == nullptr || out == nullptr)
+      return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : what);
+    TUNEC_ASSIGN(const CompileCall call, ReadCall(options_json, callbacks));
+    TUNEC_ASSIGN(const Graph graph, load(call.settings));
+    TUNEC_ASSIGN(auto executable, CompileGraph(graph, call));
+    *out = executable.release();
+    return {};
+  });
 }
 
 const TensorSpec* At(const std::vector<TensorSpec>& specs, size_t index) {
@@ -147,20 +207,6 @@ int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
   if (name == nullptr) return -1;
   const auto found = std::ranges::find(specs, std::string_view(name), &TensorSpec::name);
   return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
-}
-
-/// The caller's functions; those that its header did not have yet are null. Sizes beyond ours
-/// would drop functions silently.
-Result<tunec_callbacks> KnownCallbacks(const tunec_callbacks& given) {
-  constexpr size_t kEntry = sizeof(void*);
-  static_assert(sizeof(tunec_callbacks) % kEntry == 0);
-  if (given.size < kEntry || given.size > sizeof given || given.size % kEntry != 0)
-    return Fail(ErrorCode::kInvalidArgument,
-                "callbacks.size is {}, expected sizeof(tunec_callbacks), which is at most {}",
-                given.size, sizeof given);
-  tunec_callbacks known = {};
-  std::memcpy(&known, &given, given.size);
-  return known;
 }
 
 template <class Pointer>
@@ -213,21 +259,19 @@ int tunec_compile(const char* model_path, const char* options_json, tunec_execut
 
 int tunec_compile_with_callbacks(const char* model_path, const char* options_json,
                                  const tunec_callbacks* callbacks, tunec_executable** out) {
-  return tunec::Guarded([&]() -> Status {
-    if (out != nullptr) *out = nullptr;
-    if (model_path == nullptr || out == nullptr)
-      return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
-                         out == nullptr ? "out" : "model_path");
-    std::optional<tunec_callbacks> known;
-    if (callbacks != nullptr) {
-      TUNEC_ASSIGN(known, tunec::KnownCallbacks(*callbacks));
-    }
-    TUNEC_ASSIGN(const tunec::Settings settings,
-                 tunec::ParseApiOptions(options_json == nullptr ? "" : options_json));
-    TUNEC_ASSIGN(auto executable, tunec::CompileFile(model_path, settings, known));
-    *out = new tunec_executable{std::move(executable)};
-    return {};
-  });
+  return tunec::CompileModel(
+      model_path, "model_path", options_json, callbacks, out,
+      [&](const tunec::Settings& settings) { return tunec::LoadModel(model_path, settings); });
+}
+
+int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
+                        const char* options_json, const tunec_callbacks* callbacks,
+                        tunec_executable** out) {
+  return tunec::CompileModel(
+      bytes, "bytes", options_json, callbacks, out, [&](const tunec::Settings& settings) {
+        const auto* begin = static_cast<const std::byte*>(bytes);
+        return tunec::LoadModelBytes({begin, num_bytes}, format == nullptr ? "" : format, settings);
+      });
 }
 
 void tunec_release(tunec_executable* executable) {
@@ -317,6 +361,10 @@ uint64_t tunec_outside_indices(const tunec_executable* executable) {
     return {};
   });
   return count;
+}
+
+const char* tunec_report_json(const tunec_executable* executable) {
+  return executable == nullptr ? nullptr : executable->report.c_str();
 }
 
 const char* tunec_error_message(void) { return tunec::latest_error_text; }

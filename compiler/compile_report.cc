@@ -1,6 +1,7 @@
 #include "compiler/compile_report.h"
 
 #include <algorithm>
+#include <set>
 
 #include "autotune/fallback.h"
 #include "compiler/front_end.h"
@@ -19,7 +20,10 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
           .sketch_source = std::string(Name(SourceOf(built.schedule))),
           .flops = work.flops,
           .bytes = work.bytes,
-          .phases = static_cast<int>(built.code->image.launches.size())};
+          .phases = static_cast<int>(built.code->image.launches.size()),
+          .recorded_seconds = built.schedule.seconds,
+          .reused = built.reused,
+          .notes = built.notes};
 }
 
 std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tasks,
@@ -37,6 +41,12 @@ std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tas
 }
 
 }  // namespace
+
+size_t CountDistinctKernels(const CompileReport& report) {
+  std::set<std::string> workloads;
+  for (const KernelReport& kernel : report.kernels) workloads.insert(kernel.workload);
+  return workloads.size();
+}
 
 CompileReport MakeReport(const FrontReport& front, const Tasks& tasks, const TunedModel& tuned,
                          const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan) {

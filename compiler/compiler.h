@@ -6,13 +6,16 @@
 // second start compiles and measures nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autotune/accuracy.h"
@@ -46,8 +49,9 @@ struct CompileOptions {
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
-  std::string worker_path;     // of tunec-worker; empty: found beside the program or library
-  std::string failure_folder;  // failing candidates are written here as cases; empty: none
+  std::shared_ptr<ThreadPool> pool;  // that the executable runs on; null: one of its own
+  std::string worker_path;           // of tunec-worker; empty: found beside the program or library
+  std::string failure_folder;        // failing candidates are written here as cases; empty: none
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;     // one line for users, no newline
   std::function<void(const std::string&)> on_detail;  // likewise, for those who mend tunec
@@ -67,6 +71,9 @@ struct KernelReport {
   double flops = 0;
   double bytes = 0;
   int phases = 1;
+  std::optional<double> recorded_seconds;  // of one run, as the tuner measured it; none: never
+  bool reused = false;                     // its object came from the database
+  std::vector<std::string> notes;          // what `on_log` was told of its schedule
 };
 
 /// What the database knew of the model's groups before anything was measured.
@@ -93,6 +100,8 @@ struct CompileReport {
   int phases = 0;    // of all launches: each ends with a barrier
   int64_t arena_bytes = 0;
 };
+/// Kernels of different workloads.
+size_t CountDistinctKernels(const CompileReport& report);
 
 struct CompiledModel {
   std::shared_ptr<const Executable> executable;
@@ -138,5 +147,11 @@ struct ModelOptions {
   OptionSpelling spelling = OptionSpelling::kFlags;  // in messages
 };
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
+
+/// The same from memory, which may go afterwards. `format` is `onnx` or `graph`; empty, it is told
+/// from how the bytes begin. There is no folder: external data of an ONNX model is kUnsupported,
+/// and a .graph text can have random weights only. Messages call the model `<memory>`.
+Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
+                             const ModelOptions& options);
 
 }  // namespace tunec

@@ -82,17 +82,25 @@ void LogRefusal(const CompileOptions& options, const TuningTask& task,
                                 error.message));
 }
 
+// For users: a line that stays with the kernel.
+void Note(const CompileOptions& options, BuiltKernel& kernel, const std::string& line) {
+  Log(options, line);
+  kernel.notes.push_back(line);
+}
+
 // For users: what it costs that schedules were passed over.
-void LogFallback(const CompileOptions& options, const TuningTask& task, const Refusals& refusals,
-                 const RankedSchedule& used) {
+void NotePassedOver(const CompileOptions& options, const TuningTask& task, const Refusals& refusals,
+                    BuiltKernel& kernel) {
   if (refusals.records > 0) {
-    Log(options, fmt::format("{}: the tuned schedule does not apply any more: an untuned one is "
-                             "used; tune again",
-                             task.description));
-  } else if (refusals.sketches > 0 && SourceOf(used) == ScheduleSource::kNaive) {
-    Log(options, fmt::format("{}: no optimised schedule applies: it runs as plain loops on one "
-                             "thread, often many times slower",
-                             task.description));
+    Note(options, kernel,
+         fmt::format("{}: the tuned schedule does not apply any more: an untuned one is used; "
+                     "tune again",
+                     task.description));
+  } else if (refusals.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
+    Note(options, kernel,
+         fmt::format("{}: no optimised schedule applies: it runs as plain loops on one thread, "
+                     "often many times slower",
+                     task.description));
   }
 }
 
@@ -121,12 +129,13 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
     Result<CompiledKernel> code =
         reused ? std::move(*stored) : CompileKernel(*compute, schedule, kernel_options);
     if (code) {
-      LogFallback(options, task, refusals, *candidate);
+      BuiltKernel built{.schedule = *candidate, .reused = reused};
+      NotePassedOver(options, task, refusals, built);
       if (database != nullptr && !reused) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
       }
-      return BuiltKernel{std::make_shared<const CompiledKernel>(*std::move(code)), *candidate,
-                         reused};
+      built.code = std::make_shared<const CompiledKernel>(*std::move(code));
+      return built;
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
     LogRefusal(options, task, *candidate, code.error());
@@ -148,7 +157,7 @@ Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tas
     TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner));
     TUNEC_ASSIGN(const std::optional<std::string> note,
                  DescribeFallback(database, task, tuner, built.schedule));
-    if (note && options.on_log) options.on_log(*note);
+    if (note) Note(options, built, *note);
     kernels.push_back(std::move(built));
   }
   return kernels;

@@ -14,7 +14,8 @@ namespace tunec {
 struct BuiltKernel {
   std::shared_ptr<const CompiledKernel> code;
   RankedSchedule schedule;
-  bool reused = false;  // the object came from the database
+  bool reused = false;             // the object came from the database
+  std::vector<std::string> notes;  // what `on_log` was told of the schedule
 };
 
 /// Tries the task's schedules in order of rank until one applies and compiles. An illegal or

@@ -1,4 +1,7 @@
+// Models from files and from memory: the format decides who reads them, and which options they
+// have a use for.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "compiler/compiler.h"
@@ -8,6 +11,10 @@
 namespace tunec {
 namespace {
 
+enum class ModelFormat : uint8_t { kOnnx, kGraph };
+
+constexpr const char* kNameInMemory = "<memory>";
+
 Result<Array> ReadConstant(const std::string& path) {
   TUNEC_ASSIGN(const NamedArray file, ReadNpy(path));
   Array array(file.spec.type, file.spec.shape);
@@ -15,7 +22,7 @@ Result<Array> ReadConstant(const std::string& path) {
   return array;
 }
 
-Result<Graph> LoadOnnx(const std::string& path, const ModelOptions& options) {
+Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
   ImportOptions import{.shapes = options.shapes,
                        .constants = {},
                        .dims = options.dims,
@@ -25,8 +32,62 @@ Result<Graph> LoadOnnx(const std::string& path, const ModelOptions& options) {
     TUNEC_ASSIGN(Array array, ReadConstant(file));
     import.constants.emplace(name, std::move(array));
   }
-  return ImportOnnx(path, import);
+  return import;
 }
+
+// Refuses what a model of this format has no use for. `name` begins the messages.
+Status CheckOptions(ModelFormat format, const std::string& name, const ModelOptions& options) {
+  if (format == ModelFormat::kOnnx) {
+    if (!options.random_weights) return {};
+    return Fail(ErrorCode::kInvalidArgument, "{}: an ONNX model has its own weights", name);
+  }
+  if (!options.shapes.empty() || !options.dims.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: a .graph file states its shapes itself", name);
+  }
+  if (!options.constants.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "{}: constants are bound to inputs of ONNX models, a .graph file states its own",
+                name);
+  }
+  return {};
+}
+
+Result<ModelFormat> FormatOfFile(const std::filesystem::path& file) {
+  if (file.extension() == ".onnx") return ModelFormat::kOnnx;
+  if (file.extension() == ".graph") return ModelFormat::kGraph;
+  return Fail(ErrorCode::kInvalidArgument, "{}: unknown kind of model, wanted .onnx or .graph",
+              file.string());
+}
+
+// A .graph text begins with the word `graph`, after blanks and comments. No ONNX model does: its
+// first byte is the tag of a field of ModelProto, which are none of these characters.
+bool BeginsAsGraphText(std::string_view text) {
+  const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  for (;;) {
+    text.remove_prefix(std::ranges::find_if_not(text, is_blank) - text.begin());
+    if (!text.starts_with('#') && !text.starts_with("//")) return text.starts_with("graph");
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+}
+
+Result<ModelFormat> FormatOfBytes(std::string_view bytes, std::string_view format) {
+  if (format == "onnx") return ModelFormat::kOnnx;
+  if (format == "graph") return ModelFormat::kGraph;
+  if (format.empty()) return BeginsAsGraphText(bytes) ? ModelFormat::kGraph : ModelFormat::kOnnx;
+  return Fail(ErrorCode::kInvalidArgument, "the format of the model is '{}', wanted onnx or graph",
+              format);
+}
+
+// Refuses every weight: beside a text in memory lies no file.
+class NoFileBeside : public WeightSource {
+ public:
+  Result<Array> Reserve(const WeightRequest& request) const override {
+    return Fail(ErrorCode::kNotFound,
+                "weight {} has no bytes: wanted random weights, for there is no .safetensors file "
+                "beside a text in memory",
+                request.name);
+  }
+};
 
 }  // namespace
 
@@ -39,25 +100,25 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
   if (std::filesystem::is_directory(file, ignored)) {
     return Fail(ErrorCode::kInvalidArgument, "{} is a folder, wanted a model file", path);
   }
-  if (file.extension() == ".onnx") {
-    if (options.random_weights) {
-      return Fail(ErrorCode::kInvalidArgument, "{}: an ONNX model has its own weights", path);
-    }
-    return LoadOnnx(path, options);
+  TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
+  TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
+  if (format == ModelFormat::kGraph) return ReadGraphFile(file, options.random_weights);
+  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
+  return ImportOnnx(path, import);
+}
+
+Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
+                             const ModelOptions& options) {
+  if (bytes.empty()) return Fail(ErrorCode::kParse, "the model has no bytes");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  TUNEC_ASSIGN(const ModelFormat known, FormatOfBytes(text, format));
+  TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
+  if (known == ModelFormat::kOnnx) {
+    TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
+    return ImportOnnxBytes(bytes, kNameInMemory, import);
   }
-  if (file.extension() == ".graph") {
-    if (!options.shapes.empty() || !options.dims.empty()) {
-      return Fail(ErrorCode::kInvalidArgument, "{}: a .graph file states its shapes itself", path);
-    }
-    if (!options.constants.empty()) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "{}: constants are bound to inputs of ONNX models, a .graph file states its own",
-                  path);
-    }
-    return ReadGraphFile(file, options.random_weights);
-  }
-  return Fail(ErrorCode::kInvalidArgument, "{}: unknown kind of model, wanted .onnx or .graph",
-              path);
+  if (!options.random_weights) return ParseGraph(text, kNameInMemory, NoFileBeside());
+  return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights));
 }
 
 }  // namespace tunec

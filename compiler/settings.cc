@@ -7,6 +7,7 @@
 #include "graph/rules/parse_rules.h"
 #include "ir/array.h"
 #include "jit/cpu/detect_cpu.h"
+#include "runtime/shared_pool.h"
 
 namespace tunec {
 namespace {
@@ -92,6 +93,10 @@ constexpr std::array kTable = {
             .unset = "0: one per core",
             .field = &Settings::threads,
             .most = kMostThreads},
+    Setting{.name = "share_threads",
+            .flag = "--share-threads",
+            .help = "run on the threads of the other models of the process that do, too",
+            .field = &Settings::share_threads},
     Setting{.name = "accuracy",
             .flag = "--accuracy",
             .value = "CONTRACT",
@@ -217,6 +222,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.float_rules = settings.float_rules();
   options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
+  if (settings.share_threads) options.pool = SharedPool(options.target.threads);
   options.worker_path = settings.worker_path;
   options.failure_folder = settings.failure_folder;
   return options;

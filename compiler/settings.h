@@ -31,6 +31,7 @@ struct Settings : ModelOptions {
   bool verbose = false;
   DatabaseChoice database;
   int threads = 0;  // 0: one for each core
+  bool share_threads = false;
   Accuracy accuracy;
   std::string cpu = "native";
   uint64_t seed = 0;

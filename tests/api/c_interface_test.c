@@ -6,14 +6,17 @@
 #include <tunec/tunec.h>
 
 #include "check.h"
+#include "models.h"
 
 static char tiny[4096], product[4096], gather[4096];
 
 static int message_has(const char* part) { return strstr(tunec_error_message(), part) != NULL; }
 
+static const char* const no_database = "{\"threads\": 2, \"db\": \"\"}";
+
 static tunec_executable* compile(const char* path) {
   tunec_executable* model = NULL;
-  CHECK(tunec_compile(path, "{\"threads\": 2, \"db\": \"\"}", &model) == TUNEC_OK);
+  CHECK(tunec_compile(path, no_database, &model) == TUNEC_OK);
   if (model == NULL) exit(1);
   return model;
 }
@@ -130,7 +133,8 @@ static void test_errors(void) {
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* every known option at once; a success leaves the message alone */
   CHECK(tunec_compile(tiny,
-                      "{\"target\":\"cpu\",\"threads\":1,\"trials\":0,\"accuracy\":\"f32\","
+                      "{\"target\":\"cpu\",\"threads\":1,\"share_threads\":true,\"trials\":0,"
+                      "\"accuracy\":\"f32\","
                       "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
                       "\"rules\":[],\"fast_math\":true,\"naive\":true,\"perf_map\":false,"
                       "\"constants\":{},\"dims\":{},\"disable_pass\":[\"fold_constants\"],"
@@ -307,7 +311,21 @@ static void test_callbacks(void) {
   callbacks.cancelled = cancel_at_once;
   CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_CANCELLED);
   CHECK(model == NULL);
-  const size_t wrong[] = {0, 3, sizeof callbacks - 1, sizeof callbacks + sizeof(void*)};
+  /* a program built when there will be another function: it may go on without */
+  struct {
+    tunec_callbacks known;
+    void (*other)(void);
+  } longer = {{sizeof longer, &counts, on_progress, NULL, NULL}, NULL};
+  memset(&counts, 0, sizeof counts);
+  CHECK(tunec_compile_with_callbacks(product, options, &longer.known, &model) == TUNEC_OK);
+  CHECK(counts.progress > 0);
+  tunec_release(model);
+  longer.other = (void (*)(void))(uintptr_t)1;
+  CHECK(tunec_compile_with_callbacks(product, options, &longer.known, &model) ==
+        TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has("functions beyond the") && model == NULL);
+
+  const size_t wrong[] = {0, 3, sizeof callbacks - 1, sizeof longer + 1, SIZE_MAX};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     callbacks.size = wrong[i];
     CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) ==
@@ -315,13 +333,101 @@ static void test_callbacks(void) {
   }
 }
 
+/* Runs a model of one input and one output of four numbers. */
+static void run_four(tunec_executable* model, float* x, float* y) {
+  int64_t shape[1] = {4};
+  DLTensor from = tensor(x, kDLFloat, 32, 1, shape), to = tensor(y, kDLFloat, 32, 1, shape);
+  DLTensor *inputs[1] = {&from}, *outputs[1] = {&to};
+  CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+}
+
+static void test_bytes(void) {
+  static const char* const formats[] = {"onnx", NULL};
+  float x[4] = {-2, -1, 0, 3}, y[4];
+  tunec_executable* model = NULL;
+  for (size_t i = 0; i < 2; ++i) {
+    unsigned char* bytes = malloc(sizeof kReluOnnx); /* they may go afterwards */
+    memcpy(bytes, kReluOnnx, sizeof kReluOnnx);
+    CHECK(tunec_compile_bytes(bytes, sizeof kReluOnnx, formats[i], no_database, NULL, &model) ==
+          TUNEC_OK);
+    memset(bytes, 0, sizeof kReluOnnx);
+    free(bytes);
+    CHECK(strcmp(tunec_input_name(model, 0), "x") == 0);
+    run_four(model, x, y);
+    CHECK(y[0] == 0 && y[1] == 0 && y[2] == 0 && y[3] == 3);
+    tunec_release(model);
+  }
+  /* without the zero byte that ends the text */
+  CHECK(tunec_compile_bytes(kDoubleGraph, sizeof kDoubleGraph - 1, NULL, no_database, NULL,
+                            &model) == TUNEC_OK);
+  run_four(model, x, y);
+  CHECK(y[0] == -4 && y[3] == 6);
+  tunec_release(model);
+}
+
+static void refuse_bytes(const void* bytes, size_t size, const char* format, const char* options,
+                         int status, const char* part) {
+  tunec_executable* model = (tunec_executable*)&failures;
+  const int got = tunec_compile_bytes(bytes, size, format, options, NULL, &model);
+  if (got == status && model == NULL && message_has(part)) return;
+  fprintf(stderr, "%d bytes: status %d, message '%s'; expected %d, '%s'\n", (int)size, got,
+          tunec_error_message(), status, part);
+  ++failures;
+}
+
+static void test_wrong_bytes(void) {
+  const size_t size = sizeof kReluOnnx, length = sizeof kDoubleGraph - 1;
+  refuse_bytes(NULL, size, NULL, NULL, TUNEC_INVALID_ARGUMENT, "bytes is null");
+  refuse_bytes(kReluOnnx, 0, NULL, no_database, TUNEC_PARSE_ERROR, "the model has no bytes");
+  refuse_bytes(kReluOnnx, size, "tflite", no_database, TUNEC_INVALID_ARGUMENT,
+               "the format of the model is 'tflite', wanted onnx or graph");
+  refuse_bytes(kReluOnnx, size, "", "{\"trails\": 1}", TUNEC_INVALID_ARGUMENT, "'trails'");
+  refuse_bytes(kReluOnnx, size, "graph", no_database, TUNEC_PARSE_ERROR, "<memory>:1:1");
+  refuse_bytes(kDoubleGraph, length, "onnx", no_database, TUNEC_PARSE_ERROR, "<memory>");
+  refuse_bytes(kReluOnnx, size, NULL, "{\"db\": \"\", \"random_weights\": 1}",
+               TUNEC_INVALID_ARGUMENT, "<memory>: an ONNX model has its own weights");
+  refuse_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"dims\": {\"n\": 1}}",
+               TUNEC_INVALID_ARGUMENT, "<memory>: a .graph file states its shapes itself");
+  refuse_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL, no_database, TUNEC_UNSUPPORTED,
+               "external data 'f' of a model that is not a file");
+  CHECK(tunec_compile_bytes(kReluOnnx, size, NULL, NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  /* every beginning, in memory of that size */
+  for (size_t part = 1; part < size; ++part) {
+    unsigned char* bytes = malloc(part);
+    memcpy(bytes, kReluOnnx, part);
+    refuse_bytes(bytes, part, NULL, no_database, TUNEC_PARSE_ERROR, "");
+    free(bytes);
+  }
+  static const char weighted[] =
+      "graph g {\n  weight w: f32[4]\n  y = relu(w)\n  output y = y\n}\n";
+  refuse_bytes(weighted, sizeof weighted - 1, NULL, no_database, TUNEC_NOT_FOUND,
+               "weight w has no bytes: wanted random weights");
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_bytes(weighted, sizeof weighted - 1, "graph",
+                            "{\"db\": \"\", \"random_weights\": 1}", NULL, &model) == TUNEC_OK);
+  tunec_release(model);
+}
+
+static void test_report(void) {
+  tunec_executable* model = compile(product);
+  const char* report = tunec_report_json(model);
+  CHECK(tunec_report_json(NULL) == NULL);
+  CHECK(report != NULL && report[0] == '{' && report[strlen(report) - 1] == '}');
+  CHECK(strstr(report, "\"threads\":2") != NULL);
+  CHECK(strstr(report, "\"accuracy\":\"f32\"") != NULL);
+  CHECK(strstr(report, "\"schedule\":\"analytic\"") != NULL);
+  CHECK(tunec_report_json(model) == report);
+  tunec_release(model);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"interface", test_interface}, {"errors", test_errors},
-             {"tensors", test_tensors},     {"profile", test_profile},
-             {"threads", test_threads},     {"callbacks", test_callbacks},
-             {"other_cpu", test_other_cpu}, {"outside", test_outside}};
+} cases[] = {
+    {"interface", test_interface},     {"errors", test_errors},   {"tensors", test_tensors},
+    {"profile", test_profile},         {"threads", test_threads}, {"callbacks", test_callbacks},
+    {"other_cpu", test_other_cpu},     {"outside", test_outside}, {"bytes", test_bytes},
+    {"wrong_bytes", test_wrong_bytes}, {"report", test_report}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

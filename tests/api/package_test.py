@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Installs the build, builds examples/c against the package outside the tree, and runs it.
+"""Installs the build, builds examples/c and examples/cpp against the package outside the tree, and runs them.
 
     package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM --build-type TYPE
                     [--flags FLAGS]
 
-FLAGS compile the example: a library with a sanitizer in it wants one in the program, too.
+FLAGS compile the examples: a library with a sanitizer in it wants one in the program, too.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -39,6 +40,12 @@ def check_pages(prefix):
             raise SystemExit(f"{page} does not hold '{part}'")
 
 
+def check_printed(output):
+    for line in ("input a: 32-bit type 2, shape [24, 40]", "output y: 32-bit type 2, shape [24, 56]"):
+        if line not in output:
+            raise SystemExit(f"expected a line '{line}' in\n{output}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("cmake", "build", "source"):
@@ -48,22 +55,27 @@ def main():
     parser.add_argument("--flags", default="")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tunec-package-") as folder:
-        prefix, build = Path(folder, "prefix"), Path(folder, "build")
+        prefix = Path(folder, "prefix")
         run(args.cmake, "--install", args.build, "--prefix", prefix)
         check_programs(prefix, args.build_type)
         check_pages(prefix)
         # The tool that built us is there; the default one may not be.
-        run(args.cmake, "-S", args.source / "examples/c", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
-            "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}", f"-DCMAKE_C_FLAGS={args.flags}")
-        run(args.cmake, "--build", build)
+        for example in ("c", "cpp"):
+            run(args.cmake, "-S", args.source / "examples" / example, "-B", Path(folder, example),
+                f"-DCMAKE_PREFIX_PATH={prefix}", "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}",
+                f"-DCMAKE_{'C' if example == 'c' else 'CXX'}_FLAGS={args.flags}")
+            run(args.cmake, "--build", Path(folder, example))
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
         model = args.source / "tests/api/matmul.graph"
         # A trial needs the worker, which the installed library must find in ../bin.
         options = '{"trials": 1, "threads": 1}'
-        output = run(build / "run_model", model, options, env=environment)
-        for line in ("input a: 32-bit type 2, shape [24, 40]", "output y: 32-bit type 2, shape [24, 56]"):
-            if line not in output:
-                raise SystemExit(f"expected a line '{line}' in\n{output}")
+        check_printed(run(Path(folder, "c/run_model"), model, options, env=environment))
+        for words in ((model, options), ("--bytes", model, options)):
+            output = run(Path(folder, "cpp/run_session"), *words, env=environment)
+            check_printed(output)
+            report = json.loads(output.splitlines()[-1].removeprefix("report "))
+            if report["threads"] != 1 or report["kernels"][0]["kind"] != "matmul":
+                raise SystemExit(f"an unexpected report:\n{output}")
         run(prefix / "bin/tunec", model, "--trials", "1", "--threads", "1", env=environment)
     return 0
 

@@ -192,6 +192,7 @@ TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
   EXPECT_NE(after->report.kernels[0].schedule, before->report.kernels[0].schedule);
   ASSERT_EQ(log.size(), 1u);
   EXPECT_THAT(log[0], HasSubstr("the analytic schedule is not used (wrong result: planted)"));
+  EXPECT_EQ(after->report.kernels[0].notes, log);
 
   const TrialRecord naive{.schedule = "lower direct\n", .median_seconds = 0.04, .samples = {0.04}};
   ASSERT_TRUE(database.RecordTrial(key, naive));

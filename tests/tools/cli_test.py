@@ -528,6 +528,9 @@ class Cli(unittest.TestCase):
         kernel, = report["kernels"]
         self.assertEqual((kernel["group"], kernel["kind"], kernel["count"]), (0, "matmul", 1))
         self.assertGreater(kernel["each_ms"], 0)
+        self.assertGreater(kernel["recorded_ms"], 0)
+        self.assertEqual((kernel["object"], kernel["notes"]), ("reused", []))
+        self.assertGreater(report["compile_ms"], 0)
         self.assertGreater(report["latency"]["min_ms"], 0)
         task, = json.loads(self.good("db", "list", "--json"))["tasks"]
         self.assertEqual(task["kind"], "matmul")

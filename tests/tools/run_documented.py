@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Runs the commands that documents show, and compares what they print and draw.
 
-    run_documented.py --tunec PROGRAM --source ROOT FILE...
+    run_documented.py --tunec PROGRAM --source ROOT [--samples] FILE...
 
 In FILE, a Markdown page, an indented line `$ tunec ARGS` is a command, run in ROOT; the indented lines
 after it, up to the next command or a line without indent, are what it prints. `--svg PATH` must leave what
 is in PATH. With TUNEC_BLESS=1 in the environment pages and drawings are rewritten instead.
+
+With --samples a page shows times, and what one machine can do. Its commands, of any name, run one after the
+other in a shell, in a folder of their own with an empty cache. `$ cat FILE` makes FILE of the lines after it.
+A line `...` stands for any number of lines, and what differs from run to run (VARIES) is not compared.
 """
 import argparse
 import difflib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -17,26 +22,69 @@ import tempfile
 from pathlib import Path
 
 PROMPT = "    $ tunec "
+SHELL_PROMPT = "    $ "
 INDENT = "    "
 
+# Lines that a machine prints that is busy, or whose ceilings are not known.
+REMARKS = ("note: ", "(no roofline: ")
+NUMBER = r"\d+(?:\.\d+)?"
+VARIES = [
+    # Whether something was measured is compared; where the search ended, and why, is not.
+    (r"\b0 new trials; stopped after \d+ of (\d+): [^;]*", r"no new trials of \1"),
+    (r"\b\d+ new trials?; stopped after \d+ of (\d+): [^;]*", r"new trials of \1"),
+    (r"\btrials \d+/(\d+)", r"trials #/\1"),
+    (r"\(compile \d+, check \d+, measure \d+\)", "(compile #, check #, measure #)"),
+    (r"\b\d+ runs?, \d+ threads?", "# runs, # threads"),
+    (r"(?:\d+ %|-) (?:arithmetic|L[123]|memory|-) (tuned|analytic|naive)$", r"# # \1"),
+    (r"\broofline (?:\d+ %|-)", "roofline #"),
+    (rf"\b{NUMBER} (?:s|ms|us|ns)\b", "#"),
+    (rf"\b{NUMBER} %", "#"),
+    (r"\b\d+(?:\.\d+(?:e[-+]\d+)?|e[-+]\d+)", "#"),
+]
 
-def blocks(lines):
-    """(kind, lines): `command` blocks begin with a prompt, `text` is all else."""
+
+def blocks(lines, prompt=PROMPT):
+    """(kind, lines): `command` blocks begin with a prompt, `text` is all else. A blank line in front of an
+    indented one is part of what a command prints."""
     found, i = [], 0
     while i < len(lines):
-        if not lines[i].startswith(PROMPT):
+        if not lines[i].startswith(prompt):
             found.append(("text", [lines[i]]))
             i += 1
             continue
         end = i + 1
-        while end < len(lines) and lines[end].startswith(INDENT) and not lines[end].startswith(PROMPT):
+        while end < len(lines) and not lines[end].startswith(prompt):
+            blank = not lines[end] and end + 1 < len(lines)
+            if not lines[end + 1 if blank else end].startswith(INDENT):
+                break
             end += 1
         found.append(("command", lines[i:end]))
         i = end
     return found
 
 
+def without_what_varies(lines):
+    """The lines as far as they are the same wherever and whenever they are printed."""
+    kept = []
+    for line in lines:
+        line = " ".join(line.split())
+        if line.startswith(REMARKS):
+            continue
+        for pattern, replacement in VARIES:
+            line = re.sub(pattern, replacement, line)
+        kept.append(line)
+    return kept
+
+
+def agree(shown, printed):
+    """Whether a sample shows what was printed."""
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line + "\n")
+                      for line in without_what_varies(shown))
+    return re.fullmatch(pattern, "".join(line + "\n" for line in without_what_varies(printed))) is not None
+
+
 class Runner:
+    """Pages that show exactly what is printed and drawn."""
 
     def __init__(self, tunec, source):
         self.tunec, self.source, self.problems = tunec, source, []
@@ -77,6 +125,9 @@ class Runner:
             result += [block[0], *self.run(block[0][len(PROMPT):], f"{page}:{len(result) + 1}")]
         if not any(line.startswith(PROMPT) for line in lines):
             self.problems.append(f"{page}: shows no command")
+        self.compare(page, lines, result)
+
+    def compare(self, page, lines, result):
         if result == lines:
             return
         if self.bless:
@@ -86,15 +137,49 @@ class Runner:
             self.problems += difflib.unified_diff(lines, result, str(page), "as run", lineterm="")
 
 
+class SampleRunner(Runner):
+    """Pages that show samples."""
+
+    def __init__(self, tunec, source, folder):
+        super().__init__(tunec, source)
+        self.folder = Path(folder)
+        programs = str(Path(tunec).resolve().parent)
+        self.environment = {**os.environ, "XDG_CACHE_HOME": folder,
+                            "PATH": programs + os.pathsep + os.environ.get("PATH", "")}
+
+    def run_sample(self, block):
+        """What the page should show: the block itself, if it is true."""
+        command, shown = block[0][len(SHELL_PROMPT):], [line[len(INDENT):] for line in block[1:]]
+        words = shlex.split(command)
+        if words[0] == "cat" and len(words) == 2:
+            (self.folder / words[1]).write_text("\n".join(shown) + "\n")
+            return block
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              timeout=400)
+        printed = done.stdout.rstrip("\n").splitlines()
+        return block if agree(shown, printed) else [block[0], *((INDENT + line).rstrip() for line in printed)]
+
+    def check(self, page):
+        lines = page.read_text().splitlines()
+        found = blocks(lines, SHELL_PROMPT)
+        if not any(kind == "command" for kind, _ in found):
+            self.problems.append(f"{page}: shows no command")
+        self.compare(page, lines, [line for kind, block in found
+                                   for line in (block if kind == "text" else self.run_sample(block))])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tunec", required=True)
     parser.add_argument("--source", type=Path, required=True)
+    parser.add_argument("--samples", action="store_true")
     parser.add_argument("pages", nargs="+", type=Path)
     args = parser.parse_args()
-    runner = Runner(args.tunec, args.source)
-    for page in args.pages:
-        runner.check(page)
+    with tempfile.TemporaryDirectory(prefix="tunec-samples-") as folder:
+        runner = SampleRunner(args.tunec, args.source, folder) if args.samples else Runner(args.tunec, args.source)
+        for page in args.pages:
+            runner.check(page)
     print("\n".join(runner.problems))
     return 1 if runner.problems else 0
 

@@ -1,8 +1,8 @@
 // `tunec MODEL`: compiles, tunes and reports.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "compiler/report_json.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/interrupt.h"
@@ -43,16 +43,10 @@ int ReportInterruption(const TuningDisplay& display, OutputForm form) {
   return kExitInterrupted;
 }
 
-size_t DistinctKernels(const CompileReport& report) {
-  std::set<std::string> workloads;
-  for (const KernelReport& kernel : report.kernels) workloads.insert(kernel.workload);
-  return workloads.size();
-}
-
 void PrintSummary(const CompileReport& report, const CompileOptions& options) {
   fmt::print("{}, {} after the passes, {} ({} distinct), {} of {}\n",
              CountText(report.nodes_before, "node"), report.nodes_after,
-             CountText(std::ssize(report.kernels), "kernel"), DistinctKernels(report),
+             CountText(std::ssize(report.kernels), "kernel"), CountDistinctKernels(report),
              CountText(report.launches, "launch", "launches"), CountText(report.phases, "phase"));
   if (!options.Tunes()) fmt::print("{}\n", Describe(report.known));
   if (options.Tunes()) {
@@ -97,34 +91,15 @@ void PrintTimes(const MeasuredRuns& runs, int threads) {
              CountText(std::ssize(runs.latency.samples), "run"), CountText(threads, "thread"));
 }
 
-/// "stopped" is null where nothing was to be measured.
-Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
-  const TuneProgress& tuning = report.tuning.progress;
-  Json json = {{"asked", options.trials},
-               {"recorded", options.Tunes() ? tuning.trials : report.known.trials},
-               {"new", tuning.measured},
-               {"stopped", nullptr},
-               {"groups_tuned_before", report.known.tuned},
-               {"groups_distinct", report.known.groups}};
-  if (options.Tunes()) json["stopped"] = DescribeStop(report.tuning);
-  return json;
-}
-
-Json ReportJson(const CompiledModel& model, const CompileOptions& options) {
-  const CompileReport& report = model.report;
-  return {{"target", Print(options.target)},
-          {"accuracy", Print(options.accuracy)},
-          {"threads", model.executable->Threads()},
-          {"nodes", report.nodes_before},
-          {"nodes_after_passes", report.nodes_after},
-          {"groups", report.kernels.size()},
-          {"distinct_kernels", DistinctKernels(report)},
-          {"launches", report.launches},
-          {"phases", report.phases},
-          {"trials", TrialsJson(report, options)},
-          {"objects_compiled", report.objects_compiled},
-          {"objects_reused", report.objects_reused},
-          {"arena_bytes", report.arena_bytes}};
+/// The report's kernels with what was measured of them, the costliest first. Copies, which are no
+/// kernels, have times alone.
+Json WithTimes(const Json& kernels, Json timings) {
+  for (Json& row : timings) {
+    for (const Json& kernel : kernels) {
+      if (kernel["workload"] == row["workload"]) row.update(kernel);
+    }
+  }
+  return timings;
 }
 
 /// `runs` are none where this machine cannot run the code.
@@ -136,7 +111,7 @@ void PrintModelJson(const ModelCommand& command, const CompiledModel& model,
   json["ready_seconds"] = ready_seconds;
   if (runs) {
     json["latency"] = TimingJson(runs->latency);
-    json["kernels"] = TimingTable(runs->kernels, SIZE_MAX).Json();
+    json["kernels"] = WithTimes(json["kernels"], TimingTable(runs->kernels, SIZE_MAX).Json());
   }
   PrintJson(json);
 }

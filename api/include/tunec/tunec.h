@@ -1,4 +1,4 @@
-/* The C interface of tunec: compile a model file to native code, run it.
+/* The C interface of tunec: compile a model to native code, run it. tunec.hpp is the same for C++.
  *
  *     tunec_executable *model = NULL;
  *     if (tunec_compile("resnet50.onnx", "{\"threads\": 2}", &model) != TUNEC_OK)
@@ -8,7 +8,11 @@
  *
  * Every function may be called from any thread. One executable may run in several threads at
  * once; it must not be released while it runs. Functions that can fail return a tunec_status, and
- * tunec_error_message() tells what went wrong in the calling thread. */
+ * tunec_error_message() tells what went wrong in the calling thread.
+ *
+ * Structs begin with their size in bytes, and later versions may add members at their end. So a
+ * program and a library that know different members of a struct go on working together: whoever
+ * made it states the size, and a member beyond it is not there. */
 #ifndef TUNEC_TUNEC_H_
 #define TUNEC_TUNEC_H_
 
@@ -81,7 +85,8 @@ typedef enum tunec_status {
 
 typedef struct tunec_executable tunec_executable;
 
-/* How far tuning has come. All tasks (distinct kernels of the model) taken together. */
+/* How far tuning has come. All tasks (distinct kernels of the model) taken together. The library
+ * makes it, and it lives during the call that receives it. */
 typedef struct tunec_progress {
   size_t size;            /* bytes of this struct as the library knows it */
   size_t tasks;           /* distinct kernels to tune */
@@ -94,10 +99,11 @@ typedef struct tunec_progress {
 } tunec_progress;
 
 /* Called in the thread that compiles. Any of the functions may be null. They must not call
- * tunec_release, and must not leave by longjmp. Later versions may add functions at the end: a
- * program that was built with fewer goes on working. */
+ * tunec_release, and must not leave by longjmp. A program that was built with fewer functions goes
+ * on working. So does one that was built with more, as long as those that this library does not
+ * know are null: any other is TUNEC_INVALID_ARGUMENT, for it would never be called. */
 typedef struct tunec_callbacks {
-  size_t size; /* set it to sizeof(tunec_callbacks) */
+  size_t size; /* set it to sizeof(tunec_callbacks); all bytes of it are read */
   void* user;  /* handed to each */
   void (*progress)(void* user, const tunec_progress* progress);
   int (*cancelled)(void* user);              /* nonzero: stop; what was measured is kept */
@@ -130,6 +136,8 @@ typedef struct tunec_callbacks {
  *       the tuning database (default: tunec/tunec.db in the user's cache folder)
  *   "threads": N
  *       threads of a run (default: 0: one per core)
+ *   "share_threads": true
+ *       run on the threads of the other models of the process that do, too
  *   "accuracy": "CONTRACT"
  *       exact, f32, tf32, bf16, or a bound as a number (default: f32)
  *   "cpu": "NAME"
@@ -151,10 +159,12 @@ typedef struct tunec_callbacks {
  *   "perf_map": true
  *       name the kernels for perf
  *
- * An accuracy may be a JSON number. Without "db" results are kept in the user's database, which is
- * left out where it cannot be opened; with null or "" nowhere. Inputs bound by "constants" are no
- * inputs of the executable. With a "cpu" that this machine is not, runs and trials are
- * TUNEC_DEVICE_ERROR.
+ * An executable has threads of its own, unless "share_threads" gives it those of the others with
+ * that option and as many threads: such models are to run in turns, for of runs at the same time
+ * one alone has the threads. An accuracy may be a JSON number. Without "db" results are kept in the
+ * user's database, which is left out where it cannot be opened; with null or "" nowhere. Inputs
+ * bound by "constants" are no inputs of the executable. With a "cpu" that this machine is not, runs
+ * and trials are TUNEC_DEVICE_ERROR.
  *
  * On success *out is a new executable, otherwise null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,
@@ -163,6 +173,13 @@ TUNEC_API int tunec_compile(const char* model_path, const char* options_json,
 TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* options_json,
                                            const tunec_callbacks* callbacks,
                                            tunec_executable** out);
+/* The same for a model in memory: the `num_bytes` at `bytes`, which are not needed afterwards.
+ * `format` is "onnx" (the protobuf of a ModelProto) or "graph" (the text), or null to tell it from
+ * the bytes. There is no folder: an ONNX model with external data is TUNEC_UNSUPPORTED, and the
+ * weights of a .graph text can be random only. Messages call the model "<memory>". */
+TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
+                                  const char* options_json, const tunec_callbacks* callbacks,
+                                  tunec_executable** out);
 /* Null is allowed. */
 TUNEC_API void tunec_release(tunec_executable* executable);
 
@@ -205,6 +222,13 @@ TUNEC_API const char* tunec_step_name(const tunec_executable* executable, size_t
  * in this one run. */
 TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* inputs,
                             DLTensor* const* outputs, double* seconds);
+
+/* What compiling came to, as a JSON object in UTF-8: target, accuracy, counts of nodes and kernels,
+ * bytes, times, trials, and for each distinct kernel where its schedule and its object come from.
+ * It has the keys of `tunec MODEL --json` but for `model`, `ready_seconds`, `latency` and the times
+ * that this command measures of each kernel; docs/json.md lists them. Keys keep their meanings, new
+ * ones may come. The text belongs to the executable and lives as long; null without one. */
+TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
  * thread's next failure. */

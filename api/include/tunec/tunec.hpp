@@ -1,0 +1,403 @@
+// tunec for C++: the C interface (tunec.h) with owners, spans and std::expected. The header is all
+// there is to it; a program links libtunec.so and nothing else.
+//
+//     auto session = tunec::Session::Compile("resnet50.onnx", R"({"threads": 2})");
+//     if (!session) return Complain(session.error().message);
+//     std::vector<tunec::Tensor> inputs = session->NewInputs();
+//     std::ranges::copy(pixels, inputs[0].As<float>()->begin());
+//     const auto outputs = session->Run(inputs);  // a std::expected of std::vector<tunec::Tensor>
+//
+// Needs C++23 with std::expected: g++ 12 or later, or clang 19 or later. Everything that can fail
+// returns a Result. Nothing throws but std::bad_alloc, and Session::Compile what a callback threw.
+#ifndef TUNEC_TUNEC_HPP_
+#define TUNEC_TUNEC_HPP_
+
+#include <tunec/tunec.h>
+
+#include <version>
+#ifndef __cpp_lib_expected
+#error "tunec.hpp needs std::expected: compile as C++23, with g++ 12 or clang 19 or later"
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tunec {
+
+/// Why a call failed.
+struct Error {
+  tunec_status status = TUNEC_INTERNAL_ERROR;
+  std::string message;  // lower case, no final period
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+namespace detail {
+
+inline std::unexpected<Error> WrongArgument(std::string message) {
+  return std::unexpected(Error{TUNEC_INVALID_ARGUMENT, std::move(message)});
+}
+
+/// What a C function returned.
+inline Result<void> Check(int status) {
+  if (status == TUNEC_OK) return {};
+  return std::unexpected(Error{static_cast<tunec_status>(status), tunec_error_message()});
+}
+
+template <class T>
+consteval DLDataType ElementTypeOf() {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
+                "specialise tunec::kElementType for this type of elements");
+  constexpr uint8_t kBool = 6;  // kDLBool, which is younger than some dlpack.h
+  uint8_t code = std::is_signed_v<T> ? kDLInt : kDLUInt;
+  if (std::is_floating_point_v<T>) code = kDLFloat;
+  if (std::is_same_v<T, bool>) code = kBool;
+  return {code, 8 * sizeof(T), 1};
+}
+
+}  // namespace detail
+
+/// How DLPack calls the type T: float is {kDLFloat, 32, 1}. Of number types and bool; specialise it
+/// for others, such as a type of half precision:
+///     template <>
+///     inline constexpr DLDataType tunec::kElementType<half> = {kDLFloat, 16, 1};
+template <class T>
+inline constexpr DLDataType kElementType = detail::ElementTypeOf<T>();
+
+/// One input or output of a model. Points into the Session's executable, and lives as long.
+struct TensorSpec {
+  std::string_view name;
+  DLDataType type = {};
+  std::span<const int64_t> shape;  // of a scalar: empty
+  size_t bytes = 0;                // of all elements
+};
+
+/// A dense row-major tensor on the CPU, as DLPack describes it: in memory of its own, or over
+/// elements of someone else. It may be moved, and its address as a DLTensor stays. A moved-from
+/// tensor may only be destroyed or assigned to.
+class Tensor {
+ public:
+  /// Zeros of this type and shape in memory of its own, aligned to 64 bytes.
+  explicit Tensor(const TensorSpec& spec) : state_(std::make_unique<State>()) {
+    constexpr std::align_val_t kAlignment{State::kAlignment};
+    const size_t bytes = std::max<size_t>(spec.bytes, 1);
+    state_->storage.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
+    std::fill_n(state_->storage.get(), bytes, std::byte{0});
+    Describe(state_->storage.get(), spec.type, spec.shape, spec.bytes);
+  }
+
+  /// The elements of a contiguous range, which must outlive the tensor. They are not copied, and of
+  /// an input they may be const. TUNEC_INVALID_ARGUMENT if the shape has another number of them.
+  template <std::ranges::contiguous_range Elements>
+  requires std::ranges::borrowed_range<Elements> && std::ranges::sized_range<Elements>
+  static Result<Tensor> View(Elements&& elements, std::span<const int64_t> shape) {
+    using Element = std::ranges::range_value_t<Elements>;
+    const auto count = static_cast<size_t>(std::ranges::size(elements));
+    if (!HasElements(shape, count))
+      return detail::WrongArgument("the shape of a tensor does not have its " +
+                                   std::to_string(count) + " elements");
+    Tensor tensor;
+    // DLPack has no tensors of constants. An input is only read.
+    void* data = const_cast<void*>(static_cast<const void*>(std::ranges::data(elements)));
+    tensor.Describe(data, kElementType<Element>, shape, count * sizeof(Element));
+    return tensor;
+  }
+
+  DLDataType type() const { return state_->tensor.dtype; }
+  std::span<const int64_t> shape() const { return state_->shape; }
+  std::span<std::byte> bytes() const {
+    return {static_cast<std::byte*>(state_->tensor.data), state_->bytes};
+  }
+  /// The elements. TUNEC_INVALID_ARGUMENT if they are not of the type T, which may be const.
+  template <class T>
+  Result<std::span<T>> As() const {
+    constexpr DLDataType kWanted = kElementType<std::remove_const_t<T>>;
+    const DLDataType given = type();
+    if (given.code != kWanted.code || given.bits != kWanted.bits || given.lanes != kWanted.lanes)
+      return detail::WrongArgument("the tensor's elements are of another type: DLPack's code " +
+                                   std::to_string(given.code) + " with " +
+                                   std::to_string(given.bits) + " bits");
+    return std::span<T>(static_cast<T*>(state_->tensor.data), state_->bytes / sizeof(T));
+  }
+  /// As others know it. Belongs to the tensor, and lives as long.
+  DLTensor* dlpack() const { return state_ == nullptr ? nullptr : &state_->tensor; }
+
+ private:
+  /// What the DLTensor points to, at addresses that stay.
+  struct State {
+    static constexpr size_t kAlignment = 64;  // of a cache line, and of the widest vector
+    struct Free {
+      void operator()(std::byte* data) const {
+        ::operator delete (data, std::align_val_t{kAlignment});
+      }
+    };
+    std::vector<int64_t> shape;
+    size_t bytes = 0;
+    std::unique_ptr<std::byte, Free> storage;  // null: someone else's
+    DLTensor tensor = {};
+  };
+
+  Tensor() : state_(std::make_unique<State>()) {}
+
+  static bool HasElements(std::span<const int64_t> shape, size_t wanted) {
+    if (std::ranges::any_of(shape, [](int64_t size) { return size < 0; })) return false;
+    if (std::ranges::find(shape, 0) != shape.end()) return wanted == 0;
+    size_t count = 1;
+    for (const int64_t size : shape) {
+      if (count > wanted / static_cast<size_t>(size)) return false;  // and no product overflows
+      count *= static_cast<size_t>(size);
+    }
+    return count == wanted;
+  }
+
+  void Describe(void* data, DLDataType type, std::span<const int64_t> shape, size_t bytes) {
+    state_->shape.assign(shape.begin(), shape.end());
+    state_->bytes = bytes;
+    state_->tensor.data = data;
+    state_->tensor.device.device_type = kDLCPU;
+    state_->tensor.dtype = type;
+    state_->tensor.ndim = static_cast<int32_t>(shape.size());
+    state_->tensor.shape = state_->shape.data();
+  }
+
+  std::unique_ptr<State> state_;
+};
+
+/// Called in the thread that compiles; each may be empty. What one throws ends the compilation, and
+/// Session::Compile throws it again.
+struct Callbacks {
+  std::function<void(const tunec_progress&)> progress;
+  std::function<bool()> cancelled;            // true: stop; what was measured is kept
+  std::function<void(std::string_view)> log;  // a line without a newline
+};
+
+namespace detail {
+
+/// Callbacks as C functions. No exception may cross the C interface: the first one is kept, and
+/// cancels the compilation.
+class CallbackBridge {
+ public:
+  explicit CallbackBridge(const Callbacks& callbacks) : callbacks_(callbacks) {}
+
+  /// Points to this object.
+  tunec_callbacks AsC() {
+    tunec_callbacks functions = {};
+    functions.size = sizeof functions;
+    functions.user = this;
+    if (callbacks_.progress) functions.progress = Progress;
+    functions.cancelled = Cancelled;
+    if (callbacks_.log) functions.log = Log;
+    return functions;
+  }
+
+  void Rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  template <class Call>
+  static void Guard(void* user, Call call) noexcept {
+    auto& self = *static_cast<CallbackBridge*>(user);
+    if (self.thrown_) return;
+    try {
+      call(self.callbacks_);
+    } catch (...) {
+      self.thrown_ = std::current_exception();
+    }
+  }
+
+  static void Progress(void* user, const tunec_progress* progress) {
+    Guard(user, [&](const Callbacks& callbacks) { callbacks.progress(*progress); });
+  }
+  static int Cancelled(void* user) {
+    bool cancelled = false;
+    Guard(user, [&](const Callbacks& callbacks) {
+      cancelled = callbacks.cancelled && callbacks.cancelled();
+    });
+    return cancelled || static_cast<CallbackBridge*>(user)->thrown_ ? 1 : 0;
+  }
+  static void Log(void* user, const char* line) {
+    Guard(user, [&](const Callbacks& callbacks) { callbacks.log(line); });
+  }
+
+  const Callbacks& callbacks_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace detail
+
+/// A compiled model. All const functions may be called from several threads at once. It may be
+/// moved; a moved-from session may only be destroyed or assigned to, and neither while one runs.
+class Session {
+ public:
+  /// Compiles the model file. `options` is empty or a JSON object: tunec_compile lists the keys,
+  /// and the errors.
+  static Result<Session> Compile(const std::filesystem::path& model,
+                                 const std::string& options = "", const Callbacks& callbacks = {}) {
+    return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
+      return tunec_compile_with_callbacks(model.c_str(), options.c_str(), functions, out);
+    });
+  }
+
+  /// Compiles a model in memory, which may go afterwards. `format` is "onnx" or "graph"; empty, it
+  /// is told from the bytes. See tunec_compile_bytes.
+  static Result<Session> CompileBytes(std::span<const std::byte> model,
+                                      const std::string& format = "",
+                                      const std::string& options = "",
+                                      const Callbacks& callbacks = {}) {
+    return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
+      return tunec_compile_bytes(model.data(), model.size(),
+                                 format.empty() ? nullptr : format.c_str(), options.c_str(),
+                                 functions, out);
+    });
+  }
+
+  std::vector<TensorSpec> Inputs() const {
+    std::vector<TensorSpec> specs;
+    for (size_t i = 0; i < tunec_num_inputs(get()); ++i)
+      specs.push_back({tunec_input_name(get(), i), tunec_input_type(get(), i),
+                       Shape(tunec_input_shape(get(), i), tunec_input_ndim(get(), i)),
+                       tunec_input_bytes(get(), i)});
+    return specs;
+  }
+  std::vector<TensorSpec> Outputs() const {
+    std::vector<TensorSpec> specs;
+    for (size_t i = 0; i < tunec_num_outputs(get()); ++i)
+      specs.push_back({tunec_output_name(get(), i), tunec_output_type(get(), i),
+                       Shape(tunec_output_shape(get(), i), tunec_output_ndim(get(), i)),
+                       tunec_output_bytes(get(), i)});
+    return specs;
+  }
+  /// The position of the input or output of this name.
+  std::optional<size_t> InputIndex(const std::string& name) const {
+    return Index(tunec_input_index(get(), name.c_str()));
+  }
+  std::optional<size_t> OutputIndex(const std::string& name) const {
+    return Index(tunec_output_index(get(), name.c_str()));
+  }
+
+  /// Zeros, a tensor for each input or output.
+  std::vector<Tensor> NewInputs() const { return NewTensors(Inputs()); }
+  std::vector<Tensor> NewOutputs() const { return NewTensors(Outputs()); }
+
+  /// Runs once: a tensor for each input and output, as tunec_run wants them. Copies nothing. On an
+  /// error no output was written.
+  Result<void> Run(std::span<DLTensor* const> inputs, std::span<DLTensor* const> outputs) const {
+    if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
+    return detail::Check(tunec_run(get(), inputs.data(), outputs.data()));
+  }
+  Result<void> Run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+    return Run(Pointers(inputs), Pointers(outputs));
+  }
+  /// The same into new tensors.
+  Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs) const {
+    std::vector<Tensor> outputs = NewOutputs();
+    if (auto ran = Run(inputs, outputs); !ran) return std::unexpected(std::move(ran).error());
+    return outputs;
+  }
+
+  /// A run is a sequence of steps: kernels, named by the nodes they compute, and copies.
+  std::vector<std::string_view> StepNames() const {
+    std::vector<std::string_view> names;
+    for (size_t i = 0; i < tunec_num_steps(get()); ++i) names.push_back(tunec_step_name(get(), i));
+    return names;
+  }
+  /// Run, and the seconds that each step took.
+  Result<std::vector<double>> Profile(std::span<const Tensor> inputs,
+                                      std::span<const Tensor> outputs) const {
+    if (auto right = CheckCounts(inputs.size(), outputs.size()); !right)
+      return std::unexpected(std::move(right).error());
+    std::vector<double> seconds(tunec_num_steps(get()));
+    const auto from = Pointers(inputs);
+    const auto to = Pointers(outputs);
+    // An array of no elements may be null, which the C function refuses.
+    double none = 0;
+    double* times = seconds.empty() ? &none : seconds.data();
+    if (auto ran = detail::Check(tunec_profile(get(), from.data(), to.data(), times)); !ran)
+      return std::unexpected(std::move(ran).error());
+    return seconds;
+  }
+
+  /// What compiling came to, as JSON: see tunec_report_json. Lives as long as the executable.
+  std::string_view Report() const {
+    const char* report = tunec_report_json(get());
+    return report == nullptr ? std::string_view() : report;
+  }
+  /// Indices of gathers that were out of range, in all runs so far: see tunec_outside_indices.
+  uint64_t OutsideIndices() const { return tunec_outside_indices(get()); }
+
+  /// For functions of tunec.h. The session keeps it.
+  tunec_executable* get() const { return executable_.get(); }
+
+ private:
+  struct Release {
+    void operator()(tunec_executable* executable) const { tunec_release(executable); }
+  };
+  using Owner = std::unique_ptr<tunec_executable, Release>;
+
+  explicit Session(Owner executable) : executable_(std::move(executable)) {}
+
+  template <class Call>
+  static Result<Session> Make(const Callbacks& callbacks, Call compile) {
+    detail::CallbackBridge bridge(callbacks);
+    const tunec_callbacks functions = bridge.AsC();
+    tunec_executable* made = nullptr;
+    const Result<void> compiled = detail::Check(compile(&functions, &made));
+    Owner executable(made);
+    bridge.Rethrow();
+    if (!compiled) return std::unexpected(compiled.error());
+    return Session(std::move(executable));
+  }
+
+  static std::span<const int64_t> Shape(const int64_t* sizes, int dimensions) {
+    return {sizes, static_cast<size_t>(dimensions)};
+  }
+  static std::optional<size_t> Index(int found) {
+    if (found < 0) return std::nullopt;
+    return static_cast<size_t>(found);
+  }
+  static std::vector<Tensor> NewTensors(const std::vector<TensorSpec>& specs) {
+    std::vector<Tensor> tensors;
+    tensors.reserve(specs.size());
+    for (const TensorSpec& spec : specs) tensors.emplace_back(spec);
+    return tensors;
+  }
+  static std::vector<DLTensor*> Pointers(std::span<const Tensor> tensors) {
+    std::vector<DLTensor*> pointers;
+    pointers.reserve(tensors.size());
+    for (const Tensor& tensor : tensors) pointers.push_back(tensor.dlpack());
+    return pointers;
+  }
+
+  /// The C function cannot know how many tensors an array holds.
+  Result<void> CheckCounts(size_t inputs, size_t outputs) const {
+    const size_t wanted_inputs = tunec_num_inputs(get());
+    const size_t wanted_outputs = tunec_num_outputs(get());
+    if (inputs == wanted_inputs && outputs == wanted_outputs) return {};
+    return detail::WrongArgument(std::to_string(inputs) + " inputs and " + std::to_string(outputs) +
+                                 " outputs given, wanted " + std::to_string(wanted_inputs) +
+                                 " and " + std::to_string(wanted_outputs));
+  }
+
+  Owner executable_;
+};
+
+}  // namespace tunec
+
+#endif  // TUNEC_TUNEC_HPP_

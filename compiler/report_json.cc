@@ -1,0 +1,81 @@
+#include "compiler/report_json.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace tunec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "stopped" is null where nothing was to be measured.
+Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
+  const TuneProgress& tuning = report.tuning.progress;
+  Json json = {{"asked", options.trials},
+               {"recorded", options.Tunes() ? tuning.trials : report.known.trials},
+               {"new", tuning.measured},
+               {"stopped", nullptr},
+               {"elapsed_seconds", tuning.elapsed_seconds},
+               {"groups_tuned_before", report.known.tuned},
+               {"groups_distinct", report.known.groups}};
+  if (options.Tunes()) json["stopped"] = DescribeStop(report.tuning);
+  return json;
+}
+
+/// Nothing is counted yet.
+Json KernelJson(const KernelReport& kernel, size_t group) {
+  Json json = {{"group", group},
+               {"name", kernel.name},
+               {"kind", kernel.kind},
+               {"workload", kernel.workload},
+               {"count", 0},
+               {"flops", kernel.flops},
+               {"bytes", kernel.bytes},
+               {"phases", kernel.phases},
+               {"schedule", kernel.sketch_source},
+               {"recorded_ms", nullptr},
+               {"object", kernel.reused ? "reused" : "compiled"},
+               {"notes", kernel.notes}};
+  if (kernel.recorded_seconds) json["recorded_ms"] = 1e3 * *kernel.recorded_seconds;
+  return json;
+}
+
+/// Equal kernels are one row, which counts them.
+Json KernelsJson(const std::vector<KernelReport>& kernels) {
+  Json rows = Json::array();
+  std::map<std::string, size_t> row_of;  // by workload
+  for (size_t group = 0; group < kernels.size(); ++group) {
+    const auto [row, is_new] = row_of.emplace(kernels[group].workload, rows.size());
+    if (is_new) rows.push_back(KernelJson(kernels[group], group));
+    Json& count = rows[row->second]["count"];
+    count = count.get<int64_t>() + 1;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json ReportJson(const CompiledModel& model, const CompileOptions& options) {
+  const CompileReport& report = model.report;
+  const MemoryUse memory = model.executable->Memory();
+  return {{"target", Print(options.target)},
+          {"accuracy", Print(options.accuracy)},
+          {"threads", model.executable->Threads()},
+          {"nodes", report.nodes_before},
+          {"nodes_after_passes", report.nodes_after},
+          {"groups", report.kernels.size()},
+          {"distinct_kernels", CountDistinctKernels(report)},
+          {"launches", report.launches},
+          {"phases", report.phases},
+          {"trials", TrialsJson(report, options)},
+          {"objects_compiled", report.objects_compiled},
+          {"objects_reused", report.objects_reused},
+          {"arena_bytes", report.arena_bytes},
+          {"constant_bytes", memory.constants},
+          {"context_bytes", memory.per_context},
+          {"passes_ms", report.passes_ms},
+          {"compile_ms", report.compile_ms},
+          {"kernels", KernelsJson(report.kernels)}};
+}
+
+}  // namespace tunec

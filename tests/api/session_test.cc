@@ -1,0 +1,241 @@
+// tunec.hpp as a C++ program meets it: this one includes no other header of tunec.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+#include <tunec/tunec.hpp>
+
+#include "models.h"
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using tunec::Session;
+using tunec::Tensor;
+
+const std::string kTiny = std::string(TUNEC_TEST_DATA) + "/tiny.graph";
+const std::string kProduct = std::string(TUNEC_TEST_DATA) + "/matmul.graph";
+const std::string kNoDatabase = R"({"threads": 2, "db": ""})";
+const std::string kFewTrials = R"({"threads": 1, "db": "", "trials": 4})";
+
+// A failure that ends the test: what follows needs the value.
+template <class T>
+T Must(tunec::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+
+std::span<const std::byte> Bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+TEST(Session, KnowsWhatGoesInAndComesOut) {
+  const Session session = Must(Session::Compile(kTiny, kNoDatabase));
+  const auto inputs = session.Inputs();
+  const auto outputs = session.Outputs();
+  ASSERT_EQ(inputs.size(), 3u);
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(inputs[0].name, "a");
+  EXPECT_THAT(inputs[0].shape, ElementsAre(2, 3));
+  EXPECT_EQ(inputs[0].type.code, kDLFloat);
+  EXPECT_EQ(inputs[0].bytes, 24u);
+  EXPECT_EQ(outputs[1].name, "n");
+  EXPECT_EQ(outputs[1].type.code, kDLInt);
+  EXPECT_EQ(outputs[1].type.bits, 64);
+  EXPECT_EQ(session.InputIndex("k"), 2u);
+  EXPECT_EQ(session.InputIndex("y"), std::nullopt);
+  EXPECT_EQ(session.OutputIndex("n"), 1u);
+  EXPECT_FALSE(session.StepNames().empty());
+  EXPECT_EQ(session.OutsideIndices(), 0u);
+}
+
+TEST(Session, RunsOnTensorsOfItsOwn) {
+  const Session session = Must(Session::Compile(kTiny, kNoDatabase));
+  const std::vector<Tensor> inputs = session.NewInputs();
+  std::ranges::fill(Must(inputs[0].As<float>()), -1.0F);
+  std::ranges::copy(std::array{0.5F, 1.0F, 3.0F}, Must(inputs[1].As<float>()).begin());
+  std::ranges::fill(Must(inputs[2].As<int64_t>()), 10);
+  const std::vector<Tensor> outputs = Must(session.Run(inputs));
+  EXPECT_THAT(Must(outputs[0].As<const float>()), ElementsAre(0, 0, 2, 0, 0, 2));
+  EXPECT_THAT(Must(outputs[1].As<const int64_t>()), ElementsAre(9, 9, 9, 9));
+  EXPECT_THAT(outputs[0].shape(), ElementsAre(2, 3));
+
+  const auto seconds = Must(session.Profile(inputs, outputs));
+  EXPECT_EQ(seconds.size(), session.StepNames().size());
+}
+
+TEST(Session, RunsOnElementsOfOthers) {
+  const Session session =
+      Must(Session::CompileBytes(std::as_bytes(std::span(kReluOnnx)), "onnx", kNoDatabase));
+  const std::vector<int64_t> shape = {4};
+  const std::array<float, 4> x = {-1, 2, -3, 4};
+  std::vector<float> y(4);
+  std::array<Tensor, 1> inputs = {Must(Tensor::View(x, shape))};
+  std::array<Tensor, 1> outputs = {Must(Tensor::View(y, shape))};
+  ASSERT_TRUE(session.Run(inputs, outputs));
+  EXPECT_THAT(y, ElementsAre(0, 2, 0, 4));
+
+  std::ranges::fill(y, 0.0F);
+  const std::array raw_inputs = {inputs[0].dlpack()};
+  const std::array raw_outputs = {outputs[0].dlpack()};
+  ASSERT_TRUE(session.Run(raw_inputs, raw_outputs));
+  EXPECT_THAT(y, ElementsAre(0, 2, 0, 4));
+}
+
+TEST(Session, CompilesFromBytes) {
+  for (const char* format : {"graph", ""}) {
+    const Session session = Must(Session::CompileBytes(Bytes(kDoubleGraph), format, kNoDatabase));
+    EXPECT_EQ(session.Inputs()[0].name, "x");
+  }
+  for (size_t size = 0; size < sizeof kReluOnnx; ++size) {
+    const auto part = std::as_bytes(std::span(kReluOnnx)).first(size);
+    const auto damaged = Session::CompileBytes(part, "onnx", kNoDatabase);
+    ASSERT_FALSE(damaged) << size;
+    EXPECT_NE(damaged.error().message, "") << size;
+  }
+  const auto unknown = Session::CompileBytes(Bytes(kDoubleGraph), "hlo", kNoDatabase);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().status, TUNEC_INVALID_ARGUMENT);
+  EXPECT_THAT(unknown.error().message, HasSubstr("'hlo', wanted onnx or graph"));
+}
+
+TEST(Session, FailsWithStatusAndMessage) {
+  const auto missing = Session::Compile("/nowhere.onnx");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().status, TUNEC_NOT_FOUND);
+  EXPECT_THAT(missing.error().message, HasSubstr("/nowhere.onnx"));
+
+  const Session session = Must(Session::Compile(kTiny, kNoDatabase));
+  const auto inputs = session.NewInputs();
+  const auto outputs = session.NewOutputs();
+  const auto few = session.Run(std::span(inputs).first(2), outputs);
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.error().status, TUNEC_INVALID_ARGUMENT);
+  EXPECT_EQ(few.error().message, "2 inputs and 2 outputs given, wanted 3 and 2");
+  EXPECT_FALSE(session.Profile(inputs, {}));
+}
+
+TEST(Tensor, IsZeroAndAligned) {
+  const std::vector<int64_t> shape = {3, 5};
+  const Tensor tensor(tunec::TensorSpec{"t", tunec::kElementType<double>, shape, 120});
+  EXPECT_THAT(Must(tensor.As<double>()), ::testing::Each(0));
+  EXPECT_EQ(tensor.bytes().size(), 120u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.bytes().data()) % 64, 0u);
+}
+
+TEST(Tensor, StaysWhereItIsWhenMoved) {
+  std::vector<int32_t> values = {1, 2, 3, 4, 5, 6};
+  Tensor tensor = Must(Tensor::View(values, std::vector<int64_t>{2, 3}));
+  const DLTensor* before = tensor.dlpack();
+  const Tensor moved = std::move(tensor);
+  EXPECT_EQ(moved.dlpack(), before);
+  EXPECT_EQ(moved.dlpack()->data, values.data());
+  EXPECT_EQ(moved.dlpack()->ndim, 2);
+  EXPECT_EQ(moved.dlpack()->shape[1], 3);
+  EXPECT_EQ(moved.dlpack()->strides, nullptr);
+}
+
+TEST(Tensor, RefusesOtherShapesAndTypes) {
+  std::vector<float> values(6);
+  using Shape = std::vector<int64_t>;
+  EXPECT_TRUE(Tensor::View(values, Shape{1, 6, 1}));
+  for (const Shape& shape : {Shape{7}, Shape{2, 2}, Shape{-2, -3}, Shape{0, 6}, Shape{},
+                             Shape{INT64_MAX, INT64_MAX, 4}}) {
+    const auto wrong = Tensor::View(values, shape);
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().message, "the shape of a tensor does not have its 6 elements");
+  }
+  EXPECT_TRUE(Tensor::View(std::span(values).first(1), Shape{}));
+  EXPECT_TRUE(Tensor::View(std::span(values).first(0), Shape{3, 0}));
+  const Tensor tensor = Must(Tensor::View(values, Shape{6}));
+  EXPECT_TRUE(tensor.As<const float>());
+  EXPECT_FALSE(tensor.As<double>());
+  EXPECT_FALSE(tensor.As<int32_t>());
+  EXPECT_EQ(tensor.As<uint8_t>().error().status, TUNEC_INVALID_ARGUMENT);
+}
+
+TEST(Session, CallsBack) {
+  int64_t measured = 0;
+  int asked = 0;
+  const tunec::Callbacks callbacks = {
+      .progress = [&](const tunec_progress& progress) { measured = progress.measured; },
+      .cancelled = [&] { return ++asked < 0; }};
+  EXPECT_TRUE(Session::Compile(kProduct, kFewTrials, callbacks));
+  EXPECT_GT(measured, 0);
+  EXPECT_GT(asked, 0);
+  const auto cancelled = Session::Compile(kProduct, kFewTrials, {.cancelled = [] { return true; }});
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().status, TUNEC_CANCELLED);
+}
+
+TEST(Session, ThrowsWhatACallbackThrew) {
+  int calls = 0;
+  const auto complain = [&](const tunec_progress&) {
+    ++calls;
+    throw std::out_of_range("of the callback");
+  };
+  EXPECT_THROW({ (void)Session::Compile(kProduct, kFewTrials, {.progress = complain}); },
+               std::out_of_range);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Session, ReportsAsJson) {
+  const Session session = Must(Session::Compile(kProduct, kFewTrials));
+  const auto report = nlohmann::json::parse(session.Report());
+  EXPECT_EQ(report.at("threads"), 1);
+  EXPECT_EQ(report.at("accuracy"), "f32");
+  EXPECT_EQ(report.at("trials").at("asked"), 4);
+  EXPECT_GT(report.at("trials").at("new"), 0);
+  EXPECT_GT(report.at("compile_ms"), 0);
+  const auto& kernel = report.at("kernels").at(0);
+  EXPECT_EQ(kernel.at("kind"), "matmul");
+  EXPECT_EQ(kernel.at("count"), 1);
+  EXPECT_GE(kernel.at("flops"), 2 * 24 * 40 * 56);
+  EXPECT_GT(kernel.at("recorded_ms"), 0);
+}
+
+TEST(Session, RunsInSeveralThreadsAndMoves) {
+  Session first = Must(Session::CompileBytes(std::as_bytes(std::span(kReluOnnx)), "", kNoDatabase));
+  const Session session = std::move(first);
+  std::vector<std::thread> threads;
+  std::array<int, 4> right = {};
+  for (size_t t = 0; t < right.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<Tensor> inputs = session.NewInputs();
+      const auto x = Must(inputs[0].As<float>());
+      for (int run = 0; run < 200; ++run) {
+        std::ranges::fill(x, static_cast<float>(run) - 100);
+        const auto outputs = Must(session.Run(inputs));
+        const float wanted = std::max(x[0], 0.0F);
+        right[t] += std::ranges::count(Must(outputs[0].As<float>()), wanted) == 4 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(right, ::testing::Each(200));
+}
+
+std::ptrdiff_t ThreadsOfThisProcess() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(Session, ManyShareThreads) {
+  const std::string options = R"({"threads": 4, "share_threads": true, "db": ""})";
+  const auto before = ThreadsOfThisProcess();
+  std::vector<Session> sessions;
+  for (int i = 0; i < 3; ++i)
+    sessions.push_back(Must(Session::CompileBytes(Bytes(kDoubleGraph), "graph", options)));
+  EXPECT_LE(ThreadsOfThisProcess(), before + 3);
+  sessions.erase(sessions.begin());
+  for (const Session& session : sessions) {
+    const std::vector<Tensor> inputs = session.NewInputs();
+    std::ranges::fill(Must(inputs[0].As<float>()), 1.5F);
+    const std::vector<Tensor> outputs = Must(session.Run(inputs));
+    EXPECT_THAT(Must(outputs[0].As<float>()), ElementsAre(3, 3, 3, 3));
+  }
+}
+
+}  // namespace
