@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/tuner.h"
+#include "autotune/best_schedule.h"
 #include "jit/detect_cpu.h"
 #include "jit/load.h"
 #include "kernel/compile_kernel.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "autotune/measurer.h"
+#include "autotune/worker_measurer.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
