@@ -21,8 +21,7 @@ Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const A
   size_t next_argument = 0;
   for (const TensorId id : Arguments(nest)) {
     const Tensor& tensor = nest.tensors[id];
-    TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(static_cast<size_t>(StorageElements(tensor)) *
-                                                 SizeOf(tensor.type)));
+    TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(static_cast<size_t>(StorageBytes(tensor))));
     if (tensor.role != TensorRole::kOutput) {
       TUNEC_CHECK(next_argument < arguments.size(), "nest {} lacks arguments", nest.name);
       ToStorage(tensor, arguments[next_argument++], buffer.data());
