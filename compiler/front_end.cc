@@ -128,7 +128,6 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
 PipelineOptions PassesOf(const CompileOptions& options) {
   PipelineOptions pipeline;
   pipeline.pass.machine = FusionMachineOf(options.target);
-  pipeline.pass.image_order = options.image_order;
   pipeline.pass.rules = options.float_rules;
   pipeline.pass.user_rules = options.user_rules;
   pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
