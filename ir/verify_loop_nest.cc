@@ -32,8 +32,6 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostUnrolled = 4096;
-
 template <class... Args>
 std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
