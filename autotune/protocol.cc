@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/verify_workload.h"
-#include "db/text.h"
 #include "support/hash.h"
 
 namespace tunec {

@@ -17,7 +17,6 @@
 #include <thread>
 
 #include "autotune/protocol.h"
-#include "autotune/verify_workload.h"
 #include "jit/detect_cpu.h"
 
 namespace tunec {

@@ -9,7 +9,6 @@
 #include "graph/fuse/plan_fusion.h"
 #include "graph/lower/lower.h"
 #include "graph/passes/pipeline.h"
-#include "support/check.h"
 
 namespace tunec {
 

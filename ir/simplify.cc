@@ -14,7 +14,6 @@
 
 #include "ir/evaluate_expr.h"
 #include "ir/expr.h"
-#include "ir/rounding.h"
 
 namespace tunec {
 namespace {

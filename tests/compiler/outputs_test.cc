@@ -6,7 +6,6 @@
 
 #include "graph/passes/pipeline.h"
 #include "tests/compiler/models.h"
-#include "tests/networks/load_npz.h"
 
 namespace tunec {
 namespace {

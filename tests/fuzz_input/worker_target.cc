@@ -2,7 +2,6 @@
 // as the worker does, as far as that is quick.
 #include "autotune/measure.h"
 #include "autotune/protocol.h"
-#include "autotune/verify_workload.h"
 #include "jit/detect_cpu.h"
 #include "tests/fuzz_input/finding.h"
 

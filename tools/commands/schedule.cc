@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/best_schedule.h"
-#include "autotune/keys.h"
 #include "autotune/measure.h"
 #include "autotune/roofline.h"
 #include "jit/detect_cpu.h"
