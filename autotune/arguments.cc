@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "ir/rounding.h"
 #include "support/random.h"
 
 namespace tunec {

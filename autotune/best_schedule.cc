@@ -1,7 +1,8 @@
+#include "autotune/best_schedule.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "autotune/tuner.h"
 #include "schedule/apply.h"
 
 namespace tunec {

@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-constexpr std::string_view kFirstLine = "tunec case 1";
+constexpr std::string_view kFirstLine = "tunec case 2";
 
 std::string Section(std::string_view title, std::string_view body) {
   return fmt::format("{} {}\n{}\n", title, body.size(), body);
@@ -99,10 +99,9 @@ Status ReadBodies(CaseReader& reader, std::string_view file_name, Case& failing)
 }  // namespace
 
 std::string Print(const Case& failing) {
-  std::string text = fmt::format(
-      "{}\nnote {}\ntarget {}\naccuracy {}\nseed {}\nfault {}\n", kFirstLine, OneLine(failing.note),
-      EncodeTarget(failing.workload.target), Print(failing.workload.accuracy),
-      failing.workload.seed, Name(failing.candidate.fault));
+  std::string text = fmt::format("{}\nnote {}\ntarget {}\naccuracy {}\nseed {}\n", kFirstLine,
+                                 OneLine(failing.note), EncodeTarget(failing.workload.target),
+                                 Print(failing.workload.accuracy), failing.workload.seed);
   for (const NamedCompute& lowering : failing.workload.lowerings) {
     text += Section("lowering " + lowering.name, Print(lowering.compute));
   }
@@ -122,10 +121,6 @@ Result<Case> ParseCase(std::string_view text, std::string_view file_name) {
   TUNEC_ASSIGN(failing.workload.accuracy, ParseAccuracy(accuracy));
   TUNEC_ASSIGN(const std::string seed, reader.Field("seed"));
   TUNEC_ASSIGN(failing.workload.seed, reader.Number(seed));
-  TUNEC_ASSIGN(const std::string fault, reader.Field("fault"));
-  const std::optional<Fault> parsed = ParseFault(fault);
-  if (!parsed) return reader.Problem(fmt::format("unknown fault '{}'", fault));
-  failing.candidate.fault = *parsed;
   TUNEC_RETURN_IF_ERROR(ReadBodies(reader, file_name, failing));
   TUNEC_RETURN_IF_ERROR(Verify(failing.workload));
   return failing;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "autotune/tuner.h"
+#include "autotune/best_schedule.h"
 
 namespace tunec {
 

@@ -1,3 +1,5 @@
+#include "autotune/find_worker.h"
+
 #include <dlfcn.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -5,8 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <vector>
-
-#include "autotune/tuner.h"
 
 namespace tunec {
 namespace {

@@ -35,10 +35,6 @@ Result<std::shared_ptr<GuardedBuffer>> AllocatePoisoned(size_t bytes) {
   return std::make_shared<GuardedBuffer>(std::move(buffer));
 }
 
-size_t BytesOf(const Tensor& tensor) {
-  return static_cast<size_t>(StorageElements(tensor)) * SizeOf(tensor.type);
-}
-
 Result<void*> AddressOf(const std::string& argument, const Storage& storage,
                         const Storage& packed) {
   if (const auto own = packed.find(argument); own != packed.end()) return own->second->data();
@@ -54,7 +50,7 @@ Result<void*> AddressOf(const std::string& argument, const Storage& storage,
 struct CompiledCandidate::Impl {
   std::optional<Measurement> failure;
   CompiledKernel kernel;
-  Fault fault = Fault::kNone;
+  std::string schedule;  // its text
   double compile_ms = 0;
 };
 
@@ -81,6 +77,7 @@ struct Workbench::Impl {
   Oracle oracle;
   Storage storage;              // by argument name; the host's memory, which its kernels run on
   std::vector<Tensor> outputs;  // of the default lowering
+  CandidateHooks hooks;
 
   Status AllocateStorage();
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
@@ -96,7 +93,7 @@ Status Workbench::Impl::AllocateStorage() {
     const bool output = tensor.role == TensorRole::kOutput;
     const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
     if (!output && !argument) continue;
-    TUNEC_ASSIGN(storage[tensor.name], AllocatePoisoned(BytesOf(tensor)));
+    TUNEC_ASSIGN(storage[tensor.name], AllocatePoisoned(static_cast<size_t>(StorageBytes(tensor))));
     if (output) outputs.push_back(tensor);
     if (argument) ToStorage(tensor, oracle.arguments[next++], storage[tensor.name]->data());
   }
@@ -105,7 +102,7 @@ Status Workbench::Impl::AllocateStorage() {
 
 Status Workbench::Impl::CompileInto(const CandidateRequest& request,
                                     CompiledCandidate::Impl& candidate) const {
-  Misbehave(request.fault);
+  if (hooks.before_compiling) hooks.before_compiling(request.schedule);
   TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(request.schedule, "candidate"));
   const Compute* compute = FindLowering(workload.lowerings, schedule.lowering);
   if (compute == nullptr) {
@@ -113,11 +110,11 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
   }
   KernelOptions options{.target = workload.target,
                         .loops = {.arithmetic = ArithmeticFor(workload.accuracy)}};
-  if (request.fault != Fault::kNone) {
+  if (hooks.change_loops) {
     options.loops.plant = [&](const StageRecord& record, const MutableStageProduct& product) {
       if (record.stage != "emit" || record.name != compute->name) return;
       LoopNest& nest = *std::get<LoopNest*>(product);
-      nest = Corrupt(std::move(nest), request.fault);
+      nest = hooks.change_loops(std::move(nest), request.schedule);
     };
   }
   TUNEC_ASSIGN(candidate.kernel, CompileKernel(*compute, schedule, options));
@@ -191,13 +188,14 @@ size_t Workbench::Bytes() const {
   return bytes;
 }
 
-Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool) {
+Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHooks hooks) {
   TUNEC_ASSIGN(auto device, OpenDevice(workload.target, pool));
   if (workload.lowerings.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the workload has no lowering");
   }
   auto impl = std::make_unique<Impl>();
   impl->device = std::move(device);
+  impl->hooks = std::move(hooks);
   TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
                                            workload.seed, workload.target, pool));
   impl->workload = std::move(workload);
@@ -209,7 +207,7 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool) {
 CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
   CompiledCandidate candidate;
   Stopwatch watch;
-  candidate.impl_->fault = request.fault;
+  candidate.impl_->schedule = request.schedule;
   try {
     const Status status = impl_->CompileInto(request, *candidate.impl_);
     if (!status) candidate.impl_->failure = FailedBy(status.error());
@@ -245,7 +243,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double
     result.samples = {run_seconds};
     return result;
   }
-  MisbehaveMeasuring(candidate.impl_->fault);
+  if (impl_->hooks.before_timing) impl_->hooks.before_timing(candidate.impl_->schedule);
   const auto run = [&](int times) { return loaded->kernel->Seconds(times); };
   result.samples = TimeRuns(run, best, policy, SteadyClock(), run_seconds);
   result.measure_ms = watch.Lap();

@@ -2,18 +2,29 @@
 // work; nothing here survives a candidate that crashes or hangs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autotune/measure_time.h"
 #include "autotune/measurement.h"
+#include "ir/loop_nest.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
 
 namespace tunec {
+
+/// Tests only: faults in the way of a candidate, which its schedule's text says. All may be empty.
+struct CandidateHooks {
+  std::function<void(std::string_view schedule)> before_compiling = {};
+  /// What becomes of the loops that were proven legal and verified.
+  std::function<LoopNest(LoopNest nest, std::string_view schedule)> change_loops = {};
+  std::function<void(std::string_view schedule)> before_timing = {};
+};
 
 /// A candidate after compilation, or the reason why there is none. Moves only.
 class CompiledCandidate {
@@ -35,7 +46,7 @@ class CompiledCandidate {
 class Workbench {
  public:
   /// Computes the oracle. The pool must outlive the workbench. Errors: see ComputeOracle.
-  static Result<Workbench> Make(Workload workload, ThreadPool& pool);
+  static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHooks hooks = {});
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;
   ~Workbench();

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "autotune/accuracy.h"
-#include "autotune/fault.h"
 #include "db/records.h"
 #include "ir/target.h"
 #include "schedule/sketch.h"
@@ -24,7 +23,6 @@ struct Workload {
 
 struct CandidateRequest {
   std::string schedule;  // its text
-  Fault fault = Fault::kNone;
 };
 
 /// The outcome of one candidate: the fields of a TrialRecord that measuring decides.

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/verify_workload.h"
-#include "db/text.h"
 #include "support/hash.h"
 
 namespace tunec {
@@ -74,18 +73,15 @@ Result<Target> TargetFrom(const Json& json) {
 Json ToJson(const std::vector<CandidateRequest>& candidates) {
   Json list = Json::array();
   for (const CandidateRequest& candidate : candidates) {
-    list.push_back({{"schedule", candidate.schedule}, {"fault", Name(candidate.fault)}});
+    list.push_back({{"schedule", candidate.schedule}});
   }
   return list;
 }
 
-Result<std::vector<CandidateRequest>> CandidatesFrom(const Json& json) {
+std::vector<CandidateRequest> CandidatesFrom(const Json& json) {
   std::vector<CandidateRequest> candidates;
   for (const Json& item : json.at("candidates").get_ref<const Json::array_t&>()) {
-    const std::string name = item.at("fault").get<std::string>();
-    const std::optional<Fault> fault = ParseFault(name);
-    if (!fault) return Fail(ErrorCode::kInvalidArgument, "unknown fault '{}'", name);
-    candidates.push_back({item.at("schedule").get<std::string>(), *fault});
+    candidates.push_back({item.at("schedule").get<std::string>()});
   }
   return candidates;
 }
@@ -145,8 +141,7 @@ Result<PrepareRequest> PrepareFrom(const Json& json) {
 }
 
 Result<MeasureRequest> MeasureFrom(const Json& json) {
-  MeasureRequest request;
-  TUNEC_ASSIGN(request.candidates, CandidatesFrom(json));
+  MeasureRequest request{.candidates = CandidatesFrom(json)};
   if (!json.contains("best")) return request;
   const double best = json.at("best").get<double>();
   if (!(best > 0)) return Fail(ErrorCode::kInvalidArgument, "best is {}, wanted more than 0", best);
@@ -156,8 +151,7 @@ Result<MeasureRequest> MeasureFrom(const Json& json) {
 
 Result<RetimeRequest> RetimeFrom(const Json& json) {
   constexpr int kMostRounds = 1000;
-  RetimeRequest request;
-  TUNEC_ASSIGN(request.candidates, CandidatesFrom(json));
+  RetimeRequest request{.candidates = CandidatesFrom(json)};
   TUNEC_RETURN_IF_ERROR(Get(json, "rounds", 1, kMostRounds, request.rounds));
   return request;
 }

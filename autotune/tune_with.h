@@ -1,6 +1,10 @@
 // Tune with other parts than the worker process and schedule/'s sketches, for tests of the search.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "autotune/measure_time.h"
 #include "autotune/measurer.h"
 #include "autotune/tuner.h"

@@ -8,12 +8,14 @@
 
 #include "autotune/case.h"
 #include "autotune/ceilings.h"
+#include "autotune/find_worker.h"
 #include "autotune/machine_load.h"
 #include "autotune/measure_time.h"
 #include "autotune/retime.h"
 #include "autotune/task_search.h"
 #include "autotune/trial_budget.h"
 #include "autotune/tune_with.h"
+#include "autotune/worker_measurer.h"
 
 namespace tunec {
 namespace {

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -101,65 +99,5 @@ std::string DescribeStop(const TuneReport& report);
 /// one; kInternal when nothing at all could be measured, and for a failure of ours.
 Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
                         const TunerOptions& options);
-
-/// A schedule to compile a task with.
-struct RankedSchedule {
-  Schedule schedule;
-  std::optional<double> seconds;  // its recorded median; none: never measured
-  std::string sketch = {};        // that it is the analytic schedule of; empty: it was recorded
-};
-
-/// The best recorded schedule that is readable, then the analytic schedules of the sketches,
-/// without those recorded as failures; the naive one is last and always there. A compiler takes the
-/// first that applies. A recorded schedule is not applied again here: it was legal when it was
-/// recorded.
-class ScheduleRanking {
- public:
-  /// `database` may be null. Reads trials, target, accuracy and sketches of the options. `task`
-  /// must outlive the ranking.
-  static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
-                                    const TunerOptions& options);
-
-  /// The next one; none after the naive one. Sketches that cost much to find (SketchStage) are
-  /// sought when all before them are taken.
-  std::optional<RankedSchedule> Next();
-
- private:
-  ScheduleRanking(const TuningTask& task, const TunerOptions& options);
-  void AddStage();
-
-  const TuningTask* task_;
-  Target target_;
-  Arithmetic arithmetic_;
-  std::set<std::string> listed_;        // texts that are ranked already, or failed
-  std::deque<RankedSchedule> waiting_;  // the next ones
-  std::vector<SketchStage> stages_;     // still to come
-};
-
-/// All of ScheduleRanking.
-Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, const TuningTask& task,
-                                                  const TunerOptions& options);
-
-struct RefusedSchedule {
-  std::string sketch;
-  Error error;
-};
-
-struct ChosenSchedule {
-  RankedSchedule chosen;
-  std::vector<RefusedSchedule> refused;  // those before it
-};
-
-/// The first of ScheduleRanking that CheckApplies accepts.
-Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask& task,
-                                      const TunerOptions& options);
-
-/// The same, by itself.
-Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
-                              const TunerOptions& options);
-
-/// Where the measuring program is: beside the shared library or program this code is in, or in a
-/// folder `bin` or `libexec/tunec` next to that. kNotFound lists where it was sought.
-Result<std::string> FindWorker();
 
 }  // namespace tunec

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -15,7 +16,6 @@
 #include <new>
 #include <thread>
 
-#include "autotune/measure.h"
 #include "autotune/protocol.h"
 #include "autotune/verify_workload.h"
 #include "jit/cpu/detect_cpu.h"
@@ -36,7 +36,7 @@ struct KeptBench {
 
 class Server {
  public:
-  explicit Server(int socket) : socket_(socket) {}
+  Server(int socket, const CandidateHooks& hooks) : socket_(socket), hooks_(hooks) {}
 
   Status Serve() {
     FrameReader reader;
@@ -122,7 +122,7 @@ class Server {
 
   Result<Workbench> Prepared(const Workload& workload) {
     try {
-      return Workbench::Make(workload, *pool_);
+      return Workbench::Make(workload, *pool_, hooks_);
     } catch (const std::bad_alloc&) {
       return Fail(ErrorCode::kResourceLimit, "no memory for the workload's reference");
     }
@@ -193,6 +193,7 @@ class Server {
   }
 
   int socket_;
+  const CandidateHooks& hooks_;
   std::mutex mutex_;  // guards writing to the socket
   std::atomic<bool> gone_ = false;
   std::unique_ptr<ThreadPool> pool_;
@@ -200,9 +201,17 @@ class Server {
   bool prepared_ = false;           // the last Prepare succeeded
 };
 
-}  // namespace
+int64_t NumberAfter(std::span<const std::string_view> words, std::string_view option) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] != option) continue;
+    int64_t value = 0;
+    (void)std::from_chars(words[i + 1].data(), words[i + 1].data() + words[i + 1].size(), value);
+    return value;
+  }
+  return 0;
+}
 
-void ConfineWorker(int64_t memory_bytes, int64_t parent) {
+void Confine(int64_t memory_bytes, int64_t parent) {
   if (parent != 0) {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);  // it died before we asked
@@ -221,6 +230,16 @@ void ConfineWorker(int64_t memory_bytes, int64_t parent) {
 #endif
 }
 
-Status ServeRequests(int socket) { return Server(socket).Serve(); }
+}  // namespace
+
+Status ServeRequests(int socket, const CandidateHooks& hooks) {
+  return Server(socket, hooks).Serve();
+}
+
+Status ServeTuner(std::span<const std::string_view> arguments, const CandidateHooks& hooks) {
+  Confine(NumberAfter(arguments, "--memory"), NumberAfter(arguments, "--parent"));
+  constexpr int kSocket = 0;
+  return ServeRequests(kSocket, hooks);
+}
 
 }  // namespace tunec

@@ -4,6 +4,8 @@
 //   - it dies with one candidate in flight: that one crashed;
 //   - it dies with several in flight: all of them are suspects and repeated alone.
 // All others without a result are sent again to a new worker.
+#include "autotune/worker_measurer.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <set>
 #include <utility>
 
-#include "autotune/measurer.h"
 #include "autotune/protocol.h"
 #include "autotune/worker_process.h"
 

@@ -45,7 +45,6 @@ struct CompileOptions {
   std::vector<std::string> disabled_passes;
   std::shared_ptr<const RuleSet> user_rules;     // graph rewrites (docs/rules.md); or null
   FloatRules float_rules = FloatRules::kStrict;  // kFast: --fast-math
-  std::optional<ImageOrder> image_order;         // of every image; none: by cost
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;

@@ -9,7 +9,6 @@
 #include "graph/fuse/plan_fusion.h"
 #include "graph/lower/lower.h"
 #include "graph/passes/pipeline.h"
-#include "support/check.h"
 
 namespace tunec {
 
@@ -128,7 +127,6 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
 PipelineOptions PassesOf(const CompileOptions& options) {
   PipelineOptions pipeline;
   pipeline.pass.machine = FusionMachineOf(options.target);
-  pipeline.pass.image_order = options.image_order;
   pipeline.pass.rules = options.float_rules;
   pipeline.pass.user_rules = options.user_rules;
   pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());

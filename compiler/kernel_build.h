@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "autotune/tuner.h"
+#include "autotune/best_schedule.h"
 #include "compiler/compiler.h"
 #include "kernel/compiled_kernel.h"
 

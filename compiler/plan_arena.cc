@@ -9,7 +9,7 @@ namespace tunec {
 
 int64_t StorageBytes(const Value& value) {
   const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
-  return StorageElements(tensor) * static_cast<int64_t>(SizeOf(value.type.type));
+  return StorageBytes(tensor);
 }
 
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph) {
@@ -116,6 +116,8 @@ ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
                     std::span<const ArenaStep> steps) {
   const Lifetimes lifetimes(graph, views, steps);
   const MemoryPlan memory = PlanMemory(lifetimes.planned());
+  const Status sound = VerifyPlan(lifetimes.planned(), memory);
+  TUNEC_CHECK(sound.has_value(), "the arena: {}", sound.error().message);
   ArenaPlan plan{.offset = {}, .bytes = memory.total_bytes};
   for (size_t i = 0; i < lifetimes.planned().size(); ++i)
     plan.offset[lifetimes.value(i)] = memory.offset[i];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "autotune/best_schedule.h"
 #include "compiler/front_end.h"
 #include "compiler/plan_arena.h"
 #include "compiler/tasks.h"

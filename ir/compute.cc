@@ -123,6 +123,10 @@ int64_t StorageElements(const Tensor& tensor) {
   return ElementCount(tensor.layout.IsRowMajor() ? tensor.shape : tensor.layout.shape);
 }
 
+int64_t StorageBytes(const Tensor& tensor) {
+  return StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
+}
+
 IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logical) {
   TUNEC_CHECK(logical.size() == tensor.shape.size(), "{} has {} dimensions, the index {}",
               tensor.name, tensor.shape.size(), logical.size());

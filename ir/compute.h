@@ -54,6 +54,7 @@ struct Tensor {
 
 /// Elements of storage (not logical elements: blocked layouts pad).
 int64_t StorageElements(const Tensor& tensor);
+int64_t StorageBytes(const Tensor& tensor);
 /// The linear storage index of a logical index, as an expression over the same variables.
 IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logical);
 

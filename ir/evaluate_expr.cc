@@ -1,7 +1,6 @@
 #include "ir/evaluate_expr.h"
 
 #include "ir/rounding.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {

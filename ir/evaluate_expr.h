@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "ir/expr.h"
-#include "ir/interpret.h"
 
 namespace tunec {
+
+/// kNative rounds each operation to its type. kFloat64 carries every float in double
+/// precision, whatever its type, and rounds nothing: the reference for errors.
+enum class Precision { kNative, kFloat64 };
 
 /// A value of any type: floats in `real`, integers and bool in `integer` (u64 by its bits).
 /// `invalid` marks the result of an integer division by zero, and of whatever uses it but a

@@ -96,10 +96,8 @@ Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const Inde
 Expr ReplaceReads(const Expr& expr,
                   const std::function<Expr(int slot, DataType type)>& replacement);
 
-/// Whether rewrites that change results for NaN, infinities or signed zeros are allowed.
-enum class FloatRules { kStrict, kFast };
 /// Applies the rewrite table (simplify.cc) until nothing changes.
-Expr Simplify(const Expr& expr, FloatRules rules);
+Expr Simplify(const Expr& expr);
 
 /// `add(mul(A, B), 1)`-style text: infix for + - * /, calls otherwise; `read_name(slot)` names a
 /// read.

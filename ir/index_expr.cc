@@ -307,24 +307,34 @@ IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables) {
   return bounds.lo == bounds.hi && !result.UsesLoaded() ? IndexExpr(bounds.lo) : result;
 }
 
-IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)>& replacement) {
+namespace {
+
+// The same sum of other variables and loaded values.
+template <class Variable, class LoadedValue>
+IndexExpr ReplaceAtoms(const IndexExpr& expr, const Variable& variable, const LoadedValue& loaded) {
   IndexExpr result(expr.constant());
   for (const IndexTerm& term : expr.terms()) {
     switch (term.atom.kind) {
       case IndexAtom::Kind::kVariable:
-        result += replacement(term.atom.id) * term.coefficient;
+        result += variable(term.atom.id) * term.coefficient;
         break;
       case IndexAtom::Kind::kLoaded:
-        result += IndexExpr::Loaded(term.atom.id) * term.coefficient;
+        result += loaded(term.atom.id) * term.coefficient;
         break;
       case IndexAtom::Kind::kFloorDiv:
-        result +=
-            IndexExpr::FloorDiv(Substitute(*term.atom.numerator, replacement), term.atom.divisor) *
-            term.coefficient;
+        result += IndexExpr::FloorDiv(ReplaceAtoms(*term.atom.numerator, variable, loaded),
+                                      term.atom.divisor) *
+                  term.coefficient;
         break;
     }
   }
   return result;
+}
+
+}  // namespace
+
+IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)>& replacement) {
+  return ReplaceAtoms(expr, replacement, IndexExpr::Loaded);
 }
 
 IndexExpr Substitute(const IndexExpr& expr, std::span<const IndexExpr> replacements) {
@@ -336,23 +346,8 @@ IndexExpr Substitute(const IndexExpr& expr, std::span<const IndexExpr> replaceme
 }
 
 IndexExpr RenumberLoaded(const IndexExpr& expr, const std::function<int(int)>& slot_of) {
-  IndexExpr result(expr.constant());
-  for (const IndexTerm& term : expr.terms()) {
-    switch (term.atom.kind) {
-      case IndexAtom::Kind::kVariable:
-        result += IndexExpr::Var(term.atom.id) * term.coefficient;
-        break;
-      case IndexAtom::Kind::kLoaded:
-        result += IndexExpr::Loaded(slot_of(term.atom.id)) * term.coefficient;
-        break;
-      case IndexAtom::Kind::kFloorDiv:
-        result +=
-            IndexExpr::FloorDiv(RenumberLoaded(*term.atom.numerator, slot_of), term.atom.divisor) *
-            term.coefficient;
-        break;
-    }
-  }
-  return result;
+  return ReplaceAtoms(expr, IndexExpr::Var,
+                      [&](int slot) { return IndexExpr::Loaded(slot_of(slot)); });
 }
 
 int64_t Evaluate(const IndexExpr& expr, std::span<const int64_t> variables,

@@ -6,13 +6,10 @@
 
 #include "ir/array.h"
 #include "ir/compute.h"
+#include "ir/evaluate_expr.h"
 #include "ir/loop_nest.h"
 
 namespace tunec {
-
-/// kNative rounds each operation to its type. kFloat64 carries every float in double
-/// precision, whatever its type, and rounds nothing: the reference for errors.
-enum class Precision { kNative, kFloat64 };
 
 /// Runs the statements in original order. `arguments` holds one array for each tensor of role
 /// input, weight (in tensor order), logical row-major, whatever the layout. Returns one array

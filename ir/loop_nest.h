@@ -44,6 +44,8 @@ constexpr size_t BlockAxis(LoopKind kind) {
 
 /// Threads of a block at most, over all axes: what every CUDA device allows.
 inline constexpr int64_t kMostBlockThreads = 1024;
+/// Copies of its body that a loop may be unrolled into.
+inline constexpr int64_t kMostUnrolled = 4096;
 
 enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
 

@@ -14,8 +14,7 @@ namespace {
 constexpr int64_t kAlignment = 64;
 
 int64_t AlignedBytes(const Tensor& tensor) {
-  const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
-  return CeilDivide(bytes, kAlignment) * kAlignment;
+  return CeilDivide(StorageBytes(tensor), kAlignment) * kAlignment;
 }
 
 struct Lifetime {

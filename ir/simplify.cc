@@ -1,8 +1,8 @@
 // Simplification of scalar expressions by a table of rewrite rules. A rule is a pattern and
 // what replaces it; x, y, z stand for any expression, a number for the literal of that value
-// and sign. Rules that hold for every input of their kind of type are always on; those that
-// change the result for NaN, infinities or signed zeros need FloatRules::kFast. Besides the
-// table: operators on literals are evaluated, and casts that undo one another vanish.
+// and sign. A rule holds for every input of its kind of type, NaN, infinities and signed zeros
+// included; what changes those is a rule of graphs (graph/rules), where --fast-math asks for it.
+// Besides the table: operators on literals are evaluated, and casts that undo one another vanish.
 //
 // Every rule makes the expression smaller or moves it to an earlier operator of a fixed list
 // (select(not c) to select(c), x + -y to x - y), so rewriting ends.
@@ -14,7 +14,6 @@
 
 #include "ir/evaluate_expr.h"
 #include "ir/expr.h"
-#include "ir/rounding.h"
 
 namespace tunec {
 namespace {
@@ -44,13 +43,11 @@ struct Rule {
   Domain domain;
   Pattern pattern;
   Pattern replacement;
-  FloatRules needs = FloatRules::kStrict;
 };
 
 std::vector<Rule> MakeRules() {
   using enum ScalarOp;
   using enum Domain;
-  constexpr FloatRules kFast = FloatRules::kFast;
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const Pattern x = Any(0);
   const Pattern y = Any(1);
@@ -59,14 +56,10 @@ std::vector<Rule> MakeRules() {
       // Sums. x + 0 is not x for x = -0, but x + -0 and x - 0 are.
       {kInteger, A(kAdd, x, N(0)), x},
       {kFloat, A(kAdd, x, N(-0.0)), x},
-      {kFloat, A(kAdd, x, N(0)), x, kFast},
       {kAll, A(kSub, x, N(0)), x},
-      {kFloat, A(kSub, x, N(-0.0)), x, kFast},
       {kInteger, A(kSub, x, x), N(0)},
-      {kFloat, A(kSub, x, x), N(0), kFast},
       {kInteger, A(kSub, N(0), x), A(kNeg, x)},
       {kFloat, A(kSub, N(-0.0), x), A(kNeg, x)},
-      {kFloat, A(kSub, N(0), x), A(kNeg, x), kFast},
       {kAll, A(kAdd, x, A(kNeg, y)), A(kSub, x, y)},
       {kAll, A(kSub, x, A(kNeg, y)), A(kAdd, x, y)},
       // Products and quotients.
@@ -74,18 +67,13 @@ std::vector<Rule> MakeRules() {
       {kAll, A(kMul, x, N(-1)), A(kNeg, x)},
       {kAll, A(kMul, A(kNeg, x), A(kNeg, y)), A(kMul, x, y)},
       {kInteger, A(kMul, x, N(0)), N(0)},
-      {kFloat, A(kMul, x, N(0)), N(0), kFast},
-      {kFloat, A(kMul, x, N(-0.0)), N(0), kFast},
       {kAll, A(kDiv, x, N(1)), x},
       {kFloat, A(kDiv, x, N(-1)), A(kNeg, x)},
-      {kFloat, A(kDiv, x, x), N(1), kFast},
       {kFloat, A(kDiv, A(kNeg, x), A(kNeg, y)), A(kDiv, x, y)},
-      {kFloat, A(kDiv, N(1), A(kSqrt, x)), A(kRsqrt, x), kFast},
       {kInteger, A(kFloorMod, x, N(1)), N(0)},
       {kInteger, A(kTruncMod, x, N(1)), N(0)},
       {kFloat, A(kFma, x, N(1), z), A(kAdd, x, z)},
       {kFloat, A(kFma, x, y, N(-0.0)), A(kMul, x, y)},
-      {kFloat, A(kFma, x, y, N(0)), A(kMul, x, y), kFast},
       // Signs.
       {kAll, A(kNeg, A(kNeg, x)), x},
       {kFloat, A(kAbs, A(kNeg, x)), A(kAbs, x)},
@@ -96,12 +84,6 @@ std::vector<Rule> MakeRules() {
       {kAll, A(kPow, x, N(1)), x},
       {kAll, A(kPow, x, N(2)), A(kMul, x, x)},
       {kFloat, A(kPow, x, N(-1)), A(kDiv, N(1), x)},
-      {kFloat, A(kPow, x, N(0.5)), A(kSqrt, x), kFast},
-      {kFloat, A(kPow, x, N(-0.5)), A(kRsqrt, x), kFast},
-      {kFloat, A(kSqrt, A(kMul, x, x)), A(kAbs, x), kFast},
-      {kFloat, A(kMul, A(kSqrt, x), A(kSqrt, x)), x, kFast},
-      {kFloat, A(kExp, A(kLog, x)), x, kFast},
-      {kFloat, A(kLog, A(kExp, x)), x, kFast},
       // Minimum and maximum, NaN if either is.
       {kAll, A(kMin, x, x), x},
       {kAll, A(kMax, x, x), x},
@@ -121,11 +103,9 @@ std::vector<Rule> MakeRules() {
       // Comparisons. x == x is false for NaN.
       {kIntegerOrBool, A(kEq, x, x), N(1)},
       {kIntegerOrBool, A(kNe, x, x), N(0)},
-      {kFloat, A(kEq, x, x), N(1), kFast},
       {kFloat, A(kNe, x, x), A(kIsNan, x)},
       {kAll, A(kLt, x, x), N(0)},
       {kIntegerOrBool, A(kLe, x, x), N(1)},
-      {kFloat, A(kLe, x, x), N(1), kFast},
       {kIntegerOrBool, A(kIsNan, x), N(0)},
       {kIntegerOrBool, A(kIsInf, x), N(0)},
       {kBool, A(kEq, x, N(1)), x},
@@ -210,15 +190,12 @@ bool Match(const Pattern& pattern, const Expr& expr, Bindings& bindings) {
 
 class Simplifier {
  public:
-  explicit Simplifier(FloatRules allowed) : allowed_(allowed) {}
-
-  Expr Rewrite(const Expr& expr) const {
+  static Expr Rewrite(const Expr& expr) {
     if (expr.kind() == ExprKind::kCast) return RewriteCast(expr);
     if (expr.kind() != ExprKind::kApply) return expr;
     if (const auto folded = Fold(expr)) return *folded;
     const DataType operand_type = expr.operands().back().type();
     for (const Rule& rule : Rules()) {
-      if (rule.needs == FloatRules::kFast && allowed_ == FloatRules::kStrict) continue;
       if (!expr.Is(rule.pattern.op) || !InDomain(rule.domain, operand_type)) continue;
       Bindings bindings(3);
       if (!Match(rule.pattern, expr, bindings)) continue;
@@ -234,7 +211,7 @@ class Simplifier {
   }
 
   // The type of a rule's literals is that of the result: of all operands where it has one.
-  Expr Build(const Pattern& pattern, const Bindings& bindings, DataType type) const {
+  static Expr Build(const Pattern& pattern, const Bindings& bindings, DataType type) {
     if (pattern.kind == Pattern::Kind::kAny) return *bindings[pattern.any];
     if (pattern.kind == Pattern::Kind::kNumber) return Expr::Constant(pattern.number, type);
     std::vector<Expr> operands;
@@ -258,7 +235,7 @@ class Simplifier {
   }
 
   // Division by a power of two is an exact product.
-  Expr Halve(const Expr& expr) const {
+  static Expr Halve(const Expr& expr) {
     if (!expr.Is(ScalarOp::kDiv) || !IsFloat(expr.type())) return expr;
     const Expr& divisor = expr.operands()[1];
     if (!divisor.IsConstant()) return expr;
@@ -301,18 +278,15 @@ class Simplifier {
     if (IsSigned(from) && !IsSigned(to)) return false;
     return bits <= 8 * SizeOf(to) - (IsSigned(to) ? 1 : 0);
   }
-
-  FloatRules allowed_;
 };
 
 }  // namespace
 
-Expr Simplify(const Expr& expr, FloatRules rules) {
+Expr Simplify(const Expr& expr) {
   constexpr int kMostRounds = 16;
-  const Simplifier simplifier(rules);
   Expr current = expr;
   for (int round = 0; round < kMostRounds; ++round) {
-    Expr next = Transform(current, [&](const Expr& e) { return simplifier.Rewrite(e); });
+    Expr next = Transform(current, Simplifier::Rewrite);
     if (next == current) break;
     current = std::move(next);
   }

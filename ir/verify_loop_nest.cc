@@ -32,8 +32,6 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostUnrolled = 4096;
-
 template <class... Args>
 std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
@@ -288,16 +286,16 @@ class Verifier {
         VerifyAssignment({store.reads, store.writes, store.values, store.reducer}, context_),
         where));
     for (const Read& read : store.reads) {
-      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(read.tensor, read.index), where));
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(read.tensor), where));
     }
     for (const Write& write : store.writes) {
-      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(write.tensor, write.index), where));
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(write.tensor), where));
     }
     return {};
   }
 
   // Requires: VerifyAccess accepted it.
-  Status CheckLocal(TensorId id, const std::vector<IndexExpr>& index) const {
+  Status CheckLocal(TensorId id) const {
     const Tensor& tensor = nest_.tensors[id];
     if (tensor.role != TensorRole::kLocal) return {};
     const auto found = allocated_.find(id);
@@ -327,8 +325,8 @@ class Verifier {
     if (from.type != to.type || to.role == TensorRole::kInput || to.role == TensorRole::kWeight) {
       return Wrong("async_copy of {} to {}: another type, or not writable", from.name, to.name);
     }
-    TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(copy.from.tensor, copy.from.index), "async_copy"));
-    return Annotate(CheckLocal(copy.to.tensor, copy.to.index), "async_copy");
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(copy.from.tensor), "async_copy"));
+    return Annotate(CheckLocal(copy.to.tensor), "async_copy");
   }
 
   Status Check(const Barrier&) const {

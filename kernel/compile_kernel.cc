@@ -36,7 +36,7 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
               nest.tensors.size());
   const Tensor& packed = nest.tensors[1];
   CompiledPrepack prepack{.weight = nest.tensors[0].name, .packed = packed.name};
-  prepack.packed_bytes = StorageElements(packed) * static_cast<int64_t>(SizeOf(packed.type));
+  prepack.packed_bytes = StorageBytes(packed);
   TUNEC_ASSIGN(prepack.image, Emit(nest, target, stages));
   return prepack;
 }

@@ -40,7 +40,7 @@ class StoreMaker {
       if (conditions.impossible) return Expr::Constant(0, DataType::kBool);
       return Expr::Holds(std::move(conditions.open));
     });
-    return Simplify(decided, FloatRules::kStrict);
+    return Simplify(decided);
   }
 
   OpenConditions Undecided(const std::vector<IndexExpr>& all) const {

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -223,21 +222,6 @@ Status VerifyPlan(std::span<const PlannedValue> values, const MemoryPlan& plan) 
     }
   }
   return {};
-}
-
-int64_t PeakLiveBytes(std::span<const PlannedValue> values) {
-  std::map<int, int64_t> change;  // at the start of a step
-  for (const PlannedValue& value : values) {
-    change[value.first_use] += value.bytes;
-    change[value.last_use + 1] -= value.bytes;
-  }
-  int64_t live = 0;
-  int64_t peak = 0;
-  for (const auto& [step, bytes] : change) {
-    live += bytes;
-    peak = std::max(peak, live);
-  }
-  return peak;
 }
 
 }  // namespace tunec

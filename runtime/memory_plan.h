@@ -36,7 +36,4 @@ MemoryPlan PlanMemory(std::span<const PlannedValue> values);
 /// Checks the invariants listed in memory_plan.cc; kInternal names the values that break one.
 Status VerifyPlan(std::span<const PlannedValue> values, const MemoryPlan& plan);
 
-/// The largest sum of bytes alive at one step: no plan without reuse in place needs less.
-int64_t PeakLiveBytes(std::span<const PlannedValue> values);
-
 }  // namespace tunec

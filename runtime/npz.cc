@@ -89,12 +89,4 @@ Status WriteNpz(const std::string& path, std::span<const NamedArrayView> arrays)
   return WriteFileAtomically(path, *archive);
 }
 
-Status WriteNpy(const std::string& path, const NamedArrayView& array) {
-  const Result<Bytes> elements = Elements(array);
-  if (!elements) return In(path, elements.error());
-  std::string file = NpyHeader(array.spec);
-  file.append(reinterpret_cast<const char*>(elements->data()), elements->size());
-  return WriteFileAtomically(path, file);
-}
-
 }  // namespace tunec

@@ -36,7 +36,5 @@ Result<NamedArray> ReadNpy(const std::string& path);
 /// compressed; the same arrays give the same bytes. kIo; kUnsupported from 4 GiB on;
 /// kInvalidArgument where two arrays have one name.
 Status WriteNpz(const std::string& path, std::span<const NamedArrayView> arrays);
-/// The array's name is not stored.
-Status WriteNpy(const std::string& path, const NamedArrayView& array);
 
 }  // namespace tunec

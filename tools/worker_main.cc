@@ -1,7 +1,6 @@
 // tunec-worker: compiles and measures candidates for a tuner, in a process that may crash.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -46,20 +45,8 @@ int Repeat(const std::string& path) {
   return now->status == TrialStatus::kOk ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int64_t NumberAfter(const std::vector<std::string_view>& words, std::string_view option) {
-  for (size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] != option) continue;
-    int64_t value = 0;
-    (void)std::from_chars(words[i + 1].data(), words[i + 1].data() + words[i + 1].size(), value);
-    return value;
-  }
-  return 0;
-}
-
 int Serve(const std::vector<std::string_view>& words) {
-  ConfineWorker(NumberAfter(words, "--memory"), NumberAfter(words, "--parent"));
-  constexpr int kSocket = 0;
-  const Status served = ServeRequests(kSocket);
+  const Status served = ServeTuner(words);
   return served ? EXIT_SUCCESS : Report(served.error());
 }
 

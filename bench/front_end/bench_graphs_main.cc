@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/front_end/large_graphs.h"
+#include "bench/must.h"
 #include "graph/fuse/plan_fusion.h"
 #include "graph/lower/lower.h"
 #include "graph/passes/pipeline.h"
@@ -38,12 +39,6 @@ struct Stages {
     milliseconds.push_back(time);
   }
 };
-
-template <class T>
-T Must(Result<T> result) {
-  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
-  return *std::move(result);
-}
 
 Stages Measure(const Graph& graph) {
   Stages stages;

@@ -18,12 +18,15 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "autotune/tuner.h"
+#include "autotune/best_schedule.h"
+#include "bench/must.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
+#include "runtime/kernel_run.h"
 #include "runtime/thread_pool.h"
 #include "support/check.h"
 #include "support/file.h"
@@ -33,12 +36,6 @@ namespace {
 
 constexpr double kMostMilliseconds = 3000;  // of one form, before it takes no further turn
 constexpr const char* kLowering = "direct";
-
-template <class T>
-T Must(Result<T> result) {
-  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
-  return *std::move(result);
-}
 
 // Memory that begins at a cache line.
 class Buffer {
@@ -84,47 +81,33 @@ struct Argument {
 
 using Form = std::function<void(const std::vector<Argument>&)>;
 
-// A kernel's phases, wave by wave.
+// A kernel on the arguments of the contest, with the threads that it runs on.
 class Scheduled {
  public:
-  Scheduled(const Compute& compute, const Schedule& schedule, const Target& target)
-      : pool_(target.host.threads) {
+  Scheduled(const Compute& compute, const Schedule& schedule, const Target& target,
+            const std::vector<Argument>& all)
+      : pool_(target.host.threads), run_(MakeRun(compute, schedule, target, all)) {}
+
+  void Run() { run_.Run(pool_); }
+
+ private:
+  static KernelRun MakeRun(const Compute& compute, const Schedule& schedule, const Target& target,
+                           const std::vector<Argument>& all) {
     const CompiledKernel compiled =
         Must(CompileKernel(compute, schedule, {.target = target, .loops = {ReductionOrder::kAny}}));
     TUNEC_CHECK(compiled.prepacks.empty(), "{} has constants", compute.name);
-    kernel_ = Must(LoadKernel(compiled.image, PerfMap::kOff));
-    names_ = compiled.arguments;
-    scratch_ = std::make_unique<Buffer>(target.host.threads * ScratchBytes());
-    workspace_ = std::make_unique<Buffer>(kernel_.workspace_bytes + 64);
-  }
-
-  void Run(const std::vector<Argument>& all) {
-    std::vector<void*> arguments;
-    for (const std::string& name : names_) {
+    std::vector<void*> addresses;
+    for (const std::string& name : compiled.arguments) {
       const auto found = std::ranges::find(
           all, name, [](const Argument& a) -> const std::string& { return a.tensor->name; });
-      arguments.push_back(found->buffer.data());
+      addresses.push_back(found->buffer.data());
     }
-    for (const KernelPhase& phase : kernel_.phases) {
-      const int64_t each = phase.tasks / phase.waves;
-      for (int64_t wave = 0; wave < phase.waves; ++wave) {
-        pool_.ParallelFor(each, [&](int64_t task, int thread) {
-          phase.function(arguments.data(), workspace_->data(),
-                         static_cast<char*>(scratch_->data()) + thread * ScratchBytes(),
-                         wave * each + task);
-        });
-      }
-    }
+    return Must(KernelRun::Make(Must(LoadKernel(compiled.image, PerfMap::kOff)),
+                                std::move(addresses), target.host.threads));
   }
 
- private:
-  int64_t ScratchBytes() const { return (kernel_.scratch_bytes + 255) / 64 * 64; }
-
   ThreadPool pool_;
-  Kernel kernel_;
-  std::vector<std::string> names_;
-  std::unique_ptr<Buffer> scratch_;
-  std::unique_ptr<Buffer> workspace_;
+  KernelRun run_;
 };
 
 Schedule ScheduleOf(const Compute& compute, const std::string& file, const Target& target) {
@@ -162,8 +145,7 @@ class Contest {
   explicit Contest(const Compute& compute) : compute_(compute) {
     for (const Tensor& tensor : compute.tensors) {
       if (tensor.role == TensorRole::kWorkspace) continue;
-      const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
-      arguments_.push_back({&tensor, Buffer(bytes)});
+      arguments_.push_back({&tensor, Buffer(StorageBytes(tensor))});
       Fill(arguments_.back());
     }
   }
@@ -174,10 +156,9 @@ class Contest {
       return;
     }
     const Target target = Must(ParseCpu("native", threads));
-    const auto kernel =
-        std::make_shared<Scheduled>(compute_, ScheduleOf(compute_, file, target), target);
-    contestants_.push_back(
-        {name, [kernel](const std::vector<Argument>& all) { kernel->Run(all); }});
+    const auto kernel = std::make_shared<Scheduled>(compute_, ScheduleOf(compute_, file, target),
+                                                    target, arguments_);
+    contestants_.push_back({name, [kernel](const std::vector<Argument>&) { kernel->Run(); }});
   }
 
   // The first turn warms up; it counts where it is the only one.

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/must.h"
 #include "kernel/loop_pipeline.h"
 #include "polyhedral/describe.h"
 #include "polyhedral/generate.h"
@@ -26,12 +27,6 @@ namespace {
 
 constexpr int kTurns = 21;
 constexpr ReductionOrder kOrder = ReductionOrder::kAny;
-
-template <class T>
-T Must(Result<T> result) {
-  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
-  return *std::move(result);
-}
 
 class Times {
  public:

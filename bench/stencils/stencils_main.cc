@@ -15,9 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/must.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
+#include "runtime/kernel_run.h"
 #include "runtime/thread_pool.h"
 #include "schedule/sketches/sketches.h"
 #include "support/check.h"
@@ -27,12 +29,6 @@ namespace tunec::bench {
 namespace {
 
 constexpr int kThreads = 2;
-
-template <class T>
-T Must(Result<T> result) {
-  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
-  return *std::move(result);
-}
 
 class Floats {
  public:
@@ -51,38 +47,6 @@ class Floats {
 };
 
 using Form = std::function<void(const float* x, float* y, float* work)>;
-
-// A kernel's phases, wave by wave.
-class Scheduled {
- public:
-  Scheduled(const Compute& compute, const Schedule& schedule, const Target& target) {
-    const CompiledKernel compiled = Must(CompileKernel(
-        compute, schedule, {.target = target, .loops = {ReductionOrder::kAsWritten}}));
-    kernel_ = Must(LoadKernel(compiled.image, PerfMap::kOn));
-    scratch_ = std::make_unique<Floats>(kThreads * ScratchFloats());
-  }
-
-  void Run(ThreadPool& pool, const float* x, float* y, float* work) const {
-    void* arguments[] = {const_cast<float*>(x), y};
-    for (const KernelPhase& phase : kernel_.phases) {
-      const int64_t each = phase.tasks / phase.waves;
-      for (int64_t wave = 0; wave < phase.waves; ++wave) {
-        pool.ParallelFor(each, [&](int64_t task, int thread) {
-          phase.function(arguments, work, scratch_->data() + thread * ScratchFloats(),
-                         wave * each + task);
-        });
-      }
-    }
-  }
-
-  int64_t workspace_bytes() const { return kernel_.workspace_bytes; }
-
- private:
-  int64_t ScratchFloats() const { return kernel_.scratch_bytes / 4 + 64; }
-
-  Kernel kernel_;
-  std::unique_ptr<Floats> scratch_;
-};
 
 Schedule ScheduleOf(const Compute& compute, const std::string& file, const Target& target) {
   if (file == "naive") return {.lowering = "direct"};
@@ -119,12 +83,7 @@ double Difference(const Floats& a, const Floats& b) {
 class Contest {
  public:
   Contest(const Compute& compute, int64_t elements)
-      : elements_(elements),
-        x_(elements),
-        y_(elements),
-        wanted_(elements),
-        work_(2 * elements + 64),
-        compute_(compute) {
+      : x_(elements), y_(elements), wanted_(elements), work_(2 * elements + 64), compute_(compute) {
     for (int64_t i = 0; i < elements; ++i)
       x_.data()[i] = static_cast<float>(i * 7919 % 1013) / 1013;
     target_.host.threads = kThreads;
@@ -135,13 +94,13 @@ class Contest {
       contestants_.push_back({name, SharedObject(file)});
       return;
     }
-    auto kernel =
-        std::make_shared<Scheduled>(compute_, ScheduleOf(compute_, file, target_), target_);
-    TUNEC_CHECK(kernel->workspace_bytes() <= 4 * (2 * elements_ + 64), "{} needs more memory",
-                name);
-    contestants_.push_back({name, [this, kernel](const float* x, float* y, float* work) {
-                              kernel->Run(pool_, x, y, work);
-                            }});
+    const CompiledKernel compiled =
+        Must(CompileKernel(compute_, ScheduleOf(compute_, file, target_),
+                           {.target = target_, .loops = {ReductionOrder::kAsWritten}}));
+    const auto kernel = std::make_shared<KernelRun>(Must(KernelRun::Make(
+        Must(LoadKernel(compiled.image, PerfMap::kOn)), {x_.data(), y_.data()}, kThreads)));
+    contestants_.push_back(
+        {name, [this, kernel](const float*, float*, float*) { kernel->Run(pool_); }});
   }
 
   void Run(int rounds) {
@@ -168,7 +127,6 @@ class Contest {
         .count();
   }
 
-  int64_t elements_;
   Floats x_;
   Floats y_;
   Floats wanted_;

@@ -136,7 +136,7 @@ Statement StatementBuilder::Build(std::string name, std::vector<Write> writes,
     for (IndexExpr& e : write.index) e = Simplify(e, Intervals());
   for (Expr& value : values) {
     value = TransformIndices(value, [&](const IndexExpr& e) { return Simplify(e, Intervals()); });
-    value = Simplify(value, FloatRules::kStrict);
+    value = Simplify(value);
   }
   DropUnusedReads(writes, values);
   return Statement{.name = std::move(name),

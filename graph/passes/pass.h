@@ -11,7 +11,6 @@
 #include "graph/graph.h"
 #include "graph/passes/image_order.h"
 #include "graph/rules/rule.h"
-#include "ir/expr.h"
 
 namespace tunec {
 

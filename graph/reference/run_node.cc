@@ -1,5 +1,4 @@
 #include "graph/reference/run.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace reference {

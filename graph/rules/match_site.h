@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "graph/rules/rule.h"
-#include "ir/expr.h"
 
 namespace tunec {
 

@@ -14,6 +14,9 @@ namespace tunec {
 
 struct RuleFunction;  // rule_functions.h
 
+/// Whether rewrites that change results for NaN, infinities or signed zeros are allowed.
+enum class FloatRules : uint8_t { kStrict, kFast };
+
 enum class VariableKind : uint8_t {
   kValue,      // a value of the graph
   kRest,       // the operands that an operator has besides those written

@@ -4,7 +4,6 @@
 
 #include "graph/ops/unknown_op.h"
 #include "graph/text/graph_text.h"
-#include "graph/text/graph_text_names.h"
 #include "ir/layout_text.h"
 #include "ir/sizes.h"
 

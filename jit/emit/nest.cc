@@ -63,7 +63,7 @@ Status BindStorage(EmitState& state, const Phase& phase, const PhaseEntry& entry
       storage.base = state.machine.Argument(b, argument - order.begin());
       storage.alignment = std::max<int64_t>(tensor.alignment, SizeOf(tensor.type));
     } else if (state.analysis.registers[root].form == RegisterForm::kStack) {
-      const int64_t bytes = StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
+      const int64_t bytes = StorageBytes(tensor);
       stack += bytes;
       if (stack > kMostStackBytes)
         return Fail(ErrorCode::kResourceLimit, "register tensor {} needs {} bytes of stack",

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "support/check.h"
-
 namespace tunec {
 namespace {
 

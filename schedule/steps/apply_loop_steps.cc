@@ -16,8 +16,6 @@ namespace {
 
 // Keeps products of extents and strides far from overflow.
 constexpr int64_t kLargestSplit = int64_t{1} << 31;
-// A fully unrolled loop's iterations are all code (verify_loop_nest.cc has the same limit).
-constexpr int64_t kMostUnrolled = 4096;
 
 void CollectLoops(const TreeNode& node, std::vector<VarId>& loops) {
   if (node.kind == TreeNode::Kind::kLoop) loops.push_back(node.loop);

@@ -3,7 +3,7 @@
 // A loop over threads may stand anywhere inside the loops over blocks, and several may stand one
 // after the other: each is the part of the threads in one piece of the block's work. What is
 // outside of them is done by the threads of number 0; barriers come with the loops
-// (insert_barriers.h).
+// (ir/insert_barriers.h).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "schedule/steps/apply_loop_steps.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {

@@ -4,23 +4,26 @@
 #include <gtest/gtest.h>
 
 #include "autotune/oracle.h"
+#include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
 namespace {
 
+using testing::Fault;
 using ::testing::HasSubstr;
 using testing::kGoodSchedule;
 using testing::kIllegalSchedule;
 using testing::MatmulRelu;
 using testing::QuantisedMatmul;
 using testing::SoftmaxRows;
+using testing::WithFault;
 using testing::WorkloadOf;
 
 class MeasureTest : public ::testing::Test {
  protected:
   Measurement Measured(const Compute& compute, CandidateRequest request) {
-    Result<Workbench> bench = Workbench::Make(WorkloadOf(compute), pool_);
+    Result<Workbench> bench = Workbench::Make(WorkloadOf(compute), pool_, testing::PlantedFaults());
     if (!bench) ADD_FAILURE() << bench.error().Format();
     if (!bench) return {};
     return bench->Measure(bench->Compile(request), std::nullopt);
@@ -69,7 +72,7 @@ TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
 
 TEST_F(MeasureTest, AMissingInitialisationIsAWrongResult) {
   for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
-    const Measurement result = Measured(compute, {"lower direct\n", Fault::kDropInit});
+    const Measurement result = Measured(compute, {WithFault("lower direct\n", Fault::kDropInit)});
     EXPECT_EQ(result.status, TrialStatus::kWrongResult) << compute.name;
     EXPECT_NE(result.message, "");
     EXPECT_EQ(result.samples.size(), 1u) << "of the run that was checked";
@@ -77,7 +80,8 @@ TEST_F(MeasureTest, AMissingInitialisationIsAWrongResult) {
 }
 
 TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
-  const Measurement result = Measured(MatmulRelu(), {kGoodSchedule, Fault::kReverseIndex});
+  const Measurement result =
+      Measured(MatmulRelu(), {WithFault(kGoodSchedule, Fault::kReverseIndex)});
   EXPECT_EQ(result.status, TrialStatus::kWrongResult);
   EXPECT_THAT(result.message, HasSubstr("error"));
 }
@@ -86,7 +90,7 @@ TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
 TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   for (const Fault fault : {Fault::kDropInit, Fault::kReverseIndex, Fault::kDropTerm,
                             Fault::kTwoSteps, Fault::kOverrun}) {
-    const Measurement result = Measured(QuantisedMatmul(), {"lower direct\n", fault});
+    const Measurement result = Measured(QuantisedMatmul(), {WithFault("lower direct\n", fault)});
     EXPECT_EQ(result.status, TrialStatus::kWrongResult) << Name(fault);
   }
   const Measurement right = Measured(QuantisedMatmul(), {"lower direct\n"});
@@ -104,7 +108,7 @@ TEST_F(MeasureTest, SumsInAnotherOrderAreRightBehindSteps) {
 }
 
 TEST_F(MeasureTest, WritingBeyondAnOutputIsAWrongResult) {
-  const Measurement result = Measured(MatmulRelu(), {kGoodSchedule, Fault::kOverrun});
+  const Measurement result = Measured(MatmulRelu(), {WithFault(kGoodSchedule, Fault::kOverrun)});
   EXPECT_EQ(result.status, TrialStatus::kWrongResult);
   EXPECT_THAT(result.message, HasSubstr("beyond C"));
 }

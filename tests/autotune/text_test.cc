@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::kGoodSchedule;
+using testing::kIllegalSchedule;
 using testing::MatmulRelu;
 using testing::TaskOf;
 using testing::WorkloadOf;
@@ -24,7 +25,7 @@ TEST(Protocol, RequestsReadBack) {
   const std::vector<Request> requests = {
       HelloRequest{},
       PrepareRequest{WorkloadOf(MatmulRelu())},
-      MeasureRequest{{{kGoodSchedule}, {"x", Fault::kCrash}}, 0.125},
+      MeasureRequest{{{kGoodSchedule}, {"x"}}, 0.125},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
       RetimeRequest{{{kGoodSchedule}}, 9},
   };
@@ -97,14 +98,14 @@ TEST(Protocol, FramesArriveInPieces) {
 }
 
 TEST(CaseText, ReadsBackAndRepeats) {
-  const Case failing{WorkloadOf(MatmulRelu()), {kGoodSchedule, Fault::kReverseIndex}, "wrong\nx"};
+  const Case failing{WorkloadOf(MatmulRelu()), {kIllegalSchedule}, "wrong\nx"};
   const std::string text = Print(failing);
   const Result<Case> back = ParseCase(text, "case");
   ASSERT_TRUE(back) << back.error().Format();
   EXPECT_EQ(Print(*back), text);
   const Result<Measurement> again = RepeatCase(*back);
   ASSERT_TRUE(again) << again.error().Format();
-  EXPECT_EQ(again->status, TrialStatus::kWrongResult);
+  EXPECT_EQ(again->status, TrialStatus::kIllegal);
 }
 
 TEST(CaseText, DamageIsReportedAtItsLine) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "autotune/best_code.h"
+#include "autotune/best_schedule.h"
 #include "autotune/tune_with.h"
 #include "tests/autotune/scripted_tuning.h"
 #include "tests/schedule/loops_of.h"

@@ -7,19 +7,22 @@
 #include <fstream>
 #include <map>
 
-#include "autotune/measurer.h"
+#include "autotune/worker_measurer.h"
+#include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
 namespace {
 
+using testing::Fault;
 using ::testing::HasSubstr;
 using testing::kGoodSchedule;
 using testing::kIllegalSchedule;
 using testing::MatmulRelu;
+using testing::WithFault;
 using testing::WorkloadOf;
 
-const std::string kWorker = std::string(TUNEC_BINARY_DIR) + "/bin/tunec-worker";
+const std::string kPrograms = std::string(TUNEC_BINARY_DIR) + "/bin/";
 
 // Different texts of schedules that do the same.
 std::string GoodSchedule(int variant) {
@@ -30,7 +33,13 @@ class WorkerTest : public ::testing::Test {
  protected:
   std::unique_ptr<Measurer> MakeMeasurer(WorkerLimits limits = {},
                                          std::function<bool()> cancelled = {}) {
-    return MakeWorkerMeasurer(kWorker, limits, std::move(cancelled));
+    return MakeWorkerMeasurer(kPrograms + "tunec-worker", limits, std::move(cancelled));
+  }
+
+  // Its worker does what faults in schedules say.
+  std::unique_ptr<Measurer> MakeFaultyMeasurer(WorkerLimits limits = {},
+                                               std::function<bool()> cancelled = {}) {
+    return MakeWorkerMeasurer(kPrograms + "faulty-worker", limits, std::move(cancelled));
   }
 
   std::map<size_t, Measurement> Measured(Measurer& measurer,
@@ -62,17 +71,18 @@ TEST_F(WorkerTest, MeasuresABatch) {
 }
 
 TEST_F(WorkerTest, AWrongKernelIsCaught) {
-  const auto measurer = MakeMeasurer();
-  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kReverseIndex}, {GoodSchedule(1)}});
+  const auto measurer = MakeFaultyMeasurer();
+  auto results =
+      Measured(*measurer, {{WithFault(GoodSchedule(0), Fault::kReverseIndex)}, {GoodSchedule(1)}});
   EXPECT_EQ(results[0].status, TrialStatus::kWrongResult);
   EXPECT_EQ(results[1].status, TrialStatus::kOk);
 }
 
 TEST_F(WorkerTest, ACrashIsTheResultOfItsCandidateOnly) {
-  const auto measurer = MakeMeasurer();
+  const auto measurer = MakeFaultyMeasurer();
   auto results = Measured(*measurer, {{GoodSchedule(0)},
                                       {GoodSchedule(1)},
-                                      {GoodSchedule(2), Fault::kCrash},
+                                      {WithFault(GoodSchedule(2), Fault::kCrash)},
                                       {GoodSchedule(3)},
                                       {GoodSchedule(4)}});
   for (const size_t i : {0, 1, 3, 4}) {
@@ -85,15 +95,17 @@ TEST_F(WorkerTest, ACrashIsTheResultOfItsCandidateOnly) {
 }
 
 TEST_F(WorkerTest, AHangingCompilationTimesOut) {
-  const auto measurer = MakeMeasurer({.seconds_per_candidate = 1});
-  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kHang}, {GoodSchedule(1)}});
+  const auto measurer = MakeFaultyMeasurer({.seconds_per_candidate = 1});
+  auto results =
+      Measured(*measurer, {{WithFault(GoodSchedule(0), Fault::kHang)}, {GoodSchedule(1)}});
   EXPECT_EQ(results[0].status, TrialStatus::kTimedOut);
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
 }
 
 TEST_F(WorkerTest, AHangingKernelTimesOut) {
-  const auto measurer = MakeMeasurer({.seconds_per_candidate = 1});
-  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kHangMeasuring}, {GoodSchedule(1)}});
+  const auto measurer = MakeFaultyMeasurer({.seconds_per_candidate = 1});
+  auto results =
+      Measured(*measurer, {{WithFault(GoodSchedule(0), Fault::kHangMeasuring)}, {GoodSchedule(1)}});
   EXPECT_EQ(results[0].status, TrialStatus::kTimedOut);
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
 }
@@ -102,8 +114,9 @@ TEST_F(WorkerTest, AGreedyCandidateIsOutOfMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's memory is not limited";
 #endif
-  const auto measurer = MakeMeasurer({.memory_bytes = int64_t{1} << 30});
-  auto results = Measured(*measurer, {{GoodSchedule(0), Fault::kExhaust}, {GoodSchedule(1)}});
+  const auto measurer = MakeFaultyMeasurer({.memory_bytes = int64_t{1} << 30});
+  auto results =
+      Measured(*measurer, {{WithFault(GoodSchedule(0), Fault::kExhaust)}, {GoodSchedule(1)}});
   EXPECT_EQ(results[0].status, TrialStatus::kOutOfMemory) << results[0].message;
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
 }
@@ -131,8 +144,8 @@ TEST_F(WorkerTest, RetimesInTurns) {
 }
 
 TEST_F(WorkerTest, CancellingStopsARequest) {
-  const auto measurer = MakeMeasurer({}, [] { return true; });
-  const std::vector<CandidateRequest> requests = {{GoodSchedule(0), Fault::kHang}};
+  const auto measurer = MakeFaultyMeasurer({}, [] { return true; });
+  const std::vector<CandidateRequest> requests = {{WithFault(GoodSchedule(0), Fault::kHang)}};
   const Status status = measurer->Measure(WorkloadOf(MatmulRelu()), requests, std::nullopt,
                                           [](size_t, const Measurement&) -> Status { return {}; });
   ASSERT_FALSE(status);

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <tuple>
 
+#include "autotune/best_schedule.h"
 #include "compiler/tasks.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"

@@ -1,10 +1,11 @@
 // Graphs whose outputs are not simply what the last kernel wrote.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 
+#include "graph/passes/pipeline.h"
 #include "tests/compiler/models.h"
-#include "tests/networks/load_npz.h"
 
 namespace tunec {
 namespace {
@@ -64,8 +65,17 @@ TEST(ImageOrders, AgreeWithTheReference) {
   for (const ImageOrder order :
        {ImageOrder::kChannelsFirst, ImageOrder::kChannelsLast, ImageOrder::kBlocked}) {
     CompileOptions options = Options();
-    options.image_order = order;
-    const auto model = Compile(graph, nullptr, options);
+    PipelineOptions passes = PassesOf(options);
+    passes.pass.image_order = order;
+    const auto stored = RunPipeline(graph, passes);
+    ASSERT_TRUE(stored) << stored.error().Format();
+    options.disabled_passes = {"choose_layouts"};
+    const auto front = RunFrontEnd(stored->graph, options);
+    ASSERT_TRUE(front) << front.error().Format();
+    EXPECT_EQ(std::ranges::all_of(front->graph.values(),
+                                  [](const Value& value) { return value.layout.IsRowMajor(); }),
+              order == ImageOrder::kChannelsFirst);
+    const auto model = Compile(stored->graph, nullptr, options);
     ASSERT_TRUE(model) << model.error().Format();
     const auto error = ErrorAgainstReference(graph, *model->executable);
     ASSERT_TRUE(error) << error.error().Format();

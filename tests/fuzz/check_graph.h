@@ -10,7 +10,7 @@
 
 #include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
-#include "ir/expr.h"
+#include "graph/rules/rule.h"
 #include "tests/fuzz/random_values.h"
 
 namespace tunec::fuzz {

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "graph/reference.h"
 #include "support/random.h"
 
 namespace tunec::fuzz {

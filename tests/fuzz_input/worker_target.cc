@@ -49,7 +49,7 @@ class Serving {
   void Measure(const MeasureRequest& request) {
     if (!bench_) return;
     for (const CandidateRequest& candidate : request.candidates) {
-      if (candidate.fault != Fault::kNone || ++measured_ > kMostCandidates) return;
+      if (++measured_ > kMostCandidates) return;
       const TimingPolicy once{.least_samples = 1, .most_samples = 1};
       (void)bench_->Measure(bench_->Compile(candidate), request.best_seconds, once);
     }

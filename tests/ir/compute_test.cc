@@ -97,6 +97,7 @@ TEST(Compute, StorageFollowsTheLayout) {
   const Compute compute = MustParse(test::kBlocked);
   const Tensor& tensor = compute.tensors[*compute.FindTensor("C")];
   EXPECT_EQ(StorageElements(tensor), 37 * 2 * 8);
+  EXPECT_EQ(StorageBytes(tensor), 37 * 2 * 8 * 4);
   const IndexExpr offset = StorageOffset(tensor, {IndexExpr::Var(0), IndexExpr::Var(1)});
   for (const int64_t j : {0, 7, 8, 12}) {
     EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);

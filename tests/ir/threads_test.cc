@@ -93,6 +93,12 @@ TEST(Threads, PrivateStorageIsOfOneThread) {
             "fill");
 }
 
+TEST(Threads, OfAWarpRunInTurn) {
+  const auto result = RunBody("warp for w in 0 .. 16 {\n s: C[w] = A[15 - w]\n}");
+  ASSERT_TRUE(result) << result.error().message;
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ((*result)[0].GetDouble(i), 15 - i);
+}
+
 TEST(Threads, BlocksAndTasksMustNotMeet) {
   EXPECT_EQ(ErrorOf("grid.x for b in 0 .. 16 {\n w: C[b] = A[b]\n}"), "");
   EXPECT_NE(ErrorOf("grid.x for b in 0 .. 16 {\n w: C[0] = A[b]\n}").find("race: write by task"),

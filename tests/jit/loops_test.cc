@@ -511,7 +511,8 @@ nest exact separate {
 
 void ExpectRefused(const std::string& node, const std::string& message) {
   const LoopNest nest = Parse(
-      "nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  phase main {\n" + node + "\n  }\n}");
+      "nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  local F: f32[8]\n  phase main {\n" +
+      node + "\n  }\n}");
   const auto object = CompileObject(nest, DetectCpu(1));
   ASSERT_FALSE(object.has_value());
   EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
@@ -521,6 +522,10 @@ void ExpectRefused(const std::string& node, const std::string& message) {
 TEST(Errors, WhatACpuHasNot) {
   ExpectRefused("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
                 "loop b over GPU threads cannot be emitted for a cpu");
+  ExpectRefused("alloc F: fragment {\ns: F[0] = 1.0\n}",
+                "an alloc of tile or fragment scope cannot be emitted for a cpu");
+  ExpectRefused("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
+                "warp roles cannot be emitted for a cpu");
 }
 
 TEST(Errors, TooMuchUnrolling) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/array_storage.h"
 #include "ir/interpret.h"
 #include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
@@ -17,26 +18,6 @@
 
 namespace tunec::jit_test {
 namespace {
-
-/// Calls visit(row-major position, storage position) for every element.
-template <class Visit>
-void ForEachElement(const Tensor& tensor, Visit visit) {
-  std::vector<IndexExpr> logical;
-  for (size_t d = 0; d < tensor.shape.size(); ++d)
-    logical.push_back(IndexExpr::Var(static_cast<VarId>(d)));
-  const IndexExpr offset = StorageOffset(tensor, logical);
-  int64_t size = 1;
-  for (const int64_t extent : tensor.shape) size *= extent;
-  std::vector<int64_t> index(tensor.shape.size());
-  for (int64_t n = 0; n < size; ++n) {
-    int64_t rest = n;
-    for (size_t d = index.size(); d-- > 0;) {
-      index[d] = rest % tensor.shape[d];
-      rest /= tensor.shape[d];
-    }
-    visit(n, Evaluate(offset, index));
-  }
-}
 
 /// Storage that ends (up to its alignment) at a page nobody may touch, so that reading beyond it
 /// faults, with a red zone before it that nobody may write.
@@ -148,16 +129,11 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
   size_t next = 0;
   for (const TensorId id : Arguments(nest)) {
     const Tensor& tensor = nest.tensors[id];
-    const size_t size = SizeOf(tensor.type);
-    const int64_t alignment = std::max<int64_t>(tensor.alignment, static_cast<int64_t>(size));
-    buffers.push_back(
-        std::make_unique<Buffer>(StorageElements(tensor) * static_cast<int64_t>(size), alignment));
+    const int64_t alignment = std::max<int64_t>(tensor.alignment, SizeOf(tensor.type));
+    buffers.push_back(std::make_unique<Buffer>(StorageBytes(tensor), alignment));
     addresses.push_back(buffers.back()->data());
     if (tensor.role == TensorRole::kOutput) continue;
-    const Array& array = arguments.at(next++);
-    ForEachElement(tensor, [&](int64_t from, int64_t to) {
-      std::memcpy(buffers.back()->data() + to * size, array.data() + from * size, size);
-    });
+    ToStorage(tensor, arguments.at(next++), buffers.back()->data());
   }
   Buffer workspace(kernel.workspace_bytes, 64);
   Buffer scratch(kernel.scratch_bytes, 64);
@@ -171,12 +147,7 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
     if (!buffers[a]->Intact())
       return Fail(ErrorCode::kWrongResult, "bytes around {} were written", tensor.name);
     if (tensor.role != TensorRole::kOutput) continue;
-    Array array(tensor.type, tensor.shape);
-    const size_t size = SizeOf(tensor.type);
-    ForEachElement(tensor, [&](int64_t to, int64_t from) {
-      std::memcpy(array.mutable_data() + to * size, buffers[a]->data() + from * size, size);
-    });
-    outputs.push_back(std::move(array));
+    outputs.push_back(FromStorage(tensor, buffers[a]->data()));
   }
   if (!workspace.Intact() || !scratch.Intact())
     return Fail(ErrorCode::kWrongResult, "bytes around the workspace or scratch were written");

@@ -10,14 +10,6 @@
 
 namespace tunec::test {
 
-Compute MustParse(std::string_view text) {
-  Result<Compute> compute = ParseCompute(text, "test.compute");
-  TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());
-  const Status valid = Verify(*compute);
-  TUNEC_CHECK(valid.has_value(), "{}", valid.error().Format());
-  return std::move(*compute);
-}
-
 bool Agrees(const Compute& compute, const LoopNest& nest) {
   std::mt19937_64 random(5);
   std::vector<Array> arguments;

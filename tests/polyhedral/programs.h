@@ -5,11 +5,10 @@
 
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
+#include "tests/ir/must_parse.h"
 
 namespace tunec::test {
 
-/// A Compute from its text; stops the test program with the error where there is one.
-Compute MustParse(std::string_view text);
 /// Whether the interpreter gives the same outputs for the nest as for the Compute.
 bool Agrees(const Compute& compute, const LoopNest& nest);
 

@@ -5,11 +5,28 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tunec {
 namespace {
 
 using testing::HasSubstr;
+
+// The largest sum of bytes alive at one step: no plan without reuse in place needs less.
+int64_t PeakLiveBytes(std::span<const PlannedValue> values) {
+  std::map<int, int64_t> change;  // at the start of a step
+  for (const PlannedValue& value : values) {
+    change[value.first_use] += value.bytes;
+    change[value.last_use + 1] -= value.bytes;
+  }
+  int64_t live = 0;
+  int64_t peak = 0;
+  for (const auto& [step, bytes] : change) {
+    live += bytes;
+    peak = std::max(peak, live);
+  }
+  return peak;
+}
 
 std::string VerifyMessage(std::span<const PlannedValue> values, const MemoryPlan& plan) {
   const Status status = VerifyPlan(values, plan);

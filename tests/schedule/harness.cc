@@ -13,14 +13,6 @@
 
 namespace tunec::test {
 
-Compute MustParse(std::string_view text) {
-  Result<Compute> compute = ParseCompute(text, "test.compute");
-  TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());
-  const Status valid = Verify(*compute);
-  TUNEC_CHECK(valid.has_value(), "{}", valid.error().Format());
-  return std::move(*compute);
-}
-
 Schedule MustParseSteps(std::string_view lines) {
   Result<Schedule> schedule = ParseSchedule(fmt::format("lower direct\n{}", lines), "test.sched");
   TUNEC_CHECK(schedule.has_value(), "{}", schedule.error().Format());

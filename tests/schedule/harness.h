@@ -13,11 +13,10 @@
 #include "ir/target.h"
 #include "kernel/loop_pipeline.h"
 #include "schedule/sketch.h"
+#include "tests/ir/must_parse.h"
 
 namespace tunec::test {
 
-/// A Compute from its text; stops the test program with the error where there is one.
-Compute MustParse(std::string_view text);
 /// A schedule from its lines, without the first (`lower direct`), which is added.
 Schedule MustParseSteps(std::string_view lines);
 

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "autotune/find_worker.h"
 #include "autotune/roofline.h"
-#include "autotune/tuner.h"
 #include "db/version.h"
 #include "graph/onnx/tensor_file.h"
 #include "ir/tile_intrinsic.h"

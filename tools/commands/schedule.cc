@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "autotune/keys.h"
+#include "autotune/best_schedule.h"
 #include "autotune/measure.h"
 #include "autotune/roofline.h"
-#include "autotune/tuner.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-#include "autotune/tuner.h"
+#include "autotune/best_schedule.h"
 #include "compiler/front_end.h"
 #include "graph/onnx/export/export.h"
 #include "kernel/compile_kernel.h"

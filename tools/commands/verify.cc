@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "compiler/front_end.h"
 #include "graph/onnx/tensor_file.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"

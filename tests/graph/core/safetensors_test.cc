@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "graph/text/weights.h"
-#include "support/random.h"
 
 namespace tunec {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/fuse/plan_fusion.h"
 #include "graph/reference.h"
 #include "tests/graph/lower/sample_graph.h"
 

@@ -1,4 +1,4 @@
-#include "autotune/fault.h"
+#include "tests/autotune/fault.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "ir/rewrite_loop_nest.h"
+#include "support/check.h"
 
-namespace tunec {
+namespace tunec::testing {
 namespace {
+
+constexpr std::string_view kMark = "# fault: ";
 
 constexpr std::array<std::pair<Fault, std::string_view>, 10> kNames = {{
     {Fault::kNone, "none"},
@@ -123,20 +126,14 @@ void Exhaust() {
   }
 }
 
-}  // namespace
-
-std::string_view Name(Fault fault) {
-  for (const auto& [value, name] : kNames) {
-    if (value == fault) return name;
-  }
-  return "none";
-}
-
-std::optional<Fault> ParseFault(std::string_view name) {
-  for (const auto& [value, text] : kNames) {
-    if (text == name) return value;
-  }
-  return std::nullopt;
+Fault FaultOf(std::string_view schedule) {
+  const size_t mark = schedule.find(kMark);
+  if (mark == std::string_view::npos) return Fault::kNone;
+  const std::string_view rest = schedule.substr(mark + kMark.size());
+  const auto named = std::ranges::find(kNames, rest.substr(0, rest.find('\n')),
+                                       &std::pair<Fault, std::string_view>::second);
+  TUNEC_CHECK(named != kNames.end(), "unknown fault in {}", schedule);
+  return named->first;
 }
 
 LoopNest Corrupt(LoopNest nest, Fault fault) {
@@ -168,8 +165,26 @@ void Misbehave(Fault fault) {
   if (fault == Fault::kExhaust) Exhaust();
 }
 
-void MisbehaveMeasuring(Fault fault) {
-  if (fault == Fault::kHangMeasuring) Hang();
+}  // namespace
+
+std::string_view Name(Fault fault) {
+  return std::ranges::find(kNames, fault, &std::pair<Fault, std::string_view>::first)->second;
 }
 
-}  // namespace tunec
+std::string WithFault(std::string schedule, Fault fault) {
+  return schedule.append(kMark).append(Name(fault)).append("\n");
+}
+
+CandidateHooks PlantedFaults() {
+  return {.before_compiling = [](std::string_view schedule) { Misbehave(FaultOf(schedule)); },
+          .change_loops =
+              [](LoopNest nest, std::string_view schedule) {
+                return Corrupt(std::move(nest), FaultOf(schedule));
+              },
+          .before_timing =
+              [](std::string_view schedule) {
+                if (FaultOf(schedule) == Fault::kHangMeasuring) Hang();
+              }};
+}
+
+}  // namespace tunec::testing

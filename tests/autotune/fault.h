@@ -1,13 +1,13 @@
 // Faults that tests plant in a candidate after its legality was proven, to see that the checks
-// catch them.
+// catch them. A schedule carries its fault as a comment, so that it reaches a worker.
 #pragma once
 
-#include <optional>
+#include <string>
 #include <string_view>
 
-#include "ir/loop_nest.h"
+#include "autotune/measure.h"
 
-namespace tunec {
+namespace tunec::testing {
 
 enum class Fault {
   kNone,
@@ -23,15 +23,11 @@ enum class Fault {
 };
 
 std::string_view Name(Fault fault);
-std::optional<Fault> ParseFault(std::string_view name);
 
-/// The nest with the fault in it; unchanged for faults that are not in the code.
-LoopNest Corrupt(LoopNest nest, Fault fault);
+/// The schedule's text with the fault in it.
+std::string WithFault(std::string schedule, Fault fault);
 
-/// Does what kCrash, kHang and kExhaust say; returns for the others. kExhaust ends in
-/// std::bad_alloc.
-void Misbehave(Fault fault);
-/// The same for kHangMeasuring.
-void MisbehaveMeasuring(Fault fault);
+/// What happens to candidates whose schedules carry a fault; to others nothing does.
+CandidateHooks PlantedFaults();
 
-}  // namespace tunec
+}  // namespace tunec::testing

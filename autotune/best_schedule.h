@@ -1,0 +1,74 @@
+// Which schedule a task is compiled with: the best recorded one, else an analytic one.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "autotune/task.h"
+#include "autotune/tuner.h"
+#include "db/database.h"
+#include "schedule/sketch.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// A schedule to compile a task with.
+struct RankedSchedule {
+  Schedule schedule;
+  std::optional<double> seconds;  // its recorded median; none: never measured
+  std::string sketch = {};        // that it is the analytic schedule of; empty: it was recorded
+};
+
+/// The best recorded schedule that is readable, then the analytic schedules of the sketches,
+/// without those recorded as failures; the naive one is last and always there. A compiler takes the
+/// first that applies. A recorded schedule is not applied again here: it was legal when it was
+/// recorded.
+class ScheduleRanking {
+ public:
+  /// `database` may be null. Reads trials, target, accuracy and sketches of the options. `task`
+  /// must outlive the ranking.
+  static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
+                                    const TunerOptions& options);
+
+  /// The next one; none after the naive one. Sketches that cost much to find (SketchStage) are
+  /// sought when all before them are taken.
+  std::optional<RankedSchedule> Next();
+
+ private:
+  ScheduleRanking(const TuningTask& task, const TunerOptions& options);
+  void AddStage();
+
+  const TuningTask* task_;
+  Target target_;
+  Arithmetic arithmetic_;
+  std::set<std::string> listed_;        // texts that are ranked already, or failed
+  std::deque<RankedSchedule> waiting_;  // the next ones
+  std::vector<SketchStage> stages_;     // still to come
+};
+
+/// All of ScheduleRanking.
+Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, const TuningTask& task,
+                                                  const TunerOptions& options);
+
+struct RefusedSchedule {
+  std::string sketch;
+  Error error;
+};
+
+struct ChosenSchedule {
+  RankedSchedule chosen;
+  std::vector<RefusedSchedule> refused;  // those before it
+};
+
+/// The first of ScheduleRanking that CheckApplies accepts.
+Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask& task,
+                                      const TunerOptions& options);
+
+/// The same, by itself.
+Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
+                              const TunerOptions& options);
+
+}  // namespace tunec

@@ -1,0 +1,18 @@
+// What benchmarks do about errors: they stop.
+#pragma once
+
+#include <utility>
+
+#include "support/check.h"
+#include "support/error.h"
+
+namespace tunec::bench {
+
+/// The value; an error stops the program with its message.
+template <class T>
+T Must(Result<T> result) {
+  TUNEC_CHECK(result.has_value(), "{}", result.error().Format());
+  return *std::move(result);
+}
+
+}  // namespace tunec::bench

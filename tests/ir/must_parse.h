@@ -1,0 +1,21 @@
+// Computes of tests, from their texts.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "ir/compute.h"
+#include "support/check.h"
+
+namespace tunec::test {
+
+/// A Compute from its text; stops the test program with the error where there is one.
+inline Compute MustParse(std::string_view text) {
+  Result<Compute> compute = ParseCompute(text, "test.compute");
+  TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());
+  const Status valid = Verify(*compute);
+  TUNEC_CHECK(valid.has_value(), "{}", valid.error().Format());
+  return std::move(*compute);
+}
+
+}  // namespace tunec::test
