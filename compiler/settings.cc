@@ -222,7 +222,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.float_rules = settings.float_rules();
   options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
-  if (settings.share_threads) options.pool = SharedPool(options.target.threads);
+  if (settings.share_threads) options.pool = SharedPool(options.target.host.threads);
   options.worker_path = settings.worker_path;
   options.failure_folder = settings.failure_folder;
   return options;

@@ -10,9 +10,7 @@
 namespace tunec {
 namespace {
 
-size_t BytesOf(const Tensor& tensor) {
-  return static_cast<size_t>(StorageBytes(tensor));
-}
+size_t BytesOf(const Tensor& tensor) { return static_cast<size_t>(StorageBytes(tensor)); }
 
 // Straight into the device's memory where the host sees it, else by way of a copy.
 Status WriteTensor(Device& device, const DeviceMemory& memory, const Tensor& tensor,
