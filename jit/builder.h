@@ -182,7 +182,8 @@ class Builder {
   void TileRelease();
   void TileLoad(int tile, IrValue pointer, int64_t row_bytes);
   void TileStore(int tile, IrValue pointer, int64_t row_bytes);
-  void TileDotBFloat16(int c, int a, int b);
+  void TileDotBFloat16(int c, int a, int b);        // c f32
+  void TileDotUnsignedSigned(int c, int a, int b);  // u8 times i8, c i32
 
   // --- memory (addresses in bytes) ---
   IrValue Offset(IrValue pointer, IrValue bytes);  // vector bytes give a vector of pointers

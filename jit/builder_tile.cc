@@ -43,5 +43,9 @@ void Builder::TileDotBFloat16(int c, int a, int b) {
   impl_->ir.CreateIntrinsic(llvm::Intrinsic::x86_tdpbf16ps,
                             {impl_->ir.getInt8(c), impl_->ir.getInt8(a), impl_->ir.getInt8(b)});
 }
+void Builder::TileDotUnsignedSigned(int c, int a, int b) {
+  impl_->ir.CreateIntrinsic(llvm::Intrinsic::x86_tdpbusd,
+                            {impl_->ir.getInt8(c), impl_->ir.getInt8(a), impl_->ir.getInt8(b)});
+}
 
 }  // namespace tunec::jit

@@ -1,4 +1,4 @@
-// AMX: sums of products of bfloat16 in tile registers.
+// AMX: sums of products of bfloat16, or of bytes, in tile registers.
 //
 // A Tile adds to an accumulator in memory. Where a loop touches an accumulator by its tiles only,
 // at a place that does not move in it, the accumulator stays in a register: it is loaded before
@@ -90,7 +90,11 @@ class AmxTile {
     }
     const int left = Operand(parts_.store->reads[parts_.left], TileAxis::kRow);
     const int right = Operand(parts_.store->reads[parts_.right], TileAxis::kReduced);
-    b_.TileDotBFloat16(accumulator, left, right);
+    if (parts_.intrinsic->left.type == DataType::kU8) {
+      b_.TileDotUnsignedSigned(accumulator, left, right);
+    } else {
+      b_.TileDotBFloat16(accumulator, left, right);
+    }
     if (!stays) StoreTile(state_, kMoving, place);
     return {};
   }
