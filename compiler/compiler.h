@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "autotune/accuracy.h"
+#include "autotune/kernel_arithmetic.h"
 #include "autotune/tuner.h"
 #include "db/database.h"
 #include "graph/fuse/fusion_plan.h"
@@ -66,6 +67,7 @@ struct KernelReport {
   std::string sketch_source;  // "tuned", "analytic" or "naive"
   double flops = 0;
   double bytes = 0;
+  std::optional<KernelArithmetic> arithmetic;  // that its roofline is of
   int phases = 1;
 };
 
