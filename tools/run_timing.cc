@@ -159,10 +159,6 @@ Cell ShareCell(double share, int decimals) {
   return {fmt::format("{:.{}f} %", 100 * share, decimals), share};
 }
 
-}  // namespace
-
-namespace {
-
 // A line for each arithmetic whose kernels have no share for want of its ceiling.
 std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const Roofline& roofline) {
   std::string lines;

@@ -58,7 +58,9 @@ TEST(MacInstructions, AreThePlainOnesAndTheTilesOfCpus) {
     ASSERT_EQ(by != nullptr, intrinsic.target == "cpu") << intrinsic.name;
     const bool plain = by == &Float32Fma();
     EXPECT_EQ(plain, intrinsic.name.starts_with("fma.")) << intrinsic.name;
-    if (by != nullptr && !plain) EXPECT_EQ(by->name, intrinsic.name);
+    if (by != nullptr && !plain) {
+      EXPECT_EQ(by->name, intrinsic.name);
+    }
   }
   EXPECT_EQ(PlainMac(DataType::kF16), &Float32Fma());
   EXPECT_EQ(PlainMac(DataType::kBF16), &Float32Fma());
