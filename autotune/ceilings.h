@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "autotune/roofline.h"
 #include "db/database.h"
@@ -13,37 +15,54 @@ namespace tunec {
 
 class Ceilings {
  public:
-  using Measure = std::function<Result<Roofline>()>;
+  /// What measures. Either may be empty: then only what is recorded is known.
+  struct Meters {
+    std::function<Result<Roofline>()> machine;
+    std::function<Result<ArithmeticCeiling>(const MacInstruction& by)> arithmetic;
+  };
 
-  /// Without `measure` only what is recorded is known. Both references must outlive this.
-  Ceilings(Database& database, const Target& target, Measure measure)
-      : database_(database), target_(target), measure_(std::move(measure)) {}
+  /// Both references must outlive this.
+  Ceilings(Database& database, const Target& target, Meters meters)
+      : database_(database), target_(target), meters_(std::move(meters)) {}
 
   /// Reads what is recorded.
   Status Load();
-  /// Measures where nothing is recorded, or only something provisional.
+  /// Measures the machine where nothing is recorded, or only something provisional.
   Status Ensure();
-  /// A kernel has reached so many operations per second. Above the ceiling it proves that wrong: it
-  /// is measured again, a few times at most. True when the ceiling has grown.
-  Result<bool> Meet(double flops_per_second);
+  /// A kernel of this arithmetic has reached so many useful operations per second. The first kernel
+  /// of an arithmetic has its ceiling measured, where that is not known. A kernel above it proves
+  /// it wrong: it is measured again, a few times at most. True when a ceiling has grown.
+  Result<bool> Meet(const KernelArithmetic& arithmetic, double flops_per_second);
 
   const std::optional<Roofline>& Known() const { return roofline_; }
-  /// The ceilings, guessed from the target where nothing is known.
-  double PeakFlops() const;
+  /// The useful operations per second that an arithmetic allows a kernel. Of plain instructions
+  /// guessed from the target where nothing is known; none of others then.
+  std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
+  /// Likewise of memory; never none.
   double BytesPerSecond() const;
-  /// Whether a search may end at the ceiling: it was measured while the machine was free, and no
-  /// kernel was seen above it.
-  bool Firm() const;
+  /// Whether a search may end at the arithmetic's ceiling: it was measured while the machine was
+  /// free, and no kernel was seen above it.
+  bool Firm(const MacInstruction& by) const;
 
  private:
-  Status MeasureAgain();
+  // What happened to one arithmetic's ceiling.
+  struct Past {
+    double fastest = 0;  // kernel, its multiply-adds as operations per second
+    int measured = 0;    // times
+  };
+
+  std::optional<ArithmeticCeiling> Find(const MacInstruction& by) const;
+  Status EnsureArithmetic(const MacInstruction& by);
+  Status MeasureAgain(const MacInstruction& by);
+  Status MeasureMachine();
+  Status MeasureArithmetic(const MacInstruction& by);
+  Past PastOf(const MacInstruction& by) const;
 
   Database& database_;
   const Target& target_;
-  Measure measure_;
+  Meters meters_;
   std::optional<Roofline> roofline_;
-  double fastest_ = 0;  // kernel, operations per second
-  int measured_ = 0;    // times
+  std::map<std::string, Past> past_;  // by arithmetic
 };
 
 }  // namespace tunec

@@ -28,6 +28,18 @@ std::vector<Tried> History::Ranked() const {
   return ranked;
 }
 
+std::string History::BestSchedule() const {
+  const Tried* best = nullptr;
+  for (const Tried& tried : tried_) {
+    if (tried.status != TrialStatus::kOk) continue;
+    if (best == nullptr ||
+        std::tie(tried.seconds, tried.schedule) < std::tie(best->seconds, best->schedule)) {
+      best = &tried;
+    }
+  }
+  return best == nullptr ? "" : best->schedule;
+}
+
 bool History::IsHopeless(int sketch) const {
   constexpr double kFactor = 4;
   std::optional<double> own;

@@ -27,6 +27,8 @@ class History {
   bool AnyOk() const { return best_.has_value(); }
   /// Seconds of the fastest correct one.
   std::optional<double> Best() const { return best_; }
+  /// Its schedule, of the space or not; of equal ones the smaller text. Empty: there is none.
+  std::string BestSchedule() const;
   /// How many were added since one was at least 1 % faster than all before.
   int Stale() const { return stale_; }
   /// Counts anew: the space has changed, what was in vain in the old one says nothing.

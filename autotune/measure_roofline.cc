@@ -1,4 +1,4 @@
-// Measuring the machine's ceilings, and how far the machine was free for that.
+// Measuring the machine's ceilings: float32 arithmetic, caches and memory.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -6,12 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <numeric>
-#include <thread>
 #include <vector>
 
-#include "autotune/machine_load.h"
-#include "autotune/measure_time.h"
 #include "autotune/roofline.h"
 #include "runtime/buffer.h"
 #include "runtime/thread_pool.h"
@@ -19,75 +15,11 @@
 namespace tunec {
 namespace {
 
-constexpr int kAccumulators = 12;     // enough for a latency of 4 and two units with some to spare
-constexpr int64_t kRounds = 400'000;  // about a millisecond
-// Other work on the machine only ever lowers the result, so the best of several counts; the pauses
-// spread them over more than one turn of whatever else runs.
-constexpr int kRepetitions = 16;
-constexpr std::chrono::milliseconds kPause{15};
 // Larger than the caches of any processor that tunec will meet, smaller than its memory.
 constexpr size_t kCopyBytes = size_t{256} << 20;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Inlined into a function of each width, which says what instructions there are. The result is
-// returned lest the compiler drop the work; 0.999 and 1e-4 keep the numbers normal.
-template <class Vector>
-[[gnu::always_inline]] inline float MultiplyAdd(const Vector& zero, int64_t rounds) {
-  Vector sums[kAccumulators];  // NOLINT(modernize-avoid-c-arrays): a template would lose alignment
-  for (int i = 0; i < kAccumulators; ++i) sums[i] = zero + static_cast<float>(i);
-  for (int64_t round = 0; round < rounds; ++round) {
-#pragma GCC unroll 12
-    for (Vector& sum : sums) sum = sum * 0.999F + 1e-4F;
-  }
-  Vector total = zero;
-  for (const Vector& sum : sums) total += sum;
-  return total[0];
-}
-
-__attribute__((target("avx512f"))) float MultiplyAdd512(int64_t rounds) {
-  return MultiplyAdd(_mm512_setzero_ps(), rounds);
-}
-__attribute__((target("avx2,fma"))) float MultiplyAdd256(int64_t rounds) {
-  return MultiplyAdd(_mm256_setzero_ps(), rounds);
-}
-
-/// What each repetition found.
-struct PeakSamples {
-  std::vector<double> flops;   // per second
-  std::vector<double> shares;  // of the processor, that the threads got
-};
-
-PeakSamples SamplePeak(int threads, int vector_bits) {
-  const int lanes = vector_bits / 32;
-  const double flops = 2.0 * kAccumulators * lanes * static_cast<double>(kRounds) * threads;
-  std::vector<float> results(static_cast<size_t>(threads));
-  PeakSamples samples;
-  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    if (repetition > 0) std::this_thread::sleep_for(kPause);
-    const SideBySide run = RunSideBySide(threads, [&](int thread) {
-      results[thread] += lanes == 16 ? MultiplyAdd512(kRounds) : MultiplyAdd256(kRounds);
-    });
-    samples.flops.push_back(flops / run.seconds);
-    samples.shares.push_back(run.share);
-  }
-  return samples;
-}
-
-/// How much of the machine others had while the samples were taken: what they took from the
-/// threads, what the host took from a virtual machine, and how far the usual repetition stays
-/// behind the best, which is all that a neighbour on the same core leaves to be seen.
-double Disturbance(const PeakSamples& samples, double stolen, const Target& target) {
-  // More threads than cores have to take turns.
-  const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
-  const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
-                      static_cast<double>(samples.shares.size());
-  const double best = *std::ranges::max_element(samples.flops);
-  const double unsteady = 1 - Median(samples.flops) / best;
-  constexpr double kUsualSpread = 0.05;
-  return std::max({1 - mean / most, stolen, unsteady - kUsualSpread, 0.0});
 }
 
 double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
@@ -109,10 +41,12 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
 // The same for data in caches: every pass reads again, which the compiler must not notice.
 void NextPass() { asm volatile("" ::: "memory"); }
 
+// Inlined into a function of each width, which says what instructions there are.
 template <class Vector>
 [[gnu::always_inline]] inline int64_t Read(const Vector& zero, const std::byte* from, size_t bytes,
                                            int64_t passes) {
-  Vector seen[4] = {zero, zero, zero, zero};  // NOLINT(modernize-avoid-c-arrays): as above
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): a template would lose alignment
+  Vector seen[4] = {zero, zero, zero, zero};
   for (int64_t pass = 0; pass < passes; ++pass) {
     for (size_t i = 0; i < bytes; i += sizeof(seen)) {
 #pragma GCC unroll 4
@@ -230,11 +164,8 @@ Result<Roofline> MeasureRoofline(const Target& target) {
   if (!runs)
     return Fail(ErrorCode::kDevice, "this machine does not have the {}-bit vectors of cpu {}",
                 target.host.vector_bits, target.host.cpu);
-  Roofline roofline;
-  const StealMeter steal;
-  const PeakSamples samples = SamplePeak(target.host.threads, target.host.vector_bits);
-  roofline.peak_flops = *std::ranges::max_element(samples.flops);
-  roofline.disturbance = Disturbance(samples, steal.Share(), target);
+  TUNEC_ASSIGN(const ArithmeticCeiling peak, MeasureArithmetic(target, Float32Fma()));
+  Roofline roofline{.peak_flops = peak.flops, .disturbance = peak.disturbance};
   ThreadPool pool(target.host.threads);
   TUNEC_ASSIGN(Buffer from, Buffer::Allocate(kCopyBytes));
   TUNEC_ASSIGN(Buffer to, Buffer::Allocate(kCopyBytes));

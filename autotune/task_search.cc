@@ -34,13 +34,14 @@ TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options, const Ceili
   progress.description = task_.description;
   progress.flops = key_.workload.flops;
   progress.bytes = key_.workload.bytes;
+  progress.arithmetic = JudgedBy("");
 }
 
 Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {
   TUNEC_ASSIGN(records_, database.Trials(key_));
   TUNEC_ASSIGN(progress.trials, database.CountTrials(key_));
   for (const TrialRecord& record : records_) Take(record);
-  progress.best_seconds = history_.Best();
+  ShowBest();
   TUNEC_ASSIGN(const std::optional<Convergence> converged, database.Converged(key_));
   if (!converged) return {};
   EnsureSpace(sketches);
@@ -61,7 +62,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling:
-      return ceilings_.PeakFlops() <= convergence.bound || NearCeiling();
+      // Of what has no ceiling, another arithmetic's was taken for its own.
+      return progress.arithmetic && (PeakFlops().value_or(0) <= convergence.bound || NearCeiling());
     case ConvergenceReason::kUnknown:
       break;
   }
@@ -78,7 +80,7 @@ Status TaskSearch::CatchUp(const Database& database) {
     if (!space_) records_.push_back(record);
     Take(record);
   }
-  progress.best_seconds = history_.Best();
+  ShowBest();
   return {};
 }
 
@@ -193,24 +195,67 @@ Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
 
 void TaskSearch::Add(const Candidate& candidate, const TrialRecord& record) {
   history_.Add({candidate, record.schedule, record.status, record.median_seconds});
-  progress.best_seconds = history_.Best();
+  ShowBest();
 }
 
 void TaskSearch::Retimed(const std::string& schedule, double seconds) {
   history_.SetSeconds(schedule, seconds);
+  ShowBest();
+}
+
+void TaskSearch::NoteTime(const std::string& schedule, double seconds) {
+  if (progress.best_seconds && seconds >= *progress.best_seconds) return;
+  progress.best_seconds = seconds;
+  if (schedule != shown_) progress.arithmetic = JudgedBy(schedule);
+  shown_ = schedule;
+}
+
+void TaskSearch::ShowBest() {
   progress.best_seconds = history_.Best();
+  const std::string best = history_.BestSchedule();
+  if (best != shown_) progress.arithmetic = JudgedBy(best);
+  shown_ = best;
+}
+
+// Without a schedule, or one that is readable, the default lowering as it is written.
+std::optional<KernelArithmetic> TaskSearch::JudgedBy(const std::string& schedule) const {
+  const Result<Schedule> steps = ParseSchedule(schedule, "record");
+  const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
+  if (lowering == nullptr) return ArithmeticOf(task_.lowerings.front().compute, {});
+  return ArithmeticOf(*lowering, *steps);
 }
 
 int64_t TaskSearch::Patience() const {
   return std::clamp(options_.trials / kPatiencePart, kLeastPatience, kMostPatience);
 }
 
+std::optional<double> TaskSearch::PeakFlops() const {
+  return progress.arithmetic ? ceilings_.PeakFlops(*progress.arithmetic) : std::nullopt;
+}
+
+double TaskSearch::ArithmeticSeconds() const {
+  const std::optional<double> peak = PeakFlops();
+  return peak ? key_.workload.flops / *peak : 0;
+}
+
 // Only a ceiling of arithmetic counts: small data is read from caches, faster than from memory. A
 // kernel above it is not near it: then it is no ceiling for this kernel.
 bool TaskSearch::NearCeiling() const {
   const double rate = BestFlopsPerSecond();
-  const double peak = ceilings_.PeakFlops();
-  return ceilings_.Firm() && rate <= peak && rate * kNearCeiling >= peak;
+  const std::optional<double> peak = PeakFlops();
+  if (!peak || !ceilings_.Firm(*progress.arithmetic->by)) return false;
+  return rate <= *peak && rate * kNearCeiling >= *peak;
+}
+
+// Its ceiling may never have been measured: that takes a kernel that has got ahead.
+bool TaskSearch::AnotherAllowsMore() const {
+  for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
+    const auto other = JudgedBy(space_->Initial(sketch).schedule);
+    if (!other || other == progress.arithmetic) continue;
+    const std::optional<double> peak = ceilings_.PeakFlops(*other);
+    if (!peak || *peak > *PeakFlops()) return true;
+  }
+  return false;
 }
 
 double TaskSearch::BestFlopsPerSecond() const {
@@ -222,8 +267,8 @@ std::optional<Convergence> TaskSearch::Saturated() const {
   if (history_.Stale() >= Patience()) {
     return Convergence{space, ConvergenceReason::kStale, static_cast<double>(history_.Stale())};
   }
-  if (heeds_ceiling_ && NearCeiling()) {
-    return Convergence{space, ConvergenceReason::kCeiling, ceilings_.PeakFlops()};
+  if (heeds_ceiling_ && NearCeiling() && !AnotherAllowsMore()) {
+    return Convergence{space, ConvergenceReason::kCeiling, *PeakFlops()};
   }
   return std::nullopt;
 }

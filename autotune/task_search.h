@@ -55,9 +55,12 @@ class TaskSearch {
 
   /// Takes note of a recorded trial.
   void Add(const Candidate& candidate, const TrialRecord& record);
+  /// Of its time alone, while the rest of its batch is still being measured.
+  void NoteTime(const std::string& schedule, double seconds);
   void Retimed(const std::string& schedule, double seconds);
   /// Why more trials are not worth their time: no progress for long, or the best is within 3 % of
-  /// a sure arithmetic ceiling. None: they are. Requires: EnsureSpace.
+  /// the sure ceiling of its own arithmetic, and no sketch has another that allows more. None: they
+  /// are. Requires: EnsureSpace.
   std::optional<Convergence> Saturated() const;
   /// Nothing is left to try. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
@@ -78,12 +81,20 @@ class TaskSearch {
   BestCode best_code;
 
  private:
-  double ArithmeticSeconds() const { return key_.workload.flops / ceilings_.PeakFlops(); }
+  /// 0 where no arithmetic, or none of a known ceiling, takes time.
+  double ArithmeticSeconds() const;
   double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
   int64_t Patience() const;
+  /// The ceiling of the best's arithmetic, as useful operations per second.
+  std::optional<double> PeakFlops() const;
   bool NearCeiling() const;
+  /// Whether a sketch has another arithmetic that may be faster than the best's. Requires:
+  /// EnsureSpace, and PeakFlops of the best.
+  bool AnotherAllowsMore() const;
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);
+  void ShowBest();
+  std::optional<KernelArithmetic> JudgedBy(const std::string& schedule) const;
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
   Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
   void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);
@@ -96,6 +107,7 @@ class TaskSearch {
   std::vector<TrialRecord> records_;  // loaded, until there is a space
   std::optional<SearchSpace> space_;
   History history_;
+  std::string shown_;  // the schedule that progress.arithmetic is of; empty: the plain loops
   bool transferred_ = false;
   bool heeds_ceiling_ = true;
 };

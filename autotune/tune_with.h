@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "autotune/ceilings.h"
 #include "autotune/measure_time.h"
 #include "autotune/measurer.h"
 #include "autotune/tuner.h"
@@ -19,8 +20,8 @@ struct TuningParts {
   /// Called at most once, and only when there is something to measure.
   std::function<Result<std::unique_ptr<Measurer>>()> make_measurer;
   SketchSource sketches;
-  /// Measures the machine's ceilings. Empty: only recorded ones are known.
-  std::function<Result<Roofline>()> measure_ceilings;
+  /// Measures the machine's ceilings.
+  Ceilings::Meters ceilings;
   /// Whether others use the machine now. Empty: nobody does.
   std::function<bool()> machine_is_busy;
   /// Seconds since some fixed moment.

@@ -41,7 +41,7 @@ class Tuning {
         options_(options),
         parts_(parts),
         start_(parts.clock()),
-        ceilings_(database, options.target, parts.measure_ceilings) {}
+        ceilings_(database, options.target, parts.ceilings) {}
 
   Status Load(const std::vector<TuningTask>& tasks);
   Result<TuneReport> Run();
@@ -203,8 +203,7 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
   sums_.check_seconds += record.check_ms / 1e3;
   sums_.measure_seconds += record.measure_ms / 1e3;
   if (record.status == TrialStatus::kOk) {
-    const double best = search.progress.best_seconds.value_or(record.median_seconds);
-    search.progress.best_seconds = std::min(best, record.median_seconds);
+    search.NoteTime(record.schedule, record.median_seconds);
     if (measurement.artifact) {
       TUNEC_RETURN_IF_ERROR(search.best_code.Add(database_, record.schedule, record.median_seconds,
                                                  *measurement.artifact));
@@ -264,9 +263,11 @@ Status Tuning::CatchUp() {
   return {};
 }
 
-// A kernel above the ceiling has it measured again; what converged at a lower one is reopened.
+// A kernel above its ceiling has it measured again; what converged at a lower one is reopened.
 Status Tuning::MeetCeiling(const TaskSearch& search) {
-  TUNEC_ASSIGN(const bool grown, ceilings_.Meet(search.BestFlopsPerSecond()));
+  const auto& arithmetic = search.progress.arithmetic;
+  if (!search.progress.best_seconds || !arithmetic) return {};
+  TUNEC_ASSIGN(const bool grown, ceilings_.Meet(*arithmetic, search.BestFlopsPerSecond()));
   if (!grown) return {};
   for (const auto& other : searches_) TUNEC_RETURN_IF_ERROR(other->ReopenBelowCeiling(database_));
   return {};
@@ -382,10 +383,13 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
                               .memory_bytes = options.worker_memory_bytes};
     return MakeWorkerMeasurer(std::move(path), limits, stopped);
   };
-  parts.measure_ceilings = [&] { return MeasureRoofline(options.target); };
+  parts.ceilings = {
+      .machine = [&] { return MeasureRoofline(options.target); },
+      .arithmetic =
+          [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
   parts.machine_is_busy = [&] {
     const int threads = std::min(options.target.host.threads, options.target.host.cores);
-    return BusyShare(threads) > Roofline::kMostDisturbance;
+    return BusyShare(threads) > kMostDisturbance;
   };
   parts.sketches = [&](const TuningTask& task) {
     return SketchesFor({.lowerings = task.lowerings,

@@ -23,12 +23,14 @@ namespace tunec {
 struct TaskProgress {
   std::string description;  // the task's
   double weight = 1;
-  double flops = 0;                      // useful operations of one run
-  double bytes = 0;                      // its compulsory traffic
-  int64_t trials = 0;                    // recorded, failures and earlier runs included
-  int64_t measured = 0;                  // of these, by this call of Tune
-  int64_t failures = 0;                  // of these, by this call of Tune: not ok
-  std::optional<double> best_seconds;    // of one run
+  double flops = 0;                    // useful operations of one run
+  double bytes = 0;                    // its compulsory traffic
+  int64_t trials = 0;                  // recorded, failures and earlier runs included
+  int64_t measured = 0;                // of these, by this call of Tune
+  int64_t failures = 0;                // of these, by this call of Tune: not ok
+  std::optional<double> best_seconds;  // of one run
+  /// What does the best's multiply-adds; before there is one, those of plain loops.
+  std::optional<KernelArithmetic> arithmetic;
   std::optional<Convergence> converged;  // more trials would not help
   std::string problem;                   // why the task cannot be tuned; empty otherwise
 };

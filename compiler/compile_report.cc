@@ -14,12 +14,14 @@ namespace {
 // What the kernels of a task's groups have in common: everything but their names.
 KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
   const Work work = CountWork(task.lowerings[0].compute);
+  const Schedule& schedule = built.schedule.schedule;
   return {.kind = task.kind,
           .workload = StableHash(WorkloadText(task)),
-          .schedule = Print(built.schedule.schedule),
+          .schedule = Print(schedule),
           .sketch_source = std::string(Name(SourceOf(built.schedule))),
           .flops = work.flops,
           .bytes = work.bytes,
+          .arithmetic = ArithmeticOf(*FindLowering(task.lowerings, schedule.lowering), schedule),
           .phases = static_cast<int>(built.code->image.launches.size()),
           .recorded_seconds = built.schedule.seconds,
           .reused = built.reused,

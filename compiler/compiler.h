@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "autotune/accuracy.h"
+#include "autotune/kernel_arithmetic.h"
 #include "autotune/tuner.h"
 #include "db/database.h"
 #include "graph/fuse/fusion_plan.h"
@@ -69,6 +70,7 @@ struct KernelReport {
   std::string sketch_source;  // "tuned", "analytic" or "naive"
   double flops = 0;
   double bytes = 0;
+  std::optional<KernelArithmetic> arithmetic;  // that its roofline is of
   int phases = 1;
   std::optional<double> recorded_seconds;  // of one run, as the tuner measured it; none: never
   bool reused = false;                     // its object came from the database

@@ -46,34 +46,6 @@ bool InDomain(const Statement& statement, const std::vector<int64_t>& point) {
   return true;
 }
 
-// Points of the domain: exact for boxes and for those of few points, else from a sample of
-// the box (the number serves rooflines, not legality).
-double CountPoints(const Statement& statement) {
-  constexpr int64_t kMostVisited = 1 << 14;
-  std::vector<int64_t> extents;
-  double box = 1;
-  for (const Iterator& it : statement.iterators) {
-    extents.push_back(it.extent);
-    box *= static_cast<double>(it.extent);
-  }
-  if (statement.domain.empty() || box == 0) return box;
-  const bool exact = box <= kMostVisited;
-  const int64_t visited = exact ? static_cast<int64_t>(box) : kMostVisited;
-  Random random(0);
-  std::vector<int64_t> point(extents.size());
-  int64_t inside = 0;
-  for (int64_t n = 0; n < visited; ++n) {
-    int64_t rest = n;
-    for (size_t d = extents.size(); d-- > 0;) {
-      point[d] = exact ? rest % extents[d]
-                       : static_cast<int64_t>(random.Below(static_cast<uint64_t>(extents[d])));
-      rest /= extents[d];
-    }
-    inside += InDomain(statement, point) ? 1 : 0;
-  }
-  return box * static_cast<double>(inside) / static_cast<double>(visited);
-}
-
 bool IsArgument(TensorRole role) {
   return role == TensorRole::kInput || role == TensorRole::kOutput || role == TensorRole::kWeight;
 }
@@ -160,12 +132,40 @@ std::optional<StatementId> Compute::FindStatement(std::string_view statement_nam
   return FindByName(statements, statement_name);
 }
 
+// Points of the domain: exact for boxes and for those of few points, else from a sample of
+// the box (the number serves rooflines, not legality).
+double CountInstances(const Statement& statement) {
+  constexpr int64_t kMostVisited = 1 << 14;
+  std::vector<int64_t> extents;
+  double box = 1;
+  for (const Iterator& it : statement.iterators) {
+    extents.push_back(it.extent);
+    box *= static_cast<double>(it.extent);
+  }
+  if (statement.domain.empty() || box == 0) return box;
+  const bool exact = box <= kMostVisited;
+  const int64_t visited = exact ? static_cast<int64_t>(box) : kMostVisited;
+  Random random(0);
+  std::vector<int64_t> point(extents.size());
+  int64_t inside = 0;
+  for (int64_t n = 0; n < visited; ++n) {
+    int64_t rest = n;
+    for (size_t d = extents.size(); d-- > 0;) {
+      point[d] = exact ? rest % extents[d]
+                       : static_cast<int64_t>(random.Below(static_cast<uint64_t>(extents[d])));
+      rest /= extents[d];
+    }
+    inside += InDomain(statement, point) ? 1 : 0;
+  }
+  return box * static_cast<double>(inside) / static_cast<double>(visited);
+}
+
 Work CountWork(const Compute& compute) {
   Work work;
   for (const Statement& statement : compute.statements) {
     double operations = OperationsIn(statement.values);
     if (statement.reducer) operations += OperationsIn(statement.reducer->combine);
-    work.flops += operations * CountPoints(statement);
+    work.flops += operations * CountInstances(statement);
   }
   const std::vector<double> touched = ElementsTouched(compute);
   for (size_t t = 0; t < touched.size(); ++t) {

@@ -152,5 +152,7 @@ struct Work {
   double bytes = 0;  // every element of an argument that is read or written, once
 };
 Work CountWork(const Compute& compute);
+/// How often the statement is executed; of large domains that are no boxes an estimate.
+double CountInstances(const Statement& statement);
 
 }  // namespace tunec

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/loop_nest.h"
+#include "ir/multiply_add.h"
 #include "ir/visit_loop_nest.h"
 
 namespace tunec {
@@ -29,24 +30,9 @@ bool ShapesBody(const Body& body, VarId variable) {
   return found;
 }
 
-bool AddsProduct(const Expr& node) {
-  return node.Is(ScalarOp::kAdd) && std::ranges::any_of(node.operands(), [](const Expr& operand) {
-           return operand.Is(ScalarOp::kMul);
-         });
-}
-
 double MultiplyAddsOf(const Store& store) {
   double count = 0;
-  for (size_t k = 0; k < store.values.size(); ++k) {
-    Visit(store.values[k], [&](const Expr& node) {
-      if (node.Is(ScalarOp::kFma) || AddsProduct(node)) count += 1;
-    });
-    const bool sums = store.reducer && k < store.reducer->combine.size() &&
-                      store.reducer->combine[k].Is(ScalarOp::kAdd);
-    const Expr& value = store.values[k];
-    const Expr& inner = value.kind() == ExprKind::kCast ? value.operands()[0] : value;
-    if (sums && inner.Is(ScalarOp::kMul)) count += 1;
-  }
+  VisitMultiplyAdds(store.values, store.reducer, [&](const MultiplyAdd&) { count += 1; });
   return count;
 }
 

@@ -102,15 +102,17 @@ TileIntrinsic VectorDot(std::string name, int64_t group, const DataType types[3]
           .features = {"avx512f", std::move(feature)}};
 }
 
-TileIntrinsic AmxBFloat16() {
-  return {.name = "amx.bf16",
-          .extents = {16, 16, 2, 16},
-          .left = {DataType::kBF16, {kAnyStride, 2, 1, 0}, kMemory},
-          .right = {DataType::kBF16, {0, kAnyStride, 1, 2}, kMemory},
-          .accumulator = {DataType::kF32, {kAnyStride, 0, 0, 1}, kMemory},
-          .meaning = DotOfPairs,
+// Sixteen rows of 64 bytes of each operand and of the accumulator.
+TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], TileMeaning meaning,
+                  std::string feature) {
+  return {.name = std::move(name),
+          .extents = {16, 16, group, 16},
+          .left = {types[0], {kAnyStride, group, 1, 0}, kMemory},
+          .right = {types[1], {0, kAnyStride, 1, group}, kMemory},
+          .accumulator = {types[2], {kAnyStride, 0, 0, 1}, kMemory},
+          .meaning = meaning,
           .target = "cpu",
-          .features = {"amx-tile", "amx-bf16"}};
+          .features = {"amx-tile", std::move(feature)}};
 }
 
 // Rows of the left and columns of the right operand are contiguous along what is reduced.
@@ -134,7 +136,8 @@ std::vector<TileIntrinsic> MakeTable() {
       VectorFma("fma.avx512", 16, {"avx512f"}),
       VectorDot("dpbf16.avx512", 2, kBFloat16, DotOfPair, "avx512bf16"),
       VectorDot("vnni.avx512", 4, kBytes, IntegerDot, "avx512vnni"),
-      AmxBFloat16(),
+      Amx("amx.bf16", 2, kBFloat16, DotOfPairs, "amx-bf16"),
+      Amx("amx.int8", 4, kBytes, IntegerDot, "amx-int8"),
   };
   constexpr int64_t kTf32[] = {16, 8, 8}, kHalf[] = {16, 8, 16};
   table.push_back(

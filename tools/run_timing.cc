@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "support/check.h"
 #include "tools/interrupt.h"
@@ -104,6 +105,17 @@ ShownRoofline RooflineToShow(const Result<Roofline>& found) {
   return shown;
 }
 
+std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report) {
+  std::vector<const MacInstruction*> used;
+  for (const KernelReport& kernel : report.kernels) {
+    if (!kernel.arithmetic) continue;
+    if (std::ranges::find(used, kernel.arithmetic->by) == used.end()) {
+      used.push_back(kernel.arithmetic->by);
+    }
+  }
+  return used;
+}
+
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
                                        const std::vector<double>& step_seconds,
@@ -126,10 +138,10 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
   for (KernelTiming& timing : timings) {
     const KernelReport& of = timing.kernel;
     if (!roofline.roofline || timing.seconds <= 0) continue;
-    const RooflineBound bound = roofline.roofline->BoundFor(of.flops, of.bytes);
-    if (bound.seconds <= 0) continue;
-    timing.roofline_share = bound.seconds * timing.count / timing.seconds;
-    timing.limit = Name(bound.by);
+    const auto bound = roofline.roofline->BoundFor(of.arithmetic, of.flops, of.bytes);
+    if (!bound || bound->seconds <= 0) continue;
+    timing.roofline_share = bound->seconds * timing.count / timing.seconds;
+    timing.limit = Name(bound->by);
   }
   std::ranges::stable_sort(timings, std::greater(), &KernelTiming::seconds);
   return timings;
@@ -145,6 +157,22 @@ Cell RateCell(double amount, double seconds) {
 
 Cell ShareCell(double share, int decimals) {
   return {fmt::format("{:.{}f} %", 100 * share, decimals), share};
+}
+
+// A line for each arithmetic whose kernels have no share for want of its ceiling.
+std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const Roofline& roofline) {
+  std::string lines;
+  std::set<std::string> seen;
+  for (const KernelTiming& timing : timings) {
+    if (!timing.kernel.arithmetic) continue;
+    const MacInstruction& by = *timing.kernel.arithmetic->by;
+    const std::optional<ArithmeticCeiling> ceiling = roofline.CeilingOf(by);
+    if ((ceiling && !ceiling->Provisional()) || !seen.insert(by.name).second) continue;
+    lines += fmt::format(
+        "(no roofline of {}: its ceiling is not known; tunec doctor --measure measures it)\n",
+        Describe(by));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -164,6 +192,7 @@ TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_widt
                    {"bytes", Align::kRight, "", Shown::kInJson},
                    {"roofline", Align::kRight},
                    {"limit"},
+                   {"arithmetic", Align::kLeft, "", Shown::kInJson},
                    {"schedule"}});
   double total = 0;
   for (const KernelTiming& timing : timings) total += timing.seconds;
@@ -184,6 +213,7 @@ TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_widt
                   {"", kernel.bytes},
                   timing.roofline_share > 0 ? ShareCell(timing.roofline_share, 0) : Missing(),
                   timing.limit.empty() ? Missing() : timing.limit,
+                  kernel.arithmetic ? Cell(kernel.arithmetic->by->name) : Missing(),
                   kernel.sketch_source});
   }
   return table;
@@ -199,7 +229,8 @@ std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRo
   // Whoever reads a file or a pipe can cut for himself.
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   const std::string table = TimingTable(timings, terminal ? kNameOnTerminal : SIZE_MAX).Print();
-  return roofline.roofline ? table : table + fmt::format("(no roofline: {})\n", roofline.why_not);
+  if (!roofline.roofline) return table + fmt::format("(no roofline: {})\n", roofline.why_not);
+  return table + UnknownArithmetics(timings, *roofline.roofline);
 }
 
 }  // namespace tunec

@@ -63,9 +63,12 @@ struct KernelTiming {
   std::optional<int> group = {};  // the number that `show --groups` gives the first
   int count = 0;
   double seconds = 0;         // of all of them
-  double roofline_share = 0;  // of the least possible time; 0 without a roofline
+  double roofline_share = 0;  // of the least possible time; 0 without a roofline of its arithmetic
   std::string limit;          // what that time is for; empty without a roofline
 };
+/// What does the kernels' multiply-adds, each once.
+std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report);
+
 /// Steps that are no kernels (copies) are one line of kind "copy".
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,

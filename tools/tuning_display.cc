@@ -80,8 +80,8 @@ TuningDisplay::TuningDisplay() : terminal_(isatty(STDOUT_FILENO) != 0) {}
 
 std::string TuningDisplay::RooflineText(const TaskProgress& task) const {
   if (!task.best_seconds || !latest_->ceilings || !latest_->ceilings->Sure()) return "-";
-  const double least = latest_->ceilings->BoundFor(task.flops, task.bytes).seconds;
-  return fmt::format("{:.0f} %", 100 * least / *task.best_seconds);
+  const auto least = latest_->ceilings->BoundFor(task.arithmetic, task.flops, task.bytes);
+  return least ? fmt::format("{:.0f} %", 100 * least->seconds / *task.best_seconds) : "-";
 }
 
 void TuningDisplay::Update(const TuneProgress& progress) {

@@ -1,4 +1,4 @@
-// AMX: sums of products of bfloat16 in tile registers.
+// AMX: sums of products of bfloat16, or of bytes, in tile registers.
 //
 // A Tile adds to an accumulator in memory. Where a loop touches an accumulator by its tiles only,
 // at a place that does not move in it, the accumulator stays in a register: it is loaded before

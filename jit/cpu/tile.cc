@@ -31,6 +31,7 @@ constexpr Entry kInstructions[] = {
     {"dpbf16.avx512", {.vectors = DotBFloat16}},
     {"vnni.avx512", {.vectors = DotBytes}},
     {"amx.bf16", {.tiles = X86TileDotBFloat16}},
+    {"amx.int8", {.tiles = X86TileDotUnsignedSigned}},
 };
 
 class VectorTile {

@@ -48,6 +48,10 @@ void X86TileDotBFloat16(Builder& b, int c, int left, int right) {
   b.instructions().CreateIntrinsic(llvm::Intrinsic::x86_tdpbf16ps,
                                    {Register(b, c), Register(b, left), Register(b, right)});
 }
+void X86TileDotUnsignedSigned(Builder& b, int c, int left, int right) {
+  b.instructions().CreateIntrinsic(llvm::Intrinsic::x86_tdpbusd,
+                                   {Register(b, c), Register(b, left), Register(b, right)});
+}
 
 void X86StoreFence(Builder& b) {
   b.instructions().CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});

@@ -15,7 +15,8 @@ void X86TileConfigure(Builder& b, IrValue configuration);
 void X86TileRelease(Builder& b);
 void X86TileLoad(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
 void X86TileStore(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
-void X86TileDotBFloat16(Builder& b, int c, int left, int right);
+void X86TileDotBFloat16(Builder& b, int c, int left, int right);        // c f32
+void X86TileDotUnsignedSigned(Builder& b, int c, int left, int right);  // u8 times i8, c i32
 
 /// Orders non-temporal stores before the stores that follow.
 void X86StoreFence(Builder& b);

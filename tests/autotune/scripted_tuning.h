@@ -150,7 +150,7 @@ class TunerTest : public ::testing::Test {
                               return std::make_unique<Borrowed>(measurer);
                             },
                             .sketches = sketches,
-                            .measure_ceilings = measure_ceilings_,
+                            .ceilings = meters_,
                             .machine_is_busy = [this] { return busy_; },
                             .clock = [this] { return now_; }};
     Result<TuneReport> report = TuneWith(*database_, tasks_, options_, parts);
@@ -165,7 +165,7 @@ class TunerTest : public ::testing::Test {
       std::make_unique<Database>(*Database::Open(":memory:", OpenMode::kReadWrite));
   std::vector<TuningTask> tasks_ = {TaskOf(Matmul(96), 2), TaskOf(Matmul(160), 1)};
   TunerOptions options_;
-  std::function<Result<Roofline>()> measure_ceilings_;  // empty: none are measured
+  Ceilings::Meters meters_;  // empty: nothing is measured
   bool busy_ = false;
   double now_ = 0;
 };

@@ -1,4 +1,5 @@
-// When a tuning ends: ceilings, patience, budgets, time, and what is said of it.
+// When a tuning ends: ceilings, patience, budgets, time, and what is said of it. Of ceilings of
+// other arithmetics than float32's: arithmetic_ceilings_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ class TuningEnd : public testing::TunerTest {
   }
   // Further measurements find these, the last one again and again.
   void CeilingsAre(std::vector<Roofline> found) {
-    measure_ceilings_ = [this, found]() -> Result<Roofline> {
+    meters_.machine = [this, found]() -> Result<Roofline> {
       return found[std::min(measured_ceilings_++, found.size() - 1)];
     };
   }
@@ -248,9 +249,10 @@ TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
       .bytes_per_second = 1e10,
       .caches = {CacheCeiling{1e5, 4e11}, CacheCeiling{1e6, 1e11}, CacheCeiling{1e7, 2e10}}};
   const auto expect = [&](double flops, double bytes, double seconds, Ceiling by) {
-    const RooflineBound bound = roofline.BoundFor(flops, bytes);
-    EXPECT_DOUBLE_EQ(bound.seconds, seconds);
-    EXPECT_EQ(Name(bound.by), Name(by));
+    const auto bound = roofline.BoundFor(KernelArithmetic{&Float32Fma()}, flops, bytes);
+    ASSERT_TRUE(bound);
+    EXPECT_DOUBLE_EQ(bound->seconds, seconds);
+    EXPECT_EQ(Name(bound->by), Name(by));
   };
   const double l1 = 1e5 / 4e11, l2 = 9e5 / 1e11, l3 = 9e6 / 2e10;
   expect(0, 1e5, l1, Ceiling::kL1);
@@ -262,7 +264,7 @@ TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
 
 TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
   const Roofline old{1e12, 1e10, 0};
-  EXPECT_DOUBLE_EQ(old.BoundFor(0, 1e3).seconds, 1e-7);
+  EXPECT_DOUBLE_EQ(old.BoundFor(std::nullopt, 0, 1e3)->seconds, 1e-7);
   EXPECT_FALSE(old.Sure());
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const Target target;

@@ -172,45 +172,55 @@ TEST(TileCode, DotOfBytes) {
   }
 }
 
-// 32 x 32 accumulators, two by two tiles, over 3 steps of 32.
-constexpr std::string_view kAmxNest = R"(nest product {
-  input A: bf16[32, 96]
-  input B: bf16[96, 32] layout [2, 48, 16, 2] (k, j) -> [floor(j/16), floor(k/2), j mod 16, k mod 2]
-  output C: f32[32, 32]
-  local t: f32[32, 32]
-  phase p {
-    alloc t: packed {
-      for i in 0 .. 32 {
-        vector for j in 0 .. 32 {
-          z: t[i, j] = 0.5
-        }
-      }
-      for k in 0 .. 3 {
-        unrolled for io in 0 .. 2 {
-          unrolled for jo in 0 .. 2 {
-            tile amx.bf16 {
-              unrolled for i in 0 .. 16 {
-                unrolled for kk in 0 .. 16 {
-                  unrolled for g in 0 .. 2 {
-                    vector for j in 0 .. 16 {
-                      s: t[16*io + i, 16*jo + j] sum= f32(A[16*io + i, 32*k + 2*kk + g]) * f32(B[32*k + 2*kk + g, 16*jo + j])
-                    }
-                  }
-                }
-              }
-            }
-          }
-        }
-      }
-      for i in 0 .. 32 {
-        vector for j in 0 .. 32 {
-          o: C[i, j] = t[i, j] * 2.0
-        }
-      }
-    }
-  }
+// 32 x 32 accumulators, two by two tiles, over 3 steps of 16 groups.
+std::string AmxNest(const std::string& name, int group, const std::string& left,
+                    const std::string& right, const std::string& sum, const std::string& zero,
+                    const std::string& two) {
+  return fmt::format(R"(nest product {{
+  input A: {2}[32, {7}]
+  input B: {3}[{7}, 32] layout [2, 48, 16, {1}] (k, j) -> [floor(j/16), floor(k/{1}), j mod 16, k mod {1}]
+  output C: {4}[32, 32]
+  local t: {4}[32, 32]
+  phase p {{
+    alloc t: packed {{
+      for i in 0 .. 32 {{
+        vector for j in 0 .. 32 {{
+          z: t[i, j] = {5}
+        }}
+      }}
+      for k in 0 .. 3 {{
+        unrolled for io in 0 .. 2 {{
+          unrolled for jo in 0 .. 2 {{
+            tile {0} {{
+              unrolled for i in 0 .. 16 {{
+                unrolled for kk in 0 .. 16 {{
+                  unrolled for g in 0 .. {1} {{
+                    vector for j in 0 .. 16 {{
+                      s: t[16*io + i, 16*jo + j] sum= {4}(A[16*io + i, {8}*k + {1}*kk + g]) * {4}(B[{8}*k + {1}*kk + g, 16*jo + j])
+                    }}
+                  }}
+                }}
+              }}
+            }}
+          }}
+        }}
+      }}
+      for i in 0 .. 32 {{
+        vector for j in 0 .. 32 {{
+          o: C[i, j] = t[i, j] * {6}
+        }}
+      }}
+    }}
+  }}
+}}
+)",
+                     name, group, left, right, sum, zero, two, 48 * group, 16 * group);
 }
-)";
+
+std::string AmxBFloat16Nest() {
+  return AmxNest("amx.bf16", 2, "bf16", "bf16", "f32", "0.5", "2.0");
+}
+std::string AmxByteNest() { return AmxNest("amx.int8", 4, "u8", "i8", "i32", "7i32", "2i32"); }
 
 int Count(const std::string& text, const std::string& word) {
   int count = 0;
@@ -221,21 +231,24 @@ int Count(const std::string& text, const std::string& word) {
 TEST(TileCode, AmxAccumulatorsStayInRegisters) {
   const auto target = ParseCpu("sapphirerapids", 1);
   ASSERT_TRUE(target) << target.error().message;
-  const LoopNest nest = Parse(std::string(kAmxNest));
-  const auto assembly = EmitAssembly(nest, *target);
-  ASSERT_TRUE(assembly) << assembly.error().message;
-  EXPECT_EQ(Count(*assembly, "ldtilecfg"), 1);
-  EXPECT_EQ(Count(*assembly, "tilerelease"), 1);
-  EXPECT_EQ(Count(*assembly, "tdpbf16ps"), 4);
-  // Four accumulators before the loop and four operands in it; four stores after it.
-  EXPECT_EQ(Count(*assembly, "tileloadd"), 8) << *assembly;
-  EXPECT_EQ(Count(*assembly, "tilestored"), 4);
-  const size_t loop = assembly->find("tdpbf16ps");
-  EXPECT_EQ(Count(assembly->substr(0, loop), "tileloadd"), 6) << *assembly;
-  EXPECT_EQ(Count(assembly->substr(0, loop), "tilestored"), 0);
-  const auto object = CompileObject(nest, *target);
-  ASSERT_TRUE(object) << object.error().message;
-  EXPECT_GT(object->bytes.size(), 100U);
+  for (const auto& [text, dot] :
+       {std::pair(AmxBFloat16Nest(), "tdpbf16ps"), std::pair(AmxByteNest(), "tdpbusd")}) {
+    const LoopNest nest = Parse(text);
+    const auto assembly = EmitAssembly(nest, *target);
+    ASSERT_TRUE(assembly) << assembly.error().message;
+    EXPECT_EQ(Count(*assembly, "ldtilecfg"), 1);
+    EXPECT_EQ(Count(*assembly, "tilerelease"), 1);
+    EXPECT_EQ(Count(*assembly, dot), 4);
+    // Four accumulators before the loop and four operands in it; four stores after it.
+    EXPECT_EQ(Count(*assembly, "tileloadd"), 8) << *assembly;
+    EXPECT_EQ(Count(*assembly, "tilestored"), 4);
+    const size_t loop = assembly->find(dot);
+    EXPECT_EQ(Count(assembly->substr(0, loop), "tileloadd"), 6) << *assembly;
+    EXPECT_EQ(Count(assembly->substr(0, loop), "tilestored"), 0);
+    const auto object = CompileObject(nest, *target);
+    ASSERT_TRUE(object) << object.error().message;
+    EXPECT_GT(object->bytes.size(), 100U);
+  }
 }
 
 TEST(TileCode, EveryIntrinsicOfTheHostHasAnInstruction) {
@@ -251,7 +264,7 @@ TEST(TileCode, EveryIntrinsicOfTheHostHasAnInstruction) {
 
 TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {
   // The loop walks the accumulators.
-  std::string text(kAmxNest);
+  std::string text = AmxBFloat16Nest();
   const auto replace = [&](const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
   };
@@ -266,7 +279,8 @@ TEST(TileCode, AmxRuns) {
   const Target target = DetectCpu(1);
   if (!target.Has("amx-bf16")) GTEST_SKIP() << "[SKIP] no AMX";
   for (uint64_t seed = 1; seed <= 4; ++seed) {
-    ExpectBitForBit(std::string(kAmxNest), ArgumentsOf(std::string(kAmxNest), seed));
+    ExpectBitForBit(AmxBFloat16Nest(), ArgumentsOf(AmxBFloat16Nest(), seed));
+    ExpectBitForBit(AmxByteNest(), ArgumentsOf(AmxByteNest(), seed));
   }
 }
 

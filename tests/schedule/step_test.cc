@@ -57,6 +57,14 @@ constexpr std::string_view kBytes = R"(compute bytes {
     C[i, j] sum= i32(A[i, k]) * i32(B[k, j])
 }
 )";
+constexpr std::string_view kManyBytes = R"(compute many_bytes {
+  input A: u8[19, 69]
+  weight B: i8[69, 35] constant range [-100, 100]
+  output C: i32[19, 35]
+  C[i: 19, j: 35, k: 69 reduction]:
+    C[i, j] sum= i32(A[i, k]) * i32(B[k, j])
+}
+)";
 constexpr std::string_view kCumulative = R"(compute cumulative {
   input X: f32[7]
   output Y: f32[9]
@@ -272,6 +280,10 @@ constexpr Example kExamples[] = {
     {"tensorize_bytes", kBytes,
      "pack B 1/16 0/4 1%16 0%4\nsplit C.j 16\nsplit C.k 4\nisolate C.j.0\nisolate C.k.0\n"
      "reorder C.i C.j.0 C.k.0 C.j.1 C.k.1\ntensorize C.j.1 vnni.avx512"},
+    {"tensorize_amx_bytes", kManyBytes,
+     "pack B 1/16 0/4 1%16 0%4\nsplit C.i 16\nsplit C.j 16\nsplit C.k 16 4\n"
+     "isolate C.i.0\nisolate C.j.0\nisolate C.k.0\n"
+     "reorder C.i.0 C.j.0 C.k.0 C.i.1 C.j.1 C.k.1 C.k.2\ntensorize C.i.1 amx.int8"},
     {"reduce_split_inner", kSumLast, "reduce_split Y j 8 inner"},
     {"reduce_split_outer", kSumLast, "reduce_split Y j 8 outer"},
     {"reduce_split_domain", kConv3x3, "reduce_split acc ic 2 inner"},

@@ -603,7 +603,7 @@ class Cli(unittest.TestCase):
         self.good("doctor", "--measure", "--threads", "1")
         self.set_facts(facts)
         kernel, = json.loads(self.good(path, "--json", "--threads", "1"))["kernels"]
-        self.assertEqual(kernel["limit"], "arithmetic")
+        self.assertEqual((kernel["limit"], kernel["arithmetic"]), ("arithmetic", "fma.f32"))
         self.assertLess(kernel["roofline"], 1)
         self.set_facts({"l1_bytes_per_second": 1e9, "l2_bytes_per_second": 1e9, "l3_bytes_per_second": 1e9,
                         "dram_bytes_per_second": 1e9})
@@ -623,7 +623,13 @@ class Cli(unittest.TestCase):
         self.assertFalse((self.dir / "cache" / "tunec").exists())
         self.good("doctor", "--measure")
         before = (self.dir / "cache" / "tunec/tunec.db").read_bytes()
-        self.assertIn("0 workloads", self.good("doctor"))
+        seen = self.good("doctor")
+        self.assertIn("0 workloads", seen)
+        self.assertRegex(seen, r"(?m)^arithmetic +\d.*FLOP/s f64 multiply-adds")
+        # A ceiling for each tile that the line of tiles does not say anything to be lacking of.
+        tiles = re.search(r"(?m)^tiles +(.*)", seen)[1].split(", ")
+        for tile in (tile for tile in tiles if "lacks" not in tile and not tile.startswith("fma.")):
+            self.assertRegex(seen, rf"(?m)^arithmetic +\d.*OP/s .* multiply-adds \({re.escape(tile)}\)")
         self.assertEqual((self.dir / "cache" / "tunec/tunec.db").read_bytes(), before)
         self.bad(1, "1 problem found", "doctor", "--db", "nowhere.db")
         self.assertFalse((self.dir / "nowhere.db").exists())

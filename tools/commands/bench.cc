@@ -58,8 +58,8 @@ Result<BenchResult> Measure(const BenchArguments& arguments, const Session& sess
   result.timing = std::move(timings[0]);
   if (arguments.unfused) result.unfused_timing = std::move(timings[1]);
   if (arguments.profile || arguments.json) {
-    result.roofline =
-        RooflineToShow(EnsureRoofline(session.database.get(), session.options.target));
+    result.roofline = RooflineToShow(EnsureRoofline(session.database.get(), session.options.target,
+                                                    ArithmeticsOf(result.model.report)));
     TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, arguments.limits));
     result.kernels =
         GroupTimings(result.model.report, executable.StepNames(), steps, result.roofline);

@@ -24,9 +24,10 @@ struct ModelCommand {
 };
 
 /// Measured only where tuning was asked for, and has not done so already.
-Result<Roofline> FindRoofline(const Session& session) {
-  if (session.options.Tunes())
-    return EnsureRoofline(session.database.get(), session.options.target);
+Result<Roofline> FindRoofline(const Session& session, const CompileReport& report) {
+  if (session.options.Tunes()) {
+    return EnsureRoofline(session.database.get(), session.options.target, ArithmeticsOf(report));
+  }
   if (session.database == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the ceilings are read from the database only");
   TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*session.database, session.options.target));
@@ -150,7 +151,8 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   }
   std::optional<MeasuredRuns> runs;
   if (here) {
-    TUNEC_ASSIGN(runs, MeasureRuns(session.graph, *model, RooflineToShow(FindRoofline(session))));
+    TUNEC_ASSIGN(runs, MeasureRuns(session.graph, *model,
+                                   RooflineToShow(FindRoofline(session, model->report))));
   }
   if (command.json) {
     PrintModelJson(command, *model, session.options, ready, runs);

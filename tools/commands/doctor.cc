@@ -12,6 +12,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "polyhedral/legality.h"
 #include "tools/commands/commands.h"
+#include "tools/peaks.h"
 #include "tools/setting_options.h"
 #include "tools/text_table.h"
 
@@ -114,16 +115,37 @@ void Doctor::ExamineDatabase() {
                               stats->trials, stats->artifacts));
 }
 
-// Recorded ones unless they are to be measured; those are recorded where a database is open.
+// Recorded ones unless they are to be measured; those are recorded where a database is open. Of all
+// arithmetics that the machine has.
 Result<Roofline> Doctor::FindCeilings() {
+  std::optional<Roofline> machine;
   if (!arguments_.measure && database_ != nullptr) {
-    TUNEC_ASSIGN(const auto recorded, RecordedRoofline(*database_, target_));
-    if (recorded && recorded->Sure()) return *recorded;
+    TUNEC_ASSIGN(machine, RecordedRoofline(*database_, target_));
   }
-  TUNEC_ASSIGN(const Roofline roofline, MeasureRoofline(target_));
+  if (!machine || !machine->Sure()) {
+    TUNEC_ASSIGN(machine, MeasureRoofline(target_));
+  }
+  TUNEC_ASSIGN(const Roofline roofline,
+               WithArithmetics(*std::move(machine), target_, MacInstructionsOf(target_)));
   if (!arguments_.measure || database_ == nullptr) return roofline;
   return RecordRoofline(*database_, target_, roofline);
 }
+
+namespace {
+
+// That others used the machine while a ceiling was measured.
+std::string ProvisionalText(double disturbance) {
+  if (disturbance <= kMostDisturbance) return "";
+  return fmt::format("; provisional: others had {:.0f} % of the machine", 100 * disturbance);
+}
+
+// "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)"
+std::string ArithmeticText(const MacInstruction& by, const ArithmeticCeiling& ceiling) {
+  return fmt::format("{}{} {}{}", QuantityText(ceiling.flops), RateUnit(by), Describe(by),
+                     ProvisionalText(ceiling.disturbance));
+}
+
+}  // namespace
 
 void Doctor::ExamineCeilings() {
   const Result<Roofline> roofline = FindCeilings();
@@ -133,14 +155,14 @@ void Doctor::ExamineCeilings() {
     const double rate = roofline->caches[level].bytes_per_second;
     if (rate > 0) caches += fmt::format(", {}B/s in L{}", QuantityText(rate), level + 1);
   }
-  const std::string provisional =
-      roofline->Provisional() ? fmt::format("; provisional: others had {:.0f} % of the machine",
-                                            100 * roofline->disturbance)
-                              : "";
   Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds{}, {}B/s copy in memory, {}{}",
                               QuantityText(roofline->peak_flops), caches,
                               QuantityText(roofline->bytes_per_second),
-                              CountText(target_.host.threads, "thread"), provisional));
+                              CountText(target_.host.threads, "thread"),
+                              ProvisionalText(roofline->disturbance)));
+  for (const MacInstruction* by : MacInstructionsOf(target_)) {
+    if (by != &Float32Fma()) Say("arithmetic", ArithmeticText(*by, *roofline->CeilingOf(*by)));
+  }
 }
 
 void Doctor::ExamineVersions() {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/best_schedule.h"
+#include "autotune/kernel_arithmetic.h"
 #include "autotune/measure.h"
-#include "autotune/roofline.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
@@ -16,6 +16,7 @@
 #include "tools/commands/schedule_picture.h"
 #include "tools/dump_kernel.h"
 #include "tools/model_options.h"
+#include "tools/peaks.h"
 #include "tools/schedule_steps.h"
 #include "tools/setting_options.h"
 #include "tools/text_table.h"
@@ -208,13 +209,13 @@ std::string Checked(const Measurement& checked) {
 
 Cell TimeCell(double seconds) { return {DurationText(seconds), 1e3 * seconds}; }
 
-// The ceiling is measured before and after the kernels; the greater of both counts.
-TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, double peak_flops) {
+TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, const Peaks& peaks) {
   const double flops = CountWork(request.compute).flops;
   TextTable table({{"after"},
                    {"schedule", Align::kLeft, "", Shown::kInJson},
                    {"result"},
                    {"ok", Align::kLeft, "", Shown::kInJson},
+                   {"arithmetic", Align::kLeft, "", Shown::kInJson},
                    {"median", Align::kRight, "median_ms"},
                    {"least", Align::kRight, "min_ms"},
                    {"most", Align::kRight, "max_ms"},
@@ -222,49 +223,51 @@ TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, double 
                    {"% of peak", Align::kRight, "peak_share"}});
   for (const Ran& one : ran) {
     const SchedulePrefix& prefix = request.prefixes[one.prefix];
+    const auto arithmetic = ArithmeticOf(request.compute, prefix.schedule);
     std::vector<Cell> row = {prefix.label,
                              {"", Print(prefix.schedule)},
                              Checked(one.checked),
-                             {"", one.checked.status == TrialStatus::kOk}};
+                             {"", one.checked.status == TrialStatus::kOk},
+                             arithmetic ? Cell(arithmetic->by->name) : Missing()};
     if (!one.samples.empty()) {
       const double median = Median(one.samples), rate = flops / median;
       row.push_back(TimeCell(median));
       row.push_back(TimeCell(std::ranges::min(one.samples)));
       row.push_back(TimeCell(std::ranges::max(one.samples)));
       row.emplace_back(QuantityText(rate), rate);
-      if (peak_flops > 0)
-        row.emplace_back(fmt::format("{:.1f}", 100 * rate / peak_flops), rate / peak_flops);
+      const double peak = peaks.For(arithmetic);
+      if (peak > 0) row.emplace_back(fmt::format("{:.1f}", 100 * rate / peak), rate / peak);
     }
-    row.resize(9, {"", nullptr});
+    row.resize(10, {"", nullptr});
     table.AddRow(std::move(row));
   }
   return table;
 }
 
-void PrintTimes(const Request& request, const TextTable& table, double peak_flops,
+void PrintTimes(const Request& request, const TextTable& table, const Peaks& peaks,
                 OutputForm form) {
   if (form == OutputForm::kJson) {
     PrintJson({{"cpu", request.target.host.cpu},
                {"threads", request.target.host.threads},
-               {"peak_flops", peak_flops},
+               {"peak_flops", peaks.Of(Float32Fma())},
                {"schedules", table.Json()}});
     return;
   }
-  fmt::print("{} of {}; FMA peak {}FLOP/s\n{}", CountText(request.target.host.threads, "thread"),
-             request.target.host.cpu, QuantityText(peak_flops), table.Print());
-}
-
-double PeakNow(const Target& target) {
-  const auto roofline = MeasureRoofline(target);
-  return roofline ? roofline->peak_flops : 0;
+  fmt::print("{} of {}; {}\n{}", CountText(request.target.host.threads, "thread"),
+             request.target.host.cpu, peaks.Text(), table.Print());
 }
 
 Result<int> RunAndReport(const Request& request, const ScheduleArguments& arguments) {
-  double peak = arguments.time ? PeakNow(request.target) : 0;
+  // Measured before and after the kernels; the greater of both counts.
+  Peaks peaks(request.target);
+  for (const SchedulePrefix& prefix : request.prefixes) {
+    peaks.Add(ArithmeticOf(request.compute, prefix.schedule));
+  }
+  if (arguments.time) peaks.Measure();
   TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
   if (arguments.time) {
-    peak = std::max(peak, PeakNow(request.target));
-    PrintTimes(request, TimeTable(request, ran, peak), peak,
+    peaks.Measure();
+    PrintTimes(request, TimeTable(request, ran, peaks), peaks,
                arguments.json ? OutputForm::kJson : OutputForm::kText);
   } else {
     for (const Ran& one : ran) fmt::print("result: {}\n", Checked(one.checked));

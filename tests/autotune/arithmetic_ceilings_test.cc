@@ -1,0 +1,243 @@
+// A ceiling for each arithmetic: which one judges a kernel, when it is measured, how it is kept.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autotune/search_space.h"
+#include "autotune/tuner.h"
+#include "tests/autotune/scripted_tuning.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Matmul;
+using testing::ScriptedMeasurer;
+using testing::TaskOf;
+
+const MacInstruction& Amx() { return *FindMac("amx.bf16"); }
+
+class ArithmeticCeilings : public testing::TunerTest {
+ protected:
+  ArithmeticCeilings() { tasks_ = {TaskOf(Matmul(96))}; }
+
+  TuningKey Key() const { return MakeTuningKey(tasks_[0], options_.target, options_.accuracy); }
+  // The rate of a kernel of the task that takes so many seconds.
+  double Rate(double seconds) const { return Key().workload.flops / seconds; }
+  void MachineIs(const Roofline& found) {
+    meters_.machine = [this, found]() -> Result<Roofline> {
+      ++measured_machine_;
+      return found;
+    };
+  }
+  // Further measurements find these, the last one again and again.
+  void ArithmeticsAre(std::vector<ArithmeticCeiling> found) {
+    meters_.arithmetic = [this, found](const MacInstruction& by) -> Result<ArithmeticCeiling> {
+      measured_.push_back(by.name);
+      return found[std::min(measured_.size(), found.size()) - 1];
+    };
+  }
+  // Candidates whose products are of bfloat16 terms, in tiles.
+  static SketchSource SplitSketches(int terms) {
+    return [terms](const TuningTask& task) {
+      std::vector<Sketch> sketches = Sketches(task);
+      for (Sketch& sketch : sketches) {
+        sketch.fill = [fill = sketch.fill, terms](const std::vector<int64_t>& values) {
+          Schedule schedule = fill(values);
+          schedule.Add(PrecisionStep{"acc", terms});
+          schedule.Add(TensorizeStep{"acc.i", "amx.bf16"});
+          return schedule;
+        };
+      }
+      return sketches;
+    };
+  }
+  TuneReport TunedInTiles(int terms = 1) { return Tuned(measurer_, SplitSketches(terms)); }
+
+  ScriptedMeasurer measurer_;
+  size_t measured_machine_ = 0;
+  std::vector<std::string> measured_;  // arithmetics
+};
+
+TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
+  MachineIs({Rate(2e-3), 1e10, 0});
+  ArithmeticsAre({{Rate(0.1e-3), 0}});
+  measurer_.seconds = 1e-3;
+  const TuneReport report = TunedInTiles();
+  EXPECT_EQ(report.progress.measured, 40);  // far from its own
+  EXPECT_EQ(measured_machine_, 1U);
+  EXPECT_THAT(measured_, ElementsAre("amx.bf16"));
+  EXPECT_EQ(report.progress.tasks[0].arithmetic, (KernelArithmetic{&Amx(), 1}));
+}
+
+// Where it would have ended if float32 judged it.
+TEST_F(ArithmeticCeilings, ASearchDoesNotEndAtTheCeilingOfAnother) {
+  MachineIs({Rate(0.99e-3), 1e10, 0});
+  ArithmeticsAre({{Rate(0.1e-3), 0}});
+  measurer_.seconds = 1e-3;
+  EXPECT_EQ(TunedInTiles().progress.measured, 40);
+}
+
+TEST_F(ArithmeticCeilings, ASearchEndsNearItsOwn) {
+  MachineIs({Rate(2e-3), 1e10, 0});
+  ArithmeticsAre({{Rate(0.99e-3), 0}});
+  measurer_.seconds = 1e-3;
+  const TuneReport report = TunedInTiles();
+  EXPECT_EQ(report.progress.measured, 1);
+  EXPECT_EQ(DescribeStop(report), "within 3 % of the ceiling of 2 GFLOP/s");
+  EXPECT_EQ(TunedInTiles().progress.measured, 0);
+  EXPECT_EQ(measured_.size(), 1U) << "it was recorded";
+}
+
+TEST_F(ArithmeticCeilings, AFloat32KernelEndsAtFloat32sAndHasNoOtherMeasured) {
+  MachineIs({Rate(0.99e-3), 1e10, 0});
+  ArithmeticsAre({{Rate(0.1e-3), 0}});
+  measurer_.seconds = 1e-3;
+  EXPECT_EQ(Tuned(measurer_).progress.measured, 1);
+  EXPECT_THAT(measured_, ElementsAre());
+  EXPECT_EQ((*database_->Converged(Key()))->bound, Rate(0.99e-3));
+}
+
+// Float32 first, and one sketch in tiles.
+std::vector<Sketch> SketchesOfBoth(const TuningTask&) {
+  const auto sketch = [](const char* name, bool tiles) {
+    Sketch made{.name = name, .knobs = {{"factor", {1, 2, 3, 4, 5, 6, 7, 8}, 0}}};
+    made.fill = [tiles](const std::vector<int64_t>& values) {
+      Schedule schedule{.lowering = "direct"};
+      if (tiles) schedule.Add(PrecisionStep{"acc", 1});
+      schedule.Add(UnrollStep{"acc.i", static_cast<int>(values[0])});
+      if (tiles) schedule.Add(TensorizeStep{"acc.k", "amx.bf16"});
+      return schedule;
+    };
+    return made;
+  };
+  Sketch naive{.name = "naive"};
+  naive.fill = [](const std::vector<int64_t>&) { return Schedule{.lowering = "direct"}; };
+  return {sketch("vectors", false), sketch("tiles", true), naive};
+}
+
+TEST_F(ArithmeticCeilings, ASearchGoesOnWhereAnotherArithmeticMayBeFaster) {
+  MachineIs({Rate(0.99e-3), 1e10, 0});
+  measurer_.seconds = 1e-3;
+  EXPECT_GT(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
+}
+
+TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
+  Roofline roofline{Rate(0.99e-3), 1e10, 0};
+  roofline.arithmetics["amx.bf16"] = {Rate(2e-3), 0};
+  ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline));
+  measurer_.seconds = 1e-3;
+  EXPECT_EQ(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
+}
+
+TEST_F(ArithmeticCeilings, OfSplitOperandsCountsWhatIsUseful) {
+  MachineIs({Rate(2e-3), 1e10, 0});
+  ArithmeticsAre({{6 * Rate(0.99e-3), 0}});
+  measurer_.seconds = 1e-3;
+  EXPECT_EQ(TunedInTiles(3).progress.measured, 1);
+  EXPECT_DOUBLE_EQ((*database_->Converged(Key()))->bound, Rate(0.99e-3));
+}
+
+TEST_F(ArithmeticCeilings, AKernelAboveItsOwnHasThatMeasuredAgain) {
+  MachineIs({Rate(2e-3), 1e10, 0});
+  ArithmeticsAre({{Rate(2e-3), 0}, {Rate(0.1e-3), 0}});
+  measurer_.seconds = 1e-3;
+  const TuneReport report = TunedInTiles();
+  EXPECT_EQ(report.progress.measured, 40);
+  EXPECT_THAT(measured_, ElementsAre("amx.bf16", "amx.bf16"));
+  EXPECT_EQ(measured_machine_, 1U);
+  EXPECT_EQ(report.progress.ceilings->CeilingOf(Amx())->flops, Rate(0.1e-3));
+}
+
+TEST_F(ArithmeticCeilings, AProvisionalOneEndsNothingAndIsMeasuredAgainNextTime) {
+  MachineIs({Rate(2e-3), 1e10, 0});
+  ArithmeticsAre({{Rate(0.99e-3), 0.3}});
+  measurer_.seconds = 1e-3;
+  options_.trials = 10;
+  EXPECT_EQ(TunedInTiles().progress.measured, 10);
+  EXPECT_EQ(measured_.size(), 1U);
+  ArithmeticsAre({{Rate(0.99e-3), 0.01}});
+  options_.trials = 40;
+  EXPECT_EQ(TunedInTiles().stop, TuneStop::kConverged);
+  EXPECT_EQ(measured_.size(), 2U);
+}
+
+TEST_F(ArithmeticCeilings, AnAnswerThatIsNoneLeavesTheSearchWithout) {
+  MachineIs({Rate(0.99e-3), 1e10, 0});
+  meters_.arithmetic = [](const MacInstruction&) -> Result<ArithmeticCeiling> {
+    return Fail(ErrorCode::kUnsupported, "no such instruction");
+  };
+  measurer_.seconds = 1e-3;
+  EXPECT_EQ(TunedInTiles().progress.measured, 40);
+  EXPECT_FALSE(*database_->Converged(Key()));
+}
+
+TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
+  tasks_ = {TaskOf(testing::Parsed(R"(
+    compute matmul {
+      input A: i32[64, 96]
+      weight B: i32[96, 128] constant
+      output C: i32[64, 128]
+      acc[i: 64, j: 128, k: 96 reduction]:
+        C[i, j] sum= A[i, k] * B[k, j]
+    })"))};
+  MachineIs({Rate(0.99e-3), 1e10, 0});
+  measurer_.seconds = 1e-3;
+  options_.trials = 2;
+  EXPECT_EQ(Tuned(measurer_).progress.measured, 2);
+  const int64_t space = SearchSpace(Sketches(tasks_[0])).Fingerprint();
+  ASSERT_TRUE(database_->SetConverged(Key(), {space, ConvergenceReason::kCeiling, Rate(0.99e-3)}));
+  options_.trials = 40;
+  EXPECT_EQ(Tuned(measurer_).progress.measured, 38);
+}
+
+std::vector<std::string> NamesOfFacts(const Database& database, const Target& target) {
+  std::vector<std::string> names;
+  for (const MachineFact& fact : *database.MachineFacts(Print(target))) names.push_back(fact.name);
+  return names;
+}
+
+TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
+  Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+  const Target target;
+  Roofline roofline{1e12, 1e10, 0};
+  roofline.caches = CachesOf(target);
+  ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
+  EXPECT_THAT(NamesOfFacts(database, target),
+              ElementsAre("ceilings_disturbance", "dram_bytes_per_second", "peak_flops"));
+  EXPECT_EQ(**RecordedRoofline(database, target), roofline);
+  Roofline more = roofline;
+  more.arithmetics["amx.bf16"] = {9e12, 0.02};
+  ASSERT_TRUE(RecordRoofline(database, target, more).has_value());
+  EXPECT_THAT(NamesOfFacts(database, target),
+              ElementsAre("ceilings_disturbance", "ceilings_disturbance.amx.bf16",
+                          "dram_bytes_per_second", "peak_flops", "peak_flops.amx.bf16"));
+  EXPECT_EQ(**RecordedRoofline(database, target), more);
+  // Another measurement of the machine leaves it alone.
+  ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
+  EXPECT_EQ(**RecordedRoofline(database, target), more);
+  // The greater holds, and nobody vouches for one without a disturbance.
+  more.arithmetics["amx.bf16"] = {8e12, 0};
+  EXPECT_EQ(RecordRoofline(database, target, more)->arithmetics.at("amx.bf16"),
+            (ArithmeticCeiling{9e12, 0.02}));
+  ASSERT_TRUE(database.SetMachineFact(Print(target), {"peak_flops.fma.f64", 1e11, "", 1}));
+  EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
+}
+
+TEST(Roofline, BoundsAKernelByItsOwnArithmetic) {
+  Roofline roofline{1e12, 1e10, 0};
+  roofline.arithmetics["amx.bf16"] = {8e12, 0};
+  roofline.arithmetics["vnni.avx512"] = {8e12, 0.5};
+  const auto seconds = [&](const std::optional<KernelArithmetic>& arithmetic) {
+    const auto bound = roofline.BoundFor(arithmetic, 1e12, 1e3);
+    return bound ? bound->seconds : -1;
+  };
+  EXPECT_DOUBLE_EQ(seconds(KernelArithmetic{&Float32Fma()}), 1);
+  EXPECT_DOUBLE_EQ(seconds(KernelArithmetic{&Amx()}), 1.0 / 8);
+  EXPECT_DOUBLE_EQ(seconds(KernelArithmetic{&Amx(), 6}), 6.0 / 8);
+  EXPECT_DOUBLE_EQ(seconds(std::nullopt), 1e-7);                     // traffic alone
+  EXPECT_EQ(seconds(KernelArithmetic{FindMac("fma.f64")}), -1);      // never measured
+  EXPECT_EQ(seconds(KernelArithmetic{FindMac("vnni.avx512")}), -1);  // provisional
+}
+
+}  // namespace
+}  // namespace tunec

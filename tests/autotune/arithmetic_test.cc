@@ -1,0 +1,208 @@
+// Which arithmetic a kernel is judged by.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "autotune/kernel_arithmetic.h"
+#include "ir/visit_loop_nest.h"
+#include "support/file.h"
+#include "tests/autotune/workloads.h"
+#include "tests/schedule/loops_of.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Parsed;
+
+// "amx.bf16 x 6", "none".
+std::string Judged(const Compute& compute, const std::string& steps = "") {
+  const Result<Schedule> schedule = ParseSchedule("lower direct\n" + steps, "test");
+  if (!schedule) return schedule.error().Format();
+  const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule);
+  return arithmetic ? fmt::format("{} x {:g}", arithmetic->by->name, arithmetic->work) : "none";
+}
+
+// A product of matrices of these types, and something after it.
+Compute Product(const std::string& left, const std::string& right, const std::string& sum,
+                const std::string& out = "f32(t[i, j])") {
+  const auto operand = [&](const std::string& type, const std::string& element) {
+    return type == sum ? element : fmt::format("{}({})", sum, element);
+  };
+  return Parsed(fmt::format(R"(
+    compute product {{
+      input A: {0}[37, 29]
+      weight B: {1}[29, 13] constant
+      output C: f32[37, 13]
+      workspace t: {2}[37, 13]
+      acc[i: 37, j: 13, k: 29 reduction]:
+        t[i, j] sum= {3} * {4}
+      out[i: 37, j: 13]:
+        C[i, j] = {5}
+    }})",
+                            left, right, sum, operand(left, "A[i, k]"), operand(right, "B[k, j]"),
+                            out));
+}
+
+Compute Float32Product() { return Product("f32", "f32", "f32", "max(t[i, j], 0.0)"); }
+
+TEST(MacInstructions, AreThePlainOnesAndTheTilesOfCpus) {
+  std::vector<std::string> names;
+  for (const MacInstruction& by : MacInstructions()) names.push_back(by.name);
+  EXPECT_THAT(names, ElementsAre("fma.f32", "fma.f64", "dpbf16.avx512", "vnni.avx512", "amx.bf16",
+                                 "amx.int8"));
+  for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
+    const MacInstruction* by = MacOf(intrinsic);
+    ASSERT_EQ(by != nullptr, intrinsic.target == "cpu") << intrinsic.name;
+    const bool plain = by == &Float32Fma();
+    EXPECT_EQ(plain, intrinsic.name.starts_with("fma.")) << intrinsic.name;
+    if (by != nullptr && !plain) {
+      EXPECT_EQ(by->name, intrinsic.name);
+    }
+  }
+  EXPECT_EQ(PlainMac(DataType::kF16), &Float32Fma());
+  EXPECT_EQ(PlainMac(DataType::kBF16), &Float32Fma());
+  EXPECT_EQ(PlainMac(DataType::kF64)->name, "fma.f64");
+  EXPECT_EQ(PlainMac(DataType::kI32), nullptr);
+}
+
+TEST(MacInstructions, ATargetHasThoseOfItsFeatures) {
+  const auto names = [](const char* cpu) {
+    std::vector<std::string> of_cpu;
+    for (const MacInstruction* by : MacInstructionsOf(*ParseCpu(cpu, 1))) {
+      of_cpu.push_back(by->name);
+    }
+    return of_cpu;
+  };
+  EXPECT_THAT(names("haswell"), ElementsAre("fma.f32", "fma.f64"));
+  EXPECT_THAT(names("cascadelake"), ElementsAre("fma.f32", "fma.f64", "vnni.avx512"));
+  EXPECT_THAT(names("sapphirerapids"), ElementsAre("fma.f32", "fma.f64", "dpbf16.avx512",
+                                                   "vnni.avx512", "amx.bf16", "amx.int8"));
+  EXPECT_EQ(Describe(*FindMac("fma.f64")), "f64 multiply-adds");
+  EXPECT_EQ(Describe(*FindMac("amx.int8")), "u8 multiply-adds (amx.int8)");
+}
+
+TEST(KernelArithmetic, IsOfTheTypeThatIsComputedIn) {
+  EXPECT_EQ(Judged(Float32Product()), "fma.f32 x 1");
+  EXPECT_EQ(Judged(Float32Product(), "tensorize acc.j fma.avx512"), "fma.f32 x 1");
+  EXPECT_EQ(Judged(Product("f64", "f64", "f64")), "fma.f64 x 1");
+  EXPECT_EQ(Judged(Product("f32", "f64", "f64")), "fma.f64 x 1");
+  EXPECT_EQ(Judged(Product("f16", "f16", "f32")), "fma.f32 x 1");
+  EXPECT_EQ(Judged(Product("bf16", "bf16", "f32")), "fma.f32 x 1");
+}
+
+// A schedule may do more or less of it: float32 is judged by what is useful, as ever.
+TEST(KernelArithmetic, OfFloat32AloneIsExactlyOne) {
+  for (const char* steps : {"", "pack B 0 1", "reduce_split acc k 4 inner", "cache_write acc",
+                            "index_split acc i 1 36"}) {
+    const Result<Schedule> schedule = ParseSchedule(steps, "test");
+    ASSERT_TRUE(schedule) << schedule.error().Format();
+    EXPECT_EQ(ArithmeticOf(Float32Product(), *schedule), (KernelArithmetic{&Float32Fma(), 1}))
+        << steps;
+  }
+}
+
+TEST(KernelArithmetic, IsTheTilesInstruction) {
+  const std::string dot = "tensorize acc.k.1 dpbf16.avx512";
+  EXPECT_EQ(Judged(Product("bf16", "bf16", "f32"), dot), "dpbf16.avx512 x 1");
+  EXPECT_EQ(Judged(Product("bf16", "bf16", "f32"), "tensorize acc.i.1 amx.bf16"), "amx.bf16 x 1");
+  EXPECT_EQ(Judged(Product("u8", "i8", "i32"), "tensorize acc.k.1 vnni.avx512"), "vnni.avx512 x 1");
+  EXPECT_EQ(Judged(Product("i8", "u8", "i32"), "tensorize acc.i.1 amx.int8"), "amx.int8 x 1");
+  // Of other types it is not what multiplies.
+  EXPECT_EQ(Judged(Float32Product(), dot), "fma.f32 x 1");
+}
+
+TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
+  const auto split = [](int terms) { return fmt::format("precision acc bf16 {}\n", terms); };
+  const std::string tile = "tensorize acc.i.1 amx.bf16";
+  EXPECT_EQ(Judged(Float32Product(), split(1) + tile), "amx.bf16 x 1");
+  EXPECT_EQ(Judged(Float32Product(), split(2) + tile), "amx.bf16 x 3");
+  EXPECT_EQ(Judged(Float32Product(), split(3) + tile), "amx.bf16 x 6");
+  // Whatever becomes of the sum afterwards.
+  EXPECT_EQ(Judged(Float32Product(), split(3) + "reduce_split acc term 2 outer\n" + tile),
+            "amx.bf16 x 6");
+  // Without tiles the terms are multiplied as float32.
+  EXPECT_EQ(Judged(Float32Product(), split(3)), "fma.f32 x 6");
+}
+
+// As of attention: two products, of which one is split.
+Compute TwoProducts(int64_t first, int64_t second) {
+  return Parsed(fmt::format(R"(
+    compute two {{
+      input A: f32[16, {0}]
+      input B: f32[{0}, 16]
+      input D: f32[16, {1}]
+      input E: f32[{1}, 16]
+      output C: f32[16, 16]
+      output F: f32[16, 16]
+      one[i: 16, j: 16, k: {0} reduction]:
+        C[i, j] sum= A[i, k] * B[k, j]
+      other[i: 16, j: 16, k: {1} reduction]:
+        F[i, j] sum= D[i, k] * E[k, j]
+    }})",
+                            first, second));
+}
+
+TEST(KernelArithmetic, OfAMixtureIsWhatDoesMost) {
+  const std::string steps = "precision one bf16 1\ntensorize one.i.1 amx.bf16";
+  EXPECT_EQ(Judged(TwoProducts(60, 20), steps), "amx.bf16 x 0.75");
+  EXPECT_EQ(Judged(TwoProducts(20, 60), steps), "fma.f32 x 0.75");
+  EXPECT_EQ(Judged(TwoProducts(20, 20), steps), "amx.bf16 x 0.5");  // the first
+  EXPECT_EQ(Judged(TwoProducts(20, 60)), "fma.f32 x 1");
+}
+
+TEST(KernelArithmetic, OfIntegersAloneIsNone) {
+  EXPECT_EQ(Judged(Product("u8", "i8", "i32")), "none");
+  EXPECT_EQ(Judged(Product("i32", "i32", "i32", "f32(t[i, j])")), "none");
+  // Not that of what comes after it, which is less.
+  EXPECT_EQ(Judged(Product("u8", "i8", "i32", "f32(t[i, j]) * 0.5 + 1.0")), "none");
+}
+
+TEST(KernelArithmetic, WithoutMultiplyAddsIsOfTheFloatType) {
+  const auto elementwise = [](const std::string& type, const std::string& value) {
+    return Parsed(fmt::format(R"(
+    compute elementwise {{
+      input X: {0}[37, 13]
+      output Y: {0}[13, 37]
+      out[i: 37, j: 13]:
+        Y[j, i] = {1}
+    }})",
+                              type, value));
+  };
+  EXPECT_EQ(Judged(elementwise("f32", "max(X[i, j], 0.0)")), "fma.f32 x 1");
+  EXPECT_EQ(Judged(elementwise("f32", "exp(X[i, j]) + 1.0")), "fma.f32 x 1");
+  EXPECT_EQ(Judged(elementwise("f64", "exp(X[i, j])")), "fma.f64 x 1");
+  EXPECT_EQ(Judged(elementwise("i32", "X[i, j] + 1i32")), "none");
+  EXPECT_EQ(Judged(elementwise("f32", "X[i, j]")), "none");
+  // Integers in an expression are indices.
+  EXPECT_EQ(Judged(elementwise("f32", "X[i, j] + f32(index_i64(i) * 3i64 + index_i64(j))")),
+            "fma.f32 x 1");
+}
+
+TEST(KernelArithmetic, OfAScheduleThatDoesNotApplyIsTheLowerings) {
+  EXPECT_EQ(Judged(Float32Product(), "precision nothing bf16 1\ntensorize acc.i.1 amx.bf16"),
+            "fma.f32 x 1");
+}
+
+// The loops that the schedule makes bear it out.
+TEST(KernelArithmetic, IsWhatTheLoopsTilesSay) {
+  const std::filesystem::path folder =
+      std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
+  const Compute compute = Parsed(*ReadFile(folder / "bfloat16_terms.compute"));
+  const Result<Schedule> schedule =
+      ParseSchedule(*ReadFile(folder / "bfloat16_terms.sched"), "bfloat16_terms");
+  ASSERT_TRUE(schedule) << schedule.error().Format();
+  const auto loops = test::LoopsOf(compute, *schedule, ReductionOrder::kAny);
+  ASSERT_TRUE(loops) << loops.error().Format();
+  std::set<std::string> tiles;
+  ForEach<Tile>(loops->nest, [&](const Tile& tile) { tiles.insert(tile.intrinsic); });
+  const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule);
+  ASSERT_TRUE(arithmetic);
+  EXPECT_THAT(tiles, ElementsAre(arithmetic->by->name));
+  EXPECT_EQ(arithmetic->work, 6);
+}
+
+}  // namespace
+}  // namespace tunec
