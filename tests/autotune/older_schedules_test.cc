@@ -41,7 +41,7 @@ std::vector<std::string> SomeSchedules(const Sketch& sketch, std::mt19937& rando
 TEST(OlderSchedules, AreWhatSketchesWrite) {
   std::mt19937 random(7);
   const Target target{
-      .features = {"avx2", "fma", "avx512f"}, .vector_bits = 512, .vector_registers = 32};
+      .host = {.features = {"avx2", "fma", "avx512f"}, .vector_bits = 512, .vector_registers = 32}};
   int ordered = 0;
   for (const test::Program& program : test::kPrograms) {
     const Result<Compute> compute = ParseCompute(program.text, "program");
