@@ -3,10 +3,25 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
+#include <string_view>
+
 namespace tunec {
+namespace {
+
+// A header that names a schema format which this SQLite does not know: damage has no code of its
+// own there.
+bool IsOfUnknownFormat(const SQLite::Exception& exception) {
+  return exception.getErrorCode() == SQLITE_ERROR &&
+         std::string_view(exception.what()) == "unsupported file format";
+}
+
+}  // namespace
 
 Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& path) {
   const char* what = exception.what();
+  if (IsOfUnknownFormat(exception)) {
+    return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
+  }
   switch (exception.getErrorCode() & 0xff) {
     case SQLITE_FULL:
       return MakeError(ErrorCode::kIo, "{}: disk full: nothing was recorded ({})", path, what);

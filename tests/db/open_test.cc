@@ -271,6 +271,26 @@ TEST(Open, OverwrittenPagesAreErrorsOrReported) {
   }
 }
 
+TEST(Open, EveryByteOfTheHeaderMayBeDamaged) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  MakeDatabase(path);
+  const std::string bytes = ReadBytes(path);
+  constexpr size_t kHeader = 100;
+  for (size_t at = 0; at < kHeader; ++at) {
+    for (const char value : {'\0', '\x01', '\x7f', '\xff'}) {
+      std::string damaged = bytes;
+      damaged[at] = value;
+      WriteBytes(path, damaged);
+      const auto database = Database::Open(path, OpenMode::kReadOnly);
+      const auto trials =
+          database ? database->Trials(SampleKey()) : std::unexpected(database.error());
+      if (trials) continue;
+      EXPECT_NE(trials.error().code, ErrorCode::kInternal) << at << ": " << trials.error().Format();
+    }
+  }
+}
+
 TEST(Open, MissingFileIsNotFoundForReading) {
   TempFolder folder;
   ExpectRefused(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kNotFound, "no such database");

@@ -25,6 +25,10 @@ TEST(SqliteError, NamesTheFileAndSaysWhatHappened) {
       {SQLITE_TOOBIG, ErrorCode::kResourceLimit, "t.db: too big for the database (why)"},
       {SQLITE_ERROR, ErrorCode::kInternal, "t.db: database failure (why, code -1)"},
   };
+  const Error unknown =
+      ConvertSqliteError(SQLite::Exception("unsupported file format", SQLITE_ERROR), "t.db");
+  EXPECT_EQ(unknown.code, ErrorCode::kParse);
+  EXPECT_EQ(unknown.message, "t.db: damaged database (unsupported file format)");
   for (const auto& [result_code, code, message] : kCases) {
     const Error error = ConvertSqliteError(SQLite::Exception("why", result_code), "t.db");
     EXPECT_EQ(error.code, code);
