@@ -1,5 +1,6 @@
 // Loads a model, prints what goes in and comes out, runs it on ramps of numbers and prints the
-// beginning of each output of floats. With --bytes the model is read here, and compiled from memory:
+// beginning of each output of floats. With --bytes the model is read here, and compiled from
+// memory:
 //
 //     run_session [--bytes] MODEL [OPTIONS_JSON]
 #include <algorithm>
