@@ -86,7 +86,7 @@ std::optional<VarId> MatchingIterator(const Statement& statement, const Statemen
   return std::nullopt;
 }
 
-double CountInstances(const Statement& statement) {
+double BoxSize(const Statement& statement) {
   double count = 1;
   for (const Iterator& iterator : statement.iterators) {
     count *= static_cast<double>(iterator.extent);

@@ -22,8 +22,8 @@ std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement&
 /// How often the statement reads each element: over the iterators that the index does not use.
 int64_t ReadsPerElement(const Statement& statement, const Read& read);
 
-/// How often the statement runs, its domain's conditions aside.
-double CountInstances(const Statement& statement);
+/// The product of its extents: how often the statement runs, its domain's conditions aside.
+double BoxSize(const Statement& statement);
 
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
 

@@ -121,7 +121,7 @@ std::optional<ColumnPlan> MakePlan(const NamedCompute& lowering, int64_t lanes) 
   ColumnPlan plan{.lowering = lowering.name};
   double largest = 0;
   for (const Statement& statement : compute.statements) {
-    if (statement.reducer) largest = std::max(largest, CountInstances(statement));
+    if (statement.reducer) largest = std::max(largest, BoxSize(statement));
   }
   for (const Statement& statement : compute.statements) {
     if (!statement.reducer) {
@@ -133,7 +133,7 @@ std::optional<ColumnPlan> MakePlan(const NamedCompute& lowering, int64_t lanes) 
     auto sum = ColumnSumOf(compute, statement);
     if (sum) {
       plan.sums.push_back(std::move(*sum));
-    } else if (CountInstances(statement) * kSmallPart > largest) {
+    } else if (BoxSize(statement) * kSmallPart > largest) {
       return std::nullopt;
     }
   }
