@@ -192,7 +192,8 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
 
 std::vector<std::string> NamesOfFacts(const Database& database, const Target& target) {
   std::vector<std::string> names;
-  for (const MachineFact& fact : *database.MachineFacts(Print(target))) names.push_back(fact.name);
+  const auto facts = database.MachineFacts(Print(target));
+  for (const MachineFact& fact : *facts) names.push_back(fact.name);
   return names;
 }
 

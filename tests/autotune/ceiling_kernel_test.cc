@@ -18,6 +18,7 @@
 namespace tunec {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -199,7 +200,11 @@ TEST(CeilingCode, OfTilesIsTheInstructionAndFewLoads) {
                          Case{"amx.int8", "sapphirerapids", "tdpbusd", 4 * 4}}) {
     const std::string text = AssemblyOf(of.name, of.cpu);
     EXPECT_EQ(Count(text, of.instruction), of.count) << of.name << text;
-    EXPECT_THAT(text, Not(HasSubstr("(%rsp)"))) << of.name << " spills";
+    // Operands that never change may be read from the stack; no accumulator may go there.
+    const size_t first = text.find(of.instruction), last = text.rfind(of.instruction);
+    EXPECT_THAT(text.substr(first, last - first),
+                Not(ContainsRegex("mm[0-9]+, -?[0-9]*\\(%rsp\\)")))
+        << of.name << " spills";
     // The operands of each round of vectors, or once for four rounds of tiles; accumulators too.
     const int loads = Count(text, "tileloadd") + Count(text, "broadcast");
     EXPECT_LE(loads, of.count / 4 + 4) << of.name << text;

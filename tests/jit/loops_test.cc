@@ -523,7 +523,7 @@ TEST(Errors, WhatACpuHasNot) {
   ExpectRefused("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
                 "loop b over GPU threads cannot be emitted for a cpu");
   ExpectRefused("alloc F: fragment {\ns: F[0] = 1.0\n}",
-                "an alloc of tile or fragment scope cannot be emitted for a cpu");
+                "tensor F has no storage: it needs an alloc of packed or register scope");
   ExpectRefused("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
                 "warp roles cannot be emitted for a cpu");
 }

@@ -595,7 +595,7 @@ constexpr Refusal kRefusals[] = {
      "acc.init.j acc.i acc.j acc.k C.i C.j"},
     {"storage_order_inside_another", kMatmul,
      "pack B 1 0\nreorder acc.k acc.i acc.j\ncompute_at B.pack acc.k\nstorage_order B.pack 64",
-     "there is no loop B.pack.d0; there are acc.init.i acc.init.j acc.k B.pack.j acc.i acc.j C.i "
+     "there is no loop B.pack.d1; there are acc.init.i acc.init.j acc.k B.pack.j acc.i acc.j C.i "
      "C.j"},
     {"steps_for_a_constant_and_the_kernel", kWeightMatmul, "pack B 1 0\ncompute_at B.pack acc.i",
      "there is no loop acc.i; there are B.pack.d0 B.pack.d1"},
