@@ -74,18 +74,6 @@ std::vector<VarId> ReducedIterators(const Statement& statement) {
   return reduced;
 }
 
-std::optional<VarId> MatchingIterator(const Statement& statement, const Statement& reader,
-                                      VarId reader_iterator) {
-  const Write& write = statement.writes[0];
-  for (const Read& read : reader.reads) {
-    if (read.tensor != write.tensor) continue;
-    for (size_t d = 0; d < read.index.size(); ++d) {
-      if (read.index[d].AsVar() == reader_iterator) return write.index[d].AsVar();
-    }
-  }
-  return std::nullopt;
-}
-
 double BoxSize(const Statement& statement) {
   double count = 1;
   for (const Iterator& iterator : statement.iterators) {

@@ -34,9 +34,4 @@ StatementId FinalStatement(const Compute& compute);
 std::vector<VarId> WrittenIterators(const Statement& statement);
 std::vector<VarId> ReducedIterators(const Statement& statement);
 
-/// The iterator of `statement` that names the same dimension of its written tensor as
-/// `other_iterator` of `reader` in its read of that tensor.
-std::optional<VarId> MatchingIterator(const Statement& statement, const Statement& reader,
-                                      VarId reader_iterator);
-
 }  // namespace tunec

@@ -18,7 +18,7 @@
 #include <set>
 
 #include "schedule/access_analysis.h"
-#include "schedule/shared_dimensions.h"
+#include "schedule/relations.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 

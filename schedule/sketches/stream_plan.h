@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/compute.h"
-#include "schedule/shared_dimensions.h"
+#include "schedule/relations.h"
 #include "schedule/sketch.h"
 
 namespace tunec {

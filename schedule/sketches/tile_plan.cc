@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedule/access_analysis.h"
+#include "schedule/relations.h"
 #include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
@@ -134,7 +135,7 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
   if (UsesIterator(reduction.domain, iterator)) score -= 4;
   const std::optional<VarId> contiguous =
       ContiguousIterator(compute, final, final.writes[0].tensor, final.writes[0].index);
-  if (contiguous && MatchingIterator(reduction, final, *contiguous) == iterator) score += 2;
+  if (contiguous && WrittenBy(reduction, final, *contiguous) == iterator) score += 2;
   for (const Read& read : reduction.reads) {
     if (!UsesIterator(read.index, iterator)) continue;
     const bool natural = StorageStride(compute, reduction, read.tensor, read.index, iterator) == 1;

@@ -13,127 +13,12 @@
 #include <map>
 #include <optional>
 
+#include "schedule/relations.h"
 #include "schedule/steps/apply_loop_steps.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
-
-// What is known of an iterator of S by its quotient alone: floor(iterator / factor) over P's.
-struct Quotient {
-  int64_t factor = 1;
-  IndexExpr value;
-};
-
-// S's iterators over P's.
-struct IteratorMap {
-  std::map<VarId, IndexExpr> exact;
-  std::map<VarId, Quotient> quotients;  // of others
-
-  size_t size() const { return exact.size() + quotients.size(); }
-  bool contains(VarId v) const { return exact.contains(v) || quotients.contains(v); }
-};
-
-// floor(variable / factor) and nothing else.
-std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
-  if (index.terms().size() != 1 || index.constant() != 0) return std::nullopt;
-  const IndexTerm& term = index.terms()[0];
-  if (term.coefficient != 1 || term.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
-  const std::optional<VarId> variable = term.atom.numerator->AsVar();
-  if (!variable) return std::nullopt;
-  return std::pair{*variable, term.atom.divisor};
-}
-
-// Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
-// quotient. What is loaded says nothing: loops have no such values.
-std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
-                                 const std::vector<IndexExpr>& target) {
-  IteratorMap solution;
-  for (size_t d = 0; d < source.size(); ++d) {
-    if (source[d].IsConstant() || target[d].UsesLoaded()) continue;
-    if (const auto quotient = AsQuotient(source[d])) {
-      solution.quotients.emplace(quotient->first, Quotient{quotient->second, target[d]});
-      continue;
-    }
-    const std::optional<VarId> variable = source[d].AsVar();
-    if (!variable) return std::nullopt;
-    const auto [found, inserted] = solution.exact.emplace(*variable, target[d]);
-    if (!inserted && found->second != target[d]) return std::nullopt;
-  }
-  std::erase_if(solution.quotients,
-                [&](const auto& entry) { return solution.exact.contains(entry.first); });
-  return solution;
-}
-
-enum class Side { kBefore, kAfter };
-
-// How the moved statement relates to the one it joins.
-struct Relation {
-  StatementId partner = 0;
-  IteratorMap iterators;
-  Side side = Side::kAfter;
-};
-
-std::optional<IteratorMap> Relate(const Statement& writer, const Statement& other,
-                                  TensorId tensor) {
-  for (const Write& write : writer.writes) {
-    if (write.tensor != tensor) continue;
-    for (const Read& read : other.reads) {
-      if (read.tensor != tensor) continue;
-      if (auto solution = Solve(write.index, read.index)) return solution;
-    }
-    for (const Write& again : other.writes) {
-      if (again.tensor != tensor) continue;
-      if (auto solution = Solve(write.index, again.index)) return solution;
-    }
-  }
-  return std::nullopt;
-}
-
-// S reads a tensor that P writes: P's iterators are given by S's; inverted where each of S's
-// iterators is named by one of P's.
-std::optional<IteratorMap> RelateProducer(const Statement& consumer, const Statement& producer,
-                                          TensorId tensor) {
-  for (const Write& write : producer.writes) {
-    if (write.tensor != tensor) continue;
-    for (const Read& read : consumer.reads) {
-      if (read.tensor != tensor) continue;
-      if (auto solution = Solve(read.index, write.index)) return solution;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Relation> FindRelation(const ScheduleTree& tree, StatementId moved,
-                                     const std::vector<StatementId>& inside) {
-  const Statement& statement = tree.statements[moved];
-  std::optional<Relation> best;
-  // Of several partners the one that relates most iterators: a row's maximum is related to the
-  // row only, its exponentials to every element.
-  const auto consider = [&](StatementId partner, std::optional<IteratorMap> iterators, Side side) {
-    if (!iterators) return;
-    if (!best || iterators->size() > best->iterators.size()) {
-      best = Relation{partner, std::move(*iterators), side};
-    }
-  };
-  for (const StatementId partner : inside) {
-    const Statement& other = tree.statements[partner];
-    const Side side = moved > partner ? Side::kAfter : Side::kBefore;
-    for (const Write& write : other.writes) {
-      consider(partner, Relate(other, statement, write.tensor), side);
-    }
-    for (const Write& write : statement.writes) {
-      consider(partner, RelateProducer(other, statement, write.tensor), side);
-    }
-    // Siblings that read the same element of one tensor may share its loops.
-    for (const Read& read : other.reads) {
-      for (const Read& mine : statement.reads) {
-        if (read.tensor == mine.tensor) consider(partner, Solve(read.index, mine.index), side);
-      }
-    }
-  }
-  return best;
-}
 
 // Takes the statement's subtree, a chain of loops of its own, out of the tree.
 bool RemoveSubtree(TreeNode& node, StatementId statement) {
@@ -172,7 +57,7 @@ void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
 
 class Mover {
  public:
-  Mover(ScheduleTree& tree, StatementId moved, Relation relation, VarId target)
+  Mover(ScheduleTree& tree, StatementId moved, ClosestRelation relation, VarId target)
       : tree_(tree),
         moved_(moved),
         relation_(std::move(relation)),
@@ -196,7 +81,7 @@ class Mover {
 
   ScheduleTree& tree_;
   StatementId moved_;
-  Relation relation_;
+  ClosestRelation relation_;
   VarId target_;
   std::map<VarId, IndexExpr> forward_;             // of the moved statement
   std::vector<std::optional<IndexExpr>> inverse_;  // of the moved statement
@@ -243,7 +128,7 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
                 "compute_at {}: loop {} mixes iterators that it knows with others",
                 statement().name, tree_.loops[loop].name);
   }
-  return IndexExpr(relation_.side == Side::kBefore ? 0 : tree_.loops[loop].extent - 1);
+  return IndexExpr(moved_ < relation_.partner ? 0 : tree_.loops[loop].extent - 1);
 }
 
 // Whether the moved statement needs its own copy of a loop of the partner: one over iterators
@@ -437,7 +322,7 @@ Status Apply(ScheduleTree& tree, const ComputeAtStep& step) {
                 step.statement, step.loop);
   }
   TUNEC_RETURN_IF_ERROR(CheckMove(tree, *moved, target));
-  std::optional<Relation> relation = FindRelation(tree, *moved, inside);
+  std::optional<ClosestRelation> relation = FindClosest(tree.statements, *moved, inside);
   if (!relation) {
     return Fail(ErrorCode::kInvalidArgument,
                 "compute_at {}: no tensor relates it to a statement inside {}", step.statement,

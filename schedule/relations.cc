@@ -1,0 +1,181 @@
+#include "schedule/relations.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tunec {
+namespace {
+
+// floor(variable / factor) and nothing else.
+std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
+  if (index.terms().size() != 1 || index.constant() != 0) return std::nullopt;
+  const IndexTerm& term = index.terms()[0];
+  if (term.coefficient != 1 || term.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
+  const std::optional<VarId> variable = term.atom.numerator->AsVar();
+  if (!variable) return std::nullopt;
+  return std::pair{*variable, term.atom.divisor};
+}
+
+// Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
+// quotient. What is loaded says nothing: loops have no such values.
+std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
+                                 const std::vector<IndexExpr>& target) {
+  IteratorMap solution;
+  for (size_t d = 0; d < source.size(); ++d) {
+    if (source[d].IsConstant() || target[d].UsesLoaded()) continue;
+    if (const auto quotient = AsQuotient(source[d])) {
+      solution.quotients.emplace(quotient->first, Quotient{quotient->second, target[d]});
+      continue;
+    }
+    const std::optional<VarId> variable = source[d].AsVar();
+    if (!variable) return std::nullopt;
+    const auto [found, inserted] = solution.exact.emplace(*variable, target[d]);
+    if (!inserted && found->second != target[d]) return std::nullopt;
+  }
+  std::erase_if(solution.quotients,
+                [&](const auto& entry) { return solution.exact.contains(entry.first); });
+  return solution;
+}
+
+// Through a tensor that `writer` writes and `other` reads or writes: the writer's over the other's.
+std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement& other,
+                                        TensorId tensor) {
+  for (const Write& write : writer.writes) {
+    if (write.tensor != tensor) continue;
+    for (const Read& read : other.reads) {
+      if (read.tensor != tensor) continue;
+      if (auto solution = Solve(write.index, read.index)) return solution;
+    }
+    for (const Write& again : other.writes) {
+      if (again.tensor != tensor) continue;
+      if (auto solution = Solve(write.index, again.index)) return solution;
+    }
+  }
+  return std::nullopt;
+}
+
+// Through a tensor that `producer` writes and `consumer` reads: the consumer's over the producer's.
+std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const Statement& producer,
+                                          TensorId tensor) {
+  for (const Write& write : producer.writes) {
+    if (write.tensor != tensor) continue;
+    for (const Read& read : consumer.reads) {
+      if (read.tensor != tensor) continue;
+      if (auto solution = Solve(read.index, write.index)) return solution;
+    }
+  }
+  return std::nullopt;
+}
+
+// Numbers that can be made one.
+class UnionFind {
+ public:
+  explicit UnionFind(size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
+  int Find(int number) const {
+    while (parent_[number] != number) number = parent_[number];
+    return number;
+  }
+  void Join(int a, int b) { parent_[std::max(Find(a), Find(b))] = std::min(Find(a), Find(b)); }
+
+ private:
+  std::vector<int> parent_;
+};
+
+}  // namespace
+
+std::optional<VarId> WrittenBy(const Statement& writer, const Statement& reader, VarId iterator) {
+  const Write& write = writer.writes[0];
+  for (const Read& read : reader.reads) {
+    if (read.tensor != write.tensor) continue;
+    for (size_t d = 0; d < read.index.size(); ++d) {
+      if (read.index[d].AsVar() == iterator) return write.index[d].AsVar();
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<IteratorMap> RelateIterators(const Statement& partner, const Statement& statement) {
+  std::optional<IteratorMap> best;
+  const auto consider = [&](std::optional<IteratorMap> iterators) {
+    if (iterators && (!best || iterators->size() > best->size())) best = std::move(iterators);
+  };
+  for (const Write& write : partner.writes) {
+    consider(RelateWriter(partner, statement, write.tensor));
+  }
+  for (const Write& write : statement.writes) {
+    consider(RelateConsumer(partner, statement, write.tensor));
+  }
+  for (const Read& read : partner.reads) {
+    for (const Read& own : statement.reads) {
+      if (read.tensor == own.tensor) consider(Solve(read.index, own.index));
+    }
+  }
+  return best;
+}
+
+std::optional<ClosestRelation> FindClosest(const std::vector<Statement>& statements,
+                                           StatementId statement,
+                                           const std::vector<StatementId>& partners) {
+  std::optional<ClosestRelation> best;
+  for (const StatementId partner : partners) {
+    auto iterators = RelateIterators(statements[partner], statements[statement]);
+    if (iterators && (!best || iterators->size() > best->iterators.size())) {
+      best = ClosestRelation{partner, *std::move(iterators)};
+    }
+  }
+  return best;
+}
+
+SharedDimensions SharedDimensions::Of(const Compute& compute) {
+  std::vector<int> first;  // number of each statement's first iterator
+  int count = 0;
+  for (const Statement& statement : compute.statements) {
+    first.push_back(count);
+    count += static_cast<int>(statement.iterators.size());
+  }
+  UnionFind numbers(count);
+  const auto join = [&](size_t writer, const Write& write, size_t other,
+                        const std::vector<IndexExpr>& index) {
+    for (size_t d = 0; d < index.size(); ++d) {
+      const std::optional<VarId> written = write.index[d].AsVar();
+      const std::optional<VarId> used = index[d].AsVar();
+      if (written && used) numbers.Join(first[writer] + *written, first[other] + *used);
+    }
+  };
+  for (size_t w = 0; w < compute.statements.size(); ++w) {
+    for (const Write& write : compute.statements[w].writes) {
+      for (size_t s = 0; s < compute.statements.size(); ++s) {
+        for (const Read& read : compute.statements[s].reads) {
+          if (read.tensor == write.tensor) join(w, write, s, read.index);
+        }
+        for (const Write& again : compute.statements[s].writes) {
+          if (again.tensor == write.tensor) join(w, write, s, again.index);
+        }
+      }
+    }
+  }
+  SharedDimensions shared;
+  for (size_t s = 0; s < compute.statements.size(); ++s) {
+    std::vector<int>& of_statement = shared.dimensions_.emplace_back();
+    for (size_t v = 0; v < compute.statements[s].iterators.size(); ++v) {
+      of_statement.push_back(numbers.Find(first[s] + static_cast<int>(v)));
+    }
+  }
+  return shared;
+}
+
+int SharedDimensions::DimensionOf(StatementId statement, VarId iterator) const {
+  return dimensions_[statement][iterator];
+}
+
+std::optional<VarId> SharedDimensions::IteratorOf(StatementId statement, int dimension) const {
+  const std::vector<int>& own = dimensions_[statement];
+  const auto found = std::ranges::find(own, dimension);
+  if (found == own.end() || std::ranges::count(own, dimension) > 1) return std::nullopt;
+  return static_cast<VarId>(found - own.begin());
+}
+
+}  // namespace tunec

@@ -1,0 +1,146 @@
+#include "schedule/relations.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr std::string_view kChain = R"(compute chain {
+  input x: f32[3, 4]
+  output y: f32[4]
+  workspace t: f32[4, 3]
+  workspace u: f32[4]
+  t[i: 3, j: 4]:
+    t[j, i] = x[i, j]
+  u[p: 4, q: 3 reduction]:
+    u[p] sum= t[p, q]
+  y[j: 4]:
+    y[j] = u[j] * t[j, 2 - j mod 3]
+})";
+
+TEST(SharedDimensions, FollowWhatIsWrittenAndRead) {
+  const SharedDimensions shared = SharedDimensions::Of(MustParse(kChain));
+  EXPECT_EQ(shared.DimensionOf(0, 0), shared.DimensionOf(1, 1));  // i and q
+  EXPECT_EQ(shared.DimensionOf(0, 1), shared.DimensionOf(1, 0));  // j and p
+  EXPECT_EQ(shared.DimensionOf(0, 1), shared.DimensionOf(2, 0));  // j of t and j of y
+  EXPECT_NE(shared.DimensionOf(0, 0), shared.DimensionOf(0, 1));
+  EXPECT_EQ(shared.IteratorOf(2, shared.DimensionOf(1, 0)), 0);
+  EXPECT_EQ(shared.IteratorOf(2, shared.DimensionOf(1, 1)), std::nullopt);
+}
+
+TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
+  const SharedDimensions shared = SharedDimensions::Of(MustParse(R"(compute square {
+  input x: f32[4, 4]
+  output y: f32[4, 4]
+  workspace t: f32[4, 4]
+  t[i: 4, j: 4]:
+    t[i, j] = x[i, j]
+  y[a: 4, b: 4]:
+    y[a, b] = t[a, b] + t[b, a]
+})"));
+  EXPECT_EQ(shared.DimensionOf(1, 0), shared.DimensionOf(1, 1));
+  EXPECT_EQ(shared.IteratorOf(1, shared.DimensionOf(1, 0)), std::nullopt);
+  EXPECT_EQ(shared.IteratorOf(0, shared.DimensionOf(1, 0)), std::nullopt);
+}
+
+// Queries and keys of one array: rows and columns stay apart.
+TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
+  const SharedDimensions shared = SharedDimensions::Of(MustParse(R"(compute scores {
+  input X: f32[4, 3]
+  output y: f32[4, 4]
+  workspace q: f32[4, 3]
+  q[r: 4, k: 3]:
+    q[r, k] = X[r, k] * 0.5
+  y[r: 4, t: 4, k: 3 reduction]:
+    y[r, t] sum= q[r, k] * X[t, k]
+})"));
+  EXPECT_EQ(shared.DimensionOf(0, 0), shared.DimensionOf(1, 0));
+  EXPECT_NE(shared.DimensionOf(0, 0), shared.DimensionOf(1, 1));
+}
+
+TEST(Relations, AnIteratorIsWrittenByAnother) {
+  const Compute compute = MustParse(kChain);
+  const Statement& t = compute.statements[0];
+  const Statement& u = compute.statements[1];
+  const Statement& y = compute.statements[2];
+  EXPECT_EQ(WrittenBy(t, u, 0), 1);             // p: t[p, q] is t[j, i]
+  EXPECT_EQ(WrittenBy(t, u, 1), 0);             // q
+  EXPECT_EQ(WrittenBy(u, y, 0), 0);             // j of y is p of u
+  EXPECT_EQ(WrittenBy(u, t, 0), std::nullopt);  // t reads nothing of u
+}
+
+// The exact values as text, over the names of the statement.
+std::string Values(const std::optional<IteratorMap>& map, const Statement& partner,
+                   const Statement& statement) {
+  if (!map) return "none";
+  std::string text;
+  for (const auto& [iterator, value] : map->exact) {
+    text +=
+        partner.iterators[iterator].name + " = " + Print(value, statement.IteratorNames()) + "\n";
+  }
+  for (const auto& [iterator, quotient] : map->quotients) {
+    text += partner.iterators[iterator].name + "/" + std::to_string(quotient.factor) + " = " +
+            Print(quotient.value, statement.IteratorNames()) + "\n";
+  }
+  return text;
+}
+
+std::string Related(const Compute& compute, StatementId partner, StatementId statement) {
+  const Statement& of = compute.statements[partner];
+  const Statement& over = compute.statements[statement];
+  return Values(RelateIterators(of, over), of, over);
+}
+
+constexpr std::string_view kSpread = R"(compute spread {
+  input x: f32[6, 8]
+  input g: f32[3]
+  output y: f32[6, 4]
+  output z: f32[6, 8]
+  workspace m: f32[6]
+  workspace t: f32[6, 8]
+  m[i: 6, k: 8 reduction]:
+    m[i] max= x[i, k]
+  t[a: 6, b: 8]:
+    t[a, b] = x[a, b] - m[a]
+  y[p: 6, q: 4]:
+    y[p, q] = t[p, 2*q] * g[floor(p/2)]
+  z[u: 6, v: 8]:
+    z[u, v] = g[floor(u/2)]
+})";
+
+TEST(Relations, GoThroughAffineReads) {
+  const Compute compute = MustParse(kSpread);
+  EXPECT_EQ(Related(compute, 1, 2), "a = p\nb = 2*q\n");
+  // The other way round a column of y is no iterator of t's.
+  EXPECT_EQ(Related(compute, 2, 1), "none");
+}
+
+TEST(Relations, AreTheClosestOfAllTensors) {
+  const Compute compute = MustParse(kSpread);
+  // m says i only; that both read x says k, too.
+  EXPECT_EQ(Related(compute, 0, 1), "i = a\nk = b\n");
+  EXPECT_EQ(Related(compute, 1, 0), "a = i\nb = k\n");
+  // What is read divided is known divided.
+  EXPECT_EQ(Related(compute, 2, 3), "p/2 = floor(u/2)\n");
+  EXPECT_EQ(Related(compute, 0, 3), "none");
+}
+
+TEST(Relations, OfPartnersTheFirstOfTheClosest) {
+  const Compute compute = MustParse(kSpread);
+  const auto partner = [&](StatementId statement, const std::vector<StatementId>& partners) {
+    const auto closest = FindClosest(compute.statements, statement, partners);
+    return closest ? closest->partner : -1;
+  };
+  EXPECT_EQ(partner(2, {0, 1}), 1);
+  EXPECT_EQ(partner(2, {3, 1}), 1);
+  EXPECT_EQ(partner(3, {0, 1, 2}), 2);
+  EXPECT_EQ(partner(3, {0, 1}), -1);
+  EXPECT_EQ(partner(1, {0}), 0);
+}
+
+}  // namespace
+}  // namespace tunec::test
