@@ -12,15 +12,19 @@
 //     m = combine of part
 //     row buffer: e[j] = exp(x[j] - m) ...
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "polyhedral/schedule_tree.h"
 #include "schedule/access_analysis.h"
 #include "schedule/relations.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
@@ -30,9 +34,12 @@ struct RowStatement {
   std::string name;
   bool reduces = false;
   bool split = false;  // the reduction: by lanes. Of several values at once (argmax): in order
-  std::string along;   // the iterator that walks the row; empty: a scalar per row
+  /// The iterator that walks the row; none: a scalar per row.
+  std::optional<VarId> walks;
+  /// What it is called; of one that does not reduce, what its loop is called behind the statement
+  /// once it has joined the others.
+  std::string along;
   int64_t length = 1;  // of the row
-  std::vector<std::string> outer_reductions;  // reduced over before the row itself
 };
 
 struct RowPlan {
@@ -68,11 +75,9 @@ bool AddReduction(const Compute& compute, const Statement& statement, RowPlan& p
   RowStatement row{.name = statement.name,
                    .reduces = true,
                    .split = CanSplit(statement),
+                   .walks = along,
                    .along = statement.iterators[*along].name,
                    .length = statement.iterators[*along].extent};
-  for (const VarId iterator : ReducedIterators(statement)) {
-    if (iterator != *along) row.outer_reductions.push_back(statement.iterators[iterator].name);
-  }
   plan.statements.push_back(std::move(row));
   return true;
 }
@@ -91,11 +96,9 @@ bool SetRows(const Statement& pivot, RowPlan& plan) {
   return !plan.row_loops.empty();
 }
 
-// A statement that works element by element. Once it has joined the others' loops, its own along
-// the row are called as those of the first such statement along it.
+// A statement that works element by element.
 void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& rows,
-              const SharedDimensions& dimensions, std::map<int, std::string>& names,
-              RowPlan& plan) {
+              const SharedDimensions& dimensions, RowPlan& plan) {
   const Statement& statement = compute.statements[id];
   RowStatement row{.name = statement.name};
   const auto along =
@@ -103,9 +106,8 @@ void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& ro
   const bool shared =
       along && std::ranges::find(rows, dimensions.DimensionOf(id, *along)) != rows.end();
   if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
-    const Iterator& iterator = statement.iterators[*along];
-    row.along = names.emplace(dimensions.DimensionOf(id, *along), iterator.name).first->second;
-    row.length = iterator.extent;
+    row.walks = along;
+    row.length = statement.iterators[*along].extent;
   }
   plan.statements.push_back(std::move(row));
 }
@@ -132,6 +134,60 @@ bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
   });
 }
 
+// The statements that the schedule makes of one, in the order in which they join the row loop.
+std::vector<std::string> PartsOf(const RowStatement& statement) {
+  const std::string& name = statement.name;
+  if (statement.split) return {name + ".part", name + ".part.init", name, name + ".init"};
+  if (statement.reduces) return {name, name + ".init"};
+  return {name};
+}
+
+// The statement whose loops are the rows.
+std::string PivotOf(const RowPlan& plan) {
+  const auto pivot = std::ranges::find(plan.statements, plan.pivot, &RowStatement::name);
+  return PartsOf(*pivot).front();
+}
+
+// The plan's Compute with the reductions split. By how much does not matter to which iterator is
+// which; where one can't be split the schedule is refused.
+Compute WithSplits(const RowPlan& plan) {
+  Compute compute = *plan.compute;
+  for (const RowStatement& row : plan.statements) {
+    if (!row.split) continue;
+    const ReduceSplitStep step{row.name, row.along, 2, ReduceSplitStep::Keep::kInner};
+    if (Result<Compute> split = Apply(compute, step)) compute = *std::move(split);
+  }
+  return compute;
+}
+
+// What joins the row loop gets copies of the loops of the statement there that is related most, by
+// their names: an element's loop may be called as that of a statement before it.
+void NameRowLoops(RowPlan& plan) {
+  const std::vector<Statement> statements = ExpandReductions(WithSplits(plan));
+  std::vector<std::vector<std::string>> names;  // of the loops, by statement and iterator
+  for (const Statement& statement : statements) names.push_back(statement.IteratorNames());
+  const auto find = [&](const std::string& name) -> std::optional<StatementId> {
+    const auto found = std::ranges::find(statements, name, &Statement::name);
+    if (found == statements.end()) return std::nullopt;
+    return static_cast<StatementId>(found - statements.begin());
+  };
+  std::set<StatementId> joined;
+  if (const auto pivot = find(PivotOf(plan))) joined.insert(*pivot);
+  for (RowStatement& row : plan.statements) {
+    for (const std::string& part : PartsOf(row)) {
+      const std::optional<StatementId> id = find(part);
+      if (!id || joined.contains(*id)) continue;
+      const auto closest = FindClosest(statements, *id, {joined.begin(), joined.end()});
+      joined.insert(*id);
+      if (!closest) continue;
+      for (const auto& [iterator, value] : closest->iterators.exact) {
+        if (const auto own = value.AsVar()) names[*id][*own] = names[closest->partner][iterator];
+      }
+    }
+    if (!row.reduces && row.walks) row.along = names[*find(row.name)][*row.walks];
+  }
+}
+
 std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
   RowPlan plan{.lowering = lowering.name,
                .compute = std::make_shared<const Compute>(lowering.compute)};
@@ -146,7 +202,6 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
   for (const VarId iterator : WrittenIterators(*pivot)) {
     rows.push_back(dimensions.DimensionOf(pivot_id, iterator));
   }
-  std::map<int, std::string> names;  // of dimensions along the row
   std::set<TensorId> indices;
   std::set<TensorId> tuples;  // written together by one reduction
   for (size_t s = 0; s < compute.statements.size(); ++s) {
@@ -157,7 +212,7 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
         for (const Write& write : statement.writes) tuples.insert(write.tensor);
     } else {
       if (statement.writes.size() != 1) return std::nullopt;
-      AddPlain(compute, static_cast<StatementId>(s), rows, dimensions, names, plan);
+      AddPlain(compute, static_cast<StatementId>(s), rows, dimensions, plan);
     }
     CollectIndices(statement, indices);
   }
@@ -169,6 +224,7 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
     const bool in_memory = tuples.contains(static_cast<TensorId>(t));
     plan.staged.emplace_back(tensor.name, in_memory || tensor.shape.size() > plan.row_loops.size());
   }
+  NameRowLoops(plan);
   return plan;
 }
 
@@ -207,7 +263,7 @@ class RowWriter {
   // The parallel loops, of which the last counts blocks of rows, and the loop over a block's rows.
   void Block() {
     for (const std::string& loop : plan_.row_loops) {
-      parallel_.push_back(Pivot() + "." + loop);
+      parallel_.push_back(PivotOf(plan_) + "." + loop);
     }
     row_loop_ = parallel_.back();
     if (choice_.rows == 1) return;
@@ -216,24 +272,14 @@ class RowWriter {
     row_loop_ += ".1";
   }
 
-  // The statement whose loops are the rows.
-  std::string Pivot() const {
-    const auto pivot = std::ranges::find(plan_.statements, plan_.pivot, &RowStatement::name);
-    return pivot->split ? plan_.pivot + ".part" : plan_.pivot;
-  }
-
   // Everything joins the row loop of the pivot's partial reduction.
   void Join() {
     for (const RowStatement& statement : plan_.statements) {
-      const std::string& name = statement.name;
-      std::vector<std::string> parts = {name};
-      if (statement.split) parts = {name + ".part", name + ".part.init", name, name + ".init"};
-      if (statement.reduces && !statement.split) parts = {name, name + ".init"};
-      for (const std::string& part : parts)
-        if (part != Pivot()) Join(part);
+      for (const std::string& part : PartsOf(statement)) {
+        if (part != PivotOf(plan_)) Add(ComputeAtStep{part, row_loop_});
+      }
     }
   }
-  void Join(const std::string& statement) { Add(ComputeAtStep{statement, row_loop_}); }
 
   void Stage() {
     for (const RowStatement& statement : plan_.statements) {
@@ -256,7 +302,7 @@ class RowWriter {
       Add(VectorizeStep{name + "." + statement.along + "i"});
       return;
     }
-    if (statement.along.empty()) return;
+    if (!statement.walks) return;
     const std::string loop = name + "." + statement.along;
     const int64_t vector = VectorFor(statement);
     Add(SplitStep{loop, {vector}});
