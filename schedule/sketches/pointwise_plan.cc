@@ -15,8 +15,10 @@ IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId te
   return Simplify(StorageOffset(compute.tensors[tensor], index), statement.Intervals());
 }
 
-// Whether each read moves through memory exactly as the write does, or not at all.
-bool IsUniform(const Compute& compute, const Statement& statement, const PointwisePlan& plan) {
+// Whether each read moves through memory exactly as the write does, or not at all. `order`: of the
+// loops, outermost first.
+bool IsUniform(const Compute& compute, const Statement& statement,
+               const std::vector<VarId>& order) {
   const Write& write = statement.writes[0];
   const IndexExpr target = Offset(compute, statement, write.tensor, write.index);
   if (!statement.domain.empty()) return false;
@@ -25,12 +27,10 @@ bool IsUniform(const Compute& compute, const Statement& statement, const Pointwi
   }
   // The write itself must be dense in the order of the loops.
   int64_t stride = 1;
-  for (size_t i = plan.order.size(); i-- > 0;) {
-    for (size_t v = 0; v < statement.iterators.size(); ++v) {
-      if (statement.iterators[v].name != plan.order[i]) continue;
-      if (target.Coefficient(static_cast<VarId>(v)) != stride && plan.extents[i] > 1) return false;
-    }
-    stride *= plan.extents[i];
+  for (size_t i = order.size(); i-- > 0;) {
+    const int64_t extent = statement.iterators[order[i]].extent;
+    if (target.Coefficient(order[i]) != stride && extent > 1) return false;
+    stride *= extent;
   }
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     if (read.guard) return false;
@@ -41,13 +41,13 @@ bool IsUniform(const Compute& compute, const Statement& statement, const Pointwi
 
 // The iterator, of at least `block` iterations, that most reads in strides would rather have.
 std::optional<std::string> Across(const Compute& compute, const Statement& statement,
-                                  const PointwisePlan& plan, int64_t block) {
-  if (plan.extents.back() < block) return std::nullopt;
+                                  VarId innermost, int64_t block) {
+  if (statement.iterators[innermost].extent < block) return std::nullopt;
   std::map<VarId, int> wanted;
   for (const Read& read : statement.reads) {
     const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
     if (!contiguous || statement.iterators[*contiguous].extent < block) continue;
-    if (statement.iterators[*contiguous].name != plan.order.back()) ++wanted[*contiguous];
+    if (*contiguous != innermost) ++wanted[*contiguous];
   }
   if (wanted.empty()) return std::nullopt;
   const auto most = std::ranges::max_element(
@@ -181,12 +181,14 @@ std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Sta
   }
   std::ranges::stable_sort(by_stride,
                            [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<VarId> order;
   for (const auto& [stride, iterator] : by_stride) {
+    order.push_back(iterator);
     plan.order.push_back(statement.iterators[iterator].name);
     plan.extents.push_back(statement.iterators[iterator].extent);
   }
-  plan.uniform = IsUniform(compute, statement, plan);
-  if (!plan.uniform) plan.across = Across(compute, statement, plan, block);
+  plan.uniform = IsUniform(compute, statement, order);
+  if (!plan.uniform) plan.across = Across(compute, statement, order.back(), block);
   return plan;
 }
 
