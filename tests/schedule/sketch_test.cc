@@ -278,30 +278,6 @@ TEST(Sketches, WidenWhatIsUsedOften) {
   EXPECT_EQ(schedule(1).find("widen B"), std::string::npos);
 }
 
-// The same Compute, whose statements all call their iterators otherwise.
-Compute Renamed(Compute compute) {
-  int number = 0;
-  for (Statement& statement : compute.statements) {
-    for (Iterator& iterator : statement.iterators) iterator.name = "n" + std::to_string(number++);
-  }
-  return compute;
-}
-
-// What an iterator is called does not matter: which is which is seen from what they index.
-TEST(Sketches, DoNotGoByNamesOfIterators) {
-  for (const std::string_view text : {kAttention, kStreamedAttention, kSoftmax, kLayerNorm}) {
-    const Compute compute = MustParse(text);
-    const std::vector<Sketch> named = SketchesOn(compute);
-    const Judge judge(Renamed(compute));
-    const std::vector<Sketch> sketches = SketchesOn(judge.compute());
-    const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
-    ASSERT_EQ(sketches.size(), named.size()) << Print(judge.compute()) << judge.Outcome(schedule);
-    EXPECT_EQ(sketches[0].Kind(), named[0].Kind());
-    EXPECT_EQ(schedule.StepCount(), named[0].Fill(named[0].InitialDecisions()).StepCount());
-    EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
-  }
-}
-
 // What one task keeps does not grow with the product of the sequence lengths: scores live in the
 // tile of a block and a chunk, and nothing but arguments is as large as the sequence.
 TEST(Sketches, StreamsStoreNoScores) {

@@ -1,0 +1,153 @@
+// What iterators are called says nothing: a Compute whose statements all have fresh names for them
+// has the same sketches, with the same schedules but for the names.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/schedule/harness.h"
+#include "tests/schedule/programs.h"
+#include "tests/schedule/small_programs.h"
+
+namespace tunec::test {
+namespace {
+
+// Two chains along the rows that meet at their end: neither reads what the other computes.
+constexpr std::string_view kTwoChains = R"(compute two_chains {
+  input A: f32[7, 37]
+  input B: f32[7, 37]
+  output Y: f32[7, 37]
+  workspace m: f32[7]
+  workspace t: f32[7, 37]
+  workspace u: f32[7, 37]
+  m[i: 7, j: 37 reduction]:
+    m[i] max= A[i, j]
+  t[i: 7, j: 37]:
+    t[i, j] = A[i, j] - m[i]
+  u[i: 7, j: 37]:
+    u[i, j] = B[i, j] * m[i]
+  Y[i: 7, j: 37]:
+    Y[i, j] = t[i, j] + u[i, j]
+}
+)";
+
+// A reduction of two values is not split: what reads its operand walks the row as it does.
+constexpr std::string_view kBesideArgMax = R"(compute beside_argmax {
+  input X: f32[6, 37]
+  output P: i64[6] range [0, 36]
+  output Y: f32[6, 37]
+  workspace V: f32[6]
+  S[i: 6, k: 37 reduction]:
+    (V[i], P[i]) argmax= (X[i, k], index_i64(k))
+  Y[i: 6, k: 37]:
+    Y[i, k] = X[i, k] - V[i]
+}
+)";
+
+struct Case {
+  std::string name;
+  std::string_view text;
+};
+
+void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const Program& program : kPrograms)
+    cases.push_back({std::string(program.name), program.text});
+  for (const std::string_view text : kSmallPrograms) {
+    cases.push_back({fmt::format("small_{}", cases.size()), text});
+  }
+  cases.push_back({"two_products", kTwoProducts});
+  cases.push_back({"rows_and_columns", kRowsAndColumns});
+  cases.push_back({"two_chains", kTwoChains});
+  cases.push_back({"beside_argmax", kBesideArgMax});
+  return cases;
+}
+
+struct Renamed {
+  Compute compute;
+  std::map<std::string, std::string> old_names;  // by the fresh ones, which are equally long
+};
+
+// No two iterators of all statements have the same name.
+Renamed Rename(Compute compute) {
+  Renamed renamed;
+  int number = 100;
+  for (Statement& statement : compute.statements) {
+    for (Iterator& iterator : statement.iterators) {
+      std::string fresh = fmt::format("fresh{}", number++);
+      renamed.old_names[fresh] = std::exchange(iterator.name, fresh);
+    }
+  }
+  renamed.compute = std::move(compute);
+  return renamed;
+}
+
+std::string WithOldNames(std::string text, const Renamed& renamed) {
+  for (const auto& [fresh, old] : renamed.old_names) {
+    for (size_t at = text.find(fresh); at != std::string::npos; at = text.find(fresh, at)) {
+      text.replace(at, fresh.size(), old);
+    }
+  }
+  return text;
+}
+
+// All that a sketch says: its knobs, and some of its schedules, the analytic one first.
+std::string Describe(const Sketch& sketch) {
+  std::string text = sketch.name + "\n";
+  for (const Knob& knob : sketch.knobs) {
+    text += fmt::format("{}: {} of {}\n", knob.name, knob.initial, fmt::join(knob.choices, " "));
+  }
+  text += Print(sketch.Fill(sketch.InitialDecisions()));
+  std::mt19937 random(7);
+  for (int i = 0; i < 5; ++i) {
+    Decisions decisions;
+    for (const Knob& knob : sketch.knobs) {
+      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
+    }
+    text += Print(sketch.Fill(decisions));
+  }
+  return text;
+}
+
+class RenamingTest : public testing::TestWithParam<Case> {};
+
+TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
+  const Compute compute = MustParse(GetParam().text);
+  const Renamed renamed = Rename(compute);
+  const std::vector<Sketch> wanted = SketchesOn(compute);
+  const std::vector<Sketch> sketches = SketchesOn(renamed.compute);
+  ASSERT_EQ(sketches.size(), wanted.size()) << Print(renamed.compute);
+  const Judge before(compute), after(renamed.compute);
+  for (size_t i = 0; i < sketches.size(); ++i) {
+    EXPECT_EQ(WithOldNames(Describe(sketches[i]), renamed), Describe(wanted[i]));
+    const Schedule schedule = sketches[i].Fill(sketches[i].InitialDecisions());
+    const std::string outcome = after.Outcome(schedule);
+    const Schedule original = wanted[i].Fill(wanted[i].InitialDecisions());
+    EXPECT_EQ(outcome.empty(), before.Outcome(original).empty()) << outcome << Print(schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, RenamingTest, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param.name; });
+
+// What joins the rows is called as compute_at calls it, though the statements agree on no name.
+TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
+  for (const std::string_view text : {kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {
+    const Judge judge(Rename(MustParse(text)).compute);
+    const Sketch first = SketchesOn(judge.compute())[0];
+    EXPECT_EQ(first.Kind(), "rows");
+    const Schedule schedule = first.Fill(first.InitialDecisions());
+    EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+  }
+}
+
+}  // namespace
+}  // namespace tunec::test
