@@ -98,7 +98,7 @@ std::string Describe(const Array& actual, const OutputJudge& judge, const Output
 }
 
 // How far an operator's float32 code may be off, in units of 2^-23 of the result, as measured of
-// jit's code (jit/math_*.cc says so for each); 0: it is rounded once, as is what is computed in
+// jit's code (jit/math/ says so for each); 0: it is rounded once, as is what is computed in
 // float64. Other types come from these or are more exact.
 struct ErrorRow {
   ScalarOp op;

@@ -61,9 +61,11 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
       return true;
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
-    case ConvergenceReason::kCeiling:
+    case ConvergenceReason::kCeiling: {
       // Of what has no ceiling, another arithmetic's was taken for its own.
-      return progress.arithmetic && (PeakFlops().value_or(0) <= convergence.bound || NearCeiling());
+      const std::optional<double> peak = PeakFlops();
+      return peak && (*peak <= convergence.bound || NearCeiling());
+    }
     case ConvergenceReason::kUnknown:
       break;
   }
@@ -217,7 +219,7 @@ void TaskSearch::ShowBest() {
   shown_ = best;
 }
 
-// Without a schedule, or one that is readable, the default lowering as it is written.
+// Without a schedule, or with one that cannot be read, the default lowering as it is written.
 std::optional<KernelArithmetic> TaskSearch::JudgedBy(const std::string& schedule) const {
   const Result<Schedule> steps = ParseSchedule(schedule, "record");
   const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;

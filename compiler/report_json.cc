@@ -31,11 +31,13 @@ Json KernelJson(const KernelReport& kernel, size_t group) {
                {"count", 0},
                {"flops", kernel.flops},
                {"bytes", kernel.bytes},
+               {"arithmetic", nullptr},
                {"phases", kernel.phases},
                {"schedule", kernel.sketch_source},
                {"recorded_ms", nullptr},
                {"object", kernel.reused ? "reused" : "compiled"},
                {"notes", kernel.notes}};
+  if (kernel.arithmetic) json["arithmetic"] = kernel.arithmetic->by->name;
   if (kernel.recorded_seconds) json["recorded_ms"] = 1e3 * *kernel.recorded_seconds;
   return json;
 }

@@ -12,7 +12,7 @@ namespace {
 // Loops for any target's threads as those of this generator's target, verified.
 Result<LoopNest> Prepare(const LoopNest& nest, const CodeGenerator& generator,
                          const StageRunner& stages) {
-  TUNEC_ASSIGN(LoopNest mapped, stages.Run<LoopNest>("serialize_threads", nest.name,
+  TUNEC_ASSIGN(LoopNest mapped, stages.Run<LoopNest>("map_threads", nest.name,
                                                      [&] { return generator.MapThreads(nest); }));
   TUNEC_RETURN_IF_ERROR(stages.VerifyLast(mapped));
   return mapped;

@@ -13,7 +13,7 @@ constexpr LoopStage kStages[] = {
     {"check_legality", "the proof that every dependence holds"},
     {"generate_loops", "bounds, conditions, storage and stores"},
     {"insert_barriers", "barriers between what different threads of a block do"},
-    {"serialize_threads", "blocks of threads as the target runs them: as tasks of a CPU"},
+    {"map_threads", "blocks of threads as the target runs them: as tasks of a CPU"},
     {"emit", "the loops as LLVM IR"},
 };
 

@@ -104,14 +104,16 @@ std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   return prepacks;
 }
 
-// Whether a step names a loop or a statement of the tree. A tensor may be of several trees.
+// Whether a step names a loop or a statement of the tree. A tensor may be of several trees, and a
+// new loop is of none yet.
 class NamesPlaceIn {
  public:
   explicit NamesPlaceIn(const ScheduleTree& tree) : tree_(tree) {}
 
   template <class Value>
   void operator()(const StepArgument& argument, const Value& value) {
-    if (argument.name != argument::kTensor.name) Look(value);
+    if (argument.name == argument::kTensor.name || argument.name == argument::kNewLoop.name) return;
+    Look(value);
   }
   bool found() const { return found_; }
 

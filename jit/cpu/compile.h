@@ -22,8 +22,8 @@ struct CompileTimes {
 
 /// All of these are safe to call from several threads. Requires: a nest that Verify accepts,
 /// without blocks of threads (serialize_threads.h). Errors: kUnsupported for nodes a CPU has not
-/// (roles, tile intrinsics, fragments), kDevice for a target without AVX2 and FMA, kResourceLimit
-/// for code or stack beyond bounds.
+/// (roles, fragments, tile intrinsics that it lacks), kDevice for a target without AVX2 and FMA,
+/// kResourceLimit for code or stack beyond bounds.
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target);
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target);
 Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target,

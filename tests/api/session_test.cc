@@ -85,6 +85,20 @@ TEST(Session, RunsOnElementsOfOthers) {
   EXPECT_THAT(y, ElementsAre(0, 2, 0, 4));
 }
 
+TEST(Session, WritesNoConstants) {
+  const Session session =
+      Must(Session::CompileBytes(std::as_bytes(std::span(kReluOnnx)), "onnx", kNoDatabase));
+  const std::array<float, 4> x = {-1, 2, -3, 4};
+  const std::array<Tensor, 1> view = {Must(Tensor::View(x, std::vector<int64_t>{4}))};
+  EXPECT_TRUE(view[0].constant());
+  EXPECT_TRUE(view[0].As<const float>());
+  EXPECT_FALSE(view[0].As<float>());
+  const auto ran = session.Run(view, view);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "an output is a view of constants");
+  EXPECT_FALSE(session.Profile(view, view));
+}
+
 TEST(Session, CompilesFromBytes) {
   for (const char* format : {"graph", ""}) {
     const Session session = Must(Session::CompileBytes(Bytes(kDoubleGraph), format, kNoDatabase));

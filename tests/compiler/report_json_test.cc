@@ -36,6 +36,7 @@ TEST(ReportJson, TellsWhatWasTunedAndReused) {
   EXPECT_EQ(kernel.at("schedule"), "tuned");
   EXPECT_EQ(kernel.at("object"), "reused");
   EXPECT_GT(kernel.at("recorded_ms"), 0);
+  EXPECT_EQ(kernel.at("arithmetic"), "fma.f32");
   EXPECT_EQ(kernel.at("workload"), tuned->report.kernels[0].workload);
 
   options.trials = 0;

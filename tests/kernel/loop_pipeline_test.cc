@@ -46,9 +46,9 @@ TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   const auto compiled = Compiled(options);
   ASSERT_TRUE(compiled) << compiled.error().Format();
   EXPECT_THAT(kernel, ElementsAre("compute_steps", "loop_steps", "check_legality", "generate_loops",
-                                  "insert_barriers", "serialize_threads", "emit"));
+                                  "insert_barriers", "map_threads", "emit"));
   EXPECT_THAT(prepack, ElementsAre("loop_steps", "check_legality", "generate_loops",
-                                   "insert_barriers", "serialize_threads", "emit"));
+                                   "insert_barriers", "map_threads", "emit"));
   std::vector<std::string> names;
   for (const LoopStage& stage : LoopStages()) names.emplace_back(stage.name);
   EXPECT_EQ(names, kernel);
@@ -117,8 +117,8 @@ TEST(LoopPipeline, BrokenLoopsAreCaughtWhereTheyWereBroken) {
               StartsWith("stage generate_loops: "));
   EXPECT_THAT(ErrorOfBroken("insert_barriers", VerifyStages::kEach, BreakBarriers),
               StartsWith("stage insert_barriers: "));
-  EXPECT_THAT(ErrorOfBroken("serialize_threads", VerifyStages::kEach, BreakThreads),
-              StartsWith("stage serialize_threads: "));
+  EXPECT_THAT(ErrorOfBroken("map_threads", VerifyStages::kEach, BreakThreads),
+              StartsWith("stage map_threads: "));
 }
 
 TEST(LoopPipeline, NothingBrokenIsCompiled) {
@@ -126,7 +126,7 @@ TEST(LoopPipeline, NothingBrokenIsCompiled) {
               StartsWith("stage emit: "));
   EXPECT_THAT(ErrorOfBroken("insert_barriers", VerifyStages::kLast, BreakBarriers),
               StartsWith("stage emit: "));
-  EXPECT_THAT(ErrorOfBroken("serialize_threads", VerifyStages::kLast, BreakThreads),
+  EXPECT_THAT(ErrorOfBroken("map_threads", VerifyStages::kLast, BreakThreads),
               StartsWith("stage emit: "));
   EXPECT_EQ(Compiled(Options()).has_value(), true);
 }

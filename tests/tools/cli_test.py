@@ -372,7 +372,7 @@ class Cli(unittest.TestCase):
     def test_what_each_stage_of_the_loop_pipeline_leaves(self):
         path = self.file("g.graph", GRAPH)
         for stage, sign in (("compute_steps", "compute"), ("loop_steps", "sequence"), ("check_legality", "sequence"),
-                            ("generate_loops", "phase"), ("insert_barriers", "phase"), ("serialize_threads", "phase"),
+                            ("generate_loops", "phase"), ("insert_barriers", "phase"), ("map_threads", "phase"),
                             ("emit", "define ")):
             shown = self.good("show", path, "--no-db", "--after", stage)
             self.assertRegex(shown, rf"(?m)^# \S+, after {stage} \([0-9.]+ ms\)$")

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <expected>
 #include <filesystem>
@@ -38,6 +39,8 @@
 #include <vector>
 
 namespace tunec {
+// A name of its own: the library has types that are called the same.
+inline namespace api1 {
 
 /// Why a call failed.
 struct Error {
@@ -115,6 +118,8 @@ class Tensor {
     Tensor tensor;
     // DLPack has no tensors of constants. An input is only read.
     void* data = const_cast<void*>(static_cast<const void*>(std::ranges::data(elements)));
+    using Reference = std::ranges::range_reference_t<Elements>;
+    tensor.state_->constant = std::is_const_v<std::remove_reference_t<Reference>>;
     tensor.Describe(data, kElementType<Element>, shape, count * sizeof(Element));
     return tensor;
   }
@@ -124,9 +129,14 @@ class Tensor {
   std::span<std::byte> bytes() const {
     return {static_cast<std::byte*>(state_->tensor.data), state_->bytes};
   }
-  /// The elements. TUNEC_INVALID_ARGUMENT if they are not of the type T, which may be const.
+  /// Whether it is a View of elements that may only be read, as an input.
+  bool constant() const { return state_ != nullptr && state_->constant; }
+  /// The elements. TUNEC_INVALID_ARGUMENT if they are not of the type T, which may be const, and of
+  /// a constant tensor must be.
   template <class T>
   Result<std::span<T>> As() const {
+    if (constant() && !std::is_const_v<T>)
+      return detail::WrongArgument("the tensor's elements are constants");
     constexpr DLDataType kWanted = kElementType<std::remove_const_t<T>>;
     const DLDataType given = type();
     if (given.code != kWanted.code || given.bits != kWanted.bits || given.lanes != kWanted.lanes)
@@ -149,6 +159,7 @@ class Tensor {
     };
     std::vector<int64_t> shape;
     size_t bytes = 0;
+    bool constant = false;
     std::unique_ptr<std::byte, Free> storage;  // null: someone else's
     DLTensor tensor = {};
   };
@@ -223,7 +234,11 @@ class CallbackBridge {
   }
 
   static void Progress(void* user, const tunec_progress* progress) {
-    Guard(user, [&](const Callbacks& callbacks) { callbacks.progress(*progress); });
+    tunec_progress known = {};  // what an older library does not know stays zero
+    const size_t size = std::min(progress->size, sizeof known);
+    std::memcpy(&known, progress, size);
+    known.size = size;
+    Guard(user, [&](const Callbacks& callbacks) { callbacks.progress(known); });
   }
   static int Cancelled(void* user) {
     bool cancelled = false;
@@ -303,6 +318,7 @@ class Session {
     return detail::Check(tunec_run(get(), inputs.data(), outputs.data()));
   }
   Result<void> Run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+    if (auto right = CheckWritable(outputs); !right) return right;
     return Run(Pointers(inputs), Pointers(outputs));
   }
   /// The same into new tensors.
@@ -322,6 +338,8 @@ class Session {
   Result<std::vector<double>> Profile(std::span<const Tensor> inputs,
                                       std::span<const Tensor> outputs) const {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right)
+      return std::unexpected(std::move(right).error());
+    if (auto right = CheckWritable(outputs); !right)
       return std::unexpected(std::move(right).error());
     std::vector<double> seconds(tunec_num_steps(get()));
     const auto from = Pointers(inputs);
@@ -394,10 +412,15 @@ class Session {
                                  " outputs given, wanted " + std::to_string(wanted_inputs) +
                                  " and " + std::to_string(wanted_outputs));
   }
+  static Result<void> CheckWritable(std::span<const Tensor> outputs) {
+    if (std::ranges::none_of(outputs, &Tensor::constant)) return {};
+    return detail::WrongArgument("an output is a view of constants");
+  }
 
   Owner executable_;
 };
 
+}  // namespace api1
 }  // namespace tunec
 
 #endif  // TUNEC_TUNEC_HPP_
