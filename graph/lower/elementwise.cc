@@ -227,7 +227,7 @@ constexpr ElementRow kElements[] = {
     {Op::kThresholdedRelu, ThresholdedRelu},
     {Op::kClip, Clip},
 };
-static_assert(HasEach(kElements, [](Op op) { return LowererName(op) == "Elementwise"; }),
+static_assert(HasEach(kElements, [](Op op) { return LowererOf(op).name == "Elementwise"; }),
               "a pointwise operator has no expression");
 
 Expr Element(const Place& place) {

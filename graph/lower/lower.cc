@@ -44,7 +44,7 @@ Lazy WithoutElements(DataType type, const std::vector<int64_t>& shape, LowerCont
 }  // namespace
 
 Result<Lazy> LowerNode(LowerContext& context, const Node& node) {
-  const Lowerer lower = LowererOf(node.op);
+  const Lowerer lower = LowererOf(node.op).lower;
   if (lower == nullptr || node.outputs.size() != 1)
     return FailAt(node.where, ErrorCode::kUnsupported, "'{}': operator {} has no lowering",
                   node.name, Name(node.op));

@@ -56,26 +56,20 @@ Result<Lazy> LowerRange(LowerContext& context, const Node& node);
 Result<Lazy> LowerResize(LowerContext& context, const Node& node);
 Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 
-/// The column `lowering` of op_list.h: null for what has no statements.
+/// The column `lowering` of op_list.h.
 using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
+struct LowererRow {
+  std::string_view name;  // for static_assert: GCC's sanitizers leave no address a constant
+  Lowerer lower;          // null: it has no statements
+};
 inline constexpr Lowerer LowerNone = nullptr;
-inline constexpr Lowerer kLowerers[] = {
+inline constexpr LowererRow kLowerers[] = {
 #define TUNEC_LOWERER(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
                       reference, lowering)                                                   \
-  Lower##lowering,
+  {#lowering, Lower##lowering},
     TUNEC_OPS(TUNEC_LOWERER)
 #undef TUNEC_LOWERER
 };
-constexpr Lowerer LowererOf(Op op) { return kLowerers[static_cast<size_t>(op)]; }
-
-/// The name in that column, for static_assert: GCC's sanitizers leave no address a constant.
-inline constexpr std::string_view kLowererNames[] = {
-#define TUNEC_LOWERER_NAME(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
-                           reference, lowering)                                                   \
-#lowering,
-    TUNEC_OPS(TUNEC_LOWERER_NAME)
-#undef TUNEC_LOWERER_NAME
-};
-constexpr std::string_view LowererName(Op op) { return kLowererNames[static_cast<size_t>(op)]; }
+constexpr const LowererRow& LowererOf(Op op) { return kLowerers[static_cast<size_t>(op)]; }
 
 }  // namespace tunec::lower

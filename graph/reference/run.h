@@ -107,26 +107,18 @@ Outputs RunAlloc(const RunContext& context);
 Outputs RunFree(const RunContext& context);
 inline constexpr RunOp RunNone = nullptr;
 
-/// The column `reference` of op_list.h: null for what is not executed.
-inline constexpr RunOp kDefinitions[] = {
+/// The column `reference` of op_list.h.
+struct DefinitionRow {
+  std::string_view name;  // for static_assert: GCC's sanitizers leave no address a constant
+  RunOp run;              // null: it is not executed
+};
+inline constexpr DefinitionRow kDefinitions[] = {
 #define TUNEC_DEFINITION(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \
                          reference, lowering)                                                   \
-  Run##reference,
+  {#reference, Run##reference},
     TUNEC_OPS(TUNEC_DEFINITION)
 #undef TUNEC_DEFINITION
 };
-constexpr RunOp DefinitionOf(Op op) { return kDefinitions[static_cast<size_t>(op)]; }
-
-/// The name in that column, for static_assert: GCC's sanitizers leave no address a constant.
-inline constexpr std::string_view kDefinitionNames[] = {
-#define TUNEC_DEFINITION_NAME(id, name, kind, pattern, operands, cost, repeats, rows, images, \
-                              range, reference, lowering)                                     \
-#reference,
-    TUNEC_OPS(TUNEC_DEFINITION_NAME)
-#undef TUNEC_DEFINITION_NAME
-};
-constexpr std::string_view DefinitionName(Op op) {
-  return kDefinitionNames[static_cast<size_t>(op)];
-}
+constexpr const DefinitionRow& DefinitionOf(Op op) { return kDefinitions[static_cast<size_t>(op)]; }
 
 }  // namespace tunec::reference

@@ -26,7 +26,7 @@ Status CheckOutputs(const Node& node, std::span<const ValueType> types) {
 Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inputs,
                                    std::span<const ValueType> output_types, Precision precision) {
   TUNEC_RETURN_IF_ERROR(reference::CheckOutputs(node, output_types));
-  const reference::RunOp run = reference::DefinitionOf(node.op);
+  const reference::RunOp run = reference::DefinitionOf(node.op).run;
   if (run == nullptr)
     return Fail(ErrorCode::kUnsupported, "node {}: the reference does not execute {}", node.name,
                 Name(node.op));

@@ -166,7 +166,7 @@ constexpr UnaryRow kUnary[] = {
     {Op::kThresholdedRelu, ThresholdedRelu},
     {Op::kClip, Clip, ClipInts},
 };
-static_assert(HasEach(kUnary, [](Op op) { return DefinitionName(op) == "Unary"; }),
+static_assert(HasEach(kUnary, [](Op op) { return DefinitionOf(op).name == "Unary"; }),
               "an operator of one operand has no scalar function");
 
 // f(a, b) on the operands' own bits, signed or not. f is generic.
@@ -283,7 +283,7 @@ constexpr BinaryRow kBinary[] = {
     {Op::kShl, nullptr, ShlInts},
     {Op::kShr, nullptr, ShrInts},
 };
-static_assert(HasEach(kBinary, [](Op op) { return DefinitionName(op) == "Binary"; }),
+static_assert(HasEach(kBinary, [](Op op) { return DefinitionOf(op).name == "Binary"; }),
               "an operator of two operands has no scalar function");
 
 template <class T>
