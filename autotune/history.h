@@ -26,7 +26,7 @@ class History {
   size_t size() const { return tried_.size(); }
   bool AnyOk() const { return best_.has_value(); }
   /// Seconds of the fastest correct one.
-  std::optional<double> Best() const { return best_; }
+  std::optional<double> Best() const;
   /// Its schedule, of the space or not; of equal ones the smaller text. Empty: there is none.
   std::string BestSchedule() const;
   /// How many were added since one was at least 1 % faster than all before.
@@ -42,9 +42,11 @@ class History {
   void SetSeconds(const std::string& schedule, double seconds);
 
  private:
+  void LetCompete(size_t index);
+
   std::vector<Tried> tried_;
   std::set<std::string> seen_;
-  std::optional<double> best_;
+  std::optional<size_t> best_;  // of the tried: correct, and none before it in the order of Ranked
   int stale_ = 0;
 };
 
