@@ -14,10 +14,12 @@
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/run_once.h"
+#include "tests/ir/small_arguments.h"
 
 namespace tunec {
 namespace {
 
+using test::SmallArguments;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -28,26 +30,6 @@ class EveryArithmetic : public testing::TestWithParam<MacInstruction> {
  protected:
   const MacInstruction& by() const { return *FindMac(GetParam().name); }
 };
-
-// Small numbers, exact in every type.
-std::vector<Array> SmallArguments(const LoopNest& nest) {
-  std::vector<Array> arguments;
-  int64_t count = 1;
-  for (const TensorId id : Arguments(nest)) {
-    const Tensor& tensor = nest.tensors[id];
-    if (tensor.role == TensorRole::kOutput) continue;
-    Array array(tensor.type, tensor.shape);
-    for (int64_t i = 0; i < array.size(); ++i, count = count * 29 % 31) {
-      if (IsFloat(tensor.type)) {
-        array.SetDouble(i, static_cast<double>(count - 15) / 8);
-      } else {
-        array.SetInt(i, IsSigned(tensor.type) ? count - 15 : count);
-      }
-    }
-    arguments.push_back(std::move(array));
-  }
-  return arguments;
-}
 
 TEST_P(EveryArithmetic, HasAKernelOfWholeRounds) {
   const CeilingKernel kernel = MakeCeilingKernel(by(), *ParseCpu("sapphirerapids", 1), 400);

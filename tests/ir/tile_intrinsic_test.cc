@@ -10,10 +10,12 @@
 
 #include "ir/interpret.h"
 #include "ir/loop_nest_names.h"
+#include "tests/ir/small_arguments.h"
 
 namespace tunec {
 namespace {
 
+using test::SmallArguments;
 using testing::HasSubstr;
 
 int64_t Extent(const TileIntrinsic& intrinsic, TileAxis axis) {
@@ -111,25 +113,6 @@ std::string NestOf(const TileIntrinsic& intrinsic) {
          "}\n}\n}\n}\n}\n";
 }
 
-std::vector<Array> SmallArguments(const LoopNest& nest) {
-  std::vector<Array> arguments;
-  int64_t count = 1;
-  for (const TensorId id : Arguments(nest)) {
-    const Tensor& tensor = nest.tensors[id];
-    if (tensor.role == TensorRole::kOutput) continue;
-    Array array(tensor.type, tensor.shape);
-    for (int64_t i = 0; i < array.size(); ++i, count = count * 29 % 31) {
-      if (IsFloat(tensor.type)) {
-        array.SetDouble(i, static_cast<double>(count - 15) / 8);
-      } else {
-        array.SetInt(i, IsSigned(tensor.type) ? count * 8 - 120 : count * 8);
-      }
-    }
-    arguments.push_back(std::move(array));
-  }
-  return arguments;
-}
-
 class EveryTile : public testing::TestWithParam<TileIntrinsic> {};
 
 TEST_P(EveryTile, MeansWhatItsLoopsDo) {
@@ -138,7 +121,7 @@ TEST_P(EveryTile, MeansWhatItsLoopsDo) {
   ASSERT_TRUE(nest) << nest.error().Format() << text;
   EXPECT_EQ(*ParseLoopNest(Print(*nest), "again"), *nest);
   ASSERT_TRUE(Verify(*nest)) << Verify(*nest).error().message << text;
-  const std::vector<Array> arguments = SmallArguments(*nest);
+  const std::vector<Array> arguments = SmallArguments(*nest, 8);
   // The numbers have few bits: nothing is rounded in any order.
   const auto by_meaning = Interpret(*nest, arguments, Precision::kNative);
   const auto by_loops = Interpret(*nest, arguments, Precision::kFloat64);
@@ -261,7 +244,7 @@ TEST(TileIntrinsics, ReadOnlyWhatIsWritten) {
       " s: t[n] sum= A[0] * A[n]\n}\n}\n for i in 0 .. 16 {\n o: C[i] = t[i]\n}\n}\n}\n}\n",
       "n");
   ASSERT_TRUE(nest) << nest.error().Format();
-  const auto result = Interpret(*nest, SmallArguments(*nest), Precision::kNative);
+  const auto result = Interpret(*nest, SmallArguments(*nest, 8), Precision::kNative);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("fma.avx512: read of t[0], which nothing wrote"));
 }

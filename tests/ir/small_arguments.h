@@ -1,0 +1,34 @@
+// Arguments of a nest whose sums of products are exact in every type.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/loop_nest.h"
+
+namespace tunec::test {
+
+/// Inputs and weights of small numbers of both signs: eighths, or multiples of `unit` where the
+/// type is of integers.
+inline std::vector<Array> SmallArguments(const LoopNest& nest, int64_t unit = 1) {
+  std::vector<Array> arguments;
+  int64_t count = 1;
+  for (const TensorId id : Arguments(nest)) {
+    const Tensor& tensor = nest.tensors[id];
+    if (tensor.role == TensorRole::kOutput) continue;
+    Array array(tensor.type, tensor.shape);
+    for (int64_t i = 0; i < array.size(); ++i, count = count * 29 % 31) {
+      if (IsFloat(tensor.type)) {
+        array.SetDouble(i, static_cast<double>(count - 15) / 8);
+      } else {
+        array.SetInt(i, unit * (IsSigned(tensor.type) ? count - 15 : count));
+      }
+    }
+    arguments.push_back(std::move(array));
+  }
+  return arguments;
+}
+
+}  // namespace tunec::test
