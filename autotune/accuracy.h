@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ir/loop_nest.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "schedule/arithmetic.h"
 #include "support/error.h"
 

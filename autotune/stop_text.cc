@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/task_search.h"
+#include "autotune/search/task_search.h"
 #include "autotune/tuner.h"
 
 namespace tunec {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "autotune/ceilings.h"
-#include "autotune/measure_time.h"
-#include "autotune/measurer.h"
+#include "autotune/measure/ceilings.h"
+#include "autotune/measure/measure_time.h"
+#include "autotune/measure/measurer.h"
 #include "autotune/tuner.h"
 
 namespace tunec {

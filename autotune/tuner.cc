@@ -6,16 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include "autotune/case.h"
-#include "autotune/ceilings.h"
-#include "autotune/find_worker.h"
-#include "autotune/machine_load.h"
-#include "autotune/measure_time.h"
-#include "autotune/retime.h"
-#include "autotune/task_search.h"
+#include "autotune/measure/ceilings.h"
+#include "autotune/measure/machine_load.h"
+#include "autotune/measure/measure_time.h"
+#include "autotune/search/retime.h"
+#include "autotune/search/task_search.h"
 #include "autotune/trial_budget.h"
 #include "autotune/tune_with.h"
-#include "autotune/worker_measurer.h"
+#include "autotune/worker/case.h"
+#include "autotune/worker/find_worker.h"
+#include "autotune/worker/worker_measurer.h"
 
 namespace tunec {
 namespace {

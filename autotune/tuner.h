@@ -10,7 +10,7 @@
 
 #include "autotune/accuracy.h"
 #include "autotune/keys.h"
-#include "autotune/roofline.h"
+#include "autotune/measure/roofline.h"
 #include "autotune/task.h"
 #include "db/database.h"
 #include "ir/target.h"

@@ -1,7 +1,7 @@
 // The stages from a graph to something that runs, in order. To start reading tunec, start here.
 #include <utility>
 
-#include "compiler/assemble.h"
+#include "compiler/assemble/assemble.h"
 #include "compiler/compile_report.h"
 #include "compiler/compiler.h"
 #include "compiler/kernel_build.h"

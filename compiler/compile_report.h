@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compiler/assemble.h"
+#include "compiler/assemble/assemble.h"
 #include "compiler/compiler.h"
 #include "compiler/kernel_build.h"
 #include "compiler/tasks.h"

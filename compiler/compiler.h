@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "autotune/accuracy.h"
-#include "autotune/kernel_arithmetic.h"
+#include "autotune/measure/kernel_arithmetic.h"
 #include "autotune/tuner.h"
 #include "db/database.h"
 #include "graph/fuse/fusion_plan.h"

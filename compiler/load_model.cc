@@ -6,7 +6,7 @@
 
 #include "compiler/compiler.h"
 #include "graph/text/graph_text.h"
-#include "runtime/npz.h"
+#include "numpy/npz.h"
 
 namespace tunec {
 namespace {

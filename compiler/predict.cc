@@ -4,10 +4,10 @@
 #include <map>
 
 #include "autotune/best_schedule.h"
+#include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/plan_arena.h"
 #include "compiler/tasks.h"
-#include "ir/in_place.h"
+#include "ir/nest/in_place.h"
 #include "kernel/loop_pipeline.h"
 #include "support/check.h"
 

@@ -1,9 +1,9 @@
 // Compiled objects and machine facts.
-#include "db/codec.h"
 #include "db/database.h"
-#include "db/rows.h"
-#include "db/stored_artifact.h"
-#include "db/validate.h"
+#include "db/tables/codec.h"
+#include "db/tables/rows.h"
+#include "db/tables/stored_artifact.h"
+#include "db/tables/validate.h"
 #include "support/hash.h"
 
 namespace tunec {

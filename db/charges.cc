@@ -1,9 +1,9 @@
 // Which trials count for which model's budget.
-#include "db/connection.h"
 #include "db/database.h"
-#include "db/query.h"
-#include "db/rows.h"
-#include "db/validate.h"
+#include "db/sqlite/connection.h"
+#include "db/sqlite/query.h"
+#include "db/tables/rows.h"
+#include "db/tables/validate.h"
 #include "support/check.h"
 
 namespace tunec {

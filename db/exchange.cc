@@ -12,8 +12,8 @@
 #include <tuple>
 
 #include "db/database.h"
-#include "db/query.h"
-#include "db/stored_artifact.h"
+#include "db/sqlite/query.h"
+#include "db/tables/stored_artifact.h"
 
 namespace tunec {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
-#include "db/codec.h"
-#include "db/connection.h"
 #include "db/records.h"
+#include "db/sqlite/connection.h"
+#include "db/tables/codec.h"
 #include "support/error.h"
 
 namespace tunec {

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "db/exchange.h"
-#include "db/older_schedules.h"
-#include "db/rows.h"
-#include "db/sketch_names.h"
-#include "db/tasks.h"
-#include "db/validate.h"
+#include "db/tables/older_schedules.h"
+#include "db/tables/rows.h"
+#include "db/tables/sketch_names.h"
+#include "db/tables/tasks.h"
+#include "db/tables/validate.h"
 
 namespace tunec {
 namespace {

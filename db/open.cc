@@ -17,9 +17,9 @@
 #include <system_error>
 #include <thread>
 
-#include "db/connection.h"
-#include "db/schema.h"
-#include "db/sqlite_error.h"
+#include "db/sqlite/connection.h"
+#include "db/sqlite/sqlite_error.h"
+#include "db/tables/schema.h"
 
 namespace tunec {
 namespace {

@@ -8,11 +8,11 @@
 #include <tuple>
 
 #include "db/database.h"
-#include "db/query.h"
-#include "db/rows.h"
-#include "db/schema.h"
-#include "db/tasks.h"
-#include "db/validate.h"
+#include "db/sqlite/query.h"
+#include "db/tables/rows.h"
+#include "db/tables/schema.h"
+#include "db/tables/tasks.h"
+#include "db/tables/validate.h"
 #include "support/hash.h"
 
 namespace tunec {

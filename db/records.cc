@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "db/connection.h"
 #include "db/database.h"
-#include "db/rows.h"
-#include "db/validate.h"
+#include "db/sqlite/connection.h"
+#include "db/tables/rows.h"
+#include "db/tables/validate.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -1,12 +1,12 @@
 // Pruning, compacting and checking.
-#include "db/codec.h"
-#include "db/connection.h"
 #include "db/database.h"
-#include "db/query.h"
-#include "db/rows.h"
-#include "db/stored_artifact.h"
-#include "db/tasks.h"
-#include "db/validate.h"
+#include "db/sqlite/connection.h"
+#include "db/sqlite/query.h"
+#include "db/tables/codec.h"
+#include "db/tables/rows.h"
+#include "db/tables/stored_artifact.h"
+#include "db/tables/tasks.h"
+#include "db/tables/validate.h"
 #include "support/hash.h"
 
 namespace tunec {

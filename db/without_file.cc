@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "db/connection.h"
-#include "db/schema.h"
-#include "db/sqlite_error.h"
+#include "db/sqlite/connection.h"
+#include "db/sqlite/sqlite_error.h"
+#include "db/tables/schema.h"
 
 namespace tunec {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 
 namespace tunec {
 

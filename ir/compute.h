@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ir/data_type.h"
-#include "ir/expr.h"
-#include "ir/index_expr.h"
+#include "ir/expr/expr.h"
+#include "ir/expr/index_expr.h"
 #include "support/error.h"
 
 namespace tunec {

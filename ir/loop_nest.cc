@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
 
 namespace tunec {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/compute.h"
-#include "ir/expr.h"
+#include "ir/expr/expr.h"
 
 namespace tunec {
 

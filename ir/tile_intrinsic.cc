@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "ir/nest/visit_loop_nest.h"
 #include "ir/rounding.h"
-#include "ir/visit_loop_nest.h"
 #include "support/check.h"
 
 namespace tunec {

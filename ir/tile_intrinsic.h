@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/evaluate_expr.h"
+#include "ir/expr/evaluate_expr.h"
 #include "ir/loop_nest.h"
 #include "ir/target.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ir/in_place.h"
+#include "ir/nest/in_place.h"
 #include "kernel/stage_runner.h"
 #include "support/check.h"
 

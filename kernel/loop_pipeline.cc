@@ -1,8 +1,8 @@
 #include "kernel/loop_pipeline.h"
 
-#include "ir/insert_barriers.h"
+#include "ir/nest/insert_barriers.h"
 #include "kernel/stage_runner.h"
-#include "polyhedral/generate.h"
+#include "polyhedral/generate/generate.h"
 
 namespace tunec {
 namespace {

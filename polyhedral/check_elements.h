@@ -1,4 +1,4 @@
-// What intervals cannot show of a Compute (ir/verify.cc): that its accesses stay inside, and
+// What intervals cannot show of a Compute (ir/verify/verify.cc): that its accesses stay inside, and
 // that what it reads has been written.
 #pragma once
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/loop_nest_names.h"
+#include "ir/nest/loop_nest_names.h"
 #include "support/check.h"
 
 // A kind of loop that RunsTogether does not list does not compile.

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
-#include "ir/visit_loop_nest.h"
-#include "polyhedral/generate.h"
+#include "polyhedral/generate/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "schedule/steps/apply_loop_steps.h"

@@ -6,7 +6,7 @@
 
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/arithmetic.h"
 #include "schedule/schedule.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/loop_nest.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 
 namespace tunec {
 

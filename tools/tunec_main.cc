@@ -8,9 +8,9 @@
 
 #include "ir/allocate_array.h"
 #include "tools/commands/commands.h"
-#include "tools/report_error.h"
-#include "tools/standard_streams.h"
-#include "tools/usage_error.h"
+#include "tools/terminal/report_error.h"
+#include "tools/terminal/standard_streams.h"
+#include "tools/terminal/usage_error.h"
 
 namespace tunec {
 namespace {

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "autotune/case.h"
-#include "autotune/measure_time.h"
-#include "autotune/worker.h"
+#include "autotune/measure/measure_time.h"
+#include "autotune/worker/case.h"
+#include "autotune/worker/worker.h"
 #include "ir/allocate_array.h"
 #include "support/file.h"
-#include "tools/standard_streams.h"
+#include "tools/terminal/standard_streams.h"
 
 namespace tunec {
 namespace {

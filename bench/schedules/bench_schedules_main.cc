@@ -16,8 +16,8 @@
 
 #include "bench/must.h"
 #include "kernel/loop_pipeline.h"
-#include "polyhedral/describe.h"
-#include "polyhedral/generate.h"
+#include "polyhedral/explain/describe.h"
+#include "polyhedral/generate/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/check.h"
 #include "support/file.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "ir/index_expr.h"
+#include "ir/expr/index_expr.h"
 
 namespace tunec {
 

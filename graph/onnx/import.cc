@@ -4,9 +4,9 @@
 #include <new>
 #include <optional>
 
+#include "graph/onnx/file/mapped_file.h"
+#include "graph/onnx/file/model.h"
 #include "graph/onnx/importer.h"
-#include "graph/onnx/mapped_file.h"
-#include "graph/onnx/model.h"
 
 namespace tunec {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/onnx/handlers.h"
+#include "graph/onnx/handlers/handlers.h"
 #include "ir/sizes.h"
 
 namespace tunec::onnx_import {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/onnx/file/model.h"
 #include "graph/onnx/import.h"
-#include "graph/onnx/model.h"
 #include "graph/onnx/operand.h"
 #include "graph/onnx/unsupported_nodes.h"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "graph/onnx/parse_tensor.h"
+#include "graph/onnx/file/parse_tensor.h"
 
 namespace tunec::onnx_import {
 namespace {

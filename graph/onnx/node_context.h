@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/onnx/model.h"
+#include "graph/onnx/file/model.h"
 #include "graph/onnx/operand.h"
 #include "support/error.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/onnx/model.h"
+#include "graph/onnx/file/model.h"
 #include "support/error.h"
 
 namespace tunec::onnx_import {

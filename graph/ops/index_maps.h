@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ir/index_expr.h"
+#include "ir/expr/index_expr.h"
 
 namespace tunec {
 

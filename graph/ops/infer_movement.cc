@@ -4,7 +4,7 @@
 
 #include "graph/ops/infer.h"
 #include "ir/array.h"
-#include "ir/index_expr.h"
+#include "ir/expr/index_expr.h"
 
 namespace tunec {
 namespace {

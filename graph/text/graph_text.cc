@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "graph/text/graph_text_names.h"
-#include "ir/layout_text.h"
-#include "ir/print_expr.h"
+#include "ir/text/layout_text.h"
+#include "ir/text/print_expr.h"
 #include "support/file.h"
 
 namespace tunec {

@@ -4,8 +4,8 @@
 
 #include "graph/ops/unknown_op.h"
 #include "graph/text/graph_text.h"
-#include "ir/layout_text.h"
 #include "ir/sizes.h"
+#include "ir/text/layout_text.h"
 
 namespace tunec {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "ir/allocate_array.h"
-#include "ir/print_expr.h"
 #include "ir/rounding.h"
 #include "ir/sizes.h"
+#include "ir/text/print_expr.h"
 #include "support/random.h"
 
 namespace tunec {

@@ -13,8 +13,8 @@
 #include <array>
 #include <map>
 
+#include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
-#include "ir/visit_loop_nest.h"
 #include "jit/cpu/x86_instructions.h"
 
 namespace tunec::jit {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/rewrite_loop_nest.h"
+#include "ir/nest/rewrite_loop_nest.h"
 
 namespace tunec {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
 
 namespace tunec::jit {
 namespace {

@@ -1,4 +1,4 @@
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/index_expr.h"
+#include "ir/expr/index_expr.h"
 #include "jit/builder/builder.h"
 
 namespace tunec::jit {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "ir/in_place.h"
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/in_place.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {

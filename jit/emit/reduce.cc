@@ -4,7 +4,7 @@
 // lanes are combined one after the other.
 #include <set>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
 #include "support/check.h"
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "ir/expr/value_range.h"
 #include "ir/loop_nest.h"
-#include "ir/value_range.h"
 #include "jit/builder/builder.h"
 #include "jit/emit/analysis.h"
 #include "jit/emit/index.h"

@@ -2,7 +2,7 @@
 // has a mask: constant where the end is, else computed.
 #include <algorithm>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {

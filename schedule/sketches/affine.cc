@@ -3,7 +3,7 @@
 // the same are written here, the most ambitious form of them that is legal.
 #include <algorithm>
 
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "schedule/apply.h"
 #include "schedule/sketches/band_writer.h"
 #include "schedule/sketches/knobs.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/compute.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "schedule/steps/compute_steps.h"
 
 namespace tunec {

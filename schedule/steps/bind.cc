@@ -3,13 +3,13 @@
 // A loop over threads may stand anywhere inside the loops over blocks, and several may stand one
 // after the other: each is the part of the threads in one piece of the block's work. What is
 // outside of them is done by the threads of number 0; barriers come with the loops
-// (ir/insert_barriers.h).
+// (ir/nest/insert_barriers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "ir/loop_nest_names.h"
+#include "ir/nest/loop_nest_names.h"
 #include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "schedule/steps/apply_loop_steps.h"
 

@@ -4,7 +4,7 @@
 // plain copy alone fills it and that copy is a part of the sequence: its storage then exists
 // several times, by a new first dimension that the iteration modulo their number chooses. The tree
 // keeps the order that is meant; what is begun ahead is the generator's and the check's to know
-// (generate_pipeline.cc, legality.h).
+// (polyhedral/generate/pipeline.cc, polyhedral/legality/legality.h).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // What every step of a schedule is: a value of literal arguments with a name. `Fields` lists the
 // arguments once, in the order of the step's text; printing, parsing and the manual follow from it.
 // A step checks only that it makes sense (its names exist, its numbers are positive);
-// whether the result is allowed is decided once, by the dependences (polyhedral/legality.h).
+// whether the result is allowed is decided once, by the dependences
+// (polyhedral/legality/legality.h).
 #pragma once
 
 #include <concepts>

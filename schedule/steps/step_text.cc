@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "ir/loop_nest_names.h"
+#include "ir/nest/loop_nest_names.h"
 #include "support/suggest.h"
 
 namespace tunec {

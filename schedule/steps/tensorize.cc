@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "ir/tile_intrinsic.h"
-#include "polyhedral/make_store.h"
+#include "polyhedral/generate/make_store.h"
 #include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "autotune/check.h"
+#include "autotune/judge/check.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {

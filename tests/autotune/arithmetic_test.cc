@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <set>
 
-#include "autotune/kernel_arithmetic.h"
-#include "ir/visit_loop_nest.h"
+#include "autotune/measure/kernel_arithmetic.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "support/file.h"
 #include "tests/autotune/workloads.h"
 #include "tests/schedule/loops_of.h"

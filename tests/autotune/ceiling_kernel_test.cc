@@ -1,6 +1,6 @@
 // The kernels that ceilings are measured with: that they are right, that they are made of the
 // instruction in question and of nothing that takes longer, and that measuring finds something.
-#include "autotune/ceiling_kernel.h"
+#include "autotune/measure/ceiling_kernel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autotune/roofline.h"
-#include "ir/interpret.h"
+#include "autotune/measure/roofline.h"
+#include "ir/interpret/interpret.h"
 #include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"

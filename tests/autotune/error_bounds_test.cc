@@ -1,13 +1,13 @@
-#include "autotune/error_bounds.h"
+#include "autotune/judge/error_bounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "autotune/check.h"
-#include "autotune/oracle.h"
-#include "ir/interpret.h"
+#include "autotune/judge/check.h"
+#include "autotune/judge/oracle.h"
+#include "ir/interpret/interpret.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/rewrite_loop_nest.h"
+#include "ir/nest/rewrite_loop_nest.h"
 #include "support/check.h"
 
 namespace tunec::testing {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "autotune/measure.h"
+#include "autotune/measure/measure.h"
 
 namespace tunec::testing {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "autotune/worker.h"
+#include "autotune/worker/worker.h"
 #include "tests/autotune/fault.h"
 
 int main(int argc, char** argv) {

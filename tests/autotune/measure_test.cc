@@ -1,9 +1,9 @@
-#include "autotune/measure.h"
+#include "autotune/measure/measure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "autotune/oracle.h"
+#include "autotune/judge/oracle.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 

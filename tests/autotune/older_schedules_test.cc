@@ -1,6 +1,6 @@
 // What a database of before says after its migration is what the sketches write now: what was
 // measured then is known, and is not measured again.
-#include "db/older_schedules.h"
+#include "db/tables/older_schedules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "autotune/oracle.h"
+#include "autotune/judge/oracle.h"
 #include "ir/array_storage.h"
 
 #include <gmock/gmock.h>
@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "autotune/guarded_buffer.h"
-#include "autotune/reference_compute.h"
-#include "ir/interpret.h"
+#include "autotune/judge/guarded_buffer.h"
+#include "autotune/judge/reference_compute.h"
+#include "ir/interpret/interpret.h"
 #include "tests/autotune/workloads.h"
 #include "tests/schedule/loops_of.h"
 

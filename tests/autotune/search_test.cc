@@ -5,8 +5,8 @@
 #include <numeric>
 #include <set>
 
-#include "autotune/strategy.h"
-#include "autotune/task_scheduler.h"
+#include "autotune/search/strategy.h"
+#include "autotune/search/task_scheduler.h"
 
 namespace tunec {
 namespace {

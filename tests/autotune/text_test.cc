@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "autotune/case.h"
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
-#include "autotune/protocol.h"
+#include "autotune/worker/case.h"
+#include "autotune/worker/protocol.h"
 #include "support/file.h"
 #include "tests/autotune/workloads.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "autotune/search_space.h"
+#include "autotune/search/search_space.h"
 #include "autotune/trial_budget.h"
 #include "autotune/tuner.h"
 #include "tests/autotune/scripted_tuning.h"

@@ -7,8 +7,8 @@
 #include <regex>
 #include <thread>
 
-#include "autotune/protocol.h"
-#include "autotune/worker.h"
+#include "autotune/worker/protocol.h"
+#include "autotune/worker/worker.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "tests/autotune/workloads.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "autotune/worker_measurer.h"
+#include "autotune/worker/worker_measurer.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/measurement.h"
+#include "autotune/measure/measurement.h"
 #include "autotune/task.h"
 #include "ir/compute.h"
 #include "jit/cpu/detect_cpu.h"

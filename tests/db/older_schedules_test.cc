@@ -1,4 +1,4 @@
-#include "db/older_schedules.h"
+#include "db/tables/older_schedules.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "db/schema.h"
+#include "db/tables/schema.h"
 #include "support/hash.h"
 #include "tests/db/samples.h"
 

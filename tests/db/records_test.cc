@@ -5,7 +5,7 @@
 #include <limits>
 #include <thread>
 
-#include "db/schema.h"
+#include "db/tables/schema.h"
 #include "tests/db/samples.h"
 
 namespace tunec {

@@ -1,4 +1,4 @@
-#include "db/sketch_names.h"
+#include "db/tables/sketch_names.h"
 
 #include <gtest/gtest.h>
 

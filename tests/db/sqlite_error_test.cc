@@ -1,4 +1,4 @@
-#include "db/sqlite_error.h"
+#include "db/sqlite/sqlite_error.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>

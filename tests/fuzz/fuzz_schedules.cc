@@ -15,7 +15,7 @@
 #include <random>
 #include <string>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"

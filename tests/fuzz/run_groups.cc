@@ -1,6 +1,6 @@
 #include "tests/fuzz/run_groups.h"
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "polyhedral/check_elements.h"
 #include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/value_storage.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autotune/check.h"
+#include "autotune/judge/check.h"
 #include "graph/reference.h"
 #include "ir/rounding.h"
 #include "support/random.h"

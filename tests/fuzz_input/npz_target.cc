@@ -2,7 +2,7 @@
 // again.
 #include <algorithm>
 
-#include "runtime/npz.h"
+#include "numpy/npz.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/memory_file.h"
 

@@ -1,8 +1,8 @@
 // What comes out of the worker's socket, and out of the tuner's: frames, decoded, and answered
 // as the worker does, as far as that is quick.
-#include "autotune/measure.h"
-#include "autotune/protocol.h"
-#include "autotune/verify_workload.h"
+#include "autotune/measure/measure.h"
+#include "autotune/worker/protocol.h"
+#include "autotune/worker/verify_workload.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tests/fuzz_input/finding.h"
 

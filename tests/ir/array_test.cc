@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "ir/data_type.h"
+#include "ir/expr/scalar_op.h"
 #include "ir/rounding.h"
-#include "ir/scalar_op.h"
 #include "ir/target.h"
 
 namespace tunec {

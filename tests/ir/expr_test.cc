@@ -1,4 +1,4 @@
-#include "ir/expr.h"
+#include "ir/expr/expr.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "ir/evaluate_expr.h"
-#include "ir/parse_expr.h"
-#include "ir/print_expr.h"
+#include "ir/expr/evaluate_expr.h"
 #include "ir/rounding.h"
+#include "ir/text/parse_expr.h"
+#include "ir/text/print_expr.h"
 #include "tests/ir/random_ir.h"
 
 namespace tunec {

@@ -1,5 +1,5 @@
 // Which outputs may take the place of which inputs, read off small nests.
-#include "ir/in_place.h"
+#include "ir/nest/in_place.h"
 
 #include <gtest/gtest.h>
 

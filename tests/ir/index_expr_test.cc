@@ -1,10 +1,10 @@
-#include "ir/index_expr.h"
+#include "ir/expr/index_expr.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ir/parse_expr.h"
-#include "ir/print_expr.h"
+#include "ir/text/parse_expr.h"
+#include "ir/text/print_expr.h"
 #include "tests/ir/random_ir.h"
 
 namespace tunec {

@@ -1,5 +1,5 @@
 // Barriers where threads meet in storage, and nowhere else.
-#include "ir/insert_barriers.h"
+#include "ir/nest/insert_barriers.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "support/random.h"
 #include "tests/ir/nests.h"
 #include "tests/ir/programs.h"

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "ir/evaluate_expr.h"
+#include "ir/expr/evaluate_expr.h"
 #include "ir/rounding.h"
 
 namespace tunec::test {

@@ -1,8 +1,8 @@
 // Random index and scalar expressions for property tests.
 #pragma once
 
-#include "ir/expr.h"
-#include "ir/index_expr.h"
+#include "ir/expr/expr.h"
+#include "ir/expr/index_expr.h"
 #include "support/random.h"
 
 namespace tunec::test {

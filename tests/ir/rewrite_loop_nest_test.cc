@@ -1,5 +1,5 @@
 // Walks over loop nests, and nests made of nests.
-#include "ir/rewrite_loop_nest.h"
+#include "ir/nest/rewrite_loop_nest.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 
 namespace tunec {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/interpret.h"
-#include "ir/loop_nest_names.h"
+#include "ir/interpret/interpret.h"
+#include "ir/nest/loop_nest_names.h"
 #include "tests/ir/small_arguments.h"
 
 namespace tunec {

@@ -1,4 +1,4 @@
-#include "ir/value_range.h"
+#include "ir/expr/value_range.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <regex>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tests/jit/nest_runner.h"

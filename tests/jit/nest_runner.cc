@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "ir/array_storage.h"
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"

@@ -2,8 +2,8 @@
 // interpreter; conversions between all types; narrow types in memory.
 #include <gtest/gtest.h>
 
-#include "ir/evaluate_expr.h"
-#include "ir/interpret.h"
+#include "ir/expr/evaluate_expr.h"
+#include "ir/interpret/interpret.h"
 #include "jit/cpu/compile.h"
 #include "tests/jit/nest_runner.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/npz.h"
+#include "numpy/npz.h"
 
 namespace tunec {
 

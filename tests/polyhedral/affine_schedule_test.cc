@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "support/file.h"
 #include "tests/polyhedral/programs.h"
 

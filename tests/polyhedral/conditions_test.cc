@@ -1,6 +1,6 @@
 // Conditions at one place of the walk over a tree: which hold, which are shared, which bound a
 // loop, and where a loop is free of them.
-#include "polyhedral/conditions.h"
+#include "polyhedral/generate/conditions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

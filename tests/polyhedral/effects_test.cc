@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "polyhedral/generate.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/generate/generate.h"
+#include "polyhedral/legality/legality.h"
 #include "polyhedral/schedule_tree.h"
 #include "tests/polyhedral/programs.h"
 

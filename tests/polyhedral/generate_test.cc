@@ -1,5 +1,5 @@
 // Loops from trees: bounds, conditions, isolation, phases.
-#include "polyhedral/generate.h"
+#include "polyhedral/generate/generate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

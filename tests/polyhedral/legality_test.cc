@@ -1,14 +1,14 @@
 // Dependences and what they forbid. Illegal orders are refused with the dependence named; forced
 // through, they give wrong answers, which shows that the check is needed.
-#include "polyhedral/legality.h"
-#include "polyhedral/describe.h"
+#include "polyhedral/legality/legality.h"
+#include "polyhedral/explain/describe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "polyhedral/access.h"
-#include "polyhedral/generate.h"
-#include "polyhedral/order_proof.h"
+#include "polyhedral/generate/generate.h"
+#include "polyhedral/legality/order_proof.h"
 #include "polyhedral/schedule_tree.h"
 #include "tests/polyhedral/programs.h"
 

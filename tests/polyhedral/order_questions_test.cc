@@ -1,5 +1,5 @@
 // What a tree asks of dependences, and of which.
-#include "polyhedral/order_questions.h"
+#include "polyhedral/legality/order_questions.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

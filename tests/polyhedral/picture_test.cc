@@ -1,5 +1,5 @@
 // What drawings show: exact points, dependences of their types, tiles, waves, tasks and order.
-#include "polyhedral/picture.h"
+#include "polyhedral/explain/picture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

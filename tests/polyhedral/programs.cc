@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/array.h"
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "support/check.h"
 
 namespace tunec::test {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "ir/interpret.h"
-#include "ir/visit_loop_nest.h"
+#include "ir/interpret/interpret.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "support/check.h"
 #include "tests/schedule/loops_of.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "ir/rewrite_loop_nest.h"
+#include "ir/nest/rewrite_loop_nest.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 

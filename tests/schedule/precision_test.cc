@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "support/check.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"

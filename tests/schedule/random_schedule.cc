@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "polyhedral/generate.h"
+#include "polyhedral/generate/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "schedule/steps/apply_loop_steps.h"

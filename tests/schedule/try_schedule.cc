@@ -1,7 +1,7 @@
 #include "tests/schedule/try_schedule.h"
 
 #include "kernel/loop_pipeline.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 
 namespace tunec::test {
 namespace {

@@ -3,14 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/commands/commands.h"
-#include "tools/compare_outputs.h"
-#include "tools/interrupt.h"
-#include "tools/model_inputs.h"
-#include "tools/model_options.h"
-#include "tools/number_checks.h"
-#include "tools/report_error.h"
-#include "tools/run_timing.h"
-#include "tools/text_table.h"
+#include "tools/options/model_options.h"
+#include "tools/options/number_checks.h"
+#include "tools/runs/compare_outputs.h"
+#include "tools/runs/model_inputs.h"
+#include "tools/runs/run_timing.h"
+#include "tools/terminal/interrupt.h"
+#include "tools/terminal/report_error.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

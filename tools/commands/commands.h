@@ -4,7 +4,7 @@
 #include <CLI/App.hpp>
 #include <memory>
 
-#include "tools/report_error.h"
+#include "tools/terminal/report_error.h"
 
 namespace tunec {
 

@@ -5,13 +5,13 @@
 #include "compiler/report_json.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tools/commands/commands.h"
-#include "tools/interrupt.h"
-#include "tools/model_inputs.h"
-#include "tools/model_options.h"
-#include "tools/run_timing.h"
-#include "tools/text_table.h"
-#include "tools/tuning_display.h"
-#include "tools/usage_error.h"
+#include "tools/options/model_options.h"
+#include "tools/runs/model_inputs.h"
+#include "tools/runs/run_timing.h"
+#include "tools/terminal/interrupt.h"
+#include "tools/terminal/text_table.h"
+#include "tools/terminal/tuning_display.h"
+#include "tools/terminal/usage_error.h"
 
 namespace tunec {
 namespace {

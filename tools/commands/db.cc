@@ -10,10 +10,10 @@
 #include "compiler/tasks.h"
 #include "support/hash.h"
 #include "tools/commands/commands.h"
-#include "tools/model_options.h"
-#include "tools/number_checks.h"
-#include "tools/setting_options.h"
-#include "tools/text_table.h"
+#include "tools/options/model_options.h"
+#include "tools/options/number_checks.h"
+#include "tools/options/setting_options.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

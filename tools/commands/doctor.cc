@@ -3,18 +3,18 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "autotune/find_worker.h"
-#include "autotune/roofline.h"
+#include "autotune/measure/roofline.h"
+#include "autotune/worker/find_worker.h"
 #include "db/version.h"
-#include "graph/onnx/tensor_file.h"
+#include "graph/onnx/file/tensor_file.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
-#include "polyhedral/legality.h"
+#include "polyhedral/legality/legality.h"
 #include "tools/commands/commands.h"
-#include "tools/peaks.h"
-#include "tools/setting_options.h"
-#include "tools/text_table.h"
+#include "tools/options/setting_options.h"
+#include "tools/runs/peaks.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "tools/commands/commands.h"
-#include "tools/interrupt.h"
+#include "tools/terminal/interrupt.h"
 
 namespace tunec {
 

@@ -3,7 +3,7 @@
 
 #include "support/suggest.h"
 #include "tools/commands/commands.h"
-#include "tools/man_page.h"
+#include "tools/commands/man_page.h"
 
 namespace tunec {
 namespace {

@@ -8,9 +8,9 @@
 #include "jit/cpu/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/opt_count.h"
-#include "tools/model_options.h"
-#include "tools/setting_options.h"
-#include "tools/text_table.h"
+#include "tools/options/model_options.h"
+#include "tools/options/setting_options.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

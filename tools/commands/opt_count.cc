@@ -7,7 +7,7 @@
 #include "compiler/front_end.h"
 #include "compiler/predict.h"
 #include "graph/count_graph.h"
-#include "tools/text_table.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

@@ -2,14 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runtime/npz.h"
+#include "numpy/npz.h"
 #include "tools/commands/commands.h"
-#include "tools/interrupt.h"
-#include "tools/model_inputs.h"
-#include "tools/model_options.h"
-#include "tools/outside_indices.h"
-#include "tools/peak_memory.h"
-#include "tools/text_table.h"
+#include "tools/options/model_options.h"
+#include "tools/runs/model_inputs.h"
+#include "tools/runs/outside_indices.h"
+#include "tools/runs/peak_memory.h"
+#include "tools/terminal/interrupt.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

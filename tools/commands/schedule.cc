@@ -5,21 +5,21 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/best_schedule.h"
-#include "autotune/kernel_arithmetic.h"
-#include "autotune/measure.h"
+#include "autotune/measure/kernel_arithmetic.h"
+#include "autotune/measure/measure.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
-#include "polyhedral/describe.h"
+#include "polyhedral/explain/describe.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/schedule_picture.h"
+#include "tools/draw/schedule_picture.h"
 #include "tools/dump_kernel.h"
-#include "tools/model_options.h"
-#include "tools/peaks.h"
+#include "tools/options/model_options.h"
+#include "tools/options/setting_options.h"
+#include "tools/runs/peaks.h"
 #include "tools/schedule_steps.h"
-#include "tools/setting_options.h"
-#include "tools/text_table.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

@@ -11,14 +11,14 @@
 #include "schedule/apply.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/draw_graph.h"
-#include "tools/commands/show_fusion.h"
-#include "tools/commands/show_graph.h"
-#include "tools/commands/show_stages.h"
-#include "tools/commands/show_structure.h"
+#include "tools/draw/draw_graph.h"
 #include "tools/dump_kernel.h"
-#include "tools/model_options.h"
-#include "tools/text_table.h"
+#include "tools/options/model_options.h"
+#include "tools/show/show_fusion.h"
+#include "tools/show/show_graph.h"
+#include "tools/show/show_stages.h"
+#include "tools/show/show_structure.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

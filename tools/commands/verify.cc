@@ -2,19 +2,19 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "graph/onnx/tensor_file.h"
+#include "graph/onnx/file/tensor_file.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/verify_passes.h"
-#include "tools/compare_outputs.h"
-#include "tools/interrupt.h"
-#include "tools/model_inputs.h"
-#include "tools/model_options.h"
-#include "tools/number_checks.h"
-#include "tools/outside_indices.h"
-#include "tools/text_table.h"
-#include "tools/verify_tolerance.h"
+#include "tools/options/model_options.h"
+#include "tools/options/number_checks.h"
+#include "tools/runs/compare_outputs.h"
+#include "tools/runs/model_inputs.h"
+#include "tools/runs/outside_indices.h"
+#include "tools/runs/verify_tolerance.h"
+#include "tools/terminal/interrupt.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

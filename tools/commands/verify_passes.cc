@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/report_error.h"
-#include "tools/text_table.h"
+#include "tools/terminal/report_error.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 namespace {

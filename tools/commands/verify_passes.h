@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 #include "graph/passes/verify_pass.h"
-#include "tools/text_table.h"
+#include "tools/terminal/text_table.h"
 
 namespace tunec {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/onnx/model.h"
+#include "graph/onnx/file/model.h"
 #include "support/error.h"
 
 namespace tunec::onnx_export {

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "graph/onnx/parse_tensor.h"
-#include "graph/onnx/wire_format.h"
+#include "graph/onnx/file/parse_tensor.h"
+#include "graph/onnx/file/wire_format.h"
 #include "support/check.h"
 
 namespace tunec::onnx_export {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "graph/onnx/model.h"
+#include "graph/onnx/file/model.h"
 
 namespace tunec::onnx_export {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "graph/onnx/all_handlers.h"
+#include "graph/onnx/handlers/all_handlers.h"
 #include "graph/ops/op_table.h"
 #include "support/file.h"
 

@@ -1,5 +1,5 @@
 // Our reading and writing of protobuf's wire format, against what libprotobuf makes of it.
-#include "graph/onnx/wire_format.h"
+#include "graph/onnx/file/wire_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "graph/onnx/export/export.h"
-#include "graph/onnx/model.h"
+#include "graph/onnx/file/model.h"
 #include "tests/graph/onnx/onnx_model.h"
 
 namespace tunec::onnx_test {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ir/array_storage.h"
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "tests/kernel/second_target/printing_generator.h"
 
 namespace tunec::second_target {

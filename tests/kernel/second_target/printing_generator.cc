@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "ir/visit_loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
 
 namespace tunec::second_target {
 namespace {

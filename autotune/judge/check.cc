@@ -1,0 +1,198 @@
+#include "autotune/judge/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tunec {
+namespace {
+
+constexpr double kFloat32Ulp = 0x1p-23;
+
+// Whether `a` is the same NaN-or-infinity as `b`; true for two finite numbers.
+bool SameKind(double a, double b) {
+  if (std::isnan(b)) return std::isnan(a);
+  if (std::isinf(b)) return a == b;
+  return std::isfinite(a);
+}
+
+// How far element i may be off for a step in front of it. Where the analysis itself met infinities
+// that cancel, it says nothing.
+double BoundOf(const OutputJudge& judge, int64_t i) {
+  if (judge.bounds.size() == 0) return 0;
+  const double bound = judge.bounds.As<double>()[i];
+  return std::isnan(bound) ? 0 : bound;
+}
+
+OutputError MeasureIntegers(const Array& actual, const OutputJudge& judge) {
+  OutputError error;
+  for (int64_t i = 0; i < actual.size(); ++i) {
+    const int64_t value = actual.GetInt(i);
+    const int64_t expected = judge.expected.GetInt(i);
+    if (value == expected) continue;
+    const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
+    if (difference <= BoundOf(judge, i)) continue;
+    // Where rounding alone flips a comparison, either answer is right.
+    if (judge.sequential.size() > 0 && value == judge.sequential.GetInt(i)) continue;
+    error.wrong_kind = error.worst = i;
+    return error;
+  }
+  return error;
+}
+
+double LargestFinite(const Array& array) {
+  double largest = 0;
+  for (const double value : array.As<double>()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+// Overflow of a 16-bit result is right where float64 exceeds its range.
+double RoundedKind(double expected, DataType type) {
+  if (type == DataType::kF16 && std::abs(expected) >= 65520)
+    return std::copysign(INFINITY, expected);
+  if (type != DataType::kF64 && std::abs(expected) > 0x1.ffffffp127) {
+    return std::copysign(INFINITY, expected);
+  }
+  return expected;
+}
+
+OutputError MeasureFloats(const Array& actual, const OutputJudge& judge) {
+  OutputError error;
+  const std::span<const double> expected = judge.expected.As<double>();
+  double worst = 0;
+  for (int64_t i = 0; i < actual.size(); ++i) {
+    const double value =
+        actual.type() == DataType::kF32 ? actual.As<float>()[i] : actual.GetDouble(i);
+    double difference = std::abs(value - expected[i]);
+    if (difference <= worst) continue;
+    const double bound = BoundOf(judge, i);
+    if (difference <= bound) continue;
+    if (std::isfinite(bound)) difference -= bound;
+    if (difference <= worst) continue;
+    if (!std::isfinite(difference)) {
+      if (SameKind(value, RoundedKind(expected[i], actual.type()))) continue;
+      error.wrong_kind = i;
+      return error;
+    }
+    worst = difference;
+    error.worst = i;
+  }
+  error.e = worst / judge.scale;
+  return error;
+}
+
+std::string Describe(const Array& actual, const OutputJudge& judge, const OutputError& error) {
+  if (error.wrong_kind >= 0) {
+    const int64_t i = error.wrong_kind;
+    return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
+                                                actual.GetDouble(i), judge.expected.GetDouble(i))
+                                  : fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
+                                                actual.GetInt(i), judge.expected.GetInt(i));
+  }
+  return fmt::format("error {:.3g} of {}, allowed is {:.3g}: element {} is {}, wanted {}", error.e,
+                     judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
+                     judge.expected.GetDouble(error.worst));
+}
+
+// How far an operator's float32 code may be off, in units of 2^-23 of the result, as measured of
+// jit's code (jit/math/ says so for each); 0: it is rounded once, as is what is computed in
+// float64. Other types come from these or are more exact.
+struct ErrorRow {
+  ScalarOp op;
+  double units;
+};
+constexpr ErrorRow kErrors[] = {
+    {ScalarOp::kAdd, 0},    {ScalarOp::kSub, 0},      {ScalarOp::kMul, 0},
+    {ScalarOp::kDiv, 0},    {ScalarOp::kFloorMod, 0}, {ScalarOp::kTruncMod, 0},
+    {ScalarOp::kPow, 1},    {ScalarOp::kMin, 0},      {ScalarOp::kMax, 0},
+    {ScalarOp::kAnd, 0},    {ScalarOp::kOr, 0},       {ScalarOp::kXor, 0},
+    {ScalarOp::kShl, 0},    {ScalarOp::kShr, 0},      {ScalarOp::kEq, 0},
+    {ScalarOp::kNe, 0},     {ScalarOp::kLt, 0},       {ScalarOp::kLe, 0},
+    {ScalarOp::kNeg, 0},    {ScalarOp::kAbs, 0},      {ScalarOp::kSign, 0},
+    {ScalarOp::kNot, 0},    {ScalarOp::kExp, 1},      {ScalarOp::kLog, 2},
+    {ScalarOp::kSqrt, 0},   {ScalarOp::kRsqrt, 1.5},  // a root and a quotient
+    {ScalarOp::kTanh, 4.6}, {ScalarOp::kErf, 5.2},    {ScalarOp::kSin, 1},
+    {ScalarOp::kCos, 1},    {ScalarOp::kTan, 1},      {ScalarOp::kAsin, 1},
+    {ScalarOp::kAcos, 1},   {ScalarOp::kAtan, 1},     {ScalarOp::kSinh, 3},
+    {ScalarOp::kCosh, 3},   {ScalarOp::kAsinh, 4},    {ScalarOp::kAcosh, 4},
+    {ScalarOp::kAtanh, 4},  {ScalarOp::kFloor, 0},    {ScalarOp::kCeil, 0},
+    {ScalarOp::kRound, 0},  {ScalarOp::kTrunc, 0},    {ScalarOp::kIsNan, 0},
+    {ScalarOp::kIsInf, 0},  {ScalarOp::kSelect, 0},   {ScalarOp::kFma, 0},
+};
+
+constexpr bool IsInOrder() {
+  constexpr ScalarOp kAll[] = {
+#define TUNEC_ID(id, ...) ScalarOp::id,
+      TUNEC_SCALAR_OPS(TUNEC_ID)
+#undef TUNEC_ID
+  };
+  return std::ranges::equal(kErrors, kAll, {}, &ErrorRow::op);
+}
+static_assert(IsInOrder(), "a scalar operator has no error, or not in the order of scalar_op.h");
+
+}  // namespace
+
+double RoundingOf(DataType type) {
+  switch (type) {
+    case DataType::kF16:
+      return 0x1p-11;
+    case DataType::kBF16:
+      return 0x1p-8;
+    case DataType::kF64:
+      return 0x1p-53;
+    default:
+      return 0x1p-24;
+  }
+}
+
+double FunctionError(ScalarOp op) { return kFloat32Ulp * kErrors[static_cast<size_t>(op)].units; }
+
+double FunctionError(const Compute& compute) {
+  // Room for what a following operation makes of an error.
+  constexpr double kRoom = 2;
+  double total = 0;
+  for (const Statement& statement : compute.statements) {
+    for (const Expr& value : statement.values) {
+      Visit(value, [&](const Expr& node) {
+        if (node.kind() == ExprKind::kApply) total += kRoom * FunctionError(node.node().op);
+      });
+    }
+  }
+  return std::min(total, 1e-5);
+}
+
+OutputError MeasureError(const Array& actual, const OutputJudge& judge) {
+  return IsFloat(actual.type()) ? MeasureFloats(actual, judge) : MeasureIntegers(actual, judge);
+}
+
+void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
+                   std::optional<double> magnitude, const Accuracy& accuracy) {
+  constexpr double kOtherGroups = 1e-6;
+  for (OutputJudge& judge : judges) {
+    const DataType type = judge.sequential.type();
+    if (!IsFloat(type)) continue;
+    judge.scale = std::max(magnitude.value_or(0), LargestFinite(judge.expected));
+    if (judge.scale == 0) judge.scale = 1;
+    const double sequential = MeasureError(judge.sequential, judge).e;
+    judge.allowed = magnitude ? sequential + kFloat32Ulp
+                              : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
+    if (accuracy.mode == AccuracyMode::kBound) judge.allowed = accuracy.bound;
+    if (SizeOf(type) == 2) judge.allowed += RoundingOf(type);
+  }
+}
+
+Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges) {
+  Verdict verdict;
+  for (size_t i = 0; i < judges.size(); ++i) {
+    const OutputError error = MeasureError(actual[i], judges[i]);
+    verdict.e = std::max(verdict.e, error.e);
+    const bool met = error.wrong_kind < 0 && error.e <= judges[i].allowed;
+    if (!met && verdict.problem.empty()) verdict.problem = Describe(actual[i], judges[i], error);
+  }
+  return verdict;
+}
+
+}  // namespace tunec

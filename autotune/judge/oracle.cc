@@ -1,0 +1,218 @@
+#include "autotune/judge/oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "autotune/judge/error_bounds.h"
+#include "autotune/judge/reference_compute.h"
+#include "kernel/run_once.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// Arguments that no statement reads are not the nest's.
+std::vector<Array> ArgumentsOf(const LoopNest& nest, const Compute& compute,
+                               const std::vector<Array>& arguments) {
+  std::vector<Array> chosen;
+  for (const TensorId id : Arguments(nest)) {
+    if (nest.tensors[id].role == TensorRole::kOutput) continue;
+    size_t position = 0;
+    for (const Tensor& tensor : compute.tensors) {
+      if (tensor.name == nest.tensors[id].name) break;
+      position += tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight ? 1 : 0;
+    }
+    chosen.push_back(arguments[position]);
+  }
+  return chosen;
+}
+
+using Results = std::map<std::string, Array>;  // by output
+
+struct Evaluation {
+  const Target& target;
+  ThreadPool& pool;
+
+  Result<Results> Run(const Compute& compute, const std::vector<Array>& arguments,
+                      Contraction contraction) const {
+    TUNEC_ASSIGN(const LoopNest nest, PlainLoops(WithContiguousIterator(compute), contraction));
+    TUNEC_ASSIGN(std::vector<Array> outputs,
+                 CompileAndRun(nest, ArgumentsOf(nest, compute, arguments), target, pool));
+    Results results;
+    size_t next = 0;
+    for (const TensorId id : Arguments(nest)) {
+      const Tensor& tensor = nest.tensors[id];
+      if (tensor.role == TensorRole::kOutput) results[tensor.name] = std::move(outputs[next++]);
+    }
+    return results;
+  }
+};
+
+int64_t CountNonFinite(const Results& results) {
+  int64_t count = 0;
+  for (const auto& [name, array] : results) {
+    if (array.type() != DataType::kF64) continue;
+    for (const double value : array.As<double>()) count += std::isfinite(value) ? 0 : 1;
+  }
+  return count;
+}
+
+Result<Results> RunWide(const Evaluation& evaluation, const Compute& wide,
+                        const std::vector<Array>& arguments) {
+  std::vector<Array> promoted;
+  for (const Array& array : arguments) promoted.push_back(Widen(array));
+  return evaluation.Run(wide, promoted, Contraction::kFused);
+}
+
+double Largest(const Array& array) {
+  double largest = 0;
+  for (const double value : array.As<double>()) {
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  return largest;
+}
+
+OperandRounding RoundingFor(const Accuracy& accuracy) {
+  if (accuracy.mode == AccuracyMode::kTf32) return OperandRounding::kTf32;
+  if (accuracy.mode == AccuracyMode::kBf16) return OperandRounding::kBf16;
+  return OperandRounding::kNone;
+}
+
+const std::string& TensorOf(const Compute& compute, StatementId statement) {
+  return compute.tensors[compute.statements[statement].writes[0].tensor].name;
+}
+
+Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums) {
+  for (const StatementId sum : sums) {
+    compute.tensors[compute.statements[sum].writes[0].tensor].role = TensorRole::kOutput;
+  }
+  return compute;
+}
+
+// What the rounding of both operands adds at most, relative to a product.
+double OperandError(AccuracyMode mode) {
+  if (mode == AccuracyMode::kTf32) return 0x1p-10;
+  return mode == AccuracyMode::kBf16 ? 0x1p-8 : 0;
+}
+
+// How far legal evaluations may be from the float64 sum, relative to the magnitudes of its terms:
+// twice as far as the sequential one is. But a step in front of the sum may have carried that one
+// away, so no farther than rounding explains.
+double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results& expected,
+                  const Results& sequential, const Accuracy& accuracy) {
+  if (accuracy.mode == AccuracyMode::kBound) return accuracy.bound;
+  constexpr double kUlp = 0x1p-23;
+  const Array& magnitude = expected.at(MagnitudeTensor(tensor));
+  const Array& wide = expected.at(tensor);
+  const Array& typed = sequential.at(tensor);
+  double relative = 0;
+  for (int64_t i = 0; i < wide.size(); ++i) {
+    const double error = std::abs(typed.GetDouble(i) - wide.GetDouble(i)) / magnitude.GetDouble(i);
+    if (std::isfinite(error)) relative = std::max(relative, error);
+  }
+  return kUlp + std::min(2 * relative, LargestSumError(sum) + OperandError(accuracy.mode));
+}
+
+// What an evaluation has to tell of the compute's sums.
+struct Sums {
+  std::optional<StatementId> contraction;  // the last
+  bool judge_steps = false;                // whether some output is behind a step
+  std::vector<StatementId> watched;        // whose magnitudes are wanted
+};
+
+Sums SumsOf(const Compute& compute) {
+  Sums sums{.contraction = LastContraction(compute), .judge_steps = HasSteps(compute)};
+  if (sums.judge_steps) {
+    sums.watched = FloatSums(compute);
+  } else if (sums.contraction) {
+    sums.watched = {*sums.contraction};
+  }
+  return sums;
+}
+
+// One workload's evaluations.
+class Judgement {
+ public:
+  Judgement(const Compute& compute, const Accuracy& accuracy, const Evaluation& evaluation)
+      : compute_(compute), accuracy_(accuracy), evaluation_(evaluation), sums_(SumsOf(compute)) {}
+
+  Result<Oracle> Make(uint64_t seed) const;
+
+ private:
+  Result<Results> ChooseArguments(uint64_t seed, Oracle& oracle) const;
+  Result<Results> Bounds(const Oracle& oracle, const Results& expected,
+                         const Results& sequential) const;
+  Compute WithSums(Compute compute) const {
+    return sums_.judge_steps ? WithSumsAsOutputs(std::move(compute), sums_.watched) : compute;
+  }
+
+  const Compute& compute_;
+  const Accuracy& accuracy_;
+  const Evaluation& evaluation_;
+  Sums sums_;
+};
+
+// The float64 results, for arguments that leave most of them finite.
+Result<Results> Judgement::ChooseArguments(uint64_t seed, Oracle& oracle) const {
+  const Compute wide = WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
+  oracle.arguments = RandomArguments(compute_, seed, ValueRange::kAroundZero);
+  TUNEC_ASSIGN(Results expected, RunWide(evaluation_, wide, oracle.arguments));
+  if (const int64_t bad = CountNonFinite(expected); bad > 0) {
+    std::vector<Array> positive = RandomArguments(compute_, seed, ValueRange::kPositive);
+    TUNEC_ASSIGN(Results other, RunWide(evaluation_, wide, positive));
+    if (CountNonFinite(other) < bad) {
+      oracle.arguments = std::move(positive);
+      expected = std::move(other);
+    }
+  }
+  return expected;
+}
+
+Result<Results> Judgement::Bounds(const Oracle& oracle, const Results& expected,
+                                  const Results& sequential) const {
+  std::vector<double> errors;
+  for (const StatementId sum : sums_.watched) {
+    errors.push_back(ErrorOfSum(compute_.statements[sum], TensorOf(compute_, sum), expected,
+                                sequential, accuracy_));
+  }
+  const std::optional<Compute> bounded = WithErrorBounds(compute_, errors);
+  TUNEC_CHECK(bounded.has_value(), "compute {} has lost its steps", compute_.name);
+  return RunWide(evaluation_, *bounded, oracle.arguments);
+}
+
+Result<Oracle> Judgement::Make(uint64_t seed) const {
+  Oracle oracle;
+  TUNEC_ASSIGN(Results expected, ChooseArguments(seed, oracle));
+  if (sums_.contraction) {
+    oracle.magnitude =
+        Largest(expected.at(MagnitudeTensor(TensorOf(compute_, *sums_.contraction))));
+  }
+  const std::vector<Array> rounded = RoundOperands(oracle.arguments, RoundingFor(accuracy_));
+  TUNEC_ASSIGN(Results sequential, evaluation_.Run(WithSums(WithoutLayouts(compute_)), rounded,
+                                                   ContractionFor(accuracy_)));
+  Results bounds;
+  if (sums_.judge_steps) {
+    TUNEC_ASSIGN(bounds, Bounds(oracle, expected, sequential));
+  }
+  for (const Tensor& tensor : compute_.tensors) {
+    if (tensor.role != TensorRole::kOutput) continue;
+    OutputJudge judge{tensor.name, std::move(expected[tensor.name]),
+                      std::move(sequential[tensor.name])};
+    const auto found = bounds.find(BoundTensor(tensor.name));
+    if (found != bounds.end()) judge.bounds = std::move(found->second);
+    oracle.judges.push_back(std::move(judge));
+  }
+  SetAllowances(oracle.judges, compute_, oracle.magnitude, accuracy_);
+  return oracle;
+}
+
+}  // namespace
+
+Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, uint64_t seed,
+                             const Target& target, ThreadPool& pool) {
+  return Judgement(compute, accuracy, Evaluation{target, pool}).Make(seed);
+}
+
+}  // namespace tunec

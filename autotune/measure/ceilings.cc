@@ -1,0 +1,108 @@
+#include "autotune/measure/ceilings.h"
+
+#include <algorithm>
+
+namespace tunec {
+namespace {
+
+// Each takes up to a second. A kernel may stay above the ceiling, because not all of its operations
+// are multiply-adds, or not all of them are needed.
+constexpr int kMostMeasured = 3;
+
+// What ends the search: our own failures. A machine without the target's vectors, or without the
+// memory, has no ceilings, and the search does without.
+template <class T>
+Status WhatCounts(const Result<T>& measured) {
+  if (measured || measured.error().code != ErrorCode::kInternal) return {};
+  return std::unexpected(measured.error());
+}
+
+}  // namespace
+
+Status Ceilings::Load() {
+  TUNEC_ASSIGN(roofline_, RecordedRoofline(database_, target_));
+  return {};
+}
+
+Status Ceilings::Ensure() {
+  if (roofline_ && !roofline_->Provisional()) return {};
+  return MeasureAgain(Float32Fma());
+}
+
+// Once a tuning; float32's comes with the machine.
+Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
+  const std::optional<ArithmeticCeiling> known = Find(by);
+  const bool sure = known && !known->Provisional();
+  if (sure || &by == &Float32Fma() || PastOf(by).measured > 0) return {};
+  return MeasureAgain(by);
+}
+
+Status Ceilings::MeasureAgain(const MacInstruction& by) {
+  if (PastOf(by).measured == kMostMeasured) return {};
+  return &by == &Float32Fma() ? MeasureMachine() : MeasureArithmetic(by);
+}
+
+Status Ceilings::MeasureMachine() {
+  if (!meters_.machine) return {};
+  ++past_[Float32Fma().name].measured;
+  const Result<Roofline> now = meters_.machine();
+  if (!now) return WhatCounts(now);
+  TUNEC_ASSIGN(roofline_, RecordRoofline(database_, target_, *now));
+  return {};
+}
+
+// Beside the machine's other ceilings: without those nothing is judged by any.
+Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
+  if (!meters_.arithmetic || !roofline_) return {};
+  ++past_[by.name].measured;
+  const Result<ArithmeticCeiling> now = meters_.arithmetic(by);
+  if (!now) return WhatCounts(now);
+  Roofline with = *roofline_;
+  const std::optional<ArithmeticCeiling> known = Find(by);
+  with.arithmetics[by.name] = known ? Combine(*known, *now) : *now;
+  TUNEC_ASSIGN(roofline_, RecordRoofline(database_, target_, with));
+  return {};
+}
+
+Result<bool> Ceilings::Meet(const KernelArithmetic& arithmetic, double flops_per_second) {
+  const MacInstruction& by = *arithmetic.by;
+  TUNEC_RETURN_IF_ERROR(EnsureArithmetic(by));
+  const double rate = flops_per_second * arithmetic.work;
+  Past& past = past_[by.name];
+  const bool new_height = rate > past.fastest;
+  past.fastest = std::max(past.fastest, rate);
+  const std::optional<ArithmeticCeiling> before = Find(by);
+  if (!before || !new_height || rate <= before->flops) return false;
+  TUNEC_RETURN_IF_ERROR(MeasureAgain(by));
+  return Find(by)->flops > before->flops;
+}
+
+std::optional<ArithmeticCeiling> Ceilings::Find(const MacInstruction& by) const {
+  return roofline_ ? roofline_->CeilingOf(by) : std::nullopt;
+}
+
+Ceilings::Past Ceilings::PastOf(const MacInstruction& by) const {
+  const auto found = past_.find(by.name);
+  return found == past_.end() ? Past{} : found->second;
+}
+
+std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) const {
+  const MacInstruction& by = *arithmetic.by;
+  if (const auto known = Find(by)) return known->flops / arithmetic.work;
+  if (by.intrinsic != nullptr) return std::nullopt;
+  // Two fused multiply-adds a cycle at 3 GHz. It only weighs tasks against each other.
+  return 3e9 * 4 * target_.host.Lanes(static_cast<int>(SizeOf(by.operand))) * target_.host.threads /
+         arithmetic.work;
+}
+
+double Ceilings::BytesPerSecond() const {
+  // Likewise: what a core's share of the caches gives.
+  return roofline_ ? roofline_->bytes_per_second : 20e9 * target_.host.threads;
+}
+
+bool Ceilings::Firm(const MacInstruction& by) const {
+  const std::optional<ArithmeticCeiling> known = Find(by);
+  return known && !known->Provisional() && PastOf(by).fastest <= known->flops;
+}
+
+}  // namespace tunec

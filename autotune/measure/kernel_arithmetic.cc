@@ -1,0 +1,148 @@
+#include "autotune/measure/kernel_arithmetic.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ir/multiply_add.h"
+#include "schedule/apply.h"
+
+namespace tunec {
+namespace {
+
+using Tiles = std::vector<const TileIntrinsic*>;
+
+Tiles TilesOf(const Schedule& schedule) {
+  Tiles tiles;
+  for (const LoopStep& step : schedule.loop_steps) {
+    const auto* tensorize = std::get_if<TensorizeStep>(&step);
+    if (tensorize == nullptr) continue;
+    const TileIntrinsic* intrinsic = FindTileIntrinsic(tensorize->intrinsic);
+    if (intrinsic != nullptr) tiles.push_back(intrinsic);
+  }
+  return tiles;
+}
+
+// The type of the element that an operand of a product is, before any conversion.
+DataType ElementType(const Expr& operand) {
+  return operand.kind() == ExprKind::kCast ? operand.operands()[0].type() : operand.type();
+}
+
+// Either way round.
+bool HasTypesOf(const TileIntrinsic& intrinsic, const MultiplyAdd& of) {
+  if (of.product == nullptr || of.type != intrinsic.accumulator.type) return false;
+  const std::pair types(ElementType(of.product->operands()[0]),
+                        ElementType(of.product->operands()[1]));
+  return types == std::pair(intrinsic.left.type, intrinsic.right.type) ||
+         types == std::pair(intrinsic.right.type, intrinsic.left.type);
+}
+
+const MacInstruction* DoneBy(const MultiplyAdd& of, const Tiles& tiles) {
+  const auto tile = std::ranges::find_if(
+      tiles, [&](const TileIntrinsic* intrinsic) { return HasTypesOf(*intrinsic, of); });
+  return tile == tiles.end() ? PlainMac(of.type) : MacOf(**tile);
+}
+
+/// How much of something is done by what, in the order of the statements. Null: by what has no
+/// ceiling.
+class Shares {
+ public:
+  void Add(const MacInstruction* by, double amount) {
+    const auto known = std::ranges::find(amounts_, by, &Share::by);
+    if (known == amounts_.end()) {
+      amounts_.push_back({by, amount});
+    } else {
+      known->amount += amount;
+    }
+  }
+  double Of(const MacInstruction* by) const {
+    const auto known = std::ranges::find(amounts_, by, &Share::by);
+    return known == amounts_.end() ? 0 : known->amount;
+  }
+  /// What does most of it; of equals the first. Null: nothing that has a ceiling.
+  const MacInstruction* Most() const {
+    Share most;
+    for (const Share& share : amounts_) {
+      if (share.by != nullptr && share.amount > most.amount) most = share;
+    }
+    return most.by;
+  }
+  /// By what has a ceiling.
+  double Total() const {
+    double total = 0;
+    for (const Share& share : amounts_) total += share.by == nullptr ? 0 : share.amount;
+    return total;
+  }
+
+ private:
+  struct Share {
+    const MacInstruction* by = nullptr;
+    double amount = 0;
+  };
+  std::vector<Share> amounts_;
+};
+
+Shares MultiplyAddsOf(const Compute& compute, const Tiles& tiles) {
+  Shares shares;
+  for (const Statement& statement : compute.statements) {
+    const double instances = CountInstances(statement);
+    VisitMultiplyAdds(statement.values, statement.reducer, [&](const MultiplyAdd& one) {
+      // Integers within expressions are indices.
+      if (one.product == nullptr && !IsFloat(one.type)) return;
+      shares.Add(DoneBy(one, tiles), instances);
+    });
+  }
+  return shares;
+}
+
+Shares FloatOperationsOf(const Compute& compute) {
+  Shares shares;
+  for (const Statement& statement : compute.statements) {
+    const double instances = CountInstances(statement);
+    const auto see = [&](const Expr& node) {
+      if (node.kind() == ExprKind::kApply && IsFloat(node.type())) {
+        shares.Add(PlainMac(node.type()), instances);
+      }
+    };
+    for (const Expr& value : statement.values) Visit(value, see);
+    if (!statement.reducer) continue;
+    for (const Expr& combine : statement.reducer->combine) Visit(combine, see);
+  }
+  return shares;
+}
+
+bool SplitsOperands(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.compute_steps, [](const ComputeStep& step) {
+    return std::holds_alternative<PrecisionStep>(step);
+  });
+}
+
+// What a schedule makes of statements, whatever the accuracy contract: whether it may is not asked.
+Arithmetic AnyContract() {
+  Arithmetic any = ReductionOrder::kAny;
+  any.least_terms = 1;
+  return any;
+}
+
+}  // namespace
+
+std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule) {
+  const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AnyContract());
+  // A schedule that does not apply runs nowhere.
+  const Compute& compute = rewritten ? *rewritten : lowering;
+  const Shares shares = MultiplyAddsOf(compute, TilesOf(schedule));
+  const MacInstruction* most = shares.Most();
+  const double integers = shares.Of(nullptr);
+  if (integers > (most == nullptr ? 0 : shares.Of(most))) return std::nullopt;
+  if (most == nullptr) {
+    most = FloatOperationsOf(compute).Most();
+    return most == nullptr ? std::nullopt : std::optional(KernelArithmetic{most});
+  }
+  // Only splitting makes several products of one; what else changes is how they are counted.
+  const double useful =
+      SplitsOperands(schedule) ? MultiplyAddsOf(lowering, {}).Total() : shares.Total();
+  return KernelArithmetic{most, shares.Of(most) / useful};
+}
+
+}  // namespace tunec

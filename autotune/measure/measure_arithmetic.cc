@@ -1,0 +1,120 @@
+// Measuring the ceiling of one arithmetic, and how far the machine was free for that. The kernel is
+// made by the code generator that makes candidates (ceiling_kernel.h).
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "autotune/measure/ceiling_kernel.h"
+#include "autotune/measure/machine_load.h"
+#include "autotune/measure/measure_time.h"
+#include "autotune/measure/roofline.h"
+#include "ir/array_storage.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
+#include "kernel/compile_kernel.h"
+#include "runtime/buffer.h"
+
+namespace tunec {
+namespace {
+
+// Other work on the machine only ever lowers the result, so the best of several counts; the pauses
+// spread them over more than one turn of whatever else runs.
+constexpr int kRepetitions = 16;
+constexpr std::chrono::milliseconds kPause{15};
+
+// Some numbers of many bits: a multiplication by zero takes less power, and may be faster for that.
+Array Operands(const Tensor& tensor) {
+  Array values(tensor.type, tensor.shape);
+  for (int64_t i = 0; i < values.size(); ++i) {
+    const int64_t number = i * 37 % 101;
+    if (IsFloat(tensor.type)) {
+      values.SetDouble(i, static_cast<double>(number - 50) / 64);
+    } else {
+      values.SetInt(i, IsSigned(tensor.type) ? number - 50 : number);
+    }
+  }
+  return values;
+}
+
+/// The kernel with what one thread runs it on. Moves only.
+class CeilingRun {
+ public:
+  static Result<CeilingRun> Make(const LoopNest& nest, Kernel kernel) {
+    CeilingRun run;
+    for (const TensorId id : Arguments(nest)) {
+      const Tensor& tensor = nest.tensors[id];
+      TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(static_cast<size_t>(StorageBytes(tensor))));
+      if (tensor.role != TensorRole::kOutput) {
+        ToStorage(tensor, Operands(tensor), buffer.data());
+      }
+      run.addresses_.push_back(buffer.data());
+      run.buffers_.push_back(std::move(buffer));
+    }
+    TUNEC_ASSIGN(run.scratch_, Buffer::Allocate(static_cast<size_t>(kernel.scratch_bytes)));
+    run.kernel_ = std::move(kernel);
+    return run;
+  }
+  void Run() { kernel_.phases.front().function(addresses_.data(), nullptr, scratch_.data(), 0); }
+
+ private:
+  Kernel kernel_;
+  std::vector<Buffer> buffers_;
+  std::vector<void*> addresses_;  // of the buffers
+  Buffer scratch_;
+};
+
+/// What each repetition found.
+struct PeakSamples {
+  std::vector<double> flops;   // per second
+  std::vector<double> shares;  // of the processor, that the threads got
+};
+
+PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
+  PeakSamples samples;
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    if (repetition > 0) std::this_thread::sleep_for(kPause);
+    const SideBySide all = RunSideBySide(static_cast<int>(runs.size()), [&](int thread) {
+      runs[static_cast<size_t>(thread)].Run();
+    });
+    samples.flops.push_back(flops / all.seconds);
+    samples.shares.push_back(all.share);
+  }
+  return samples;
+}
+
+/// How much of the machine others had while the samples were taken: what they took from the
+/// threads, what the host took from a virtual machine, and how far the usual repetition stays
+/// behind the best, which is all that a neighbour on the same core leaves to be seen.
+double Disturbance(const PeakSamples& samples, double stolen, const Target& target) {
+  // More threads than cores have to take turns.
+  const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
+  const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
+                      static_cast<double>(samples.shares.size());
+  const double best = *std::ranges::max_element(samples.flops);
+  const double unsteady = 1 - Median(samples.flops) / best;
+  constexpr double kUsualSpread = 0.05;
+  return std::max({1 - mean / most, stolen, unsteady - kUsualSpread, 0.0});
+}
+
+}  // namespace
+
+Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstruction& by) {
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
+  const CeilingKernel ceiling = MakeCeilingKernel(by, target, UsualRounds(by));
+  TUNEC_ASSIGN(const KernelImage image, EmitImage(ceiling.nest, target));
+  TUNEC_ASSIGN(const Kernel kernel, LoadKernel(image));
+  std::vector<CeilingRun> runs;
+  for (int thread = 0; thread < target.host.threads; ++thread) {
+    TUNEC_ASSIGN(CeilingRun run, CeilingRun::Make(ceiling.nest, kernel));
+    runs.push_back(std::move(run));
+  }
+  const StealMeter steal;
+  const PeakSamples samples = SamplePeak(runs, 2 * ceiling.multiply_adds * target.host.threads);
+  return ArithmeticCeiling{*std::ranges::max_element(samples.flops),
+                           Disturbance(samples, steal.Share(), target)};
+}
+
+}  // namespace tunec

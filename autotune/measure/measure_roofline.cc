@@ -1,0 +1,179 @@
+// Measuring the machine's ceilings: float32 arithmetic, caches and memory.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "autotune/measure/roofline.h"
+#include "runtime/buffer.h"
+#include "runtime/thread_pool.h"
+
+namespace tunec {
+namespace {
+
+// Larger than the caches of any processor that tunec will meet, smaller than its memory.
+constexpr size_t kCopyBytes = size_t{256} << 20;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
+  const int64_t tasks = 8 * pool.threads();
+  const size_t part = kCopyBytes / static_cast<size_t>(tasks);
+  double best = 0;
+  for (int repetition = 0; repetition < 4; ++repetition) {
+    const double start = Now();
+    pool.ParallelFor(tasks, [&](int64_t task, int) {
+      const size_t offset = static_cast<size_t>(task) * part;
+      std::memcpy(to.data() + offset, from.data() + offset, part);
+    });
+    best = std::max(best,
+                    2.0 * static_cast<double>(part) * static_cast<double>(tasks) / (Now() - start));
+  }
+  return best;
+}
+
+// The same for data in caches: every pass reads again, which the compiler must not notice.
+void NextPass() { asm volatile("" ::: "memory"); }
+
+// Inlined into a function of each width, which says what instructions there are.
+template <class Vector>
+[[gnu::always_inline]] inline int64_t Read(const Vector& zero, const std::byte* from, size_t bytes,
+                                           int64_t passes) {
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): a template would lose alignment
+  Vector seen[4] = {zero, zero, zero, zero};
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += sizeof(seen)) {
+#pragma GCC unroll 4
+      for (size_t part = 0; part < 4; ++part) {
+        Vector next;
+        std::memcpy(&next, from + i + part * sizeof(Vector), sizeof(Vector));
+        seen[part] |= next;
+      }
+    }
+    NextPass();
+  }
+  return ((seen[0] | seen[1]) | (seen[2] | seen[3]))[0];
+}
+
+template <class Vector>
+[[gnu::always_inline]] inline void Copy(std::byte* to, const std::byte* from, size_t bytes,
+                                        int64_t passes) {
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < bytes; i += sizeof(Vector)) {
+      Vector next;
+      std::memcpy(&next, from + i, sizeof(Vector));
+      std::memcpy(to + i, &next, sizeof(Vector));
+    }
+    NextPass();
+  }
+}
+
+__attribute__((target("avx512f"))) int64_t Read512(const std::byte* from, size_t bytes,
+                                                   int64_t passes) {
+  return Read(_mm512_setzero_si512(), from, bytes, passes);
+}
+__attribute__((target("avx2"))) int64_t Read256(const std::byte* from, size_t bytes,
+                                                int64_t passes) {
+  return Read(_mm256_setzero_si256(), from, bytes, passes);
+}
+__attribute__((target("avx512f"))) void Copy512(std::byte* to, const std::byte* from, size_t bytes,
+                                                int64_t passes) {
+  Copy<__m512i>(to, from, bytes, passes);
+}
+__attribute__((target("avx2"))) void Copy256(std::byte* to, const std::byte* from, size_t bytes,
+                                             int64_t passes) {
+  Copy<__m256i>(to, from, bytes, passes);
+}
+
+/// Measures what data in caches can be read or copied with.
+class CacheMeter {
+ public:
+  CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
+      : pool_(pool), wide_(target.host.vector_bits >= 512), from_(from), to_(to) {}
+
+  /// `bytes` are used again and again, each thread its part.
+  double BytesPerSecond(double bytes) {
+    const auto part = static_cast<size_t>(bytes / pool_.threads()) / kGrain * kGrain;
+    const auto passes = std::max<int64_t>(4, static_cast<int64_t>(kPassedBytes / part));
+    double best = 0;
+    for (int repetition = 0; repetition < kTimes; ++repetition)
+      best = std::max(
+          {best, Rate(part, passes, &CacheMeter::Read), Rate(part, passes, &CacheMeter::Copy)});
+    return best;
+  }
+
+ private:
+  static constexpr size_t kGrain = 512;
+  static constexpr size_t kPassedBytes = size_t{32} << 20;  // of each thread: about a millisecond
+  static constexpr int kTimes = 4;
+
+  double Rate(size_t part, int64_t passes, void (CacheMeter::*work)(int64_t, size_t, int64_t)) {
+    const double start = Now();
+    pool_.ParallelFor(pool_.threads(),
+                      [&](int64_t task, int) { (this->*work)(task, part, passes); });
+    return static_cast<double>(part) * static_cast<double>(passes) * pool_.threads() /
+           (Now() - start);
+  }
+  void Read(int64_t task, size_t part, int64_t passes) {
+    const std::byte* from = from_.data() + static_cast<size_t>(task) * part;
+    sink_.fetch_or(wide_ ? Read512(from, part, passes) : Read256(from, part, passes),
+                   std::memory_order_relaxed);
+  }
+  // Half of the part is read, half is written.
+  void Copy(int64_t task, size_t part, int64_t passes) {
+    const size_t half = part / 2, offset = static_cast<size_t>(task) * half;
+    (wide_ ? Copy512 : Copy256)(to_.data() + offset, from_.data() + offset, half, passes);
+  }
+
+  ThreadPool& pool_;
+  const bool wide_;
+  const Buffer& from_;
+  Buffer& to_;
+  std::atomic<int64_t> sink_ = 0;  // lest the compiler drop the reads
+};
+
+// Half of what a level holds, so that it need not be empty of all else; far more than the level
+// before it holds.
+std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target,
+                                          const Buffer& from, Buffer& to) {
+  std::array<CacheCeiling, 3> caches = CachesOf(target);
+  CacheMeter meter(pool, target, from, to);
+  double before = 0;
+  for (CacheCeiling& cache : caches) {
+    const double bytes = std::min(cache.bytes / 2, kCopyBytes / 4.0);
+    if (bytes > 2 * before) cache.bytes_per_second = meter.BytesPerSecond(bytes);
+    before = cache.bytes;
+  }
+  return caches;
+}
+
+}  // namespace
+
+Result<Roofline> MeasureRoofline(const Target& target) {
+  if (target.device)
+    return Fail(ErrorCode::kUnsupported, "nobody measures the ceilings of a {} yet", target.Kind());
+  const bool wide = target.host.vector_bits >= 512;
+  const bool runs = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
+                    (!wide || __builtin_cpu_supports("avx512f"));
+  if (!runs)
+    return Fail(ErrorCode::kDevice, "this machine does not have the {}-bit vectors of cpu {}",
+                target.host.vector_bits, target.host.cpu);
+  TUNEC_ASSIGN(const ArithmeticCeiling peak, MeasureArithmetic(target, Float32Fma()));
+  Roofline roofline{.peak_flops = peak.flops, .disturbance = peak.disturbance};
+  ThreadPool pool(target.host.threads);
+  TUNEC_ASSIGN(Buffer from, Buffer::Allocate(kCopyBytes));
+  TUNEC_ASSIGN(Buffer to, Buffer::Allocate(kCopyBytes));
+  std::memset(from.data(), 1, kCopyBytes);
+  std::memset(to.data(), 2, kCopyBytes);
+  roofline.bytes_per_second = MeasureCopy(pool, from, to);
+  roofline.caches = MeasureCaches(pool, target, from, to);
+  return roofline;
+}
+
+}  // namespace tunec

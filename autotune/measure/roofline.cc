@@ -1,0 +1,202 @@
+#include "autotune/measure/roofline.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace tunec {
+namespace {
+
+constexpr char kPeakFlops[] = "peak_flops";
+constexpr char kBandwidth[] = "dram_bytes_per_second";
+constexpr char kDisturbance[] = "ceilings_disturbance";
+constexpr std::array<const char*, 3> kCaches = {"l1_bytes_per_second", "l2_bytes_per_second",
+                                                "l3_bytes_per_second"};
+
+std::string PeakOf(const std::string& name) { return fmt::format("{}.{}", kPeakFlops, name); }
+std::string DisturbanceOf(const std::string& name) {
+  return fmt::format("{}.{}", kDisturbance, name);
+}
+
+using Facts = std::map<std::string, double>;
+
+std::optional<double> Find(const Facts& facts, const std::string& name) {
+  const auto found = facts.find(name);
+  return found == facts.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ArithmeticCeiling> FindCeiling(const Facts& facts, const std::string& peak_name,
+                                             const std::string& disturbance_name) {
+  const std::optional<double> peak = Find(facts, peak_name);
+  if (!peak || *peak <= 0) return std::nullopt;
+  return ArithmeticCeiling{*peak, Find(facts, disturbance_name).value_or(1)};
+}
+
+// The facts that say what a roofline does.
+std::vector<MachineFact> FactsOf(const Roofline& roofline) {
+  std::vector<MachineFact> facts = {
+      MachineFact{kPeakFlops, roofline.peak_flops,
+                  "float32 multiply-adds in registers, all threads"},
+      MachineFact{kBandwidth, roofline.bytes_per_second,
+                  "copy of 256 MiB, bytes read and written, all threads"},
+      MachineFact{kDisturbance, roofline.disturbance,
+                  "part of the machine that others had meanwhile"}};
+  for (size_t level = 0; level < kCaches.size(); ++level) {
+    const double rate = roofline.caches[level].bytes_per_second;
+    if (rate > 0) {
+      facts.push_back({kCaches[level], rate, "data in this cache, read or copied, all threads"});
+    }
+  }
+  for (const auto& [name, ceiling] : roofline.arithmetics) {
+    facts.push_back({PeakOf(name), ceiling.flops, "multiply-adds in registers, all threads"});
+    facts.push_back({DisturbanceOf(name), ceiling.disturbance,
+                     "part of the machine that others had meanwhile"});
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::string_view Name(Ceiling ceiling) {
+  constexpr std::array<std::string_view, 5> kNames = {"arithmetic", "L1", "L2", "L3", "memory"};
+  return kNames[static_cast<size_t>(ceiling)];
+}
+
+std::optional<ArithmeticCeiling> Roofline::CeilingOf(const MacInstruction& by) const {
+  if (&by == &Float32Fma()) return ArithmeticCeiling{peak_flops, disturbance};
+  const auto found = arithmetics.find(by.name);
+  return found == arithmetics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> Roofline::PeakFlops(const KernelArithmetic& arithmetic) const {
+  const std::optional<ArithmeticCeiling> ceiling = CeilingOf(*arithmetic.by);
+  return ceiling ? std::optional(ceiling->flops / arithmetic.work) : std::nullopt;
+}
+
+namespace {
+
+// Of the traffic alone.
+RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
+  RooflineBound traffic{0, Ceiling::kMemory};
+  double placed = 0;
+  for (size_t level = 0; level < roofline.caches.size() && placed < bytes; ++level) {
+    const CacheCeiling& cache = roofline.caches[level];
+    if (cache.bytes_per_second <= 0 || cache.bytes <= placed) continue;
+    const double here = std::min(bytes, cache.bytes) - placed;
+    // No level is slower than what lies behind it.
+    traffic.seconds += here / std::max(cache.bytes_per_second, roofline.bytes_per_second);
+    traffic.by = static_cast<Ceiling>(level + 1);
+    placed += here;
+  }
+  if (placed < bytes || bytes == 0) {
+    traffic.seconds += (bytes - placed) / roofline.bytes_per_second;
+    traffic.by = Ceiling::kMemory;
+  }
+  return traffic;
+}
+
+}  // namespace
+
+std::optional<RooflineBound> Roofline::BoundFor(const std::optional<KernelArithmetic>& arithmetic,
+                                                double flops, double bytes) const {
+  const RooflineBound traffic = TrafficBound(*this, bytes);
+  if (!arithmetic) return traffic;
+  const std::optional<ArithmeticCeiling> ceiling = CeilingOf(*arithmetic->by);
+  if (!ceiling || ceiling->Provisional()) return std::nullopt;
+  const double seconds = flops / *PeakFlops(*arithmetic);
+  return seconds >= traffic.seconds ? RooflineBound{seconds, Ceiling::kArithmetic} : traffic;
+}
+
+std::array<CacheCeiling, 3> CachesOf(const Target& target) {
+  if (target.device) return {};
+  const double cores = std::min(target.host.threads, target.host.cores);
+  return {CacheCeiling{cores * static_cast<double>(target.host.l1_bytes)},
+          CacheCeiling{cores * static_cast<double>(target.host.l2_bytes)},
+          CacheCeiling{static_cast<double>(target.host.l3_bytes)}};
+}
+
+ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b) {
+  constexpr double kAgree = 1.03;
+  const ArithmeticCeiling& greater = a.flops < b.flops ? b : a;
+  const ArithmeticCeiling& other = a.flops < b.flops ? a : b;
+  const bool agree = greater.flops <= kAgree * other.flops;
+  return {greater.flops, agree ? std::min(a.disturbance, b.disturbance) : greater.disturbance};
+}
+
+Roofline Combine(const Roofline& a, const Roofline& b) {
+  const ArithmeticCeiling peak =
+      Combine(ArithmeticCeiling{a.peak_flops, a.disturbance}, {b.peak_flops, b.disturbance});
+  Roofline both{.peak_flops = peak.flops,
+                .bytes_per_second = std::max(a.bytes_per_second, b.bytes_per_second),
+                .disturbance = peak.disturbance,
+                .caches = a.caches,
+                .arithmetics = a.arithmetics};
+  for (size_t level = 0; level < both.caches.size(); ++level) {
+    CacheCeiling& cache = both.caches[level];
+    cache.bytes_per_second = std::max(cache.bytes_per_second, b.caches[level].bytes_per_second);
+  }
+  for (const auto& [name, ceiling] : b.arithmetics) {
+    const auto [known, added] = both.arithmetics.emplace(name, ceiling);
+    if (!added) known->second = Combine(known->second, ceiling);
+  }
+  return both;
+}
+
+Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const Target& target) {
+  TUNEC_ASSIGN(const std::vector<MachineFact> recorded, database.MachineFacts(Print(target)));
+  Facts facts;
+  for (const MachineFact& fact : recorded) facts[fact.name] = fact.value;
+  const auto peak = FindCeiling(facts, kPeakFlops, kDisturbance);
+  const std::optional<double> bandwidth = Find(facts, kBandwidth);
+  if (!peak || !bandwidth || *bandwidth <= 0) return std::optional<Roofline>();
+  Roofline roofline{peak->flops, *bandwidth, peak->disturbance, CachesOf(target)};
+  for (size_t level = 0; level < kCaches.size(); ++level) {
+    const std::optional<double> rate = Find(facts, kCaches[level]);
+    if (rate) roofline.caches[level].bytes_per_second = *rate;
+  }
+  for (const MacInstruction& by : MacInstructions()) {
+    const auto ceiling = FindCeiling(facts, PeakOf(by.name), DisturbanceOf(by.name));
+    if (ceiling) roofline.arithmetics[by.name] = *ceiling;
+  }
+  return std::optional(roofline);
+}
+
+Result<Roofline> RecordRoofline(Database& database, const Target& target,
+                                const Roofline& roofline) {
+  TUNEC_ASSIGN(const auto recorded, RecordedRoofline(database, target));
+  const Roofline known = recorded ? Combine(*recorded, roofline) : roofline;
+  for (const MachineFact& fact : FactsOf(known)) {
+    TUNEC_RETURN_IF_ERROR(database.SetMachineFact(Print(target), fact));
+  }
+  return known;
+}
+
+Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
+                                 std::span<const MacInstruction* const> used) {
+  for (const MacInstruction* by : used) {
+    if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
+    const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
+    if (known && !known->Provisional()) continue;
+    TUNEC_ASSIGN(const ArithmeticCeiling ceiling, MeasureArithmetic(target, *by));
+    roofline.arithmetics[by->name] = known ? Combine(*known, ceiling) : ceiling;
+  }
+  return roofline;
+}
+
+Result<Roofline> EnsureRoofline(Database* database, const Target& target,
+                                std::span<const MacInstruction* const> used) {
+  std::optional<Roofline> recorded;
+  if (database != nullptr) {
+    TUNEC_ASSIGN(recorded, RecordedRoofline(*database, target));
+  }
+  std::optional<Roofline> machine = recorded;
+  if (!recorded || !recorded->Sure()) {
+    TUNEC_ASSIGN(machine, MeasureRoofline(target));
+    if (recorded) machine = Combine(*recorded, *machine);
+  }
+  TUNEC_ASSIGN(const Roofline roofline, WithArithmetics(*std::move(machine), target, used));
+  if (database == nullptr || roofline == recorded) return roofline;
+  return RecordRoofline(*database, target, roofline);
+}
+
+}  // namespace tunec

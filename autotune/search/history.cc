@@ -1,0 +1,68 @@
+#include "autotune/search/history.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace tunec {
+
+namespace {
+
+// The fastest first; of equal ones the smaller text.
+bool IsBefore(const Tried& a, const Tried& b) {
+  return std::tie(a.seconds, a.schedule) < std::tie(b.seconds, b.schedule);
+}
+
+}  // namespace
+
+void History::Add(Tried tried) {
+  if (!seen_.insert(tried.schedule).second) return;
+  constexpr double kProgress = 0.99;
+  const std::optional<double> best = Best();
+  const bool progress =
+      tried.status == TrialStatus::kOk && (!best || tried.seconds < kProgress * *best);
+  stale_ = progress ? 0 : stale_ + 1;
+  tried_.push_back(std::move(tried));
+  LetCompete(tried_.size() - 1);
+}
+
+void History::LetCompete(size_t index) {
+  if (tried_[index].status != TrialStatus::kOk) return;
+  if (!best_ || IsBefore(tried_[index], tried_[*best_])) best_ = index;
+}
+
+std::optional<double> History::Best() const {
+  return best_ ? std::optional(tried_[*best_].seconds) : std::nullopt;
+}
+
+std::string History::BestSchedule() const { return best_ ? tried_[*best_].schedule : ""; }
+
+std::vector<Tried> History::Ranked() const {
+  std::vector<Tried> ranked;
+  for (const Tried& tried : tried_) {
+    if (tried.status == TrialStatus::kOk && tried.candidate) ranked.push_back(tried);
+  }
+  std::ranges::sort(ranked, IsBefore);
+  return ranked;
+}
+
+bool History::IsHopeless(int sketch) const {
+  constexpr double kFactor = 4;
+  std::optional<double> own;
+  for (const Tried& tried : tried_) {
+    if (!tried.candidate || tried.candidate->sketch != sketch) continue;
+    if (tried.status == TrialStatus::kOk)
+      own = std::min(own.value_or(tried.seconds), tried.seconds);
+  }
+  return own && *own > kFactor * *Best();  // which there is, then
+}
+
+void History::SetSeconds(const std::string& schedule, double seconds) {
+  best_.reset();
+  for (size_t i = 0; i < tried_.size(); ++i) {
+    if (tried_[i].schedule == schedule) tried_[i].seconds = seconds;
+    LetCompete(i);
+  }
+}
+
+}  // namespace tunec

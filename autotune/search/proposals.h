@@ -1,0 +1,35 @@
+// Private to the strategies: a list of candidates without repetition.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autotune/search/history.h"
+
+namespace tunec {
+
+class Proposals {
+ public:
+  Proposals(const History& history, int count) : history_(history), count_(count) {}
+
+  bool Full() const { return static_cast<int>(list_.size()) >= count_; }
+  /// False when the candidate is known or the list is full.
+  bool Offer(Candidate candidate, const char* origin) {
+    if (Full() || history_.Seen(candidate.schedule)) return false;
+    if (!texts_.insert(candidate.schedule).second) return false;
+    candidate.origin = origin;
+    list_.push_back(std::move(candidate));
+    return true;
+  }
+  std::vector<Candidate> Take() { return std::move(list_); }
+
+ private:
+  const History& history_;
+  int count_;
+  std::set<std::string> texts_;
+  std::vector<Candidate> list_;
+};
+
+}  // namespace tunec

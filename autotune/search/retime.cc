@@ -1,0 +1,68 @@
+#include "autotune/search/retime.h"
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "autotune/measure/measure_time.h"
+
+namespace tunec {
+namespace {
+
+// The new times order the candidates among themselves. What all of them share against their old
+// times is the machine's drift, and is taken out, so that they compare with the rest.
+Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedules,
+                     const std::map<size_t, Measurement>& timed, Database& database) {
+  std::vector<std::pair<TrialRecord, double>> again;
+  double drift = 0;
+  for (const auto& [i, measurement] : timed) {
+    if (measurement.status != TrialStatus::kOk || measurement.samples.empty()) continue;
+    TUNEC_ASSIGN(std::optional<TrialRecord> record, database.Find(search.key(), schedules.at(i)));
+    if (!record || record->status != TrialStatus::kOk) continue;
+    const double seconds = Median(measurement.samples);
+    drift += std::log(seconds / record->median_seconds);
+    record->samples.insert(record->samples.end(), measurement.samples.begin(),
+                           measurement.samples.end());
+    record->mad_seconds = MedianDeviation(measurement.samples);
+    again.emplace_back(std::move(*record), seconds);
+  }
+  if (again.size() < 2) return {};
+  const double factor = std::exp(drift / static_cast<double>(again.size()));
+  for (auto& [record, seconds] : again) {
+    record.median_seconds = seconds / factor;
+    TUNEC_ASSIGN(const RecordOutcome outcome, database.RecordTrial(search.key(), record));
+    if (outcome == RecordOutcome::kReplaced) search.Retimed(record.schedule, record.median_seconds);
+  }
+  return {};
+}
+
+}  // namespace
+
+// A candidate may have been lucky: those close to the best are timed again in turns.
+Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database) {
+  constexpr size_t kMost = 4;
+  constexpr double kClose = 1.1;
+  constexpr int kRounds = 7;
+  std::vector<std::string> schedules;
+  std::vector<CandidateRequest> requests;
+  for (const Tried& tried : search.Ranked()) {
+    if (schedules.size() == kMost) break;
+    if (tried.seconds > kClose * search.progress.best_seconds.value_or(0)) break;
+    schedules.push_back(tried.schedule);
+    requests.push_back({tried.schedule});
+  }
+  if (schedules.size() < 2) return {};
+  std::map<size_t, Measurement> timed;
+  const Status status = measurer.Retime(search.MakeWorkload(), requests, kRounds,
+                                        [&](size_t i, const Measurement& measurement) -> Status {
+                                          timed[i] = measurement;
+                                          return {};
+                                        });
+  // Nothing is lost when it fails: the times that were recorded stand.
+  if (!status) {
+    return status.error().code == ErrorCode::kCancelled ? status : Status();
+  }
+  return RecordRetimed(search, schedules, timed, database);
+}
+
+}  // namespace tunec

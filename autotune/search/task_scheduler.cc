@@ -1,0 +1,63 @@
+#include "autotune/search/task_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tunec {
+namespace {
+
+// Even a task at its roofline may be moved a little by measuring noise; never quite zero, so that
+// the last task left still gets its trials.
+constexpr double kLeastGain = 0.02;
+
+double GainPerTrial(const TaskState& task) {
+  constexpr double kPriorTrials = 4;
+  const auto spent = static_cast<double>(task.trials + task.stale);
+  return ExpectedGain(task) / (kPriorTrials + spent);
+}
+
+std::optional<size_t> HeaviestUntried(const std::vector<TaskState>& tasks) {
+  std::optional<size_t> heaviest;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].done || tasks[i].trials > 0) continue;
+    const auto load = [&](size_t t) { return tasks[t].weight * tasks[t].roofline_seconds; };
+    if (!heaviest || load(i) > load(*heaviest)) heaviest = i;
+  }
+  return heaviest;
+}
+
+// As many as the task would get if the rest of the budget were shared now, within a batch.
+int BatchFor(const std::vector<TaskState>& tasks, size_t chosen, int64_t remaining, int batch) {
+  double total = 0;
+  for (const TaskState& task : tasks) total += task.done ? 0 : ExpectedGain(task);
+  const double own = ExpectedGain(tasks[chosen]);
+  const double share = std::isfinite(total) && total > 0 ? own / total : 1;
+  const int least = std::min(4, batch);
+  const auto fair = static_cast<int64_t>(std::ceil(share * static_cast<double>(remaining)));
+  const int64_t wanted = std::clamp<int64_t>(fair, least, batch);
+  return static_cast<int>(std::min(wanted, remaining));
+}
+
+}  // namespace
+
+double ExpectedGain(const TaskState& task) {
+  // Nothing is worth more than a first correct schedule.
+  if (!task.best_seconds) return std::numeric_limits<double>::max() / 1e6;
+  const double distance = *task.best_seconds - task.roofline_seconds;
+  return task.weight * std::max(distance, kLeastGain * *task.best_seconds);
+}
+
+std::optional<Share> NextShare(const std::vector<TaskState>& tasks, int64_t remaining, int batch) {
+  if (remaining <= 0) return std::nullopt;
+  if (const std::optional<size_t> untried = HeaviestUntried(tasks)) return Share{*untried, 1};
+  std::optional<size_t> chosen;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].done) continue;
+    if (!chosen || GainPerTrial(tasks[i]) > GainPerTrial(tasks[*chosen])) chosen = i;
+  }
+  if (!chosen) return std::nullopt;
+  return Share{*chosen, BatchFor(tasks, *chosen, remaining, batch)};
+}
+
+}  // namespace tunec

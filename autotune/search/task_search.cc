@@ -1,0 +1,292 @@
+#include "autotune/search/task_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "autotune/search/strategy.h"
+#include "support/random.h"
+
+namespace tunec {
+namespace {
+
+// Trials without gain after which a search ends: the more the whole model may have, the more.
+constexpr int64_t kLeastPatience = 64;
+constexpr int64_t kMostPatience = 1024;
+constexpr int64_t kPatiencePart = 8;  // of the model's trials
+constexpr size_t kTransfers = 2;
+
+double Distance(const WorkloadKey& a, const WorkloadKey& b) {
+  const auto ratio = [](double x, double y) { return std::abs(std::log2((x + 1) / (y + 1))); };
+  return ratio(a.flops, b.flops) + ratio(a.bytes, b.bytes);
+}
+
+}  // namespace
+
+TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings)
+    : weight(task.weight),
+      best_code(task_, options.target, options.accuracy),
+      task_(std::move(task)),
+      options_(options),
+      ceilings_(ceilings) {
+  key_ = MakeTuningKey(task_, options.target, options.accuracy);
+  progress.description = task_.description;
+  progress.flops = key_.workload.flops;
+  progress.bytes = key_.workload.bytes;
+  progress.arithmetic = JudgedBy("");
+}
+
+Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {
+  TUNEC_ASSIGN(records_, database.Trials(key_));
+  TUNEC_ASSIGN(progress.trials, database.CountTrials(key_));
+  for (const TrialRecord& record : records_) Take(record);
+  ShowBest();
+  TUNEC_ASSIGN(const std::optional<Convergence> converged, database.Converged(key_));
+  if (!converged) return {};
+  EnsureSpace(sketches);
+  if (converged->space != space_->Fingerprint()) {
+    history_.ForgetStaleness();
+  } else if (StillHolds(*converged)) {
+    progress.converged = converged;
+  }
+  return {};
+}
+
+// What a search was judged by may have changed since: the patience with the budget, the ceiling
+// with another measurement.
+bool TaskSearch::StillHolds(const Convergence& convergence) const {
+  switch (convergence.reason) {
+    case ConvergenceReason::kExhausted:
+      return true;
+    case ConvergenceReason::kStale:
+      return convergence.bound >= static_cast<double>(Patience());
+    case ConvergenceReason::kCeiling: {
+      // Of what has no ceiling, another arithmetic's was taken for its own.
+      const std::optional<double> peak = PeakFlops();
+      return peak && (*peak <= convergence.bound || NearCeiling());
+    }
+    case ConvergenceReason::kUnknown:
+      break;
+  }
+  return history_.Stale() >= Patience() || NearCeiling();
+}
+
+Status TaskSearch::CatchUp(const Database& database) {
+  TUNEC_ASSIGN(const int64_t recorded, database.CountTrials(key_));
+  if (recorded == progress.trials) return {};
+  progress.trials = recorded;
+  TUNEC_ASSIGN(const std::vector<TrialRecord> records, database.Trials(key_));
+  for (const TrialRecord& record : records) {
+    if (history_.Seen(record.schedule)) continue;
+    if (!space_) records_.push_back(record);
+    Take(record);
+  }
+  ShowBest();
+  return {};
+}
+
+void TaskSearch::Take(const TrialRecord& record) {
+  std::optional<Candidate> candidate;
+  if (space_) candidate = space_->Recall(record.note, record.schedule);
+  history_.Add({std::move(candidate), record.schedule, record.status, record.median_seconds});
+}
+
+Status TaskSearch::RecordConverged(Database& database, const Convergence& convergence) {
+  progress.converged = convergence;
+  return database.SetConverged(key_, convergence);
+}
+
+Status TaskSearch::ReopenBelowCeiling(Database& database) {
+  if (!progress.converged || StillHolds(*progress.converged)) return {};
+  progress.converged.reset();
+  return database.ClearConverged(key_);
+}
+
+Status TaskSearch::Reopen(Database& database, const SketchSource& sketches) {
+  EnsureSpace(sketches);
+  history_.ForgetStaleness();
+  heeds_ceiling_ = false;
+  if (!progress.converged) return {};
+  progress.converged.reset();
+  return database.ClearConverged(key_);
+}
+
+Workload TaskSearch::MakeWorkload() const {
+  return {task_.lowerings, options_.target, options_.accuracy, options_.seed};
+}
+
+void TaskSearch::EnsureSpace(const SketchSource& sketches) {
+  if (space_) return;
+  space_.emplace(sketches(task_));
+  history_ = {};
+  for (const TrialRecord& record : std::exchange(records_, {})) Take(record);
+}
+
+bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) const {
+  if (history_.Seen(candidate.schedule)) return false;
+  const auto same = [&](const Candidate& other) { return other.schedule == candidate.schedule; };
+  if (std::ranges::any_of(chosen, same)) return false;
+  chosen.push_back(std::move(candidate));
+  return true;
+}
+
+// Until something is correct, one analytic schedule at a time: the next is only needed if this
+// one fails. Afterwards the other sketches' analytic schedules join the first batch.
+void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
+  const bool any = history_.AnyOk();
+  const int sketches = any ? space_->Searched() : space_->Naive() + 1;
+  const int most = any ? count : 1;
+  for (int s = 0; s < sketches && static_cast<int>(chosen.size()) < most; ++s) {
+    Offer(chosen, space_->Initial(s));
+  }
+}
+
+Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
+                                  const Database& database) {
+  if (std::exchange(transferred_, true)) return {};
+  TUNEC_ASSIGN(std::vector<TunedWorkload> near,
+               database.NearestWorkloads(key_.workload.kind, key_.target, kScheduleVersion));
+  std::erase_if(near, [&](const TunedWorkload& other) {
+    return other.key.workload.text == key_.workload.text || other.key.policy != key_.policy;
+  });
+  std::ranges::sort(near, [&](const TunedWorkload& a, const TunedWorkload& b) {
+    const auto order = [&](const TunedWorkload& w) {
+      return std::make_tuple(Distance(w.key.workload, key_.workload), w.key.workload.text);
+    };
+    return order(a) < order(b);
+  });
+  size_t taken = 0;
+  for (const TunedWorkload& other : near) {
+    if (taken == kTransfers || static_cast<int>(chosen.size()) >= count) break;
+    std::optional<Candidate> candidate = space_->Transfer(other.best.note);
+    if (candidate && Offer(chosen, std::move(*candidate))) ++taken;
+  }
+  return {};
+}
+
+void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double spent) {
+  // Another stream for each state of the history, so that a search taken up again goes on.
+  Random random(StreamSeed(options_.seed + history_.size(), key_.workload.text));
+  const auto evolve = MakeEvolutionaryStrategy();
+  const auto descend = MakeCoordinateDescent();
+  const auto anywhere = MakeRandomStrategy();
+  const bool late = spent >= kDescendFrom;
+  for (const Strategy* strategy :
+       {late ? descend.get() : evolve.get(), late ? evolve.get() : descend.get(), anywhere.get()}) {
+    // A few more than missing: some may be chosen already.
+    const int missing = count - static_cast<int>(chosen.size());
+    if (missing <= 0) return;
+    const int asked = missing + static_cast<int>(chosen.size());
+    for (Candidate& candidate : strategy->Propose(*space_, history_, asked, random)) {
+      if (static_cast<int>(chosen.size()) == count) return;
+      Offer(chosen, std::move(candidate));
+    }
+  }
+}
+
+Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
+                                                   const Database& database) {
+  std::vector<Candidate> chosen;
+  OfferAnalytic(chosen, count);
+  if (!history_.AnyOk()) return chosen;
+  TUNEC_RETURN_IF_ERROR(OfferTransfers(chosen, count, database));
+  OfferSearched(chosen, count, spent);
+  return chosen;
+}
+
+void TaskSearch::Add(const Candidate& candidate, const TrialRecord& record) {
+  history_.Add({candidate, record.schedule, record.status, record.median_seconds});
+  ShowBest();
+}
+
+void TaskSearch::Retimed(const std::string& schedule, double seconds) {
+  history_.SetSeconds(schedule, seconds);
+  ShowBest();
+}
+
+void TaskSearch::NoteTime(const std::string& schedule, double seconds) {
+  if (progress.best_seconds && seconds >= *progress.best_seconds) return;
+  progress.best_seconds = seconds;
+  if (schedule != shown_) progress.arithmetic = JudgedBy(schedule);
+  shown_ = schedule;
+}
+
+void TaskSearch::ShowBest() {
+  progress.best_seconds = history_.Best();
+  const std::string best = history_.BestSchedule();
+  if (best != shown_) progress.arithmetic = JudgedBy(best);
+  shown_ = best;
+}
+
+// Without a schedule, or with one that cannot be read, the default lowering as it is written.
+std::optional<KernelArithmetic> TaskSearch::JudgedBy(const std::string& schedule) const {
+  const Result<Schedule> steps = ParseSchedule(schedule, "record");
+  const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
+  if (lowering == nullptr) return ArithmeticOf(task_.lowerings.front().compute, {});
+  return ArithmeticOf(*lowering, *steps);
+}
+
+int64_t TaskSearch::Patience() const {
+  return std::clamp(options_.trials / kPatiencePart, kLeastPatience, kMostPatience);
+}
+
+std::optional<double> TaskSearch::PeakFlops() const {
+  return progress.arithmetic ? ceilings_.PeakFlops(*progress.arithmetic) : std::nullopt;
+}
+
+double TaskSearch::ArithmeticSeconds() const {
+  const std::optional<double> peak = PeakFlops();
+  return peak ? key_.workload.flops / *peak : 0;
+}
+
+// Only a ceiling of arithmetic counts: small data is read from caches, faster than from memory. A
+// kernel above it is not near it: then it is no ceiling for this kernel.
+bool TaskSearch::NearCeiling() const {
+  const double rate = BestFlopsPerSecond();
+  const std::optional<double> peak = PeakFlops();
+  if (!peak || !ceilings_.Firm(*progress.arithmetic->by)) return false;
+  return rate <= *peak && rate * kNearCeiling >= *peak;
+}
+
+// Its ceiling may never have been measured: that takes a kernel that has got ahead.
+bool TaskSearch::AnotherAllowsMore() const {
+  for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
+    const auto other = JudgedBy(space_->Initial(sketch).schedule);
+    if (!other || other == progress.arithmetic) continue;
+    const std::optional<double> peak = ceilings_.PeakFlops(*other);
+    if (!peak || *peak > *PeakFlops()) return true;
+  }
+  return false;
+}
+
+double TaskSearch::BestFlopsPerSecond() const {
+  return progress.best_seconds ? key_.workload.flops / *progress.best_seconds : 0;
+}
+
+std::optional<Convergence> TaskSearch::Saturated() const {
+  const int64_t space = space_->Fingerprint();
+  if (history_.Stale() >= Patience()) {
+    return Convergence{space, ConvergenceReason::kStale, static_cast<double>(history_.Stale())};
+  }
+  if (heeds_ceiling_ && NearCeiling() && !AnotherAllowsMore()) {
+    return Convergence{space, ConvergenceReason::kCeiling, *PeakFlops()};
+  }
+  return std::nullopt;
+}
+
+std::string TaskSearch::NoteOf(const Candidate& candidate) const {
+  return fmt::format("{} by={} seed={}", space_->Describe(candidate), candidate.origin,
+                     options_.seed);
+}
+
+TaskState TaskSearch::State() const {
+  return {.weight = weight,
+          .roofline_seconds = std::max(ArithmeticSeconds(), TrafficSeconds()),
+          .best_seconds = progress.best_seconds,
+          .trials = progress.trials,
+          .stale = history_.Stale(),
+          .done = left_out || progress.converged || !progress.problem.empty()};
+}
+
+}  // namespace tunec

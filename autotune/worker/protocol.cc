@@ -1,0 +1,345 @@
+#include "autotune/worker/protocol.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "autotune/worker/verify_workload.h"
+#include "support/hash.h"
+
+namespace tunec {
+namespace {
+
+using Json = nlohmann::json;
+
+// Texts may come from a crash; JSON is UTF-8.
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Workers run code of the host alone: of a device nothing but its kind goes over, for the refusal.
+Json ToJson(const Target& target) {
+  const Host& host = target.host;
+  return {{"kind", target.Kind()},
+          {"cpu", host.cpu},
+          {"features", host.features},
+          {"vector_bits", host.vector_bits},
+          {"vector_registers", host.vector_registers},
+          {"l1", host.l1_bytes},
+          {"l2", host.l2_bytes},
+          {"l3", host.l3_bytes},
+          {"cores", host.cores},
+          {"threads", host.threads}};
+}
+
+// nlohmann's conversions to integers wrap and truncate in silence.
+template <class Integer>
+Status Get(const Json& json, const char* name, Integer least, Integer most, Integer& value) {
+  const Json& field = json.at(name);
+  const bool whole = field.is_number_integer();
+  const bool huge = field.is_number_unsigned() && field.get<uint64_t>() > uint64_t{INT64_MAX};
+  if (whole && !huge && field.get<int64_t>() >= least && field.get<int64_t>() <= most) {
+    value = static_cast<Integer>(field.get<int64_t>());
+    return {};
+  }
+  return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a whole number from {} to {}", name,
+              Dump(field), least, most);
+}
+
+constexpr int64_t kMostCacheBytes = int64_t{1} << 44;
+constexpr int kMostThreads = 4096;
+
+Result<Target> TargetFrom(const Json& json) {
+  Target target;
+  Host& host = target.host;
+  if (const std::string kind = json.at("kind").get<std::string>(); kind != target.Kind()) {
+    return Fail(ErrorCode::kInvalidArgument, "target kind '{}', wanted '{}'", kind, target.Kind());
+  }
+  json.at("cpu").get_to(host.cpu);
+  json.at("features").get_to(host.features);
+  TUNEC_RETURN_IF_ERROR(Get(json, "vector_bits", 64, 4096, host.vector_bits));
+  TUNEC_RETURN_IF_ERROR(Get(json, "vector_registers", 1, 256, host.vector_registers));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l1", 0, kMostCacheBytes, host.l1_bytes));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l2", 0, kMostCacheBytes, host.l2_bytes));
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "l3", 0, kMostCacheBytes, host.l3_bytes));
+  TUNEC_RETURN_IF_ERROR(Get(json, "cores", 1, kMostThreads, host.cores));
+  TUNEC_RETURN_IF_ERROR(Get(json, "threads", 1, kMostThreads, host.threads));
+  return target;
+}
+
+Json ToJson(const std::vector<CandidateRequest>& candidates) {
+  Json list = Json::array();
+  for (const CandidateRequest& candidate : candidates) {
+    list.push_back({{"schedule", candidate.schedule}});
+  }
+  return list;
+}
+
+std::vector<CandidateRequest> CandidatesFrom(const Json& json) {
+  std::vector<CandidateRequest> candidates;
+  for (const Json& item : json.at("candidates").get_ref<const Json::array_t&>()) {
+    candidates.push_back({item.at("schedule").get<std::string>()});
+  }
+  return candidates;
+}
+
+Json ToJson(const HelloRequest&) { return {{"request", "hello"}, {"version", kProtocolVersion}}; }
+
+Json ToJson(const PrepareRequest& request) {
+  Json lowerings = Json::array();
+  for (const NamedCompute& lowering : request.workload.lowerings) {
+    lowerings.push_back({{"name", lowering.name}, {"compute", Print(lowering.compute)}});
+  }
+  return {{"request", "prepare"},
+          {"version", kProtocolVersion},
+          {"lowerings", lowerings},
+          {"target", ToJson(request.workload.target)},
+          {"accuracy", Print(request.workload.accuracy)},
+          {"seed", request.workload.seed}};
+}
+
+Json ToJson(const MeasureRequest& request) {
+  Json json{{"request", "measure"}, {"candidates", ToJson(request.candidates)}};
+  if (request.best_seconds) json["best"] = *request.best_seconds;
+  return json;
+}
+
+Json ToJson(const RetimeRequest& request) {
+  return {{"request", "retime"},
+          {"candidates", ToJson(request.candidates)},
+          {"rounds", request.rounds}};
+}
+
+Status CheckVersion(const Json& json) {
+  if (json.at("version") == kProtocolVersion) return {};
+  return Fail(ErrorCode::kUnsupported, "the tuner speaks protocol {}, this worker {}",
+              Dump(json.at("version")), kProtocolVersion);
+}
+
+Result<HelloRequest> HelloFrom(const Json& json) {
+  TUNEC_RETURN_IF_ERROR(CheckVersion(json));
+  return HelloRequest{};
+}
+
+Result<PrepareRequest> PrepareFrom(const Json& json) {
+  TUNEC_RETURN_IF_ERROR(CheckVersion(json));
+  PrepareRequest request;
+  for (const Json& item : json.at("lowerings").get_ref<const Json::array_t&>()) {
+    NamedCompute lowering{.name = item.at("name").get<std::string>()};
+    TUNEC_ASSIGN(lowering.compute,
+                 ParseCompute(item.at("compute").get<std::string>(), lowering.name));
+    request.workload.lowerings.push_back(std::move(lowering));
+  }
+  TUNEC_ASSIGN(request.workload.target, TargetFrom(json.at("target")));
+  TUNEC_ASSIGN(request.workload.accuracy, ParseAccuracy(json.at("accuracy").get<std::string>()));
+  json.at("seed").get_to(request.workload.seed);
+  TUNEC_RETURN_IF_ERROR(Verify(request.workload));
+  return request;
+}
+
+Result<MeasureRequest> MeasureFrom(const Json& json) {
+  MeasureRequest request{.candidates = CandidatesFrom(json)};
+  if (!json.contains("best")) return request;
+  const double best = json.at("best").get<double>();
+  if (!(best > 0)) return Fail(ErrorCode::kInvalidArgument, "best is {}, wanted more than 0", best);
+  request.best_seconds = best;
+  return request;
+}
+
+Result<RetimeRequest> RetimeFrom(const Json& json) {
+  constexpr int kMostRounds = 1000;
+  RetimeRequest request{.candidates = CandidatesFrom(json)};
+  TUNEC_RETURN_IF_ERROR(Get(json, "rounds", 1, kMostRounds, request.rounds));
+  return request;
+}
+
+Result<Request> RequestFrom(const Json& json) {
+  const std::string kind = json.at("request").get<std::string>();
+  if (kind == "hello") return HelloFrom(json);
+  if (kind == "prepare") return PrepareFrom(json);
+  if (kind == "measure") return MeasureFrom(json);
+  if (kind == "retime") return RetimeFrom(json);
+  return Fail(ErrorCode::kParse, "unknown request '{}'", kind);
+}
+
+std::string HashOf(const Artifact& artifact) {
+  return StableHash(
+      fmt::format("{} {}{}", artifact.metadata.size(), artifact.metadata, artifact.object));
+}
+
+Json ToJson(const StartedEvent& event) {
+  return {{"event", "started"},
+          {"candidate", event.candidate},
+          {"stage", event.stage == Stage::kCompile ? "compile" : "measure"}};
+}
+
+Json ToJson(const CompiledEvent& event) {
+  return {{"event", "compiled"}, {"candidate", event.candidate}};
+}
+
+Json ToJson(const FinishedEvent& event) {
+  const Measurement& m = event.measurement;
+  Json json{{"event", "finished"},
+            {"candidate", event.candidate},
+            {"status", static_cast<int>(m.status)},
+            {"samples", m.samples},
+            {"message", m.message},
+            {"compile_ms", m.compile_ms},
+            {"check_ms", m.check_ms},
+            {"measure_ms", m.measure_ms}};
+  if (m.accuracy_error) json["error"] = *m.accuracy_error;
+  if (m.artifact)
+    json["code"] = {{"metadata", m.artifact->metadata}, {"hash", HashOf(*m.artifact)}};
+  return json;
+}
+
+// What stands behind the zero byte.
+std::string_view CodeOf(const Event& event) {
+  const auto* finished = std::get_if<FinishedEvent>(&event);
+  if (finished == nullptr || !finished->measurement.artifact) return {};
+  return finished->measurement.artifact->object;
+}
+
+Json ToJson(const FailedEvent& event) {
+  return {{"event", "failed"},
+          {"code", static_cast<int>(event.error.code)},
+          {"message", event.error.message}};
+}
+
+Json ToJson(const DoneEvent&) { return {{"event", "done"}}; }
+
+Result<size_t> CandidateFrom(const Json& json) {
+  int64_t candidate = 0;
+  TUNEC_RETURN_IF_ERROR(Get<int64_t>(json, "candidate", 0, INT32_MAX, candidate));
+  return static_cast<size_t>(candidate);
+}
+
+Result<FinishedEvent> FinishedFrom(const Json& json, std::string_view code) {
+  FinishedEvent event;
+  TUNEC_ASSIGN(event.candidate, CandidateFrom(json));
+  Measurement& m = event.measurement;
+  int status = 0;
+  TUNEC_RETURN_IF_ERROR(Get(json, "status", 1, static_cast<int>(TrialStatus::kIllegal), status));
+  m.status = static_cast<TrialStatus>(status);
+  json.at("samples").get_to(m.samples);
+  json.at("message").get_to(m.message);
+  json.at("compile_ms").get_to(m.compile_ms);
+  json.at("check_ms").get_to(m.check_ms);
+  json.at("measure_ms").get_to(m.measure_ms);
+  if (json.contains("error")) m.accuracy_error = json.at("error").get<double>();
+  if (!json.contains("code")) return event;
+  m.artifact = {.object = std::string(code),
+                .metadata = json.at("code").at("metadata").get<std::string>()};
+  if (HashOf(*m.artifact) == json.at("code").at("hash").get<std::string>()) return event;
+  return Fail(ErrorCode::kParse, "the code of candidate {} is not what its hash says",
+              event.candidate);
+}
+
+Result<FailedEvent> FailedFrom(const Json& json) {
+  int code = 0;
+  TUNEC_RETURN_IF_ERROR(Get(json, "code", 1, static_cast<int>(ErrorCode::kInternal), code));
+  return FailedEvent{
+      Error{static_cast<ErrorCode>(code), json.at("message").get<std::string>(), std::nullopt}};
+}
+
+Result<Event> EventFrom(const Json& json, std::string_view code) {
+  const std::string kind = json.at("event").get<std::string>();
+  if (kind == "started") {
+    const bool compile = json.at("stage").get<std::string>() == "compile";
+    TUNEC_ASSIGN(const size_t candidate, CandidateFrom(json));
+    return StartedEvent{candidate, compile ? Stage::kCompile : Stage::kMeasure};
+  }
+  if (kind == "compiled") {
+    TUNEC_ASSIGN(const size_t candidate, CandidateFrom(json));
+    return CompiledEvent{candidate};
+  }
+  if (kind == "finished") return FinishedFrom(json, code);
+  if (kind == "failed") return FailedFrom(json);
+  if (kind == "done") return DoneEvent{};
+  return Fail(ErrorCode::kParse, "unknown event '{}'", kind);
+}
+
+// nlohmann's exceptions end here.
+template <class T, class Decode>
+Result<T> Decoded(std::string_view text, const char* what, const Decode& decode) {
+  try {
+    return decode(Json::parse(text));
+  } catch (const Json::exception& problem) {
+    return Fail(ErrorCode::kParse, "malformed {}: {}", what, problem.what());
+  }
+}
+
+}  // namespace
+
+std::string Encode(const Request& request) {
+  return std::visit([](const auto& r) { return Dump(ToJson(r)); }, request);
+}
+
+Result<Request> DecodeRequest(std::string_view text) {
+  return Decoded<Request>(text, "request", RequestFrom);
+}
+
+std::string Encode(const Event& event) {
+  std::string text = std::visit([](const auto& e) { return Dump(ToJson(e)); }, event);
+  if (const std::string_view code = CodeOf(event); !code.empty()) {
+    text += '\0';
+    text += code;
+  }
+  return text;
+}
+
+Result<Event> DecodeEvent(std::string_view text) {
+  const size_t end = std::min(text.find('\0'), text.size());
+  const std::string_view code = end < text.size() ? text.substr(end + 1) : std::string_view();
+  return Decoded<Event>(text.substr(0, end), "event",
+                        [&](const Json& json) { return EventFrom(json, code); });
+}
+
+std::string EncodeTarget(const Target& target) { return Dump(ToJson(target)); }
+
+Result<Target> DecodeTarget(std::string_view text) {
+  return Decoded<Target>(text, "target", TargetFrom);
+}
+
+std::string Frame(std::string_view text) {
+  std::string frame;
+  for (int shift = 0; shift < 32; shift += 8) {
+    frame += static_cast<char>((text.size() >> shift) & 0xff);
+  }
+  return frame += text;
+}
+
+Result<std::optional<std::string>> FrameReader::Next(size_t longest) {
+  constexpr size_t kHeader = 4;
+  const size_t skipped = std::min(skip_, buffer_.size());
+  buffer_.erase(0, skipped);
+  skip_ -= skipped;
+  if (skip_ > 0 || buffer_.size() < kHeader) return std::optional<std::string>();
+  size_t length = 0;
+  for (size_t i = 0; i < kHeader; ++i) {
+    length |= static_cast<size_t>(static_cast<unsigned char>(buffer_[i])) << (8 * i);
+  }
+  if (length > longest) {
+    skip_ = kHeader + length;
+    return Fail(ErrorCode::kParse, "a frame of {} bytes, wanted at most {}", length, longest);
+  }
+  if (buffer_.size() < kHeader + length) return std::optional<std::string>();
+  std::string text = buffer_.substr(kHeader, length);
+  buffer_.erase(0, kHeader + length);
+  return std::optional(std::move(text));
+}
+
+Status SendAll(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return Fail(ErrorCode::kIo, "cannot send: {}", std::strerror(errno));
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return {};
+}
+
+}  // namespace tunec

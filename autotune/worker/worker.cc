@@ -1,0 +1,245 @@
+#include "autotune/worker/worker.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "autotune/worker/protocol.h"
+#include "autotune/worker/verify_workload.h"
+#include "jit/cpu/detect_cpu.h"
+
+namespace tunec {
+namespace {
+
+void Limit(int resource, rlim_t value) {
+  const rlimit limit{value, value};
+  // Without the limit the worker works all the same.
+  (void)setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+struct KeptBench {
+  std::string text;  // of the request that made it
+  std::unique_ptr<Workbench> bench;
+};
+
+class Server {
+ public:
+  Server(int socket, const CandidateHooks& hooks) : socket_(socket), hooks_(hooks) {}
+
+  Status Serve() {
+    FrameReader reader;
+    std::string chunk(size_t{1} << 16, '\0');
+    for (;;) {
+      const Result<std::optional<std::string>> text = reader.Next();
+      if (!text || *text) {
+        if (text) {
+          Answer(**text);
+        } else {
+          Send(FailedEvent{text.error()});
+        }
+        Send(DoneEvent{});
+        if (gone_) return {};
+        continue;
+      }
+      const ssize_t got = recv(socket_, chunk.data(), chunk.size(), 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Fail(ErrorCode::kIo, "cannot receive: {}", std::strerror(errno));
+      if (got == 0) return {};
+      reader.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
+    }
+  }
+
+ private:
+  void Answer(const std::string& text) {
+    const Result<Request> request = DecodeRequest(text);
+    if (!request) {
+      prepared_ = false;  // it may have been a workload: what follows must not meet an earlier one
+      Send(FailedEvent{request.error()});
+    } else if (const auto* prepare = std::get_if<PrepareRequest>(&*request)) {
+      Prepare(text, prepare->workload);
+    } else if (!std::holds_alternative<HelloRequest>(*request)) {
+      Handle(*request);
+    }
+  }
+
+  void Send(const Event& event) {
+    const std::string frame = Frame(Encode(event));
+    const std::lock_guard lock(mutex_);
+    if (!SendAll(socket_, frame)) gone_ = true;
+  }
+
+  // The tuner comes back to a workload for each of its batches; its oracle is kept.
+  void Prepare(const std::string& text, const Workload& workload) {
+    prepared_ = false;
+    const auto same = [&](const KeptBench& kept) { return kept.text == text; };
+    const auto known = std::ranges::find_if(benches_, same);
+    if (known != benches_.end()) {
+      std::rotate(benches_.begin(), known, known + 1);
+      prepared_ = true;
+      return;
+    }
+    if (const Status here = CheckRunsHere(workload.target); !here) {
+      Send(FailedEvent{here.error()});
+      return;
+    }
+    const int threads = workload.target.host.threads;
+    if (!pool_ || pool_->threads() != threads) {
+      benches_.clear();
+      pool_ = std::make_unique<ThreadPool>(threads);
+    }
+    Result<Workbench> bench = Prepared(workload);
+    if (!bench) {
+      Send(FailedEvent{bench.error()});
+      return;
+    }
+    benches_.insert(benches_.begin(), {text, std::make_unique<Workbench>(std::move(*bench))});
+    prepared_ = true;
+    DropOldest();
+  }
+
+  void DropOldest() {
+    constexpr size_t kMostBytes = size_t{2} << 30;
+    size_t bytes = 0;
+    size_t kept = 0;
+    for (; kept < benches_.size(); ++kept) {
+      bytes += benches_[kept].bench->Bytes();
+      if (kept > 0 && bytes > kMostBytes) break;
+    }
+    benches_.resize(kept);
+  }
+
+  Result<Workbench> Prepared(const Workload& workload) {
+    try {
+      return Workbench::Make(workload, *pool_, hooks_);
+    } catch (const std::bad_alloc&) {
+      return Fail(ErrorCode::kResourceLimit, "no memory for the workload's reference");
+    }
+  }
+
+  void Handle(const Request& request) {
+    if (!prepared_) {
+      Send(FailedEvent{MakeError(ErrorCode::kInvalidArgument, "no workload was prepared")});
+      return;
+    }
+    if (const auto* measure = std::get_if<MeasureRequest>(&request)) Measure(*measure);
+    if (const auto* retime = std::get_if<RetimeRequest>(&request)) Retime(*retime);
+  }
+
+  Workbench& Bench() { return *benches_.front().bench; }
+
+  void Measure(const MeasureRequest& request) {
+    std::vector<CompiledCandidate> compiled = CompileAll(request.candidates);
+    for (size_t i = 0; i < compiled.size() && !gone_; ++i) {
+      if (compiled[i].failure()) continue;
+      Send(StartedEvent{i, Stage::kMeasure});
+      Send(FinishedEvent{i, MeasureOne(std::move(compiled[i]), request.best_seconds)});
+    }
+  }
+
+  Measurement MeasureOne(CompiledCandidate candidate, std::optional<double> best) {
+    try {
+      return Bench().Measure(std::move(candidate), best);
+    } catch (const std::bad_alloc&) {
+      return {.status = TrialStatus::kOutOfMemory, .message = "no memory while measuring"};
+    }
+  }
+
+  void Retime(const RetimeRequest& request) {
+    std::vector<CompiledCandidate> compiled = CompileAll(request.candidates);
+    std::vector<bool> sent;
+    for (const CompiledCandidate& candidate : compiled) {
+      sent.push_back(candidate.failure().has_value());
+    }
+    const std::vector<Measurement> timed = Bench().Retime(std::move(compiled), request.rounds);
+    for (size_t i = 0; i < timed.size(); ++i) {
+      if (!sent[i]) Send(FinishedEvent{i, timed[i]});
+    }
+  }
+
+  // Sends what fails at once.
+  std::vector<CompiledCandidate> CompileAll(const std::vector<CandidateRequest>& candidates) {
+    std::vector<CompiledCandidate> compiled(candidates.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+      for (size_t i = next++; i < candidates.size() && !gone_; i = next++) {
+        Send(StartedEvent{i, Stage::kCompile});
+        compiled[i] = Bench().Compile(candidates[i]);
+        if (compiled[i].failure()) {
+          Send(FinishedEvent{i, *compiled[i].failure()});
+        } else {
+          Send(CompiledEvent{i});
+        }
+      }
+    };
+    const size_t threads =
+        std::min<size_t>(Bench().workload().target.host.threads, candidates.size());
+    std::vector<std::jthread> others;
+    for (size_t t = 1; t < threads; ++t) others.emplace_back(work);
+    work();
+    others.clear();
+    return compiled;
+  }
+
+  int socket_;
+  const CandidateHooks& hooks_;
+  std::mutex mutex_;  // guards writing to the socket
+  std::atomic<bool> gone_ = false;
+  std::unique_ptr<ThreadPool> pool_;
+  std::vector<KeptBench> benches_;  // the current one first; after the pool they run on
+  bool prepared_ = false;           // the last Prepare succeeded
+};
+
+int64_t NumberAfter(std::span<const std::string_view> words, std::string_view option) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] != option) continue;
+    int64_t value = 0;
+    (void)std::from_chars(words[i + 1].data(), words[i + 1].data() + words[i + 1].size(), value);
+    return value;
+  }
+  return 0;
+}
+
+void Confine(int64_t memory_bytes, int64_t parent) {
+  if (parent != 0) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);  // it died before we asked
+  }
+  // What a terminal or `timeout` sends to the whole group is for the tuner to act on.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(signal, SIG_IGN);
+  // LLVM is compiled without exceptions: no bad_alloc gets through it.
+  std::set_new_handler([] { _exit(kOutOfMemoryExit); });
+  Limit(RLIMIT_CORE, 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // Not RLIMIT_AS: what is only reserved costs nothing. Under a sanitizer its shadow alone is
+  // beyond any sensible limit.
+  if (memory_bytes > 0) Limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes));
+#else
+  (void)memory_bytes;
+#endif
+}
+
+}  // namespace
+
+Status ServeRequests(int socket, const CandidateHooks& hooks) {
+  return Server(socket, hooks).Serve();
+}
+
+Status ServeTuner(std::span<const std::string_view> arguments, const CandidateHooks& hooks) {
+  Confine(NumberAfter(arguments, "--memory"), NumberAfter(arguments, "--parent"));
+  constexpr int kSocket = 0;
+  return ServeRequests(kSocket, hooks);
+}
+
+}  // namespace tunec

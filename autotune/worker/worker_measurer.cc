@@ -1,0 +1,266 @@
+// One request at a time goes to the worker. What it is doing is known from its events: the set of
+// candidates in a stage, each with its deadline. The worker may end in three ways:
+//   - a deadline passes: it is killed, the candidate of that deadline has timed out;
+//   - it dies with one candidate in flight: that one crashed;
+//   - it dies with several in flight: all of them are suspects and repeated alone.
+// All others without a result are sent again to a new worker.
+#include "autotune/worker/worker_measurer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "autotune/worker/protocol.h"
+#include "autotune/worker/worker_process.h"
+
+namespace tunec {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock;
+
+SteadyTime::time_point After(double seconds) {
+  return SteadyTime::now() +
+         std::chrono::duration_cast<SteadyTime::duration>(std::chrono::duration<double>(seconds));
+}
+
+int64_t DefaultMemoryLimit() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages / 4 * 3 * page : 0;
+}
+
+// How the exchange about one request ended.
+enum class Outcome { kDone, kDied, kOverdue };
+
+class WorkerMeasurer : public Measurer {
+ public:
+  WorkerMeasurer(std::string path, WorkerLimits limits, std::function<bool()> cancelled)
+      : path_(std::move(path)), limits_(limits), cancelled_(std::move(cancelled)) {
+    if (limits_.memory_bytes == 0) limits_.memory_bytes = DefaultMemoryLimit();
+  }
+
+  Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
+                 std::optional<double> best_seconds, const OnMeasured& on_measured) override {
+    Open open;
+    for (size_t i = 0; i < candidates.size(); ++i) open.together.push_back(i);
+    for (int idle_deaths = 0; idle_deaths < 3;) {
+      if (open.together.empty() && open.alone.empty()) return {};
+      TUNEC_RETURN_IF_ERROR(Prepare(workload));
+      const Result<bool> progress = Round(candidates, best_seconds, on_measured, open);
+      // In the middle of a request the worker is of no use for another.
+      if (!progress && worker_) (void)Ended(Outcome::kDied);
+      if (!progress) return std::unexpected(progress.error());
+      idle_deaths = *progress ? 0 : idle_deaths + 1;
+    }
+    return Fail(ErrorCode::kInternal, "the worker died between candidates: {}", ending_.text);
+  }
+
+  Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
+                const OnMeasured& on_measured) override {
+    TUNEC_RETURN_IF_ERROR(Prepare(workload));
+    const RetimeRequest request{{candidates.begin(), candidates.end()}, rounds};
+    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, on_measured));
+    if (outcome == Outcome::kDone) return {};
+    return Fail(ErrorCode::kInternal, "the worker ended while timing again: {}", ending_.text);
+  }
+
+ private:
+  // The candidates without a result.
+  struct Open {
+    std::vector<size_t> together;  // to be sent in one request
+    std::vector<size_t> alone;     // suspects, to be sent one by one afterwards
+  };
+
+  // One request for candidates that are open, and what its end means for them. False when the
+  // worker died with nothing in flight.
+  Result<bool> Round(std::span<const CandidateRequest> candidates,
+                     std::optional<double> best_seconds, const OnMeasured& on_measured,
+                     Open& open) {
+    const std::vector<size_t> ids =
+        open.together.empty() ? std::vector<size_t>{open.alone.front()} : open.together;
+    MeasureRequest request{.best_seconds = best_seconds};
+    for (const size_t id : ids) request.candidates.push_back(candidates[id]);
+    std::set<size_t> finished;
+    const auto report = [&](size_t position, const Measurement& measurement) -> Status {
+      if (position >= ids.size() || !finished.insert(ids[position]).second) {
+        return Fail(ErrorCode::kInternal, "the worker answered for candidate {} unasked", position);
+      }
+      return on_measured(ids[position], measurement);
+    };
+    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, report));
+    if (outcome == Outcome::kDone && finished.size() < ids.size()) {
+      return Fail(ErrorCode::kInternal, "the worker left candidates unanswered");
+    }
+    bool progress = true;
+    if (outcome != Outcome::kDone) {
+      TUNEC_ASSIGN(progress, Blame(outcome, ids, report, open.alone));
+    }
+    std::erase_if(open.alone, [&](size_t id) { return finished.contains(id); });
+    std::erase_if(open.together, [&](size_t id) {
+      return finished.contains(id) || std::ranges::find(open.alone, id) != open.alone.end();
+    });
+    return progress;
+  }
+
+  // Has a worker that knows the workload.
+  Status Prepare(const Workload& workload) {
+    std::string wanted = Encode(PrepareRequest{workload});
+    if (worker_ && prepared_ == wanted) return {};
+    for (int attempt = 0;; ++attempt) {
+      if (!worker_) {
+        TUNEC_ASSIGN(worker_, WorkerProcess::Start(path_, limits_.memory_bytes));
+        TUNEC_RETURN_IF_ERROR(Greet());
+      }
+      prepared_.clear();
+      TUNEC_ASSIGN(const Outcome outcome, Exchange(PrepareRequest{workload}, {}));
+      if (outcome == Outcome::kDone) break;
+      if (outcome == Outcome::kOverdue) {
+        return Fail(ErrorCode::kResourceLimit, "the reference took over {} s",
+                    limits_.seconds_to_prepare);
+      }
+      if (attempt > 0) {
+        return Fail(ErrorCode::kInternal, "the worker died computing the reference: {}",
+                    ending_.text);
+      }
+    }
+    prepared_ = std::move(wanted);
+    return {};
+  }
+
+  // `why` is empty for a program that has ended: how it ended says why.
+  Status NotAWorker(const std::string& why) {
+    (void)Ended(Outcome::kDied);
+    return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
+                why.empty() ? ending_.text : why);
+  }
+
+  // Makes sure that the program just started is a worker of this build.
+  Status Greet() {
+    constexpr size_t kLongest = size_t{1} << 16;
+    const auto deadline = After(limits_.seconds_to_greet);
+    (void)worker_->Send(HelloRequest{});  // one that has ended already is met below
+    for (;;) {
+      if (cancelled_ && cancelled_()) {
+        (void)Ended(Outcome::kDied);
+        return Fail(ErrorCode::kCancelled, "cancelled");
+      }
+      const auto event = worker_->Receive(std::min(deadline, After(0.1)), kLongest);
+      if (!event) {
+        const bool gone = event.error().code == ErrorCode::kIo;
+        return NotAWorker(gone ? "" : event.error().message);
+      }
+      if (!*event && SteadyTime::now() >= deadline) {
+        return NotAWorker(fmt::format("no answer within {} s", limits_.seconds_to_greet));
+      }
+      if (!*event) continue;
+      if (std::holds_alternative<DoneEvent>(**event)) return {};
+      const auto* failed = std::get_if<FailedEvent>(&**event);
+      return NotAWorker(failed != nullptr ? failed->error.message : "an answer out of turn");
+    }
+  }
+
+  // Sends a request and hears its events until it is done or the worker has ended.
+  Result<Outcome> Exchange(const Request& request, const OnMeasured& on_measured) {
+    in_flight_.clear();
+    overdue_.reset();
+    if (!worker_->Send(request)) return Ended(Outcome::kDied);
+    std::optional<Error> failure;
+    auto idle_deadline = After(limits_.seconds_to_prepare);
+    for (;;) {
+      if (cancelled_ && cancelled_()) {
+        (void)Ended(Outcome::kDied);
+        return Fail(ErrorCode::kCancelled, "cancelled");
+      }
+      const auto deadline = NextDeadline(idle_deadline);
+      const auto event = worker_->Receive(std::min(deadline, After(0.1)));
+      if (!event && event.error().code != ErrorCode::kIo) return std::unexpected(event.error());
+      if (!event) return Ended(Outcome::kDied);
+      if (!*event) {
+        if (SteadyTime::now() < deadline) continue;
+        return Ended(Outcome::kOverdue);
+      }
+      idle_deadline = After(limits_.seconds_to_prepare);
+      if (std::holds_alternative<DoneEvent>(**event)) break;
+      if (const auto* failed = std::get_if<FailedEvent>(&**event)) failure = failed->error;
+      TUNEC_RETURN_IF_ERROR(Hear(**event, on_measured));
+    }
+    if (failure) return std::unexpected(*failure);
+    return Outcome::kDone;
+  }
+
+  Status Hear(const Event& event, const OnMeasured& on_measured) {
+    if (const auto* started = std::get_if<StartedEvent>(&event)) {
+      in_flight_[started->candidate] = After(limits_.seconds_per_candidate);
+    }
+    if (const auto* compiled = std::get_if<CompiledEvent>(&event)) {
+      in_flight_.erase(compiled->candidate);
+    }
+    const auto* finished = std::get_if<FinishedEvent>(&event);
+    if (finished == nullptr) return {};
+    in_flight_.erase(finished->candidate);
+    return on_measured(finished->candidate, finished->measurement);
+  }
+
+  // The earliest deadline of a stage; also sets `overdue_` to whose it is.
+  SteadyTime::time_point NextDeadline(SteadyTime::time_point idle) {
+    overdue_.reset();
+    SteadyTime::time_point earliest = idle;
+    for (const auto& [candidate, deadline] : in_flight_) {
+      if (overdue_ && deadline >= earliest) continue;
+      earliest = deadline;
+      overdue_ = candidate;
+    }
+    return earliest;
+  }
+
+  Outcome Ended(Outcome outcome) {
+    ending_ = worker_->Stop();
+    worker_.reset();
+    prepared_.clear();
+    return outcome;
+  }
+
+  // Gives the candidates that ended the worker their result, or marks them to be repeated alone.
+  // False when no candidate was in flight.
+  Result<bool> Blame(Outcome outcome, const std::vector<size_t>& ids, const OnMeasured& report,
+                     std::vector<size_t>& alone) {
+    if (outcome == Outcome::kOverdue) {
+      if (!overdue_) return false;
+      Measurement timed_out{.status = TrialStatus::kTimedOut};
+      timed_out.message = fmt::format("not done after {} s", limits_.seconds_per_candidate);
+      TUNEC_RETURN_IF_ERROR(report(*overdue_, timed_out));
+      return true;
+    }
+    if (in_flight_.empty()) return false;
+    if (in_flight_.size() > 1) {
+      for (const auto& [position, deadline] : in_flight_) alone.push_back(ids[position]);
+      return true;
+    }
+    Measurement crashed{.status = ending_.out_of_memory ? TrialStatus::kOutOfMemory
+                                                        : TrialStatus::kCrashed};
+    crashed.message = ending_.text;
+    TUNEC_RETURN_IF_ERROR(report(in_flight_.begin()->first, crashed));
+    return true;
+  }
+
+  std::string path_;
+  WorkerLimits limits_;
+  std::function<bool()> cancelled_;
+  std::optional<WorkerProcess> worker_;
+  std::string prepared_;  // the request that the worker was last prepared with
+  std::map<size_t, SteadyTime::time_point> in_flight_;  // position in the request -> deadline
+  std::optional<size_t> overdue_;
+  WorkerProcess::Ending ending_;
+};
+
+}  // namespace
+
+std::unique_ptr<Measurer> MakeWorkerMeasurer(std::string worker_path, WorkerLimits limits,
+                                             std::function<bool()> cancelled) {
+  return std::make_unique<WorkerMeasurer>(std::move(worker_path), limits, std::move(cancelled));
+}
+
+}  // namespace tunec

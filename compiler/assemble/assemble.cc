@@ -1,0 +1,227 @@
+#include "compiler/assemble/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/assemble/plan_arena.h"
+#include "compiler/front_end.h"
+#include "jit/cpu/load.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+class Assembler {
+ public:
+  Assembler(const FrontReport& front, const std::vector<GroupKernel>& groups,
+            const CompileOptions& options)
+      : front_(front),
+        graph_(front.graph),
+        groups_(groups),
+        views_(front.fusion.views),
+        options_(options) {
+    for (const StorageView& view : views_) view_of_.emplace(view.value, &view);
+  }
+
+  Result<ExecutablePlan> Run();
+
+ private:
+  void AddInterface();
+  void PlaceValues();
+  Status AddStep(const GroupKernel& group);
+  void AddOutputCopies();
+  Status AddIndexCheck(const UnprovenIndices& unproven);
+  Result<ValueRef> PackedWeight(const CompiledPrepack& prepack, ValueId weight);
+  Result<Kernel> Load(const KernelImage& image);
+  ValueRef RefOf(ValueId value);
+  int32_t ConstantIndex(ValueId value);
+
+  const FrontReport& front_;
+  const Graph& graph_;
+  const std::vector<GroupKernel>& groups_;
+  const std::vector<StorageView>& views_;
+  const CompileOptions& options_;
+  ExecutablePlan plan_;
+  std::map<ValueId, const StorageView*> view_of_;
+  std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
+  std::map<ValueId, int32_t> constants_;
+  std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
+  std::map<const KernelImage*, Kernel> kernels_;
+};
+
+void Assembler::AddInterface() {
+  for (const ValueId input : graph_.inputs()) {
+    const Value& value = graph_.value(input);
+    place_[input] = ValueRef::Input(static_cast<int32_t>(plan_.inputs.size()));
+    plan_.inputs.push_back({value.name, value.type.type, value.type.Shape()});
+  }
+  for (size_t i = 0; i < front_.outputs; ++i) {
+    const Value& value = graph_.value(graph_.outputs()[i]);
+    plan_.outputs.push_back({graph_.output_names()[i], value.type.type, value.type.Shape()});
+  }
+}
+
+// Values that kernels write: straight into the caller's buffer, or into the arena. Outputs that the
+// model has not lie behind everything else in the arena, where they stay until the end.
+void Assembler::PlaceValues() {
+  std::vector<ArenaStep> steps;
+  for (const GroupKernel& group : groups_)
+    steps.push_back(
+        {.group = &group.group,
+         .in_place = InPlaceValues(group.group, group.argument_names, group.code->in_place)});
+  const ArenaPlan arena = PlanArena(graph_, views_, steps);
+  for (const auto& [value, offset] : arena.offset) place_[value] = ValueRef::Arena(offset);
+  plan_.arena_bytes = arena.bytes;
+  for (const auto& [value, output] : DirectOutputs(graph_)) {
+    if (static_cast<size_t>(output) < front_.outputs) {
+      place_[value] = ValueRef::Output(output);
+      continue;
+    }
+    constexpr int64_t kAlignment = 64;
+    const int64_t offset = (plan_.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    place_[value] = ValueRef::Arena(offset);
+    plan_.arena_bytes = offset + StorageBytes(graph_.value(value));
+  }
+}
+
+int32_t Assembler::ConstantIndex(ValueId value) {
+  const auto found = constants_.find(value);
+  if (found != constants_.end()) return found->second;
+  const Array* array = graph_.ConstantOf(value);
+  TUNEC_CHECK(array != nullptr, "value {} is no constant", graph_.value(value).name);
+  const auto index = static_cast<int32_t>(plan_.constants.size());
+  // The plan keeps the array alive through the pointer's owner.
+  const auto owner = std::make_shared<const Array>(*array);
+  plan_.constants.push_back({.name = graph_.value(value).name,
+                             .bytes = static_cast<int64_t>(array->bytes()),
+                             .data = std::shared_ptr<const void>(owner, owner->data()),
+                             .alignment = static_cast<int64_t>(SizeOf(array->type()))});
+  constants_[value] = index;
+  return index;
+}
+
+ValueRef Assembler::RefOf(ValueId value) {
+  if (const auto view = view_of_.find(value); view != view_of_.end()) {
+    ValueRef ref = RefOf(view->second->owner);
+    const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
+    ref.offset += view->second->offset * size;
+    return ref;
+  }
+  const auto found = place_.find(value);
+  if (found != place_.end()) return found->second;
+  return ValueRef::Constant(ConstantIndex(value));
+}
+
+// Steps that share code share one loaded kernel.
+Result<Kernel> Assembler::Load(const KernelImage& image) {
+  const auto found = kernels_.find(&image);
+  if (found != kernels_.end()) return found->second;
+  TUNEC_ASSIGN(Kernel kernel, LoadKernel(image, options_.perf_map));
+  return kernels_[&image] = std::move(kernel);
+}
+
+Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId weight) {
+  const auto key = std::pair(weight, prepack.image.bytes);
+  if (const auto found = packed_.find(key); found != packed_.end()) {
+    return ValueRef::Constant(found->second);
+  }
+  const int32_t source = ConstantIndex(weight);
+  const auto index = static_cast<int32_t>(plan_.constants.size());
+  plan_.constants.push_back(
+      {.name = plan_.constants[source].name + ".packed", .bytes = prepack.packed_bytes});
+  Step step{.name = plan_.constants[index].name};
+  TUNEC_ASSIGN(step.kernel, Load(prepack.image));
+  step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
+  plan_.prologue.push_back(std::move(step));
+  packed_[key] = index;
+  return ValueRef::Constant(index);
+}
+
+Status Assembler::AddStep(const GroupKernel& group) {
+  const std::map<std::string, ValueId> value_of =
+      ValueOfArguments(group.group, group.argument_names);
+  Step step{.name = group.name};
+  TUNEC_ASSIGN(step.kernel, Load(group.code->image));
+  for (const std::string& argument : group.code->arguments) {
+    const auto prepack =
+        std::ranges::find(group.code->prepacks, argument, &CompiledPrepack::packed);
+    if (prepack != group.code->prepacks.end()) {
+      TUNEC_ASSIGN(const ValueRef packed, PackedWeight(*prepack, value_of.at(prepack->weight)));
+      step.arguments.push_back(packed);
+      continue;
+    }
+    const auto value = value_of.find(argument);
+    if (value == value_of.end()) {
+      return Fail(ErrorCode::kInternal, "kernel {} wants an argument {} that its group has not",
+                  group.name, argument);
+    }
+    step.arguments.push_back(RefOf(value->second));
+  }
+  plan_.steps.push_back(std::move(step));
+  return {};
+}
+
+// Outputs that no kernel wrote into place: inputs, constants, repeated outputs.
+void Assembler::AddOutputCopies() {
+  for (size_t i = 0; i < front_.outputs; ++i) {
+    const ValueId output = graph_.outputs()[i];
+    const ValueRef target = ValueRef::Output(static_cast<int32_t>(i));
+    const ValueRef source = RefOf(output);
+    if (source == target) continue;
+    plan_.steps.push_back(MakeCopyStep("copy " + graph_.output_names()[i], source, target,
+                                       StorageBytes(graph_.value(output))));
+  }
+}
+
+Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
+  const bool given = unproven.place == UnprovenIndices::Place::kInput;
+  const ValueId value = (given ? graph_.inputs() : graph_.outputs())[unproven.position];
+  if (const Array* constant = graph_.ConstantOf(value)) {
+    const Status within = CheckIndices(*constant, unproven.extent);
+    if (within) return {};
+    return Fail(ErrorCode::kInvalidArgument, "gather {}: {}", unproven.node,
+                within.error().message);
+  }
+  const ValueType& type = graph_.value(value).type;
+  plan_.index_checks.push_back({.node = unproven.node,
+                                .extent = unproven.extent,
+                                .indices = RefOf(value),
+                                .type = type.type,
+                                .count = ElementCount(type.Shape())});
+  return {};
+}
+
+Result<ExecutablePlan> Assembler::Run() {
+  plan_.threads = options_.target.host.threads;
+  AddInterface();
+  PlaceValues();
+  for (const GroupKernel& group : groups_) TUNEC_RETURN_IF_ERROR(AddStep(group));
+  AddOutputCopies();
+  for (const UnprovenIndices& unproven : front_.unproven)
+    TUNEC_RETURN_IF_ERROR(AddIndexCheck(unproven));
+  return std::move(plan_);
+}
+
+}  // namespace
+
+std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
+                                         const std::vector<BuiltKernel>& kernels) {
+  std::vector<GroupKernel> groups;
+  for (size_t g = 0; g < front.groups.size(); ++g) {
+    const GroupReport& group = front.groups[g];
+    groups.push_back({group.group, NameOfGroup(front.graph, group.group),
+                      ArgumentNames(group.lowerings[0].compute), kernels[tasks.of_group[g]].code});
+  }
+  return groups;
+}
+
+Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
+                                const CompileOptions& options) {
+  return Assembler(front, groups, options).Run();
+}
+
+}  // namespace tunec

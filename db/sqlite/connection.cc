@@ -1,0 +1,70 @@
+#include "db/sqlite/connection.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <new>
+
+#include "db/sqlite/sqlite_error.h"
+
+namespace tunec {
+
+DatabaseConnection::DatabaseConnection(std::string path, OpenMode mode,
+                                       std::unique_ptr<SQLite::Database> sqlite)
+    : path_(std::move(path)),
+      mode_(mode),
+      in_memory_(path_ == kInMemory),
+      sqlite_(std::move(sqlite)) {}
+
+DatabaseConnection::~DatabaseConnection() = default;
+
+Status DatabaseConnection::Guarded(Access access, const std::function<Status()>& body) {
+  if (access == Access::kWrite && mode_ == OpenMode::kReadOnly) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: opened for reading only", path_);
+  }
+  const std::lock_guard lock(mutex_);
+  for (;;) {
+    try {
+      Status status = InTransaction(access, body);
+      NoticeRemoval();
+      return status;
+    } catch (const SQLite::Exception& exception) {
+      Error error = ConvertSqliteError(exception, path_);
+      if (!LeaveFile(error)) return std::unexpected(std::move(error));
+    } catch (const std::bad_alloc&) {
+      return Fail(ErrorCode::kResourceLimit, "{}: out of memory", path_);
+    }
+  }
+}
+
+Status DatabaseConnection::InTransaction(Access access, const std::function<Status()>& body) {
+  // A writer takes its lock at once: one that reads first and upgrades later could be refused
+  // without waiting.
+  const auto behavior = access == Access::kWrite ? SQLite::TransactionBehavior::IMMEDIATE
+                                                 : SQLite::TransactionBehavior::DEFERRED;
+  SQLite::Transaction transaction(*sqlite_, behavior);
+  TUNEC_RETURN_IF_ERROR(body());
+  transaction.commit();
+  return {};
+}
+
+Status DatabaseConnection::Execute(const char* sql) {
+  const std::lock_guard lock(mutex_);
+  try {
+    sqlite_->exec(sql);
+    return {};
+  } catch (const SQLite::Exception& exception) {
+    return std::unexpected(ConvertSqliteError(exception, path_));
+  }
+}
+
+void DatabaseConnection::Miss(std::string reason) {
+  const std::lock_guard lock(miss_mutex_);
+  miss_reasons_.push_back(std::move(reason));
+}
+
+std::vector<std::string> DatabaseConnection::TakeMissReasons() {
+  const std::lock_guard lock(miss_mutex_);
+  return std::exchange(miss_reasons_, {});
+}
+
+}  // namespace tunec

@@ -1,0 +1,54 @@
+#include "db/sqlite/sqlite_error.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+
+#include <string_view>
+
+namespace tunec {
+namespace {
+
+// A header that names a schema format which this SQLite does not know: damage has no code of its
+// own there.
+bool IsOfUnknownFormat(const SQLite::Exception& exception) {
+  return exception.getErrorCode() == SQLITE_ERROR &&
+         std::string_view(exception.what()) == "unsupported file format";
+}
+
+}  // namespace
+
+Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& path) {
+  const char* what = exception.what();
+  if (IsOfUnknownFormat(exception)) {
+    return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
+  }
+  switch (exception.getErrorCode() & 0xff) {
+    case SQLITE_FULL:
+      return MakeError(ErrorCode::kIo, "{}: disk full: nothing was recorded ({})", path, what);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return MakeError(ErrorCode::kIo, "{}: locked by another process for {} s ({})", path,
+                       kBusyTimeoutMs / 1000, what);
+    case SQLITE_NOTADB:
+      return MakeError(ErrorCode::kParse, "{}: not a database of tunec ({})", path, what);
+    case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT:  // what we write satisfies them where the file is sound
+      return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_IOERR:
+    case SQLITE_PROTOCOL:
+    case SQLITE_NOLFS:
+      return MakeError(ErrorCode::kIo, "{}: cannot read or write the database ({})", path, what);
+    case SQLITE_NOMEM:
+    case SQLITE_TOOBIG:
+      return MakeError(ErrorCode::kResourceLimit, "{}: too big for the database ({})", path, what);
+    default:
+      return MakeError(ErrorCode::kInternal, "{}: database failure ({}, code {})", path, what,
+                       exception.getExtendedErrorCode());
+  }
+}
+
+}  // namespace tunec

@@ -1,0 +1,302 @@
+#include "db/tables/schema.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "db/tables/older_schedules.h"
+#include "db/tables/sketch_names.h"
+#include "support/hash.h"
+
+namespace tunec {
+namespace {
+
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE workloads (
+  id          INTEGER PRIMARY KEY,
+  hash        TEXT NOT NULL,
+  text        TEXT NOT NULL,
+  kind        TEXT NOT NULL,
+  description TEXT NOT NULL,
+  flops       REAL NOT NULL,
+  bytes       REAL NOT NULL
+) STRICT;
+CREATE INDEX workloads_by_hash ON workloads(hash);
+CREATE INDEX workloads_by_kind ON workloads(kind);
+
+CREATE TABLE targets (
+  id   INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX targets_by_hash ON targets(hash);
+
+CREATE TABLE tasks (
+  id               INTEGER PRIMARY KEY,
+  workload         INTEGER NOT NULL REFERENCES workloads(id),
+  target           INTEGER NOT NULL REFERENCES targets(id),
+  policy           TEXT NOT NULL,
+  schedule_version INTEGER NOT NULL,
+  converged        INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (workload, target, policy, schedule_version)
+) STRICT;
+CREATE INDEX tasks_by_target ON tasks(target);
+
+CREATE TABLE trials (
+  id             INTEGER PRIMARY KEY,
+  task           INTEGER NOT NULL REFERENCES tasks(id),
+  schedule_hash  TEXT NOT NULL,
+  schedule       TEXT NOT NULL,
+  status         INTEGER NOT NULL,
+  median_seconds REAL,
+  mad_seconds    REAL NOT NULL,
+  samples        TEXT NOT NULL,
+  accuracy_error REAL,
+  message        TEXT NOT NULL,
+  compile_ms     REAL NOT NULL,
+  check_ms       REAL NOT NULL,
+  measure_ms     REAL NOT NULL,
+  note           TEXT NOT NULL,
+  created_at     INTEGER NOT NULL,
+  tool_version   TEXT NOT NULL
+) STRICT;
+CREATE INDEX trials_by_schedule ON trials(task, schedule_hash);
+CREATE INDEX trials_by_speed ON trials(task, median_seconds, schedule_hash) WHERE status = 1;
+CREATE INDEX trials_by_date ON trials(created_at);
+
+CREATE TABLE artifacts (
+  id          INTEGER PRIMARY KEY,
+  key_hash    TEXT NOT NULL,
+  key_text    TEXT NOT NULL,
+  object      BLOB NOT NULL,
+  object_hash TEXT NOT NULL,
+  metadata    TEXT NOT NULL,
+  created_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX artifacts_by_key ON artifacts(key_hash);
+CREATE INDEX artifacts_by_date ON artifacts(created_at);
+
+CREATE TABLE machine (
+  target     INTEGER NOT NULL REFERENCES targets(id),
+  name       TEXT NOT NULL,
+  value      REAL NOT NULL,
+  text       TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (target, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW best AS
+SELECT task, trial, median_seconds, schedule FROM (
+  SELECT task, id AS trial, median_seconds, schedule,
+         row_number() OVER (PARTITION BY task ORDER BY median_seconds, schedule_hash) AS place
+  FROM trials WHERE status = 1)
+WHERE place = 1;
+)sql";
+
+void CreateVersion1(SQLite::Database& sqlite) { sqlite.exec(kVersion1); }
+
+// The hash of version 1 covers the object alone. Nothing can vouch for the metadata that was
+// kept with it, which says how the code is called: those objects are compiled again.
+void CoverWholeArtifacts(SQLite::Database& sqlite) {
+  sqlite.exec(
+      "DELETE FROM artifacts;"
+      "ALTER TABLE artifacts RENAME COLUMN object_hash TO hash");
+}
+
+// Why a search converged, and which trials count for which model's budget.
+void AddConvergenceAndCharges(SQLite::Database& sqlite) {
+  sqlite.exec(R"sql(
+ALTER TABLE tasks ADD COLUMN converged_by INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN converged_bound REAL NOT NULL DEFAULT 0;
+CREATE TABLE charges (
+  model  TEXT NOT NULL,
+  task   INTEGER NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+  trials INTEGER NOT NULL,
+  PRIMARY KEY (model, task)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX charges_by_task ON charges(task);
+)sql");
+}
+
+// Verdicts of a judge that knew nothing of steps (round, casts to integers, comparisons), and took
+// sums in another order for wrong. Those schedules are looked at anew; times stay.
+void ForgetWrongResults(SQLite::Database& sqlite) {
+  sqlite.exec(
+      "UPDATE tasks SET converged = 0 WHERE id IN (SELECT task FROM trials WHERE status = 2);"
+      "DELETE FROM trials WHERE status = 2");
+}
+
+// Sketches have names that do not change when others are added.
+void NameSketches(SQLite::Database& sqlite) {
+  SQLite::Statement trials(
+      sqlite, "SELECT id, note, schedule FROM trials WHERE note LIKE 'sketch=%/tile%'");
+  std::map<int64_t, std::string> notes;
+  while (trials.executeStep()) {
+    notes[trials.getColumn(0).getInt64()] =
+        WithNamedSketch(trials.getColumn(1).getString(), trials.getColumn(2).getString());
+  }
+  SQLite::Statement update(sqlite, "UPDATE trials SET note = ? WHERE id = ?");
+  for (const auto& [id, note] : notes) {
+    update.bind(1, note);
+    update.bind(2, id);
+    update.exec();
+    update.reset();
+  }
+}
+
+std::map<int64_t, std::string> Texts(SQLite::Statement&& rows) {
+  std::map<int64_t, std::string> texts;
+  while (rows.executeStep()) texts[rows.getColumn(0).getInt64()] = rows.getColumn(1).getString();
+  return texts;
+}
+
+// Schedules say how their copies are made: version 2 of their language. Objects are found by the
+// text of their schedule; they are compiled again.
+void SpellOutCopies(SQLite::Database& sqlite) {
+  const std::map<int64_t, std::string> workloads =
+      Texts({sqlite,
+             "SELECT tasks.id, workloads.text FROM tasks "
+             "JOIN workloads ON workloads.id = tasks.workload WHERE schedule_version = 1"});
+  SQLite::Statement update(sqlite,
+                           "UPDATE trials SET schedule = ?, schedule_hash = ? WHERE id = ?");
+  for (const auto& [task, workload] : workloads) {
+    SQLite::Statement trials(sqlite, "SELECT id, schedule FROM trials WHERE task = ?");
+    trials.bind(1, task);
+    for (const auto& [id, schedule] : Texts(std::move(trials))) {
+      const std::string spelled = WithStorageOrders(schedule, workload);
+      if (spelled == schedule) continue;
+      update.bind(1, spelled);
+      update.bind(2, StableHash(spelled));
+      update.bind(3, id);
+      update.exec();
+      update.reset();
+    }
+  }
+  sqlite.exec(
+      "UPDATE tasks SET schedule_version = 2 WHERE schedule_version = 1;"
+      "DELETE FROM artifacts");
+}
+
+constexpr Migration kMigrations[] = {
+    CreateVersion1,     CoverWholeArtifacts, AddConvergenceAndCharges,
+    ForgetWrongResults, NameSketches,        SpellOutCopies};
+
+int64_t Number(SQLite::Database& sqlite, const char* sql) {
+  return sqlite.execAndGet(sql).getInt64();
+}
+
+using Columns = std::set<std::string>;  // their names and types
+
+std::map<std::string, Columns> ColumnsOfTables(SQLite::Database& sqlite) {
+  SQLite::Statement query(sqlite,
+                          "SELECT tables.name, columns.name || ' ' || columns.type "
+                          "FROM sqlite_schema AS tables "
+                          "JOIN pragma_table_info(tables.name) AS columns "
+                          "WHERE tables.type = 'table'");
+  std::map<std::string, Columns> tables;
+  while (query.executeStep()) {
+    tables[query.getColumn(0).getString()].insert(query.getColumn(1).getString());
+  }
+  return tables;
+}
+
+/// kParse unless `sqlite` has the tables and columns that the migrations `applied` make.
+Status CheckTables(SQLite::Database& sqlite, const std::string& path,
+                   std::span<const Migration> applied) {
+  SQLite::Database sound(":memory:", SQLite::OPEN_READWRITE);
+  for (const Migration migration : applied) migration(sound);
+  const std::map<std::string, Columns> found = ColumnsOfTables(sqlite);
+  if (applied.empty() && !found.empty()) {
+    return Fail(ErrorCode::kParse, "{}: damaged: it has tables, but says that its schema is 0",
+                path);
+  }
+  for (const auto& [table, columns] : ColumnsOfTables(sound)) {
+    const auto there = found.find(table);
+    if (there == found.end()) {
+      return Fail(ErrorCode::kParse, "{}: damaged: table '{}' is missing", path, table);
+    }
+    for (const std::string& column : columns) {
+      if (there->second.contains(column)) continue;
+      return Fail(ErrorCode::kParse, "{}: damaged: table '{}' lacks the column '{}'", path, table,
+                  column);
+    }
+  }
+  return {};
+}
+
+Status CheckVersion(int64_t version, int64_t supported, const std::string& path) {
+  if (version > supported) return std::unexpected(NewerDatabase(path, version, supported));
+  if (version >= 0) return {};
+  return Fail(ErrorCode::kParse, "{}: damaged: schema {}, wanted 0 to {}", path, version,
+              supported);
+}
+
+Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
+  const int64_t id = Number(sqlite, "PRAGMA application_id");
+  if (id == kApplicationId) return {};
+  if (id != 0 || Number(sqlite, "SELECT count(*) FROM sqlite_schema") != 0) {
+    return std::unexpected(ForeignDatabase(path, id));
+  }
+  sqlite.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  return {};
+}
+
+Status ApplyMissing(SQLite::Database& sqlite, const std::string& path,
+                    std::span<const Migration> migrations) {
+  TUNEC_RETURN_IF_ERROR(ClaimIfEmpty(sqlite, path));
+  const int64_t supported = static_cast<int64_t>(migrations.size());
+  const int64_t version = Number(sqlite, "PRAGMA user_version");
+  TUNEC_RETURN_IF_ERROR(CheckVersion(version, supported, path));
+  TUNEC_RETURN_IF_ERROR(CheckTables(sqlite, path, migrations.first(static_cast<size_t>(version))));
+  for (int64_t i = version; i < supported; ++i) migrations[i](sqlite);
+  sqlite.exec(fmt::format("PRAGMA user_version = {}", supported));
+  return {};
+}
+
+bool IsAt(SQLite::Database& sqlite, size_t version) {
+  return Number(sqlite, "PRAGMA application_id") == kApplicationId &&
+         Number(sqlite, "PRAGMA user_version") == static_cast<int64_t>(version);
+}
+
+}  // namespace
+
+std::span<const Migration> Migrations() { return kMigrations; }
+
+int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
+
+Status Migrate(SQLite::Database& sqlite, const std::string& path,
+               std::span<const Migration> migrations) {
+  // Without this look a mere opening would have to wait for every writer.
+  if (IsAt(sqlite, migrations.size())) return {};
+  SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
+  TUNEC_RETURN_IF_ERROR(ApplyMissing(sqlite, path, migrations));
+  transaction.commit();
+  return {};
+}
+
+Status CheckSchema(SQLite::Database& sqlite, const std::string& path) {
+  const int64_t version = Number(sqlite, "PRAGMA user_version");
+  TUNEC_RETURN_IF_ERROR(CheckVersion(version, SchemaVersion(), path));
+  return CheckTables(sqlite, path, Migrations().first(static_cast<size_t>(version)));
+}
+
+bool HasCurrentSchema(SQLite::Database& sqlite) { return IsAt(sqlite, Migrations().size()); }
+
+Error ForeignDatabase(const std::string& path, int64_t application_id) {
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "{}: belongs to another program (application id {:#x}, wanted {:#x}): "
+                   "left as it is",
+                   path, static_cast<uint32_t>(application_id),
+                   static_cast<uint32_t>(kApplicationId));
+}
+
+Error NewerDatabase(const std::string& path, int64_t version, int64_t supported) {
+  return MakeError(ErrorCode::kUnsupported,
+                   "{}: schema {} was written by a newer tunec, wanted at most {}", path, version,
+                   supported);
+}
+
+}  // namespace tunec

@@ -1,0 +1,45 @@
+// The fields of an AttributeProto. Internal to graph/onnx.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/onnx/file/wire_format.h"
+
+namespace tunec::onnx_import {
+
+/// AttributeProto.AttributeType, as far as there are counterparts.
+enum class AttributeKind : uint64_t {
+  kFloat = 1,
+  kInt = 2,
+  kString = 3,
+  kTensor = 4,
+  kGraph = 5,
+  kFloats = 6,
+  kInts = 7,
+  kStrings = 8,
+};
+
+struct RawAttribute {
+  std::string name;
+  std::string reference;  // ref_attr_name
+  AttributeKind kind{};
+  double number = 0;
+  int64_t integer = 0;
+  std::string text;
+  std::vector<double> numbers;
+  std::vector<int64_t> integers;
+  std::vector<std::string> texts;
+  Pieces tensor;
+  Pieces graph;
+};
+
+/// Nothing when the bytes are malformed.
+std::optional<RawAttribute> ReadAttribute(Bytes bytes);
+
+/// The name in onnx.proto: "TYPE_PROTO".
+std::string Name(AttributeKind kind);
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,297 @@
+#include "graph/onnx/file/parse_tensor.h"
+
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/sizes.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// What a tensor's bytes must be.
+struct Wanted {
+  DataType type;
+  std::vector<int64_t> shape;
+  int64_t elements;
+  size_t bytes() const { return static_cast<size_t>(elements) * SizeOf(type); }
+};
+
+Result<Wanted> ReadWanted(const OnnxTensor& tensor) {
+  // 1 TiB is far above what can be loaded, and far below where sizes in bytes overflow.
+  constexpr int64_t kMostElements = int64_t{1} << 37;
+  TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type));
+  std::vector<int64_t> shape = tensor.dims;
+  const int64_t elements = ElementCount(shape);
+  if (!IsShape(shape) || elements > kMostElements) {
+    return Fail(ErrorCode::kParse, "shape [{}] has a negative dimension or too many elements",
+                fmt::join(shape, ","));
+  }
+  return Wanted{type, std::move(shape), elements};
+}
+
+Array CopyOf(const Wanted& wanted, const std::byte* data) {
+  Array array(wanted.type, wanted.shape);
+  if (wanted.elements > 0) std::memcpy(array.mutable_data(), data, wanted.bytes());
+  return array;
+}
+
+/// Shares the bytes when they are aligned to the element, else copies them.
+Array ShareOrCopy(const Wanted& wanted, std::shared_ptr<const void> owner, const std::byte* data) {
+  if (reinterpret_cast<uintptr_t>(data) % SizeOf(wanted.type) != 0) return CopyOf(wanted, data);
+  return Array(wanted.type, wanted.shape, std::move(owner), {data, wanted.bytes()});
+}
+
+/// A copy on huge pages, aligned to 64 or more. Small pages would cost more than all else in an
+/// import: their faults take two seconds per GiB.
+std::shared_ptr<const std::byte> CopyToLargePages(Bytes bytes) {
+  constexpr size_t kPage = 2 << 20;
+  const size_t page = bytes.size() < kPage ? 64 : kPage;
+  const size_t rounded = (bytes.size() + page - 1) / page * page;
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
+  if (memory == nullptr) throw std::bad_alloc();  // import.cc turns it into an error
+  std::shared_ptr<const std::byte> owner(
+      memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
+  if (page == kPage) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: may fail
+  std::memcpy(memory, bytes.data(), bytes.size());
+  return owner;
+}
+
+Result<Array> DecodeRaw(Bytes raw, const Wanted& wanted) {
+  constexpr size_t kLeastOnLargePages = 64 << 10;
+  if (raw.size() != wanted.bytes()) {
+    return Fail(ErrorCode::kParse, "raw data has {} bytes, wanted {} for {} elements of {}",
+                raw.size(), wanted.bytes(), wanted.elements, Name(wanted.type));
+  }
+  if (raw.size() < kLeastOnLargePages) return CopyOf(wanted, raw.data());
+  const auto copy = CopyToLargePages(raw);
+  return Array(wanted.type, wanted.shape, copy, {copy.get(), raw.size()});
+}
+
+/// Elements kept in a typed field: one per entry, narrowed to the element type.
+template <class Element>
+Result<Array> DecodeField(const std::vector<uint64_t>& field, const Wanted& wanted) {
+  if (static_cast<int64_t>(field.size()) != wanted.elements) {
+    return Fail(ErrorCode::kParse, "data field has {} elements, wanted {}", field.size(),
+                wanted.elements);
+  }
+  Array array(wanted.type, wanted.shape);
+  if (wanted.elements == 0) return array;
+  auto* out = reinterpret_cast<Element*>(array.mutable_data());
+  for (const uint64_t value : field) *out++ = static_cast<Element>(value);
+  return array;
+}
+
+Result<Array> DecodeFields(const OnnxTensor& tensor, const Wanted& wanted) {
+  switch (wanted.type) {
+    case DataType::kF32:
+      return DecodeField<uint32_t>(tensor.float_data, wanted);
+    case DataType::kF64:
+      return DecodeField<uint64_t>(tensor.double_data, wanted);
+    case DataType::kI64:
+      return DecodeField<uint64_t>(tensor.int64_data, wanted);
+    case DataType::kU64:
+      return DecodeField<uint64_t>(tensor.uint64_data, wanted);
+    case DataType::kU32:
+      return DecodeField<uint32_t>(tensor.uint64_data, wanted);
+    case DataType::kI32:
+      return DecodeField<uint32_t>(tensor.int32_data, wanted);
+    case DataType::kI16:
+    case DataType::kU16:
+    case DataType::kF16:  // bits, not values
+    case DataType::kBF16:
+      return DecodeField<uint16_t>(tensor.int32_data, wanted);
+    case DataType::kI8:
+    case DataType::kU8:
+      return DecodeField<uint8_t>(tensor.int32_data, wanted);
+    case DataType::kBool: {
+      std::vector<uint64_t> bits = tensor.int32_data;
+      for (uint64_t& bit : bits) bit = static_cast<uint32_t>(bit) != 0 ? 1 : 0;
+      return DecodeField<uint8_t>(bits, wanted);
+    }
+  }
+  return Fail(ErrorCode::kInternal, "unknown element type");
+}
+
+Result<uint64_t> ParseNumber(const std::string& key, const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Fail(ErrorCode::kParse, "external data {} is '{}', wanted a non-negative number", key,
+                text);
+  }
+  return value;
+}
+
+Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, ExternalFiles& files) {
+  std::string location;
+  uint64_t offset = 0;
+  uint64_t length = wanted.bytes();
+  for (const auto& [key, value] : tensor.external_data) {
+    if (key == "location") location = value;
+    if (key == "offset") {
+      TUNEC_ASSIGN(offset, ParseNumber(key, value));
+    }
+    if (key == "length") {
+      TUNEC_ASSIGN(length, ParseNumber(key, value));
+    }
+  }
+  if (length != wanted.bytes()) {
+    return Fail(ErrorCode::kParse, "external data has {} bytes, wanted {} for {} elements of {}",
+                length, wanted.bytes(), wanted.elements, Name(wanted.type));
+  }
+  TUNEC_ASSIGN(const auto file, files.Open(location));
+  const size_t available = file->bytes().size();
+  if (offset > available || length > available - offset) {
+    return Fail(ErrorCode::kParse, "external data [{}, +{}) lies outside '{}' of {} bytes", offset,
+                length, location, available);
+  }
+  return ShareOrCopy(wanted, file, file->bytes().data() + offset);
+}
+
+Result<Array> Decode(const OnnxTensor& tensor, ExternalFiles& files) {
+  TUNEC_ASSIGN(const Wanted wanted, ReadWanted(tensor));
+  if (tensor.in_segments) return Fail(ErrorCode::kUnsupported, "tensor comes in segments");
+  if (tensor.is_external) return DecodeExternal(tensor, wanted, files);
+  if (tensor.raw_data) return DecodeRaw(*tensor.raw_data, wanted);
+  return DecodeFields(tensor, wanted);
+}
+
+bool Append(std::vector<uint64_t>& numbers, const WireField& field, WireType element) {
+  const auto more = RepeatedNumbers(field, element);
+  if (more) numbers.insert(numbers.end(), more->begin(), more->end());
+  return more.has_value();
+}
+
+bool AppendExternal(OnnxTensor& tensor, Bytes entry) {
+  auto& [key, value] = tensor.external_data.emplace_back();
+  WireReader fields(entry);
+  while (const auto field = fields.Next()) {
+    if (field->tag == BytesTag(1)) key = field->Text();
+    if (field->tag == BytesTag(2)) value = field->Text();
+  }
+  return !fields.Malformed();
+}
+
+/// False where the field's content is malformed.
+bool TakeField(OnnxTensor& tensor, const WireField& field) {
+  constexpr uint64_t kExternal = 1;
+  switch (field.tag) {
+    case VarintTag(1):
+    case BytesTag(1): {
+      const auto dims = RepeatedNumbers(field, WireType::kVarint);
+      if (dims) tensor.dims.insert(tensor.dims.end(), dims->begin(), dims->end());
+      return dims.has_value();
+    }
+    case VarintTag(2):
+      tensor.data_type = static_cast<int32_t>(field.number);
+      return true;
+    case BytesTag(3):
+      tensor.in_segments = true;
+      return true;
+    case FloatTag(4):
+    case BytesTag(4):
+      return Append(tensor.float_data, field, WireType::kFixed32);
+    case VarintTag(5):
+    case BytesTag(5):
+      return Append(tensor.int32_data, field, WireType::kVarint);
+    case VarintTag(7):
+    case BytesTag(7):
+      return Append(tensor.int64_data, field, WireType::kVarint);
+    case BytesTag(8):
+      tensor.name = field.Text();
+      return true;
+    case BytesTag(9):
+      tensor.raw_data = field.bytes;
+      return true;
+    case DoubleTag(10):
+    case BytesTag(10):
+      return Append(tensor.double_data, field, WireType::kFixed64);
+    case VarintTag(11):
+    case BytesTag(11):
+      return Append(tensor.uint64_data, field, WireType::kVarint);
+    case BytesTag(13):
+      return AppendExternal(tensor, field.bytes);
+    case VarintTag(14):
+      tensor.is_external = field.number == kExternal;
+      return true;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::optional<OnnxTensor> ReadTensor(const Pieces& pieces) {
+  OnnxTensor tensor;
+  for (const Bytes piece : pieces) {
+    WireReader fields(piece);
+    while (const auto field = fields.Next())
+      if (!TakeField(tensor, *field)) return std::nullopt;
+    if (fields.Malformed()) return std::nullopt;
+  }
+  return tensor;
+}
+
+Result<DataType> DataTypeOf(int64_t onnx_type) {
+  switch (onnx_type) {
+    case kFloat:
+      return DataType::kF32;
+    case kDouble:
+      return DataType::kF64;
+    case kFloat16:
+      return DataType::kF16;
+    case kBfloat16:
+      return DataType::kBF16;
+    case kInt8:
+      return DataType::kI8;
+    case kInt16:
+      return DataType::kI16;
+    case kInt32:
+      return DataType::kI32;
+    case kInt64:
+      return DataType::kI64;
+    case kUint8:
+      return DataType::kU8;
+    case kUint16:
+      return DataType::kU16;
+    case kUint32:
+      return DataType::kU32;
+    case kUint64:
+      return DataType::kU64;
+    case kBool:
+      return DataType::kBool;
+    case kString:
+      return Fail(ErrorCode::kUnsupported, "element type string is not supported");
+    default:
+      return Fail(ErrorCode::kUnsupported, "element type {} is not supported", onnx_type);
+  }
+}
+
+Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string& location) {
+  if (!folder_) {
+    return Fail(ErrorCode::kUnsupported, "external data '{}' of a model that is not a file",
+                location);
+  }
+  const auto known = files_.find(location);
+  if (known != files_.end()) return known->second;
+  TUNEC_ASSIGN(auto file, MappedFile::OpenConfined(*folder_, location));
+  return files_.emplace(location, std::move(file)).first->second;
+}
+
+Result<Array> DecodeTensor(const OnnxTensor& tensor, ExternalFiles& files) {
+  auto array = Decode(tensor, files);
+  if (!array) {
+    return Fail(array.error().code, "tensor '{}': {}", tensor.name, array.error().message);
+  }
+  return array;
+}
+
+}  // namespace tunec::onnx_import

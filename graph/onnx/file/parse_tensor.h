@@ -1,0 +1,71 @@
+// Decoding TensorProto. Internal to graph/onnx.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/onnx/file/mapped_file.h"
+#include "graph/onnx/file/wire_format.h"
+#include "ir/array.h"
+#include "ir/data_type.h"
+#include "support/error.h"
+
+namespace tunec::onnx_import {
+
+/// TensorProto.DataType, as far as there are counterparts.
+enum OnnxType : int64_t {
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16,
+};
+
+/// ONNX's number for an element type; strings, complex and sub-byte types have no counterpart.
+Result<DataType> DataTypeOf(int64_t onnx_type);
+
+/// The files that a model's external tensors lie in, each mapped once.
+class ExternalFiles {
+ public:
+  explicit ExternalFiles(std::optional<std::string> folder) : folder_(std::move(folder)) {}
+  Result<std::shared_ptr<const MappedFile>> Open(const std::string& location);
+
+ private:
+  std::optional<std::string> folder_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+};
+
+/// A TensorProto whose bytes are still those of the file.
+struct OnnxTensor {
+  std::string name;
+  std::vector<int64_t> dims;
+  int64_t data_type = 0;
+  bool in_segments = false;
+  bool is_external = false;
+  std::optional<Bytes> raw_data;
+  // Elements in typed fields: the bits of floats and doubles, the values of integers.
+  std::vector<uint64_t> float_data, double_data, int32_data, int64_data, uint64_data;
+  std::vector<std::pair<std::string, std::string>> external_data;  // key, value
+};
+
+/// Nothing when the bytes are malformed.
+std::optional<OnnxTensor> ReadTensor(const Pieces& pieces);
+
+/// The tensor's elements, copied once. Sizes are checked against the shape; errors name the tensor.
+Result<Array> DecodeTensor(const OnnxTensor& tensor, ExternalFiles& files);
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,13 @@
+// The whole table of operators, for documentation. Internal to graph/onnx.
+#pragma once
+
+#include <vector>
+
+#include "graph/onnx/handlers/handlers.h"
+
+namespace tunec::onnx_import {
+
+/// By domain and name.
+std::vector<const Handler*> AllHandlers();
+
+}  // namespace tunec::onnx_import

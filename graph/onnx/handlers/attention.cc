@@ -1,0 +1,249 @@
+// Attention (opset 23 to 25) as the operator `attention`: heads are split off by views, a cache
+// of earlier keys is put before the new ones, and what limits the keys of a query besides the
+// mask becomes `causal` or part of the mask.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "graph/onnx/handlers/formula.h"
+#include "graph/onnx/handlers/handlers.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+enum Input : size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kValidKeys };
+enum Output : size_t { kY, kPresentKey, kPresentValue, kScores };
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// [B, S, H*D] as [B, H, S, D]; four axes stay.
+Result<Operand> SplitHeads(const NodeContext& node, const Operand& x, const char* heads_name) {
+  if (x->rank() == 4) return x;
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 4));
+  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
+  const auto [batch, sequence, width] = extents;
+  TUNEC_ASSIGN(const int64_t heads, node.Int(heads_name, 0));
+  if (heads < 1 || width % heads != 0)
+    return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a divisor of {}", heads_name, heads,
+                width);
+  TUNEC_ASSIGN(const Operand split, node.Reshape(x, {batch, sequence, heads, width / heads}));
+  return node.Transpose(split, {0, 2, 1, 3});
+}
+
+Result<Operand> MergeHeads(const NodeContext& node, const Operand& x) {
+  TUNEC_ASSIGN(const Operand moved, node.Transpose(x, {0, 2, 1, 3}));
+  TUNEC_ASSIGN(const auto extents, node.Extents<4>(x));
+  const auto [batch, heads, sequence, size] = extents;
+  return node.Reshape(moved, {batch, sequence, heads * size});
+}
+
+/// The earlier keys (or values) and the new ones.
+Result<Operand> WithPast(const NodeContext& node, const Operand& x, size_t past) {
+  if (!node.HasInput(past)) return x;
+  return node.Emit(Op::kConcat, {node.OptionalInput(past), x}, {{"axis", int64_t{2}}});
+}
+
+struct Limits {
+  bool causal = false;
+  int64_t left = -1, right = -1;  // of a window of keys around the query's own; -1: none
+  bool HasWindow() const { return left >= 0 || right >= 0; }
+};
+
+struct Parts {
+  Operand q, k, v;
+  Operand mask;   // null: none
+  Operand valid;  // keys of each batch that count, or null
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t past = 0;  // keys of a cache, the first ones
+  Limits limits;
+  double scale = 1, softcap = 0;
+};
+
+/// 0, 1, ... below `count` along a last axis, or along the one before it.
+Result<Operand> Row(const NodeContext& node, int64_t count) { return Iota(node, 0, count).Take(); }
+Result<Operand> Column(const NodeContext& node, int64_t count) {
+  return Iota(node, 0, count).Unsqueeze(1).Take();
+}
+
+Operand Number(const NodeContext& node, int64_t value) { return node.Constant(IntArray({value})); }
+
+Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b) {
+  return a == nullptr ? Result<Operand>(b) : node.Emit(Op::kAnd, {a, b});
+}
+
+/// Which keys the limits and the lengths of the batches allow, broadcasting to [B, H, S, T]; null
+/// when all, or when `causal` alone says it.
+Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
+  TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
+  Operand allowed;
+  TUNEC_ASSIGN(Operand place, Column(node, parts.queries));  // of the query among the keys
+  if (parts.valid != nullptr) {
+    TUNEC_ASSIGN(const auto batch, node.Extents<1>(parts.valid));
+    TUNEC_ASSIGN(const Operand valid, node.Reshape(parts.valid, {batch[0], 1, 1, 1}));
+    TUNEC_ASSIGN(allowed, node.Emit(Op::kLt, {key, valid}));
+    const bool own_offset = parts.past == 0;
+    if (own_offset) {
+      TUNEC_ASSIGN(const Operand first, node.Emit(Op::kSub, {valid, Number(node, parts.queries)}));
+      TUNEC_ASSIGN(place, node.Emit(Op::kAdd, {place, first}));
+    }
+  } else {
+    TUNEC_ASSIGN(place, node.Emit(Op::kAdd, {place, Number(node, parts.past)}));
+  }
+  if (parts.limits.causal && parts.valid != nullptr) {
+    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, place}));
+    TUNEC_ASSIGN(allowed, And(node, allowed, before));
+  }
+  if (!parts.limits.HasWindow()) return allowed;
+  TUNEC_ASSIGN(const Operand distance, node.Emit(Op::kSub, {place, key}));
+  if (parts.limits.left >= 0) {
+    TUNEC_ASSIGN(const Operand near,
+                 node.Emit(Op::kLe, {distance, Number(node, parts.limits.left)}));
+    TUNEC_ASSIGN(allowed, And(node, allowed, near));
+  }
+  if (parts.limits.right >= 0) {
+    TUNEC_ASSIGN(const Operand near,
+                 node.Emit(Op::kGe, {distance, Number(node, -parts.limits.right)}));
+    TUNEC_ASSIGN(allowed, And(node, allowed, near));
+  }
+  return allowed;
+}
+
+/// A mask for the first keys only hides the others.
+Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t keys) {
+  if (mask->rank() == 0) return mask;
+  TUNEC_ASSIGN(const int64_t masked, node.Extent(mask, -1));
+  if (masked == keys) return mask;
+  if (masked > keys)
+    return Fail(ErrorCode::kInvalidArgument, "the mask is for {} keys, there are {}", masked, keys);
+  std::vector<int64_t> pads(2 * mask->shape.size(), 0);
+  pads.back() = keys - masked;
+  const double hidden = mask->type == DataType::kBool ? 0 : -kInfinity;
+  return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
+}
+
+Result<Operand> JoinMasks(const NodeContext& node, const Operand& mask, const Operand& allowed) {
+  if (mask == nullptr || allowed == nullptr) return mask == nullptr ? allowed : mask;
+  if (mask->type == DataType::kBool) return And(node, mask, allowed);
+  return node.Emit(Op::kWhere, {allowed, mask, node.Scalar(-kInfinity, mask->type)});
+}
+
+Result<Parts> ReadParts(const NodeContext& node) {
+  Parts parts;
+  TUNEC_ASSIGN(const Operand q, node.Input(kQ));
+  TUNEC_ASSIGN(const Operand k, node.Input(kK));
+  TUNEC_ASSIGN(const Operand v, node.Input(kV));
+  TUNEC_ASSIGN(parts.q, SplitHeads(node, q, "q_num_heads"));
+  TUNEC_ASSIGN(parts.k, SplitHeads(node, k, "kv_num_heads"));
+  TUNEC_ASSIGN(parts.v, SplitHeads(node, v, "kv_num_heads"));
+  TUNEC_ASSIGN(parts.k, node.Cast(parts.k, q->type));
+  TUNEC_ASSIGN(parts.v, node.Cast(parts.v, q->type));
+  TUNEC_ASSIGN(const int64_t own_keys, node.Extent(parts.k, 2));
+  TUNEC_ASSIGN(parts.k, WithPast(node, parts.k, kPastKey));
+  TUNEC_ASSIGN(parts.v, WithPast(node, parts.v, kPastValue));
+  TUNEC_ASSIGN(parts.queries, node.Extent(parts.q, 2));
+  TUNEC_ASSIGN(parts.keys, node.Extent(parts.k, 2));
+  parts.past = parts.keys - own_keys;
+  parts.valid = node.OptionalInput(kValidKeys);
+  TUNEC_ASSIGN(const int64_t causal, node.Int("is_causal", 0));
+  TUNEC_ASSIGN(const int64_t left, node.Int("left_window_size", -1));
+  TUNEC_ASSIGN(const int64_t right, node.Int("right_window_size", -1));
+  parts.limits = {.causal = causal != 0, .left = left, .right = right};
+  TUNEC_ASSIGN(const int64_t size, node.Extent(parts.q, 3));
+  TUNEC_ASSIGN(parts.scale, node.Float("scale", 1 / std::sqrt(static_cast<double>(size))));
+  TUNEC_ASSIGN(parts.softcap, node.Float("softcap", 0));
+  if (node.HasInput(kMask)) {
+    TUNEC_ASSIGN(parts.mask, PaddedMask(node, node.OptionalInput(kMask), parts.keys));
+    if (parts.mask->type != DataType::kBool) {
+      TUNEC_ASSIGN(parts.mask, node.Cast(parts.mask, q->type));
+    }
+  }
+  TUNEC_ASSIGN(const Operand allowed, AllowedKeys(node, parts));
+  TUNEC_ASSIGN(parts.mask, JoinMasks(node, parts.mask, allowed));
+  return parts;
+}
+
+/// k with each head repeated for its group of query heads.
+Result<Operand> RepeatedKeys(const NodeContext& node, const Parts& parts) {
+  TUNEC_ASSIGN(const auto extents, node.Extents<4>(parts.k));
+  TUNEC_ASSIGN(const int64_t query_heads, node.Extent(parts.q, 1));
+  const auto [batch, heads, keys, size] = extents;
+  const int64_t group = heads == 0 ? 1 : query_heads / heads;
+  if (group == 1) return parts.k;
+  TUNEC_ASSIGN(const Operand apart, node.Reshape(parts.k, {batch, heads, 1, keys, size}));
+  TUNEC_ASSIGN(const Operand repeated, node.Expand(apart, {batch, heads, group, keys, size}));
+  return node.Reshape(repeated, {batch, heads * group, keys, size});
+}
+
+/// The optional output: the scores, softly capped (mode 1), masked (2), as weights (3).
+Result<Operand> Scores(const NodeContext& node, const Parts& parts, int64_t mode) {
+  const DataType type = parts.q->type;
+  TUNEC_ASSIGN(const Operand k, RepeatedKeys(node, parts));
+  TUNEC_ASSIGN(Operand x, node.Emit(Op::kMatmul, {parts.q, k}, {{"transpose_b", int64_t{1}}}));
+  TUNEC_ASSIGN(x, node.Emit(Op::kMul, {x, node.Scalar(parts.scale, type)}));
+  if (mode == 0) return x;
+  if (parts.softcap > 0) {
+    const Operand cap = node.Scalar(parts.softcap, type);
+    TUNEC_ASSIGN(x, node.Emit(Op::kDiv, {x, cap}));
+    TUNEC_ASSIGN(x, node.Emit(Op::kTanh, {x}));
+    TUNEC_ASSIGN(x, node.Emit(Op::kMul, {x, cap}));
+  }
+  if (mode == 1) return x;
+  const Operand hidden = node.Scalar(-kInfinity, type);
+  if (parts.mask != nullptr) {
+    TUNEC_ASSIGN(x, parts.mask->type == DataType::kBool
+                        ? node.Emit(Op::kWhere, {parts.mask, x, hidden})
+                        : node.Emit(Op::kAdd, {x, parts.mask}));
+  }
+  if (parts.limits.causal && parts.valid == nullptr) {
+    TUNEC_ASSIGN(const Operand last, Column(node, parts.queries));
+    TUNEC_ASSIGN(const Operand place, node.Emit(Op::kAdd, {last, Number(node, parts.past)}));
+    TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
+    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, place}));
+    TUNEC_ASSIGN(x, node.Emit(Op::kWhere, {before, x, hidden}));
+  }
+  if (mode == 2) return x;
+  TUNEC_ASSIGN(const Operand most,
+               node.Emit(Op::kReduceMax, {x}, {{"axes", std::vector<int64_t>{3}}}));
+  TUNEC_ASSIGN(const Operand empty, node.Emit(Op::kEq, {most, hidden}));
+  TUNEC_ASSIGN(const Operand weights, node.Emit(Op::kSoftmax, {x}, {{"axis", int64_t{3}}}));
+  return node.Emit(Op::kWhere, {empty, node.Scalar(0, type), weights});
+}
+
+Result<Operands> Attention(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Parts parts, ReadParts(node));
+  Operands inputs = {parts.q, parts.k, parts.v};
+  if (parts.mask != nullptr) inputs.push_back(parts.mask);
+  Attributes attributes = {
+      {"scale", parts.scale}, {"softcap", parts.softcap}, {"empty_rows", "zero"}};
+  if (parts.limits.causal && parts.valid == nullptr) {
+    attributes["causal"] = int64_t{1};
+    attributes["causal_offset"] = parts.past;
+  }
+  TUNEC_ASSIGN(Operand y, node.Emit(op, inputs, std::move(attributes)));
+  TUNEC_ASSIGN(const Operand q, node.Input(kQ));
+  if (q->rank() == 3) {
+    TUNEC_ASSIGN(y, MergeHeads(node, y));
+  }
+  Operands outputs = {y};
+  if (node.num_outputs() > kPresentKey) outputs.push_back(parts.k);
+  if (node.num_outputs() > kPresentValue) outputs.push_back(parts.v);
+  if (node.num_outputs() <= kScores) return outputs;
+  TUNEC_ASSIGN(const int64_t mode, node.Int("qk_matmul_output_mode", 0));
+  if (mode < 0 || mode > 3) {
+    return Fail(ErrorCode::kInvalidArgument, "qk_matmul_output_mode is {}, wanted 0 to 3", mode);
+  }
+  TUNEC_ASSIGN(const Operand scores, Scores(node, parts, mode));
+  outputs.push_back(scores);
+  return outputs;
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"Attention", 23, Attention, Op::kAttention},
+});
+
+}  // namespace
+
+std::span<const Handler> AttentionHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,198 @@
+// Convolutions.
+#include <algorithm>
+#include <array>
+
+#include "graph/onnx/handlers/formula.h"
+#include "graph/onnx/handlers/handlers.h"
+#include "graph/onnx/handlers/window.h"
+#include "ir/sizes.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+Operands WithBias(const NodeContext& node, Operand x, Operand w) {
+  Operands operands{std::move(x), std::move(w)};
+  if (node.HasInput(2)) operands.push_back(node.OptionalInput(2));
+  return operands;
+}
+
+struct ConvOperands {
+  Operand x;
+  Operand w;
+  std::vector<int64_t> sizes;  // of x's spatial axes
+  Window window;
+  int64_t group = 1;
+};
+
+Result<ConvOperands> Read(const NodeContext& node) {
+  ConvOperands conv;
+  TUNEC_ASSIGN(conv.x, node.Input(0));
+  TUNEC_ASSIGN(conv.w, node.Input(1));
+  TUNEC_ASSIGN(conv.sizes, SpatialSizes(conv.x));
+  if (conv.w->rank() != conv.x->rank()) {
+    return Fail(ErrorCode::kInvalidArgument, "filter has rank {}, wanted the input's rank {}",
+                conv.w->rank(), conv.x->rank());
+  }
+  TUNEC_ASSIGN(conv.group, node.Int("group", 1));
+  TUNEC_ASSIGN(conv.window, ReadWindow(node, conv.w->shape.Part(2)));
+  return conv;
+}
+
+Attributes AttributesOf(const Window& window, int64_t group) {
+  return {{"strides", window.strides},
+          {"pads", window.pads},
+          {"dilations", window.dilations},
+          {"group", group}};
+}
+
+Result<Operands> Conv(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(ConvOperands conv, Read(node));
+  TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, conv.sizes, conv.window));
+  return One(node.Emit(op, WithBias(node, conv.x, conv.w), AttributesOf(conv.window, conv.group)));
+}
+
+Result<Operands> ConvInteger(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(ConvOperands conv, Read(node));
+  TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, conv.sizes, conv.window));
+  // Subtracting first keeps padding at the zero point, as the operator wants.
+  std::array<Operand, 2> operands{conv.x, conv.w};
+  for (size_t i = 0; i < 2; ++i) {
+    TUNEC_ASSIGN(operands[i], node.Cast(operands[i], DataType::kI32));
+    if (!node.HasInput(i + 2)) continue;
+    TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(i + 2), DataType::kI32));
+    if (i == 1 && zero->rank() == 1) {  // one per output channel
+      std::vector<int64_t> shape(static_cast<size_t>(conv.w->rank()), 1);
+      TUNEC_ASSIGN(shape.front(), node.Extent(zero, 0));
+      TUNEC_ASSIGN(zero, node.Reshape(zero, shape));
+    }
+    TUNEC_ASSIGN(operands[i], node.Emit(Op::kSub, {operands[i], zero}));
+  }
+  return One(
+      node.Emit(Op::kConv, {operands[0], operands[1]}, AttributesOf(conv.window, conv.group)));
+}
+
+/// Sizes of an attribute that are to be added up.
+Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
+  constexpr int64_t kMostSize = int64_t{1} << 48;  // no tensor has more elements
+  for (const int64_t size : sizes) {
+    if (size >= 0 && size <= kMostSize) continue;
+    return Fail(ErrorCode::kInvalidArgument, "{} holds {}, wanted 0 to {}", name, size, kMostSize);
+  }
+  return {};
+}
+
+/// Pads so that the output has `wanted` sizes; what pads cannot take off is added at the end.
+Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperands& conv,
+             std::vector<int64_t>& output_padding, Window& window) {
+  const size_t rank = window.rank();
+  if (wanted.size() != rank) {
+    return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, wanted {}", wanted.size(),
+                rank);
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t full =
+        MultiplySizes(window.strides[i], conv.sizes[i] - 1) + output_padding[i] + window.Span(i);
+    const int64_t total = std::max<int64_t>(0, full - wanted[i]);
+    output_padding[i] += std::max<int64_t>(0, wanted[i] - full);
+    const int64_t half = total / 2;
+    window.pads[i] = is_upper ? half : total - half;
+    window.pads[i + rank] = total - window.pads[i];
+  }
+  return {};
+}
+
+Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(ConvOperands conv, Read(node));
+  Window& window = conv.window;
+  TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
+  const std::vector<int64_t> none(window.rank(), 0);
+  TUNEC_ASSIGN(std::vector<int64_t> output_padding, node.Ints("output_padding", none));
+  TUNEC_ASSIGN(std::vector<int64_t> wanted, node.Ints("output_shape", {}));
+  if (output_padding.size() != window.rank()) {
+    return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, wanted {}",
+                output_padding.size(), window.rank());
+  }
+  TUNEC_RETURN_IF_ERROR(RequireSizes("output_padding", output_padding));
+  TUNEC_RETURN_IF_ERROR(RequireSizes("output_shape", wanted));
+  if (mode == "VALID") window.pads.assign(2 * window.rank(), 0);
+  const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (wanted.empty() && same) {
+    for (size_t i = 0; i < window.rank(); ++i) {
+      wanted.push_back(MultiplySizes(conv.sizes[i], window.strides[i]));
+    }
+  }
+  if (!wanted.empty()) {
+    TUNEC_RETURN_IF_ERROR(PadTo(wanted, mode == "SAME_UPPER", conv, output_padding, window));
+  }
+  Attributes attributes = AttributesOf(window, conv.group);
+  attributes.emplace("output_padding", output_padding);
+  return One(node.Emit(op, WithBias(node, conv.x, conv.w), std::move(attributes)));
+}
+
+/// The filter that puts tap t of every channel's block at place t: [channels * taps, 1, kernel].
+Formula BlockFilter(const NodeContext& node, DataType type, int64_t channels,
+                    const std::vector<int64_t>& kernel) {
+  const int64_t taps = Product(kernel, 0, kernel.size());
+  std::vector<int64_t> shape{channels * taps, 1};
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  Array filter(type, shape);
+  for (int64_t i = 0; i < filter.size(); ++i) {
+    const bool here = i % taps == i / taps % taps;
+    IsFloat(type) ? filter.SetDouble(i, here ? 1 : 0) : filter.SetInt(i, here ? 1 : 0);
+  }
+  return Constant(node, std::move(filter));
+}
+
+/// Elements of that filter.
+constexpr int64_t kMostFilter = 1 << 26;
+
+/// Blocks added up where they overlap: a transposed convolution with that filter.
+Result<Operands> Col2Im(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const std::vector<int64_t> image, node.ConstantInts(1));
+  TUNEC_ASSIGN(const std::vector<int64_t> block, node.ConstantInts(2));
+  TUNEC_ASSIGN(const Window window, ReadWindow(node, block));
+  const size_t rank = window.rank();
+  const int64_t taps = ElementCount(block);
+  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
+  const auto [batch, rows, blocks] = extents;
+  const auto is_size = [](int64_t size) { return size >= 0 && size <= kMostWindow; };
+  if (image.size() != rank || rank > 3 || taps < 1 || rows % taps != 0 ||
+      !std::ranges::all_of(image, is_size)) {
+    return Fail(ErrorCode::kInvalidArgument, "input, image_shape and block_shape do not fit");
+  }
+  if (rows > kMostFilter / taps) {
+    return Fail(ErrorCode::kUnsupported, "{} rows in blocks of {}, wanted at most {} in all", rows,
+                taps, kMostFilter);
+  }
+  std::vector<int64_t> shape{batch, rows};
+  std::vector<int64_t> output_padding;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t room = image[i] + window.pads[i] + window.pads[i + rank] - window.Span(i);
+    if (room < 0) return Fail(ErrorCode::kInvalidArgument, "a block is larger than the image");
+    shape.push_back(room / window.strides[i] + 1);
+    output_padding.push_back(room % window.strides[i]);
+  }
+  if (Product(shape, 2, shape.size()) != blocks) {
+    return Fail(ErrorCode::kInvalidArgument, "{} blocks do not cover the image", blocks);
+  }
+  const int64_t channels = rows / taps;
+  Attributes attributes = AttributesOf(window, channels);
+  attributes.emplace("output_padding", output_padding);
+  return Results(
+      {Apply(op, {Formula(node, x).Reshape(shape), BlockFilter(node, x->type, channels, block)},
+             std::move(attributes))});
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"Col2Im", 18, Col2Im, Op::kConvTranspose},
+    {"Conv", 1, Conv, Op::kConv},
+    {"ConvInteger", 10, ConvInteger},
+    {"ConvTranspose", 1, ConvTranspose, Op::kConvTranspose},
+});
+
+}  // namespace
+
+std::span<const Handler> ConvHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,189 @@
+// Einsum. Each operand's axes carry labels; an ellipsis becomes digits, counted from its right
+// end, so that ellipses of different length broadcast. Two operands are joined into
+//
+//   [shared and kept] x [left only] x [shared and summed]  *  [..] x [summed] x [right only]
+//
+// by transposing and reshaping both, one batched product, and reshaping back. Labels that
+// occur in one operand only and not in the result are summed beforehand.
+#include "graph/onnx/handlers/einsum.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace tunec::onnx_import {
+namespace {
+
+struct Labelled {
+  Operand value;
+  std::string labels;  // one character per axis
+
+  /// A label stands for an axis that the value has: Label sees to it.
+  int64_t SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
+  bool Has(char label) const { return labels.find(label) != std::string::npos; }
+};
+
+std::string Where(const std::string& labels, auto&& keep) {
+  std::string result;
+  for (const char label : labels) {
+    if (keep(label)) result += label;
+  }
+  return result;
+}
+
+/// Labels of one term: letters, and digits for the `ellipsis` axes of "...".
+Result<std::string> Expand(std::string term, int64_t ellipsis) {
+  if (std::ranges::any_of(term, [](char c) { return c >= '0' && c <= '9'; })) {
+    return Fail(ErrorCode::kParse, "term '{}' contains a digit", term);
+  }
+  const size_t at = term.find("...");
+  if (at != std::string::npos) {
+    std::string digits;
+    for (int64_t i = ellipsis; i-- > 0;) digits += static_cast<char>('0' + i);
+    term.replace(at, 3, digits);
+  }
+  for (size_t i = 0; i < term.size(); ++i) {
+    const bool valid = std::isalnum(static_cast<unsigned char>(term[i])) != 0;
+    if (!valid) return Fail(ErrorCode::kParse, "equation contains '{}'", term[i]);
+    if (term.find(term[i], i + 1) != std::string::npos) {
+      return Fail(ErrorCode::kUnsupported, "a label twice in one operand is not supported");
+    }
+  }
+  return term;
+}
+
+struct Equation {
+  std::vector<std::string> terms;
+  std::optional<std::string> result;
+};
+
+Equation Split(std::string text) {
+  std::erase(text, ' ');
+  Equation equation;
+  const size_t arrow = text.find("->");
+  if (arrow != std::string::npos) equation.result = text.substr(arrow + 2);
+  const std::string left = text.substr(0, arrow);
+  for (size_t begin = 0; begin <= left.size();) {
+    const size_t end = std::min(left.find(',', begin), left.size());
+    equation.terms.push_back(left.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return equation;
+}
+
+Result<Labelled> SumOut(const NodeContext& node, const Labelled& x, const std::string& kept) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    if (kept.find(x.labels[i]) == std::string::npos) axes.push_back(static_cast<int64_t>(i));
+  }
+  if (axes.empty()) return x;
+  TUNEC_ASSIGN(const Operand sum,
+               node.Emit(Op::kReduceSum, {x.value}, {{"axes", axes}, {"keepdims", int64_t{0}}}));
+  return Labelled{sum, Where(x.labels, [&](char c) { return kept.find(c) != std::string::npos; })};
+}
+
+Result<Operand> Permuted(const NodeContext& node, const Labelled& x, const std::string& order) {
+  std::vector<int64_t> perm;
+  for (const char label : order) perm.push_back(static_cast<int64_t>(x.labels.find(label)));
+  return node.Transpose(x.value, perm);
+}
+
+int64_t Volume(const Labelled& x, const std::string& labels) {
+  int64_t volume = 1;
+  for (const char label : labels) volume *= x.SizeOf(label);
+  return volume;
+}
+
+/// The product of two operands, summed over labels that are not in `kept`.
+Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std::string& kept) {
+  const auto is_kept = [&](char c) { return kept.find(c) != std::string::npos; };
+  TUNEC_ASSIGN(a, SumOut(node, a, kept + b.labels));
+  TUNEC_ASSIGN(b, SumOut(node, b, kept + a.labels));
+  for (const char label : a.labels) {
+    if (b.Has(label) && a.SizeOf(label) != b.SizeOf(label)) {
+      return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, wanted equal ones",
+                  label, a.SizeOf(label), b.SizeOf(label));
+    }
+  }
+  const auto batch = Where(a.labels, [&](char c) { return b.Has(c) && is_kept(c); });
+  const auto summed = Where(a.labels, [&](char c) { return b.Has(c) && !is_kept(c); });
+  const auto left = Where(a.labels, [&](char c) { return !b.Has(c); });
+  const auto right = Where(b.labels, [&](char c) { return !a.Has(c); });
+  TUNEC_ASSIGN(const Operand x, Permuted(node, a, batch + left + summed));
+  TUNEC_ASSIGN(const Operand y, Permuted(node, b, batch + summed + right));
+  const int64_t batches = Volume(a, batch);
+  TUNEC_ASSIGN(const Operand lhs, node.Reshape(x, {batches, Volume(a, left), Volume(a, summed)}));
+  TUNEC_ASSIGN(const Operand rhs, node.Reshape(y, {batches, Volume(b, summed), Volume(b, right)}));
+  TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {lhs, rhs}));
+  std::vector<int64_t> shape;
+  for (const char label : batch + left) shape.push_back(a.SizeOf(label));
+  for (const char label : right) shape.push_back(b.SizeOf(label));
+  TUNEC_ASSIGN(const Operand result, node.Reshape(product, shape));
+  return Labelled{result, batch + left + right};
+}
+
+/// Without an arrow: the ellipsis, then the labels that occur once, in order of the alphabet.
+std::string ImplicitResult(const std::vector<Labelled>& operands) {
+  std::string all;
+  for (const Labelled& operand : operands) all += operand.labels;
+  std::string letters =
+      Where(all, [&](char c) { return std::isalpha(c) != 0 && std::ranges::count(all, c) == 1; });
+  std::ranges::sort(letters);
+  std::string digits = Where(all, [](char c) { return std::isdigit(c) != 0; });
+  std::ranges::sort(digits, std::greater());
+  digits.erase(std::ranges::unique(digits).begin(), digits.end());
+  return digits + letters;
+}
+
+Result<std::vector<Labelled>> Label(const Operands& inputs, const Equation& equation,
+                                    int64_t& ellipsis) {
+  if (equation.terms.size() != inputs.size()) {
+    return Fail(ErrorCode::kParse, "equation has {} terms for {} operands", equation.terms.size(),
+                inputs.size());
+  }
+  std::vector<Labelled> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& term = equation.terms[i];
+    const auto letters =
+        static_cast<int64_t>(std::ranges::count_if(term, [](char c) { return c != '.'; }));
+    const bool dots = term.find("...") != std::string::npos;
+    const int64_t rest = inputs[i]->rank() - letters;
+    if (rest < 0 || rest > 10 || (rest > 0 && !dots)) {
+      return Fail(ErrorCode::kParse, "term '{}' does not fit an operand of rank {}", term,
+                  inputs[i]->rank());
+    }
+    ellipsis = std::max(ellipsis, rest);
+    TUNEC_ASSIGN(std::string labels, Expand(term, rest));
+    operands.push_back({inputs[i], std::move(labels)});
+  }
+  return operands;
+}
+
+}  // namespace
+
+Result<Operands> Einsum(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const std::string text, node.String("equation", ""));
+  TUNEC_ASSIGN(const Operands inputs, node.Inputs());
+  const Equation equation = Split(text);
+  int64_t ellipsis = 0;
+  TUNEC_ASSIGN(std::vector<Labelled> operands, Label(inputs, equation, ellipsis));
+  std::string result = ImplicitResult(operands);
+  if (equation.result) {
+    TUNEC_ASSIGN(result, Expand(*equation.result, ellipsis));
+  }
+  Labelled joined = operands.front();
+  for (size_t i = 1; i < operands.size(); ++i) {
+    std::string kept = result;
+    for (size_t j = i + 1; j < operands.size(); ++j) kept += operands[j].labels;
+    TUNEC_ASSIGN(joined, Join(node, joined, operands[i], kept));
+  }
+  TUNEC_ASSIGN(joined, SumOut(node, joined, result));
+  for (const char label : result) {
+    if (!joined.Has(label)) return Fail(ErrorCode::kParse, "no operand has the label '{}'", label);
+  }
+  return One(Permuted(node, joined, result));
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,171 @@
+// Operators that look elements up.
+#include <algorithm>
+#include <array>
+
+#include "graph/onnx/handlers/handlers.h"
+#include "graph/onnx/handlers/positions.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+Result<Operands> Gather(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand indices, node.Input(1));
+  TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 0, x->rank()));
+  return One(node.Emit(op, {x, indices}, {{"axis", axis}}));
+}
+
+/// Rows of the last axis of `indices` are positions in the leading axes of x, behind batch_dims
+/// axes that both have: their row-major number selects from x with these axes made one.
+Result<Operands> GatherNd(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand given, node.Input(1));
+  TUNEC_ASSIGN(const int64_t batch, node.Int("batch_dims", 0));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(given, 1, kMostAxes));
+  TUNEC_ASSIGN(const int64_t depth, node.Extent(given, -1));
+  const auto before = static_cast<size_t>(std::clamp<int64_t>(batch, 0, kMostAxes));
+  if (batch < 0 || batch >= given->rank() || depth < 1 || depth > x->rank() - batch ||
+      x->shape.Part(0, before) != given->shape.Part(0, before)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "indices have {} positions each and batch_dims is {}, wanted positions in the "
+                "input of rank {}",
+                depth, batch, x->rank());
+  }
+  const auto indexed = static_cast<size_t>(batch + depth);
+  // A number behind all rows is out of range for the gather, too.
+  const int64_t rows = Product(x->shape, 0, indexed);
+  TUNEC_ASSIGN(Formula numbers,
+               RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
+  const int64_t batches = Product(x->shape, 0, before);
+  if (batch > 0) {
+    std::vector<int64_t> shape = x->shape.Part(0, before);
+    shape.resize(given->shape.size() - 1, 1);
+    const int64_t size = Product(x->shape, before, indexed);
+    numbers = numbers + Iota(node, 0, batches).Reshape(shape) * static_cast<double>(size);
+  }
+  std::vector<int64_t> shape = x->shape.Part(indexed);
+  shape.insert(shape.begin(), rows);
+  return Results({Gather(Formula(node, x).Reshape(shape), numbers)});
+}
+
+/// Selects by a list of booleans; positions beyond its end do not count.
+Result<Operands> Compress(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Array condition, node.ConstantInput(1));
+  Formula data(node, x);
+  int64_t axis = 0;
+  if (node.HasAttribute("axis")) {
+    TUNEC_ASSIGN(axis, node.Axis("axis", 0, x->rank()));
+  } else {
+    data = data.Reshape({Product(x->shape, 0, x->shape.size())});
+  }
+  TUNEC_ASSIGN(const int64_t extent, data.Extent(axis));
+  std::vector<int64_t> kept;
+  for (int64_t i = 0; i < std::min(extent, condition.size()); ++i) {
+    if (condition.GetInt(i) != 0) kept.push_back(i);
+  }
+  return Results({Gather(data, Formula(node, node.Ints64(kept)), axis)});
+}
+
+/// The first elements of each sequence in reverse order; the others stay.
+Result<Operands> ReverseSequence(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const int64_t time, node.Axis("time_axis", 0, x->rank()));
+  TUNEC_ASSIGN(const int64_t batch, node.Axis("batch_axis", 1, x->rank()));
+  if (time == batch || x->rank() < 2) {
+    return Fail(ErrorCode::kInvalidArgument, "time and batch are the same axis");
+  }
+  const auto along = [&](int64_t axis, int64_t extent) {
+    std::vector<int64_t> shape(x->shape.size(), 1);
+    shape[static_cast<size_t>(axis)] = extent;
+    return shape;
+  };
+  TUNEC_ASSIGN(const int64_t steps, node.Extent(x, time));
+  TUNEC_ASSIGN(const int64_t batches, node.Extent(x, batch));
+  const Formula given = In(node, 1).Cast(DataType::kI64).Reshape(along(batch, batches));
+  // A length beyond the sequence is the sequence's.
+  const Formula lengths = Clamp(given, 0, static_cast<double>(steps));
+  const Formula place = Iota(node, 0, steps).Reshape(along(time, steps));
+  const Formula source = Where(Less(place, lengths), lengths - place - 1, place);
+  return Results(
+      {Apply(Op::kGatherElements, {Formula(node, x), source.Expand(x->shape)}, {{"axis", time}})});
+}
+
+/// ai.onnx.ml: elements of the last axis.
+Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand given, node.Input(1));
+  const int64_t rows = x->rank() < 2 ? 1 : Product(x->shape, 0, x->shape.size() - 1);
+  const Formula indices =
+      Formula(node, given).Reshape({Product(given->shape, 0, given->shape.size())});
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 1, kMostAxes));
+  const Formula picked = Gather(Formula(node, x), indices, x->rank() - 1);
+  if (x->rank() >= 2) return Results({picked});
+  TUNEC_ASSIGN(const int64_t count, indices.Extent(0));
+  return Results({picked.Reshape({rows, count})});
+}
+
+/// Shapes are fixed when compiling: what the values decide has none.
+Result<Operands> DependsOnValues(const NodeContext&, Op) {
+  return Fail(ErrorCode::kUnsupported,
+              "the shape of its result depends on the values of its operands");
+}
+
+/// Positions of a constant's elements other than 0, axis by axis.
+Result<Operands> NonZero(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  if (!x->constant) return DependsOnValues(node, op);
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < x->constant->size(); ++i) {
+    const bool is_zero =
+        IsFloat(x->type) ? x->constant->GetDouble(i) == 0 : x->constant->GetInt(i) == 0;
+    if (!is_zero) found.push_back(i);
+  }
+  const auto count = static_cast<int64_t>(found.size());
+  Array positions(DataType::kI64, {x->rank(), count});
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = found[static_cast<size_t>(i)];
+    for (int64_t axis = x->rank(); axis-- > 0;) {
+      TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axis));
+      positions.SetInt(axis * count + i, rest % extent);
+      rest /= extent;
+    }
+  }
+  return Operands{node.Constant(std::move(positions))};
+}
+
+Result<Operands> OneHot(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand indices, node.Input(0));
+  TUNEC_ASSIGN(const double depth, node.ConstantFloat(1));
+  TUNEC_ASSIGN(const Array values, node.ConstantInput(2));
+  TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, indices->rank() + 1));
+  if (values.size() != 2 || !(depth >= 1 && depth <= 1 << 30)) {
+    return Fail(ErrorCode::kInvalidArgument, "depth is {} with {} values, wanted at least 1 with 2",
+                depth, values.size());
+  }
+  return One(node.Emit(op, {indices},
+                       {{"axis", axis},
+                        {"depth", static_cast<int64_t>(depth)},
+                        {"off_value", values.GetDouble(0)},
+                        {"on_value", values.GetDouble(1)},
+                        {"to", std::string(Name(values.type()))}}));
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"ArrayFeatureExtractor", 1, ArrayFeatureExtractor, Op::kGather, "ai.onnx.ml"},
+    {"Compress", 9, Compress, Op::kGather},
+    {"Gather", 1, Gather, Op::kGather},
+    {"GatherElements", 11, Gather, Op::kGatherElements},
+    {"GatherND", 11, GatherNd},
+    {"NonMaxSuppression", 10, DependsOnValues},
+    {"NonZero", 9, NonZero},
+    {"OneHot", 9, OneHot, Op::kOneHot},
+    {"ReverseSequence", 10, ReverseSequence, Op::kGatherElements},
+    {"Unique", 11, DependsOnValues},
+});
+
+}  // namespace
+
+std::span<const Handler> IndexHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,153 @@
+// Matrix products.
+#include <array>
+#include <optional>
+
+#include "graph/onnx/handlers/einsum.h"
+#include "graph/onnx/handlers/formula.h"
+#include "graph/onnx/handlers/handlers.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// numpy's matmul: a vector on the left is a row, on the right a column, and that axis goes again.
+Result<Operand> Matmul(const NodeContext& node, Operand a, Operand b) {
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(a, 1, kMostAxes));
+  TUNEC_RETURN_IF_ERROR(node.RequireRank(b, 1, kMostAxes));
+  const bool row = a->rank() == 1;
+  const bool column = b->rank() == 1;
+  if (row) {
+    TUNEC_ASSIGN(const auto size, node.Extents<1>(a));
+    TUNEC_ASSIGN(a, node.Reshape(a, {1, size[0]}));
+  }
+  if (column) {
+    TUNEC_ASSIGN(const auto size, node.Extents<1>(b));
+    TUNEC_ASSIGN(b, node.Reshape(b, {size[0], 1}));
+  }
+  TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {a, b}));
+  std::vector<int64_t> shape = product->shape;
+  if (row) shape.erase(shape.end() - 2);
+  if (column) shape.erase(shape.end() - 1);
+  return node.Reshape(product, shape);
+}
+
+Result<Operands> MatMul(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand a, node.Input(0));
+  TUNEC_ASSIGN(const Operand b, node.Input(1));
+  return One(Matmul(node, a, b));
+}
+
+Result<Operand> Scaled(const NodeContext& node, const Operand& x, double factor) {
+  if (factor == 1) return x;
+  return node.Emit(Op::kMul, {x, node.Scalar(factor, x->type)});
+}
+
+/// alpha * A' * B' + beta * C
+Result<Operands> Gemm(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand a, node.Input(0));
+  TUNEC_ASSIGN(const Operand b, node.Input(1));
+  if (a->rank() != 2 || b->rank() != 2) {
+    return Fail(ErrorCode::kInvalidArgument, "operands have ranks {} and {}, wanted 2", a->rank(),
+                b->rank());
+  }
+  TUNEC_ASSIGN(const double alpha, node.Float("alpha", 1));
+  TUNEC_ASSIGN(const double beta, node.Float("beta", 1));
+  TUNEC_ASSIGN(const int64_t transpose_a, node.Int("transA", 0));
+  TUNEC_ASSIGN(const int64_t transpose_b, node.Int("transB", 0));
+  TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {a, b},
+                                                {{"transpose_a", int64_t{transpose_a != 0}},
+                                                 {"transpose_b", int64_t{transpose_b != 0}}}));
+  TUNEC_ASSIGN(const Operand left, Scaled(node, product, alpha));
+  if (!node.HasInput(2) || beta == 0) return Operands{left};
+  TUNEC_ASSIGN(const Operand right, Scaled(node, node.OptionalInput(2), beta));
+  TUNEC_ASSIGN(const Operand sum, node.Emit(Op::kAdd, {left, right}));
+  if (sum->shape != product->shape) {
+    return Fail(ErrorCode::kInvalidArgument, "input 2 does not broadcast to the product");
+  }
+  return Operands{sum};
+}
+
+/// com.microsoft: alpha * A' * B' with batches.
+Result<Operands> FusedMatMul(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand a, node.Input(0));
+  TUNEC_ASSIGN(const Operand b, node.Input(1));
+  TUNEC_ASSIGN(const double alpha, node.Float("alpha", 1));
+  TUNEC_ASSIGN(const int64_t transpose_a, node.Int("transA", 0));
+  TUNEC_ASSIGN(const int64_t transpose_b, node.Int("transB", 0));
+  for (const std::string_view name : {"transBatchA", "transBatchB"}) {
+    TUNEC_ASSIGN(const int64_t transposes_batch, node.Int(name, 0));
+    if (transposes_batch != 0) return Fail(ErrorCode::kUnsupported, "{} is not supported", name);
+  }
+  if (a->rank() < 2 || b->rank() < 2) {
+    return Fail(ErrorCode::kUnsupported, "operands of rank 1 are not supported");
+  }
+  TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {a, b},
+                                                {{"transpose_a", int64_t{transpose_a != 0}},
+                                                 {"transpose_b", int64_t{transpose_b != 0}}}));
+  return One(Scaled(node, product, alpha));
+}
+
+/// An integer operand as i32 without its zero point.
+Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_point, bool rows) {
+  TUNEC_ASSIGN(const Operand x, node.Input(input));
+  TUNEC_ASSIGN(const Operand wide, node.Cast(x, DataType::kI32));
+  if (!node.HasInput(zero_point)) return wide;
+  TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(zero_point), DataType::kI32));
+  if (rows && x->rank() > 1 && zero->rank() == 1) {  // one per row of the left operand
+    TUNEC_ASSIGN(const auto count, node.Extents<1>(zero));
+    TUNEC_ASSIGN(zero, node.Reshape(zero, {count[0], 1}));
+  }
+  TUNEC_ASSIGN(const Operand centered, node.Emit(Op::kSub, {wide, zero}));
+  if (centered->shape == x->shape) return centered;
+  return Fail(ErrorCode::kInvalidArgument, "{}, which does not broadcast to the operand",
+              node.Describe(node.OptionalInput(zero_point)));
+}
+
+Result<Operands> MatMulInteger(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand a, Centered(node, 0, 2, true));
+  TUNEC_ASSIGN(const Operand b, Centered(node, 1, 3, false));
+  return One(Matmul(node, a, b));
+}
+
+/// The determinant of the last two axes without the given rows and columns, by the first row left.
+Formula Determinant(const Formula& x, int64_t n, const std::vector<int64_t>& columns) {
+  const auto row = n - static_cast<int64_t>(columns.size());
+  std::optional<Formula> sum;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    Formula term = x.At(-2, row).At(-1, columns[i]);
+    std::vector<int64_t> rest = columns;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!rest.empty()) term = term * Determinant(x, n, rest);
+    sum = !sum ? term : i % 2 == 0 ? *sum + term : *sum - term;
+  }
+  return *sum;
+}
+
+Result<Operands> Det(const NodeContext& node, Op) {
+  constexpr int64_t kMostRows = 4;  // the terms grow as the factorial
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const int64_t rows, node.Extent(x, -2));
+  TUNEC_ASSIGN(const int64_t columns, node.Extent(x, -1));
+  if (rows != columns || rows < 1) {
+    return Fail(ErrorCode::kInvalidArgument, "{}, wanted square matrices", node.Describe(x));
+  }
+  if (rows > kMostRows) {
+    return Fail(ErrorCode::kUnsupported, "determinants of {} rows, wanted at most {}", rows,
+                kMostRows);
+  }
+  return Results({Determinant(Formula(node, x), rows, AllAxes(rows))});
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"Det", 11, Det, Op::kMatmul},
+    {"Einsum", 12, Einsum},
+    {"FusedMatMul", 1, FusedMatMul, Op::kMatmul, "com.microsoft"},
+    {"Gemm", 1, Gemm},
+    {"MatMul", 1, MatMul},
+    {"MatMulInteger", 10, MatMulInteger},
+});
+
+}  // namespace
+
+std::span<const Handler> MatmulHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

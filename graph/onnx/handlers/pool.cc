@@ -1,0 +1,121 @@
+// Pools with a sliding window. ceil_mode and auto_pad become explicit pads.
+#include <algorithm>
+#include <array>
+
+#include "graph/onnx/handlers/formula.h"
+#include "graph/onnx/handlers/handlers.h"
+#include "graph/onnx/handlers/window.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// What has to be added at the ends so that the last, partial window exists. Windows that would
+/// begin in the padding behind the input do not count.
+std::vector<int64_t> CeilPads(const Window& window, const std::vector<int64_t>& sizes) {
+  const size_t rank = window.rank();
+  std::vector<int64_t> extra(2 * rank, 0);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t padded = sizes[i] + window.pads[i] + window.pads[i + rank];
+    const int64_t rest = padded - window.Span(i);
+    if (rest < 0) continue;  // no window fits; the inference says so
+    int64_t last = (rest + window.strides[i] - 1) / window.strides[i];
+    if (last * window.strides[i] >= sizes[i] + window.pads[i]) --last;
+    extra[i + rank] = std::max<int64_t>(0, last * window.strides[i] + window.Span(i) - padded);
+  }
+  return extra;
+}
+
+void AddPads(std::vector<int64_t>& pads, const std::vector<int64_t>& extra) {
+  for (size_t i = 0; i < pads.size(); ++i) pads[i] += extra[i];
+}
+
+Attributes AttributesOf(const Window& window) {
+  return {{"kernel", window.kernel},
+          {"strides", window.strides},
+          {"pads", window.pads},
+          {"dilations", window.dilations}};
+}
+
+/// `extra`: the pads of ceil_mode, not yet in the window's.
+Result<Window> ReadPool(const NodeContext& node, const Operand& x, std::vector<int64_t>& extra) {
+  TUNEC_ASSIGN(const std::vector<int64_t> sizes, SpatialSizes(x));
+  TUNEC_ASSIGN(Window window, ReadWindow(node, {}));
+  TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, sizes, window));
+  TUNEC_ASSIGN(const int64_t ceil_mode, node.Int("ceil_mode", 0));
+  extra = ceil_mode != 0 ? CeilPads(window, sizes) : std::vector<int64_t>(2 * window.rank(), 0);
+  return window;
+}
+
+Result<Operands> MaxPool(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  if (node.WantsOutput(1))
+    return Fail(ErrorCode::kUnsupported, "the indices output is not supported");
+  std::vector<int64_t> extra;
+  TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
+  AddPads(window.pads, extra);
+  return One(node.Emit(op, {x}, AttributesOf(window)));
+}
+
+Result<Operands> AveragePool(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(Operand x, node.Input(0));
+  std::vector<int64_t> extra;
+  TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
+  TUNEC_ASSIGN(int64_t count_pads, node.Int("count_include_pad", 0));
+  const bool partial = std::ranges::any_of(extra, [](int64_t pad) { return pad > 0; });
+  if (count_pads != 0 && partial) {
+    // The given pads count, those of ceil_mode do not: the former become zeros of the input.
+    std::vector<int64_t> pads(2 * static_cast<size_t>(x->rank()), 0);
+    const size_t rank = window.rank();
+    std::copy_n(window.pads.begin(), rank, pads.begin() + 2);
+    std::copy_n(window.pads.begin() + rank, rank, pads.begin() + 4 + rank);
+    TUNEC_ASSIGN(x, node.Emit(Op::kPad, {x}, {{"pads", pads}}));
+    window.pads.assign(2 * rank, 0);
+    count_pads = 0;
+  }
+  AddPads(window.pads, extra);
+  Attributes attributes = AttributesOf(window);
+  attributes.emplace("count_include_pad", count_pads);
+  return One(node.Emit(op, {x}, std::move(attributes)));
+}
+
+Formula PowerOfAbsolute(const Formula& x, int64_t p) {
+  if (p == 2) return x * x;
+  const Formula absolute = Apply(Op::kAbs, {x});
+  if (p == 1) return absolute;
+  return Apply(Op::kPow, {absolute, x.Number(static_cast<double>(p))});
+}
+
+Formula Root(const Formula& x, int64_t p) {
+  if (p == 1) return x;
+  if (p == 2) return Apply(Op::kSqrt, {x});
+  return Apply(Op::kPow, {x, x.Number(1.0 / static_cast<double>(p))});
+}
+
+/// (sum of |x|^p over the window)^(1/p), the sum as an average that counts its padding of zeros.
+Result<Operands> LpPool(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
+  if (p < 1) return Fail(ErrorCode::kParse, "p is {}, wanted at least 1", p);
+  std::vector<int64_t> extra;
+  TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
+  AddPads(window.pads, extra);
+  Attributes attributes = AttributesOf(window);
+  attributes.emplace("count_include_pad", int64_t{1});
+  const auto volume = static_cast<double>(Product(window.kernel, 0, window.kernel.size()));
+  const Formula given(node, x);
+  const Formula sum =
+      Apply(Op::kAveragePool, {PowerOfAbsolute(given, p)}, std::move(attributes)) * volume;
+  return Results({Root(sum, p)});
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"AveragePool", 1, AveragePool, Op::kAveragePool},
+    {"LpPool", 2, LpPool},
+    {"MaxPool", 1, MaxPool, Op::kMaxPool},
+});
+
+}  // namespace
+
+std::span<const Handler> PoolHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,52 @@
+#include "graph/onnx/handlers/positions.h"
+
+#include "ir/sizes.h"
+
+namespace tunec::onnx_import {
+
+namespace {
+
+/// Each constant position against its axis's size.
+Status CheckPositions(const Array& positions, const std::vector<int64_t>& sizes) {
+  const auto axes = static_cast<int64_t>(sizes.size());
+  for (int64_t i = 0; i < positions.size(); ++i) {
+    const int64_t size = sizes[static_cast<size_t>(i % axes)];
+    const int64_t index = positions.GetInt(i);
+    if (index >= -size && index < size) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "index {} of axis {} at position {} is out of range, wanted {} to {}", index,
+                i % axes, i / axes, -size, size - 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Formula> RowNumbers(const Formula& indices, const std::vector<int64_t>& sizes,
+                           int64_t outside) {
+  const NodeContext& node = indices.node();
+  TUNEC_ASSIGN(const Operand operand, indices.Take());
+  if (operand->constant) TUNEC_RETURN_IF_ERROR(CheckPositions(*operand->constant, sizes));
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t i = sizes.size() - 1; i-- > 0;) {
+    strides[i] = MultiplySizes(strides[i + 1], sizes[i + 1]);
+  }
+  const Formula given = indices.Cast(DataType::kI64);
+  const Formula extents(node, node.Ints64(sizes));
+  const Formula positions = Where(Less(given, given.Number(0)), given + extents, given);
+  const Formula numbers =
+      Sum(positions * Formula(node, node.Ints64(strides)), {indices.rank() - 1});
+  const Formula is_inside =
+      And(LessOrEqual(positions.Number(0), positions), Less(positions, extents));
+  const Formula all_inside =
+      Apply(Op::kReduceMin, {is_inside.Cast(DataType::kU8)},
+            {{"axes", std::vector<int64_t>{indices.rank() - 1}}, {"keepdims", int64_t{0}}})
+          .Cast(DataType::kBool);
+  return Where(all_inside, numbers, numbers.Number(static_cast<double>(outside)));
+}
+
+Formula CheckedIndex(const Formula& index, int64_t extent) {
+  return Gather(Iota(index.node(), 0, extent), index);
+}
+
+}  // namespace tunec::onnx_import

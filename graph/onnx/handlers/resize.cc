@@ -1,0 +1,198 @@
+// Resize and its predecessor Upsample.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "graph/onnx/handlers/handlers.h"
+#include "graph/onnx/handlers/resize_matrix.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// Output sizes and the scales that map coordinates, one of each per axis.
+struct Target {
+  std::vector<int64_t> shape;
+  std::vector<double> scales;
+};
+
+constexpr double kMostSize = 1 << 24;
+
+Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
+  if (scales.size() != x->shape.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} scales, wanted {}", scales.size(),
+                x->shape.size());
+  }
+  Target target{{}, scales};
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const double size = std::floor(static_cast<double>(x->shape.list()[i]) * scales[i]);
+    if (!(scales[i] > 0) || !(size <= kMostSize)) {
+      return Fail(ErrorCode::kInvalidArgument, "scale {} of axis {} is out of range", scales[i], i);
+    }
+    target.shape.push_back(static_cast<int64_t>(size));
+  }
+  return target;
+}
+
+/// With a policy one scale serves all given axes: the smallest or the largest that they ask for.
+Result<Target> FromSizes(const NodeContext& node, const Operand& x,
+                         const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
+                         const std::string& policy) {
+  if (sizes.size() != axes.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes, wanted {}", sizes.size(), axes.size());
+  }
+  Target target{x->shape, std::vector<double>(x->shape.size(), 1)};
+  std::optional<double> common;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axes[i]));
+    if (sizes[i] < 1 || static_cast<double>(sizes[i]) > kMostSize || extent < 1) {
+      return Fail(ErrorCode::kInvalidArgument, "size {} of axis {} is out of range", sizes[i],
+                  axis);
+    }
+    const double scale = static_cast<double>(sizes[i]) / static_cast<double>(extent);
+    target.shape[axis] = sizes[i];
+    target.scales[axis] = scale;
+    if (policy == "not_larger") common = std::min(common.value_or(scale), scale);
+    if (policy == "not_smaller") common = std::max(common.value_or(scale), scale);
+  }
+  for (size_t i = 0; common && i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    TUNEC_ASSIGN(const int64_t extent, node.Extent(x, axes[i]));
+    const double size = static_cast<double>(extent) * *common;
+    target.scales[axis] = *common;
+    target.shape[axis] = static_cast<int64_t>(std::floor(size + 0.5));
+  }
+  return target;
+}
+
+std::vector<double> ToFloats(const Array& array) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < array.size(); ++i) values.push_back(array.GetDouble(i));
+  return values;
+}
+
+/// Upsample's scales are an attribute before opset 9.
+Result<Target> UpsampleTarget(const NodeContext& node, const Operand& x) {
+  if (node.HasAttribute("scales")) {
+    TUNEC_ASSIGN(const std::vector<double> scales, node.Floats("scales"));
+    return FromScales(x, scales);
+  }
+  TUNEC_ASSIGN(const Array scales, node.ConstantInput(1));
+  return FromScales(x, ToFloats(scales));
+}
+
+Result<std::vector<int64_t>> ResizedAxes(const NodeContext& node, const Operand& x) {
+  TUNEC_ASSIGN(std::vector<int64_t> axes, node.Ints("axes", AllAxes(x->rank())));
+  for (int64_t& axis : axes) {
+    TUNEC_ASSIGN(axis, NormalizeAxis(axis, x->rank()));
+  }
+  return axes;
+}
+
+/// Inputs are x, scales at opset 10; x, roi, scales, sizes from 11. `axes` came with 18.
+Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
+  TUNEC_ASSIGN(const std::vector<int64_t> axes, ResizedAxes(node, x));
+  TUNEC_ASSIGN(const std::string policy, node.String("keep_aspect_ratio_policy", "stretch"));
+  const size_t scales_input = node.version() < 11 ? 1 : 2;
+  std::vector<double> given;
+  if (node.HasInput(scales_input)) {
+    TUNEC_ASSIGN(const Array scales, node.ConstantInput(scales_input));
+    given = ToFloats(scales);
+  }
+  if (given.empty()) {  // exporters leave an empty tensor where sizes decide
+    TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(3));
+    return FromSizes(node, x, axes, sizes, policy);
+  }
+  if (given.size() != axes.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} scales, wanted {}", given.size(), axes.size());
+  }
+  std::vector<double> scales(x->shape.size(), 1);
+  for (size_t i = 0; i < axes.size(); ++i) scales[static_cast<size_t>(axes[i])] = given[i];
+  return FromScales(x, scales);
+}
+
+/// How coordinates and elements are chosen; before opset 11 there was no choice.
+Result<Attributes> Manner(const NodeContext& node, const Target& target) {
+  const bool chooses = node.version() >= 11 && node.node().op_type == "Resize";
+  TUNEC_ASSIGN(std::string mode, node.String("mode", "nearest"));
+  if (mode == "bilinear") mode = "linear";  // Upsample's old name
+  TUNEC_ASSIGN(std::string coordinate, node.String("coordinate_transformation_mode", "half_pixel"));
+  TUNEC_ASSIGN(std::string nearest, node.String("nearest_mode", "round_prefer_floor"));
+  if (!chooses) {
+    coordinate = "asymmetric";
+    const bool shrinks = std::ranges::any_of(target.scales, [](double scale) { return scale < 1; });
+    nearest = shrinks ? "ceil" : "floor";
+  }
+  TUNEC_ASSIGN(const double cubic, node.Float("cubic_coeff_a", -0.75));
+  TUNEC_ASSIGN(const int64_t exclude, node.Int("exclude_outside", 0));
+  return Attributes{{"shape", target.shape},     {"scales", target.scales}, {"mode", mode},
+                    {"coordinate", coordinate},  {"nearest_mode", nearest}, {"cubic_a", cubic},
+                    {"exclude_outside", exclude}};
+}
+
+Result<MatrixResize> ReadMatrixResize(const NodeContext& node, const Operand& x,
+                                      const Target& target, const Attributes& manner) {
+  const auto text = [&](std::string_view name) {
+    return std::get<std::string>(manner.find(name)->second);
+  };
+  MatrixResize resize{
+      .shape = target.shape,
+      .scales = target.scales,
+      .mode = text("mode"),
+      .nearest_mode = text("nearest_mode"),
+      .coordinate = text("coordinate"),
+      .cubic_a = std::get<double>(manner.find("cubic_a")->second),
+      .exclude_outside = std::get<int64_t>(manner.find("exclude_outside")->second) != 0,
+      .roi = {}};
+  TUNEC_ASSIGN(resize.extrapolation, node.Float("extrapolation_value", 0));
+  if (resize.coordinate != "tf_crop_and_resize") return resize;
+  TUNEC_ASSIGN(const std::vector<int64_t> axes, ResizedAxes(node, x));
+  TUNEC_ASSIGN(const Array roi, node.ConstantInput(1));
+  if (roi.size() != 2 * static_cast<int64_t>(axes.size())) {
+    return Fail(ErrorCode::kInvalidArgument, "roi has {} elements for {} axes", roi.size(),
+                axes.size());
+  }
+  resize.roi.assign(x->shape.size(), 0);
+  resize.roi.resize(2 * x->shape.size(), 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    resize.roi[axis] = roi.GetDouble(static_cast<int64_t>(i));
+    resize.roi[axis + x->shape.size()] = roi.GetDouble(static_cast<int64_t>(i + axes.size()));
+  }
+  return resize;
+}
+
+Result<Operands> Resize(const NodeContext& node, Op op) {
+  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Target target,
+               node.node().op_type == "Upsample" ? UpsampleTarget(node, x) : ResizeTarget(node, x));
+  TUNEC_ASSIGN(const int64_t antialias, node.Int("antialias", 0));
+  const bool shrinks = std::ranges::any_of(target.scales, [](double scale) { return scale < 1; });
+  TUNEC_ASSIGN(Attributes attributes, Manner(node, target));
+  const std::string& mode = std::get<std::string>(attributes.at("mode"));
+  const bool excludes = mode == "cubic" && std::get<int64_t>(attributes.at("exclude_outside")) != 0;
+  const bool crops = std::get<std::string>(attributes.at("coordinate")) == "tf_crop_and_resize";
+  if (crops || excludes || (antialias != 0 && shrinks && mode != "nearest")) {
+    TUNEC_ASSIGN(MatrixResize resize, ReadMatrixResize(node, x, target, attributes));
+    resize.antialias = antialias != 0;
+    TUNEC_ASSIGN(const Formula y, ResizeByMatrices(Formula(node, x), resize));
+    return Results({y});
+  }
+  if (target.shape == x->shape &&
+      std::ranges::all_of(target.scales, [](double scale) { return scale == 1; })) {
+    return Operands{x};
+  }
+  return One(node.Emit(op, {x}, std::move(attributes)));
+}
+
+constexpr auto kHandlers = std::to_array<Handler>({
+    {"Resize", 10, Resize, Op::kResize},
+    {"Upsample", 7, Resize, Op::kResize},
+});
+
+}  // namespace
+
+std::span<const Handler> ResizeHandlers() { return kHandlers; }
+
+}  // namespace tunec::onnx_import

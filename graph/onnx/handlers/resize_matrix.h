@@ -1,0 +1,28 @@
+// Resizing by what compiled code has no taps for: antialiasing, weights that leave out what lies
+// outside, cropping. Each axis is a product with a constant matrix. Internal to graph/onnx.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/onnx/handlers/formula.h"
+
+namespace tunec::onnx_import {
+
+struct MatrixResize {
+  std::vector<int64_t> shape;  // of the result
+  std::vector<double> scales;
+  std::string mode;  // nearest, linear, cubic
+  std::string nearest_mode;
+  std::string coordinate;
+  double cubic_a = -0.75;
+  bool antialias = false;
+  bool exclude_outside = false;
+  std::vector<double> roi;  // begins and ends; empty: everything
+  double extrapolation = 0;
+};
+
+/// The smaller of the matrices' sizes is bounded: kUnsupported beyond.
+Result<Formula> ResizeByMatrices(const Formula& x, const MatrixResize& resize);
+
+}  // namespace tunec::onnx_import

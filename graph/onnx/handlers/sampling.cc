@@ -1,0 +1,56 @@
+#include "graph/onnx/handlers/sampling.h"
+
+#include <optional>
+
+namespace tunec::onnx_import {
+namespace {
+
+/// The positions' axes, then `before` axes of 1, the taps' axis, `behind` axes of 1.
+Formula WithTapAxis(const Formula& x, size_t before, size_t behind) {
+  if (!x.ok()) return x;
+  std::vector<int64_t> shape = x.shape();
+  if (shape.empty()) return x;
+  shape.insert(shape.end() - 1, before, 1);
+  shape.insert(shape.end(), behind, 1);
+  return x.Reshape(shape);
+}
+
+}  // namespace
+
+Taps LinearTapsAmongZeros(const Formula& position, int64_t extent) {
+  const Formula floor = Apply(Op::kFloor, {position});
+  const Formula fraction = position - floor;
+  const Formula index = Concat({floor.Unsqueeze(-1), (floor + 1).Unsqueeze(-1)}, position.rank());
+  const Formula weight =
+      Concat({(1 - fraction).Unsqueeze(-1), fraction.Unsqueeze(-1)}, position.rank());
+  const auto last = static_cast<double>(extent - 1);
+  const Formula inside =
+      And(LessOrEqual(index.Number(0), index), LessOrEqual(index, index.Number(last)));
+  return {Clamp(index, 0, last).Cast(DataType::kI64), Where(inside, weight, weight.Number(0))};
+}
+
+Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Taps>& taps) {
+  if (!x.ok()) return x;
+  const size_t axes = taps.size();
+  const auto rank = static_cast<int64_t>(axes) + 2;
+  if (const Status fits = x.node().RequireRank(*x.value(), rank, rank); !fits) {
+    return {x.node(), std::unexpected(fits.error())};
+  }
+  const std::vector<int64_t> shape = x.shape();
+  std::vector<int64_t> perm = AllAxes(x.rank());
+  perm.erase(perm.begin() + 1);
+  perm.push_back(1);  // channels last: each position reads one row
+  const Formula table =
+      x.Transpose(perm).Reshape({Product(shape, 0, 1) * Product(shape, 2, shape.size()), shape[1]});
+  Formula row = image;
+  for (size_t d = 0; d < axes; ++d) row = row.Unsqueeze(-1);
+  std::optional<Formula> weight;
+  for (size_t d = 0; d < axes; ++d) {
+    row = row * static_cast<double>(shape[d + 2]) + WithTapAxis(taps[d].index, d, axes - 1 - d);
+    const Formula factor = WithTapAxis(taps[d].weight, d, axes - 1 - d);
+    weight = weight ? *weight * factor : factor;
+  }
+  return Gather(table, row) * weight->Unsqueeze(-1).Cast(x.type());
+}
+
+}  // namespace tunec::onnx_import

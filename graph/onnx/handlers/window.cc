@@ -1,0 +1,72 @@
+#include "graph/onnx/handlers/window.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace tunec::onnx_import {
+namespace {
+
+Status Check(const std::vector<int64_t>& values, std::string_view name, size_t count,
+             int64_t least) {
+  const auto is_valid = [&](int64_t value) { return value >= least && value <= kMostWindow; };
+  if (values.size() == count && std::ranges::all_of(values, is_valid)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} is [{}], wanted {} values of at least {}", name,
+              fmt::join(values, ","), count, least);
+}
+
+}  // namespace
+
+Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& kernel) {
+  Window window;
+  TUNEC_ASSIGN(window.kernel, node.Ints("kernel_shape", kernel));
+  if (!kernel.empty() && window.kernel != kernel) {
+    return Fail(ErrorCode::kInvalidArgument, "kernel_shape is [{}], the filter's is [{}]",
+                fmt::join(window.kernel, ","), fmt::join(kernel, ","));
+  }
+  const size_t rank = window.kernel.size();
+  TUNEC_ASSIGN(window.strides, node.Ints("strides", std::vector<int64_t>(rank, 1)));
+  TUNEC_ASSIGN(window.dilations, node.Ints("dilations", std::vector<int64_t>(rank, 1)));
+  TUNEC_ASSIGN(window.pads, node.Ints("pads", std::vector<int64_t>(2 * rank, 0)));
+  TUNEC_RETURN_IF_ERROR(Check(window.kernel, "kernel_shape", rank, 1));
+  TUNEC_RETURN_IF_ERROR(Check(window.strides, "strides", rank, 1));
+  TUNEC_RETURN_IF_ERROR(Check(window.dilations, "dilations", rank, 1));
+  TUNEC_RETURN_IF_ERROR(Check(window.pads, "pads", 2 * rank, 0));
+  return window;
+}
+
+Result<std::vector<int64_t>> SpatialSizes(const Operand& x) {
+  if (x->rank() < 3 || x->rank() > 5) {
+    return Fail(x->rank() < 3 ? ErrorCode::kInvalidArgument : ErrorCode::kUnsupported,
+                "input has rank {}, wanted 3 to 5 (batch, channel, one to three spatial axes)",
+                x->rank());
+  }
+  return x->shape.Part(2);
+}
+
+Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes, Window& window) {
+  TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
+  const size_t rank = window.rank();
+  if (sizes.size() != rank) {
+    return Fail(ErrorCode::kInvalidArgument, "kernel has {} axes, wanted {}", rank, sizes.size());
+  }
+  if (mode == "NOTSET" || mode.empty()) return {};
+  window.pads.assign(2 * rank, 0);
+  if (mode == "VALID") return {};
+  if (mode != "SAME_UPPER" && mode != "SAME_LOWER") {
+    return Fail(ErrorCode::kParse,
+                "auto_pad is '{}', wanted 'NOTSET', 'VALID', 'SAME_UPPER' or 'SAME_LOWER'", mode);
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t outputs = (sizes[i] + window.strides[i] - 1) / window.strides[i];
+    const int64_t covered = (outputs - 1) * window.strides[i] + window.Span(i);
+    const int64_t missing = std::max<int64_t>(0, covered - sizes[i]);
+    const int64_t smaller = missing / 2;
+    window.pads[i] = mode == "SAME_UPPER" ? smaller : missing - smaller;
+    window.pads[i + rank] = missing - window.pads[i];
+  }
+  return {};
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,109 @@
+// One statement or store, compiled for many executions: what both interpreters share.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/interpret/races.h"
+#include "ir/interpret/storage.h"
+#include "ir/loop_nest.h"
+#include "ir/text/print_statement.h"
+
+namespace tunec {
+
+/// A read or write of a tensor at computed indices.
+class ElementAccess {
+ public:
+  ElementAccess(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index);
+  /// The offset in the buffer. Errors: an index outside the tensor or its storage.
+  Result<int64_t> Locate(std::span<const int64_t> variables, std::span<const int64_t> loaded);
+  ElementBuffer& buffer() const { return *buffer_; }
+  /// The element of the last Locate, for messages.
+  std::string Element() const;
+  TensorId tensor() const { return tensor_; }
+
+ private:
+  const Storage* storage_;
+  ElementBuffer* buffer_;
+  TensorId tensor_;
+  std::vector<FlatIndex> index_;
+  std::vector<int64_t> at_;
+};
+
+/// One element on its way from one tensor to another.
+struct ElementCopy {
+  TensorId from = 0;
+  int64_t from_offset = -1;  // -1: the value outside a guard
+  Scalar value;
+  TensorId to = 0;
+  int64_t to_offset = 0;
+  RaceDetector::Thread thread = {};   // who issued it
+  const std::string* name = nullptr;  // of the assignment
+};
+
+/// Executes `writes = values`, reads first. How old values are found differs: a Compute's
+/// reduction starts at the identity, a LoopNest's takes what is stored.
+class CompiledAssignment {
+ public:
+  /// The accumulator of write k at this buffer offset, when it is not simply what is stored.
+  using OldValue = std::function<std::optional<Scalar>(size_t write, int64_t offset)>;
+
+  /// `races`, if any, is told of every access.
+  CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
+                     Contraction contraction, Precision precision, RaceDetector* races = nullptr);
+
+  /// Errors: an index outside its tensor, a read of what nothing wrote, an integer division by
+  /// zero.
+  Status Run(std::span<const int64_t> variables, const OldValue& old_value);
+  /// Of a plain copy: reads, and forgets what the destination holds. Errors: as Run.
+  Result<ElementCopy> BeginCopy(std::span<const int64_t> variables);
+  /// Where the last Run wrote.
+  const std::vector<int64_t>& offsets() const { return offsets_; }
+  ElementAccess& write(size_t k) { return writes_[k]; }
+
+ private:
+  struct CompiledRead {
+    ElementAccess access;
+    std::vector<FlatIndex> guard;
+    bool guarded = false;
+    Scalar outside;
+    DataType type = DataType::kF32;
+    int64_t offset = -1;  // of the last load; -1: outside the guard
+  };
+  /// acc + a*b rounded once: a and b of a contracted sum.
+  struct Product {
+    ExprProgram left;
+    ExprProgram right;
+    DataType type = DataType::kF32;
+  };
+
+  void CompileCombine(const Assignment& assignment, Contraction contraction);
+  Status LoadReads(std::span<const int64_t> variables);
+  Status LocateWrites(std::span<const int64_t> variables);
+  Status LoadAccumulators(const OldValue& old_value);
+  Scalar NewValue(size_t k, const ExprInputs& inputs) const;
+  std::unexpected<Error> Failed(std::string message) const;
+
+  Status CheckRaces(int64_t read_offset, const ElementAccess& read) const;
+  Status CheckRaces() const;
+
+  std::string name_;
+  Precision precision_;
+  RaceDetector* races_ = nullptr;
+  std::vector<CompiledRead> reads_;
+  std::vector<ElementAccess> writes_;
+  std::vector<ExprProgram> values_;
+  std::vector<ExprProgram> combine_;
+  std::vector<std::optional<Product>> products_;
+  bool reduces_ = false;
+  std::vector<Scalar> read_values_;
+  std::vector<int64_t> loaded_;
+  std::vector<Scalar> accumulators_;
+  std::vector<Scalar> incoming_;
+  std::vector<int64_t> offsets_;
+  std::vector<Scalar> results_;
+};
+
+}  // namespace tunec

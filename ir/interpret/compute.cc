@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "ir/interpret/assignment.h"
+#include "ir/interpret/interpret.h"
+
+namespace tunec {
+namespace {
+
+// Runs one statement over its domain. A reduction starts at the identity in each element it
+// writes, and finalises those elements after its last instance.
+class StatementRun {
+ public:
+  StatementRun(const Storage& storage, const Statement& statement, Precision precision)
+      : statement_(statement),
+        precision_(precision),
+        assignment_(storage,
+                    {statement.reads, statement.writes, statement.values, statement.reducer},
+                    statement.name, Contraction::kSeparate, precision),
+        point_(statement.iterators.size(), 0) {
+    for (const IndexExpr& condition : statement.domain) domain_.emplace_back(condition);
+    if (!statement.reducer) return;
+    for (const Expr& e : statement.reducer->identity) {
+      identity_.push_back(EvaluateConstant(e, precision));
+    }
+    for (const Write& write : statement.writes) {
+      touched_.emplace_back(storage.buffer(write.tensor).size(), 0);
+    }
+    old_value_ = [this](size_t k, int64_t offset) -> std::optional<Scalar> {
+      if (touched_[k][offset] != 0) return std::nullopt;
+      return identity_[k];
+    };
+  }
+  StatementRun(const StatementRun&) = delete;
+  StatementRun& operator=(const StatementRun&) = delete;
+
+  Status Run() {
+    TUNEC_RETURN_IF_ERROR(RunFrom(0));
+    if (statement_.reducer) {
+      TUNEC_RETURN_IF_ERROR(StartEmptyReductions());
+      Finalise();
+    }
+    return {};
+  }
+
+ private:
+  Status RunFrom(size_t depth) {
+    if (depth == point_.size()) return RunInstance();
+    for (int64_t i = 0; i < statement_.iterators[depth].extent; ++i) {
+      point_[depth] = i;
+      TUNEC_RETURN_IF_ERROR(RunFrom(depth + 1));
+    }
+    return {};
+  }
+
+  Status RunInstance() {
+    for (const FlatIndex& condition : domain_) {
+      if (condition.At(point_, {}) < 0) return {};
+    }
+    TUNEC_RETURN_IF_ERROR(assignment_.Run(point_, old_value_));
+    if (statement_.reducer) Touch(assignment_.offsets());
+    return {};
+  }
+
+  void Touch(const std::vector<int64_t>& offsets) {
+    if (touched_[0][offsets[0]] != 0) return;
+    for (size_t k = 0; k < offsets.size(); ++k) touched_[k][offsets[k]] = 1;
+    elements_.push_back(offsets);
+  }
+
+  // The extents of the iterators that the writes' indices use, 1 for the others. None where every
+  // element has its instances, or where loaded values say which are written.
+  std::optional<std::vector<int64_t>> ExtentsOfWrites() const {
+    std::vector<VarId> used;
+    for (const Write& write : statement_.writes) {
+      for (const IndexExpr& index : write.index) {
+        if (index.UsesLoaded()) return std::nullopt;
+        index.CollectVars(used);
+      }
+    }
+    std::vector<int64_t> extents;
+    bool whole = statement_.domain.empty();
+    for (size_t i = 0; i < statement_.iterators.size(); ++i) {
+      const bool written = std::ranges::find(used, static_cast<VarId>(i)) != used.end();
+      extents.push_back(written ? statement_.iterators[i].extent : 1);
+      whole &= written || statement_.iterators[i].extent > 0;
+    }
+    if (whole) return std::nullopt;
+    return extents;
+  }
+
+  // Elements to which no instance contributes hold the identity: the statement's further
+  // conditions say which iterations add to an element, not which elements there are.
+  Status StartEmptyReductions() {
+    const std::optional<std::vector<int64_t>> extents = ExtentsOfWrites();
+    if (!extents) return {};
+    Status status;
+    ForEachIndex(*extents, [&](std::span<const int64_t> point) {
+      std::vector<int64_t> offsets;
+      for (size_t k = 0; k < statement_.writes.size(); ++k) {
+        const auto offset = assignment_.write(k).Locate(point, {});
+        if (!offset) {
+          status = std::unexpected(offset.error());
+          return false;
+        }
+        offsets.push_back(*offset);
+      }
+      if (touched_[0][offsets[0]] == 0) Start(offsets);
+      return true;
+    });
+    return status;
+  }
+
+  void Start(const std::vector<int64_t>& offsets) {
+    for (size_t k = 0; k < offsets.size(); ++k) {
+      assignment_.write(k).buffer().Set(offsets[k], identity_[k]);
+    }
+    Touch(offsets);
+  }
+
+  void Finalise() {
+    const std::vector<Expr>& finalise = statement_.reducer->finalise;
+    if (finalise.empty()) return;
+    std::vector<ExprProgram> programs;
+    for (const Expr& e : finalise) programs.emplace_back(e, precision_);
+    std::vector<Scalar> accumulated(statement_.writes.size());
+    for (const std::vector<int64_t>& offsets : elements_) {
+      for (size_t k = 0; k < offsets.size(); ++k) {
+        accumulated[k] = assignment_.write(k).buffer().Get(offsets[k]);
+      }
+      for (size_t k = 0; k < programs.size(); ++k) {
+        assignment_.write(k).buffer().Set(offsets[k],
+                                          programs[k].Run({.accumulators = accumulated}));
+      }
+    }
+  }
+
+  const Statement& statement_;
+  Precision precision_;
+  CompiledAssignment assignment_;
+  std::vector<int64_t> point_;
+  std::vector<FlatIndex> domain_;
+  std::vector<Scalar> identity_;
+  std::vector<std::vector<uint8_t>> touched_;   // per write and offset
+  std::vector<std::vector<int64_t>> elements_;  // the tuples of offsets that were touched
+  CompiledAssignment::OldValue old_value_;
+};
+
+}  // namespace
+
+Result<std::vector<Array>> Interpret(const Compute& compute, std::span<const Array> arguments,
+                                     Precision precision) {
+  TUNEC_RETURN_IF_ERROR(Verify(compute));
+  TUNEC_ASSIGN(const Storage storage, Storage::Create(compute.tensors, arguments, precision));
+  for (const Statement& statement : compute.statements) {
+    TUNEC_RETURN_IF_ERROR(StatementRun(storage, statement, precision).Run());
+  }
+  return storage.TakeOutputs();
+}
+
+}  // namespace tunec

@@ -1,0 +1,308 @@
+#include <algorithm>
+#include <memory>
+
+#include "ir/interpret/assignment.h"
+#include "ir/interpret/copies.h"
+#include "ir/interpret/interpret.h"
+#include "ir/interpret/races.h"
+#include "ir/interpret/tile.h"
+#include "ir/nest/visit_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+// The tree of a nest with its index expressions and stores compiled.
+struct Step {
+  enum class Kind {
+    kLoop,
+    kIf,
+    kStore,
+    kAlloc,
+    kCopy,
+    kArrive,
+    kWait,
+    kBarrier,
+    kTile,
+    kBlock,
+    kNothing
+  };
+  Kind kind = Kind::kNothing;
+  VarId variable = 0;
+  LoopKind loop = LoopKind::kSerial;  // kLoop
+  std::vector<FlatIndex> lower;       // kLoop
+  std::vector<FlatIndex> upper;
+  std::vector<FlatIndex> nonnegative;              // kIf
+  std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy over its own variables
+  TensorId tensor = 0;                             // kAlloc
+  bool is_private = false;                         // kAlloc
+  std::vector<int64_t> extent;                     // kCopy
+  int token = 0;                                   // kCopy, kArrive, kWait
+  std::vector<FlatIndex> stage;                    // kArrive: the stage; kWait: and the parity
+  std::unique_ptr<CompiledTile> tile;              // kTile
+  std::vector<Step> body;
+};
+
+std::vector<FlatIndex> Flatten(const std::vector<IndexExpr>& exprs) {
+  std::vector<FlatIndex> flat;
+  for (const IndexExpr& e : exprs) flat.emplace_back(e);
+  return flat;
+}
+
+class Compiler {
+ public:
+  Compiler(const LoopNest& nest, const Storage& storage, Precision precision, RaceDetector* races)
+      : nest_(nest), storage_(storage), precision_(precision), races_(races) {}
+
+  Result<std::vector<Step>> CompileBody(const Body& body) {
+    std::vector<Step> steps;
+    for (const NestNode& node : body) {
+      TUNEC_ASSIGN(Step step, std::visit([&](const auto& n) { return Compile(n); }, node.value));
+      steps.push_back(std::move(step));
+    }
+    return steps;
+  }
+
+ private:
+  Result<Step> Compile(const Loop& loop) {
+    Step step{.kind = Step::Kind::kLoop, .variable = loop.var, .loop = loop.kind};
+    step.lower = Flatten(loop.lower);
+    step.upper = Flatten(loop.upper);
+    TUNEC_ASSIGN(step.body, CompileBody(loop.body));
+    return step;
+  }
+
+  Result<Step> Compile(const If& branch) {
+    Step step{.kind = Step::Kind::kIf};
+    step.nonnegative = Flatten(branch.nonnegative);
+    TUNEC_ASSIGN(step.body, CompileBody(branch.body));
+    return step;
+  }
+
+  Result<Step> Compile(const Alloc& alloc) {
+    Step step{.kind = Step::Kind::kAlloc};
+    step.tensor = alloc.tensor;
+    step.is_private = IsPrivate(alloc.scope);
+    TUNEC_ASSIGN(step.body, CompileBody(alloc.body));
+    return step;
+  }
+
+  Result<Step> Compile(const Store& store) {
+    Step step{.kind = Step::Kind::kStore};
+    const Assignment assignment{store.reads, store.writes, store.values, store.reducer};
+    step.assignment = std::make_unique<CompiledAssignment>(storage_, assignment, store.statement,
+                                                           nest_.contraction, precision_, races_);
+    return step;
+  }
+
+  // The box is copied element by element, over variables after those of the nest.
+  Result<Step> Compile(const AsyncCopy& copy) {
+    Read read = copy.from;
+    Write write = copy.to;
+    const auto first = static_cast<VarId>(nest_.variables.size());
+    for (size_t d = 0; d < copy.extent.size(); ++d) {
+      const IndexExpr within = IndexExpr::Var(first + static_cast<VarId>(d));
+      read.index[read.index.size() - copy.extent.size() + d] += within;
+      write.index[write.index.size() - copy.extent.size() + d] += within;
+    }
+    const std::vector<Read> reads = {read};
+    const std::vector<Write> writes = {write};
+    const std::vector<Expr> values = {Expr::Read(0, nest_.tensors[read.tensor].type)};
+    const std::optional<Reducer> no_reducer;
+    Step step{.kind = Step::Kind::kCopy, .variable = first};
+    step.extent = copy.extent;
+    step.token = copy.token;
+    step.assignment = std::make_unique<CompiledAssignment>(
+        storage_, Assignment{reads, writes, values, no_reducer}, "async_copy", nest_.contraction,
+        precision_, races_);
+    return step;
+  }
+
+  Result<Step> Compile(const Arrive& arrive) {
+    Step step{.kind = Step::Kind::kArrive, .token = arrive.token};
+    step.stage = Flatten({arrive.stage});
+    return step;
+  }
+  Result<Step> Compile(const Wait& wait) {
+    Step step{.kind = Step::Kind::kWait, .token = wait.token};
+    step.stage = Flatten({wait.stage, wait.parity});
+    return step;
+  }
+  Result<Step> Compile(const Barrier&) { return Step{.kind = Step::Kind::kBarrier}; }
+  Result<Step> Compile(const Prefetch&) { return Step{}; }
+
+  Result<Step> Compile(const Roles&) {
+    return Fail(ErrorCode::kUnsupported, "{}: the interpreter can't run roles at the same time",
+                nest_.name);
+  }
+
+  // Where nothing is rounded, a tile is the loops that it stands for.
+  Result<Step> Compile(const Tile& tile) {
+    Step step{.kind = precision_ == Precision::kNative ? Step::Kind::kTile : Step::Kind::kBlock};
+    if (step.kind == Step::Kind::kBlock) {
+      TUNEC_ASSIGN(step.body, CompileBody(tile.body));
+      return step;
+    }
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    step.tile = std::make_unique<CompiledTile>(storage_, parts, *races_);
+    return step;
+  }
+
+  const LoopNest& nest_;
+  const Storage& storage_;
+  Precision precision_;
+  RaceDetector* races_;
+};
+
+class Runner {
+ public:
+  Runner(const LoopNest& nest, const Storage& storage, RaceDetector& races)
+      : storage_(storage),
+        races_(races),
+        copies_(nest, storage, &races),
+        point_(nest.variables.size(), 0) {}
+
+  Status RunPhase(std::vector<Step>& parts) {
+    races_.BeginSection();
+    for (Step& part : parts) {
+      races_.BeginTask();
+      TUNEC_RETURN_IF_ERROR(Run(part));
+    }
+    return {};
+  }
+
+ private:
+  Status Run(std::vector<Step>& body) {
+    for (Step& step : body) TUNEC_RETURN_IF_ERROR(Run(step));
+    return {};
+  }
+
+  Status Run(Step& step) {
+    switch (step.kind) {
+      case Step::Kind::kLoop:
+        return RunLoop(step);
+      case Step::Kind::kIf:
+        for (const FlatIndex& condition : step.nonnegative) {
+          if (condition.At(point_, {}) < 0) return {};
+        }
+        return Run(step.body);
+      case Step::Kind::kAlloc:
+        return RunAlloc(step);
+      case Step::Kind::kStore:
+        return step.assignment->Run(point_, {});
+      case Step::Kind::kCopy:
+        return RunCopy(step);
+      case Step::Kind::kArrive:
+        copies_.Arrive(step.token, step.stage[0].At(point_, {}));
+        return {};
+      case Step::Kind::kWait:
+        return copies_.Wait(step.token, step.stage[0].At(point_, {}), step.stage[1].At(point_, {}));
+      case Step::Kind::kBarrier:
+        races_.Barrier();
+        return {};
+      case Step::Kind::kTile:
+        return step.tile->Run(point_);
+      case Step::Kind::kBlock:
+        return Run(step.body);
+      case Step::Kind::kNothing:
+        break;
+    }
+    return {};
+  }
+
+  Status RunLoop(Step& step) {
+    int64_t lower = INT64_MIN;
+    for (const FlatIndex& bound : step.lower) lower = std::max(lower, bound.At(point_, {}));
+    int64_t upper = INT64_MAX;
+    for (const FlatIndex& bound : step.upper) upper = std::min(upper, bound.At(point_, {}));
+    for (int64_t i = lower; i < upper; ++i) {
+      point_[step.variable] = i;
+      Enter(step.loop, i);
+      TUNEC_RETURN_IF_ERROR(Run(step.body));
+    }
+    if (IsBlock(step.loop)) races_.SetThread(BlockAxis(step.loop), 0);
+    return {};
+  }
+
+  // Who runs the iteration.
+  void Enter(LoopKind loop, int64_t iteration) {
+    if (loop == LoopKind::kWave) {
+      races_.BeginSection();
+    } else if (NumbersTasks(loop)) {
+      races_.BeginTask();
+    } else if (IsBlock(loop)) {
+      races_.SetThread(BlockAxis(loop), iteration);
+    }
+  }
+
+  Status RunAlloc(Step& step) {
+    storage_.buffer(step.tensor).Clear();
+    races_.Renew(step.tensor, step.is_private);
+    copies_.Begin(step.tensor);
+    TUNEC_RETURN_IF_ERROR(Run(step.body));
+    return copies_.End(step.tensor);
+  }
+
+  Status RunCopy(Step& step) {
+    Status status;
+    std::vector<int64_t> point = point_;
+    point.resize(point_.size() + step.extent.size());
+    ForEachIndex(step.extent, [&](std::span<const int64_t> within) {
+      std::ranges::copy(within, point.begin() + step.variable);
+      Result<ElementCopy> copy = step.assignment->BeginCopy(point);
+      if (!copy) {
+        status = std::unexpected(std::move(copy).error());
+        return false;
+      }
+      copies_.Issue(step.token, *copy);
+      return true;
+    });
+    return status;
+  }
+
+  const Storage& storage_;
+  RaceDetector& races_;
+  CopiesInFlight copies_;
+  std::vector<int64_t> point_;
+};
+
+// Watches what is written where several tasks or threads run.
+RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
+  std::vector<TensorId> homes;
+  for (size_t t = 0; t < nest.tensors.size(); ++t) {
+    homes.push_back(storage.Home(static_cast<TensorId>(t)));
+  }
+  std::vector<int64_t> elements(nest.tensors.size(), 0);
+  bool together = false;
+  for (const Phase& phase : nest.phases) {
+    together |= phase.body.size() > 1;
+    VisitNodes(phase.body, [&](const NestNode& node) {
+      const auto* loop = std::get_if<Loop>(&node.value);
+      together |= loop != nullptr && (NumbersTasks(loop->kind) || IsBlock(loop->kind));
+      ForEachAccess(node, [&](TensorId tensor, bool writes) {
+        if (writes) elements[homes[tensor]] = storage.buffer(tensor).size();
+      });
+    });
+  }
+  if (!together) elements.assign(elements.size(), 0);
+  return {std::move(homes), elements};
+}
+
+}  // namespace
+
+Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array> arguments,
+                                     Precision precision) {
+  TUNEC_RETURN_IF_ERROR(Verify(nest));
+  TUNEC_ASSIGN(const Storage storage, Storage::Create(nest.tensors, arguments, precision));
+  RaceDetector races = WatchRaces(nest, storage);
+  Compiler compiler(nest, storage, precision, &races);
+  Runner runner(nest, storage, races);
+  std::vector<std::vector<Step>> phases;  // kept: races are named by the steps' statements
+  for (const Phase& phase : nest.phases) {
+    TUNEC_ASSIGN(std::vector<Step> parts, compiler.CompileBody(phase.body));
+    phases.push_back(std::move(parts));
+    TUNEC_RETURN_IF_ERROR(runner.RunPhase(phases.back()));
+  }
+  return storage.TakeOutputs();
+}
+
+}  // namespace tunec

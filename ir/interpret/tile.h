@@ -1,0 +1,38 @@
+// A tile of a loop nest, executed through the meaning of its intrinsic.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/interpret/assignment.h"
+#include "ir/tile_intrinsic.h"
+
+namespace tunec {
+
+class CompiledTile {
+ public:
+  /// `races` is told of every access.
+  CompiledTile(const Storage& storage, const TileParts& parts, RaceDetector& races);
+
+  /// `point` has the values of the nest's variables; those of the tile's own are changed.
+  /// Errors: as those of a statement.
+  Status Run(std::span<int64_t> point);
+
+ private:
+  Result<Scalar> Load(ElementAccess& access, std::span<const int64_t> point) const;
+  Status Store(std::span<const int64_t> point, const Scalar& value);
+  Status RunElement(std::span<int64_t> point);
+  int64_t Extent(TileAxis axis) const { return parts_.intrinsic->extents[static_cast<int>(axis)]; }
+  void Set(std::span<int64_t> point, TileAxis axis, int64_t value) const;
+
+  TileParts parts_;
+  RaceDetector& races_;
+  std::string name_;
+  ElementAccess left_;
+  ElementAccess right_;
+  ElementAccess accumulator_;
+  std::vector<Scalar> left_values_;
+  std::vector<Scalar> right_values_;
+};
+
+}  // namespace tunec

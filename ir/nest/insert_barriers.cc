@@ -1,0 +1,169 @@
+// What was touched since the last barrier is carried through a block's work, part by part, and a
+// barrier put where a part would meet it. A serial loop begins each iteration with what the one
+// before left, which depends on the barriers inside: it is walked until nothing new is left. What a
+// pipelined loop fills stays out: the barrier behind each of its waits orders that
+// (polyhedral/generate/pipeline.cc).
+#include "ir/nest/insert_barriers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ir/nest/visit_loop_nest.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// What was touched since the last barrier.
+struct Touched {
+  std::set<TensorId> read;
+  std::set<TensorId> written;
+
+  void Add(const Touched& other) {
+    read.insert(other.read.begin(), other.read.end());
+    written.insert(other.written.begin(), other.written.end());
+  }
+  bool Includes(const Touched& other) const {
+    return std::ranges::includes(read, other.read) && std::ranges::includes(written, other.written);
+  }
+};
+
+bool Meet(const std::set<TensorId>& a, const std::set<TensorId>& b) {
+  return std::ranges::any_of(a, [&](TensorId tensor) { return b.contains(tensor); });
+}
+
+bool Conflict(const Touched& a, const Touched& b) {
+  return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
+}
+
+// Whether threads are told apart further in, so that the node itself is run by all of them. What
+// several roles do is met as a whole.
+bool IsCommon(const NestNode& node) {
+  return Visit(
+      node, [](const Loop& loop) { return !IsBlock(loop.kind) && HoldsBlockLoop(loop.body); },
+      [](const If& branch) { return HoldsBlockLoop(branch.body); },
+      [](const Alloc& alloc) { return HoldsBlockLoop(alloc.body); },
+      [](const Tile&) { return false; }, [](const Roles&) { return false; },
+      [](const LeafNode auto&) { return false; });
+}
+
+class Inserter {
+ public:
+  explicit Inserter(const LoopNest& nest) : nest_(nest) {
+    ForEach<Alloc>(nest, [&](const Alloc& alloc) {
+      scopes_[alloc.tensor] = alloc.scope;
+      if (alloc.stages > 1) staged_.insert(alloc.tensor);
+    });
+  }
+
+  Body Rewrite(const Body& body, Touched& touched) {
+    Body result;
+    for (const NestNode& node : body) {
+      if (std::holds_alternative<Barrier>(node.value)) touched = {};
+      if (IsCommon(node)) {
+        Enter(node, touched, result);
+        continue;
+      }
+      const Touched own = TouchedBy(node);
+      if (Conflict(WithoutStaged(own), touched)) Separate(result, touched);
+      touched.Add(own);
+      result.push_back(node);
+    }
+    return result;
+  }
+
+ private:
+  static void Separate(Body& body, Touched& touched) {
+    body.push_back(NestNode{Barrier{}});
+    touched = {};
+  }
+
+  TensorId Home(TensorId tensor) const {
+    while (nest_.tensors[tensor].alias) tensor = *nest_.tensors[tensor].alias;
+    return tensor;
+  }
+
+  Touched TouchedBy(const NestNode& node) const {
+    Touched touched;
+    VisitNodes(Body{node}, [&](const NestNode& inner) {
+      ForEachAccess(inner, [&](TensorId tensor, bool writes) {
+        const auto scope = scopes_.find(tensor);
+        if (scope != scopes_.end() && IsPrivate(scope->second)) return;
+        (writes ? touched.written : touched.read).insert(Home(tensor));
+      });
+    });
+    return touched;
+  }
+
+  Touched WithoutStaged(Touched touched) const {
+    for (const TensorId tensor : staged_) {
+      touched.read.erase(tensor);
+      touched.written.erase(tensor);
+    }
+    return touched;
+  }
+
+  // Storage that begins may lie where storage lay that has ended.
+  bool MayReuse(const Touched& touched) const {
+    const auto ended = [&](TensorId tensor) {
+      const auto scope = scopes_.find(tensor);
+      return scope != scopes_.end() && scope->second == Scope::kShared && !live_.contains(tensor);
+    };
+    return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
+  }
+
+  // What one iteration leaves meets the begin of the next.
+  Body RewriteRepeated(const Body& body, Touched& touched) {
+    while (true) {
+      Touched left = touched;
+      Body result = Rewrite(body, left);
+      if (touched.Includes(left)) return result;
+      touched.Add(left);
+    }
+  }
+
+  void Enter(const NestNode& node, Touched& touched, Body& result) {
+    Visit(
+        node,
+        [&](Loop loop) {
+          loop.body = NumbersTasks(loop.kind) ? Rewrite(loop.body, touched)
+                                              : RewriteRepeated(loop.body, touched);
+          result.push_back(NestNode{std::move(loop)});
+        },
+        [&](If branch) {
+          const Touched before = touched;
+          branch.body = Rewrite(branch.body, touched);
+          touched.Add(before);
+          result.push_back(NestNode{std::move(branch)});
+        },
+        [&](Alloc alloc) {
+          if (alloc.scope == Scope::kShared && MayReuse(touched)) Separate(result, touched);
+          live_.insert(alloc.tensor);
+          alloc.body = Rewrite(alloc.body, touched);
+          live_.erase(alloc.tensor);
+          result.push_back(NestNode{std::move(alloc)});
+        },
+        [](const auto&) { TUNEC_UNREACHABLE("a node that is not common"); });
+  }
+
+  const LoopNest& nest_;
+  std::map<TensorId, Scope> scopes_;
+  std::set<TensorId> staged_;  // have several stages
+  std::set<TensorId> live_;    // are allocated here
+};
+
+}  // namespace
+
+LoopNest InsertBarriers(LoopNest nest) {
+  Inserter inserter(nest);
+  for (Phase& phase : nest.phases) {
+    if (!HoldsBlockLoop(phase.body)) continue;
+    Touched touched;
+    phase.body = inserter.Rewrite(phase.body, touched);
+  }
+  return nest;
+}
+
+}  // namespace tunec

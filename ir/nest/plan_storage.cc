@@ -1,0 +1,119 @@
+// Where a kernel's own tensors lie. Workspace tensors that no phase needs at the same time
+// share bytes (phases are separated by barriers); local tensors follow the nesting of their
+// Allocs like a stack, siblings sharing bytes.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/loop_nest.h"
+#include "ir/nest/visit_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t AlignedBytes(const Tensor& tensor) {
+  return CeilDivide(StorageBytes(tensor), kAlignment) * kAlignment;
+}
+
+struct Lifetime {
+  int first = 0;  // phases, both included
+  int last = 0;
+};
+
+struct Placed {
+  int64_t begin = 0;
+  int64_t end = 0;
+  Lifetime lifetime;
+};
+
+TensorId FollowAlias(const LoopNest& nest, TensorId tensor) {
+  while (nest.tensors[tensor].alias) tensor = *nest.tensors[tensor].alias;
+  return tensor;
+}
+
+std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
+  std::map<TensorId, Lifetime> lifetimes;
+  for (int phase = 0; phase < static_cast<int>(nest.phases.size()); ++phase) {
+    VisitNodes(nest.phases[phase].body, [&](const NestNode& node) {
+      ForEachAccess(node, [&](TensorId tensor, bool) {
+        tensor = FollowAlias(nest, tensor);
+        auto [it, fresh] = lifetimes.try_emplace(tensor, Lifetime{phase, phase});
+        it->second.last = phase;
+      });
+    });
+  }
+  return lifetimes;
+}
+
+// The lowest offset where `bytes` fit between those that live at the same time.
+int64_t FirstFit(const std::vector<Placed>& placed, const Lifetime& lifetime, int64_t bytes) {
+  std::vector<Placed> rivals;
+  for (const Placed& other : placed) {
+    const bool together =
+        other.lifetime.first <= lifetime.last && lifetime.first <= other.lifetime.last;
+    if (together) rivals.push_back(other);
+  }
+  std::ranges::sort(rivals, {}, &Placed::begin);
+  int64_t offset = 0;
+  for (const Placed& rival : rivals) {
+    if (rival.begin - offset >= bytes) break;
+    offset = std::max(offset, rival.end);
+  }
+  return offset;
+}
+
+void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
+  const auto lifetimes = FindLifetimes(nest);
+  std::vector<TensorId> order;
+  for (const auto& [tensor, lifetime] : lifetimes) {
+    if (nest.tensors[tensor].role == TensorRole::kWorkspace) order.push_back(tensor);
+  }
+  // The large ones first, as they are the hardest to fit.
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](TensorId t) { return AlignedBytes(nest.tensors[t]); });
+  std::vector<Placed> placed;
+  for (const TensorId tensor : order) {
+    const int64_t bytes = AlignedBytes(nest.tensors[tensor]);
+    const Lifetime& lifetime = lifetimes.at(tensor);
+    const int64_t offset = FirstFit(placed, lifetime, bytes);
+    placed.push_back({offset, offset + bytes, lifetime});
+    plan.offset[tensor] = offset;
+    plan.workspace_bytes = std::max(plan.workspace_bytes, offset + bytes);
+  }
+}
+
+bool LiesInMemory(Scope scope) {
+  return scope == Scope::kGlobal || scope == Scope::kPacked || scope == Scope::kShared;
+}
+
+void PlaceScratch(const LoopNest& nest, const Body& body, int64_t top, StoragePlan& plan) {
+  for (const NestNode& node : body) {
+    int64_t inner_top = top;
+    const auto* alloc = std::get_if<Alloc>(&node.value);
+    const bool placed =
+        alloc != nullptr && LiesInMemory(alloc->scope) && !nest.tensors[alloc->tensor].alias;
+    if (placed) {
+      plan.offset[alloc->tensor] = top;
+      inner_top += AlignedBytes(nest.tensors[alloc->tensor]);
+      plan.scratch_bytes = std::max(plan.scratch_bytes, inner_top);
+    }
+    ForEachBody(node, [&](const Body& inner) { PlaceScratch(nest, inner, inner_top, plan); });
+  }
+}
+
+}  // namespace
+
+StoragePlan PlanStorage(const LoopNest& nest) {
+  StoragePlan plan;
+  plan.offset.assign(nest.tensors.size(), -1);
+  PlaceWorkspace(nest, plan);
+  for (const Phase& phase : nest.phases) PlaceScratch(nest, phase.body, 0, plan);
+  for (size_t t = 0; t < nest.tensors.size(); ++t) {
+    if (nest.tensors[t].alias) plan.offset[t] = plan.offset[FollowAlias(nest, t)];
+  }
+  return plan;
+}
+
+}  // namespace tunec

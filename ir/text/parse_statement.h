@@ -1,0 +1,29 @@
+// Parsers shared by the text forms of Compute and LoopNest.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/compute.h"
+#include "ir/text/parse_expr.h"
+#include "support/lexer.h"
+
+namespace tunec {
+
+/// `NAME WORD NAME {` is left to the caller; this parses the tensor declarations that follow,
+/// as many as there are. Aliases may name later tensors.
+Result<std::vector<Tensor>> ParseTensors(Lexer& lexer);
+
+/// The right part of a statement or store.
+struct ParsedAssignment {
+  std::vector<Read> reads;
+  std::vector<Write> writes;
+  std::vector<Expr> values;
+  std::optional<Reducer> reducer;
+};
+
+/// Reducer and read lines, then the assignment: what PrintAssignment writes.
+Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const std::vector<Tensor>& tensors,
+                                         const ExprParser::Variables& variables);
+
+}  // namespace tunec

@@ -1,0 +1,53 @@
+// The text of a Compute.
+#include "ir/compute.h"
+#include "ir/text/print_expr.h"
+#include "ir/text/print_statement.h"
+
+namespace tunec {
+namespace {
+
+std::string PrintIterator(const Iterator& it) {
+  std::string text = fmt::format("{}: {}", PrintName(it.name), it.extent);
+  if (it.kind == IteratorKind::kReduction) text += " reduction";
+  if (it.kind == IteratorKind::kSequential) text += " sequential";
+  return text;
+}
+
+std::string PrintStatement(const Statement& statement, const std::vector<Tensor>& tensors) {
+  const auto variable = [&](VarId v) {
+    const bool known = v >= 0 && static_cast<size_t>(v) < statement.iterators.size();
+    return known ? PrintName(statement.iterators[v].name) : fmt::format("\"?{}\"", v);
+  };
+  const TextNames names{.variable = variable, .read = {}, .loaded = [](int slot) {
+                          return fmt::format("@{}", slot);
+                        }};
+  std::string text = "  " + PrintName(statement.name) + "[";
+  for (size_t d = 0; d < statement.iterators.size(); ++d) {
+    if (d > 0) text += ", ";
+    text += PrintIterator(statement.iterators[d]);
+  }
+  text += "]";
+  if (!statement.domain.empty()) text += " where " + PrintConditions(statement.domain, names);
+  text += ":\n";
+  const Assignment assignment{statement.reads, statement.writes, statement.values,
+                              statement.reducer};
+  for (const std::string& line : PrintAssignment(assignment, tensors, variable)) {
+    text += "    " + line + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Print(const Compute& compute) {
+  std::string text = "compute " + PrintName(compute.name) + " {\n";
+  for (const Tensor& tensor : compute.tensors) {
+    text += "  " + PrintTensor(tensor, compute.tensors) + "\n";
+  }
+  for (const Statement& statement : compute.statements) {
+    text += PrintStatement(statement, compute.tensors);
+  }
+  return text + "}\n";
+}
+
+}  // namespace tunec

@@ -1,0 +1,406 @@
+// The invariants of a LoopNest.
+//   Tensors: as in a Compute (verify.cc). Local ones are accessed only inside an Alloc of theirs;
+//   only they are allocated, never inside their own Alloc, with at least one stage.
+//   Variables: names are given and different; a loop binds a variable that no loop around it
+//   binds; every use is inside the loop that binds it.
+//   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
+//   serial. Parallel loops stand only in an unbroken chain at the top of a part of a phase (each
+//   but the last holds just the next), with constant bounds; wave loops as that chain's beginning,
+//   in a phase of one part. Grid loops stand like parallel ones and never with them; each axis is
+//   bound once. Block loops have constant bounds from 0 on, each axis once, and hold nothing beside
+//   each other (one chain); not inside parallel loops. A phase has at most kMostBlockThreads
+//   threads a block. Shared storage, barriers, arrives and waits are outside block loops. A vector
+//   loop holds no loop. An unrolled loop has a constant bound on its iterations, at most
+//   kMostUnrolled. Ifs have a condition, without loaded values. Storage of several stages has as
+//   many in its first dimension. Stores: as statements in a Compute, over the loop variables in
+//   scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy has extents of
+//   at most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
+//   cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have threads and
+//   names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it reaches,
+//   none of them operand and accumulator.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/loop_nest.h"
+#include "ir/nest/loop_nest_names.h"
+#include "ir/nest/visit_loop_nest.h"
+#include "ir/text/print_expr.h"
+#include "ir/tile_intrinsic.h"
+#include "ir/verify/verify_statement.h"
+
+namespace tunec {
+namespace {
+
+template <class... Args>
+std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
+}
+
+// What is known of a variable inside its loop.
+struct Binding {
+  LoopKind kind = LoopKind::kSerial;
+  Interval interval;
+  bool exact = false;  // takes every value of the interval, whatever the other loops do
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const LoopNest& nest)
+      : nest_(nest),
+        context_{.tensors = nest.tensors, .in_scope = {}, .intervals = {}, .exact = {}} {
+    context_.in_scope = [this](VarId v) { return bindings_.contains(v); };
+    context_.intervals = [this](VarId v) {
+      const auto found = bindings_.find(v);
+      return found == bindings_.end() ? kUnknownInterval : found->second.interval;
+    };
+    context_.exact = [this](VarId v) {
+      const auto found = bindings_.find(v);
+      return found != bindings_.end() && found->second.exact;
+    };
+  }
+  Verifier(const Verifier&) = delete;
+  Verifier& operator=(const Verifier&) = delete;
+
+  Status Run() {
+    TUNEC_RETURN_IF_ERROR(VerifyTensors(nest_.tensors));
+    std::set<std::string> names;
+    for (const std::string& name : nest_.variables) {
+      if (name.empty() || !names.insert(name).second) {
+        return Wrong("variable name '{}' is empty or used twice", name);
+      }
+    }
+    ForEach<AsyncCopy>(nest_, [&](const AsyncCopy& copy) { tokens_.insert(copy.token); });
+    for (const Phase& phase : nest_.phases) {
+      waves_ = phase.body.size() == 1;
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(phase.body, true), "phase " + phase.name));
+      const int64_t threads = LaunchOf(phase).Threads();
+      if (threads > kMostBlockThreads) {
+        return Wrong("phase {}: {} threads a block, at most {}", phase.name, threads,
+                     kMostBlockThreads);
+      }
+    }
+    return {};
+  }
+
+ private:
+  static Status Annotate(Status status, const std::string& where) {
+    if (!status) status.error().message = where + ": " + status.error().message;
+    return status;
+  }
+
+  // `top`: parallel loops may stand here.
+  Status CheckBody(const Body& body, bool top) {
+    for (const NestNode& node : body) {
+      if (const auto* loop = std::get_if<Loop>(&node.value)) {
+        TUNEC_RETURN_IF_ERROR(Check(*loop, top));
+      } else {
+        TUNEC_RETURN_IF_ERROR(std::visit([this](const auto& n) { return Check(n); }, node.value));
+      }
+    }
+    return {};
+  }
+
+  std::string NameOf(VarId v) const {
+    const bool known = v >= 0 && v < std::ssize(nest_.variables);
+    return known ? nest_.variables[v] : fmt::format("number {}", v);
+  }
+
+  Status CheckBounds(const Loop& loop) {
+    if (loop.lower.empty() || loop.upper.empty()) return Wrong("a bound is missing");
+    for (const auto* bounds : {&loop.lower, &loop.upper}) {
+      for (const IndexExpr& bound : *bounds) {
+        TUNEC_RETURN_IF_ERROR(VerifyIndex(bound, context_, 0));
+      }
+    }
+    if (loop.unroll < 1 || (loop.unroll > 1 && loop.kind != LoopKind::kSerial)) {
+      return Wrong("unroll is {}, expected 1, or more on a serial loop", loop.unroll);
+    }
+    return {};
+  }
+
+  Status CheckKind(const Loop& loop, bool top) {
+    if (loop.kind == LoopKind::kWave && !(top && waves_)) {
+      return Wrong("a wave loop must be around all else that its phase has");
+    }
+    if (NumbersTasks(loop.kind)) {
+      if (!top) return Wrong("a parallel loop must be at the top of a phase, in a chain");
+      const auto constant = [](const IndexExpr& e) { return e.IsConstant(); };
+      if (!std::ranges::all_of(loop.lower, constant) ||
+          !std::ranges::all_of(loop.upper, constant)) {
+        return Wrong("a {} loop must have constant bounds", Name(loop.kind));
+      }
+    }
+    TUNEC_RETURN_IF_ERROR(CheckBinding(loop));
+    if (loop.kind == LoopKind::kVector) {
+      bool holds_loop = false;
+      ForEach<Loop>(loop.body, [&](const Loop&) { holds_loop = true; });
+      if (holds_loop) return Wrong("a vector loop must be innermost");
+    }
+    if (loop.kind == LoopKind::kUnrolled && MostIterations(loop) > kMostUnrolled) {
+      return Wrong("an unrolled loop must have at most {} iterations", kMostUnrolled);
+    }
+    return {};
+  }
+
+  bool IsAround(bool (*wanted)(LoopKind)) const {
+    return std::ranges::any_of(bindings_,
+                               [&](const auto& entry) { return wanted(entry.second.kind); });
+  }
+
+  static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
+
+  // Of grid and block loops.
+  Status CheckBinding(const Loop& loop) {
+    if (IsParallel(loop.kind) && IsAround(IsGrid)) {
+      return Wrong("a parallel loop stands inside a grid loop");
+    }
+    if (!IsGrid(loop.kind) && !IsBlock(loop.kind)) return {};
+    if (IsAround(IsParallel)) {
+      return Wrong("a {} loop stands inside a parallel loop", Name(loop.kind));
+    }
+    for (const auto& [variable, binding] : bindings_) {
+      if (binding.kind == loop.kind) {
+        return Wrong("loop {} is bound to {} too", NameOf(variable), Name(loop.kind));
+      }
+    }
+    if (!IsBlock(loop.kind)) return {};
+    const auto starts_below_zero = [](const IndexExpr& e) { return e.constant() < 0; };
+    const auto varies = [](const IndexExpr& e) { return !e.IsConstant(); };
+    if (std::ranges::any_of(loop.lower, varies) || std::ranges::any_of(loop.upper, varies) ||
+        std::ranges::all_of(loop.lower, starts_below_zero)) {
+      return Wrong("a {} loop must have constant bounds from 0 on", Name(loop.kind));
+    }
+    if (!block_chain_ && IsAround(IsBlock)) {
+      return Wrong("a {} loop must be all that the block loop around it holds", Name(loop.kind));
+    }
+    return {};
+  }
+
+  int64_t MostIterations(const Loop& loop) const {
+    int64_t most = kUnbounded;
+    for (const IndexExpr& lower : loop.lower) {
+      for (const IndexExpr& upper : loop.upper) {
+        most = std::min(most, BoundsOf(upper - lower, context_.intervals).hi);
+      }
+    }
+    return most;
+  }
+
+  Binding Bind(const Loop& loop) const {
+    Binding binding{.kind = loop.kind, .interval = kUnknownInterval};
+    bool constant = true;
+    for (const IndexExpr& bound : loop.lower) {
+      constant &= bound.IsConstant();
+      binding.interval.lo = std::max(binding.interval.lo, BoundsOf(bound, context_.intervals).lo);
+    }
+    for (const IndexExpr& bound : loop.upper) {
+      constant &= bound.IsConstant();
+      binding.interval.hi =
+          std::min(binding.interval.hi, BoundsOf(bound, context_.intervals).hi - 1);
+    }
+    binding.exact = constant && binding.interval.lo <= binding.interval.hi;
+    return binding;
+  }
+
+  Status Check(const Loop& loop, bool top) {
+    const std::string where = "loop " + NameOf(loop.var);
+    if (loop.var < 0 || loop.var >= std::ssize(nest_.variables)) {
+      return Wrong("{}: there are {} variables", where, nest_.variables.size());
+    }
+    if (bindings_.contains(loop.var)) {
+      return Wrong("{}: a loop around it binds the variable too", where);
+    }
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckBounds(loop), where));
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckKind(loop, top), where));
+    const Binding binding = Bind(loop);
+    const bool outer_whole = context_.whole_box;
+    // A loop that may run no iteration proves nothing about what is inside it.
+    context_.whole_box &= binding.exact || OnceAtLeast(loop);
+    bindings_.emplace(loop.var, binding);
+    const bool chain = NumbersTasks(loop.kind) && loop.body.size() == 1;
+    const bool outer_waves = std::exchange(waves_, waves_ && loop.kind == LoopKind::kWave);
+    const bool outer_blocks =
+        std::exchange(block_chain_, IsBlock(loop.kind) && loop.body.size() == 1);
+    const Status status = CheckBody(loop.body, chain);
+    block_chain_ = outer_blocks;
+    waves_ = outer_waves;
+    bindings_.erase(loop.var);
+    context_.whole_box = outer_whole;
+    return status;
+  }
+
+  bool OnceAtLeast(const Loop& loop) const {
+    for (const IndexExpr& lower : loop.lower) {
+      for (const IndexExpr& upper : loop.upper) {
+        if (BoundsOf(upper - lower, context_.intervals).lo < 1) return false;
+      }
+    }
+    return true;
+  }
+
+  Status Check(const Loop& loop) { return Check(loop, false); }
+
+  Status Check(const If& branch) {
+    if (branch.nonnegative.empty()) return Wrong("an if has no condition");
+    for (const IndexExpr& condition : branch.nonnegative) {
+      TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(condition, context_, 0), "if"));
+    }
+    const bool outer_whole = std::exchange(context_.whole_box, false);
+    const bool outer_blocks = std::exchange(block_chain_, false);
+    const Status status = CheckBody(branch.body, false);
+    block_chain_ = outer_blocks;
+    context_.whole_box = outer_whole;
+    return status;
+  }
+
+  Status Check(const Alloc& alloc) {
+    if (alloc.tensor < 0 || alloc.tensor >= std::ssize(nest_.tensors)) {
+      return Wrong("alloc of tensor number {}, there are {}", alloc.tensor, nest_.tensors.size());
+    }
+    const Tensor& tensor = nest_.tensors[alloc.tensor];
+    if (tensor.role != TensorRole::kLocal) {
+      return Wrong("alloc of {}, which is no local tensor but {}", tensor.name, Name(tensor.role));
+    }
+    if (alloc.stages < 1) return Wrong("alloc of {} with {} stages", tensor.name, alloc.stages);
+    if (alloc.stages > 1 && (tensor.shape.empty() || tensor.shape[0] != alloc.stages)) {
+      return Wrong("alloc of {} with {} stages, which its first dimension hasn't", tensor.name,
+                   alloc.stages);
+    }
+    if (alloc.scope == Scope::kShared && IsAround(IsBlock)) {
+      return Wrong("alloc of {}: shared storage inside a block loop", tensor.name);
+    }
+    if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
+      return Wrong("alloc of {} inside its own", tensor.name);
+    }
+    const bool outer_blocks = std::exchange(block_chain_, false);
+    const Status status = CheckBody(alloc.body, false);
+    block_chain_ = outer_blocks;
+    allocated_.erase(alloc.tensor);
+    return status;
+  }
+
+  Status Check(const Store& store) {
+    const std::string where = "store " + store.statement;
+    TUNEC_RETURN_IF_ERROR(Annotate(
+        VerifyAssignment({store.reads, store.writes, store.values, store.reducer}, context_),
+        where));
+    for (const Read& read : store.reads) {
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(read.tensor), where));
+    }
+    for (const Write& write : store.writes) {
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(write.tensor), where));
+    }
+    return {};
+  }
+
+  // Requires: VerifyAccess accepted it.
+  Status CheckLocal(TensorId id) const {
+    const Tensor& tensor = nest_.tensors[id];
+    if (tensor.role != TensorRole::kLocal) return {};
+    const auto found = allocated_.find(id);
+    if (found == allocated_.end()) return Wrong("{} is used outside an alloc of it", tensor.name);
+    return {};
+  }
+
+  Status Check(const Prefetch& prefetch) {
+    if (prefetch.level < 1 || prefetch.level > 3) {
+      return Wrong("prefetch to cache level {}, expected 1 to 3", prefetch.level);
+    }
+    // An address may lie outside: a prefetch never faults.
+    return Annotate(
+        VerifyAccess(prefetch.address.tensor, prefetch.address.index, context_, 0, true),
+        "prefetch");
+  }
+
+  Status Check(const AsyncCopy& copy) {
+    TUNEC_RETURN_IF_ERROR(Annotate(VerifyRead(copy.from, context_, 0), "async_copy"));
+    TUNEC_RETURN_IF_ERROR(
+        Annotate(VerifyAccess(copy.to.tensor, copy.to.index, context_, 0, false), "async_copy"));
+    const Tensor& from = nest_.tensors[copy.from.tensor];
+    const Tensor& to = nest_.tensors[copy.to.tensor];
+    if (copy.extent.size() > from.shape.size() || copy.extent.size() > to.shape.size()) {
+      return Wrong("async_copy of {} to {} has {} extents", from.name, to.name, copy.extent.size());
+    }
+    if (from.type != to.type || to.role == TensorRole::kInput || to.role == TensorRole::kWeight) {
+      return Wrong("async_copy of {} to {}: another type, or not writable", from.name, to.name);
+    }
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(copy.from.tensor), "async_copy"));
+    return Annotate(CheckLocal(copy.to.tensor), "async_copy");
+  }
+
+  Status Check(const Barrier&) const {
+    if (IsAround(IsBlock) || IsAround(IsParallel)) {
+      return Wrong("a barrier inside a block or parallel loop");
+    }
+    return {};
+  }
+
+  Status CheckToken(int token) const {
+    if (tokens_.contains(token)) return {};
+    return Wrong("token {} belongs to no copy", token);
+  }
+
+  Status Check(const Arrive& arrive) {
+    if (IsAround(IsBlock)) return Wrong("an arrive inside a block loop");
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckToken(arrive.token), "arrive"));
+    return Annotate(VerifyIndex(arrive.stage, context_, 0), "arrive");
+  }
+
+  Status Check(const Wait& wait) {
+    if (IsAround(IsBlock)) return Wrong("a wait inside a block loop");
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckToken(wait.token), "wait"));
+    TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(wait.stage, context_, 0), "wait"));
+    return Annotate(VerifyIndex(wait.parity, context_, 0), "wait");
+  }
+
+  Status Check(const Roles& roles) {
+    for (const Role& role : roles.roles) {
+      if (role.name.empty() || role.threads < 1) {
+        return Wrong("role '{}' has {} threads", role.name, role.threads);
+      }
+      TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(role.body, false), "role " + role.name));
+    }
+    return {};
+  }
+
+  Status Check(const Tile& tile) {
+    // What PartsOf looks at must be well-formed first.
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(tile.body, false), "tile " + tile.intrinsic));
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    const TensorId accumulator = parts.store->writes[0].tensor;
+    const TensorId left = parts.store->reads[parts.left].tensor;
+    const TensorId right = parts.store->reads[parts.right].tensor;
+    for (const TensorId operand : {left, right}) {
+      const auto home = [&](TensorId id) { return nest_.tensors[id].alias.value_or(id); };
+      if (home(operand) != home(accumulator)) continue;
+      return Wrong("tile {}: {} is an operand and the accumulator", tile.intrinsic,
+                   nest_.tensors[operand].name);
+    }
+    TUNEC_RETURN_IF_ERROR(CheckScope(tile, parts.intrinsic->left, left));
+    TUNEC_RETURN_IF_ERROR(CheckScope(tile, parts.intrinsic->right, right));
+    return CheckScope(tile, parts.intrinsic->accumulator, accumulator);
+  }
+
+  Status CheckScope(const Tile& tile, const TileOperand& operand, TensorId id) const {
+    const auto found = allocated_.find(id);
+    const Scope scope = found == allocated_.end() ? Scope::kGlobal : found->second;
+    if (std::ranges::find(operand.scopes, scope) != operand.scopes.end()) return {};
+    return Wrong("tile {}: {} lies in {} storage, which it cannot reach", tile.intrinsic,
+                 nest_.tensors[id].name, Name(scope));
+  }
+
+  const LoopNest& nest_;
+  VerifyContext context_;
+  bool waves_ = false;        // wave loops may stand here
+  bool block_chain_ = false;  // directly in a block loop that holds one node
+  std::map<VarId, Binding> bindings_;
+  std::map<TensorId, Scope> allocated_;
+  std::set<int> tokens_;
+};
+
+}  // namespace
+
+Status Verify(const LoopNest& nest) { return Verifier(nest).Run(); }
+
+}  // namespace tunec

@@ -1,0 +1,245 @@
+#include "polyhedral/generate/conditions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+bool Contains(const std::vector<IndexExpr>& list, const IndexExpr& expr) {
+  return std::ranges::find(list, expr) != list.end();
+}
+
+// One statement's, over the loops whose values `ranges` bound.
+std::vector<IndexExpr> ConditionsOf(const ScheduleTree& tree, StatementId s,
+                                    const IntervalOf& ranges) {
+  const Statement& statement = tree.statements[s];
+  const std::vector<IndexExpr>& inverse = tree.inverse[s];
+  std::vector<IndexExpr> conditions;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    conditions.push_back(inverse[i]);
+    conditions.push_back(IndexExpr(statement.iterators[i].extent - 1) - inverse[i]);
+  }
+  for (const IndexExpr& condition : statement.domain) {
+    conditions.push_back(Substitute(condition, inverse));
+  }
+  for (const auto& [loop, forward] : tree.forward[s]) {
+    const IndexExpr difference =
+        Simplify(Substitute(forward, inverse), ranges) - IndexExpr::Var(loop);
+    if (difference == IndexExpr(0)) continue;
+    conditions.push_back(difference);
+    conditions.push_back(-difference);
+  }
+  return conditions;
+}
+
+IndexExpr Alone(const IndexTerm& term) {
+  if (term.atom.kind == IndexAtom::Kind::kVariable) {
+    return IndexExpr::Var(term.atom.id) * term.coefficient;
+  }
+  TUNEC_CHECK(term.atom.kind == IndexAtom::Kind::kFloorDiv, "a loop is bounded by a loaded value");
+  return IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor) * term.coefficient;
+}
+
+IndexExpr Without(const IndexExpr& condition, VarId loop) {
+  return condition - IndexExpr::Var(loop) * condition.Coefficient(loop);
+}
+
+void AddBound(IndexExpr bound, std::vector<IndexExpr>& bounds) {
+  if (!bound.IsConstant()) bounds.push_back(std::move(bound));
+}
+
+}  // namespace
+
+Conditions::Conditions(const ScheduleTree& tree)
+    : tree_(&tree), values_(tree.loops.size()), dead_(tree.statements.size()) {
+  for (const TreeLoop& loop : tree.loops) ranges_.push_back({0, loop.extent - 1});
+  for (size_t s = 0; s < tree.statements.size(); ++s) {
+    conditions_.push_back(ConditionsOf(tree, static_cast<StatementId>(s), Ranges()));
+  }
+}
+
+IndexExpr Conditions::ToNest(const IndexExpr& over_loops) const {
+  return Substitute(Simplify(over_loops, Ranges()), [&](VarId loop) -> IndexExpr {
+    TUNEC_CHECK(values_[loop].has_value(), "loop {} is used outside itself",
+                tree_->loops[loop].name);
+    return *values_[loop];
+  });
+}
+
+bool Conditions::IsKnown(const IndexExpr& expr, std::optional<VarId> except) const {
+  std::vector<VarId> used;
+  expr.CollectVars(used);
+  return std::ranges::all_of(
+      used, [&](VarId loop) { return values_[loop].has_value() || (except && *except == loop); });
+}
+
+void Conditions::Prove(const TreeNode& node) {
+  for (const StatementId s : StatementsBelow(node)) {
+    if (dead_[s]) continue;
+    std::vector<IndexExpr> open;
+    for (const IndexExpr& condition : conditions_[s]) {
+      IndexExpr simplified = Simplify(condition, Ranges());
+      const Interval bounds = BoundsOf(simplified, Ranges());
+      if (bounds.hi < 0) dead_[s] = true;
+      if (bounds.lo < 0 && !Contains(open, simplified)) open.push_back(std::move(simplified));
+    }
+    conditions_[s] = std::move(open);
+  }
+}
+
+std::vector<StatementId> Conditions::LiveBelow(const TreeNode& node) const {
+  std::vector<StatementId> statements = StatementsBelow(node);
+  std::erase_if(statements, [&](StatementId s) { return dead_[s]; });
+  return statements;
+}
+
+std::vector<IndexExpr> Conditions::Shared(const std::vector<StatementId>& statements,
+                                          const Wanted& wanted) const {
+  std::vector<IndexExpr> shared;
+  if (statements.empty()) return shared;
+  for (const IndexExpr& condition : conditions_[statements[0]]) {
+    const bool everywhere = std::ranges::all_of(
+        statements, [&](StatementId s) { return Contains(conditions_[s], condition); });
+    if (everywhere && wanted(condition)) shared.push_back(condition);
+  }
+  return shared;
+}
+
+std::vector<IndexExpr> Conditions::TakeShared(const std::vector<StatementId>& statements,
+                                              const Wanted& wanted) {
+  const std::vector<IndexExpr> shared = Shared(statements, wanted);
+  for (const StatementId s : statements) {
+    std::erase_if(conditions_[s],
+                  [&](const IndexExpr& condition) { return Contains(shared, condition); });
+  }
+  return shared;
+}
+
+void Conditions::TakeImplied(const TreeNode& node, const IndexExpr& by) {
+  for (const StatementId s : LiveBelow(node)) {
+    std::erase_if(conditions_[s], [&](const IndexExpr& condition) {
+      return BoundsOf(Simplify(condition - by, Ranges()), Ranges()).lo >= 0;
+    });
+  }
+}
+
+// A condition on the loop and loops outside it becomes a bound, and narrows the loop's range.
+void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) {
+  Interval& range = ranges_[loop];
+  const int64_t coefficient = condition.Coefficient(loop);
+  const IndexExpr rest = Without(condition, loop);
+  const Interval of_rest = BoundsOf(rest, Ranges());
+  if (coefficient > 0) {  // loop >= ceil(-rest / coefficient)
+    AddBound(ToNest(-IndexExpr::FloorDiv(rest, coefficient)), bounds.lower);
+    range.lo = std::max(range.lo, CeilDivide(-of_rest.hi, coefficient));
+  } else {  // loop <= floor(rest / -coefficient)
+    AddBound(ToNest(IndexExpr::FloorDiv(rest, -coefficient) + 1), bounds.upper);
+    range.hi = std::min(range.hi, FloorDivide(of_rest.hi, -coefficient));
+  }
+}
+
+// A condition that a loop further in will enforce says something of this one already: what is left
+// of it where the loops further in help most. So the loops over tiles of a skewed domain begin at
+// the first tile that is not empty. The condition itself stays.
+void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
+                                  Bounds& bounds) {
+  // Tasks, unrolled iterations and full tiles want constant bounds.
+  const TreeLoop& tree_loop = tree_->loops[loop];
+  const bool bends =
+      tree_loop.kind == LoopKind::kSerial && !tree_loop.isolate && !tree_loop.IsPipelined();
+  const auto later = [&](const IndexExpr& condition) {
+    return condition.Coefficient(loop) != 0 && !condition.UsesLoaded() && !IsKnown(condition, loop);
+  };
+  for (const IndexExpr& condition : Shared(live, later)) {
+    IndexExpr implied(condition.constant());
+    for (const IndexTerm& term : condition.terms()) {
+      const IndexExpr alone = Alone(term);
+      implied += IsKnown(alone, loop) ? alone : BoundsOf(alone, Ranges()).hi;
+    }
+    const IndexExpr rest = Without(implied, loop);
+    if (rest.Uses(loop) || BoundsOf(implied, Ranges()).lo >= 0) continue;
+    if (bends || rest.IsConstant()) Narrow(loop, implied, bounds);
+  }
+}
+
+Bounds Conditions::TakeBounds(const TreeNode& node) {
+  const VarId loop = node.loop;
+  const TreeLoop& tree_loop = tree_->loops[loop];
+  const bool constant = HasConstantBounds(tree_loop.kind) || tree_loop.IsPipelined();
+  const auto bounds_it = [&](const IndexExpr& condition) {
+    const IndexExpr rest = Without(condition, loop);
+    return condition.Coefficient(loop) != 0 && !rest.Uses(loop) && IsKnown(rest) &&
+           (!constant || rest.IsConstant());
+  };
+  const std::vector<StatementId> live = LiveBelow(node);
+  Bounds bounds;
+  for (const IndexExpr& condition : TakeShared(live, bounds_it)) Narrow(loop, condition, bounds);
+  AddImpliedBounds(loop, live, bounds);
+  return bounds;
+}
+
+std::optional<Interval> Conditions::CleanRange(const TreeNode& node) const {
+  Interval clean = ranges_[node.loop];
+  for (const StatementId s : LiveBelow(node)) {
+    for (const IndexExpr& condition : conditions_[s]) {
+      if (!condition.Uses(node.loop)) continue;
+      const int64_t coefficient = condition.Coefficient(node.loop);
+      const IndexExpr rest = Without(condition, node.loop);
+      if (coefficient == 0 || rest.Uses(node.loop)) return std::nullopt;
+      const int64_t least = BoundsOf(rest, Ranges()).lo;
+      if (coefficient > 0) {
+        clean.lo = std::max(clean.lo, CeilDivide(-least, coefficient));
+      } else {
+        clean.hi = std::min(clean.hi, FloorDivide(least, -coefficient));
+      }
+    }
+  }
+  return clean;
+}
+
+// What is left of a condition where the loops that are not known yet help least.
+IndexExpr Conditions::AtWorst(const IndexExpr& condition) const {
+  IndexExpr worst(condition.constant());
+  for (const IndexTerm& term : condition.terms()) {
+    const IndexExpr alone = Alone(term);
+    worst += IsKnown(alone) ? alone : BoundsOf(alone, Ranges()).lo;
+  }
+  return worst;
+}
+
+SlantedConditions Conditions::SlantedBelow(const TreeNode& node,
+                                           const std::vector<VarId>& asking) const {
+  SlantedConditions slanted;
+  for (const StatementId s : LiveBelow(node)) {
+    for (const IndexExpr& condition : conditions_[s]) {
+      const bool asked = std::ranges::any_of(asking, [&](VarId v) { return condition.Uses(v); });
+      if (!asked || condition.UsesLoaded()) continue;
+      IndexExpr worst = AtWorst(condition);
+      std::vector<VarId> used;
+      worst.CollectVars(used);
+      const bool varies = std::ranges::any_of(
+          used, [&](VarId v) { return v != node.loop && values_[v] && !values_[v]->IsConstant(); });
+      const Interval bounds = BoundsOf(worst, Ranges());
+      slanted.fails |= bounds.hi < 0;
+      const bool open = bounds.lo < 0 && bounds.hi >= 0;
+      if (varies && open && !Contains(slanted.open, worst)) {
+        slanted.open.push_back(std::move(worst));
+      }
+    }
+  }
+  return slanted;
+}
+
+bool Conditions::Contradict(const std::vector<IndexExpr>& conditions) const {
+  for (const IndexExpr& a : conditions) {
+    for (const IndexExpr& b : conditions) {
+      if (BoundsOf(Simplify(a + b, Ranges()), Ranges()).hi < 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tunec

@@ -1,0 +1,115 @@
+// Loops from a schedule tree.
+//
+// Every statement carries its conditions: its domain, over the loops around it. Walking down
+// the tree, a condition is (1) dropped when the ranges of the loops prove it, (2) turned into
+// a bound of the loop whose variable is the last it needs, when all statements below share
+// it, or (3) put into an If where all its variables are known. An isolated loop is split
+// where its conditions can no longer fail: the middle part is free of them, and an end part
+// of one iteration has its variable replaced by a constant, which in turn lets ranges decide
+// conditions further down. So full tiles get constant bounds and partial ones are specialised.
+//
+// isl's own generator does the same for any polyhedron; on the boxes with a few extra
+// conditions that tensor programs have, intervals decide as much at a hundredth of the time
+// (docs/decisions/0002_interval_loop_generation.md).
+#include "polyhedral/generate/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "polyhedral/generate/generator.h"
+
+namespace tunec {
+namespace {
+
+std::string Identifier(const std::string& loop_name) {
+  std::string text = loop_name;
+  std::ranges::replace(text, '.', '_');
+  return text;
+}
+
+}  // namespace
+
+VarId Generator::NewVariable(const std::string& loop_name) {
+  const std::string base = Identifier(loop_name);
+  std::string name = base;
+  while (!variable_names_.insert(name).second) name = fmt::format("{}__{}", base, ++copies_[base]);
+  variables_.push_back(std::move(name));
+  return static_cast<VarId>(variables_.size() - 1);
+}
+
+// Parallel loops stay an unbroken chain, and so do those over threads: what concerns them only is
+// tested inside.
+bool Generator::IsInChain(const TreeNode& node, bool among_threads) const {
+  if (node.kind != TreeNode::Kind::kLoop) return false;
+  const LoopKind kind = tree.loops[node.loop].kind;
+  return NumbersTasks(kind) || (among_threads && IsBlock(kind));
+}
+
+Body Generator::Generate(const TreeNode& node, Context context) {
+  context.conditions.Prove(node);
+  const std::vector<StatementId> live = context.conditions.LiveBelow(node);
+  if (live.empty()) return {};
+  const bool among_threads = std::exchange(context.among_threads, false);
+  if (IsInChain(node, among_threads)) return GenerateKind(node, std::move(context));
+  if (!context.undivided.empty()) return DivideTasks(*this, node, std::move(context));
+  const auto is_known = [&](const IndexExpr& c) { return context.conditions.IsKnown(c); };
+  std::vector<IndexExpr> tests;
+  for (const IndexExpr& condition : context.conditions.TakeShared(live, is_known)) {
+    tests.push_back(context.conditions.ToNest(condition));
+  }
+  Body body = GenerateKind(node, std::move(context));
+  if (tests.empty() || body.empty()) return body;
+  return BodyOf(If{std::move(tests), std::move(body)});
+}
+
+Body Generator::GenerateKind(const TreeNode& node, Context context) {
+  switch (node.kind) {
+    case TreeNode::Kind::kLoop:
+      return IsWholeTile(tree, node, context.conditions)
+                 ? GenerateTile(*this, node, std::move(context))
+                 : GenerateLoop(*this, node, std::move(context));
+    case TreeNode::Kind::kLeaf:
+      return GenerateLeaf(tree, node.statement, context);
+    case TreeNode::Kind::kAlloc: {
+      Alloc alloc{.tensor = node.tensor, .scope = node.scope};
+      alloc.body = Generate(node.children[0], std::move(context));
+      return BodyOf(std::move(alloc));
+    }
+    case TreeNode::Kind::kSequence:
+      break;
+  }
+  Body body;
+  for (const TreeNode& child : node.children) Append(body, Generate(child, context));
+  return body;
+}
+
+// Parts of a phase may run at the same time. What one loop of the tree became stays one part: a
+// loop of one iteration around it.
+Body Generator::OnePart(Body parts) {
+  if (parts.size() <= 1) return parts;
+  Loop once{.var = NewVariable("once"), .lower = {IndexExpr(0)}, .upper = {IndexExpr(1)}};
+  once.body = std::move(parts);
+  return BodyOf(std::move(once));
+}
+
+LoopNest Generator::Run() {
+  LoopNest nest{.name = tree.name, .tensors = tree.tensors};
+  const Context start{Conditions(tree)};
+  for (const TreeNode& child : tree.root.children) {
+    Body body = OnePart(Generate(child, start));
+    if (body.empty()) continue;
+    const StatementId last = StatementsBelow(child).back();
+    nest.phases.push_back({tree.statements[last].name, std::move(body)});
+  }
+  nest.variables = std::move(variables_);
+  return nest;
+}
+
+Result<LoopNest> GenerateLoops(const ScheduleTree& tree, Contraction contraction) {
+  LoopNest nest = Generator(tree).Run();
+  nest.contraction = contraction;
+  return nest;
+}
+
+}  // namespace tunec

@@ -1,0 +1,79 @@
+// The walk over a schedule tree that makes loops of it, for the files that share it: generate.cc
+// is the recursion over the nodes, the others say what becomes of one kind.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/nest/rewrite_loop_nest.h"
+#include "polyhedral/generate/conditions.h"
+
+namespace tunec {
+
+/// What is known at one place of the tree.
+struct Context {
+  Conditions conditions;
+  std::vector<const TreeNode*> undivided = {};  // isolated parallel loops around this place
+  std::vector<VarId> undecided = {};            // isolated loops that loops further in decide
+  bool among_threads = false;                   // directly inside a block loop
+  std::optional<int> token = {};                // stores are copies that complete later
+};
+
+class Generator {
+ public:
+  explicit Generator(const ScheduleTree& schedule_tree) : tree(schedule_tree) {}
+
+  LoopNest Run();
+
+  /// What a node becomes inside the loops that the context knows; nothing when no statement below
+  /// has an instance there.
+  Body Generate(const TreeNode& node, Context context);
+
+  /// Of a loop; each call has a name of its own.
+  VarId NewVariable(const std::string& loop_name);
+
+  const ScheduleTree& tree;
+
+ private:
+  Body GenerateKind(const TreeNode& node, Context context);
+  bool IsInChain(const TreeNode& node, bool among_threads) const;
+  Body OnePart(Body parts);
+
+  std::vector<std::string> variables_;
+  std::set<std::string> variable_names_;
+  std::map<std::string, int> copies_;  // made of a name
+};
+
+// loop.cc
+
+Body GenerateLoop(Generator& generator, const TreeNode& node, Context context);
+
+/// A node inside a chain of parallel loops, some of them isolated. The tasks of a phase are one
+/// unbroken chain: the parts of such a loop are told apart here, inside it.
+Body DivideTasks(Generator& generator, const TreeNode& node, Context context);
+
+// pipeline.cc
+
+/// A loop that begins the copies of later iterations, over a constant range.
+Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context& context,
+                      Interval range);
+
+// tile.cc
+
+/// Whether a tile begins at this loop and all of its iterations run.
+bool IsWholeTile(const ScheduleTree& tree, const TreeNode& node, const Conditions& conditions);
+Body GenerateTile(Generator& generator, const TreeNode& node, Context context);
+
+// leaf.cc
+
+/// The stores of a statement, or copies where the context has a token, behind its prefetches.
+Body GenerateLeaf(const ScheduleTree& tree, StatementId statement, const Context& context);
+Store InstanceOf(const ScheduleTree& tree, StatementId statement, const Conditions& conditions);
+/// What the schedule asks for ahead beside each access of the statement.
+Body PrefetchesOf(const ScheduleTree& tree, StatementId statement, const Conditions& conditions);
+
+}  // namespace tunec

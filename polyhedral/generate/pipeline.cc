@@ -1,0 +1,129 @@
+// A pipelined loop: each iteration begins the copies of one further on, waits for its own, and does
+// its work. The storage that the copies fill is around the loop, several times over, and the first
+// copies are begun before it.
+#include <algorithm>
+#include <functional>
+#include <ranges>
+
+#include "polyhedral/generate/generator.h"
+
+namespace tunec {
+namespace {
+
+bool IsCopyOf(const TreeNode& node, const LoopPipeline& pipeline) {
+  return std::ranges::all_of(StatementsBelow(node), [&](StatementId s) {
+    return std::ranges::find(pipeline.copies, s) != pipeline.copies.end();
+  });
+}
+
+// Below a pipelined loop: storage that its copies fill, other storage, and the sequence inside.
+struct PipelineParts {
+  std::vector<const TreeNode*> filled;
+  std::vector<const TreeNode*> others;
+  const TreeNode* sequence = nullptr;
+};
+
+PipelineParts PipelinePartsOf(const TreeNode& node, const LoopPipeline& pipeline) {
+  PipelineParts parts{.filled = {}, .others = {}, .sequence = &node.children[0]};
+  while (parts.sequence->kind == TreeNode::Kind::kAlloc) {
+    const bool filled =
+        std::ranges::find(pipeline.filled, parts.sequence->tensor) != pipeline.filled.end();
+    (filled ? parts.filled : parts.others).push_back(parts.sequence);
+    parts.sequence = &parts.sequence->children[0];
+  }
+  return parts;
+}
+
+// Storage around a body, the first outermost, so many times over.
+Body InStorage(const std::vector<const TreeNode*>& storage, int stages, Body body) {
+  for (const TreeNode* node : std::views::reverse(storage)) {
+    Alloc alloc{.tensor = node->tensor, .scope = node->scope, .stages = stages};
+    alloc.body = std::move(body);
+    body = BodyOf(std::move(alloc));
+  }
+  return body;
+}
+
+bool HoldsThreads(const ScheduleTree& tree, const TreeNode& node) {
+  if (node.kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node.loop].kind)) return true;
+  return std::ranges::any_of(node.children,
+                             [&](const TreeNode& child) { return HoldsThreads(tree, child); });
+}
+
+// The body for each value of a loop in a constant range.
+Body Iterate(Generator& generator, VarId loop, Context context, Interval range,
+             const std::function<Body(Context)>& generate) {
+  context.conditions.SetRange(loop, range);
+  if (range.lo == range.hi) {
+    context.conditions.SetValue(loop, IndexExpr(range.lo));
+    return generate(std::move(context));
+  }
+  const TreeLoop& tree_loop = generator.tree.loops[loop];
+  const VarId variable = generator.NewVariable(tree_loop.name);
+  context.conditions.SetValue(loop, IndexExpr::Var(variable));
+  Loop node{.var = variable,
+            .lower = {IndexExpr(range.lo)},
+            .upper = {IndexExpr(range.hi + 1)},
+            .unroll = tree_loop.unroll};
+  node.body = generate(std::move(context));
+  return BodyOf(std::move(node));
+}
+
+// Begins the copies of the iteration whose value the context has.
+Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
+  const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
+  const IndexExpr iteration = *context.conditions.value(node.loop);
+  context.token = pipeline.token;
+  Body body;
+  for (const TreeNode& child : PipelinePartsOf(node, pipeline).sequence->children) {
+    if (IsCopyOf(child, pipeline)) Append(body, generator.Generate(child, context));
+  }
+  body.push_back(NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}});
+  return body;
+}
+
+// The barrier after the wait also says that all threads have done with what the new copy
+// overwrites.
+Body PipelineIteration(Generator& generator, const TreeNode& node, const Context& context,
+                       Interval range) {
+  const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
+  const PipelineParts parts = PipelinePartsOf(node, pipeline);
+  const int64_t ahead = pipeline.stages - 1;
+  const IndexExpr now = *context.conditions.value(node.loop);
+  Body body = BodyOf(Wait{pipeline.token, IndexExpr::Mod(now, pipeline.stages),
+                          IndexExpr::Mod(IndexExpr::FloorDiv(now - range.lo, pipeline.stages), 2)});
+  const bool shared = std::ranges::any_of(
+      parts.filled, [](const TreeNode* stage) { return stage->scope == Scope::kShared; });
+  if (shared && HoldsThreads(generator.tree, node)) body.push_back(NestNode{Barrier{}});
+  if (range.lo + ahead <= range.hi) {
+    Context later = context;
+    later.conditions.SetRange(node.loop, {range.lo + ahead, range.hi});
+    later.conditions.SetValue(node.loop, now + ahead);
+    If begin{.nonnegative = {IndexExpr(range.hi - ahead) - now}};
+    begin.body = BeginCopies(generator, node, std::move(later));
+    body.push_back(NestNode{std::move(begin)});
+  }
+  Body work;
+  for (const TreeNode& child : parts.sequence->children) {
+    if (!IsCopyOf(child, pipeline)) Append(work, generator.Generate(child, context));
+  }
+  Append(body, InStorage(parts.others, 1, std::move(work)));
+  return body;
+}
+
+}  // namespace
+
+Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context& context,
+                      Interval range) {
+  const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
+  const Interval first = {range.lo, std::min(range.hi, range.lo + pipeline.stages - 2)};
+  Body result = Iterate(generator, node.loop, context, first, [&](Context inner) {
+    return BeginCopies(generator, node, std::move(inner));
+  });
+  Append(result, Iterate(generator, node.loop, context, range, [&](const Context& inner) {
+           return PipelineIteration(generator, node, inner, range);
+         }));
+  return InStorage(PipelinePartsOf(node, pipeline).filled, pipeline.stages, std::move(result));
+}
+
+}  // namespace tunec

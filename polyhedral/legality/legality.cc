@@ -1,0 +1,326 @@
+// Legality is one question asked of every dependence: does it still run forward?
+//
+// An instance's time is the vector of its places in sequences and its loops' values, from
+// the root of the tree down (relations.h). Two statements share the entries of the nodes they
+// share, and are told apart by the sequence where they part, so comparing their times
+// lexicographically compares their order. A dependence a -> b is violated when
+// time(a) >= time(b); a loop carries it when all entries before the loop's are equal and the
+// loop's differ.
+#include "polyhedral/legality/legality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/nest/loop_nest_names.h"
+#include "polyhedral/dependence_data.h"
+#include "polyhedral/effects.h"
+#include "polyhedral/isl_handles.h"
+#include "polyhedral/legality/instances.h"
+#include "polyhedral/legality/lane_turns.h"
+#include "polyhedral/legality/order_proof.h"
+#include "polyhedral/legality/order_questions.h"
+#include "polyhedral/relations.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+// One question about one dependence.
+struct Asked {
+  const OrderQuestion& question;
+  const Dependence& dependence;
+  const isl::Set& differences;  // of the times of its ends
+  isl::Set together;            // those whose first `question.depth` are 0
+};
+
+// One check of a tree. Each dependence is mapped to the set of differences between the times of
+// its ends; every question is then whether some of these vectors has a certain shape.
+class OrderCheck {
+ public:
+  OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
+             const std::vector<Storage>& storages)
+      : ctx_(ctx), input_(input), tree_(input.tree), questions_(questions), storages_(storages) {
+    BuildTimes();
+  }
+
+  Status CheckDependence(const Dependence& dependence) const;
+
+ private:
+  void BuildTimes();
+  isl::Set Differences(const Dependence& dependence) const;
+  isl::Set EqualBefore(isl::Set differences, size_t depth) const;
+  std::string Describe(const isl::Set& violating, const Dependence& dependence) const;
+  Status ExpectNone(const isl::Set& violating, const Dependence& dependence,
+                    const std::string& what) const;
+  Status ExpectZero(const isl::Set& differences, size_t entry, const Dependence& dependence,
+                    const std::string& what) const;
+  Status Answer(const StaysInRun& run, const Asked& asked) const;
+  Status Answer(const StaysInThread& thread, const Asked& asked) const;
+  Status Answer(const RunsForward& forward, const Asked& asked) const;
+  Status Answer(const IsCopiedAhead& ahead, const Asked& asked) const;
+  Status Answer(const IsNotCarried& loop, const Asked& asked) const;
+  bool TakesTurns(VarId loop, const Asked& asked) const;
+
+  isl_ctx* ctx_;
+  const ProofInput& input_;
+  const ScheduleTree& tree_;
+  const std::vector<OrderQuestion>& questions_;
+  const std::vector<Storage>& storages_;
+  size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
+  std::vector<isl::Map> times_;
+};
+
+void OrderCheck::BuildTimes() {
+  std::vector<std::vector<IndexExpr>> times;
+  for (size_t s = 0; s < tree_.statements.size(); ++s) {
+    times.push_back(TimeOf(tree_, static_cast<StatementId>(s)));
+    length_ = std::max(length_, times.back().size());
+  }
+  for (size_t s = 0; s < times.size(); ++s) {
+    times[s].resize(length_, IndexExpr(0));
+    std::ranges::copy(ThreadOf(tree_, static_cast<StatementId>(s)), std::back_inserter(times[s]));
+    const std::string text = TimeText(static_cast<StatementId>(s), tree_.statements[s], times[s]);
+    times_.emplace_back(isl_map_read_from_str(ctx_, text.c_str()));
+  }
+}
+
+// { time(b) - time(a) : a -> b a dependence }
+isl::Set OrderCheck::Differences(const Dependence& dependence) const {
+  isl_map* times =
+      isl_map_apply_domain(dependence.instances.copy(), times_[dependence.from].copy());
+  times = isl_map_apply_range(times, times_[dependence.to].copy());
+  return isl::Set(isl_map_deltas(times));
+}
+
+isl::Set OrderCheck::EqualBefore(isl::Set differences, size_t depth) const {
+  isl_set* set = differences.take();
+  for (size_t i = 0; i < depth; ++i) {
+    set = isl_set_fix_si(set, isl_dim_set, static_cast<unsigned>(i), 0);
+  }
+  return isl::Set(set);
+}
+
+// Values of a statement's iterators, from coordinates of a point.
+std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& point,
+                                unsigned first) {
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    isl_val* value =
+        isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(first + i));
+    values.push_back(isl_val_get_num_si(value));
+    isl_val_free(value);
+  }
+  return values;
+}
+
+// `acc(i=0, k=1)`
+std::string InstanceText(const Statement& statement, const std::vector<int64_t>& instance) {
+  std::string text;
+  for (size_t i = 0; i < instance.size(); ++i) {
+    text += fmt::format("{}{}={}", i > 0 ? ", " : "", statement.iterators[i].name, instance[i]);
+  }
+  return fmt::format("{}({})", statement.name, text);
+}
+
+// ` at distance (t 1, i -1)`: between instances of one statement over its iterators, else over
+// the loops that the two share.
+std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
+                         const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  std::string text;
+  const auto add = [&](const std::string& name, int64_t distance) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, distance);
+  };
+  if (dependence.from == dependence.to) {
+    const std::vector<Iterator>& iterators = tree.statements[dependence.from].iterators;
+    for (size_t i = 0; i < from.size(); ++i) add(iterators[i].name, to[i] - from[i]);
+  } else {
+    for (const VarId loop : LoopsAround(tree.root, dependence.from)) {
+      const auto other = tree.forward[dependence.to].find(loop);
+      if (other == tree.forward[dependence.to].end()) break;
+      add(tree.loops[loop].name,
+          Evaluate(other->second, to) - Evaluate(tree.forward[dependence.from].at(loop), from));
+    }
+  }
+  return text.empty() ? text : fmt::format(" at distance ({})", text);
+}
+
+// The first violated instance of the dependence in words.
+std::string OrderCheck::Describe(const isl::Set& violating, const Dependence& dependence) const {
+  const isl::Map& from = times_[dependence.from];
+  const isl::Map& to = times_[dependence.to];
+  isl_map* pairs = isl_map_apply_range(from.copy(), isl_set_translation(violating.copy()));
+  pairs = isl_map_apply_range(pairs, isl_map_reverse(to.copy()));
+  pairs = isl_map_intersect(pairs, dependence.instances.copy());
+  const isl::Point point(isl_set_sample_point(isl_set_lexmin(isl_map_wrap(pairs))));
+  if (!point.ok() || isl_point_is_void(point.get()) != isl_bool_false) return "all";
+  const Statement& source = tree_.statements[dependence.from];
+  const Statement& sink = tree_.statements[dependence.to];
+  const std::vector<int64_t> before = InstanceOf(source, point, 0);
+  const std::vector<int64_t> after =
+      InstanceOf(sink, point, static_cast<unsigned>(source.iterators.size()));
+  return fmt::format("{} -> {}{}", InstanceText(source, before), InstanceText(sink, after),
+                     DistanceText(tree_, dependence, before, after));
+}
+
+Status OrderCheck::ExpectNone(const isl::Set& violating, const Dependence& dependence,
+                              const std::string& what) const {
+  const isl_bool empty = violating.ok() ? isl_set_is_empty(violating.get()) : isl_bool_error;
+  if (empty == isl_bool_true) return {};
+  if (empty == isl_bool_error) {
+    return isl::Failure(ctx_,
+                        fmt::format("the {} of {}", what, input_.tensors[dependence.tensor].name));
+  }
+  return Fail(ErrorCode::kIllegalSchedule, "{} of {}: the {} dependence {} is violated", what,
+              input_.tensors[dependence.tensor].name,
+              dependence.kind == DependenceKind::kFlow ? "flow" : "storage",
+              Describe(violating, dependence));
+}
+
+Status OrderCheck::ExpectZero(const isl::Set& differences, size_t entry,
+                              const Dependence& dependence, const std::string& what) const {
+  const auto dimension = static_cast<unsigned>(entry);
+  const isl::Set up(isl_set_lower_bound_si(differences.copy(), isl_dim_set, dimension, 1));
+  TUNEC_RETURN_IF_ERROR(ExpectNone(up, dependence, what));
+  const isl::Set down(isl_set_upper_bound_si(differences.copy(), isl_dim_set, dimension, -1));
+  return ExpectNone(down, dependence, what);
+}
+
+Status OrderCheck::Answer(const StaysInRun&, const Asked& asked) const {
+  if (asked.dependence.kind != DependenceKind::kFlow) return {};
+  const isl::Set escaping(isl_set_subtract(asked.differences.copy(), asked.together.copy()));
+  return ExpectNone(escaping, asked.dependence, "a value passes between runs of the stage");
+}
+
+Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
+  for (size_t axis = 0; axis < kThreadAxes; ++axis) {
+    TUNEC_RETURN_IF_ERROR(ExpectZero(asked.together, length_ + axis, asked.dependence,
+                                     "storage of one thread holds accesses"));
+  }
+  return {};
+}
+
+// No difference may be lexicographically zero or negative.
+Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
+  isl::Set prefix = asked.together;
+  for (size_t i = 0; i < length_; ++i) {
+    const auto dimension = static_cast<unsigned>(i);
+    const isl::Set backward(isl_set_upper_bound_si(prefix.copy(), isl_dim_set, dimension, -1));
+    TUNEC_RETURN_IF_ERROR(ExpectNone(backward, asked.dependence, "order of accesses"));
+    prefix = isl::Set(isl_set_fix_si(prefix.take(), isl_dim_set, dimension, 0));
+  }
+  return ExpectNone(prefix, asked.dependence, "order of accesses");
+}
+
+// A copy that is begun some iterations ahead must not need what these still write.
+Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const {
+  const TreeLoop& loop = tree_.loops[ahead.loop];
+  const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,
+                                             static_cast<unsigned>(asked.question.depth),
+                                             loop.pipeline.stages - 1));
+  return ExpectNone(near, asked.dependence,
+                    fmt::format("pipelined loop {} copies accesses", loop.name));
+}
+
+Status OrderCheck::Answer(const IsNotCarried& asks, const Asked& asked) const {
+  if (TakesTurns(asks.loop, asked)) return {};
+  const TreeLoop& loop = tree_.loops[asks.loop];
+  return ExpectZero(asked.together, asked.question.depth, asked.dependence,
+                    fmt::format("{} loop {} carries accesses", Name(loop.kind), loop.name));
+}
+
+// Lanes of which each write's turn comes as a whole.
+bool OrderCheck::TakesTurns(VarId loop, const Asked& asked) const {
+  const StatementId id = asked.dependence.from;
+  const Statement& statement = input_.statements[id];
+  if (tree_.loops[loop].kind != LoopKind::kVector || id != asked.dependence.to ||
+      !EffectsOf(input_.tensors, statement).conditional) {
+    return false;
+  }
+  const auto storage = std::ranges::find(storages_, asked.dependence.tensor, &Storage::home);
+  return KeepTurns(ctx_, id, {statement, times_[id], asked.question.depth}, *storage);
+}
+
+Status OrderCheck::CheckDependence(const Dependence& dependence) const {
+  const DependenceEnds ends{dependence.from, dependence.to, dependence.tensor,
+                            dependence.kind == DependenceKind::kFlow};
+  isl::Set differences = Differences(dependence);
+  for (const OrderQuestion& question : questions_) {
+    if (!Concerns(question, input_, ends)) continue;
+    const Asked asked{question, dependence, differences, EqualBefore(differences, question.depth)};
+    TUNEC_RETURN_IF_ERROR(
+        std::visit([&](const auto& asks) { return Answer(asks, asked); }, question.asks));
+    // Each run of the stage has its own storage, so reuse between runs is void.
+    if (std::holds_alternative<StaysInRun>(question.asks)) differences = asked.together;
+  }
+  return {};
+}
+
+void CollectStages(const TreeNode& node, std::vector<const TreeNode*>& stages) {
+  if (node.kind == TreeNode::Kind::kAlloc) stages.push_back(&node);
+  for (const TreeNode& child : node.children) CollectStages(child, stages);
+}
+
+// Only statements inside a stage may touch its tensor.
+Status CheckStages(const ScheduleTree& tree) {
+  std::vector<const TreeNode*> stages;
+  CollectStages(tree.root, stages);
+  for (const TreeNode* stage : stages) {
+    const std::vector<StatementId> inside = StatementsBelow(*stage);
+    const auto touches = [&](const auto& access) { return access.tensor == stage->tensor; };
+    for (size_t s = 0; s < tree.statements.size(); ++s) {
+      if (std::ranges::find(inside, static_cast<StatementId>(s)) != inside.end()) continue;
+      const Statement& statement = tree.statements[s];
+      if (std::ranges::any_of(statement.reads, touches) ||
+          std::ranges::any_of(statement.writes, touches)) {
+        return Fail(ErrorCode::kIllegalSchedule, "stage of {}: statement {} outside it uses it",
+                    tree.tensors[stage->tensor].name, statement.name);
+      }
+    }
+  }
+  return {};
+}
+
+// The storages of which the order is not proven.
+Status CheckStorages(Dependences::Data& data, const ProofInput& input,
+                     const std::vector<OrderQuestion>& questions, const std::vector<bool>& proven) {
+  if (std::ranges::find(proven, false) == proven.end()) return {};
+  const OrderCheck check(data.context.get(), input, questions, data.storages);
+  for (size_t i = 0; i < proven.size(); ++i) {
+    if (proven[i]) continue;
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    for (const Dependence& dependence : *through) {
+      TUNEC_RETURN_IF_ERROR(check.CheckDependence(dependence));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckLegality(const Dependences& dependences, const ScheduleTree& tree,
+                     ReductionOrder order) {
+  Dependences::Data& data = dependences.data();
+  TUNEC_CHECK(tree.statements.size() == data.statements.size(),
+              "the tree has {} statements, the dependences {}", tree.statements.size(),
+              data.statements.size());
+  isl_ctx* ctx = data.Begin();
+  TUNEC_RETURN_IF_ERROR(CheckStages(tree));
+  TUNEC_RETURN_IF_ERROR(CheckInstances(tree, ctx));
+  const ProofInput input{data.tensors, data.statements, tree, order};
+  const std::vector<OrderQuestion> questions = QuestionsOf(tree);
+  return CheckStorages(data, input, questions, ProveOrder(input, questions, data.storages));
+}
+
+Status CheckLegalityExactly(const Dependences& dependences, const ScheduleTree& tree,
+                            ReductionOrder order) {
+  Dependences::Data& data = dependences.data();
+  isl_ctx* ctx = data.Begin();
+  TUNEC_RETURN_IF_ERROR(CheckStages(tree));
+  TUNEC_RETURN_IF_ERROR(CheckInstances(tree, ctx));
+  const ProofInput input{data.tensors, data.statements, tree, order};
+  return CheckStorages(data, input, QuestionsOf(tree),
+                       std::vector<bool>(data.storages.size(), false));
+}
+
+}  // namespace tunec

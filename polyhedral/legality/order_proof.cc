@@ -1,0 +1,213 @@
+// Two accesses a[f(x)] and a[g(y)] meet where f(x) = g(y). A dimension in which f is a single
+// iterator gives it as an expression over y; put into the time of x, the difference of the two
+// times is over what is left, and intervals bound it. For tiles, init[i,j] and acc[i,j,k] have
+// equal iterators, so the differences of all loops that they share are the literal 0, and the
+// place in the sequence decides. Whatever is not as plain as that is left to isl.
+#include "polyhedral/legality/order_proof.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "polyhedral/relations.h"
+#include "support/overloaded.h"
+
+namespace tunec {
+namespace {
+
+// The instances x and y of two accesses that meet. Iterators of y follow those of x.
+class Meeting {
+ public:
+  Meeting(const Statement& x_statement, const Access& x, const Statement& y_statement,
+          const Access& y)
+      : x_(x_statement), y_(y_statement), shift_(static_cast<VarId>(x_.iterators.size())) {
+    for (size_t d = 0; d < x.index.size(); ++d) Relate(x.index[d], Shift(y.index[d]));
+  }
+
+  /// time(y) - time(x) for one entry of the times.
+  IndexExpr Difference(const IndexExpr& x_time, const IndexExpr& y_time) const {
+    return Simplify(Replace(Shift(y_time)) - Replace(x_time), Intervals());
+  }
+  Interval Bounds(const IndexExpr& difference) const { return BoundsOf(difference, Intervals()); }
+
+  /// Whether the instances are one and the same, of one statement.
+  bool IsSameInstance() const {
+    for (VarId v = 0; v < shift_; ++v) {
+      if (x_.iterators[v].extent <= 1) continue;
+      const auto found = value_.find(v);
+      if (found == value_.end() || found->second != IndexExpr::Var(shift_ + v)) return false;
+    }
+    return true;
+  }
+
+ private:
+  IndexExpr Shift(const IndexExpr& index) const {
+    return Substitute(index, [&](VarId v) { return IndexExpr::Var(v + shift_); });
+  }
+  IndexExpr Replace(const IndexExpr& index) const {
+    return Substitute(index, [&](VarId v) {
+      const auto found = value_.find(v);
+      return found == value_.end() ? IndexExpr::Var(v) : found->second;
+    });
+  }
+  // Uses the equation to replace an iterator of x, or else of y. A value never mentions
+  // an iterator that is itself replaced.
+  void Relate(const IndexExpr& x, const IndexExpr& y) {
+    if (x.UsesLoaded() || y.UsesLoaded()) return;
+    if (const auto v = x.AsVar(); v && CanReplace(*v, y)) {
+      value_[*v] = y;
+    } else if (const auto w = y.AsVar(); w && CanReplace(*w, x)) {
+      value_[*w] = x;
+    }
+  }
+  bool CanReplace(VarId variable, const IndexExpr& by) const {
+    const auto mentions = [](const IndexExpr& index, VarId v) { return index.Uses(v); };
+    if (value_.contains(variable) || mentions(by, variable)) return false;
+    return std::ranges::none_of(value_, [&](const auto& entry) {
+      return mentions(entry.second, variable) || mentions(by, entry.first);
+    });
+  }
+  IntervalOf Intervals() const {
+    return [this](VarId v) {
+      const Iterator& it = v < shift_ ? x_.iterators[v] : y_.iterators[v - shift_];
+      return Interval{0, it.extent - 1};
+    };
+  }
+
+  const Statement& x_;
+  const Statement& y_;
+  VarId shift_;
+  std::map<VarId, IndexExpr> value_;
+};
+
+using Bounds = std::vector<Interval>;
+
+bool IsZero(const Interval& interval) { return interval == Interval{0, 0}; }
+
+// Whether one of the first `depth` differences is never 0.
+bool PartBefore(const Bounds& differences, size_t depth) {
+  return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(depth),
+                     [](const Interval& i) { return i.lo > 0 || i.hi < 0; });
+}
+
+bool ArePositive(const Bounds& differences) {
+  for (const Interval& difference : differences) {
+    if (difference.lo < 0) return false;
+    if (difference.lo > 0) return true;
+  }
+  return false;
+}
+
+class OrderProof {
+ public:
+  OrderProof(const ProofInput& input, const std::vector<OrderQuestion>& questions)
+      : input_(input), questions_(questions) {
+    for (size_t s = 0; s < input.statements.size(); ++s) {
+      times_.push_back(TimeOf(input.tree, static_cast<StatementId>(s)));
+      threads_.push_back(ThreadOf(input.tree, static_cast<StatementId>(s)));
+    }
+  }
+
+  bool Holds(const Storage& storage) const {
+    for (const Access& x : storage.accesses) {
+      for (const Access& y : storage.accesses) {
+        const bool ordered = x.statement < y.statement || &x <= &y;
+        if (x.statement > y.statement || !ordered || !(x.writes || y.writes)) continue;
+        if (!Holds(storage, x, y)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  bool Holds(const Storage& storage, const Access& x, const Access& y) const;
+  bool KeepsItsOrder(const DependenceEnds& ends) const;
+  Bounds Differences(const Meeting& meeting, const Access& x, const Access& y) const;
+  bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
+
+  const ProofInput& input_;
+  const std::vector<OrderQuestion>& questions_;
+  std::vector<std::vector<IndexExpr>> times_;
+  std::vector<ThreadNumbers> threads_;
+};
+
+Bounds OrderProof::Differences(const Meeting& meeting, const Access& x, const Access& y) const {
+  const std::vector<IndexExpr>& x_time = times_[x.statement];
+  const std::vector<IndexExpr>& y_time = times_[y.statement];
+  Bounds bounds;
+  for (size_t i = 0; i < std::min(x_time.size(), y_time.size()); ++i) {
+    bounds.push_back(meeting.Bounds(meeting.Difference(x_time[i], y_time[i])));
+  }
+  return bounds;
+}
+
+bool OrderProof::SameThread(const Meeting& meeting, const Access& x, const Access& y) const {
+  for (size_t axis = 0; axis < kThreadAxes; ++axis) {
+    const IndexExpr difference =
+        meeting.Difference(threads_[x.statement][axis], threads_[y.statement][axis]);
+    if (!IsZero(meeting.Bounds(difference))) return false;
+  }
+  return true;
+}
+
+// Whether the statement's instances run one by one in the order of its iterators, all with the same
+// storage: as they are written.
+bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
+  const bool more_is_asked = std::ranges::any_of(questions_, [&](const OrderQuestion& question) {
+    return !std::holds_alternative<RunsForward>(question.asks) && Concerns(question, input_, ends);
+  });
+  if (more_is_asked) return false;
+  VarId next = 0;
+  for (const IndexExpr& entry : times_[ends.from]) {
+    if (entry.IsConstant()) continue;
+    if (entry.AsVar() != next) return false;
+    ++next;
+  }
+  return static_cast<size_t>(next) == input_.statements[ends.from].iterators.size();
+}
+
+bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y) const {
+  const Meeting meeting(input_.statements[x.statement], x, input_.statements[y.statement], y);
+  const DependenceEnds ends{x.statement, y.statement, storage.home, y.reads};
+  const bool own = x.statement == y.statement;
+  if (own && meeting.IsSameInstance()) return true;
+  if (own && !ArePermutable(input_, ends)) return KeepsItsOrder(ends);
+  const Bounds differences = Differences(meeting, x, y);
+  return std::ranges::all_of(questions_, [&](const OrderQuestion& question) {
+    if (!Concerns(question, input_, ends)) return true;
+    // Only inside the node that asks have both times the entries before it and its own.
+    const size_t depth = question.depth;
+    if (!question.inside.contains(x.statement) || !question.inside.contains(y.statement)) {
+      return false;
+    }
+    return std::visit(
+        Overloaded{
+            [&](const StaysInRun&) {
+              const auto end = differences.begin() + static_cast<std::ptrdiff_t>(depth);
+              return std::all_of(differences.begin(), end, IsZero);
+            },
+            [&](const StaysInThread&) { return SameThread(meeting, x, y); },
+            [&](const RunsForward&) { return ArePositive(differences); },
+            [&](const IsCopiedAhead& ahead) {
+              return PartBefore(differences, depth) ||
+                     differences[depth].lo >= input_.tree.loops[ahead.loop].pipeline.stages;
+            },
+            [&](const IsNotCarried&) {
+              return PartBefore(differences, depth) || IsZero(differences[depth]);
+            },
+        },
+        question.asks);
+  });
+}
+
+}  // namespace
+
+std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
+                             const std::vector<Storage>& storages) {
+  const OrderProof proof(input, questions);
+  std::vector<bool> proven;
+  for (const Storage& storage : storages) proven.push_back(proof.Holds(storage));
+  return proven;
+}
+
+}  // namespace tunec

@@ -1,0 +1,15 @@
+// Drawings of iteration spaces: points, dependences, tiles and the order of execution.
+#pragma once
+
+#include <string>
+
+#include "polyhedral/explain/picture.h"
+#include "tools/draw/draw_panel.h"
+
+namespace tunec {
+
+/// An SVG file: a panel for each statement, rows downwards, and a legend of what is in it.
+std::string DrawIterations(const ScheduleTree& tree, const Picture& picture,
+                           const IterationLayers& layers);
+
+}  // namespace tunec

@@ -1,0 +1,226 @@
+#include "tools/draw/schedule_picture.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "polyhedral/schedule_tree.h"
+#include "support/file.h"
+#include "tools/draw/draw_iterations.h"
+#include "tools/options/model_options.h"
+#include "tools/terminal/report_error.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kUsualSize = 24;
+
+using Places = std::map<std::string, int64_t>;
+
+Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
+  Places places;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    int64_t value = 0;
+    const char* end = text.data() + text.size();
+    const char* begin = equals == std::string::npos ? end : text.data() + equals + 1;
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    if (error != std::errc() || stop != end) {
+      return Fail(ErrorCode::kInvalidArgument, "--at {}: expected ITERATOR=VALUE", text);
+    }
+    places[text.substr(0, equals)] = value;
+  }
+  return places;
+}
+
+// The statement with the most loops, among these the one with most that carry something: a
+// recurrence rather than what fills its first row.
+StatementId MainStatement(const std::vector<Statement>& statements) {
+  const auto weight = [](const Statement& statement) {
+    const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
+      return iterator.kind != IteratorKind::kParallel;
+    });
+    return std::pair(statement.iterators.size(), bound);
+  };
+  const auto chosen = std::ranges::max_element(statements, {}, weight);
+  return static_cast<StatementId>(chosen - statements.begin());
+}
+
+Result<std::vector<StatementId>> ChooseStatements(const ScheduleTree& tree,
+                                                  const std::vector<std::string>& names) {
+  if (names.empty()) return std::vector{MainStatement(tree.statements)};
+  std::vector<StatementId> chosen;
+  for (const std::string& name : names) {
+    const std::optional<StatementId> id = tree.FindStatement(name);
+    if (!id) {
+      std::vector<std::string> known;
+      for (const Statement& statement : tree.statements) known.push_back(statement.name);
+      return Fail(ErrorCode::kInvalidArgument, "no statement '{}', expected one of {}", name,
+                  fmt::join(known, ", "));
+    }
+    chosen.push_back(*id);
+  }
+  return chosen;
+}
+
+std::optional<VarId> FindIterator(const Statement& statement, const std::string& name) {
+  const auto found = std::ranges::find(statement.iterators, name, &Iterator::name);
+  if (found == statement.iterators.end()) return std::nullopt;
+  return static_cast<VarId>(found - statement.iterators.begin());
+}
+
+// Those of the names that the statement has; else its first two iterators that run at all.
+std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std::string>& names) {
+  std::vector<VarId> axes;
+  for (const std::string& name : names) {
+    if (const auto axis = FindIterator(statement, name)) axes.push_back(*axis);
+  }
+  if (!axes.empty()) return axes;
+  for (size_t i = 0; i < statement.iterators.size() && axes.size() < 2; ++i) {
+    if (statement.iterators[i].extent > 1) axes.push_back(static_cast<VarId>(i));
+  }
+  return axes;
+}
+
+// Iterators that do not run stay in the middle, where no boundary disturbs the pattern.
+Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
+                           const PictureArguments& arguments, const Places& places) {
+  const Statement& statement = tree.statements[id];
+  PictureView view{.statement = id, .axes = ChooseAxes(statement, arguments.axes)};
+  view.sizes.assign(2, arguments.sizes.empty() ? kUsualSize : arguments.sizes.back());
+  if (!arguments.sizes.empty()) view.sizes[0] = arguments.sizes.front();
+  if (view.axes.size() == 1) view.sizes.erase(view.sizes.begin());
+  if (view.axes.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "statement {} has no iterator to draw along",
+                statement.name);
+  }
+  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+    const Iterator& iterator = statement.iterators[i];
+    const bool is_axis = std::ranges::find(view.axes, static_cast<VarId>(i)) != view.axes.end();
+    const auto place = places.find(iterator.name);
+    const int64_t value =
+        place != places.end() ? place->second : (is_axis ? 0 : iterator.extent / 2);
+    if (value < 0 || value >= iterator.extent) {
+      return Fail(ErrorCode::kInvalidArgument, "--at {}={}: expected a value in 0 .. {}",
+                  iterator.name, value, iterator.extent);
+    }
+    view.at.push_back(value);
+  }
+  return view;
+}
+
+// A name that no drawn statement has is a mistake.
+Status CheckNames(const ScheduleTree& tree, const std::vector<StatementId>& chosen,
+                  const std::vector<std::string>& names, const char* option) {
+  for (const std::string& name : names) {
+    if (std::ranges::any_of(chosen, [&](StatementId id) {
+          return FindIterator(tree.statements[id], name).has_value();
+        })) {
+      continue;
+    }
+    return Fail(ErrorCode::kInvalidArgument, "{}: no iterator '{}', {} has {}", option, name,
+                tree.statements[chosen[0]].name,
+                fmt::join(tree.statements[chosen[0]].IteratorNames(), ", "));
+  }
+  return {};
+}
+
+IterationLayers LayersOf(const std::vector<std::string>& names) {
+  const auto has = [&](const char* name) {
+    return names.empty() || std::ranges::find(names, name) != names.end();
+  };
+  IterationLayers layers{.tiles = has("tiles"), .order = has("order"), .tasks = has("tasks")};
+  layers.arrows[static_cast<size_t>(DependenceType::kFlow)] = has("flow");
+  layers.arrows[static_cast<size_t>(DependenceType::kReduction)] = has("reduction");
+  layers.arrows[static_cast<size_t>(DependenceType::kAnti)] = has("anti");
+  layers.arrows[static_cast<size_t>(DependenceType::kOutput)] = has("output");
+  return layers;
+}
+
+// Tiles larger than the drawing leave no border in it.
+void NoteHiddenTiles(const ScheduleTree& tree, const Picture& picture) {
+  for (const PicturePanel& panel : picture.panels) {
+    const Statement& statement = tree.statements[panel.view.statement];
+    const auto loops = LoopsAround(tree.root, panel.view.statement);
+    if (panel.tile_levels > 0 || loops.size() <= statement.iterators.size()) continue;
+    PrintToStandardError(
+        fmt::format("note: no border of a tile of {} is in sight; --size (up to {}) draws more, "
+                    "--at another part",
+                    statement.name, kWidestPicture));
+  }
+}
+
+}  // namespace
+
+void AddPictureOptions(CLI::App& command, PictureArguments& arguments) {
+  command
+      .add_option("--svg", arguments.svg,
+                  "draw the iterations, their dependences, tiles and order after the last step; -: "
+                  "print it")
+      ->type_name("FILE");
+  command
+      .add_option("--statement", arguments.statements,
+                  "of a drawing, several with commas (default: the one with the most loops)")
+      ->type_name("NAME")
+      ->delimiter(',');
+  command
+      .add_option("--axes", arguments.axes,
+                  "iterators down and across a drawing, as i,j (default: the first two)")
+      ->delimiter(',')
+      ->expected(1, 2)
+      ->type_name("ITERATORS");
+  command
+      .add_option("--at", arguments.at,
+                  "values of the iterators that do not run (default: the middle), and where the "
+                  "axes begin, as k=3,i=16")
+      ->delimiter(',')
+      ->type_name("ITERATOR=VALUE");
+  command
+      .add_option("--size", arguments.sizes,
+                  fmt::format("points of a drawing along the axes, at most {} (default {})",
+                              kWidestPicture, kUsualSize))
+      ->delimiter(',')
+      ->expected(1, 2)
+      ->type_name("N")
+      ->check(Silently(CLI::Range(int64_t{1}, kWidestPicture)));
+  command
+      .add_option("--layers", arguments.layers,
+                  "what is drawn, of flow,reduction,anti,output,tiles,order,tasks (default: all)")
+      ->delimiter(',')
+      ->type_name("NAMES")
+      ->check(Silently(
+          CLI::IsMember({"flow", "reduction", "anti", "output", "tiles", "order", "tasks"})));
+}
+
+Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
+                    ReductionOrder order) {
+  TUNEC_ASSIGN(const Places places, ParsePlaces(arguments.at));
+  TUNEC_ASSIGN(const std::vector<StatementId> chosen,
+               ChooseStatements(draft.tree, arguments.statements));
+  std::vector<std::string> placed;
+  for (const auto& [name, value] : places) placed.push_back(name);
+  TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, placed, "--at"));
+  TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, arguments.axes, "--axes"));
+  if (arguments.axes.size() == 2 && arguments.axes[0] == arguments.axes[1]) {
+    return Fail(ErrorCode::kInvalidArgument, "--axes: expected two iterators, found {} twice",
+                arguments.axes[0]);
+  }
+  std::vector<PictureView> views;
+  for (const StatementId id : chosen) {
+    TUNEC_ASSIGN(PictureView view, ViewOf(draft.tree, id, arguments, places));
+    views.push_back(std::move(view));
+  }
+  TUNEC_ASSIGN(const Picture picture, TakePicture(draft.tree, draft.dependences, views, order));
+  NoteHiddenTiles(draft.tree, picture);
+  const std::string text = DrawIterations(draft.tree, picture, LayersOf(arguments.layers));
+  if (arguments.svg != "-") return WriteFileAtomically(arguments.svg, text);
+  fmt::print("{}", text);
+  return {};
+}
+
+}  // namespace tunec

@@ -1,0 +1,62 @@
+#include "tools/options/model_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "tools/options/setting_options.h"
+#include "tools/terminal/interrupt.h"
+#include "tools/terminal/report_error.h"
+
+namespace tunec {
+
+CLI::Validator Silently(const CLI::Validator& validator) { return validator.description(""); }
+
+CLI::Option& AddModel(CLI::App& command, std::string& path) {
+  return *command.add_option("MODEL", path, "an .onnx or .graph file")
+              ->required()
+              ->type_name("FILE");
+}
+
+void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
+  AddModel(command, arguments.model);
+  AddAllSettings(command, arguments.settings);
+}
+
+Result<Session> OpenSession(const CompileArguments& arguments) {
+  TUNEC_ASSIGN(CompileOptions options, MakeCompileOptions(arguments.settings));
+  options.cancelled = Interrupted;
+  options.on_log = [](const std::string& line) { PrintToStandardError("note: " + line); };
+  if (arguments.settings.verbose) options.on_detail = options.on_log;
+  TUNEC_ASSIGN(std::unique_ptr<Database> database,
+               OpenDatabase(arguments.settings, options.on_log));
+  TUNEC_ASSIGN(Graph graph, LoadModel(arguments.model, arguments.settings));
+  return Session{std::move(graph), std::move(options), std::move(database)};
+}
+
+namespace {
+
+// Inputs are made and checked before anything is compiled: their sizes have to be known.
+Status RequireFixedInputs(const Graph& graph) {
+  for (const ValueId input : graph.inputs()) {
+    const Value& value = graph.value(input);
+    if (!value.type.IsFixed()) {
+      return Fail(ErrorCode::kUnsupported,
+                  "input {} of {} has a dimension that is not fixed, wanted numbers", value.name,
+                  graph.name());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Session> OpenRunnable(const CompileArguments& arguments,
+                             std::span<const NamedArray> arrays) {
+  CompileArguments shaped = arguments;
+  for (const NamedArray& array : arrays)
+    shaped.settings.shapes_of_arrays.emplace(array.spec.name, array.spec.shape);
+  TUNEC_ASSIGN(Session session, OpenSession(shaped));
+  TUNEC_RETURN_IF_ERROR(RequireFixedInputs(session.graph));
+  return session;
+}
+
+}  // namespace tunec

@@ -1,0 +1,236 @@
+#include "tools/runs/run_timing.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "support/check.h"
+#include "tools/runs/model_inputs.h"
+#include "tools/terminal/interrupt.h"
+#include "tools/terminal/text_table.h"
+
+namespace tunec {
+namespace {
+
+constexpr size_t kNameOnTerminal = 40;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The sample of this rank, 0 the least and 1 the greatest.
+double Quantile(std::vector<double> samples, double rank) {
+  TUNEC_CHECK(!samples.empty(), "no samples");
+  const auto index =
+      static_cast<size_t>(std::clamp(std::ceil(rank * static_cast<double>(samples.size())) - 1.0,
+                                     0.0, static_cast<double>(samples.size() - 1)));
+  std::ranges::nth_element(samples, samples.begin() + static_cast<ptrdiff_t>(index));
+  return samples[index];
+}
+
+bool Enough(int runs, double start, const TimingLimits& limits) {
+  if (Interrupted() && runs > 0) return true;
+  if (runs < limits.least_runs) return false;
+  return runs >= limits.runs || Now() - start > limits.seconds;
+}
+
+}  // namespace
+
+double Timing::Median() const { return Quantile(samples, 0.5); }
+double Timing::P95() const { return Quantile(samples, 0.95); }
+double Timing::P99() const { return Quantile(samples, 0.99); }
+double Timing::Least() const { return Quantile(samples, 0); }
+double Timing::Spread() const {
+  return (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / Median();
+}
+
+Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits) {
+  std::vector<RunBuffers> buffers;
+  buffers.reserve(runs.size());
+  for (const TimedRun& run : runs) {
+    TUNEC_ASSIGN(buffers.emplace_back(), RunBuffers::Make(*run.executable, run.inputs));
+    for (int i = 0; i < limits.warmup; ++i)
+      TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
+  }
+  std::vector<Timing> timings(runs.size());
+  const double start = Now();
+  for (int round = 0; !Enough(round, start, limits); ++round) {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      // Beside another executable, a run finds its caches cold and its threads asleep.
+      if (runs.size() > 1)
+        TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
+      const double before = Now();
+      TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
+      timings[i].samples.push_back(Now() - before);
+    }
+  }
+  return timings;
+}
+
+Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
+                                      const TimingLimits& limits) {
+  TUNEC_ASSIGN(RunBuffers buffers, RunBuffers::Make(executable, inputs));
+  std::vector<std::vector<double>> samples(executable.StepNames().size());
+  const double start = Now();
+  for (int round = 0; !Enough(round, start, limits); ++round) {
+    TUNEC_ASSIGN(const std::vector<double> seconds,
+                 executable.ProfileRun(buffers.from, buffers.to));
+    for (size_t i = 0; i < seconds.size(); ++i) samples[i].push_back(seconds[i]);
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& step : samples) medians.push_back(Quantile(std::move(step), 0.5));
+  return medians;
+}
+
+ShownRoofline RooflineToShow(const Result<Roofline>& found) {
+  ShownRoofline shown;
+  if (found && found->Sure()) {
+    shown.roofline = *found;
+  } else if (found && found->Provisional()) {
+    shown.why_not = fmt::format(
+        "others had {:.0f} % of the machine while the ceilings were measured; "
+        "tunec doctor --measure measures them again",
+        100 * found->disturbance);
+  } else if (found || found.error().code == ErrorCode::kNotFound) {
+    shown.why_not =
+        "the ceilings of these threads are not known; tunec doctor --measure measures them";
+  } else {
+    shown.why_not = found.error().message;
+  }
+  return shown;
+}
+
+std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report) {
+  std::vector<const MacInstruction*> used;
+  for (const KernelReport& kernel : report.kernels) {
+    if (!kernel.arithmetic) continue;
+    if (std::ranges::find(used, kernel.arithmetic->by) == used.end()) {
+      used.push_back(kernel.arithmetic->by);
+    }
+  }
+  return used;
+}
+
+std::vector<KernelTiming> GroupTimings(const CompileReport& report,
+                                       const std::vector<std::string>& step_names,
+                                       const std::vector<double>& step_seconds,
+                                       const ShownRoofline& roofline) {
+  std::vector<KernelTiming> timings;
+  std::map<std::string, size_t> of_workload;
+  size_t kernel = 0;  // kernels stand in the order of the steps; between them may be copies
+  for (size_t step = 0; step < step_names.size(); ++step) {
+    KernelReport described{.name = "copies", .kind = "copy"};
+    std::optional<int> group;
+    if (kernel < report.kernels.size() && report.kernels[kernel].name == step_names[step]) {
+      group = static_cast<int>(kernel);
+      described = report.kernels[kernel++];
+    }
+    const auto [found, inserted] = of_workload.emplace(described.workload, timings.size());
+    if (inserted) timings.push_back({.kernel = described, .group = group});
+    timings[found->second].count += 1;
+    timings[found->second].seconds += step_seconds[step];
+  }
+  for (KernelTiming& timing : timings) {
+    const KernelReport& of = timing.kernel;
+    if (!roofline.roofline || timing.seconds <= 0) continue;
+    const auto bound = roofline.roofline->BoundFor(of.arithmetic, of.flops, of.bytes);
+    if (!bound || bound->seconds <= 0) continue;
+    timing.roofline_share = bound->seconds * timing.count / timing.seconds;
+    timing.limit = Name(bound->by);
+  }
+  std::ranges::stable_sort(timings, std::greater(), &KernelTiming::seconds);
+  return timings;
+}
+
+namespace {
+
+Cell RateCell(double amount, double seconds) {
+  if (amount <= 0 || seconds <= 0) return Missing();
+  const double rate = amount / seconds / 1e9;
+  return {fmt::format("{:.1f}", rate), rate};
+}
+
+Cell ShareCell(double share, int decimals) {
+  return {fmt::format("{:.{}f} %", 100 * share, decimals), share};
+}
+
+// A line for each arithmetic whose kernels have no share for want of its ceiling.
+std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const Roofline& roofline) {
+  std::string lines;
+  std::set<std::string> seen;
+  for (const KernelTiming& timing : timings) {
+    if (!timing.kernel.arithmetic) continue;
+    const MacInstruction& by = *timing.kernel.arithmetic->by;
+    const std::optional<ArithmeticCeiling> ceiling = roofline.CeilingOf(by);
+    if ((ceiling && !ceiling->Provisional()) || !seen.insert(by.name).second) continue;
+    lines += fmt::format(
+        "(no roofline of {}: its ceiling is not known; tunec doctor --measure measures it)\n",
+        Describe(by));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width) {
+  TextTable table({{"group", Align::kRight},
+                   {"kernel", Align::kLeft, "name"},
+                   {"kind"},
+                   {"workload", Align::kLeft, "", Shown::kInJson},
+                   {"count", Align::kRight},
+                   {"each", Align::kRight, "each_ms"},
+                   {"total_ms", Align::kRight, "", Shown::kInJson},
+                   {"share", Align::kRight},
+                   {"GFLOP/s", Align::kRight, "gflops_per_second"},
+                   {"GB/s", Align::kRight, "gbytes_per_second"},
+                   {"flops", Align::kRight, "", Shown::kInJson},
+                   {"bytes", Align::kRight, "", Shown::kInJson},
+                   {"roofline", Align::kRight},
+                   {"limit"},
+                   {"arithmetic", Align::kLeft, "", Shown::kInJson},
+                   {"schedule"}});
+  double total = 0;
+  for (const KernelTiming& timing : timings) total += timing.seconds;
+  for (const KernelTiming& timing : timings) {
+    const KernelReport& kernel = timing.kernel;
+    const double each = timing.seconds / timing.count;
+    table.AddRow({timing.group ? CountCell(*timing.group) : Missing(),
+                  {Shorten(kernel.name, name_width), kernel.name},
+                  kernel.kind,
+                  kernel.workload,
+                  CountCell(timing.count),
+                  {DurationText(each), 1e3 * each},
+                  {"", 1e3 * timing.seconds},
+                  ShareCell(timing.seconds / total, 1),
+                  RateCell(kernel.flops, each),
+                  RateCell(kernel.bytes, each),
+                  {"", kernel.flops},
+                  {"", kernel.bytes},
+                  timing.roofline_share > 0 ? ShareCell(timing.roofline_share, 0) : Missing(),
+                  timing.limit.empty() ? Missing() : timing.limit,
+                  kernel.arithmetic ? Cell(kernel.arithmetic->by->name) : Missing(),
+                  kernel.sketch_source});
+  }
+  return table;
+}
+
+nlohmann::ordered_json TimingJson(const Timing& timing) {
+  return {{"median_ms", 1e3 * timing.Median()}, {"p95_ms", 1e3 * timing.P95()},
+          {"p99_ms", 1e3 * timing.P99()},       {"min_ms", 1e3 * timing.Least()},
+          {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
+}
+
+std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {
+  // Whoever reads a file or a pipe can cut for himself.
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const std::string table = TimingTable(timings, terminal ? kNameOnTerminal : SIZE_MAX).Print();
+  if (!roofline.roofline) return table + fmt::format("(no roofline: {})\n", roofline.why_not);
+  return table + UnknownArithmetics(timings, *roofline.roofline);
+}
+
+}  // namespace tunec

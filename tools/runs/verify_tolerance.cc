@@ -1,0 +1,52 @@
+#include "tools/runs/verify_tolerance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/compare_arrays.h"
+
+namespace tunec {
+namespace {
+
+constexpr int kRoundings = 16;
+constexpr int kLevels = 4;
+
+VerifyTolerance OfFloat(DataType type, int fraction_bits) {
+  const double rounding = 1.0 / static_cast<double>(int64_t{1} << fraction_bits);
+  return {kRoundings * rounding, fmt::format("the model computes in {}: {} roundings of 2^-{}",
+                                             Name(type), kRoundings, fraction_bits)};
+}
+
+VerifyTolerance OfLevels(DataType type) {
+  const int64_t levels = (int64_t{1} << (8 * SizeOf(type) - 1)) - 1;
+  return {
+      kLevels / static_cast<double>(levels),
+      fmt::format("the model is quantised to {}: {} of {} levels", Name(type), kLevels, levels)};
+}
+
+// What a node's results cost. Integers that a float is cast to are levels of a quantisation;
+// wider ones are indices and counts.
+VerifyTolerance OfNode(const Graph& graph, const Node& node) {
+  VerifyTolerance tolerance{kOutputTolerance, ""};
+  if (KindOf(node.op) != OpKind::kCompute || node.outputs.empty()) return tolerance;
+  const DataType type = graph.value(node.outputs[0]).type.type;
+  if (type == DataType::kF16) return OfFloat(type, 11);
+  if (type == DataType::kBF16) return OfFloat(type, 8);
+  const bool quantises = node.op == Op::kCast && IsInteger(type) && SizeOf(type) <= 2 &&
+                         IsFloat(graph.value(node.inputs[0]).type.type);
+  return quantises ? OfLevels(type) : tolerance;
+}
+
+}  // namespace
+
+VerifyTolerance ToleranceFor(const Graph& graph) {
+  VerifyTolerance coarsest{kOutputTolerance, ""};
+  for (const Node& node : graph.nodes()) {
+    const VerifyTolerance tolerance = OfNode(graph, node);
+    if (tolerance.threshold > coarsest.threshold) coarsest = tolerance;
+  }
+  return coarsest;
+}
+
+}  // namespace tunec

@@ -1,0 +1,25 @@
+// Tables of a graph and of its fusion groups.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/compiler.h"
+#include "graph/graph.h"
+#include "tools/terminal/text_table.h"
+
+namespace tunec {
+
+/// A row per node and output: opcode, name, target, arguments, type.
+TextTable NodeTable(const Graph& graph);
+
+/// "7 nodes, 5 inputs and constants: compute 6, data 5, ..."
+std::string CountsByKind(const Graph& graph);
+std::string_view KindName(OpKind kind);
+/// "f32[4x8]"
+std::string TypeText(const ValueType& type);
+
+/// A row per group: number, kind, what it computes, its lowerings.
+TextTable GroupTable(const FrontReport& front);
+
+}  // namespace tunec
