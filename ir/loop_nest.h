@@ -199,10 +199,12 @@ bool HoldsBlockLoop(const Body& body);
 
 /// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
 struct StoragePlan {
-  std::vector<int64_t> offset;  // per tensor: into the workspace (kWorkspace) or the scratch
-                                // (kLocal, not in registers); -1 otherwise
+  std::vector<int64_t> offset;  // per tensor: into the workspace (kWorkspace) or into its scope's
+                                // storage (kLocal, not in registers); -1 otherwise
+  std::vector<Scope> scope;     // per tensor: kShared or, in the scratch, kPacked and kGlobal
   int64_t workspace_bytes = 0;  // shared by all tasks
   int64_t scratch_bytes = 0;    // one for each thread that runs tasks
+  std::vector<int64_t> shared_bytes;  // per phase, for each block of its threads
 };
 StoragePlan PlanStorage(const LoopNest& nest);
 

@@ -1,6 +1,6 @@
 // Where a kernel's own tensors lie. Workspace tensors that no phase needs at the same time
 // share bytes (phases are separated by barriers); local tensors follow the nesting of their
-// Allocs like a stack, siblings sharing bytes.
+// Allocs like a stack, siblings sharing bytes. Those of shared scope have a stack of their own.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -84,23 +84,29 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
   }
 }
 
-bool LiesInMemory(Scope scope) {
-  return scope == Scope::kGlobal || scope == Scope::kPacked || scope == Scope::kShared;
-}
+bool LiesInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
+bool IsShared(Scope scope) { return scope == Scope::kShared; }
 
-void PlaceScratch(const LoopNest& nest, const Body& body, int64_t top, StoragePlan& plan) {
+// Places the Allocs of such scopes from `top` on; returns the greatest number of bytes in use.
+int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scope), int64_t top,
+                    StoragePlan& plan) {
+  int64_t most = top;
   for (const NestNode& node : body) {
     int64_t inner_top = top;
     const auto* alloc = std::get_if<Alloc>(&node.value);
     const bool placed =
-        alloc != nullptr && LiesInMemory(alloc->scope) && !nest.tensors[alloc->tensor].alias;
+        alloc != nullptr && belongs(alloc->scope) && !nest.tensors[alloc->tensor].alias;
     if (placed) {
       plan.offset[alloc->tensor] = top;
+      plan.scope[alloc->tensor] = alloc->scope;
       inner_top += AlignedBytes(nest.tensors[alloc->tensor]);
-      plan.scratch_bytes = std::max(plan.scratch_bytes, inner_top);
+      most = std::max(most, inner_top);
     }
-    ForEachBody(node, [&](const Body& inner) { PlaceScratch(nest, inner, inner_top, plan); });
+    ForEachBody(node, [&](const Body& inner) {
+      most = std::max(most, PlaceAllocs(nest, inner, belongs, inner_top, plan));
+    });
   }
+  return most;
 }
 
 }  // namespace
@@ -108,8 +114,13 @@ void PlaceScratch(const LoopNest& nest, const Body& body, int64_t top, StoragePl
 StoragePlan PlanStorage(const LoopNest& nest) {
   StoragePlan plan;
   plan.offset.assign(nest.tensors.size(), -1);
+  plan.scope.assign(nest.tensors.size(), Scope::kGlobal);
   PlaceWorkspace(nest, plan);
-  for (const Phase& phase : nest.phases) PlaceScratch(nest, phase.body, 0, plan);
+  for (const Phase& phase : nest.phases) {
+    plan.scratch_bytes =
+        std::max(plan.scratch_bytes, PlaceAllocs(nest, phase.body, LiesInScratch, 0, plan));
+    plan.shared_bytes.push_back(PlaceAllocs(nest, phase.body, IsShared, 0, plan));
+  }
   for (size_t t = 0; t < nest.tensors.size(); ++t) {
     if (nest.tensors[t].alias) plan.offset[t] = plan.offset[FollowAlias(nest, t)];
   }

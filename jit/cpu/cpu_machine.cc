@@ -25,12 +25,19 @@ PhaseEntry CpuMachine::BeginPhase(Builder& builder, const std::string& symbol) {
   const std::vector<IrValue> values = builder.BeginFunction(symbol, parameters);
   builder.AddFunctionAttribute("prefer-vector-width", std::to_string(target_.host.vector_bits));
   arguments_ = values[0];
-  return {.workspace = values[1], .scratch = values[2], .task = values[3]};
+  scratch_ = values[2];
+  return {.workspace = values[1], .task = values[3]};
 }
 
 IrValue CpuMachine::Argument(Builder& builder, int64_t number) {
   const IrValue entry = builder.Offset(arguments_, builder.I64(8 * number));
   return builder.Load({Element::kPointer, 1}, entry, 8);
+}
+
+// What threads of a block share is in the task's scratch since SerializeThreads.
+Result<IrValue> CpuMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
+  if (scope == Scope::kShared) return std::unexpected(NotOnCpu("an alloc of shared scope"));
+  return builder.Offset(scratch_, builder.I64(offset));
 }
 
 void CpuMachine::BeginParts(EmitState& state, const Phase& phase) { amx_.BeginPhase(state, phase); }

@@ -18,6 +18,7 @@ class CpuMachine : public Machine {
   int Lanes(int bytes) const override { return target_.host.Lanes(bytes); }
   PhaseEntry BeginPhase(Builder& builder, const std::string& symbol) override;
   IrValue Argument(Builder& builder, int64_t number) override;
+  Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) override;
   void BeginParts(EmitState& state, const Phase& phase) override;
   void EndParts(EmitState& state) override;
   Status EmitSerialLoop(EmitState& state, const Loop& loop,
@@ -31,7 +32,9 @@ class CpuMachine : public Machine {
 
  private:
   const Target& target_;
-  IrValue arguments_ = nullptr;  // of the present phase: the array of base addresses
+  // Of the present phase.
+  IrValue arguments_ = nullptr;  // the array of base addresses
+  IrValue scratch_ = nullptr;    // of the thread that runs the task
   AmxTiles amx_;
 };
 

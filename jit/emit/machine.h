@@ -1,5 +1,5 @@
-// What the emitter asks of the machine that it writes for: how a function is entered, and whatever
-// only some machines have. Everything else about a nest is the same for all.
+// What the emitter asks of the machine that it writes for: how a function is entered, where storage
+// lies, and whatever only some machines have. Everything else about a nest is the same for all.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,6 @@ struct EmitState;
 /// Where a phase's function finds what is not an argument of the nest.
 struct PhaseEntry {
   IrValue workspace = nullptr;  // the kernel's
-  IrValue scratch = nullptr;    // of whoever runs the task
   IrValue task = nullptr;       // its number, an i64
 };
 
@@ -32,6 +31,9 @@ class Machine {
   virtual PhaseEntry BeginPhase(Builder& builder, const std::string& symbol) = 0;
   /// The base address of the nest's argument of this number, in the function's first block.
   virtual IrValue Argument(Builder& builder, int64_t number) = 0;
+  /// The address of what lies at this offset (StoragePlan) of a scope's storage, a multiple of 64
+  /// bytes; in the function's first block. An error where the machine has no such storage.
+  virtual Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) = 0;
   /// What comes before the phase's first part, and after its last one.
   virtual void BeginParts(EmitState& state, const Phase& phase) = 0;
   virtual void EndParts(EmitState& state) = 0;

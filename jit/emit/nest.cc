@@ -44,9 +44,9 @@ std::set<TensorId> ChangingRoots(const EmitState& state) {
 }
 
 /// Base addresses, in the function's first block.
-Status BindStorage(EmitState& state, const Phase& phase, const PhaseEntry& entry) {
+Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan,
+                   const PhaseEntry& entry) {
   Builder& b = state.builder;
-  const StoragePlan plan = PlanStorage(state.nest);
   const std::vector<TensorId> order = Arguments(state.nest);
   const std::set<TensorId> changing = ChangingRoots(state);
   int64_t stack = 0;
@@ -69,10 +69,10 @@ Status BindStorage(EmitState& state, const Phase& phase, const PhaseEntry& entry
         return Fail(ErrorCode::kResourceLimit, "register tensor {} needs {} bytes of stack",
                     tensor.name, bytes);
       storage.base = b.StackBytes(std::max<int64_t>(bytes, 1));
+    } else if (tensor.role == TensorRole::kWorkspace) {
+      storage.base = b.Offset(entry.workspace, b.I64(plan.offset[root]));
     } else if (plan.offset[root] >= 0) {
-      const bool workspace = tensor.role == TensorRole::kWorkspace;
-      storage.base =
-          b.Offset(workspace ? entry.workspace : entry.scratch, b.I64(plan.offset[root]));
+      TUNEC_ASSIGN(storage.base, state.machine.Storage(b, plan.scope[root], plan.offset[root]));
     } else {
       return Fail(ErrorCode::kUnsupported,
                   "tensor {} has no storage: it needs an alloc of packed or register scope",
@@ -205,16 +205,18 @@ int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountW
 Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
                                            Builder& builder) {
   EmitState state(nest, machine, builder);
+  const StoragePlan plan = PlanStorage(nest);
   std::vector<KernelLaunch> launches;
   for (size_t k = 0; k < nest.phases.size(); ++k) {
     const Phase& phase = nest.phases[k];
     launches.push_back({.symbol = fmt::format("{}_phase{}", nest.name, k),
                         .grid = {CountTasks(phase), 1, 1},
-                        .waves = WavesOf(phase)});
+                        .waves = WavesOf(phase),
+                        .shared_bytes = plan.shared_bytes[k]});
     const PhaseEntry entry = machine.BeginPhase(builder, launches.back().symbol);
     state.index.Reset();
     state.ForgetLoads();
-    TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, entry));
+    TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, plan, entry));
     machine.BeginParts(state, phase);
     TUNEC_RETURN_IF_ERROR(EmitParts(state, phase, entry.task));
     machine.EndParts(state);

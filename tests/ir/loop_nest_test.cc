@@ -189,7 +189,43 @@ TEST(LoopNest, PlansStorage) {
   EXPECT_EQ(plan.offset, (std::vector<int64_t>{-1, -1, 0, 128, 0, 0, 64, 64, -1}));
   EXPECT_EQ(plan.workspace_bytes, 192);
   EXPECT_EQ(plan.scratch_bytes, 64 + 192);
+  EXPECT_EQ(plan.shared_bytes, (std::vector<int64_t>{0, 0}));
   EXPECT_EQ(Arguments(nest), (std::vector<TensorId>{0, 1}));
+}
+
+TEST(LoopNest, SharedStorageIsPlannedApartAndOfEachPhase) {
+  const LoopNest nest = MustParse(R"(nest n {
+    input A: f32[4]
+    output C: f32[4]
+    local own: f32[20]
+    local tile: f32[17]
+    local edge: f32[3]
+    local last: f32[2]
+    phase p {
+      alloc own: packed {
+        alloc tile: shared {
+          alloc edge: shared {
+            a: edge[0] = A[0]
+            b: tile[0] = edge[0]
+            c: own[0] = tile[0]
+          }
+        }
+        d: C[0] = own[0]
+      }
+    }
+    phase q {
+      alloc last: shared {
+        e: last[0] = A[1]
+        f: C[1] = last[0]
+      }
+    }
+  })");
+  const StoragePlan plan = PlanStorage(nest);
+  EXPECT_EQ(plan.offset, (std::vector<int64_t>{-1, -1, 0, 0, 128, 0}));
+  EXPECT_EQ(plan.scope, (std::vector<Scope>{Scope::kGlobal, Scope::kGlobal, Scope::kPacked,
+                                            Scope::kShared, Scope::kShared, Scope::kShared}));
+  EXPECT_EQ(plan.scratch_bytes, 128);
+  EXPECT_EQ(plan.shared_bytes, (std::vector<int64_t>{192, 64}));
 }
 
 TEST(LoopNest, CountsMultiplyAdds) {

@@ -524,6 +524,8 @@ TEST(Errors, WhatACpuHasNot) {
                 "loop b over GPU threads cannot be emitted for a cpu");
   ExpectRefused("alloc F: fragment {\ns: F[0] = 1.0\n}",
                 "tensor F has no storage: it needs an alloc of packed or register scope");
+  ExpectRefused("alloc F: shared {\ns: F[0] = 1.0\n}",
+                "an alloc of shared scope cannot be emitted for a cpu");
   ExpectRefused("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
                 "warp roles cannot be emitted for a cpu");
 }

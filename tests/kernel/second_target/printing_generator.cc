@@ -3,37 +3,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
-
-#include "ir/nest/visit_loop_nest.h"
-
 namespace tunec::second_target {
 namespace {
 
-int64_t BytesOf(const Tensor& tensor) {
-  return StorageElements(tensor) * static_cast<int64_t>(SizeOf(tensor.type));
-}
-
-// Each shared tensor in a place of its own.
-int64_t SharedBytes(const LoopNest& nest, const Phase& phase) {
-  std::set<TensorId> shared;
-  ForEach<Alloc>(phase.body, [&](const Alloc& alloc) {
-    if (alloc.scope == Scope::kShared) shared.insert(alloc.tensor);
-  });
-  int64_t bytes = 0;
-  for (const TensorId tensor : shared) bytes += BytesOf(nest.tensors[tensor]);
-  return bytes;
-}
-
 // Loops over blocks say the grid; tasks of a CPU's schedule are blocks along x.
-KernelLaunch LaunchFor(const LoopNest& nest, size_t number) {
+KernelLaunch LaunchFor(const LoopNest& nest, const StoragePlan& plan, size_t number) {
   const Phase& phase = nest.phases[number];
   const Launch shape = LaunchOf(phase);
   KernelLaunch launch{.symbol = fmt::format("{}_phase{}", nest.name, number),
                       .grid = shape.grid,
                       .block = shape.block,
                       .waves = CountWaves(phase),
-                      .shared_bytes = SharedBytes(nest, phase)};
+                      .shared_bytes = plan.shared_bytes[number]};
   if (launch.Blocks() != CountTasks(phase)) launch.grid = {CountTasks(phase), 1, 1};
   return launch;
 }
@@ -46,9 +27,10 @@ class PrintingGenerator : public CodeGenerator {
   LoopNest MapThreads(const LoopNest& nest) const override { return nest; }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
+    const StoragePlan plan = PlanStorage(nest);
     KernelImage image{.format = std::string(kTextFormat)};
     for (size_t phase = 0; phase < nest.phases.size(); ++phase) {
-      const KernelLaunch launch = LaunchFor(nest, phase);
+      const KernelLaunch launch = LaunchFor(nest, plan, phase);
       if (launch.shared_bytes > target.device->shared_bytes) {
         return Fail(ErrorCode::kResourceLimit, "{} shares {} bytes in a block, {} has {}",
                     launch.symbol, launch.shared_bytes, target.device->name,
@@ -60,7 +42,7 @@ class PrintingGenerator : public CodeGenerator {
       image.launches.push_back(launch);
     }
     image.bytes += Print(nest);
-    image.workspace_bytes = PlanStorage(nest).workspace_bytes;
+    image.workspace_bytes = plan.workspace_bytes;
     return image;
   }
 
