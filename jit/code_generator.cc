@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/cpu/cpu_generator.h"
+#include "jit/cuda/cuda_generator.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -14,7 +15,7 @@ using Generator = std::shared_ptr<const CodeGenerator>;
 
 struct KnownGenerators {
   std::mutex mutex;
-  std::vector<Generator> list = {MakeCpuGenerator()};
+  std::vector<Generator> list = {MakeCpuGenerator(), MakeCudaGenerator()};
 
   Generator Find(std::string_view name) const {
     const auto found = std::ranges::find(list, name, [](const auto& g) { return g->Name(); });

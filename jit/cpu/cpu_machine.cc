@@ -19,7 +19,7 @@ Error NotOnCpu(std::string_view what) {
 
 }  // namespace
 
-PhaseEntry CpuMachine::BeginPhase(Builder& builder, const std::string& symbol) {
+PhaseEntry CpuMachine::BeginPhase(Builder& builder, const Phase&, const std::string& symbol) {
   constexpr IrType kPointer{Element::kPointer, 1};
   const IrType parameters[] = {kPointer, kPointer, kPointer, {Element::kI64, 1}};
   const std::vector<IrValue> values = builder.BeginFunction(symbol, parameters);

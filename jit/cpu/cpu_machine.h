@@ -16,7 +16,7 @@ class CpuMachine : public Machine {
   explicit CpuMachine(const Target& target) : target_(target) {}
 
   int Lanes(int bytes) const override { return target_.host.Lanes(bytes); }
-  PhaseEntry BeginPhase(Builder& builder, const std::string& symbol) override;
+  PhaseEntry BeginPhase(Builder& builder, const Phase& phase, const std::string& symbol) override;
   IrValue Argument(Builder& builder, int64_t number) override;
   Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) override;
   void BeginParts(EmitState& state, const Phase& phase) override;

@@ -1,11 +1,9 @@
 // First the storage, of which it has to be known which threads use it, then the threads themselves.
 #include "jit/cpu/serialize_threads.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 
+#include "ir/nest/plain_copies.h"
 #include "ir/nest/rewrite_loop_nest.h"
 
 namespace tunec {
@@ -29,54 +27,15 @@ LoopNest StorageOfTasks(LoopNest nest) {
   });
 }
 
-VarId NewVariable(std::vector<std::string>& variables, size_t dimension) {
-  std::string name = fmt::format("copied_{}", dimension);
-  while (std::ranges::find(variables, name) != variables.end()) name += "_";
-  variables.push_back(std::move(name));
-  return static_cast<VarId>(variables.size() - 1);
-}
-
-// A store, in loops over the box.
-Body Copy(const AsyncCopy& copy, DataType type, std::vector<std::string>& all_variables) {
-  Store store{.statement = "async_copy", .reads = {copy.from}, .writes = {copy.to}};
-  store.values = {Expr::Read(0, type)};
-  std::vector<VarId> variables;
-  for (size_t d = 0; d < copy.extent.size(); ++d) {
-    variables.push_back(NewVariable(all_variables, d));
-    const IndexExpr within = IndexExpr::Var(variables.back());
-    std::vector<IndexExpr>& from = store.reads[0].index;
-    std::vector<IndexExpr>& to = store.writes[0].index;
-    from[from.size() - copy.extent.size() + d] += within;
-    to[to.size() - copy.extent.size() + d] += within;
-  }
-  Body body = BodyOf(std::move(store));
-  for (size_t d = copy.extent.size(); d-- > 0;) {
-    Loop loop{.var = variables[d], .lower = {IndexExpr(0)}, .upper = {IndexExpr(copy.extent[d])}};
-    loop.body = std::move(body);
-    body = BodyOf(std::move(loop));
-  }
-  return body;
-}
-
 LoopNest OneThread(LoopNest nest) {
-  std::vector<std::string> variables = nest.variables;
-  const std::vector<Tensor>& tensors = nest.tensors;
-  LoopNest result =
-      Rewrite(nest, Overloaded{
-                        [](Loop loop) {
-                          if (IsGrid(loop.kind)) loop.kind = LoopKind::kParallel;
-                          if (IsBlock(loop.kind)) loop.kind = LoopKind::kSerial;
-                          return loop;
-                        },
-                        [&](const AsyncCopy& copy) {
-                          return Copy(copy, tensors[copy.from.tensor].type, variables);
-                        },
-                        [](const Arrive&) { return Body(); },
-                        [](const Wait&) { return Body(); },
-                        [](const Barrier&) { return Body(); },
-                    });
-  result.variables = std::move(variables);
-  return result;
+  return Rewrite(std::move(nest), Overloaded{
+                                      [](Loop loop) {
+                                        if (IsGrid(loop.kind)) loop.kind = LoopKind::kParallel;
+                                        if (IsBlock(loop.kind)) loop.kind = LoopKind::kSerial;
+                                        return loop;
+                                      },
+                                      [](const Barrier&) { return Body(); },
+                                  });
 }
 
 }  // namespace
@@ -86,7 +45,7 @@ LoopNest SerializeThreads(const LoopNest& nest) {
   for (const Phase& phase : nest.phases) {
     VisitNodes(phase.body, [&](const NestNode& node) { any |= IsForThreads(node); });
   }
-  return any ? OneThread(StorageOfTasks(nest)) : nest;
+  return any ? OneThread(PlainCopies(StorageOfTasks(nest))) : nest;
 }
 
 }  // namespace tunec

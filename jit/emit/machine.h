@@ -28,7 +28,8 @@ class Machine {
   virtual int Lanes(int bytes) const = 0;
 
   /// Starts the function of a phase.
-  virtual PhaseEntry BeginPhase(Builder& builder, const std::string& symbol) = 0;
+  virtual PhaseEntry BeginPhase(Builder& builder, const Phase& phase,
+                                const std::string& symbol) = 0;
   /// The base address of the nest's argument of this number, in the function's first block.
   virtual IrValue Argument(Builder& builder, int64_t number) = 0;
   /// The address of what lies at this offset (StoragePlan) of a scope's storage, a multiple of 64

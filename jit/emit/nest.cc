@@ -211,9 +211,10 @@ Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machin
     const Phase& phase = nest.phases[k];
     launches.push_back({.symbol = fmt::format("{}_phase{}", nest.name, k),
                         .grid = {CountTasks(phase), 1, 1},
+                        .block = LaunchOf(phase).block,
                         .waves = WavesOf(phase),
                         .shared_bytes = plan.shared_bytes[k]});
-    const PhaseEntry entry = machine.BeginPhase(builder, launches.back().symbol);
+    const PhaseEntry entry = machine.BeginPhase(builder, phase, launches.back().symbol);
     state.index.Reset();
     state.ForgetLoads();
     TUNEC_RETURN_IF_ERROR(BindStorage(state, phase, plan, entry));

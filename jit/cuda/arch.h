@@ -1,0 +1,43 @@
+// What kinds of NVIDIA GPUs there are for code.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ir/target.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// The word for such devices in Target::Kind().
+inline constexpr std::string_view kCudaKind = "cuda";
+
+/// Limits of one compute capability, as "CUDA C++ Programming Guide", table "Technical
+/// Specifications per Compute Capability", gives them.
+struct CudaArch {
+  std::string_view name;           // as ptxas and LLVM call it: "sm_90a"
+  std::string_view capability;     // "9.0"
+  int ptx_version = 0;             // 10 * major + minor of the oldest PTX that knows it
+  int64_t block_shared_bytes = 0;  // of one block at most
+  int64_t shared_bytes = 0;        // of all blocks of one processor
+  int resident_threads = 0;        // of one processor at most
+  int resident_blocks = 0;
+};
+
+/// All that code is generated for, oldest first.
+std::span<const CudaArch> CudaArchs();
+/// Null for another name.
+const CudaArch* FindCudaArch(std::string_view name);
+
+/// The features of an arch with those that it implies: of sm_90a "sm_80", "sm_86", "sm_89",
+/// "sm_90", "sm_90a". What has an `a` is no part of a later arch.
+std::set<std::string> CudaFeatures(const CudaArch& arch);
+
+/// A device of that arch of which nothing else is known. kInvalidArgument with the names that there
+/// are.
+Result<Accelerator> CudaAccelerator(std::string_view arch);
+
+}  // namespace tunec

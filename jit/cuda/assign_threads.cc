@@ -1,0 +1,123 @@
+// The largest bodies without loops over threads are wrapped; chains of such loops are completed.
+#include "jit/cuda/assign_threads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ir/nest/rewrite_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+constexpr std::array kAxes = {LoopKind::kBlockX, LoopKind::kBlockY, LoopKind::kBlockZ};
+using Axes = std::array<bool, 3>;
+
+bool IsAny(const Axes& axes) { return axes[0] || axes[1] || axes[2]; }
+
+// Whether all threads of a block have to come by, as loops over threads and barriers want it.
+bool IsForAll(const NestNode& node) {
+  bool for_all = false;
+  VisitNodes({node}, [&](const NestNode& inner) {
+    for_all |= Visit(
+        inner, [](const Loop& loop) { return IsBlock(loop.kind) || NumbersTasks(loop.kind); },
+        [](const Alloc& alloc) { return alloc.scope == Scope::kShared; },
+        [](const Arrive&) { return true; }, [](const Wait&) { return true; },
+        [](const Barrier&) { return true; }, [](const Roles&) { return true; },
+        [](const If&) { return false; }, [](const Tile&) { return false; },
+        [](const Store&) { return false; }, [](const Prefetch&) { return false; },
+        [](const AsyncCopy&) { return false; });
+  });
+  return for_all;
+}
+
+class Assigning {
+ public:
+  explicit Assigning(const LoopNest& nest) : nest_(nest) {}
+
+  LoopNest Run() {
+    LoopNest result = nest_;
+    for (Phase& phase : result.phases) {
+      const Launch launch = LaunchOf(phase);
+      Axes axes = {};
+      for (size_t axis = 0; axis < axes.size(); ++axis) axes.at(axis) = launch.block.at(axis) > 1;
+      if (IsAny(axes)) phase.body = Assigned(std::move(phase.body), axes);
+    }
+    result.variables = std::move(variables_);
+    return result;
+  }
+
+ private:
+  // `axes`: those that no loop is bound to yet.
+  Body Assigned(Body body, const Axes& axes) {
+    Body result;
+    Body alone;  // nodes one after the other that are thread 0's
+    const auto finish = [&] {
+      if (!alone.empty()) Append(result, OfThread0(std::exchange(alone, {}), axes));
+    };
+    for (NestNode& node : body) {
+      if (!IsForAll(node)) {
+        alone.push_back(std::move(node));
+        continue;
+      }
+      finish();
+      if (auto* loop = std::get_if<Loop>(&node.value); loop != nullptr && IsBlock(loop->kind)) {
+        *loop = Completed(std::move(*loop), axes);
+      } else {
+        ForEachBody(node, [&](Body& inner) { inner = Assigned(std::move(inner), axes); });
+      }
+      result.push_back(std::move(node));
+    }
+    finish();
+    return result;
+  }
+
+  // A chain of loops over threads gets the axes that it lacks.
+  Loop Completed(Loop loop, Axes axes) {
+    axes.at(BlockAxis(loop.kind)) = false;
+    auto* inner = loop.body.size() == 1 ? std::get_if<Loop>(&loop.body[0].value) : nullptr;
+    if (inner != nullptr && IsBlock(inner->kind)) {
+      *inner = Completed(std::move(*inner), axes);
+    } else {
+      loop.body = OfThread0(std::move(loop.body), axes);
+    }
+    return loop;
+  }
+
+  Body OfThread0(Body body, const Axes& axes) {
+    for (size_t axis = axes.size(); axis-- > 0;) {
+      if (!axes.at(axis)) continue;
+      Loop loop{.var = Variable(axis), .kind = kAxes.at(axis)};
+      loop.lower = {IndexExpr(0)};
+      loop.upper = {IndexExpr(1)};
+      loop.body = std::move(body);
+      body = BodyOf(std::move(loop));
+    }
+    return body;
+  }
+
+  VarId Variable(size_t axis) {
+    std::optional<VarId>& variable = of_axis_.at(axis);
+    if (!variable) {
+      std::string name = fmt::format("thread_{}", "xyz"[axis]);
+      while (std::ranges::find(variables_, name) != variables_.end()) name += "_";
+      variable = static_cast<VarId>(variables_.size());
+      variables_.push_back(std::move(name));
+    }
+    return *variable;
+  }
+
+  const LoopNest& nest_;
+  std::vector<std::string> variables_ = nest_.variables;
+  std::array<std::optional<VarId>, 3> of_axis_;
+};
+
+}  // namespace
+
+LoopNest AssignThreads(const LoopNest& nest) { return Assigning(nest).Run(); }
+
+}  // namespace tunec

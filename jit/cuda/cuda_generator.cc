@@ -1,0 +1,138 @@
+#include "jit/cuda/cuda_generator.h"
+
+#include <fmt/format.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ir/nest/plain_copies.h"
+#include "jit/builder/builder.h"
+#include "jit/cuda/assign_threads.h"
+#include "jit/cuda/cuda_machine.h"
+#include "jit/cuda/privatize_threads.h"
+#include "jit/cuda/ptxas.h"
+#include "jit/cuda/write_ptx.h"
+#include "jit/emit/nest.h"
+
+namespace tunec {
+namespace {
+
+// Changes with the code that a nest gives.
+constexpr int kCudaGeneratorVersion = 1;
+
+// A module with the nest's kernels, and how they are launched.
+struct Emitted {
+  std::shared_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<jit::Builder> builder;
+  std::vector<KernelLaunch> launches;
+};
+
+Status VerifyModule(llvm::Module& module) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(module, &stream))
+    return Fail(ErrorCode::kInternal, "the emitter wrote invalid LLVM IR: {}", message);
+  return {};
+}
+
+Result<const CudaArch*> ArchOf(const Target& target) {
+  const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;
+  if (arch != nullptr) return arch;
+  return Fail(ErrorCode::kDevice, "no code is generated for {}",
+              target.device ? target.device->name : target.Kind());
+}
+
+Result<Emitted> Emit(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(const CudaArch* const arch, ArchOf(target));
+  TUNEC_ASSIGN(const LoopNest own, PrivatizeThreads(nest));
+  Emitted emitted;
+  TUNEC_ASSIGN(emitted.machine, jit::MakeNvptxMachine(*arch));
+  emitted.builder = std::make_unique<jit::Builder>(nest.name);
+  llvm::Module& module = emitted.builder->module();
+  module.setTargetTriple(emitted.machine->getTargetTriple());
+  module.setDataLayout(emitted.machine->createDataLayout());
+  jit::CudaMachine machine(own);
+  TUNEC_ASSIGN(emitted.launches, jit::EmitNest(own, machine, *emitted.builder));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(module));
+  return emitted;
+}
+
+// What a driver would refuse at run time is refused here.
+Status CheckLimits(const KernelLaunch& launch, const Accelerator& device) {
+  constexpr int64_t kMostThreadsAlongZ = 64;
+  if (launch.block[2] > kMostThreadsAlongZ) {
+    return Fail(ErrorCode::kResourceLimit, "{} has {} threads a block along z, at most {}",
+                launch.symbol, launch.block[2], kMostThreadsAlongZ);
+  }
+  if (launch.shared_bytes > device.shared_bytes) {
+    return Fail(ErrorCode::kResourceLimit, "{} shares {} bytes in a block, {} has {}",
+                launch.symbol, launch.shared_bytes, device.name, device.shared_bytes);
+  }
+  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+  if (launch.Blocks() / launch.waves > kMostBlocks) {
+    return Fail(ErrorCode::kResourceLimit, "{} has {} blocks, at most {}", launch.symbol,
+                launch.Blocks() / launch.waves, kMostBlocks);
+  }
+  return {};
+}
+
+void TakeRegisters(const Cubin& cubin, std::vector<KernelLaunch>& launches) {
+  for (KernelLaunch& launch : launches) {
+    const auto use = std::ranges::find(cubin.uses, launch.symbol, &PtxasUse::symbol);
+    if (use != cubin.uses.end()) launch.registers = use->registers;
+  }
+}
+
+class CudaGenerator : public CodeGenerator {
+ public:
+  std::string_view Name() const override { return kCudaKind; }
+
+  std::string Version() const override {
+    const Result<Ptxas> ptxas = FindPtxas();
+    return fmt::format("tunec-cuda {}, LLVM {}, ptxas {}", kCudaGeneratorVersion,
+                       LLVM_VERSION_STRING, ptxas ? ptxas->version : "not found");
+  }
+
+  LoopNest MapThreads(const LoopNest& nest) const override {
+    return AssignThreads(PlainCopies(nest));
+  }
+
+  Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
+    TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
+    TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
+    for (const KernelLaunch& launch : emitted.launches)
+      TUNEC_RETURN_IF_ERROR(CheckLimits(launch, *target.device));
+    TUNEC_ASSIGN(const std::string ptx, jit::WritePtx(emitted.builder->module(), *emitted.machine));
+    TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
+    TakeRegisters(cubin, emitted.launches);
+    return KernelImage{.format = std::string(kCubinFormat),
+                       .bytes = std::move(cubin.bytes),
+                       .launches = std::move(emitted.launches),
+                       .workspace_bytes = PlanStorage(nest).workspace_bytes};
+  }
+
+  Result<std::string> Show(const LoopNest& nest, const Target& target,
+                           CodeText text) const override {
+    TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
+    llvm::Module& module = emitted.builder->module();
+    if (text == CodeText::kAssembly) return jit::WritePtx(module, *emitted.machine);
+    std::string printed;
+    llvm::raw_string_ostream stream(printed);
+    module.print(stream, nullptr);
+    return printed;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const CodeGenerator> MakeCudaGenerator() {
+  return std::make_shared<CudaGenerator>();
+}
+
+}  // namespace tunec

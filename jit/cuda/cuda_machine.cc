@@ -1,0 +1,138 @@
+#include "jit/cuda/cuda_machine.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/Module.h>
+
+#include <string>
+
+#include "jit/emit/state.h"
+#include "support/check.h"
+
+namespace tunec::jit {
+namespace {
+
+constexpr llvm::StringLiteral kSharedName = "shared";
+constexpr unsigned kSharedSpace = 3;
+// Of the dynamic shared memory of a launch: what a driver gives at least, and bulk copies want.
+constexpr uint64_t kSharedAlignment = 128;
+// A thread's own memory lies in the device's, and 132 processors run 2048 threads each.
+constexpr int64_t kMostLocalBytes = 16 << 10;
+
+constexpr std::array<llvm::Intrinsic::ID, 3> kThreadNumbers = {
+    llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y,
+    llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z};
+
+Error NotOnCuda(std::string_view what) {
+  return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for cuda", what);
+}
+
+// A special register, as a nonnegative i64.
+IrValue ReadRegister(Builder& builder, llvm::Intrinsic::ID id) {
+  llvm::IRBuilderBase& ir = builder.instructions();
+  return builder.ZeroExtend(ir.CreateIntrinsic(id, llvm::ArrayRef<llvm::Value*>{}), Element::kI64);
+}
+
+// The launch's dynamic shared memory, as a generic address: LLVM finds out again where it lies.
+IrValue SharedMemory(Builder& builder) {
+  llvm::Module& module = builder.module();
+  llvm::GlobalVariable* shared = module.getNamedGlobal(kSharedName);
+  if (shared == nullptr) {
+    auto* bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+    shared = new llvm::GlobalVariable(module, bytes, /*isConstant=*/false,
+                                      llvm::GlobalValue::ExternalLinkage, nullptr, kSharedName,
+                                      nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+    shared->setAlignment(llvm::Align(kSharedAlignment));
+  }
+  return llvm::ConstantExpr::getAddrSpaceCast(shared,
+                                              llvm::PointerType::get(module.getContext(), 0));
+}
+
+}  // namespace
+
+CudaMachine::CudaMachine(const LoopNest& nest)
+    : arguments_(std::ssize(Arguments(nest))), local_bytes_(PlanStorage(nest).scratch_bytes) {}
+
+PhaseEntry CudaMachine::BeginPhase(Builder& builder, const Phase& phase,
+                                   const std::string& symbol) {
+  std::vector<IrType> types(static_cast<size_t>(arguments_) + 1, IrType{Element::kPointer, 1});
+  types.push_back({Element::kI64, 1});
+  parameters_ = builder.BeginFunction(symbol, types);
+  launch_ = LaunchOf(phase);
+  llvm::Function& function = *builder.module().getFunction(symbol);
+  function.setCallingConv(llvm::CallingConv::PTX_Kernel);
+  builder.AddFunctionAttribute("nvvm.reqntid", fmt::format("{},{},{}", launch_.block[0],
+                                                           launch_.block[1], launch_.block[2]));
+  for (size_t axis = 0; axis < threads_.size(); ++axis) {
+    const bool several = launch_.block.at(axis) > 1;
+    threads_.at(axis) = several ? ReadRegister(builder, kThreadNumbers.at(axis)) : builder.I64(0);
+  }
+  local_ = nullptr;
+  const IrValue block = ReadRegister(builder, llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  const IrValue first = parameters_.back();
+  return {.workspace = parameters_[parameters_.size() - 2], .task = builder.Add(first, block)};
+}
+
+IrValue CudaMachine::Argument(Builder&, int64_t number) {
+  return parameters_[static_cast<size_t>(number)];
+}
+
+Result<IrValue> CudaMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
+  if (scope == Scope::kShared) return builder.Offset(SharedMemory(builder), builder.I64(offset));
+  if (local_bytes_ > kMostLocalBytes) {
+    return Fail(ErrorCode::kResourceLimit, "a thread's own storage is {} bytes, at most {}",
+                local_bytes_, kMostLocalBytes);
+  }
+  if (local_ == nullptr) local_ = builder.StackBytes(local_bytes_);
+  return builder.Offset(local_, builder.I64(offset));
+}
+
+Status CudaMachine::EmitTile(EmitState&, const Tile& tile) {
+  return std::unexpected(NotOnCuda(fmt::format("tile {}", tile.intrinsic)));
+}
+
+Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
+  if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCuda("warp roles"));
+  TUNEC_CHECK(std::holds_alternative<Barrier>(node.value), "a node that PlainCopies removes");
+  llvm::IRBuilderBase& ir = state.builder.instructions();
+  ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,
+                     llvm::ArrayRef<llvm::Value*>{ir.getInt32(0)});
+  state.ForgetLoads();
+  return {};
+}
+
+Status CudaMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
+  if (!IsBlock(loop.kind)) return std::unexpected(NotOnCuda("a loop over warps"));
+  const size_t axis = BlockAxis(loop.kind);
+  Interval range{0, launch_.block.at(axis) - 1};
+  for (const IndexExpr& bound : loop.lower) range.lo = std::max(range.lo, bound.constant());
+  for (const IndexExpr& bound : loop.upper) range.hi = std::min(range.hi, bound.constant() - 1);
+  if (range.hi < range.lo) return {};
+  Builder& b = state.builder;
+  const IrValue number = threads_.at(axis);
+  const auto emit = [&] {
+    LinearIndex value;
+    if (range.lo == range.hi) {
+      value.constant = range.lo;
+    } else {
+      value = state.index.NewValue(number, range);
+    }
+    state.index.Bind(loop.var, value);
+    return EmitBody(state, loop.body);
+  };
+  IrValue condition = nullptr;
+  if (range.lo > 0) condition = b.Cmp(Compare::kUge, number, b.I64(range.lo));
+  if (range.hi + 1 < launch_.block.at(axis)) {
+    const IrValue below = b.Cmp(Compare::kUle, number, b.I64(range.hi));
+    condition = condition == nullptr ? below : b.And(condition, below);
+  }
+  return condition == nullptr ? emit() : EmitWhen(state, condition, emit);
+}
+
+Status CudaMachine::CheckScope(Scope scope) {
+  if (scope != Scope::kTile && scope != Scope::kFragment) return {};
+  return std::unexpected(NotOnCuda("an alloc of tile or fragment scope"));
+}
+
+}  // namespace tunec::jit

@@ -1,0 +1,242 @@
+// Two walks: the first sees how the number of a thread enters the indices of such tensors, the
+// second takes it out of them.
+#include "jit/cuda/privatize_threads.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "ir/nest/rewrite_loop_nest.h"
+
+namespace tunec {
+namespace {
+
+using Index = std::vector<IndexExpr>;
+using Axes = std::array<bool, 3>;
+
+struct ThreadLoop {
+  size_t axis = 0;
+  bool of_several = false;  // threads; the number of the only one is 0
+};
+
+// One dimension of a private tensor: sum of a thread's place and of the place in the thread's part.
+struct Dimension {
+  IndexExpr thread;  // of variables 0, 1, 2: the thread's numbers along x, y, z
+  Axes axes = {};    // of several threads in the access that it was taken from
+  Interval own = {kUnbounded, -kUnbounded};
+};
+
+class Privatizing {
+ public:
+  explicit Privatizing(const LoopNest& nest)
+      : nest_(nest), intervals_(nest.variables.size(), kUnknownInterval) {}
+
+  Result<LoopNest> Run() {
+    for (const Phase& phase : nest_.phases) TUNEC_RETURN_IF_ERROR(See(phase.body, false));
+    TUNEC_RETURN_IF_ERROR(CheckVariables());
+    if (dimensions_.empty()) return nest_;
+    LoopNest result = nest_;
+    for (const auto& [tensor, dimensions] : dimensions_) {
+      Tensor& own = result.tensors[tensor];
+      own.layout = {};
+      for (size_t d = 0; d < dimensions.size(); ++d)
+        own.shape[d] = std::max<int64_t>(dimensions[d].own.hi - dimensions[d].own.lo + 1, 1);
+    }
+    return Rewrite(std::move(result), Overloaded{
+                                          [&](Store store) {
+                                            for (Read& read : store.reads) TakeOut(read);
+                                            for (Write& write : store.writes) TakeOut(write);
+                                            return store;
+                                          },
+                                          [&](AsyncCopy copy) {
+                                            TakeOut(copy.from);
+                                            TakeOut(copy.to);
+                                            return copy;
+                                          },
+                                          [&](Prefetch prefetch) {
+                                            TakeOut(prefetch.address);
+                                            return prefetch;
+                                          },
+                                      });
+  }
+
+ private:
+  IntervalOf Intervals() const {
+    return [this](VarId v) { return intervals_[v]; };
+  }
+
+  // --- what there is ---
+
+  Status See(const Body& body, bool in_threads) {
+    for (const NestNode& node : body) TUNEC_RETURN_IF_ERROR(See(node, in_threads));
+    return {};
+  }
+
+  Status See(const NestNode& node, bool in_threads) {
+    const auto inside = [&](bool threads) {
+      Status status;
+      ForEachBody(node, [&](const Body& inner) {
+        if (status) status = See(inner, threads);
+      });
+      return status;
+    };
+    return Visit(
+        node, [&](const Loop& loop) { return SeeLoop(loop, in_threads); },
+        [&](const Alloc& alloc) {
+          const bool of_threads =
+              IsPrivate(alloc.scope) && !in_threads && HoldsBlockLoop(alloc.body);
+          if (of_threads)
+            dimensions_[alloc.tensor].resize(nest_.tensors[alloc.tensor].shape.size());
+          return inside(in_threads);
+        },
+        [&](const Store& store) -> Status {
+          for (const Read& read : store.reads) TUNEC_RETURN_IF_ERROR(SeeAccess(read));
+          for (const Write& write : store.writes) TUNEC_RETURN_IF_ERROR(SeeAccess(write));
+          return {};
+        },
+        [&](const AsyncCopy& copy) -> Status {
+          TUNEC_RETURN_IF_ERROR(SeeAccess(copy.from, copy.extent));
+          return SeeAccess(copy.to, copy.extent);
+        },
+        [&](const Prefetch& prefetch) { return SeeAccess(prefetch.address); },
+        [&](const If&) { return inside(in_threads); },
+        [&](const Tile&) { return inside(in_threads); },
+        [&](const Roles&) { return inside(in_threads); },
+        [](const LeafNode auto&) -> Status { return {}; });
+  }
+
+  Status SeeLoop(const Loop& loop, bool in_threads) {
+    Interval range{-kUnbounded, kUnbounded};
+    for (const IndexExpr& bound : loop.lower)
+      range.lo = std::max(range.lo, BoundsOf(bound, Intervals()).lo);
+    for (const IndexExpr& bound : loop.upper)
+      range.hi = std::min(range.hi, BoundsOf(bound, Intervals()).hi - 1);
+    range.hi = std::max(range.lo, range.hi);
+    const Interval saved = std::exchange(intervals_[loop.var], range);
+    if (IsBlock(loop.kind)) thread_loops_[loop.var] = {BlockAxis(loop.kind), range.hi > 0};
+    const Status status = See(loop.body, in_threads || IsBlock(loop.kind));
+    thread_loops_.erase(loop.var);
+    intervals_[loop.var] = saved;
+    return status;
+  }
+
+  template <class Access>
+  Status SeeAccess(const Access& access, const std::vector<int64_t>& box = {}) {
+    const auto found = dimensions_.find(access.tensor);
+    if (found == dimensions_.end()) return {};
+    for (size_t d = 0; d < access.index.size(); ++d) {
+      const size_t from_end = access.index.size() - d;
+      const int64_t extent = from_end <= box.size() ? box[box.size() - from_end] : 1;
+      const Status seen = SeeIndex(access.index[d], extent, found->second[d]);
+      if (!seen) {
+        return Fail(seen.error().code, "{} storage of each thread, index {}: {}",
+                    nest_.tensors[access.tensor].name, d, seen.error().message);
+      }
+    }
+    return {};
+  }
+
+  Status SeeIndex(const IndexExpr& index, int64_t extent, Dimension& dimension) {
+    const IndexExpr own = OwnPart(index);
+    TUNEC_ASSIGN(const IndexExpr thread, ThreadPart(index - own));
+    const Axes axes = AxesHere();
+    if (dimension.own.lo > dimension.own.hi) {
+      dimension.thread = thread;
+      dimension.axes = axes;
+    } else if (Of(thread, dimension.axes) != Of(dimension.thread, axes)) {
+      return Fail(ErrorCode::kUnsupported, "two accesses disagree which thread has an element");
+    } else if (std::ranges::count(axes, true) > std::ranges::count(dimension.axes, true)) {
+      dimension.thread = thread;
+      dimension.axes = axes;
+    }
+    const Interval range = BoundsOf(own, Intervals());
+    if (range.lo <= -kUnbounded || range.hi >= kUnbounded)
+      return Fail(ErrorCode::kUnsupported, "it has no bounds");
+    dimension.own.lo = std::min(dimension.own.lo, range.lo);
+    dimension.own.hi = std::max(dimension.own.hi, range.hi + extent - 1);
+    return {};
+  }
+
+  // The index in the thread of number 0.
+  IndexExpr OwnPart(const IndexExpr& index) const {
+    const IndexExpr own = Substitute(index, [&](VarId v) {
+      return thread_loops_.contains(v) ? IndexExpr(0) : IndexExpr::Var(v);
+    });
+    return Simplify(own, Intervals());
+  }
+
+  // The rest, by the thread's numbers.
+  Result<IndexExpr> ThreadPart(const IndexExpr& rest) const {
+    const IndexExpr thread = Simplify(rest, Intervals());
+    std::vector<VarId> variables;
+    thread.CollectVars(variables);
+    const bool mixed =
+        std::ranges::any_of(variables, [&](VarId v) { return !thread_loops_.contains(v); });
+    if (mixed || thread.UsesLoaded())
+      return Fail(ErrorCode::kUnsupported, "the thread's number and other loops are mixed in it");
+    return Substitute(thread, [&](VarId v) {
+      return IndexExpr::Var(static_cast<VarId>(thread_loops_.at(v).axis));
+    });
+  }
+
+  Axes AxesHere() const {
+    Axes axes = {};
+    for (const auto& [variable, loop] : thread_loops_) axes.at(loop.axis) |= loop.of_several;
+    return axes;
+  }
+
+  // A thread's part where only these axes have several threads.
+  static IndexExpr Of(const IndexExpr& thread, const Axes& axes) {
+    return Substitute(
+        thread, [&](VarId axis) { return axes.at(axis) ? IndexExpr::Var(axis) : IndexExpr(0); });
+  }
+
+  // --- what becomes of it ---
+
+  template <class Access>
+  void TakeOut(Access& access) const {
+    const auto found = dimensions_.find(access.tensor);
+    if (found == dimensions_.end()) return;
+    for (size_t d = 0; d < access.index.size(); ++d) {
+      const IndexExpr own = Substitute(access.index[d], [&](VarId v) {
+        return of_threads_.contains(v) ? IndexExpr(0) : IndexExpr::Var(v);
+      });
+      access.index[d] = own - found->second[d].own.lo;
+    }
+  }
+
+  // A variable is taken out wherever it stands, so it must be a thread's number everywhere.
+  Status CheckVariables() const {
+    Status status;
+    ForEach<Loop>(nest_, [&](const Loop& loop) {
+      if (!of_threads_.contains(loop.var) || IsBlock(loop.kind)) return;
+      status = Fail(ErrorCode::kUnsupported, "{} is a thread's number in one loop, not in another",
+                    nest_.variables[loop.var]);
+    });
+    return status;
+  }
+
+  std::set<VarId> VariablesOfThreads() const {
+    std::set<VarId> variables;
+    ForEach<Loop>(nest_, [&](const Loop& loop) {
+      if (IsBlock(loop.kind)) variables.insert(loop.var);
+    });
+    return variables;
+  }
+
+  const LoopNest& nest_;
+  std::vector<Interval> intervals_;
+  std::map<VarId, ThreadLoop> thread_loops_;  // around the present node
+  const std::set<VarId> of_threads_ = VariablesOfThreads();
+  std::map<TensorId, std::vector<Dimension>> dimensions_;  // of the tensors that become private
+};
+
+}  // namespace
+
+Result<LoopNest> PrivatizeThreads(const LoopNest& nest) { return Privatizing(nest).Run(); }
+
+}  // namespace tunec

@@ -1,0 +1,27 @@
+// LLVM IR -> PTX, the assembly of NVIDIA's virtual machine.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "jit/cuda/arch.h"
+#include "support/error.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace tunec::jit {
+
+/// LLVM's back end for the arch. kInternal when libLLVM was built without it.
+Result<std::shared_ptr<llvm::TargetMachine>> MakeNvptxMachine(const CudaArch& arch);
+
+/// Optimises the module (-O2) and writes it. Requires: a module that LLVM's verifier accepts, with
+/// the machine's triple and data layout. LLVM ends the process at an intrinsic that the arch lacks.
+Result<std::string> WritePtx(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// -O2 alone: what WritePtx would write.
+void Optimise(llvm::Module& module, llvm::TargetMachine& machine);
+
+}  // namespace tunec::jit

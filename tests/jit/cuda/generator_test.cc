@@ -1,0 +1,116 @@
+// Kernels as PTX, and through ptxas where there is one.
+#include "jit/cuda/cuda_generator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jit/cuda/arch.h"
+#include "jit/cuda/ptxas.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kShared = R"(
+nest shared {
+  input A: f32[6, 40]
+  output C: f32[6, 40]
+  local t: f32[16]
+  local r: f32[16, 2]
+  phase main {
+    grid.y for b in 0 .. 6 {
+      grid.x for c in 0 .. 3 {
+        alloc r: register {
+          alloc t: shared {
+            block.x for x in 0 .. 16 {
+              if (39 - 16*c - x >= 0) {
+                fill: t[x] = A[b, 16*c + x]
+              }
+            }
+            barrier
+            block.x for y in 0 .. 16 {
+              unrolled for u in 0 .. 2 {
+                mix: r[y, u] = t[y mod 8] + 1.0
+              }
+            }
+          }
+          block.x for z in 0 .. 16 {
+            if (39 - 16*c - z >= 0) {
+              use: C[b, 16*c + z] = r[z, 0] * r[z, 1]
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)";
+
+Target CudaTarget(const std::string& arch) { return {.device = *CudaAccelerator(arch)}; }
+
+LoopNest Mapped(const std::string& text) {
+  const auto nest = ParseLoopNest(text, "n");
+  EXPECT_TRUE(nest) << nest.error().Format();
+  return MakeCudaGenerator()->MapThreads(*nest);
+}
+
+TEST(CudaGenerator, WritesKernels) {
+  const auto ptx =
+      MakeCudaGenerator()->Show(Mapped(kShared), CudaTarget("sm_90a"), CodeText::kAssembly);
+  ASSERT_TRUE(ptx) << ptx.error().message;
+  EXPECT_THAT(*ptx, HasSubstr(".target sm_90a"));
+  EXPECT_THAT(*ptx, HasSubstr(".visible .entry shared_phase0("));
+  EXPECT_THAT(*ptx, HasSubstr(".reqntid 16"));
+  EXPECT_THAT(*ptx, HasSubstr("bar.sync"));
+  EXPECT_THAT(*ptx, HasSubstr("st.shared.b32"));
+  EXPECT_THAT(*ptx, HasSubstr("ld.global.nc.b32"));
+  EXPECT_THAT(*ptx, Not(HasSubstr(".local")));  // registers are registers
+}
+
+TEST(CudaGenerator, KeepsWithinADevicesLimits) {
+  const auto deep = MakeCudaGenerator()->Compile(Mapped(R"(
+nest deep {
+  output C: f32[128]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      block.z for z in 0 .. 128 {
+        s: C[z] = 1.0
+      }
+    }
+  }
+}
+)"),
+                                                 CudaTarget("sm_90a"));
+  ASSERT_FALSE(deep);
+  EXPECT_THAT(deep.error().message,
+              ::testing::AnyOf(HasSubstr("along z, at most 64"), HasSubstr("no ptxas")));
+}
+
+class EveryArch : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryArch, IsAssembled) {
+  if (const auto ptxas = FindPtxas(); !ptxas) GTEST_SKIP() << ptxas.error().message;
+  const auto image = MakeCudaGenerator()->Compile(Mapped(kShared), CudaTarget(GetParam()));
+  ASSERT_TRUE(image) << image.error().message;
+  EXPECT_EQ(image->format, kCubinFormat);
+  EXPECT_THAT(image->bytes, HasSubstr("shared_phase0"));
+  ASSERT_EQ(image->launches.size(), 1);
+  EXPECT_EQ(image->launches[0].Blocks(), 18);
+  EXPECT_EQ(image->launches[0].block[0], 16);
+  EXPECT_EQ(image->launches[0].shared_bytes, 64);
+  EXPECT_GT(image->launches[0].registers, 0);
+}
+
+std::vector<std::string> ArchNames() {
+  std::vector<std::string> names;
+  for (const CudaArch& arch : CudaArchs()) names.emplace_back(arch.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Archs, EveryArch, testing::ValuesIn(ArchNames()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,179 @@
+// What becomes of loops over threads before code for a GPU is written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/interpret/interpret.h"
+#include "ir/nest/plain_copies.h"
+#include "jit/cuda/assign_threads.h"
+#include "jit/cuda/privatize_threads.h"
+#include "tests/ir/small_arguments.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+
+LoopNest Parsed(const std::string& text) {
+  const auto nest = ParseLoopNest(text, "n");
+  EXPECT_TRUE(nest) << nest.error().Format();
+  EXPECT_TRUE(Verify(*nest)) << Verify(*nest).error().message;
+  return *nest;
+}
+
+void ExpectSameResults(const LoopNest& before, const LoopNest& after) {
+  ASSERT_TRUE(Verify(after)) << Verify(after).error().message << Print(after);
+  const std::vector<Array> arguments = test::SmallArguments(before);
+  const auto expected = Interpret(before, arguments, Precision::kNative);
+  const auto results = Interpret(after, arguments, Precision::kNative);
+  ASSERT_TRUE(expected) << expected.error().message;
+  ASSERT_TRUE(results) << results.error().message << Print(after);
+  ASSERT_EQ(expected->size(), results->size());
+  for (size_t a = 0; a < expected->size(); ++a)
+    for (int64_t i = 0; i < (*expected)[a].size(); ++i)
+      ASSERT_EQ((*expected)[a].GetDouble(i), (*results)[a].GetDouble(i)) << a << ", " << i;
+}
+
+constexpr const char* kTwoAxes = R"(
+nest two_axes {
+  input A: f32[4, 8]
+  output C: f32[4, 8]
+  local s: f32[9]
+  phase main {
+    grid.x for b in 0 .. 4 {
+      alloc s: shared {
+        first: s[8] = A[b, 0]
+        block.x for x in 0 .. 8 {
+          fill: s[x] = A[b, x]
+        }
+        barrier
+        block.y for y in 0 .. 2 {
+          block.x for z in 0 .. 4 {
+            use: C[b, 4*y + z] = s[7 - 4*y - z] + s[8]
+          }
+        }
+      }
+    }
+  }
+}
+)";
+
+TEST(AssignThreads, GivesWorkOfNoThreadToThread0) {
+  const LoopNest nest = Parsed(kTwoAxes);
+  const LoopNest assigned = AssignThreads(nest);
+  ExpectSameResults(nest, assigned);
+  EXPECT_THAT(Print(assigned), HasSubstr(R"(      alloc s: shared {
+        block.x for thread_x in 0 .. 1 {
+          block.y for thread_y in 0 .. 1 {
+            first: s[8] = A[b, 0]
+          }
+        }
+        block.x for x in 0 .. 8 {
+          block.y for thread_y in 0 .. 1 {
+            fill: s[x] = A[b, x]
+          }
+        }
+        barrier
+        block.y for y in 0 .. 2 {
+          block.x for z in 0 .. 4 {
+            use: )"));
+}
+
+TEST(AssignThreads, LeavesNestsWithoutThreadsAlone) {
+  const LoopNest nest = Parsed(R"(
+nest plain {
+  output C: f32[4]
+  phase main {
+    parallel for i in 0 .. 4 {
+      s: C[i] = 1.0
+    }
+  }
+}
+)");
+  EXPECT_EQ(AssignThreads(nest), nest);
+}
+
+std::string NestOfRegisters(const std::string& body) {
+  return R"(
+nest registers {
+  input A: f32[2, 32]
+  output C: f32[2, 32]
+  local r: f32[8, 4]
+  phase main {
+    grid.x for b in 0 .. 2 {
+      alloc r: register {
+)" + body +
+         R"(
+      }
+    }
+  }
+}
+)";
+}
+
+TEST(PrivatizeThreads, TakesTheThreadsNumberOutOfIndices) {
+  const LoopNest nest = Parsed(NestOfRegisters(R"(
+block.x for x in 0 .. 8 {
+  unrolled for i in 0 .. 4 {
+    fill: r[x, i] = A[b, 4*x + i]
+  }
+}
+block.x for y in 0 .. 8 {
+  unrolled for i in 0 .. 4 {
+    use: C[b, 4*y + i] = r[y, 3 - i]
+  }
+}
+)"));
+  const auto own = PrivatizeThreads(nest);
+  ASSERT_TRUE(own) << own.error().message;
+  ASSERT_TRUE(Verify(*own)) << Verify(*own).error().message;
+  const std::string text = Print(*own);
+  EXPECT_THAT(text, HasSubstr("local r: f32[1, 4]"));
+  EXPECT_THAT(text, HasSubstr("fill: r[0, i] = A[b, 4*x + i]"));
+  EXPECT_THAT(text, HasSubstr("= r[0, -i + 3]"));
+}
+
+TEST(PrivatizeThreads, ShrinksAPartOfADimension) {
+  const LoopNest nest = Parsed(NestOfRegisters(R"(
+block.x for x in 0 .. 2 {
+  unrolled for j in 0 .. 4 {
+    unrolled for i in 0 .. 4 {
+      fill: r[4*x + j, i] = A[b, 16*x + 4*j + i]
+    }
+  }
+  unrolled for k in 0 .. 16 {
+    use: C[b, 16*x + k] = r[floor((16*x + k)/4), k mod 4]
+  }
+}
+)"));
+  const auto own = PrivatizeThreads(nest);
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_THAT(Print(*own), HasSubstr("local r: f32[4, 4]"));
+  EXPECT_THAT(Print(*own), HasSubstr("r[floor(k/4), k mod 4]"));
+}
+
+TEST(PrivatizeThreads, RefusesWhatBelongsToDifferentThreads) {
+  const auto other = PrivatizeThreads(Parsed(NestOfRegisters(R"(
+block.x for x in 0 .. 8 {
+  fill: r[x, 0] = A[b, x]
+}
+block.x for y in 0 .. 8 {
+  use: C[b, y] = r[7 - y, 0]
+}
+)")));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(other.error().message, HasSubstr("r storage of each thread, index 0: two accesses"));
+
+  const auto mixed = PrivatizeThreads(Parsed(NestOfRegisters(R"(
+block.x for x in 0 .. 8 {
+  unrolled for i in 0 .. 4 {
+    fill: r[floor((x + i)/2), i] = A[b, x]
+  }
+}
+)")));
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(mixed.error().message, HasSubstr("mixed"));
+}
+
+}  // namespace
+}  // namespace tunec
