@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -12,34 +11,16 @@
 #include <vector>
 
 #include "ir/nest/plain_copies.h"
-#include "jit/builder/builder.h"
 #include "jit/cuda/assign_threads.h"
-#include "jit/cuda/cuda_machine.h"
-#include "jit/cuda/privatize_threads.h"
+#include "jit/cuda/emit_module.h"
 #include "jit/cuda/ptxas.h"
 #include "jit/cuda/write_ptx.h"
-#include "jit/emit/nest.h"
 
 namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
 constexpr int kCudaGeneratorVersion = 1;
-
-// A module with the nest's kernels, and how they are launched.
-struct Emitted {
-  std::shared_ptr<llvm::TargetMachine> machine;
-  std::unique_ptr<jit::Builder> builder;
-  std::vector<KernelLaunch> launches;
-};
-
-Status VerifyModule(llvm::Module& module) {
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (llvm::verifyModule(module, &stream))
-    return Fail(ErrorCode::kInternal, "the emitter wrote invalid LLVM IR: {}", message);
-  return {};
-}
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;
@@ -48,18 +29,17 @@ Result<const CudaArch*> ArchOf(const Target& target) {
               target.device ? target.device->name : target.Kind());
 }
 
+// The kernels, and the back end that they are for.
+struct Emitted {
+  std::shared_ptr<llvm::TargetMachine> machine;
+  jit::CudaModule module;
+};
+
 Result<Emitted> Emit(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(const CudaArch* const arch, ArchOf(target));
-  TUNEC_ASSIGN(const LoopNest own, PrivatizeThreads(nest));
   Emitted emitted;
   TUNEC_ASSIGN(emitted.machine, jit::MakeNvptxMachine(*arch));
-  emitted.builder = std::make_unique<jit::Builder>(nest.name);
-  llvm::Module& module = emitted.builder->module();
-  module.setTargetTriple(emitted.machine->getTargetTriple());
-  module.setDataLayout(emitted.machine->createDataLayout());
-  jit::CudaMachine machine(own);
-  TUNEC_ASSIGN(emitted.launches, jit::EmitNest(own, machine, *emitted.builder));
-  TUNEC_RETURN_IF_ERROR(VerifyModule(module));
+  TUNEC_ASSIGN(emitted.module, jit::EmitCudaModule(nest, *emitted.machine));
   return emitted;
 }
 
@@ -106,21 +86,22 @@ class CudaGenerator : public CodeGenerator {
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
-    for (const KernelLaunch& launch : emitted.launches)
+    for (const KernelLaunch& launch : emitted.module.launches)
       TUNEC_RETURN_IF_ERROR(CheckLimits(launch, *target.device));
-    TUNEC_ASSIGN(const std::string ptx, jit::WritePtx(emitted.builder->module(), *emitted.machine));
+    TUNEC_ASSIGN(const std::string ptx,
+                 jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
     TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
-    TakeRegisters(cubin, emitted.launches);
+    TakeRegisters(cubin, emitted.module.launches);
     return KernelImage{.format = std::string(kCubinFormat),
                        .bytes = std::move(cubin.bytes),
-                       .launches = std::move(emitted.launches),
+                       .launches = std::move(emitted.module.launches),
                        .workspace_bytes = PlanStorage(nest).workspace_bytes};
   }
 
   Result<std::string> Show(const LoopNest& nest, const Target& target,
                            CodeText text) const override {
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
-    llvm::Module& module = emitted.builder->module();
+    llvm::Module& module = emitted.module.builder->module();
     if (text == CodeText::kAssembly) return jit::WritePtx(module, *emitted.machine);
     std::string printed;
     llvm::raw_string_ostream stream(printed);

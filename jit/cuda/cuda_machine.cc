@@ -13,7 +13,6 @@
 namespace tunec::jit {
 namespace {
 
-constexpr llvm::StringLiteral kSharedName = "shared";
 constexpr unsigned kSharedSpace = 3;
 // Of the dynamic shared memory of a launch: what a driver gives at least, and bulk copies want.
 constexpr uint64_t kSharedAlignment = 128;

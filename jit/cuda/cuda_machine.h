@@ -10,6 +10,9 @@
 
 namespace tunec::jit {
 
+/// The module's name for the dynamic shared memory of a launch.
+inline constexpr const char* kSharedName = "shared";
+
 /// Phases are kernels `(the nest's arguments, ptr workspace, i64 first)`: block b of a launch runs
 /// task first + b, which lets the waves of a phase be launches of their own. Storage of all threads
 /// of a block is the launch's dynamic shared memory; a thread's own is local memory, as far as it

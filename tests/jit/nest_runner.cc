@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "ir/array_storage.h"
 #include "ir/interpret/interpret.h"
@@ -13,6 +14,8 @@
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
 #include "jit/cpu/serialize_threads.h"
+#include "jit/cuda/cuda_generator.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -77,6 +80,11 @@ void ExpectClose(const Array& actual, const Array& expected, double tolerance,
   }
 }
 
+// Tiles, roles and much storage of a thread's own are things that only some machines have.
+bool IsOfOneMachine(const Error& error) {
+  return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
+}
+
 }  // namespace
 
 std::vector<Target> Targets() {
@@ -120,10 +128,12 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
   return arguments;
 }
 
-Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
-                                       const std::vector<Array>& arguments) {
-  TUNEC_ASSIGN(const KernelImage object, CompileObject(SerializeThreads(nest), target));
-  TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
+// What runs a kernel: arguments, workspace, scratch.
+using Runner = std::function<Status(void* const*, void*, void*)>;
+
+Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments,
+                               int64_t workspace_bytes, int64_t scratch_bytes,
+                               const Runner& runner) {
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<void*> addresses;
   size_t next = 0;
@@ -135,11 +145,9 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
     if (tensor.role == TensorRole::kOutput) continue;
     ToStorage(tensor, arguments.at(next++), buffers.back()->data());
   }
-  Buffer workspace(kernel.workspace_bytes, 64);
-  Buffer scratch(kernel.scratch_bytes, 64);
-  for (const KernelPhase& phase : kernel.phases)
-    for (int64_t task = 0; task < phase.tasks; ++task)
-      phase.function(addresses.data(), workspace.data(), scratch.data(), task);
+  Buffer workspace(workspace_bytes, 64);
+  Buffer scratch(scratch_bytes, 64);
+  TUNEC_RETURN_IF_ERROR(runner(addresses.data(), workspace.data(), scratch.data()));
   std::vector<Array> outputs;
   const std::vector<TensorId> order = Arguments(nest);
   for (size_t a = 0; a < order.size(); ++a) {
@@ -152,6 +160,28 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
   if (!workspace.Intact() || !scratch.Intact())
     return Fail(ErrorCode::kWrongResult, "bytes around the workspace or scratch were written");
   return outputs;
+}
+
+Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
+                                       const std::vector<Array>& arguments) {
+  TUNEC_ASSIGN(const KernelImage object, CompileObject(SerializeThreads(nest), target));
+  TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
+  return Run(nest, arguments, kernel.workspace_bytes, kernel.scratch_bytes,
+             [&](void* const* addresses, void* workspace, void* scratch) -> Status {
+               for (const KernelPhase& phase : kernel.phases)
+                 for (int64_t task = 0; task < phase.tasks; ++task)
+                   phase.function(addresses, workspace, scratch, task);
+               return {};
+             });
+}
+
+Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments) {
+  TUNEC_ASSIGN(const KernelImage image, CompileEmulated(MakeCudaGenerator()->MapThreads(nest)));
+  TUNEC_ASSIGN(const EmulatedKernel kernel, EmulatedKernel::Load(image));
+  return Run(nest, arguments, image.workspace_bytes, 0,
+             [&](void* const* addresses, void* workspace, void*) {
+               return kernel.Run(addresses, workspace);
+             });
 }
 
 void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t seed) {
@@ -168,6 +198,13 @@ void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t see
       ExpectClose((*actual)[i], (*expected)[i], tolerance,
                   std::to_string(target.host.vector_bits) + " bits, output " + std::to_string(i));
   }
+  if (!kEmulates) return;
+  const auto emulated = RunEmulated(nest, arguments);
+  if (!emulated && IsOfOneMachine(emulated.error())) return;
+  ASSERT_TRUE(emulated.has_value()) << emulated.error().Format();
+  ASSERT_EQ(emulated->size(), expected->size());
+  for (size_t i = 0; i < emulated->size(); ++i)
+    ExpectClose((*emulated)[i], (*expected)[i], tolerance, "cuda, output " + std::to_string(i));
 }
 
 }  // namespace tunec::jit_test

@@ -1,0 +1,136 @@
+#include "jit/cuda/emulate/host_module.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/ReplaceConstant.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "jit/cuda/cuda_machine.h"
+#include "jit/cuda/emulate/emulated_thread.h"
+
+namespace tunec::jit {
+namespace {
+
+using Site = llvm::IRBuilder<>;
+
+llvm::Value* Field(Site& site, llvm::Value* thread, size_t offset, llvm::Type* type) {
+  llvm::Value* address =
+      site.CreateConstInBoundsGEP1_64(site.getInt8Ty(), thread, static_cast<uint64_t>(offset));
+  return site.CreateLoad(type, address);
+}
+
+// One kernel on its way to a host function.
+class HostFunction {
+ public:
+  explicit HostFunction(llvm::Function& kernel) : kernel_(kernel), context_(kernel.getContext()) {}
+
+  Status Make() {
+    MakeFunction();
+    std::vector<llvm::IntrinsicInst*> calls;
+    for (llvm::Instruction& instruction : llvm::instructions(*function_))
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) calls.push_back(call);
+    for (llvm::IntrinsicInst* call : calls) TUNEC_RETURN_IF_ERROR(Replace(*call));
+    return {};
+  }
+
+ private:
+  llvm::Type* Pointer() { return llvm::PointerType::get(context_, 0); }
+
+  // The kernel's body under the new signature, its parameters loaded at its beginning.
+  void MakeFunction() {
+    llvm::Type* word = llvm::Type::getInt64Ty(context_);
+    auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context_),
+                                         {Pointer(), Pointer(), Pointer(), word}, false);
+    const std::string name = kernel_.getName().str();
+    kernel_.setName(name + ".kernel");
+    function_ =
+        llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, kernel_.getParent());
+    function_->setDoesNotThrow();
+    function_->addFnAttr("no-builtins");
+    function_->splice(function_->begin(), &kernel_);
+    thread_ = function_->getArg(2);
+    Site site(&*function_->getEntryBlock().getFirstInsertionPt());
+    const unsigned last = kernel_.arg_size() - 1;
+    for (unsigned number = 0; number + 1 < last; ++number) {
+      llvm::Value* address =
+          site.CreateConstInBoundsGEP1_64(Pointer(), function_->getArg(0), number);
+      kernel_.getArg(number)->replaceAllUsesWith(site.CreateLoad(Pointer(), address));
+    }
+    kernel_.getArg(last - 1)->replaceAllUsesWith(function_->getArg(1));
+    kernel_.getArg(last)->replaceAllUsesWith(function_->getArg(3));
+    kernel_.eraseFromParent();
+  }
+
+  Status Replace(llvm::IntrinsicInst& call) {
+    Site site(&call);
+    constexpr size_t kNumber = offsetof(EmulatedThread, number);
+    const auto read = [&](size_t offset) {
+      call.replaceAllUsesWith(Field(site, thread_, offset, site.getInt32Ty()));
+      call.eraseFromParent();
+      return Status();
+    };
+    switch (call.getIntrinsicID()) {
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x:
+        return read(kNumber);
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y:
+        return read(kNumber + sizeof(int32_t));
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z:
+        return read(kNumber + 2 * sizeof(int32_t));
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+        return read(offsetof(EmulatedThread, block));
+      case llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all: {
+        auto* type =
+            llvm::FunctionType::get(site.getVoidTy(), {Pointer(), site.getInt32Ty()}, false);
+        llvm::Value* barrier = Field(site, thread_, offsetof(EmulatedThread, barrier), Pointer());
+        site.CreateCall(type, barrier, {thread_, site.getInt32(++barriers_)});
+        call.eraseFromParent();
+        return {};
+      }
+      default:
+        break;
+    }
+    const llvm::StringRef name = call.getCalledFunction()->getName();
+    if (!name.starts_with("llvm.nvvm.")) return {};
+    return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
+  }
+
+  llvm::Function& kernel_;
+  llvm::LLVMContext& context_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* thread_ = nullptr;
+  int32_t barriers_ = 0;  // so far
+};
+
+// Where code means the shared memory, it gets the block's.
+void ReplaceShared(llvm::Module& module) {
+  llvm::GlobalVariable* shared = module.getNamedGlobal(kSharedName);
+  if (shared == nullptr) return;
+  llvm::convertUsersOfConstantsToInstructions({shared});
+  for (llvm::User* user : llvm::make_early_inc_range(shared->users())) {
+    auto& cast = *llvm::cast<llvm::Instruction>(user);
+    Site site(&cast);
+    cast.replaceAllUsesWith(Field(site, cast.getFunction()->getArg(2),
+                                  offsetof(EmulatedThread, shared), cast.getType()));
+    cast.eraseFromParent();
+  }
+  shared->eraseFromParent();
+}
+
+}  // namespace
+
+Status MakeHostModule(CudaModule& module) {
+  llvm::Module& llvm = module.builder->module();
+  for (const KernelLaunch& launch : module.launches)
+    TUNEC_RETURN_IF_ERROR(HostFunction(*llvm.getFunction(launch.symbol)).Make());
+  ReplaceShared(llvm);
+  return {};
+}
+
+}  // namespace tunec::jit

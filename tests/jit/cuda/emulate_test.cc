@@ -1,0 +1,138 @@
+// Kernels for GPUs, executed by the emulation, against the interpreter.
+#include "jit/cuda/emulate/emulate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jit/cuda/cuda_generator.h"
+#include "tests/jit/nest_runner.h"
+
+namespace tunec::jit_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Emulation, RunsThreadsBesideEachOther) {
+  ExpectAsInterpreted(R"(
+nest shared {
+  input A: f32[6, 40]
+  output C: f32[6, 40]
+  local t: f32[16]
+  local r: f32[16, 2]
+  phase main {
+    grid.y for b in 0 .. 6 {
+      grid.x for c in 0 .. 3 {
+        alloc r: register {
+          alloc t: shared {
+            block.x for x in 0 .. 16 {
+              if (39 - 16*c - x >= 0) {
+                fill: t[x] = A[b, 16*c + x]
+              }
+            }
+            barrier
+            block.x for y in 0 .. 16 {
+              unrolled for u in 0 .. 2 {
+                mix: r[y, u] = t[y mod 8] + 1.0
+              }
+            }
+          }
+          block.x for z in 0 .. 16 {
+            if (39 - 16*c - z >= 0) {
+              use: C[b, 16*c + z] = r[z, 0] * r[z, 1]
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(Emulation, RunsPhasesAndWorkspace) {
+  ExpectAsInterpreted(R"(
+nest phases {
+  input A: f32[64]
+  output C: f32[64]
+  workspace w: f32[64]
+  phase first {
+    grid.x for b in 0 .. 4 {
+      block.x for x in 0 .. 16 {
+        s: w[16*b + x] = A[16*b + x] * 2.0
+      }
+    }
+  }
+  phase second {
+    grid.x for b in 0 .. 8 {
+      block.x for x in 0 .. 4 {
+        block.y for y in 0 .. 2 {
+          t: C[8*b + 2*x + y] = w[63 - 8*b - 2*x - y] + 1.0
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(Emulation, RunsSchedulesOfACpu) {
+  ExpectAsInterpreted(R"(
+nest cpu {
+  input A: f32[5, 37]
+  output C: f32[5, 37]
+  local p: f32[37]
+  phase main {
+    parallel for i in 0 .. 5 {
+      alloc p: packed {
+        vector for j in 0 .. 37 {
+          a: p[j] = A[i, j] * 3.0
+        }
+        vector for k in 0 .. 37 {
+          b: C[i, k] = p[36 - k]
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(Emulation, FindsABarrierThatIsNotForAll) {
+  // Written by hand: no nest that verifies has one.
+  const auto nest = ParseLoopNest(R"(
+nest divergent {
+  output C: f32[4]
+  local s: f32[4]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      alloc s: shared {
+        block.x for x in 0 .. 4 {
+          fill: s[x] = 1.0
+        }
+        block.x for y in 0 .. 2 {
+          barrier
+        }
+        block.x for z in 0 .. 4 {
+          use: C[z] = s[3 - z]
+        }
+      }
+    }
+  }
+}
+)",
+                                  "n");
+  ASSERT_TRUE(nest) << nest.error().Format();
+  const auto image = CompileEmulated(*nest);
+  ASSERT_TRUE(image) << image.error().message;
+  const auto kernel = EmulatedKernel::Load(*image);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  float c[4] = {};
+  void* arguments[] = {c};
+  const Status run = kernel->Run(arguments, nullptr);
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("divergent_phase0, block 0: thread 2 is at its end, "
+                                             "but thread 0 at barrier 1: a barrier is for all"));
+}
+
+}  // namespace
+}  // namespace tunec::jit_test
