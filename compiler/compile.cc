@@ -32,7 +32,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
                Assemble(front, KernelsOfGroups(front, tasks, kernels), options));
   if (const Status runs = CheckRunsHere(options.target); !runs) plan.refusal = runs.error();
 
-  CompiledModel model{.report = MakeReport(front, tasks, tuned, kernels, plan)};
+  CompiledModel model{.report = MakeReport(front, tasks, tuned, kernels, plan, options.target)};
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), options.pool));
   model.executable = std::make_shared<const Executable>(std::move(executable));
   model.report.nodes_before = static_cast<int>(CountNodes(graph));

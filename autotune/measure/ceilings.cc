@@ -89,15 +89,16 @@ Ceilings::Past Ceilings::PastOf(const MacInstruction& by) const {
 std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) const {
   const MacInstruction& by = *arithmetic.by;
   if (const auto known = Find(by)) return known->flops / arithmetic.work;
-  if (by.intrinsic != nullptr) return std::nullopt;
+  if (by.intrinsic != nullptr || target_.device) return std::nullopt;
   // Two fused multiply-adds a cycle at 3 GHz. It only weighs tasks against each other.
   return 3e9 * 4 * target_.host.Lanes(static_cast<int>(SizeOf(by.operand))) * target_.host.threads /
          arithmetic.work;
 }
 
 double Ceilings::BytesPerSecond() const {
-  // Likewise: what a core's share of the caches gives.
-  return roofline_ ? roofline_->bytes_per_second : 20e9 * target_.host.threads;
+  if (roofline_) return roofline_->bytes_per_second;
+  // Likewise: what a core's share of the caches gives, and about what a device's processor has.
+  return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
 }
 
 bool Ceilings::Firm(const MacInstruction& by) const {

@@ -127,7 +127,9 @@ Arithmetic AnyContract() {
 
 }  // namespace
 
-std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule) {
+std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
+                                             const Target& target) {
+  if (target.device) return std::nullopt;
   const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AnyContract());
   // A schedule that does not apply runs nowhere.
   const Compute& compute = rewritten ? *rewritten : lowering;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "autotune/search/search_space.h"
+#include "autotune/search/task_search.h"
 #include "autotune/tuner.h"
 #include "tests/autotune/scripted_tuning.h"
 
@@ -188,6 +189,23 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
   ASSERT_TRUE(database_->SetConverged(Key(), {space, ConvergenceReason::kCeiling, Rate(0.99e-3)}));
   options_.trials = 40;
   EXPECT_EQ(Tuned(measurer_).progress.measured, 38);
+}
+
+// What weighs a device's tasks against each other hangs on the device alone.
+TEST(GuessedCeilings, OfADeviceDoNotComeFromItsHost) {
+  Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+  const auto seconds = [&](int processors, const Host& host) {
+    const TunerOptions options{
+        .target = {host, Accelerator{.kind = "paper", .name = "a4", .processors = processors}}};
+    Ceilings ceilings(database, options.target, {});
+    EXPECT_TRUE(ceilings.Load());
+    EXPECT_EQ(ceilings.PeakFlops(KernelArithmetic{&Float32Fma()}), std::nullopt);
+    return TaskSearch(TaskOf(Matmul(96)), options, ceilings).State().roofline_seconds;
+  };
+  const Host small{.vector_bits = 256, .cores = 1, .threads = 1};
+  const Host large{.vector_bits = 512, .cores = 64, .threads = 64};
+  EXPECT_EQ(seconds(4, small), seconds(4, large));
+  EXPECT_DOUBLE_EQ(seconds(4, small), 2 * seconds(8, small));
 }
 
 std::vector<std::string> NamesOfFacts(const Database& database, const Target& target) {

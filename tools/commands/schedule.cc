@@ -223,7 +223,7 @@ TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, const P
                    {"% of peak", Align::kRight, "peak_share"}});
   for (const Ran& one : ran) {
     const SchedulePrefix& prefix = request.prefixes[one.prefix];
-    const auto arithmetic = ArithmeticOf(request.compute, prefix.schedule);
+    const auto arithmetic = ArithmeticOf(request.compute, prefix.schedule, request.target);
     std::vector<Cell> row = {prefix.label,
                              {"", Print(prefix.schedule)},
                              Checked(one.checked),
@@ -261,7 +261,7 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
   // Measured before and after the kernels; the greater of both counts.
   Peaks peaks(request.target);
   for (const SchedulePrefix& prefix : request.prefixes) {
-    peaks.Add(ArithmeticOf(request.compute, prefix.schedule));
+    peaks.Add(ArithmeticOf(request.compute, prefix.schedule, request.target));
   }
   if (arguments.time) peaks.Measure();
   TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
