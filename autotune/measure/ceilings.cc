@@ -29,14 +29,15 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Once a tuning; float32's comes with the machine.
+// Once a tuning.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->Provisional();
-  if (sure || &by == &Float32Fma() || PastOf(by).measured > 0) return {};
+  if (sure || PastOf(by).measured > 0) return {};
   return MeasureAgain(by);
 }
 
+// Float32's comes with the machine's.
 Status Ceilings::MeasureAgain(const MacInstruction& by) {
   if (PastOf(by).measured == kMostMeasured) return {};
   return &by == &Float32Fma() ? MeasureMachine() : MeasureArithmetic(by);

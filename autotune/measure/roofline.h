@@ -2,9 +2,9 @@
 // database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2, l3, dram) and
 // `ceilings_disturbance`.
 //
-// Each arithmetic has a ceiling of its own (mac_instruction.h). That of float32 is `peak_flops` and
-// belongs to every roofline; others are measured when a kernel uses them, and kept as
-// `peak_flops.NAME` and `ceilings_disturbance.NAME`.
+// Each arithmetic has a ceiling of its own (mac_instruction.h). That of float32 belongs to every
+// roofline; others are measured when a kernel uses them, and kept as `peak_flops.NAME` and
+// `ceilings_disturbance.NAME`.
 //
 // A kernel that runs again and again finds in each cache as much of its data as fits. So the least
 // time for its traffic takes the first bytes from the first level, what does not fit there from the
@@ -57,16 +57,14 @@ struct RooflineBound {
 };
 
 struct Roofline {
-  double peak_flops = 0;        // float32 fused multiply-adds, two operations each, all threads
   double bytes_per_second = 0;  // of a copy too large for the caches: read and written, together
-  /// The part of the machine that others had while it was measured.
-  double disturbance = 0;
   std::array<CacheCeiling, 3> caches = {};  // L1, L2, L3
-  /// Of other arithmetics than float32's, by name: those that were measured.
+  /// By name: those that were measured, float32's always among them.
   std::map<std::string, ArithmeticCeiling> arithmetics = {};
 
-  /// Measured while the machine was busy.
-  bool Provisional() const { return disturbance > kMostDisturbance; }
+  const ArithmeticCeiling& Float32() const;
+  /// Measured while the machine was busy: caches and memory are measured along with float32.
+  bool Provisional() const { return Float32().Provisional(); }
   /// Whether a share of it says something: it is not provisional, and the caches were measured,
   /// which earlier versions did not do.
   bool Sure() const { return !Provisional() && caches[0].bytes_per_second > 0; }

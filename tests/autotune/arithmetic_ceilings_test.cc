@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::Matmul;
+using testing::RooflineOf;
 using testing::ScriptedMeasurer;
 using testing::TaskOf;
 
@@ -60,7 +61,7 @@ class ArithmeticCeilings : public testing::TunerTest {
 };
 
 TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
@@ -72,14 +73,14 @@ TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
 
 // Where it would have ended if float32 judged it.
 TEST_F(ArithmeticCeilings, ASearchDoesNotEndAtTheCeilingOfAnother) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   EXPECT_EQ(TunedInTiles().progress.measured, 40);
 }
 
 TEST_F(ArithmeticCeilings, ASearchEndsNearItsOwn) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(0.99e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
@@ -90,7 +91,7 @@ TEST_F(ArithmeticCeilings, ASearchEndsNearItsOwn) {
 }
 
 TEST_F(ArithmeticCeilings, AFloat32KernelEndsAtFloat32sAndHasNoOtherMeasured) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   EXPECT_EQ(Tuned(measurer_).progress.measured, 1);
@@ -117,13 +118,13 @@ std::vector<Sketch> SketchesOfBoth(const TuningTask&) {
 }
 
 TEST_F(ArithmeticCeilings, ASearchGoesOnWhereAnotherArithmeticMayBeFaster) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   measurer_.seconds = 1e-3;
   EXPECT_GT(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
 }
 
 TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
-  Roofline roofline{Rate(0.99e-3), 1e10, 0};
+  Roofline roofline = RooflineOf(Rate(0.99e-3), 1e10);
   roofline.arithmetics["amx.bf16"] = {Rate(2e-3), 0};
   ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline));
   measurer_.seconds = 1e-3;
@@ -131,7 +132,7 @@ TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
 }
 
 TEST_F(ArithmeticCeilings, OfSplitOperandsCountsWhatIsUseful) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{6 * Rate(0.99e-3), 0}});
   measurer_.seconds = 1e-3;
   EXPECT_EQ(TunedInTiles(3).progress.measured, 1);
@@ -139,7 +140,7 @@ TEST_F(ArithmeticCeilings, OfSplitOperandsCountsWhatIsUseful) {
 }
 
 TEST_F(ArithmeticCeilings, AKernelAboveItsOwnHasThatMeasuredAgain) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(2e-3), 0}, {Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
@@ -150,7 +151,7 @@ TEST_F(ArithmeticCeilings, AKernelAboveItsOwnHasThatMeasuredAgain) {
 }
 
 TEST_F(ArithmeticCeilings, AProvisionalOneEndsNothingAndIsMeasuredAgainNextTime) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(0.99e-3), 0.3}});
   measurer_.seconds = 1e-3;
   options_.trials = 10;
@@ -163,7 +164,7 @@ TEST_F(ArithmeticCeilings, AProvisionalOneEndsNothingAndIsMeasuredAgainNextTime)
 }
 
 TEST_F(ArithmeticCeilings, AnAnswerThatIsNoneLeavesTheSearchWithout) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   meters_.arithmetic = [](const MacInstruction&) -> Result<ArithmeticCeiling> {
     return Fail(ErrorCode::kUnsupported, "no such instruction");
   };
@@ -181,7 +182,7 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
       acc[i: 64, j: 128, k: 96 reduction]:
         C[i, j] sum= A[i, k] * B[k, j]
     })"))};
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   measurer_.seconds = 1e-3;
   options_.trials = 2;
   EXPECT_EQ(Tuned(measurer_).progress.measured, 2);
@@ -218,7 +219,7 @@ std::vector<std::string> NamesOfFacts(const Database& database, const Target& ta
 TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const Target target;
-  Roofline roofline{1e12, 1e10, 0};
+  Roofline roofline = RooflineOf(1e12, 1e10);
   roofline.caches = CachesOf(target);
   ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
   EXPECT_THAT(NamesOfFacts(database, target),
@@ -243,7 +244,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
 }
 
 TEST(Roofline, BoundsAKernelByItsOwnArithmetic) {
-  Roofline roofline{1e12, 1e10, 0};
+  Roofline roofline = RooflineOf(1e12, 1e10);
   roofline.arithmetics["amx.bf16"] = {8e12, 0};
   roofline.arithmetics["vnni.avx512"] = {8e12, 0.5};
   const auto seconds = [&](const std::optional<KernelArithmetic>& arithmetic) {

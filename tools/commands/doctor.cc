@@ -156,10 +156,10 @@ void Doctor::ExamineCeilings() {
     if (rate > 0) caches += fmt::format(", {}B/s in L{}", QuantityText(rate), level + 1);
   }
   Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds{}, {}B/s copy in memory, {}{}",
-                              QuantityText(roofline->peak_flops), caches,
+                              QuantityText(roofline->Float32().flops), caches,
                               QuantityText(roofline->bytes_per_second),
                               CountText(target_.host.threads, "thread"),
-                              ProvisionalText(roofline->disturbance)));
+                              ProvisionalText(roofline->Float32().disturbance)));
   for (const MacInstruction* by : MacInstructionsOf(target_)) {
     if (by != &Float32Fma()) Say("arithmetic", ArithmeticText(*by, *roofline->CeilingOf(*by)));
   }

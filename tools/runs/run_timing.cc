@@ -95,7 +95,7 @@ ShownRoofline RooflineToShow(const Result<Roofline>& found) {
     shown.why_not = fmt::format(
         "others had {:.0f} % of the machine while the ceilings were measured; "
         "tunec doctor --measure measures them again",
-        100 * found->disturbance);
+        100 * found->Float32().disturbance);
   } else if (found || found.error().code == ErrorCode::kNotFound) {
     shown.why_not =
         "the ceilings of these threads are not known; tunec doctor --measure measures them";
