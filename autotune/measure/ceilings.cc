@@ -9,14 +9,6 @@ namespace {
 // are multiply-adds, or not all of them are needed.
 constexpr int kMostMeasured = 3;
 
-// What ends the search: our own failures. A machine without the target's vectors, or without the
-// memory, has no ceilings, and the search does without.
-template <class T>
-Status WhatCounts(const Result<T>& measured) {
-  if (measured || measured.error().code != ErrorCode::kInternal) return {};
-  return std::unexpected(measured.error());
-}
-
 }  // namespace
 
 Status Ceilings::Load() {
@@ -47,7 +39,7 @@ Status Ceilings::MeasureMachine() {
   if (!meters_.machine) return {};
   ++past_[Float32Fma().name].measured;
   const Result<Roofline> now = meters_.machine();
-  if (!now) return WhatCounts(now);
+  if (!now) return OwnFault(now.error());
   TUNEC_ASSIGN(roofline_, RecordRoofline(database_, target_, *now));
   return {};
 }
@@ -57,7 +49,7 @@ Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};
   ++past_[by.name].measured;
   const Result<ArithmeticCeiling> now = meters_.arithmetic(by);
-  if (!now) return WhatCounts(now);
+  if (!now) return OwnFault(now.error());
   Roofline with = *roofline_;
   const std::optional<ArithmeticCeiling> known = Find(by);
   with.arithmetics[by.name] = known ? Combine(*known, *now) : *now;

@@ -125,6 +125,10 @@ std::array<CacheCeiling, 3> CachesOf(const Target& target) {
           CacheCeiling{static_cast<double>(target.host.l3_bytes)}};
 }
 
+Status OwnFault(const Error& error) {
+  return error.code == ErrorCode::kInternal ? std::unexpected(error) : Status();
+}
+
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b) {
   constexpr double kAgree = 1.03;
   const ArithmeticCeiling& greater = a.flops < b.flops ? b : a;
@@ -184,8 +188,12 @@ Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
     if (known && !known->Provisional()) continue;
-    TUNEC_ASSIGN(const ArithmeticCeiling ceiling, MeasureArithmetic(target, *by));
-    roofline.arithmetics[by->name] = known ? Combine(*known, ceiling) : ceiling;
+    const Result<ArithmeticCeiling> ceiling = MeasureArithmetic(target, *by);
+    if (ceiling) {
+      roofline.arithmetics[by->name] = known ? Combine(*known, *ceiling) : *ceiling;
+    } else {
+      TUNEC_RETURN_IF_ERROR(OwnFault(ceiling.error()));
+    }
   }
   return roofline;
 }

@@ -92,6 +92,10 @@ Result<Roofline> MeasureRoofline(const Target& target);
 /// kUnsupported where the target has no such instruction.
 Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstruction& by);
 
+/// What of an error of these may not be passed over: our own (kInternal). A machine without the
+/// target's vectors, or without the memory, has no such ceiling, and one does without.
+Status OwnFault(const Error& error);
+
 /// What two measurements together say. Whatever disturbs can only lower a ceiling: the greater
 /// holds. It is as sure as its own measurement, or as the surer of two that agree.
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
@@ -104,7 +108,7 @@ Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const
 Result<Roofline> RecordRoofline(Database& database, const Target& target, const Roofline& roofline);
 
 /// The roofline with the ceilings of these arithmetics measured where it has none, or a provisional
-/// one. What the target lacks is left out.
+/// one. What the target lacks, or this machine cannot measure, is left out. Errors: kInternal.
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 

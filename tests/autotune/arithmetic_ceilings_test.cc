@@ -243,6 +243,24 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
 }
 
+// One that cannot be measured does not take the others along.
+TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
+  Target target = DetectCpu(1);
+  target.host.features.insert("a-feature-of-no-machine");
+  const Roofline roofline = RooflineOf(1e12, 1e10);
+  const MacInstruction* f64 = FindMac("fma.f64");
+  EXPECT_FALSE(MeasureArithmetic(target, *f64));
+  const auto with = WithArithmetics(roofline, target, std::vector{f64});
+  ASSERT_TRUE(with) << with.error().Format();
+  EXPECT_EQ(*with, roofline);
+}
+
+TEST(RecordedArithmetics, OnlyOurOwnErrorsMayNotBePassedOver) {
+  EXPECT_TRUE(OwnFault({.code = ErrorCode::kDevice}));
+  EXPECT_TRUE(OwnFault({.code = ErrorCode::kResourceLimit}));
+  EXPECT_FALSE(OwnFault({.code = ErrorCode::kInternal}));
+}
+
 TEST(Roofline, BoundsAKernelByItsOwnArithmetic) {
   Roofline roofline = RooflineOf(1e12, 1e10);
   roofline.arithmetics["amx.bf16"] = {8e12, 0};

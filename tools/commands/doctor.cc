@@ -161,7 +161,13 @@ void Doctor::ExamineCeilings() {
                               CountText(target_.host.threads, "thread"),
                               ProvisionalText(roofline->Float32().disturbance)));
   for (const MacInstruction* by : MacInstructionsOf(target_)) {
-    if (by != &Float32Fma()) Say("arithmetic", ArithmeticText(*by, *roofline->CeilingOf(*by)));
+    if (by == &Float32Fma()) continue;
+    const std::optional<ArithmeticCeiling> ceiling = roofline->CeilingOf(*by);
+    if (ceiling) {
+      Say("arithmetic", ArithmeticText(*by, *ceiling));
+    } else {
+      Problem("arithmetic", fmt::format("{} cannot be measured here", Describe(*by)));
+    }
   }
 }
 

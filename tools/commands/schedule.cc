@@ -263,10 +263,10 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
   for (const SchedulePrefix& prefix : request.prefixes) {
     peaks.Add(ArithmeticOf(request.compute, prefix.schedule, request.target));
   }
-  if (arguments.time) peaks.Measure();
+  if (arguments.time) TUNEC_RETURN_IF_ERROR(peaks.Measure());
   TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
   if (arguments.time) {
-    peaks.Measure();
+    TUNEC_RETURN_IF_ERROR(peaks.Measure());
     PrintTimes(request, TimeTable(request, ran, peaks), peaks,
                arguments.json ? OutputForm::kJson : OutputForm::kText);
   } else {
