@@ -198,20 +198,25 @@ Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
   return roofline;
 }
 
+Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
+                                    std::span<const MacInstruction* const> used) {
+  std::optional<Roofline> machine;
+  if (database != nullptr) {
+    TUNEC_ASSIGN(machine, RecordedRoofline(*database, target));
+  }
+  if (!machine || !machine->Sure()) {
+    TUNEC_ASSIGN(const Roofline measured, MeasureRoofline(target));
+    machine = machine ? Combine(*machine, measured) : measured;
+  }
+  return WithArithmetics(*std::move(machine), target, used);
+}
+
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used) {
-  std::optional<Roofline> recorded;
-  if (database != nullptr) {
-    TUNEC_ASSIGN(recorded, RecordedRoofline(*database, target));
-  }
-  std::optional<Roofline> machine = recorded;
-  if (!recorded || !recorded->Sure()) {
-    TUNEC_ASSIGN(machine, MeasureRoofline(target));
-    if (recorded) machine = Combine(*recorded, *machine);
-  }
-  TUNEC_ASSIGN(const Roofline roofline, WithArithmetics(*std::move(machine), target, used));
-  if (database == nullptr || roofline == recorded) return roofline;
-  return RecordRoofline(*database, target, roofline);
+  TUNEC_ASSIGN(const Roofline roofline, RecordedOrMeasured(database, target, used));
+  if (database == nullptr) return roofline;
+  TUNEC_ASSIGN(const std::optional<Roofline> recorded, RecordedRoofline(*database, target));
+  return roofline == recorded ? roofline : RecordRoofline(*database, target, roofline);
 }
 
 }  // namespace tunec

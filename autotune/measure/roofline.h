@@ -112,8 +112,11 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target, const 
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 
-/// The recorded one, else measured and recorded; likewise each of these arithmetics that the target
-/// has. `database` may be null.
+/// The recorded one, else measured; likewise each of these arithmetics that the target has. Nothing
+/// is recorded. `database` may be null: then everything is measured.
+Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
+                                    std::span<const MacInstruction* const> used);
+/// The same, and what was measured is recorded where there is a database.
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used = {});
 

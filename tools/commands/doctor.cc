@@ -118,17 +118,11 @@ void Doctor::ExamineDatabase() {
 // Recorded ones unless they are to be measured; those are recorded where a database is open. Of all
 // arithmetics that the machine has.
 Result<Roofline> Doctor::FindCeilings() {
-  std::optional<Roofline> machine;
-  if (!arguments_.measure && database_ != nullptr) {
-    TUNEC_ASSIGN(machine, RecordedRoofline(*database_, target_));
-  }
-  if (!machine || !machine->Sure()) {
-    TUNEC_ASSIGN(machine, MeasureRoofline(target_));
-  }
-  TUNEC_ASSIGN(const Roofline roofline,
-               WithArithmetics(*std::move(machine), target_, MacInstructionsOf(target_)));
-  if (!arguments_.measure || database_ == nullptr) return roofline;
-  return RecordRoofline(*database_, target_, roofline);
+  const std::vector<const MacInstruction*> all = MacInstructionsOf(target_);
+  if (!arguments_.measure) return RecordedOrMeasured(database_.get(), target_, all);
+  TUNEC_ASSIGN(const Roofline measured, RecordedOrMeasured(nullptr, target_, all));
+  if (database_ == nullptr) return measured;
+  return RecordRoofline(*database_, target_, measured);
 }
 
 namespace {
