@@ -119,8 +119,8 @@ bool SplitsOperands(const Schedule& schedule) {
 }
 
 // What a schedule makes of statements, whatever the accuracy contract: whether it may is not asked.
-Arithmetic AnyContract() {
-  Arithmetic any = ReductionOrder::kAny;
+RoundingFreedom AnyContract() {
+  RoundingFreedom any = ReductionOrder::kAny;
   any.least_terms = 1;
   return any;
 }

@@ -75,23 +75,23 @@ Result<Schedule> ReadSchedule(const std::string& path) {
 Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
                                                  const ScheduleArguments& arguments) {
   const Compute& compute = request.compute;
-  const Arithmetic arithmetic = ArithmeticFor(request.accuracy);
+  const RoundingFreedom rounding = RoundingFreedomFor(request.accuracy);
   const std::vector<std::string>& files = arguments.steps;
   Schedule none{.lowering = kLowering};
   if (files.size() == 1 && !arguments.automatic) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(files[0]));
-    return SchedulePrefixes(compute, schedule, arithmetic);
+    return SchedulePrefixes(compute, schedule, rounding);
   }
-  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, arithmetic));
+  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, rounding));
   for (const std::string& file : files) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(file));
     const std::string label = std::filesystem::path(file).stem();
-    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, arithmetic));
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, rounding));
     prefixes.push_back(std::move(prefix));
   }
   if (arguments.automatic) {
     TUNEC_ASSIGN(const Schedule schedule, AutomaticSchedule(request));
-    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, kAutomatic, arithmetic));
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, kAutomatic, rounding));
     prefixes.push_back(std::move(prefix));
   }
   return prefixes;
