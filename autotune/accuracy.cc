@@ -58,10 +58,10 @@ Result<Accuracy> ParseAccuracy(std::string_view text) {
   return Accuracy{.mode = AccuracyMode::kBound, .bound = bound};
 }
 
-Arithmetic ArithmeticFor(const Accuracy& accuracy) {
-  Arithmetic arithmetic(ReductionOrderFor(accuracy));
-  arithmetic.least_terms = LeastTerms(accuracy);
-  return arithmetic;
+RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy) {
+  RoundingFreedom rounding(ReductionOrderFor(accuracy));
+  rounding.least_terms = LeastTerms(accuracy);
+  return rounding;
 }
 
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy) {

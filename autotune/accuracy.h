@@ -8,7 +8,7 @@
 
 #include "ir/loop_nest.h"
 #include "polyhedral/legality/legality.h"
-#include "schedule/arithmetic.h"
+#include "schedule/rounding_freedom.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -39,7 +39,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text);
 ///   tf32    two or three: 16 bits of each operand, where tf32 has 11
 ///   bf16    one to three
 ///   number  one from 2^-8 on (each operand is off by 2^-9 of it), two from 2^-15 on, else three
-Arithmetic ArithmeticFor(const Accuracy& accuracy);
+RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
 /// How reductions may be reordered under this contract.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);
 /// What LoopNest::contraction is to be under this contract.

@@ -8,7 +8,7 @@
 namespace tunec {
 
 ScheduleRanking::ScheduleRanking(const TuningTask& task, const TunerOptions& options)
-    : task_(&task), target_(options.target), arithmetic_(ArithmeticFor(options.accuracy)) {
+    : task_(&task), target_(options.target), rounding_(RoundingFreedomFor(options.accuracy)) {
   stages_ = {SketchStage::kNaive};
   if (options.sketches == SketchSet::kNaiveOnly) return;
   stages_ = {SketchStage::kPatterns, SketchStage::kComposed, SketchStage::kAffine,
@@ -40,7 +40,7 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
 void ScheduleRanking::AddStage() {
   const SketchStage stage = stages_.front();
   stages_.erase(stages_.begin());
-  for (const Sketch& sketch : SketchesOf(stage, {task_->lowerings, target_, arithmetic_})) {
+  for (const Sketch& sketch : SketchesOf(stage, {task_->lowerings, target_, rounding_})) {
     Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     // The naive schedule is the last resort, whatever became of it.
     if (listed_.insert(Print(schedule)).second || stage == SketchStage::kNaive) {
@@ -72,7 +72,7 @@ Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask
   while (auto candidate = ranking.Next()) {
     const Compute& compute = *FindLowering(task.lowerings, candidate->schedule.lowering);
     const Status applies =
-        CheckApplies(compute, candidate->schedule, ArithmeticFor(options.accuracy));
+        CheckApplies(compute, candidate->schedule, RoundingFreedomFor(options.accuracy));
     if (applies) {
       choice.chosen = *std::move(candidate);
       return choice;

@@ -43,7 +43,7 @@ class ScheduleRanking {
 
   const TuningTask* task_;
   Target target_;
-  Arithmetic arithmetic_;
+  RoundingFreedom rounding_;
   std::set<std::string> listed_;        // texts that are ranked already, or failed
   std::deque<RankedSchedule> waiting_;  // the next ones
   std::vector<SketchStage> stages_;     // still to come

@@ -394,7 +394,7 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
   parts.sketches = [&](const TuningTask& task) {
     return SketchesFor({.lowerings = task.lowerings,
                         .target = options.target,
-                        .arithmetic = ArithmeticFor(options.accuracy),
+                        .rounding = RoundingFreedomFor(options.accuracy),
                         .set = options.sketches});
   };
   return TuneWith(database, tasks, options, parts);

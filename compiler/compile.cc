@@ -9,6 +9,7 @@
 #include "compiler/tune_model.h"
 #include "graph/count_graph.h"
 #include "jit/cpu/detect_cpu.h"
+#include "runtime/shared_pool.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
@@ -32,8 +33,9 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
                Assemble(front, KernelsOfGroups(front, tasks, kernels), options));
   if (const Status runs = CheckRunsHere(options.target); !runs) plan.refusal = runs.error();
 
-  CompiledModel model{.report = MakeReport(front, tasks, tuned, kernels, plan)};
-  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), options.pool));
+  CompiledModel model{.report = MakeReport(front, tasks, tuned, kernels, plan, options.target)};
+  auto pool = options.share_threads ? SharedPool(options.target.host.threads) : nullptr;
+  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), std::move(pool)));
   model.executable = std::make_shared<const Executable>(std::move(executable));
   model.report.nodes_before = static_cast<int>(CountNodes(graph));
   model.report.passes_ms = passes_ms;

@@ -12,16 +12,17 @@ namespace tunec {
 namespace {
 
 // What the kernels of a task's groups have in common: everything but their names.
-KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
+KernelReport Describe(const TuningTask& task, const BuiltKernel& built, const Target& target) {
   const Work work = CountWork(task.lowerings[0].compute);
   const Schedule& schedule = built.schedule.schedule;
+  const Compute& lowering = *FindLowering(task.lowerings, schedule.lowering);
   return {.kind = task.kind,
           .workload = StableHash(WorkloadText(task)),
           .schedule = Print(schedule),
           .sketch_source = std::string(Name(SourceOf(built.schedule))),
           .flops = work.flops,
           .bytes = work.bytes,
-          .arithmetic = ArithmeticOf(*FindLowering(task.lowerings, schedule.lowering), schedule),
+          .arithmetic = ArithmeticOf(lowering, schedule, target),
           .phases = static_cast<int>(built.code->image.launches.size()),
           .recorded_seconds = built.schedule.seconds,
           .reused = built.reused,
@@ -29,10 +30,11 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
 }
 
 std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tasks,
-                                      const std::vector<BuiltKernel>& kernels) {
+                                      const std::vector<BuiltKernel>& kernels,
+                                      const Target& target) {
   std::vector<KernelReport> of_task;
   for (size_t t = 0; t < kernels.size(); ++t) {
-    of_task.push_back(Describe(tasks.unique[t], kernels[t]));
+    of_task.push_back(Describe(tasks.unique[t], kernels[t], target));
   }
   std::vector<KernelReport> of_group;
   for (size_t g = 0; g < front.groups.size(); ++g) {
@@ -51,9 +53,11 @@ size_t CountDistinctKernels(const CompileReport& report) {
 }
 
 CompileReport MakeReport(const FrontReport& front, const Tasks& tasks, const TunedModel& tuned,
-                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan) {
-  CompileReport report{
-      .kernels = DescribeAll(front, tasks, kernels), .known = tuned.known, .tuning = tuned.report};
+                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan,
+                         const Target& target) {
+  CompileReport report{.kernels = DescribeAll(front, tasks, kernels, target),
+                       .known = tuned.known,
+                       .tuning = tuned.report};
   for (const BuiltKernel& kernel : kernels) {
     (kernel.reused ? report.objects_reused : report.objects_compiled) += 1;
   }

@@ -13,6 +13,7 @@ namespace tunec {
 
 /// The report but for its times and `nodes_before`.
 CompileReport MakeReport(const FrontReport& front, const Tasks& tasks, const TunedModel& tuned,
-                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan);
+                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan,
+                         const Target& target);
 
 }  // namespace tunec

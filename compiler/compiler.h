@@ -49,9 +49,9 @@ struct CompileOptions {
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
-  std::shared_ptr<ThreadPool> pool;  // that the executable runs on; null: one of its own
-  std::string worker_path;           // of tunec-worker; empty: found beside the program or library
-  std::string failure_folder;        // failing candidates are written here as cases; empty: none
+  bool share_threads = false;  // the executable runs on SharedPool, else on a pool of its own
+  std::string worker_path;     // of tunec-worker; empty: found beside the program or library
+  std::string failure_folder;  // failing candidates are written here as cases; empty: none
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;     // one line for users, no newline
   std::function<void(const std::string&)> on_detail;  // likewise, for those who mend tunec

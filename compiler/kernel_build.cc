@@ -115,7 +115,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner) {
   TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner));
   const KernelOptions kernel_options{.target = options.target,
-                                     .loops = {.arithmetic = ArithmeticFor(options.accuracy)}};
+                                     .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
   Refusals refusals;
   std::optional<Error> last;
   while (const auto candidate = ranking.Next()) {

@@ -31,7 +31,7 @@ Result<TaskFacts> FactsOf(const TuningTask& task, const CompileOptions& options)
   TUNEC_CHECK(compute != nullptr, "no lowering {}", schedule.lowering);
   TUNEC_ASSIGN(
       const KernelLoops kernel,
-      RunLoopPipeline(*compute, schedule, {.arithmetic = ArithmeticFor(options.accuracy)}));
+      RunLoopPipeline(*compute, schedule, {.rounding = RoundingFreedomFor(options.accuracy)}));
   TaskFacts facts{.phases = static_cast<int>(kernel.nest.phases.size()),
                   .bytes = static_cast<int64_t>(CountWork(task.lowerings[0].compute).bytes)};
   for (const InPlacePair& pair : FindInPlacePairs(kernel.nest))

@@ -7,7 +7,6 @@
 #include "graph/rules/parse_rules.h"
 #include "ir/array.h"
 #include "jit/cpu/detect_cpu.h"
-#include "runtime/shared_pool.h"
 
 namespace tunec {
 namespace {
@@ -222,7 +221,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.float_rules = settings.float_rules();
   options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
-  if (settings.share_threads) options.pool = SharedPool(options.target.host.threads);
+  options.share_threads = settings.share_threads;
   options.worker_path = settings.worker_path;
   options.failure_folder = settings.failure_folder;
   return options;

@@ -55,20 +55,20 @@ Status Pipeline::Heed(Status legal) {
 // A tree's way to its loops.
 Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
   const ScheduleTree& tree = scheduled.tree;
-  const Arithmetic& arithmetic = options_.arithmetic;
+  const RoundingFreedom& rounding = options_.rounding;
   TUNEC_RETURN_IF_ERROR(stages_.Check("check_legality", tree.name, scheduled.tree,
-                                      [&] { return Heed(CheckLegality(scheduled, arithmetic)); }));
+                                      [&] { return Heed(CheckLegality(scheduled, rounding)); }));
   TUNEC_ASSIGN(LoopNest nest, stages_.Run<LoopNest>("generate_loops", tree.name, [&] {
-    return GenerateLoops(tree, arithmetic.contraction());
+    return GenerateLoops(tree, rounding.contraction());
   }));
-  TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, arithmetic)));
+  TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, rounding)));
   return stages_.Run<LoopNest>("insert_barriers", tree.name,
                                [&] { return InsertBarriers(std::move(nest)); });
 }
 
 Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedule) {
   TUNEC_ASSIGN(Compute rewritten, stages_.Run<Compute>("compute_steps", compute.name, [&] {
-    return ApplyComputeSteps(compute, schedule, options_.arithmetic);
+    return ApplyComputeSteps(compute, schedule, options_.rounding);
   }));
   TUNEC_ASSIGN(const ScheduledTrees trees, MakeTrees(std::move(rewritten), schedule));
   // Beyond this point the kernel and what packs each of its weights go their way alone.

@@ -52,8 +52,8 @@ enum class Legality : uint8_t {
 };
 
 struct LoopPipelineOptions {
-  Arithmetic arithmetic = ReductionOrder::kAny;  // what the accuracy contract leaves to a schedule
-#ifdef TUNEC_VERIFY_EACH_STAGE                   // of debug builds
+  RoundingFreedom rounding = ReductionOrder::kAny;  // that the accuracy contract leaves
+#ifdef TUNEC_VERIFY_EACH_STAGE                      // of debug builds
   VerifyStages verify = VerifyStages::kEach;
 #else
   VerifyStages verify = VerifyStages::kLast;

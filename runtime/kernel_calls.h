@@ -1,5 +1,5 @@
-// The calls of kernels, prepared once and run many times: every run of a kernel, in a model, in
-// the tuner or in a test, goes through these.
+// The calls of kernels, prepared once and run many times: every run of a host's kernel, in a model,
+// in the tuner or for a ceiling, goes through these.
 #pragma once
 
 #include <cstddef>

@@ -30,33 +30,33 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
-Status CheckContract(const PrecisionStep& step, const Arithmetic& arithmetic) {
-  if (arithmetic.order == ReductionOrder::kAsWritten) {
+Status CheckContract(const PrecisionStep& step, const RoundingFreedom& rounding) {
+  if (rounding.order == ReductionOrder::kAsWritten) {
     return Fail(ErrorCode::kIllegalSchedule,
                 "precision {}: its products must be computed as written", step.statement);
   }
-  if (step.terms >= arithmetic.least_terms) return {};
+  if (step.terms >= rounding.least_terms) return {};
   return Fail(ErrorCode::kIllegalSchedule,
               "precision {}: {} bf16 terms of each operand, the accuracy contract wants {}",
-              step.statement, step.terms, arithmetic.least_terms);
+              step.statement, step.terms, rounding.least_terms);
 }
 
 // Most steps ask nothing of the contract.
-Result<Compute> ApplyUnder(const Arithmetic&, const Compute& compute, const auto& step) {
+Result<Compute> ApplyUnder(const RoundingFreedom&, const Compute& compute, const auto& step) {
   return Apply(compute, step);
 }
-Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
+Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
                            const IndexSplitStep& step) {
-  return Apply(compute, step, arithmetic.order);
+  return Apply(compute, step, rounding.order);
 }
-Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
+Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
                            const ReduceSplitStep& step) {
-  TUNEC_RETURN_IF_ERROR(CheckRegrouping(compute, step, arithmetic.order));
+  TUNEC_RETURN_IF_ERROR(CheckRegrouping(compute, step, rounding.order));
   return Apply(compute, step);
 }
-Result<Compute> ApplyUnder(const Arithmetic& arithmetic, const Compute& compute,
+Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
                            const PrecisionStep& step) {
-  TUNEC_RETURN_IF_ERROR(CheckContract(step, arithmetic));
+  TUNEC_RETURN_IF_ERROR(CheckContract(step, rounding));
   return Apply(compute, step);
 }
 
@@ -143,12 +143,12 @@ ScheduleTree& TreeOf(ScheduledTrees& trees, const auto& step) {
 }  // namespace
 
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
-                                  const Arithmetic& arithmetic) {
+                                  const RoundingFreedom& rounding) {
   Compute result = compute;
   for (const ComputeStep& step : schedule.compute_steps) {
     TUNEC_ASSIGN(
         result,
-        std::visit([&](const auto& of_kind) { return ApplyUnder(arithmetic, result, of_kind); },
+        std::visit([&](const auto& of_kind) { return ApplyUnder(rounding, result, of_kind); },
                    step));
   }
   return result;
@@ -165,20 +165,20 @@ Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule)
 }
 
 Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,
-                                     const Arithmetic& arithmetic) {
-  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, arithmetic));
+                                     const RoundingFreedom& rounding) {
+  TUNEC_ASSIGN(Compute rewritten, ApplyComputeSteps(compute, schedule, rounding));
   return ApplyLoopSteps(std::move(rewritten), schedule);
 }
 
-Status CheckLegality(const ScheduledTree& scheduled, const Arithmetic& arithmetic) {
-  return CheckLegality(scheduled.dependences, scheduled.tree, arithmetic.order);
+Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& rounding) {
+  return CheckLegality(scheduled.dependences, scheduled.tree, rounding.order);
 }
 
-Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Arithmetic& arithmetic) {
+Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const RoundingFreedom& rounding) {
   for (const TreeLoop& loop : tree.loops) {
     if (!loop.tile) continue;
     const std::string& name = loop.tile->intrinsic;
-    if (arithmetic.order == ReductionOrder::kAsWritten &&
+    if (rounding.order == ReductionOrder::kAsWritten &&
         IsFloat(FindTileIntrinsic(name)->accumulator.type)) {
       return Fail(ErrorCode::kIllegalSchedule,
                   "tensorize {} {}: sums must be accumulated as written", loop.name, name);
@@ -201,25 +201,25 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Arithmet
 
 namespace {
 
-Status CheckAll(const ScheduledTree& scheduled, const Arithmetic& arithmetic) {
-  TUNEC_RETURN_IF_ERROR(CheckLegality(scheduled, arithmetic));
-  TUNEC_ASSIGN(const LoopNest nest, GenerateLoops(scheduled.tree, arithmetic.contraction()));
-  return CheckTiles(scheduled.tree, nest, arithmetic);
+Status CheckAll(const ScheduledTree& scheduled, const RoundingFreedom& rounding) {
+  TUNEC_RETURN_IF_ERROR(CheckLegality(scheduled, rounding));
+  TUNEC_ASSIGN(const LoopNest nest, GenerateLoops(scheduled.tree, rounding.contraction()));
+  return CheckTiles(scheduled.tree, nest, rounding);
 }
 
 }  // namespace
 
 Status CheckApplies(const Compute& compute, const Schedule& schedule,
-                    const Arithmetic& arithmetic) {
-  TUNEC_ASSIGN(const ScheduledTrees trees, DraftSchedule(compute, schedule, arithmetic));
+                    const RoundingFreedom& rounding) {
+  TUNEC_ASSIGN(const ScheduledTrees trees, DraftSchedule(compute, schedule, rounding));
   for (const ScheduledTree& prepack : trees.prepacks) {
-    TUNEC_RETURN_IF_ERROR(CheckAll(prepack, arithmetic));
+    TUNEC_RETURN_IF_ERROR(CheckAll(prepack, rounding));
   }
-  return CheckAll(trees.kernel, arithmetic);
+  return CheckAll(trees.kernel, rounding);
 }
 
-Result<LoopNest> OriginalLoops(const Compute& compute, const Arithmetic& arithmetic) {
-  return GenerateLoops(OriginalTree(compute), arithmetic.contraction());
+Result<LoopNest> OriginalLoops(const Compute& compute, const RoundingFreedom& rounding) {
+  return GenerateLoops(OriginalTree(compute), rounding.contraction());
 }
 
 }  // namespace tunec

@@ -8,7 +8,7 @@
 #include "ir/loop_nest.h"
 #include "polyhedral/legality/legality.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/arithmetic.h"
+#include "schedule/rounding_freedom.h"
 #include "schedule/schedule.h"
 
 namespace tunec {
@@ -18,7 +18,7 @@ namespace tunec {
 /// The statements rewritten by the schedule's compute steps. Errors: kInvalidArgument when a step
 /// does not fit the Compute, kIllegalSchedule for what the accuracy contract forbids.
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
-                                  const Arithmetic& arithmetic);
+                                  const RoundingFreedom& rounding);
 
 /// Owns an isl context: one thread at a time.
 struct ScheduledTree {
@@ -37,21 +37,22 @@ struct ScheduledTrees {
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
 
 /// kIllegalSchedule naming the violated dependence, kResourceLimit when isl gives up.
-Status CheckLegality(const ScheduledTree& scheduled, const Arithmetic& arithmetic);
+Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& rounding);
 
 /// Of the loops that were generated from the tree: kInvalidArgument where no tile of an instruction
 /// is whole, so that its step has done nothing; kIllegalSchedule where the contract wants sums in
 /// another order than an instruction's.
-Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Arithmetic& arithmetic);
+Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const RoundingFreedom& rounding);
 
 /// The first two stages.
 Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,
-                                     const Arithmetic& arithmetic);
+                                     const RoundingFreedom& rounding);
 
 /// Whether all stages accept the schedule: the error of the first that does not.
-Status CheckApplies(const Compute& compute, const Schedule& schedule, const Arithmetic& arithmetic);
+Status CheckApplies(const Compute& compute, const Schedule& schedule,
+                    const RoundingFreedom& rounding);
 
 /// The loops before any step, for `tunec show` and as the slowest of all schedules.
-Result<LoopNest> OriginalLoops(const Compute& compute, const Arithmetic& arithmetic);
+Result<LoopNest> OriginalLoops(const Compute& compute, const RoundingFreedom& rounding);
 
 }  // namespace tunec

@@ -92,7 +92,7 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
 }
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question) {
-  const auto& [lowerings, target, arithmetic, set] = question;
+  const auto& [lowerings, target, rounding, set] = question;
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
   if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
   if (target.device) return {};  // all that follow are for a host's vectors, threads and caches
@@ -105,11 +105,11 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
     if (stage == SketchStage::kPatterns) {
       AddPatternSketches(lowering, target, sketches);
     } else if (stage == SketchStage::kComposed) {
-      AddComposedSketches(lowering, target, arithmetic, sketches);
+      AddComposedSketches(lowering, target, rounding, sketches);
     } else {
       const size_t before = sketches.size();
       AddAffineSketches(lowering, target, sketches);
-      if (sketches.size() == before) AddPartialSketches(lowering, target, arithmetic, sketches);
+      if (sketches.size() == before) AddPartialSketches(lowering, target, rounding, sketches);
     }
   }
   return sketches;
@@ -119,7 +119,7 @@ std::vector<Sketch> SketchesFor(const SketchQuestion& question) {
   const auto applies = [&](const Sketch& sketch) {
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     const Compute& compute = *FindLowering(question.lowerings, schedule.lowering);
-    return CheckApplies(compute, schedule, question.arithmetic).has_value();
+    return CheckApplies(compute, schedule, question.rounding).has_value();
   };
   std::vector<Sketch> sketches;
   for (const SketchStage stage :

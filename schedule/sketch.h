@@ -13,7 +13,7 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
-#include "schedule/arithmetic.h"
+#include "schedule/rounding_freedom.h"
 #include "schedule/schedule.h"
 
 namespace tunec {
@@ -69,7 +69,7 @@ enum class SketchStage : uint8_t {
 struct SketchQuestion {
   const std::vector<NamedCompute>& lowerings;
   const Target& target;
-  Arithmetic arithmetic;
+  RoundingFreedom rounding;
   SketchSet set = SketchSet::kAll;
 };
 

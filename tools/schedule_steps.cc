@@ -22,23 +22,23 @@ std::string LastStep(const Schedule& schedule) {
 }  // namespace
 
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
-                                     std::string label, const Arithmetic& arithmetic) {
+                                     std::string label, const RoundingFreedom& rounding) {
   SchedulePrefix prefix{.schedule = schedule, .label = std::move(label)};
-  TUNEC_ASSIGN(prefix.kernel,
-               RunLoopPipeline(compute, schedule,
-                               {.arithmetic = arithmetic, .legality = Legality::kReport}));
+  TUNEC_ASSIGN(
+      prefix.kernel,
+      RunLoopPipeline(compute, schedule, {.rounding = rounding, .legality = Legality::kReport}));
   return prefix;
 }
 
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
-                                                     const Arithmetic& arithmetic) {
+                                                     const RoundingFreedom& rounding) {
   std::vector<SchedulePrefix> prefixes;
   for (size_t count = 0; count <= schedule.StepCount(); ++count) {
     const Schedule first = FirstSteps(schedule, count);
     const std::string step = count == 0 ? "" : LastStep(first);
     std::string label = count == 0 ? "as written" : fmt::format("{}: {}", count, step);
-    Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, arithmetic);
+    Result<SchedulePrefix> prefix = WholeSchedule(compute, first, label, rounding);
     if (!prefix) {
       Error error = prefix.error();
       if (count > 0)

@@ -22,10 +22,10 @@ struct SchedulePrefix {
 /// by its number.
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
-                                                     const Arithmetic& arithmetic);
+                                                     const RoundingFreedom& rounding);
 
 /// The whole schedule.
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
-                                     std::string label, const Arithmetic& arithmetic);
+                                     std::string label, const RoundingFreedom& rounding);
 
 }  // namespace tunec

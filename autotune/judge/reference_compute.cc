@@ -27,9 +27,6 @@ bool IsContraction(const Statement& statement) {
   return body.Is(ScalarOp::kMul) && body.operands()[0] != body.operands()[1];
 }
 
-// Loops longer than this are cut: a vector loop is generated whole.
-constexpr int64_t kLongestVectorLoop = 64;
-
 // How well the lanes of iterator `v` lie in memory: contiguous or the same element is good.
 int ContiguityOf(const Compute& compute, const Statement& statement, VarId v) {
   int score = 0;

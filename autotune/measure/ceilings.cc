@@ -9,14 +9,6 @@ namespace {
 // are multiply-adds, or not all of them are needed.
 constexpr int kMostMeasured = 3;
 
-// What ends the search: our own failures. A machine without the target's vectors, or without the
-// memory, has no ceilings, and the search does without.
-template <class T>
-Status WhatCounts(const Result<T>& measured) {
-  if (measured || measured.error().code != ErrorCode::kInternal) return {};
-  return std::unexpected(measured.error());
-}
-
 }  // namespace
 
 Status Ceilings::Load() {
@@ -29,14 +21,15 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Once a tuning; float32's comes with the machine.
+// Once a tuning.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->Provisional();
-  if (sure || &by == &Float32Fma() || PastOf(by).measured > 0) return {};
+  if (sure || PastOf(by).measured > 0) return {};
   return MeasureAgain(by);
 }
 
+// Float32's comes with the machine's.
 Status Ceilings::MeasureAgain(const MacInstruction& by) {
   if (PastOf(by).measured == kMostMeasured) return {};
   return &by == &Float32Fma() ? MeasureMachine() : MeasureArithmetic(by);
@@ -46,7 +39,7 @@ Status Ceilings::MeasureMachine() {
   if (!meters_.machine) return {};
   ++past_[Float32Fma().name].measured;
   const Result<Roofline> now = meters_.machine();
-  if (!now) return WhatCounts(now);
+  if (!now) return OwnFault(now.error());
   TUNEC_ASSIGN(roofline_, RecordRoofline(database_, target_, *now));
   return {};
 }
@@ -56,7 +49,7 @@ Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};
   ++past_[by.name].measured;
   const Result<ArithmeticCeiling> now = meters_.arithmetic(by);
-  if (!now) return WhatCounts(now);
+  if (!now) return OwnFault(now.error());
   Roofline with = *roofline_;
   const std::optional<ArithmeticCeiling> known = Find(by);
   with.arithmetics[by.name] = known ? Combine(*known, *now) : *now;
@@ -89,15 +82,16 @@ Ceilings::Past Ceilings::PastOf(const MacInstruction& by) const {
 std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) const {
   const MacInstruction& by = *arithmetic.by;
   if (const auto known = Find(by)) return known->flops / arithmetic.work;
-  if (by.intrinsic != nullptr) return std::nullopt;
+  if (by.intrinsic != nullptr || target_.device) return std::nullopt;
   // Two fused multiply-adds a cycle at 3 GHz. It only weighs tasks against each other.
   return 3e9 * 4 * target_.host.Lanes(static_cast<int>(SizeOf(by.operand))) * target_.host.threads /
          arithmetic.work;
 }
 
 double Ceilings::BytesPerSecond() const {
-  // Likewise: what a core's share of the caches gives.
-  return roofline_ ? roofline_->bytes_per_second : 20e9 * target_.host.threads;
+  if (roofline_) return roofline_->bytes_per_second;
+  // Likewise: what a core's share of the caches gives, and about what a device's processor has.
+  return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
 }
 
 bool Ceilings::Firm(const MacInstruction& by) const {

@@ -35,10 +35,10 @@ class Ceilings {
   Result<bool> Meet(const KernelArithmetic& arithmetic, double flops_per_second);
 
   const std::optional<Roofline>& Known() const { return roofline_; }
-  /// The useful operations per second that an arithmetic allows a kernel. Of plain instructions
-  /// guessed from the target where nothing is known; none of others then.
+  /// The useful operations per second that an arithmetic allows a kernel. Where nothing is known, a
+  /// host's plain instructions are guessed from its vectors and threads; none of others then.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
-  /// Likewise of memory; never none.
+  /// Likewise of memory; never none. A device's is guessed from the device alone.
   double BytesPerSecond() const;
   /// Whether a search may end at the arithmetic's ceiling: it was measured while the machine was
   /// free, and no kernel was seen above it.

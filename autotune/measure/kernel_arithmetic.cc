@@ -119,15 +119,17 @@ bool SplitsOperands(const Schedule& schedule) {
 }
 
 // What a schedule makes of statements, whatever the accuracy contract: whether it may is not asked.
-Arithmetic AnyContract() {
-  Arithmetic any = ReductionOrder::kAny;
+RoundingFreedom AnyContract() {
+  RoundingFreedom any = ReductionOrder::kAny;
   any.least_terms = 1;
   return any;
 }
 
 }  // namespace
 
-std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule) {
+std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
+                                             const Target& target) {
+  if (target.device) return std::nullopt;
   const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AnyContract());
   // A schedule that does not apply runs nowhere.
   const Compute& compute = rewritten ? *rewritten : lowering;

@@ -21,7 +21,9 @@ struct KernelArithmetic {
 /// what the compute steps leave of the lowering's statements and by the intrinsics of `tensorize`;
 /// no loops are made. Of equal shares the first statement's counts. A kernel without multiply-adds
 /// is judged by those of the float type that most of its operations are in, for nothing does more.
-/// None: integers by themselves, and what only moves data.
-std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule);
+/// None: integers by themselves, what only moves data, and whatever a device computes, for all
+/// MacInstructions are a CPU's.
+std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
+                                             const Target& target);
 
 }  // namespace tunec

@@ -55,8 +55,9 @@ const MacInstruction* MacOf(const TileIntrinsic& intrinsic) {
 }
 
 std::vector<std::string> MissingFeatures(const MacInstruction& by, const Target& target) {
-  if (by.intrinsic == nullptr) return {};
-  return MissingFeatures(*by.intrinsic, target);
+  if (by.intrinsic != nullptr) return MissingFeatures(*by.intrinsic, target);
+  if (target.device) return {"a cpu"};
+  return {};
 }
 
 std::vector<const MacInstruction*> MacInstructionsOf(const Target& target) {

@@ -31,12 +31,13 @@ std::span<const MacInstruction> MacInstructions();
 const MacInstruction& Float32Fma();
 /// The one of that name; null when there is none.
 const MacInstruction* FindMac(std::string_view name);
-/// What multiplies and adds numbers of the type: f16 and bf16 are computed in f32. Null: integers.
+/// What multiplies and adds numbers of the type on the host: f16 and bf16 are computed in f32.
+/// Null: integers.
 const MacInstruction* PlainMac(DataType type);
 /// What a tile of the intrinsic is done by; null for those that are not of a CPU.
 const MacInstruction* MacOf(const TileIntrinsic& intrinsic);
 
-/// The features that the target lacks for it.
+/// The features that the target lacks for it; of a device, "a cpu".
 std::vector<std::string> MissingFeatures(const MacInstruction& by, const Target& target);
 
 /// Those that the target has.

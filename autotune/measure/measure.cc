@@ -109,7 +109,7 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
   }
   KernelOptions options{.target = workload.target,
-                        .loops = {.arithmetic = ArithmeticFor(workload.accuracy)}};
+                        .loops = {.rounding = RoundingFreedomFor(workload.accuracy)}};
   if (hooks.change_loops) {
     options.loops.plant = [&](const StageRecord& record, const MutableStageProduct& product) {
       if (record.stage != "emit" || record.name != compute->name) return;

@@ -2,6 +2,7 @@
 // made by the code generator that makes candidates (ceiling_kernel.h).
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "jit/cpu/load.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/buffer.h"
+#include "runtime/kernel_run.h"
+#include "runtime/thread_pool.h"
 
 namespace tunec {
 namespace {
@@ -43,27 +46,29 @@ Array Operands(const Tensor& tensor) {
 class CeilingRun {
  public:
   static Result<CeilingRun> Make(const LoopNest& nest, Kernel kernel) {
-    CeilingRun run;
+    std::vector<Buffer> buffers;
+    std::vector<void*> addresses;
     for (const TensorId id : Arguments(nest)) {
       const Tensor& tensor = nest.tensors[id];
       TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(static_cast<size_t>(StorageBytes(tensor))));
       if (tensor.role != TensorRole::kOutput) {
         ToStorage(tensor, Operands(tensor), buffer.data());
       }
-      run.addresses_.push_back(buffer.data());
-      run.buffers_.push_back(std::move(buffer));
+      addresses.push_back(buffer.data());
+      buffers.push_back(std::move(buffer));
     }
-    TUNEC_ASSIGN(run.scratch_, Buffer::Allocate(static_cast<size_t>(kernel.scratch_bytes)));
-    run.kernel_ = std::move(kernel);
-    return run;
+    TUNEC_ASSIGN(KernelRun run, KernelRun::Make(std::move(kernel), std::move(addresses), 1));
+    return CeilingRun(std::move(buffers), std::move(run));
   }
-  void Run() { kernel_.phases.front().function(addresses_.data(), nullptr, scratch_.data(), 0); }
+  void Run() { run_.Run(*alone_); }
 
  private:
-  Kernel kernel_;
-  std::vector<Buffer> buffers_;
-  std::vector<void*> addresses_;  // of the buffers
-  Buffer scratch_;
+  CeilingRun(std::vector<Buffer> buffers, KernelRun run)
+      : buffers_(std::move(buffers)), run_(std::move(run)) {}
+
+  std::vector<Buffer> buffers_;  // the run's arguments
+  KernelRun run_;
+  std::unique_ptr<ThreadPool> alone_ = std::make_unique<ThreadPool>(1);
 };
 
 /// What each repetition found.

@@ -165,7 +165,7 @@ Result<Roofline> MeasureRoofline(const Target& target) {
     return Fail(ErrorCode::kDevice, "this machine does not have the {}-bit vectors of cpu {}",
                 target.host.vector_bits, target.host.cpu);
   TUNEC_ASSIGN(const ArithmeticCeiling peak, MeasureArithmetic(target, Float32Fma()));
-  Roofline roofline{.peak_flops = peak.flops, .disturbance = peak.disturbance};
+  Roofline roofline{.arithmetics = {{Float32Fma().name, peak}}};
   ThreadPool pool(target.host.threads);
   TUNEC_ASSIGN(Buffer from, Buffer::Allocate(kCopyBytes));
   TUNEC_ASSIGN(Buffer to, Buffer::Allocate(kCopyBytes));

@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "support/check.h"
+
 namespace tunec {
 namespace {
 
@@ -13,9 +15,17 @@ constexpr char kDisturbance[] = "ceilings_disturbance";
 constexpr std::array<const char*, 3> kCaches = {"l1_bytes_per_second", "l2_bytes_per_second",
                                                 "l3_bytes_per_second"};
 
-std::string PeakOf(const std::string& name) { return fmt::format("{}.{}", kPeakFlops, name); }
-std::string DisturbanceOf(const std::string& name) {
-  return fmt::format("{}.{}", kDisturbance, name);
+// Float32's facts keep the names and the text that they had when it was the only arithmetic.
+bool IsFloat32(const std::string& arithmetic) { return arithmetic == Float32Fma().name; }
+std::string PeakOf(const std::string& arithmetic) {
+  return IsFloat32(arithmetic) ? kPeakFlops : fmt::format("{}.{}", kPeakFlops, arithmetic);
+}
+std::string DisturbanceOf(const std::string& arithmetic) {
+  return IsFloat32(arithmetic) ? kDisturbance : fmt::format("{}.{}", kDisturbance, arithmetic);
+}
+std::string TextOf(const std::string& arithmetic) {
+  return fmt::format("{}multiply-adds in registers, all threads",
+                     IsFloat32(arithmetic) ? "float32 " : "");
 }
 
 using Facts = std::map<std::string, double>;
@@ -25,22 +35,17 @@ std::optional<double> Find(const Facts& facts, const std::string& name) {
   return found == facts.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<ArithmeticCeiling> FindCeiling(const Facts& facts, const std::string& peak_name,
-                                             const std::string& disturbance_name) {
-  const std::optional<double> peak = Find(facts, peak_name);
+std::optional<ArithmeticCeiling> FindCeiling(const Facts& facts, const std::string& arithmetic) {
+  const std::optional<double> peak = Find(facts, PeakOf(arithmetic));
   if (!peak || *peak <= 0) return std::nullopt;
-  return ArithmeticCeiling{*peak, Find(facts, disturbance_name).value_or(1)};
+  return ArithmeticCeiling{*peak, Find(facts, DisturbanceOf(arithmetic)).value_or(1)};
 }
 
 // The facts that say what a roofline does.
 std::vector<MachineFact> FactsOf(const Roofline& roofline) {
   std::vector<MachineFact> facts = {
-      MachineFact{kPeakFlops, roofline.peak_flops,
-                  "float32 multiply-adds in registers, all threads"},
       MachineFact{kBandwidth, roofline.bytes_per_second,
-                  "copy of 256 MiB, bytes read and written, all threads"},
-      MachineFact{kDisturbance, roofline.disturbance,
-                  "part of the machine that others had meanwhile"}};
+                  "copy of 256 MiB, bytes read and written, all threads"}};
   for (size_t level = 0; level < kCaches.size(); ++level) {
     const double rate = roofline.caches[level].bytes_per_second;
     if (rate > 0) {
@@ -48,7 +53,7 @@ std::vector<MachineFact> FactsOf(const Roofline& roofline) {
     }
   }
   for (const auto& [name, ceiling] : roofline.arithmetics) {
-    facts.push_back({PeakOf(name), ceiling.flops, "multiply-adds in registers, all threads"});
+    facts.push_back({PeakOf(name), ceiling.flops, TextOf(name)});
     facts.push_back({DisturbanceOf(name), ceiling.disturbance,
                      "part of the machine that others had meanwhile"});
   }
@@ -62,8 +67,13 @@ std::string_view Name(Ceiling ceiling) {
   return kNames[static_cast<size_t>(ceiling)];
 }
 
+const ArithmeticCeiling& Roofline::Float32() const {
+  const auto found = arithmetics.find(Float32Fma().name);
+  TUNEC_CHECK(found != arithmetics.end(), "a roofline without float32");
+  return found->second;
+}
+
 std::optional<ArithmeticCeiling> Roofline::CeilingOf(const MacInstruction& by) const {
-  if (&by == &Float32Fma()) return ArithmeticCeiling{peak_flops, disturbance};
   const auto found = arithmetics.find(by.name);
   return found == arithmetics.end() ? std::nullopt : std::optional(found->second);
 }
@@ -115,6 +125,10 @@ std::array<CacheCeiling, 3> CachesOf(const Target& target) {
           CacheCeiling{static_cast<double>(target.host.l3_bytes)}};
 }
 
+Status OwnFault(const Error& error) {
+  return error.code == ErrorCode::kInternal ? std::unexpected(error) : Status();
+}
+
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b) {
   constexpr double kAgree = 1.03;
   const ArithmeticCeiling& greater = a.flops < b.flops ? b : a;
@@ -124,11 +138,7 @@ ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b
 }
 
 Roofline Combine(const Roofline& a, const Roofline& b) {
-  const ArithmeticCeiling peak =
-      Combine(ArithmeticCeiling{a.peak_flops, a.disturbance}, {b.peak_flops, b.disturbance});
-  Roofline both{.peak_flops = peak.flops,
-                .bytes_per_second = std::max(a.bytes_per_second, b.bytes_per_second),
-                .disturbance = peak.disturbance,
+  Roofline both{.bytes_per_second = std::max(a.bytes_per_second, b.bytes_per_second),
                 .caches = a.caches,
                 .arithmetics = a.arithmetics};
   for (size_t level = 0; level < both.caches.size(); ++level) {
@@ -146,16 +156,16 @@ Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const
   TUNEC_ASSIGN(const std::vector<MachineFact> recorded, database.MachineFacts(Print(target)));
   Facts facts;
   for (const MachineFact& fact : recorded) facts[fact.name] = fact.value;
-  const auto peak = FindCeiling(facts, kPeakFlops, kDisturbance);
   const std::optional<double> bandwidth = Find(facts, kBandwidth);
-  if (!peak || !bandwidth || *bandwidth <= 0) return std::optional<Roofline>();
-  Roofline roofline{peak->flops, *bandwidth, peak->disturbance, CachesOf(target)};
+  if (!bandwidth || *bandwidth <= 0) return std::optional<Roofline>();
+  if (!FindCeiling(facts, Float32Fma().name)) return std::optional<Roofline>();
+  Roofline roofline{.bytes_per_second = *bandwidth, .caches = CachesOf(target)};
   for (size_t level = 0; level < kCaches.size(); ++level) {
     const std::optional<double> rate = Find(facts, kCaches[level]);
     if (rate) roofline.caches[level].bytes_per_second = *rate;
   }
   for (const MacInstruction& by : MacInstructions()) {
-    const auto ceiling = FindCeiling(facts, PeakOf(by.name), DisturbanceOf(by.name));
+    const auto ceiling = FindCeiling(facts, by.name);
     if (ceiling) roofline.arithmetics[by.name] = *ceiling;
   }
   return std::optional(roofline);
@@ -174,29 +184,39 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target,
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used) {
   for (const MacInstruction* by : used) {
+    // Float32's came with the machine's.
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
     if (known && !known->Provisional()) continue;
-    TUNEC_ASSIGN(const ArithmeticCeiling ceiling, MeasureArithmetic(target, *by));
-    roofline.arithmetics[by->name] = known ? Combine(*known, ceiling) : ceiling;
+    const Result<ArithmeticCeiling> ceiling = MeasureArithmetic(target, *by);
+    if (ceiling) {
+      roofline.arithmetics[by->name] = known ? Combine(*known, *ceiling) : *ceiling;
+    } else {
+      TUNEC_RETURN_IF_ERROR(OwnFault(ceiling.error()));
+    }
   }
   return roofline;
 }
 
+Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
+                                    std::span<const MacInstruction* const> used) {
+  std::optional<Roofline> machine;
+  if (database != nullptr) {
+    TUNEC_ASSIGN(machine, RecordedRoofline(*database, target));
+  }
+  if (!machine || !machine->Sure()) {
+    TUNEC_ASSIGN(const Roofline measured, MeasureRoofline(target));
+    machine = machine ? Combine(*machine, measured) : measured;
+  }
+  return WithArithmetics(*std::move(machine), target, used);
+}
+
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used) {
-  std::optional<Roofline> recorded;
-  if (database != nullptr) {
-    TUNEC_ASSIGN(recorded, RecordedRoofline(*database, target));
-  }
-  std::optional<Roofline> machine = recorded;
-  if (!recorded || !recorded->Sure()) {
-    TUNEC_ASSIGN(machine, MeasureRoofline(target));
-    if (recorded) machine = Combine(*recorded, *machine);
-  }
-  TUNEC_ASSIGN(const Roofline roofline, WithArithmetics(*std::move(machine), target, used));
-  if (database == nullptr || roofline == recorded) return roofline;
-  return RecordRoofline(*database, target, roofline);
+  TUNEC_ASSIGN(const Roofline roofline, RecordedOrMeasured(database, target, used));
+  if (database == nullptr) return roofline;
+  TUNEC_ASSIGN(const std::optional<Roofline> recorded, RecordedRoofline(*database, target));
+  return roofline == recorded ? roofline : RecordRoofline(*database, target, roofline);
 }
 
 }  // namespace tunec

@@ -2,9 +2,9 @@
 // database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2, l3, dram) and
 // `ceilings_disturbance`.
 //
-// Each arithmetic has a ceiling of its own (mac_instruction.h). That of float32 is `peak_flops` and
-// belongs to every roofline; others are measured when a kernel uses them, and kept as
-// `peak_flops.NAME` and `ceilings_disturbance.NAME`.
+// Each arithmetic has a ceiling of its own (mac_instruction.h). That of float32 belongs to every
+// roofline; others are measured when a kernel uses them, and kept as `peak_flops.NAME` and
+// `ceilings_disturbance.NAME`.
 //
 // A kernel that runs again and again finds in each cache as much of its data as fits. So the least
 // time for its traffic takes the first bytes from the first level, what does not fit there from the
@@ -57,16 +57,14 @@ struct RooflineBound {
 };
 
 struct Roofline {
-  double peak_flops = 0;        // float32 fused multiply-adds, two operations each, all threads
   double bytes_per_second = 0;  // of a copy too large for the caches: read and written, together
-  /// The part of the machine that others had while it was measured.
-  double disturbance = 0;
   std::array<CacheCeiling, 3> caches = {};  // L1, L2, L3
-  /// Of other arithmetics than float32's, by name: those that were measured.
+  /// By name: those that were measured, float32's always among them.
   std::map<std::string, ArithmeticCeiling> arithmetics = {};
 
-  /// Measured while the machine was busy.
-  bool Provisional() const { return disturbance > kMostDisturbance; }
+  const ArithmeticCeiling& Float32() const;
+  /// Measured while the machine was busy: caches and memory are measured along with float32.
+  bool Provisional() const { return Float32().Provisional(); }
   /// Whether a share of it says something: it is not provisional, and the caches were measured,
   /// which earlier versions did not do.
   bool Sure() const { return !Provisional() && caches[0].bytes_per_second > 0; }
@@ -94,6 +92,10 @@ Result<Roofline> MeasureRoofline(const Target& target);
 /// kUnsupported where the target has no such instruction.
 Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstruction& by);
 
+/// What of an error of these may not be passed over: our own (kInternal). A machine without the
+/// target's vectors, or without the memory, has no such ceiling, and one does without.
+Status OwnFault(const Error& error);
+
 /// What two measurements together say. Whatever disturbs can only lower a ceiling: the greater
 /// holds. It is as sure as its own measurement, or as the surer of two that agree.
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
@@ -106,12 +108,15 @@ Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const
 Result<Roofline> RecordRoofline(Database& database, const Target& target, const Roofline& roofline);
 
 /// The roofline with the ceilings of these arithmetics measured where it has none, or a provisional
-/// one. What the target lacks is left out.
+/// one. What the target lacks, or this machine cannot measure, is left out. Errors: kInternal.
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 
-/// The recorded one, else measured and recorded; likewise each of these arithmetics that the target
-/// has. `database` may be null.
+/// The recorded one, else measured; likewise each of these arithmetics that the target has. Nothing
+/// is recorded. `database` may be null: then everything is measured.
+Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
+                                    std::span<const MacInstruction* const> used);
+/// The same, and what was measured is recorded where there is a database.
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used = {});
 

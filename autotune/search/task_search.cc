@@ -223,8 +223,10 @@ void TaskSearch::ShowBest() {
 std::optional<KernelArithmetic> TaskSearch::JudgedBy(const std::string& schedule) const {
   const Result<Schedule> steps = ParseSchedule(schedule, "record");
   const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
-  if (lowering == nullptr) return ArithmeticOf(task_.lowerings.front().compute, {});
-  return ArithmeticOf(*lowering, *steps);
+  if (lowering == nullptr) {
+    return ArithmeticOf(task_.lowerings.front().compute, {}, options_.target);
+  }
+  return ArithmeticOf(*lowering, *steps, options_.target);
 }
 
 int64_t TaskSearch::Patience() const {

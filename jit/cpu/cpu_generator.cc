@@ -1,13 +1,77 @@
+// LoopNest -> LLVM IR -> x86-64 object code. The object imports no symbols and holds one function
+// per phase.
 #include "jit/cpu/cpu_generator.h"
 
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
 
-#include "jit/cpu/compile.h"
+#include "jit/builder/builder.h"
+#include "jit/cpu/cpu_machine.h"
+#include "jit/cpu/generate_code.h"
+#include "jit/cpu/llvm_target.h"
+#include "jit/cpu/object_check.h"
 #include "jit/cpu/serialize_threads.h"
+#include "jit/emit/nest.h"
 
 namespace tunec {
 namespace {
+
+// Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
+constexpr int kCodeGeneratorVersion = 12;
+
+/// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
+Result<std::vector<KernelLaunch>> Emit(const LoopNest& nest, const Target& target,
+                                       jit::Builder& builder, llvm::TargetMachine& machine) {
+  builder.module().setTargetTriple(machine.getTargetTriple());
+  builder.module().setDataLayout(machine.createDataLayout());
+  jit::CpuMachine cpu(target);
+  return jit::EmitNest(nest, cpu, builder);
+}
+
+Status VerifyModule(jit::Builder& builder) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(builder.module(), &stream))
+    return Fail(ErrorCode::kInternal, "the emitter wrote invalid LLVM IR: {}", message);
+  return {};
+}
+
+Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
+  jit::Builder builder(nest.name);
+  TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  builder.module().print(stream, nullptr);
+  return text;
+}
+
+Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
+  jit::Builder builder(nest.name);
+  TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
+  return jit::GenerateCode(builder.module(), *machine, jit::FileKind::kAssembly);
+}
+
+Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
+  jit::Builder builder(nest.name);
+  KernelImage image;
+  TUNEC_ASSIGN(image.launches, Emit(nest, target, builder, *machine));
+  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
+  TUNEC_ASSIGN(image.bytes, jit::GenerateCode(builder.module(), *machine, jit::FileKind::kObject));
+  TUNEC_RETURN_IF_ERROR(jit::CheckObject(image.bytes));
+  const StoragePlan plan = PlanStorage(nest);
+  image.workspace_bytes = plan.workspace_bytes;
+  image.scratch_bytes = plan.scratch_bytes;
+  return image;
+}
 
 class CpuGenerator : public CodeGenerator {
  public:

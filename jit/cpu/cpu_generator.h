@@ -7,7 +7,8 @@
 
 namespace tunec {
 
-/// For targets without a device: x86-64 objects, blocks of threads as tasks.
+/// For targets without a device: x86-64 objects, blocks of threads as tasks. kUnsupported: roles,
+/// fragments, tile intrinsics that the CPU lacks. kDevice: a CPU without AVX2 and FMA.
 std::shared_ptr<const CodeGenerator> MakeCpuGenerator();
 
 }  // namespace tunec

@@ -37,12 +37,12 @@ enum class Rest { kAffine, kAsWritten };
 
 class Composer {
  public:
-  Composer(const NamedCompute& lowering, const Target& target, const Arithmetic& arithmetic,
+  Composer(const NamedCompute& lowering, const Target& target, const RoundingFreedom& rounding,
            Rest rest)
       : compute_(lowering.compute),
         name_(lowering.name),
         target_(target),
-        arithmetic_(arithmetic),
+        rounding_(rounding),
         rest_(rest) {}
 
   std::optional<Sketch> Compose(const char* name);
@@ -61,7 +61,7 @@ class Composer {
   const Compute& compute_;
   const std::string& name_;
   const Target& target_;
-  const Arithmetic& arithmetic_;
+  const RoundingFreedom& rounding_;
   Rest rest_;
   std::vector<PackStep> packs_;  // of the parts so far
   std::vector<Sketch> parts_;
@@ -127,7 +127,7 @@ bool Composer::AgreesOnPacks(Sketch& sketch) {
 
 bool Composer::Applies(const NamedCompute& part, const Sketch& sketch) const {
   const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-  return CheckApplies(part.compute, schedule, arithmetic_).has_value();
+  return CheckApplies(part.compute, schedule, rounding_).has_value();
 }
 
 void Composer::Keep(Sketch sketch, const std::string& statement) {
@@ -232,15 +232,15 @@ std::optional<Sketch> Composer::Compose(const char* name) {
 }  // namespace
 
 void AddComposedSketches(const NamedCompute& lowering, const Target& target,
-                         const Arithmetic& arithmetic, std::vector<Sketch>& sketches) {
-  if (auto sketch = Composer(lowering, target, arithmetic, Rest::kAffine).Compose("composed")) {
+                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
+  if (auto sketch = Composer(lowering, target, rounding, Rest::kAffine).Compose("composed")) {
     sketches.push_back(std::move(*sketch));
   }
 }
 
 void AddPartialSketches(const NamedCompute& lowering, const Target& target,
-                        const Arithmetic& arithmetic, std::vector<Sketch>& sketches) {
-  if (auto sketch = Composer(lowering, target, arithmetic, Rest::kAsWritten).Compose("partial")) {
+                        const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
+  if (auto sketch = Composer(lowering, target, rounding, Rest::kAsWritten).Compose("partial")) {
     sketches.push_back(std::move(*sketch));
   }
 }

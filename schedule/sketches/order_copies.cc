@@ -10,8 +10,6 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLanes = 64;  // four vectors of f32 where they are longest
-
 bool IsArgument(const Compute& compute, const std::string& name) {
   const std::optional<TensorId> id = compute.FindTensor(name);
   if (!id) return false;  // made by another step
@@ -38,7 +36,7 @@ void OrderCopies(const Compute& compute, Schedule& schedule) {
   std::vector<LoopStep> steps;
   for (const ComputeStep& step : schedule.compute_steps) {
     if (std::optional<std::string> copy = CopyOf(compute, step)) {
-      steps.push_back(StorageOrderStep{*std::move(copy), kLanes});
+      steps.push_back(StorageOrderStep{*std::move(copy), kLongestVectorLoop});
     }
   }
   for (LoopStep& step : schedule.loop_steps) {

@@ -43,12 +43,12 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
 
 /// Several loop nests, each by what fits it (composed.cc). Applies what it offers to each.
 void AddComposedSketches(const NamedCompute& lowering, const Target& target,
-                         const Arithmetic& arithmetic, std::vector<Sketch>& sketches);
+                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
 /// The patterns of single statements among others that stay as written, where even isl's scheduler
 /// finds nothing (composed.cc).
 void AddPartialSketches(const NamedCompute& lowering, const Target& target,
-                        const Arithmetic& arithmetic, std::vector<Sketch>& sketches);
+                        const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
 /// Whatever has loops, as isl's scheduler would run it: for what no other sketch fits
 /// (affine.cc). Costs the computation of all dependences.

@@ -140,6 +140,10 @@ struct UnrollStep {
   bool operator==(const UnrollStep&) const = default;
 };
 
+/// How long a vector loop is at most where nothing chooses: four vectors of f32 where they are
+/// longest. It is generated whole, so that a longer one is cut.
+inline constexpr int64_t kLongestVectorLoop = 64;
+
 /// `vectorize acc.j.1`: the loop's iterations become the lanes of vectors.
 struct VectorizeStep {
   static constexpr std::string_view kName = "vectorize";

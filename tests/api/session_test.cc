@@ -110,6 +110,10 @@ TEST(Session, CompilesFromBytes) {
     ASSERT_FALSE(damaged) << size;
     EXPECT_NE(damaged.error().message, "") << size;
   }
+  const auto empty = Session::CompileBytes({}, "graph", kNoDatabase);
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().status, TUNEC_PARSE_ERROR);
+  EXPECT_EQ(empty.error().message, "the model has no bytes");
   const auto unknown = Session::CompileBytes(Bytes(kDoubleGraph), "hlo", kNoDatabase);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().status, TUNEC_INVALID_ARGUMENT);

@@ -37,9 +37,9 @@ TEST(Accuracy, OnlyExactKeepsReductionsAsWritten) {
 
 TEST(Accuracy, SaysHowManyTermsAnOperandKeeps) {
   const auto least = [](std::string_view text) {
-    return ArithmeticFor(*ParseAccuracy(text)).least_terms;
+    return RoundingFreedomFor(*ParseAccuracy(text)).least_terms;
   };
-  EXPECT_EQ(ArithmeticFor({AccuracyMode::kExact}).order, ReductionOrder::kAsWritten);
+  EXPECT_EQ(RoundingFreedomFor({AccuracyMode::kExact}).order, ReductionOrder::kAsWritten);
   EXPECT_EQ(least("f32"), 3);
   EXPECT_EQ(least("tf32"), 2);
   EXPECT_EQ(least("bf16"), 1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "autotune/search/search_space.h"
+#include "autotune/search/task_search.h"
 #include "autotune/tuner.h"
 #include "tests/autotune/scripted_tuning.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::Matmul;
+using testing::RooflineOf;
 using testing::ScriptedMeasurer;
 using testing::TaskOf;
 
@@ -59,7 +61,7 @@ class ArithmeticCeilings : public testing::TunerTest {
 };
 
 TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
@@ -71,14 +73,14 @@ TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
 
 // Where it would have ended if float32 judged it.
 TEST_F(ArithmeticCeilings, ASearchDoesNotEndAtTheCeilingOfAnother) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   EXPECT_EQ(TunedInTiles().progress.measured, 40);
 }
 
 TEST_F(ArithmeticCeilings, ASearchEndsNearItsOwn) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(0.99e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
@@ -89,7 +91,7 @@ TEST_F(ArithmeticCeilings, ASearchEndsNearItsOwn) {
 }
 
 TEST_F(ArithmeticCeilings, AFloat32KernelEndsAtFloat32sAndHasNoOtherMeasured) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   EXPECT_EQ(Tuned(measurer_).progress.measured, 1);
@@ -116,13 +118,13 @@ std::vector<Sketch> SketchesOfBoth(const TuningTask&) {
 }
 
 TEST_F(ArithmeticCeilings, ASearchGoesOnWhereAnotherArithmeticMayBeFaster) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   measurer_.seconds = 1e-3;
   EXPECT_GT(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
 }
 
 TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
-  Roofline roofline{Rate(0.99e-3), 1e10, 0};
+  Roofline roofline = RooflineOf(Rate(0.99e-3), 1e10);
   roofline.arithmetics["amx.bf16"] = {Rate(2e-3), 0};
   ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline));
   measurer_.seconds = 1e-3;
@@ -130,7 +132,7 @@ TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
 }
 
 TEST_F(ArithmeticCeilings, OfSplitOperandsCountsWhatIsUseful) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{6 * Rate(0.99e-3), 0}});
   measurer_.seconds = 1e-3;
   EXPECT_EQ(TunedInTiles(3).progress.measured, 1);
@@ -138,7 +140,7 @@ TEST_F(ArithmeticCeilings, OfSplitOperandsCountsWhatIsUseful) {
 }
 
 TEST_F(ArithmeticCeilings, AKernelAboveItsOwnHasThatMeasuredAgain) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(2e-3), 0}, {Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
@@ -149,7 +151,7 @@ TEST_F(ArithmeticCeilings, AKernelAboveItsOwnHasThatMeasuredAgain) {
 }
 
 TEST_F(ArithmeticCeilings, AProvisionalOneEndsNothingAndIsMeasuredAgainNextTime) {
-  MachineIs({Rate(2e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(2e-3), 1e10));
   ArithmeticsAre({{Rate(0.99e-3), 0.3}});
   measurer_.seconds = 1e-3;
   options_.trials = 10;
@@ -162,7 +164,7 @@ TEST_F(ArithmeticCeilings, AProvisionalOneEndsNothingAndIsMeasuredAgainNextTime)
 }
 
 TEST_F(ArithmeticCeilings, AnAnswerThatIsNoneLeavesTheSearchWithout) {
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   meters_.arithmetic = [](const MacInstruction&) -> Result<ArithmeticCeiling> {
     return Fail(ErrorCode::kUnsupported, "no such instruction");
   };
@@ -180,7 +182,7 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
       acc[i: 64, j: 128, k: 96 reduction]:
         C[i, j] sum= A[i, k] * B[k, j]
     })"))};
-  MachineIs({Rate(0.99e-3), 1e10, 0});
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   measurer_.seconds = 1e-3;
   options_.trials = 2;
   EXPECT_EQ(Tuned(measurer_).progress.measured, 2);
@@ -188,6 +190,23 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
   ASSERT_TRUE(database_->SetConverged(Key(), {space, ConvergenceReason::kCeiling, Rate(0.99e-3)}));
   options_.trials = 40;
   EXPECT_EQ(Tuned(measurer_).progress.measured, 38);
+}
+
+// What weighs a device's tasks against each other hangs on the device alone.
+TEST(GuessedCeilings, OfADeviceDoNotComeFromItsHost) {
+  Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+  const auto seconds = [&](int processors, const Host& host) {
+    const TunerOptions options{
+        .target = {host, Accelerator{.kind = "paper", .name = "a4", .processors = processors}}};
+    Ceilings ceilings(database, options.target, {});
+    EXPECT_TRUE(ceilings.Load());
+    EXPECT_EQ(ceilings.PeakFlops(KernelArithmetic{&Float32Fma()}), std::nullopt);
+    return TaskSearch(TaskOf(Matmul(96)), options, ceilings).State().roofline_seconds;
+  };
+  const Host small{.vector_bits = 256, .cores = 1, .threads = 1};
+  const Host large{.vector_bits = 512, .cores = 64, .threads = 64};
+  EXPECT_EQ(seconds(4, small), seconds(4, large));
+  EXPECT_DOUBLE_EQ(seconds(4, small), 2 * seconds(8, small));
 }
 
 std::vector<std::string> NamesOfFacts(const Database& database, const Target& target) {
@@ -200,7 +219,7 @@ std::vector<std::string> NamesOfFacts(const Database& database, const Target& ta
 TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const Target target;
-  Roofline roofline{1e12, 1e10, 0};
+  Roofline roofline = RooflineOf(1e12, 1e10);
   roofline.caches = CachesOf(target);
   ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
   EXPECT_THAT(NamesOfFacts(database, target),
@@ -224,8 +243,26 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
 }
 
+// One that cannot be measured does not take the others along.
+TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
+  Target target = DetectCpu(1);
+  target.host.features.insert("a-feature-of-no-machine");
+  const Roofline roofline = RooflineOf(1e12, 1e10);
+  const MacInstruction* f64 = FindMac("fma.f64");
+  EXPECT_FALSE(MeasureArithmetic(target, *f64));
+  const auto with = WithArithmetics(roofline, target, std::vector{f64});
+  ASSERT_TRUE(with) << with.error().Format();
+  EXPECT_EQ(*with, roofline);
+}
+
+TEST(RecordedArithmetics, OnlyOurOwnErrorsMayNotBePassedOver) {
+  EXPECT_TRUE(OwnFault({.code = ErrorCode::kDevice}));
+  EXPECT_TRUE(OwnFault({.code = ErrorCode::kResourceLimit}));
+  EXPECT_FALSE(OwnFault({.code = ErrorCode::kInternal}));
+}
+
 TEST(Roofline, BoundsAKernelByItsOwnArithmetic) {
-  Roofline roofline{1e12, 1e10, 0};
+  Roofline roofline = RooflineOf(1e12, 1e10);
   roofline.arithmetics["amx.bf16"] = {8e12, 0};
   roofline.arithmetics["vnni.avx512"] = {8e12, 0.5};
   const auto seconds = [&](const std::optional<KernelArithmetic>& arithmetic) {

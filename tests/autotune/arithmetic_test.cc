@@ -21,7 +21,7 @@ using testing::Parsed;
 std::string Judged(const Compute& compute, const std::string& steps = "") {
   const Result<Schedule> schedule = ParseSchedule("lower direct\n" + steps, "test");
   if (!schedule) return schedule.error().Format();
-  const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule);
+  const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule, Target{});
   return arithmetic ? fmt::format("{} x {:g}", arithmetic->by->name, arithmetic->work) : "none";
 }
 
@@ -84,6 +84,13 @@ TEST(MacInstructions, ATargetHasThoseOfItsFeatures) {
   EXPECT_EQ(Describe(*FindMac("amx.int8")), "u8 multiply-adds (amx.int8)");
 }
 
+TEST(MacInstructions, ADeviceHasNoneOfThem) {
+  const Target device{.device = Accelerator{.kind = "paper", .name = "a4"}};
+  EXPECT_TRUE(MacInstructionsOf(device).empty());
+  EXPECT_THAT(MissingFeatures(Float32Fma(), device), ElementsAre("a cpu"));
+  EXPECT_EQ(ArithmeticOf(Float32Product(), {}, device), std::nullopt);
+}
+
 TEST(KernelArithmetic, IsOfTheTypeThatIsComputedIn) {
   EXPECT_EQ(Judged(Float32Product()), "fma.f32 x 1");
   EXPECT_EQ(Judged(Float32Product(), "tensorize acc.j fma.avx512"), "fma.f32 x 1");
@@ -99,7 +106,8 @@ TEST(KernelArithmetic, OfFloat32AloneIsExactlyOne) {
                             "index_split acc i 1 36"}) {
     const Result<Schedule> schedule = ParseSchedule(steps, "test");
     ASSERT_TRUE(schedule) << schedule.error().Format();
-    EXPECT_EQ(ArithmeticOf(Float32Product(), *schedule), (KernelArithmetic{&Float32Fma(), 1}))
+    EXPECT_EQ(ArithmeticOf(Float32Product(), *schedule, Target{}),
+              (KernelArithmetic{&Float32Fma(), 1}))
         << steps;
   }
 }
@@ -198,7 +206,7 @@ TEST(KernelArithmetic, IsWhatTheLoopsTilesSay) {
   ASSERT_TRUE(loops) << loops.error().Format();
   std::set<std::string> tiles;
   ForEach<Tile>(loops->nest, [&](const Tile& tile) { tiles.insert(tile.intrinsic); });
-  const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule);
+  const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule, Target{});
   ASSERT_TRUE(arithmetic);
   EXPECT_THAT(tiles, ElementsAre(arithmetic->by->name));
   EXPECT_EQ(arithmetic->work, 6);

@@ -10,7 +10,6 @@
 
 #include "autotune/measure/roofline.h"
 #include "ir/interpret/interpret.h"
-#include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/run_once.h"

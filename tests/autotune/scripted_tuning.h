@@ -87,6 +87,12 @@ class Borrowed : public Measurer {
   Measurer& measurer_;
 };
 
+/// Ceilings of float32 and of memory.
+inline Roofline RooflineOf(double flops, double bytes_per_second, double disturbance = 0) {
+  return {.bytes_per_second = bytes_per_second,
+          .arithmetics = {{Float32Fma().name, {flops, disturbance}}}};
+}
+
 inline Compute Matmul(int64_t n) {
   return Parsed(fmt::format(R"(
     compute matmul {{

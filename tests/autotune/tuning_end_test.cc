@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::Matmul;
+using testing::RooflineOf;
 using testing::ScriptedMeasurer;
 using testing::TaskOf;
 
@@ -38,7 +39,7 @@ class TuningEnd : public testing::TunerTest {
 };
 
 TEST_F(TuningEnd, ASearchEndsNearACeiling) {
-  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  CeilingsAre({RooflineOf(Rate(0.99e-3), 1e10)});
   ScriptedMeasurer measurer;
   measurer.seconds = 1e-3;
   const TuneReport report = Tuned(measurer);
@@ -50,19 +51,19 @@ TEST_F(TuningEnd, ASearchEndsNearACeiling) {
 }
 
 TEST_F(TuningEnd, AKernelAboveTheCeilingHasItMeasuredAgain) {
-  CeilingsAre({{Rate(2e-3), 1e10, 0}, {Rate(0.1e-3), 1e10, 0}});
+  CeilingsAre({RooflineOf(Rate(2e-3), 1e10), RooflineOf(Rate(0.1e-3), 1e10)});
   ScriptedMeasurer measurer;
   measurer.seconds = 1e-3;
   const TuneReport report = Tuned(measurer);
   EXPECT_EQ(report.progress.measured, 40);
   EXPECT_EQ(measured_ceilings_, 2u);
-  EXPECT_EQ(report.progress.ceilings->peak_flops, Rate(0.1e-3));
-  EXPECT_EQ((*RecordedRoofline(*database_, options_.target))->peak_flops, Rate(0.1e-3));
+  EXPECT_EQ(report.progress.ceilings->Float32().flops, Rate(0.1e-3));
+  EXPECT_EQ((*RecordedRoofline(*database_, options_.target))->Float32().flops, Rate(0.1e-3));
 }
 
 // Its operations may be none of those that the ceiling was measured with.
 TEST_F(TuningEnd, AKernelThatStaysAboveTheCeilingDoesNotEndAtIt) {
-  CeilingsAre({{Rate(1.01e-3), 1e10, 0}});
+  CeilingsAre({RooflineOf(Rate(1.01e-3), 1e10)});
   ScriptedMeasurer measurer;
   measurer.seconds = 1e-3;
   EXPECT_EQ(Tuned(measurer).progress.measured, 40);
@@ -70,14 +71,14 @@ TEST_F(TuningEnd, AKernelThatStaysAboveTheCeilingDoesNotEndAtIt) {
 }
 
 TEST_F(TuningEnd, AGreaterCeilingReopensWhatConvergedBelowIt) {
-  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  CeilingsAre({RooflineOf(Rate(0.99e-3), 1e10)});
   ScriptedMeasurer measurer;
   measurer.seconds = 1e-3;
   Tuned(measurer);
   ASSERT_EQ(*database_->Converged(Key()),
             (Convergence{(*database_->Converged(Key()))->space, ConvergenceReason::kCeiling,
                          Rate(0.99e-3)}));
-  Record({Rate(0.1e-3), 1e10, 0});
+  Record(RooflineOf(Rate(0.1e-3), 1e10));
   EXPECT_EQ(Tuned(measurer).progress.measured, 39);
 }
 
@@ -92,13 +93,13 @@ TEST_F(TuningEnd, WhatConvergedForUnknownReasonsIsJudgedAnew) {
 }
 
 TEST_F(TuningEnd, AProvisionalCeilingEndsNothingAndIsMeasuredAgain) {
-  CeilingsAre({{Rate(0.99e-3), 1e10, 0.3}});
+  CeilingsAre({RooflineOf(Rate(0.99e-3), 1e10, 0.3)});
   ScriptedMeasurer measurer;
   measurer.seconds = 1e-3;
   options_.trials = 10;
   EXPECT_EQ(Tuned(measurer).progress.measured, 10);
   EXPECT_EQ(measured_ceilings_, 1u);
-  CeilingsAre({{Rate(0.99e-3), 1e10, 0.01}});
+  CeilingsAre({RooflineOf(Rate(0.99e-3), 1e10, 0.01)});
   options_.trials = 40;
   const TuneReport report = Tuned(measurer);
   EXPECT_EQ(measured_ceilings_, 2u);
@@ -107,7 +108,7 @@ TEST_F(TuningEnd, AProvisionalCeilingEndsNothingAndIsMeasuredAgain) {
 }
 
 TEST_F(TuningEnd, NothingConvergesOnABusyMachine) {
-  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  CeilingsAre({RooflineOf(Rate(0.99e-3), 1e10)});
   busy_ = true;
   options_.trials = 200;
   ScriptedMeasurer measurer;
@@ -136,7 +137,7 @@ TEST_F(TuningEnd, PatienceGrowsWithTheBudget) {
 
 TEST_F(TuningEnd, RetuningGoesOnWithABudgetOfItsOwn) {
   tasks_ = {TaskOf(Matmul(160)), TaskOf(Matmul(96))};  // only the first comes near the ceiling
-  CeilingsAre({{Rate(0.99e-3), 1e10, 0}});
+  CeilingsAre({RooflineOf(Rate(0.99e-3), 1e10)});
   ScriptedMeasurer measurer;
   measurer.seconds = 1e-3;
   options_.trials = 20;
@@ -235,19 +236,19 @@ TEST(TrialBudget, AModelIsTheSetOfItsKeys) {
 }
 
 TEST(Ceilings, TheGreaterHolds) {
-  const Roofline low{1e11, 2e10, 0.01};
-  const Roofline busy{2e11, 1e10, 0.4};
-  EXPECT_EQ(Combine(low, busy), (Roofline{2e11, 2e10, 0.4}));
+  const Roofline low = RooflineOf(1e11, 2e10, 0.01);
+  const Roofline busy = RooflineOf(2e11, 1e10, 0.4);
+  EXPECT_EQ(Combine(low, busy), RooflineOf(2e11, 2e10, 0.4));
   EXPECT_EQ(Combine(busy, low), Combine(low, busy));
-  const Roofline calm{1.98e11, 1e10, 0};
-  EXPECT_EQ(Combine(busy, calm), (Roofline{2e11, 1e10, 0}));
+  const Roofline calm = RooflineOf(1.98e11, 1e10);
+  EXPECT_EQ(Combine(busy, calm), RooflineOf(2e11, 1e10));
 }
 
 TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
   const Roofline roofline{
-      .peak_flops = 1e12,
       .bytes_per_second = 1e10,
-      .caches = {CacheCeiling{1e5, 4e11}, CacheCeiling{1e6, 1e11}, CacheCeiling{1e7, 2e10}}};
+      .caches = {CacheCeiling{1e5, 4e11}, CacheCeiling{1e6, 1e11}, CacheCeiling{1e7, 2e10}},
+      .arithmetics = {{Float32Fma().name, {1e12, 0}}}};
   const auto expect = [&](double flops, double bytes, double seconds, Ceiling by) {
     const auto bound = roofline.BoundFor(KernelArithmetic{&Float32Fma()}, flops, bytes);
     ASSERT_TRUE(bound);
@@ -263,7 +264,7 @@ TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
 }
 
 TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
-  const Roofline old{1e12, 1e10, 0};
+  const Roofline old = RooflineOf(1e12, 1e10);
   EXPECT_DOUBLE_EQ(old.BoundFor(std::nullopt, 0, 1e3)->seconds, 1e-7);
   EXPECT_FALSE(old.Sure());
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);

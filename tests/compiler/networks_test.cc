@@ -141,7 +141,7 @@ TEST_P(Compiled, MultiplyAddsAreVector) {
         BestSchedule(nullptr, task, {.target = options.target, .accuracy = options.accuracy});
     ASSERT_TRUE(schedule) << schedule.error().Format();
     const auto loops = RunLoopPipeline(*FindLowering(task.lowerings, schedule->lowering), *schedule,
-                                       {.arithmetic = ArithmeticFor(options.accuracy)});
+                                       {.rounding = RoundingFreedomFor(options.accuracy)});
     ASSERT_TRUE(loops) << loops.error().Format();
     const MultiplyAdds counted = CountMultiplyAdds(loops->nest);
     all.total += counted.total;

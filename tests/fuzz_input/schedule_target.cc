@@ -11,7 +11,7 @@ void CheckSchedule(const Compute& compute, const Schedule& schedule) {
   RequireOk(again, "a schedule's text parses");
   Require(*again == schedule, "a schedule's text reads back");
   const auto kernel = RunLoopPipeline(
-      compute, schedule, {.arithmetic = ReductionOrder::kAny, .verify = VerifyStages::kEach});
+      compute, schedule, {.rounding = ReductionOrder::kAny, .verify = VerifyStages::kEach});
   if (!kernel) RequireTheirFault(kernel.error(), "applying");
 }
 

@@ -6,7 +6,6 @@
 #include <regex>
 
 #include "ir/interpret/interpret.h"
-#include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tests/jit/nest_runner.h"
 
@@ -89,14 +88,14 @@ std::string Assembly(const std::string& from, const std::string& to, const std::
                      const char* cpu) {
   const auto target = ParseCpu(cpu, 1);
   EXPECT_TRUE(target.has_value());
-  const auto text = EmitAssembly(Parse(fmt::format(R"(
+  const auto text = AssemblyOf(Parse(fmt::format(R"(
 nest convert {{
   input A: {}[4096]
   output B: {}[4096]
   phase main {{ vector for i in 0 .. 4096 {{ s: B[i] = {} }} }}
 }})",
-                                                   from, to, value)),
-                                 *target);
+                                                 from, to, value)),
+                               *target);
   EXPECT_TRUE(text.has_value());
   return text.value_or("");
 }

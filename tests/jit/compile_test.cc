@@ -8,7 +8,6 @@
 #include <sstream>
 #include <thread>
 
-#include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
 #include "tests/jit/nest_runner.h"
@@ -64,7 +63,7 @@ std::string InnerLoop(const std::string& assembly) {
 
 TEST(Code, RegisterTileStaysInRegisters) {
   const Target target = *ParseCpu("skylake-avx512", 1);
-  const auto assembly = EmitAssembly(Parse(kTiledMatmul), target);
+  const auto assembly = AssemblyOf(Parse(kTiledMatmul), target);
   ASSERT_TRUE(assembly.has_value()) << assembly.error().Format();
   const std::string loop = InnerLoop(*assembly);
   EXPECT_EQ(Count(loop, "vfmadd\\w+ps.*%zmm"), 4 * 28) << loop;
@@ -77,7 +76,7 @@ TEST(Code, Avx2UsesYmmOnly) {
   const Target target = *ParseCpu("haswell", 1);
   EXPECT_EQ(target.host.vector_bits, 256);
   EXPECT_EQ(target.host.vector_registers, 16);
-  const auto assembly = EmitAssembly(Parse(kTiledMatmul), target);
+  const auto assembly = AssemblyOf(Parse(kTiledMatmul), target);
   ASSERT_TRUE(assembly.has_value());
   EXPECT_EQ(Count(*assembly, "%zmm"), 0);
   EXPECT_GT(Count(*assembly, "vfmadd\\w+ps.*%ymm"), 0);
@@ -90,7 +89,7 @@ nest copy {
   output C: f32[512]
   phase main { vector for j in 0 .. 512 { s non_temporal: C[j] = A[j] + 1.0 } }
 })";
-  const auto assembly = EmitAssembly(Parse(nest), *ParseCpu("skylake-avx512", 1));
+  const auto assembly = AssemblyOf(Parse(nest), *ParseCpu("skylake-avx512", 1));
   ASSERT_TRUE(assembly.has_value());
   EXPECT_GT(Count(*assembly, "vmovntps"), 0);
   EXPECT_EQ(Count(*assembly, "sfence"), 1);
@@ -106,7 +105,7 @@ nest twice {
   output C: f32[16]
   phase main { vector for j in 0 .. 16 { s: C[j] = sqrt(A[j] + 1.0) * (sqrt(A[j] + 1.0) + sqrt(A[j] - 1.0)) } }
 })";
-  const auto assembly = EmitAssembly(Parse(nest), *ParseCpu("skylake-avx512", 1));
+  const auto assembly = AssemblyOf(Parse(nest), *ParseCpu("skylake-avx512", 1));
   ASSERT_TRUE(assembly.has_value());
   EXPECT_EQ(Count(*assembly, "vsqrtps"), 2);
   ExpectAsInterpreted(nest);
@@ -115,11 +114,11 @@ nest twice {
 TEST(Code, SameInputSameBytes) {
   const LoopNest nest = Parse(kTiledMatmul);
   const Target target = DetectCpu(1);
-  EXPECT_EQ(CompileObject(nest, target)->bytes, CompileObject(nest, target)->bytes);
+  EXPECT_EQ(CompileNest(nest, target)->bytes, CompileNest(nest, target)->bytes);
 }
 
 TEST(Object, RoundTrips) {
-  const auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
+  const auto object = CompileNest(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
   const std::string text = Serialize(*object);
   const auto again = ParseKernelImage(text);
@@ -130,7 +129,7 @@ TEST(Object, RoundTrips) {
 }
 
 TEST(Object, DamagedBytesAreAnError) {
-  auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
+  auto object = CompileNest(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
   KernelImage broken = *object;
   broken.bytes = "no object at all";
@@ -159,7 +158,7 @@ constexpr int kCyclesToWarmUp = 300;
 #endif
 
 TEST(Load, ThousandsOfCyclesDoNotGrow) {
-  const auto object = CompileObject(Parse(kTiledMatmul), DetectCpu(1));
+  const auto object = CompileNest(Parse(kTiledMatmul), DetectCpu(1));
   ASSERT_TRUE(object.has_value());
   const auto cycle = [&](int times) {
     for (int i = 0; i < times; ++i) ASSERT_TRUE(LoadKernel(*object).has_value());
@@ -222,10 +221,10 @@ TEST(Cpu, ProcessorsThatLlvmCannotCompileForAreErrors) {
   Target target = *ParseCpu("haswell", 1);
   for (const char* cpu : {"i386", "pentium4", "emers", ""}) {
     target.host.cpu = cpu;
-    EXPECT_FALSE(EmitAssembly(Parse(kTiledMatmul), target).has_value()) << cpu;
+    EXPECT_FALSE(AssemblyOf(Parse(kTiledMatmul), target).has_value()) << cpu;
   }
   target.host.cpu = "generic";
-  EXPECT_TRUE(EmitAssembly(Parse(kTiledMatmul), target).has_value());
+  EXPECT_TRUE(AssemblyOf(Parse(kTiledMatmul), target).has_value());
 }
 
 std::set<std::string> FeaturesOf(const Target& target) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tests/jit/nest_runner.h"
 
@@ -506,14 +505,14 @@ nest exact separate {
   }
 })";
   ExpectAsInterpreted(nest, 0);
-  EXPECT_EQ(EmitAssembly(Parse(nest), DetectCpu(1))->find("vfmadd"), std::string::npos);
+  EXPECT_EQ(AssemblyOf(Parse(nest), DetectCpu(1))->find("vfmadd"), std::string::npos);
 }
 
 void ExpectRefused(const std::string& node, const std::string& message) {
   const LoopNest nest = Parse(
       "nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  local F: f32[8]\n  phase main {\n" +
       node + "\n  }\n}");
-  const auto object = CompileObject(nest, DetectCpu(1));
+  const auto object = CompileNest(nest, DetectCpu(1));
   ASSERT_FALSE(object.has_value());
   EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(object.error().message, message);
@@ -540,7 +539,7 @@ nest huge {
     }
   }
 })");
-  const auto object = CompileObject(nest, DetectCpu(1));
+  const auto object = CompileNest(nest, DetectCpu(1));
   ASSERT_FALSE(object.has_value());
   EXPECT_EQ(object.error().code, ErrorCode::kResourceLimit);
 }

@@ -10,7 +10,7 @@
 
 #include "ir/array_storage.h"
 #include "ir/interpret/interpret.h"
-#include "jit/cpu/compile.h"
+#include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
 #include "jit/cpu/serialize_threads.h"
@@ -105,6 +105,16 @@ LoopNest Parse(const std::string& text) {
   return std::move(*nest);
 }
 
+Result<KernelImage> CompileNest(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  return generator->Compile(nest, target);
+}
+
+Result<std::string> AssemblyOf(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  return generator->Show(nest, target, CodeText::kAssembly);
+}
+
 std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
   Random random(seed);
   std::vector<Array> arguments;
@@ -164,7 +174,7 @@ Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& a
 
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
                                        const std::vector<Array>& arguments) {
-  TUNEC_ASSIGN(const KernelImage object, CompileObject(SerializeThreads(nest), target));
+  TUNEC_ASSIGN(const KernelImage object, CompileNest(SerializeThreads(nest), target));
   TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
   return Run(nest, arguments, kernel.workspace_bytes, kernel.scratch_bytes,
              [&](void* const* addresses, void* workspace, void* scratch) -> Status {

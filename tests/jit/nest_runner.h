@@ -8,6 +8,7 @@
 #include "ir/loop_nest.h"
 #include "ir/target.h"
 #include "runtime/kernel.h"
+#include "runtime/kernel_image.h"
 #include "support/error.h"
 
 namespace tunec::jit_test {
@@ -16,6 +17,10 @@ namespace tunec::jit_test {
 std::vector<Target> Targets();
 /// Parses, verifies; fails the test when either fails.
 LoopNest Parse(const std::string& text);
+/// What the target's code generator makes of a nest as it stands: blocks of threads are the
+/// caller's to map.
+Result<KernelImage> CompileNest(const LoopNest& nest, const Target& target);
+Result<std::string> AssemblyOf(const LoopNest& nest, const Target& target);
 /// Random arguments: integers within the tensor's range (or small), floats around 0.
 std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
 /// One array per output, logical row-major. Arguments are aligned to their elements only (or as the

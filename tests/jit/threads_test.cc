@@ -1,7 +1,6 @@
 // Nests for blocks of threads, run by a CPU.
 #include <gtest/gtest.h>
 
-#include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/serialize_threads.h"
 #include "tests/jit/nest_runner.h"
@@ -45,7 +44,7 @@ nest shared {
 
 TEST(Threads, RunOneAfterTheOther) {
   ExpectAsInterpreted(std::string(kShared));
-  const auto object = CompileObject(SerializeThreads(Parse(std::string(kShared))), DetectCpu(1));
+  const auto object = CompileNest(SerializeThreads(Parse(std::string(kShared))), DetectCpu(1));
   ASSERT_TRUE(object) << object.error().message;
   EXPECT_EQ(object->launches[0].Blocks(), 18);
 }

@@ -10,7 +10,6 @@
 
 #include "ir/interpret/interpret.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/cpu/compile.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/tile.h"
 #include "tests/jit/nest_runner.h"
@@ -107,7 +106,7 @@ void ExpectBitForBit(const std::string& text, const std::vector<Array>& argument
   name.resize(name.find(' '));
   for (const Target& target : Targets()) {
     if (!MissingFeatures(*FindTileIntrinsic(name), target).empty()) {
-      const auto object = CompileObject(nest, target);
+      const auto object = CompileNest(nest, target);
       ASSERT_FALSE(object);
       EXPECT_EQ(object.error().code, ErrorCode::kUnsupported);
       EXPECT_THAT(object.error().message, HasSubstr("tile " + name + " needs"));
@@ -234,7 +233,7 @@ TEST(TileCode, AmxAccumulatorsStayInRegisters) {
   for (const auto& [text, dot] :
        {std::pair(AmxBFloat16Nest(), "tdpbf16ps"), std::pair(AmxByteNest(), "tdpbusd")}) {
     const LoopNest nest = Parse(text);
-    const auto assembly = EmitAssembly(nest, *target);
+    const auto assembly = AssemblyOf(nest, *target);
     ASSERT_TRUE(assembly) << assembly.error().message;
     EXPECT_EQ(Count(*assembly, "ldtilecfg"), 1);
     EXPECT_EQ(Count(*assembly, "tilerelease"), 1);
@@ -245,7 +244,7 @@ TEST(TileCode, AmxAccumulatorsStayInRegisters) {
     const size_t loop = assembly->find(dot);
     EXPECT_EQ(Count(assembly->substr(0, loop), "tileloadd"), 6) << *assembly;
     EXPECT_EQ(Count(assembly->substr(0, loop), "tilestored"), 0);
-    const auto object = CompileObject(nest, *target);
+    const auto object = CompileNest(nest, *target);
     ASSERT_TRUE(object) << object.error().message;
     EXPECT_GT(object->bytes.size(), 100U);
   }
@@ -269,7 +268,7 @@ TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {
     text.replace(text.find(from), from.size(), to);
   };
   replace("unrolled for io in 0 .. 2", "for io in 0 .. 2");
-  const auto assembly = EmitAssembly(Parse(text), *ParseCpu("sapphirerapids", 1));
+  const auto assembly = AssemblyOf(Parse(text), *ParseCpu("sapphirerapids", 1));
   ASSERT_TRUE(assembly) << assembly.error().message;
   EXPECT_EQ(Count(*assembly, "tdpbf16ps"), 2);
   EXPECT_EQ(Count(*assembly, "tilestored"), 2);

@@ -4,7 +4,6 @@
 
 #include "ir/expr/evaluate_expr.h"
 #include "ir/interpret/interpret.h"
-#include "jit/cpu/compile.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {

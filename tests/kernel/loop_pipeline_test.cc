@@ -139,7 +139,7 @@ TEST(LoopPipeline, WhatIsNotLegalIsRefusedOrReported) {
   EXPECT_EQ(refused.error().code, ErrorCode::kIllegalSchedule);
   const auto reported =
       RunLoopPipeline(MustParse(kProgram), schedule,
-                      {.arithmetic = ReductionOrder::kAny, .legality = Legality::kReport});
+                      {.rounding = ReductionOrder::kAny, .legality = Legality::kReport});
   ASSERT_TRUE(reported) << reported.error().Format();
   ASSERT_TRUE(reported->refusal);
   EXPECT_EQ(reported->refusal->message, refused.error().message);

@@ -216,21 +216,21 @@ std::string Judge::Disagreement(const KernelLoops& kernel, const Runner& run) co
   return found ? Compare(wanted_, *found) : "it fails: " + found.error().message;
 }
 
-std::string Judge::Outcome(const Schedule& schedule, const Arithmetic& arithmetic,
+std::string Judge::Outcome(const Schedule& schedule, const RoundingFreedom& rounding,
                            Tasks tasks) const {
-  const auto kernel = LoopsOf(compute_, schedule, arithmetic);
+  const auto kernel = LoopsOf(compute_, schedule, rounding);
   return kernel ? Disagreement(*kernel, tasks) : kernel.error().message;
 }
 
 std::string Outcome(std::string_view compute, std::string_view steps,
-                    const Arithmetic& arithmetic) {
-  return Judge(MustParse(compute)).Outcome(MustParseSteps(steps), arithmetic);
+                    const RoundingFreedom& rounding) {
+  return Judge(MustParse(compute)).Outcome(MustParseSteps(steps), rounding);
 }
 
-Arithmetic AnyArithmetic() {
-  Arithmetic arithmetic = ReductionOrder::kAny;
-  arithmetic.least_terms = 1;
-  return arithmetic;
+RoundingFreedom AnyRounding() {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.least_terms = 1;
+  return rounding;
 }
 
 namespace {

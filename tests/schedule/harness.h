@@ -42,7 +42,8 @@ class Judge {
       std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
   std::string Disagreement(const KernelLoops& kernel, const Runner& run) const;
   /// What the pipeline's error says, or how its result disagrees; empty where all is well.
-  std::string Outcome(const Schedule& schedule, const Arithmetic& arithmetic = ReductionOrder::kAny,
+  std::string Outcome(const Schedule& schedule,
+                      const RoundingFreedom& rounding = ReductionOrder::kAny,
                       Tasks tasks = Tasks::kBothWays) const;
 
  private:
@@ -61,10 +62,10 @@ LoopNest TasksBackwards(const LoopNest& nest);
 
 /// Judge's outcome of a schedule's lines for the text of a Compute.
 std::string Outcome(std::string_view compute, std::string_view steps,
-                    const Arithmetic& arithmetic = ReductionOrder::kAny);
+                    const RoundingFreedom& rounding = ReductionOrder::kAny);
 
 /// Of a contract that takes everything: the arguments above have few bits.
-Arithmetic AnyArithmetic();
+RoundingFreedom AnyRounding();
 
 Target Avx2();
 Target Avx512();

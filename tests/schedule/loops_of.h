@@ -6,9 +6,8 @@
 namespace tunec::test {
 
 inline Result<KernelLoops> LoopsOf(const Compute& compute, const Schedule& schedule,
-                                   const Arithmetic& arithmetic) {
-  return RunLoopPipeline(compute, schedule,
-                         {.arithmetic = arithmetic, .verify = VerifyStages::kEach});
+                                   const RoundingFreedom& rounding) {
+  return RunLoopPipeline(compute, schedule, {.rounding = rounding, .verify = VerifyStages::kEach});
 }
 
 }  // namespace tunec::test

@@ -50,7 +50,7 @@ Array Run(const LoopNest& nest, const std::vector<Array>& arguments) {
 }
 
 Array RunWith(std::string_view steps, const std::vector<Array>& arguments) {
-  const auto kernel = LoopsOf(MustParse(kProduct), MustParseSteps(steps), AnyArithmetic());
+  const auto kernel = LoopsOf(MustParse(kProduct), MustParseSteps(steps), AnyRounding());
   TUNEC_CHECK(kernel.has_value(), "{}", kernel.error().message);
   return Run(kernel->nest, arguments);
 }
@@ -172,17 +172,17 @@ TEST(Precision, WhatDenormalsLoseIsSmall) {
 }
 
 TEST(Precision, TheContractSaysHowManyTerms) {
-  const auto outcome = [](int terms, const Arithmetic& arithmetic) {
-    return Outcome(kProduct, "precision C bf16 " + std::to_string(terms), arithmetic);
+  const auto outcome = [](int terms, const RoundingFreedom& rounding) {
+    return Outcome(kProduct, "precision C bf16 " + std::to_string(terms), rounding);
   };
-  Arithmetic arithmetic = ReductionOrder::kAny;
+  RoundingFreedom rounding = ReductionOrder::kAny;
   for (const int least : {1, 2, 3}) {
-    arithmetic.least_terms = least;
+    rounding.least_terms = least;
     for (const int terms : {1, 2, 3}) {
       if (terms >= least) {
-        EXPECT_EQ(outcome(terms, arithmetic), "");
+        EXPECT_EQ(outcome(terms, rounding), "");
       } else {
-        EXPECT_THAT(outcome(terms, arithmetic), testing::HasSubstr("the accuracy contract wants"));
+        EXPECT_THAT(outcome(terms, rounding), testing::HasSubstr("the accuracy contract wants"));
       }
     }
   }

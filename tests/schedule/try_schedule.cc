@@ -17,7 +17,7 @@ Trial OfLegal(const Judge& judge, const KernelLoops& kernel, const Judge::Runner
 }  // namespace
 
 Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Runner& code) {
-  const auto trees = DraftSchedule(judge.compute(), schedule, AnyArithmetic());
+  const auto trees = DraftSchedule(judge.compute(), schedule, AnyRounding());
   if (!trees) return {Fate::kWrong, "the steps fail: " + trees.error().message};
   const ScheduledTree& draft = trees->kernel;
   const Status quick = CheckLegality(draft.dependences, draft.tree, ReductionOrder::kAny);
@@ -29,10 +29,9 @@ Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Run
   if (!gave_up && quick.has_value() != exact.has_value()) {
     return {Fate::kWrong, "the quick proof and isl differ"};
   }
-  const auto kernel = RunLoopPipeline(judge.compute(), schedule,
-                                      {.arithmetic = AnyArithmetic(),
-                                       .verify = VerifyStages::kEach,
-                                       .legality = Legality::kReport});
+  const auto kernel = RunLoopPipeline(
+      judge.compute(), schedule,
+      {.rounding = AnyRounding(), .verify = VerifyStages::kEach, .legality = Legality::kReport});
   if (!kernel) return {Fate::kWrong, "no loops: " + kernel.error().message};
   if (quick) return OfLegal(judge, *kernel, code);
   if (quick.error().code != ErrorCode::kIllegalSchedule) {

@@ -118,17 +118,11 @@ void Doctor::ExamineDatabase() {
 // Recorded ones unless they are to be measured; those are recorded where a database is open. Of all
 // arithmetics that the machine has.
 Result<Roofline> Doctor::FindCeilings() {
-  std::optional<Roofline> machine;
-  if (!arguments_.measure && database_ != nullptr) {
-    TUNEC_ASSIGN(machine, RecordedRoofline(*database_, target_));
-  }
-  if (!machine || !machine->Sure()) {
-    TUNEC_ASSIGN(machine, MeasureRoofline(target_));
-  }
-  TUNEC_ASSIGN(const Roofline roofline,
-               WithArithmetics(*std::move(machine), target_, MacInstructionsOf(target_)));
-  if (!arguments_.measure || database_ == nullptr) return roofline;
-  return RecordRoofline(*database_, target_, roofline);
+  const std::vector<const MacInstruction*> all = MacInstructionsOf(target_);
+  if (!arguments_.measure) return RecordedOrMeasured(database_.get(), target_, all);
+  TUNEC_ASSIGN(const Roofline measured, RecordedOrMeasured(nullptr, target_, all));
+  if (database_ == nullptr) return measured;
+  return RecordRoofline(*database_, target_, measured);
 }
 
 namespace {
@@ -156,12 +150,18 @@ void Doctor::ExamineCeilings() {
     if (rate > 0) caches += fmt::format(", {}B/s in L{}", QuantityText(rate), level + 1);
   }
   Say("ceilings", fmt::format("{}FLOP/s f32 multiply-adds{}, {}B/s copy in memory, {}{}",
-                              QuantityText(roofline->peak_flops), caches,
+                              QuantityText(roofline->Float32().flops), caches,
                               QuantityText(roofline->bytes_per_second),
                               CountText(target_.host.threads, "thread"),
-                              ProvisionalText(roofline->disturbance)));
+                              ProvisionalText(roofline->Float32().disturbance)));
   for (const MacInstruction* by : MacInstructionsOf(target_)) {
-    if (by != &Float32Fma()) Say("arithmetic", ArithmeticText(*by, *roofline->CeilingOf(*by)));
+    if (by == &Float32Fma()) continue;
+    const std::optional<ArithmeticCeiling> ceiling = roofline->CeilingOf(*by);
+    if (ceiling) {
+      Say("arithmetic", ArithmeticText(*by, *ceiling));
+    } else {
+      Problem("arithmetic", fmt::format("{} cannot be measured here", Describe(*by)));
+    }
   }
 }
 

@@ -75,23 +75,23 @@ Result<Schedule> ReadSchedule(const std::string& path) {
 Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
                                                  const ScheduleArguments& arguments) {
   const Compute& compute = request.compute;
-  const Arithmetic arithmetic = ArithmeticFor(request.accuracy);
+  const RoundingFreedom rounding = RoundingFreedomFor(request.accuracy);
   const std::vector<std::string>& files = arguments.steps;
   Schedule none{.lowering = kLowering};
   if (files.size() == 1 && !arguments.automatic) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(files[0]));
-    return SchedulePrefixes(compute, schedule, arithmetic);
+    return SchedulePrefixes(compute, schedule, rounding);
   }
-  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, arithmetic));
+  TUNEC_ASSIGN(std::vector<SchedulePrefix> prefixes, SchedulePrefixes(compute, none, rounding));
   for (const std::string& file : files) {
     TUNEC_ASSIGN(const Schedule schedule, ReadSchedule(file));
     const std::string label = std::filesystem::path(file).stem();
-    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, arithmetic));
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, label, rounding));
     prefixes.push_back(std::move(prefix));
   }
   if (arguments.automatic) {
     TUNEC_ASSIGN(const Schedule schedule, AutomaticSchedule(request));
-    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, kAutomatic, arithmetic));
+    TUNEC_ASSIGN(SchedulePrefix prefix, WholeSchedule(compute, schedule, kAutomatic, rounding));
     prefixes.push_back(std::move(prefix));
   }
   return prefixes;
@@ -223,7 +223,7 @@ TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, const P
                    {"% of peak", Align::kRight, "peak_share"}});
   for (const Ran& one : ran) {
     const SchedulePrefix& prefix = request.prefixes[one.prefix];
-    const auto arithmetic = ArithmeticOf(request.compute, prefix.schedule);
+    const auto arithmetic = ArithmeticOf(request.compute, prefix.schedule, request.target);
     std::vector<Cell> row = {prefix.label,
                              {"", Print(prefix.schedule)},
                              Checked(one.checked),
@@ -261,12 +261,12 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
   // Measured before and after the kernels; the greater of both counts.
   Peaks peaks(request.target);
   for (const SchedulePrefix& prefix : request.prefixes) {
-    peaks.Add(ArithmeticOf(request.compute, prefix.schedule));
+    peaks.Add(ArithmeticOf(request.compute, prefix.schedule, request.target));
   }
-  if (arguments.time) peaks.Measure();
+  if (arguments.time) TUNEC_RETURN_IF_ERROR(peaks.Measure());
   TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
   if (arguments.time) {
-    peaks.Measure();
+    TUNEC_RETURN_IF_ERROR(peaks.Measure());
     PrintTimes(request, TimeTable(request, ran, peaks), peaks,
                arguments.json ? OutputForm::kJson : OutputForm::kText);
   } else {

@@ -106,8 +106,9 @@ Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   if (scheduled.compute == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the group has no lowering '{}'",
                 scheduled.schedule.lowering);
-  TUNEC_ASSIGN(scheduled.kernel, RunLoopPipeline(*scheduled.compute, scheduled.schedule,
-                                                 {.arithmetic = ArithmeticFor(options.accuracy)}));
+  TUNEC_ASSIGN(scheduled.kernel,
+               RunLoopPipeline(*scheduled.compute, scheduled.schedule,
+                               {.rounding = RoundingFreedomFor(options.accuracy)}));
   scheduled.kernel.nest.name = SymbolOf(NameOfGroup(front_.graph, group.group));
   return scheduled;
 }
@@ -122,7 +123,7 @@ Status Shower::ShowCompute(const std::string& name) const {
 Status Shower::ShowNest(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(LoopNest before,
-               OriginalLoops(*scheduled.compute, ArithmeticFor(session_.options.accuracy)));
+               OriginalLoops(*scheduled.compute, RoundingFreedomFor(session_.options.accuracy)));
   before.name = scheduled.kernel.nest.name;
   fmt::print("# before scheduling\n{}\n# schedule\n{}\n# after scheduling\n{}", Print(before),
              Print(scheduled.schedule), Print(scheduled.kernel.nest));
@@ -147,7 +148,7 @@ Status Shower::ShowAfter(const std::string& stage, const std::string& name) cons
     TUNEC_ASSIGN(const std::string text,
                  TextAfterStage(compute, scheduled.schedule,
                                 {.target = options.target,
-                                 .loops = {.arithmetic = ArithmeticFor(options.accuracy)}},
+                                 .loops = {.rounding = RoundingFreedomFor(options.accuracy)}},
                                 stage));
     fmt::print("{}", text);
   }

@@ -13,11 +13,16 @@ void Peaks::Add(const std::optional<KernelArithmetic>& arithmetic) {
   if (arithmetic) flops_.emplace(arithmetic->by, 0);
 }
 
-void Peaks::Measure() {
+Status Peaks::Measure() {
   for (auto& [by, flops] : flops_) {
     const Result<ArithmeticCeiling> ceiling = MeasureArithmetic(target_, *by);
-    if (ceiling) flops = std::max(flops, ceiling->flops);
+    if (!ceiling) {
+      TUNEC_RETURN_IF_ERROR(OwnFault(ceiling.error()));
+      continue;
+    }
+    flops = std::max(flops, ceiling->flops);
   }
+  return {};
 }
 
 double Peaks::For(const std::optional<KernelArithmetic>& arithmetic) const {

@@ -7,6 +7,7 @@
 
 #include "autotune/measure/kernel_arithmetic.h"
 #include "ir/target.h"
+#include "support/error.h"
 
 namespace tunec {
 
@@ -18,8 +19,9 @@ class Peaks {
 
   /// This one's too, from now on.
   void Add(const std::optional<KernelArithmetic>& arithmetic);
-  /// Measures all. The greater of several measurements counts.
-  void Measure();
+  /// Measures all that this machine can. The greater of several measurements counts. Errors:
+  /// kInternal.
+  Status Measure();
 
   /// Operations per second; 0 where it could not be measured. Requires: it was added.
   double Of(const MacInstruction& by) const { return flops_.at(&by); }

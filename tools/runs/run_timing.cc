@@ -95,7 +95,7 @@ ShownRoofline RooflineToShow(const Result<Roofline>& found) {
     shown.why_not = fmt::format(
         "others had {:.0f} % of the machine while the ceilings were measured; "
         "tunec doctor --measure measures them again",
-        100 * found->disturbance);
+        100 * found->Float32().disturbance);
   } else if (found || found.error().code == ErrorCode::kNotFound) {
     shown.why_not =
         "the ceilings of these threads are not known; tunec doctor --measure measures them";
@@ -159,6 +159,18 @@ Cell ShareCell(double share, int decimals) {
   return {fmt::format("{:.{}f} %", 100 * share, decimals), share};
 }
 
+std::string WhyNoRoofline(const MacInstruction& by,
+                          const std::optional<ArithmeticCeiling>& ceiling) {
+  if (!ceiling) {
+    return fmt::format("{}: its ceiling is not known; tunec doctor --measure measures it",
+                       Describe(by));
+  }
+  return fmt::format(
+      "{}: others had {:.0f} % of the machine while its ceiling was measured; "
+      "tunec doctor --measure measures it again",
+      Describe(by), 100 * ceiling->disturbance);
+}
+
 // A line for each arithmetic whose kernels have no share for want of its ceiling.
 std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const Roofline& roofline) {
   std::string lines;
@@ -168,9 +180,7 @@ std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const R
     const MacInstruction& by = *timing.kernel.arithmetic->by;
     const std::optional<ArithmeticCeiling> ceiling = roofline.CeilingOf(by);
     if ((ceiling && !ceiling->Provisional()) || !seen.insert(by.name).second) continue;
-    lines += fmt::format(
-        "(no roofline of {}: its ceiling is not known; tunec doctor --measure measures it)\n",
-        Describe(by));
+    lines += fmt::format("(no roofline of {})\n", WhyNoRoofline(by, ceiling));
   }
   return lines;
 }

@@ -277,9 +277,10 @@ class Session {
                                       const std::string& options = "",
                                       const Callbacks& callbacks = {}) {
     return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
-      return tunec_compile_bytes(model.data(), model.size(),
-                                 format.empty() ? nullptr : format.c_str(), options.c_str(),
-                                 functions, out);
+      // Of no bytes there may be no address either.
+      const void* bytes = model.empty() ? static_cast<const void*>("") : model.data();
+      return tunec_compile_bytes(bytes, model.size(), format.empty() ? nullptr : format.c_str(),
+                                 options.c_str(), functions, out);
     });
   }
 

@@ -28,7 +28,7 @@ Schedule BlocksSchedule() { return *ParseSchedule(ReadExample("matmul_blocks.sch
 
 KernelOptions Options(int64_t shared_bytes) {
   return {.target = PrinterWith(shared_bytes),
-          .loops = {.arithmetic = ReductionOrder::kAsWritten, .verify = VerifyStages::kEach}};
+          .loops = {.rounding = ReductionOrder::kAsWritten, .verify = VerifyStages::kEach}};
 }
 
 constexpr int64_t kSharedBytes = 2 * 3 * 8 * 32 * 4;  // two tiles, three deep

@@ -1,4 +1,4 @@
-// What the accuracy contract leaves to a schedule.
+// Which roundings the accuracy contract leaves to a schedule.
 #pragma once
 
 #include "ir/loop_nest.h"
@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-struct Arithmetic {
-  Arithmetic(ReductionOrder of_reductions)  // NOLINT: all that most contracts say
+struct RoundingFreedom {
+  RoundingFreedom(ReductionOrder of_reductions)  // NOLINT: all that most contracts say
       : order(of_reductions) {}
   ReductionOrder order;
   /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
