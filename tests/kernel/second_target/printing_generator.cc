@@ -26,14 +26,14 @@ int64_t SharedBytes(const LoopNest& nest, const Phase& phase) {
 }
 
 // Loops over blocks say the grid; tasks of a CPU's schedule are blocks along x.
-KernelLaunch LaunchFor(const LoopNest& nest, size_t number) {
+PhaseLaunch LaunchFor(const LoopNest& nest, size_t number) {
   const Phase& phase = nest.phases[number];
   const Launch shape = LaunchOf(phase);
-  KernelLaunch launch{.symbol = fmt::format("{}_phase{}", nest.name, number),
-                      .grid = shape.grid,
-                      .block = shape.block,
-                      .waves = CountWaves(phase),
-                      .shared_bytes = SharedBytes(nest, phase)};
+  PhaseLaunch launch{.symbol = fmt::format("{}_phase{}", nest.name, number),
+                     .grid = shape.grid,
+                     .block = shape.block,
+                     .waves = CountWaves(phase),
+                     .shared_bytes = SharedBytes(nest, phase)};
   if (launch.Blocks() != CountTasks(phase)) launch.grid = {CountTasks(phase), 1, 1};
   return launch;
 }
@@ -48,7 +48,7 @@ class PrintingGenerator : public CodeGenerator {
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     KernelImage image{.format = std::string(kTextFormat)};
     for (size_t phase = 0; phase < nest.phases.size(); ++phase) {
-      const KernelLaunch launch = LaunchFor(nest, phase);
+      const PhaseLaunch launch = LaunchFor(nest, phase);
       if (launch.shared_bytes > target.device->shared_bytes) {
         return Fail(ErrorCode::kResourceLimit, "{} shares {} bytes in a block, {} has {}",
                     launch.symbol, launch.shared_bytes, target.device->name,
@@ -57,7 +57,7 @@ class PrintingGenerator : public CodeGenerator {
       image.bytes += fmt::format("# launch {} grid {} block {} shared {}\n", launch.symbol,
                                  fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"),
                                  launch.shared_bytes);
-      image.launches.push_back(launch);
+      image.phases.push_back(launch);
     }
     image.bytes += Print(nest);
     image.workspace_bytes = PlanStorage(nest).workspace_bytes;
