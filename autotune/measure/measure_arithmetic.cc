@@ -12,8 +12,8 @@
 #include "autotune/measure/measure_time.h"
 #include "autotune/measure/roofline.h"
 #include "ir/array_storage.h"
-#include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
+#include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "runtime/buffer.h"
 
