@@ -22,7 +22,7 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built) {
           .flops = work.flops,
           .bytes = work.bytes,
           .arithmetic = ArithmeticOf(*FindLowering(task.lowerings, schedule.lowering), schedule),
-          .phases = static_cast<int>(built.code->image.launches.size()),
+          .phases = static_cast<int>(built.code->image.phases.size()),
           .recorded_seconds = built.schedule.seconds,
           .reused = built.reused,
           .notes = built.notes};
