@@ -1,4 +1,5 @@
 // The stages from a graph to something that runs, in order. To start reading tunec, start here.
+#include <memory>
 #include <utility>
 
 #include "compiler/assemble/assemble.h"
@@ -8,7 +9,6 @@
 #include "compiler/tasks.h"
 #include "compiler/tune_model.h"
 #include "graph/count_graph.h"
-#include "jit/cpu/detect_cpu.h"
 #include "runtime/shared_pool.h"
 #include "support/stopwatch.h"
 
@@ -28,14 +28,15 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   // Beyond this point there are no schedules, only code.
   TUNEC_ASSIGN(const std::vector<BuiltKernel> kernels,
                BuildKernels(tasks.unique, database, options, tuned.options));
+  const int threads = options.target.host.threads;
+  const auto pool =
+      options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
   // Beyond this point every value has its place in memory.
   TUNEC_ASSIGN(ExecutablePlan plan,
-               Assemble(front, KernelsOfGroups(front, tasks, kernels), options));
-  if (const Status runs = CheckRunsHere(options.target); !runs) plan.refusal = runs.error();
+               Assemble(front, KernelsOfGroups(front, tasks, kernels), options, *pool));
 
   CompiledModel model{.report = MakeReport(front, tasks, tuned, kernels, plan, options.target)};
-  auto pool = options.share_threads ? SharedPool(options.target.host.threads) : nullptr;
-  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), std::move(pool)));
+  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), pool));
   model.executable = std::make_shared<const Executable>(std::move(executable));
   model.report.nodes_before = static_cast<int>(CountNodes(graph));
   model.report.passes_ms = passes_ms;

@@ -23,7 +23,7 @@ KernelReport Describe(const TuningTask& task, const BuiltKernel& built, const Ta
           .flops = work.flops,
           .bytes = work.bytes,
           .arithmetic = ArithmeticOf(lowering, schedule, target),
-          .phases = static_cast<int>(built.code->image.launches.size()),
+          .phases = static_cast<int>(built.code->image.phases.size()),
           .recorded_seconds = built.schedule.seconds,
           .reused = built.reused,
           .notes = built.notes};

@@ -28,8 +28,8 @@
 #include "graph/passes/index_checks.h"
 #include "graph/passes/pipeline.h"
 #include "ir/target.h"
-#include "jit/cpu/load.h"
 #include "runtime/executable.h"
+#include "runtime/kernel.h"
 #include "schedule/sketch.h"
 
 namespace tunec {

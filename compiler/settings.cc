@@ -208,9 +208,13 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
   return std::make_shared<const RuleSet>(std::move(rules));
 }
 
+Result<Target> TargetOf(const Settings& settings) {
+  return ParseCpu(settings.cpu, settings.threads);
+}
+
 Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   CompileOptions options;
-  TUNEC_ASSIGN(options.target, ParseCpu(settings.cpu, settings.threads));
+  TUNEC_ASSIGN(options.target, TargetOf(settings));
   options.accuracy = settings.accuracy;
   options.trials = settings.trials;
   options.time_limit_seconds = settings.time_limit_seconds;

@@ -18,6 +18,7 @@
 #include "compiler/compiler.h"
 #include "compiler/open_database.h"
 #include "db/database.h"
+#include "ir/target.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -79,6 +80,8 @@ std::string DescribeAsC(std::span<const Setting> settings);
 
 /// The rules of the files; null without any.
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>& files);
+/// What kernels are compiled for. kInvalidArgument for a processor that is not known.
+Result<Target> TargetOf(const Settings& settings);
 /// What Compile is to be given. Callbacks are the caller's.
 Result<CompileOptions> MakeCompileOptions(const Settings& settings);
 

@@ -4,7 +4,7 @@
 
 #include "compiler/front_end.h"
 #include "compiler/known_trials.h"
-#include "jit/cpu/detect_cpu.h"
+#include "jit/open_device.h"
 
 namespace tunec {
 namespace {

@@ -1,13 +1,67 @@
 #include "jit/open_device.h"
 
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "jit/cpu/cpu_device.h"
 #include "jit/cpu/detect_cpu.h"
+#include "support/check.h"
 
 namespace tunec {
+namespace {
 
-Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool) {
+struct KnownDrivers {
+  std::mutex mutex;
+  std::vector<DeviceDriver> list;  // tunec's own stand here
+
+  std::optional<DeviceDriver> Find(const std::string& kind) const {
+    const auto found = std::ranges::find(list, kind, &DeviceDriver::kind);
+    return found == list.end() ? std::nullopt : std::optional(*found);
+  }
+};
+
+KnownDrivers& Known() {
+  static KnownDrivers known;
+  return known;
+}
+
+Result<DeviceDriver> DriverFor(const Accelerator& device) {
+  KnownDrivers& known = Known();
+  const std::lock_guard lock(known.mutex);
+  if (const auto driver = known.Find(device.kind)) return *driver;
+  return Fail(ErrorCode::kDevice, "this machine has no {} that tunec can drive", device.kind);
+}
+
+}  // namespace
+
+Status CheckRunsHere(const Target& target) {
+  if (!target.device) return CheckHostRuns(target.host);
+  TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
+  return driver.check(*target.device);
+}
+
+Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
+                                           PerfMap perf_map) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  return MakeCpuDevice(pool);
+  if (!target.device) return MakeCpuDevice(pool, perf_map);
+  TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
+  return driver.open(*target.device);
+}
+
+RegisteredDriver::RegisteredDriver(DeviceDriver driver) : kind_(driver.kind) {
+  KnownDrivers& known = Known();
+  const std::lock_guard lock(known.mutex);
+  TUNEC_CHECK(!known.Find(kind_), "two drivers for {}", kind_);
+  known.list.push_back(std::move(driver));
+}
+
+RegisteredDriver::~RegisteredDriver() {
+  KnownDrivers& known = Known();
+  const std::lock_guard lock(known.mutex);
+  std::erase_if(known.list, [&](const DeviceDriver& driver) { return driver.kind == kind_; });
 }
 
 }  // namespace tunec

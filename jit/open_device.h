@@ -1,17 +1,48 @@
-// The device that a target's kernels run on.
+// The device that a target's kernels run on, and whether this machine has it.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "ir/target.h"
 #include "runtime/device.h"
+#include "runtime/kernel.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
 
 namespace tunec {
 
-/// The host on the pool's threads, for targets without a device of their own. The pool outlives
-/// what is returned. kDevice where this machine cannot run code for the target.
-Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool);
+/// Whether OpenDevice finds what the target's kernels run on: kDevice with what this machine lacks.
+/// Compiling for such a target is fine.
+Status CheckRunsHere(const Target& target);
+
+/// The host on the pool's threads, for targets without a device of their own; else that device. The
+/// pool outlives what is returned. `perf_map` is for what is loaded on the host. Errors:
+/// CheckRunsHere's, and what opening the device brings.
+Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
+                                           PerfMap perf_map = PerfMap::kOff);
+
+/// How the devices of one kind are found. May be called from several threads.
+struct DeviceDriver {
+  std::string kind;  // Accelerator::kind
+  /// kDevice, with what is missing, where this machine has no such device.
+  std::function<Status(const Accelerator&)> check;
+  /// Requires: `check` found it.
+  std::function<Result<std::unique_ptr<Device>>(const Accelerator&)> open;
+};
+
+/// Makes a driver known for targets of its kind while this object lives. tunec's own are known
+/// without. Requires: no other one of that kind.
+class RegisteredDriver {
+ public:
+  explicit RegisteredDriver(DeviceDriver driver);
+  ~RegisteredDriver();
+  RegisteredDriver(const RegisteredDriver&) = delete;
+  RegisteredDriver& operator=(const RegisteredDriver&) = delete;
+
+ private:
+  std::string kind_;
+};
 
 }  // namespace tunec

@@ -6,10 +6,7 @@
 namespace tunec {
 namespace {
 
-// Of an artifact's metadata. The format before had counts of multiply-adds besides, which nobody
-// needs to read.
-constexpr int kFormat = 3;
-constexpr int kOldestFormat = 2;
+constexpr int kFormat = 3;  // of an artifact's metadata
 
 }  // namespace
 
@@ -65,7 +62,7 @@ Result<CompiledKernel> FromArtifact(const Artifact& artifact) {
       nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
   // nlohmann's access throws on a missing field and on one of another type.
   try {
-    if (json.is_discarded() || json.at("format") < kOldestFormat || json.at("format") > kFormat) {
+    if (json.is_discarded() || json.at("format") != kFormat) {
       return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");
     }
     return FromJson(json, artifact.object);

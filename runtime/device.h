@@ -1,11 +1,15 @@
-// Where kernels run: memory, loading, launching, timing. The host is a device too, whose memory is
+// Where kernels run: memory, loading, starting, timing. The host is a device too, whose memory is
 // the program's own. One virtual call starts a whole kernel; nothing here is called for an element.
+//
+// An image is loaded once and its code bound to arguments as often as wanted: the tuner binds each
+// candidate once, a model binds the code of equal groups many times.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
+#include "runtime/kernel.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
 
@@ -19,36 +23,58 @@ struct DeviceMemory {
   std::byte* on_host = nullptr;
 };
 
-/// A loaded image on fixed arguments, with its workspace: ready to run as often as wanted. Used by
-/// one thread at a time.
+/// The functions of an image in a device's memory. Immutable: may be bound many times, also while
+/// kernels of it run.
+class DeviceCode {
+ public:
+  virtual ~DeviceCode() = default;
+  /// The same functions for who calls them without a device in between, as an Executable does: then
+  /// a step costs no virtual call. A copy may outlive the code and its device. Null where the host
+  /// cannot call them.
+  virtual const Kernel* OnHost() const { return nullptr; }
+};
+
+/// Loaded code on fixed arguments: ready to run as often as wanted. It keeps its code loaded.
+/// Neither the kernel nor the memory that it was bound to may go before its runs are done: before
+/// Seconds or Device::Synchronize has returned. Used by one thread at a time.
 class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
-  /// Starts all its launches, in order. May return before they are done: what goes wrong in them is
-  /// said by Device::Synchronize. Allocates nothing.
-  virtual void Launch() = 0;
-  /// The seconds that so many times Launch take, one after the other, by the device's own clock.
-  /// Waits for them.
-  virtual double Seconds(int times) = 0;
+  /// Starts the launches of all phases, in order, with all their waves. May return before they are
+  /// done: what goes wrong in them is said by Device::Synchronize. Allocates nothing.
+  virtual void Start() = 0;
+  /// The seconds that so many times Start take, one after the other, by the device's own clock.
+  /// Waits for them. kDevice for what went wrong in them or in what was started before.
+  virtual Result<double> Seconds(int times) = 0;
   /// Fills workspace and scratch with NaN, so that what is read before it is written shows.
+  /// In order, as Start.
   virtual void Poison() = 0;
 };
 
-/// Work is done in the order it was asked for. Used by one thread at a time; outlives its memory
-/// and its kernels.
+/// Work is done in the order it was asked for. After kDevice a device may be of no use any more: a
+/// fault can end all that a process has on it. Used by one thread at a time; outlives its memory,
+/// its code and its kernels.
 class Device {
  public:
   virtual ~Device() = default;
   /// At least 64-byte aligned, not cleared. kResourceLimit without memory.
   virtual Result<DeviceMemory> Allocate(size_t bytes) = 0;
-  /// Copies from the host to the device's memory, and back. Both wait until it is done.
+  /// Copies from the host to the device's memory, and back. Both wait until it is done. kDevice as
+  /// Synchronize.
   virtual Status CopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
-  /// `arguments` are addresses of the device, in the order of the kernel's arguments; what they
-  /// point to outlives the runs. Errors: kParse for bytes of another format or damaged ones,
-  /// kNotFound for a function that they lack, kResourceLimit without memory.
-  virtual Result<std::unique_ptr<DeviceKernel>> Load(const KernelImage& image,
-                                                     std::vector<void*> arguments) = 0;
+  /// Sets each byte.
+  virtual Status Fill(void* to, std::byte value, size_t bytes) = 0;
+  /// Errors: kParse for bytes of another format or damaged ones, kNotFound for a function that they
+  /// lack, kResourceLimit without memory.
+  virtual Result<std::shared_ptr<const DeviceCode>> Load(const KernelImage& image) = 0;
+  /// `arguments` are addresses of the device, in the order of the kernel's arguments. `workspace`
+  /// is one too, of the image's workspace_bytes; null where it wants none. Kernels may share one,
+  /// since they run one after the other. Errors: kResourceLimit without memory for what else the
+  /// kernel needs. Requires: code that this device loaded.
+  virtual Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
+                                                     std::vector<void*> arguments,
+                                                     void* workspace) = 0;
   /// Waits for everything that was started. kDevice for what went wrong since the last time.
   virtual Status Synchronize() = 0;
 };

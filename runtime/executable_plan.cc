@@ -2,9 +2,9 @@
 //  1. sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0,
 //     threads >= 1, alignments of constants are powers of two up to 64;
 //  2. every argument names something that exists, at an offset within it;
-//  3. a step is a kernel, all phases of which have a function and tasks >= 0, or a copy of two
-//     arguments that stays within both, whose ends do not overlap and whose target is writable;
-//     a step without phases and without bytes does nothing;
+//  3. a step is a kernel, all phases of which have tasks >= 0 and, but for a plan with a refusal, a
+//     function, or a copy of two arguments that stays within both, whose ends do not overlap and
+//     whose target is writable; a step without phases and without bytes does nothing;
 //  4. prologue steps name constants only;
 //  5. a constant without data that a step names is named by a prologue step;
 //  6. an index check is of integers that lie within an input, an output or the arena.
@@ -88,7 +88,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
     TUNEC_RETURN_IF_ERROR(VerifyReference(plan, ref, step.copy_bytes));
   if (step.copy_bytes != 0) return VerifyCopy(step, writable);
   for (const KernelPhase& phase : step.kernel.phases)
-    if (phase.function == nullptr || phase.tasks < 0)
+    if ((phase.function == nullptr && !plan.refusal) || phase.tasks < 0)
       return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks and {} function", phase.tasks,
                   phase.function == nullptr ? "no" : "a");
   for (const KernelPhase& phase : step.kernel.phases)

@@ -79,8 +79,8 @@ struct ExecutablePlan {
   /// Intermediate values, one arena per concurrent Run, planned by PlanMemory. Not cleared.
   int64_t arena_bytes = 0;
   int threads = 1;  // of the executable's own pool, when Make is not handed one
-  /// Why this machine cannot run the kernels: then nothing is run, not even the prologue, and
-  /// Run returns this.
+  /// Why this machine cannot run the kernels: then nothing is run, not even the prologue, Run
+  /// returns this, and phases need no functions.
   std::optional<Error> refusal;
 };
 

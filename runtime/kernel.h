@@ -21,11 +21,15 @@ struct KernelPhase {
   int64_t waves = 1;
 };
 
+/// A kernel of the host. Copies share the code.
 struct Kernel {
   std::vector<KernelPhase> phases;
   int64_t workspace_bytes = 0;
   int64_t scratch_bytes = 0;         // per thread
   std::shared_ptr<const void> code;  // dropping the last owner unloads the code
 };
+
+/// Whether functions that are loaded on the host are added to /tmp/perf-PID.map, which perf reads.
+enum class PerfMap { kOff, kOn };
 
 }  // namespace tunec

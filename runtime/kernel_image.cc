@@ -10,7 +10,6 @@ namespace tunec {
 namespace {
 
 constexpr std::string_view kHeader = "tunec-object 3 ";
-constexpr std::string_view kHeaderBefore = "tunec-object 2 ";
 
 /// Takes text up to `end` off the front; nothing when `end` does not occur.
 std::optional<std::string_view> Take(std::string_view& text, char end) {
@@ -51,15 +50,15 @@ class Reader {
 // Products of these stay within 64 bits.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
-bool IsSound(const KernelLaunch& launch) {
+bool IsSound(const PhaseLaunch& launch) {
   if (launch.grid[1] > kMostBlocks || launch.grid[2] > kMostBlocks) return false;
   const int64_t across = launch.grid[1] * launch.grid[2];
   if (across > 0 && launch.grid[0] > std::numeric_limits<int64_t>::max() / across) return false;
   return launch.waves >= 1 && launch.Blocks() % launch.waves == 0;
 }
 
-KernelLaunch TakeLaunch(Reader& reader) {
-  KernelLaunch launch;
+PhaseLaunch TakeLaunch(Reader& reader) {
+  PhaseLaunch launch;
   for (int64_t& blocks : launch.grid) blocks = reader.Number(' ');
   for (int64_t& threads : launch.block) threads = reader.Number(' ');
   launch.waves = reader.Number(' ');
@@ -69,20 +68,12 @@ KernelLaunch TakeLaunch(Reader& reader) {
   return launch;
 }
 
-KernelLaunch TakeLaunchOfVersion2(Reader& reader) {
-  KernelLaunch launch;
-  launch.grid[0] = reader.Number(' ');
-  launch.waves = reader.Number(' ');
-  launch.symbol = reader.Word('\n');
-  return launch;
-}
-
 }  // namespace
 
 std::string Serialize(const KernelImage& image) {
   std::string text = fmt::format("{}{} {} {} {} {}\n", kHeader, image.format, image.workspace_bytes,
-                                 image.scratch_bytes, image.launches.size(), image.bytes.size());
-  for (const KernelLaunch& launch : image.launches) {
+                                 image.scratch_bytes, image.phases.size(), image.bytes.size());
+  for (const PhaseLaunch& launch : image.phases) {
     for (const int64_t blocks : launch.grid) text += fmt::format("{} ", blocks);
     for (const int64_t threads : launch.block) text += fmt::format("{} ", threads);
     text += fmt::format("{} {} {} {}\n", launch.waves, launch.shared_bytes, launch.registers,
@@ -93,19 +84,17 @@ std::string Serialize(const KernelImage& image) {
 
 Result<KernelImage> ParseKernelImage(std::string_view text) {
   const auto damaged = [] { return Fail(ErrorCode::kParse, "damaged object code"); };
-  const bool older = text.starts_with(kHeaderBefore);
-  if (!older && !text.starts_with(kHeader))
-    return Fail(ErrorCode::kParse, "no object code of version 2 or 3");
+  if (!text.starts_with(kHeader)) return Fail(ErrorCode::kParse, "no object code of version 3");
   Reader reader(text.substr(kHeader.size()));
   KernelImage image;
-  if (!older) image.format = reader.Word(' ');
+  image.format = reader.Word(' ');
   image.workspace_bytes = reader.Number(' ');
   image.scratch_bytes = reader.Number(' ');
-  const int64_t launches = reader.Number(' ');
+  const int64_t phases = reader.Number(' ');
   const int64_t size = reader.Number('\n');
-  for (int64_t i = 0; i < launches && reader.ok(); ++i) {
-    image.launches.push_back(older ? TakeLaunchOfVersion2(reader) : TakeLaunch(reader));
-    if (!IsSound(image.launches.back())) return damaged();
+  for (int64_t i = 0; i < phases && reader.ok(); ++i) {
+    image.phases.push_back(TakeLaunch(reader));
+    if (!IsSound(image.phases.back())) return damaged();
   }
   if (!reader.ok() || static_cast<int64_t>(reader.rest().size()) != size) return damaged();
   image.bytes = reader.rest();

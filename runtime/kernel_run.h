@@ -13,12 +13,14 @@
 
 namespace tunec {
 
-/// A kernel with its workspace and scratch, on fixed arguments. Used by one thread at a time.
+/// A kernel with its scratch, on fixed arguments. Used by one thread at a time.
 class KernelRun {
  public:
   /// `arguments` are base addresses in the order of the kernel's arguments; what they point to
-  /// outlives the runs. Errors: kResourceLimit without memory.
-  static Result<KernelRun> Make(Kernel kernel, std::vector<void*> arguments, int threads);
+  /// outlives the runs. `workspace`: of kernel.workspace_bytes, likewise; null: one of its own.
+  /// Errors: kResourceLimit without memory.
+  static Result<KernelRun> Make(Kernel kernel, std::vector<void*> arguments, int threads,
+                                void* workspace = nullptr);
 
   /// Fills workspace and scratch with NaN, so that what is read before it is written shows.
   void Poison();
@@ -31,7 +33,8 @@ class KernelRun {
 
   Kernel kernel_;
   std::vector<void*> arguments_;  // a moved vector keeps its elements where they are
-  Buffer workspace_;
+  Buffer own_workspace_;          // empty where it was handed one
+  void* workspace_ = nullptr;
   Buffer scratch_;
   std::unique_ptr<KernelCalls> calls_;
   std::span<const ParallelPhase> phases_;  // of calls_

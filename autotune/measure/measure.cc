@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "autotune/judge/check.h"
-#include "autotune/judge/guarded_buffer.h"
+#include "autotune/judge/guarded_memory.h"
 #include "autotune/judge/oracle.h"
-#include "ir/array_storage.h"
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
+#include "kernel/device_arrays.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
@@ -19,6 +19,7 @@ namespace {
 TrialStatus StatusOf(ErrorCode code) {
   if (code == ErrorCode::kIllegalSchedule) return TrialStatus::kIllegal;
   if (code == ErrorCode::kWrongResult) return TrialStatus::kWrongResult;
+  if (code == ErrorCode::kDevice) return TrialStatus::kCrashed;
   return TrialStatus::kCompileError;
 }
 
@@ -26,20 +27,22 @@ Measurement FailedBy(const Error& error) {
   return {.status = StatusOf(error.code), .message = error.message};
 }
 
-using Storage = std::map<std::string, std::shared_ptr<GuardedBuffer>>;
+using Storage = std::map<std::string, GuardedMemory>;  // by argument name
 
-Result<std::shared_ptr<GuardedBuffer>> AllocatePoisoned(size_t bytes) {
-  TUNEC_ASSIGN(GuardedBuffer buffer, GuardedBuffer::Allocate(bytes));
-  // Padding that a layout adds holds NaN: a kernel may load it, but not use it.
-  buffer.Poison();
-  return std::make_shared<GuardedBuffer>(std::move(buffer));
+// Padding that a packing leaves holds NaN: a kernel may load it, but not use it.
+Result<GuardedMemory> AllocatePoisoned(Device& device, size_t bytes) {
+  TUNEC_ASSIGN(GuardedMemory memory, GuardedMemory::Allocate(device, bytes));
+  TUNEC_RETURN_IF_ERROR(memory.Poison());
+  return memory;
 }
 
 Result<void*> AddressOf(const std::string& argument, const Storage& storage,
                         const Storage& packed) {
-  if (const auto own = packed.find(argument); own != packed.end()) return own->second->data();
+  if (const auto own = packed.find(argument); own != packed.end()) {
+    return own->second.data().address;
+  }
   if (const auto found = storage.find(argument); found != storage.end()) {
-    return found->second->data();
+    return found->second.data().address;
   }
   return Fail(ErrorCode::kInternal, "the kernel has an argument {} that the workload lacks",
               argument);
@@ -50,7 +53,6 @@ Result<void*> AddressOf(const std::string& argument, const Storage& storage,
 struct CompiledCandidate::Impl {
   std::optional<Measurement> failure;
   CompiledKernel kernel;
-  std::string schedule;  // its text
   double compile_ms = 0;
 };
 
@@ -60,9 +62,10 @@ CompiledCandidate& CompiledCandidate::operator=(CompiledCandidate&&) noexcept = 
 CompiledCandidate::~CompiledCandidate() = default;
 const std::optional<Measurement>& CompiledCandidate::failure() const { return impl_->failure; }
 
-// A candidate that is ready to run.
+// A candidate that is ready to run. Goes in the order in which it may: the kernel first.
 struct LoadedCandidate {
   Storage packed;
+  DeviceMemory workspace;
   std::unique_ptr<DeviceKernel> kernel;
 };
 
@@ -75,16 +78,18 @@ struct Workbench::Impl {
   Workload workload;
   std::unique_ptr<Device> device;
   Oracle oracle;
-  Storage storage;              // by argument name; the host's memory, which its kernels run on
+  Storage storage;
   std::vector<Tensor> outputs;  // of the default lowering
-  CandidateHooks hooks;
+  CandidateHook hook;
 
   Status AllocateStorage();
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
   Result<Storage> Pack(const std::vector<CompiledPrepack>& prepacks);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
-  CheckedRun Check(LoadedCandidate& candidate);
-  std::string OverrunBuffer() const;
+  Result<CheckedRun> Check(LoadedCandidate& candidate);
+  Result<std::string> Overrun() const;
+  Result<Measurement> Measure(const CompiledCandidate::Impl& candidate, std::optional<double> best,
+                              const TimingPolicy& policy);
 };
 
 Status Workbench::Impl::AllocateStorage() {
@@ -93,29 +98,26 @@ Status Workbench::Impl::AllocateStorage() {
     const bool output = tensor.role == TensorRole::kOutput;
     const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
     if (!output && !argument) continue;
-    TUNEC_ASSIGN(storage[tensor.name], AllocatePoisoned(static_cast<size_t>(StorageBytes(tensor))));
+    TUNEC_ASSIGN(GuardedMemory memory,
+                 GuardedMemory::Allocate(*device, static_cast<size_t>(StorageBytes(tensor))));
     if (output) outputs.push_back(tensor);
-    if (argument) ToStorage(tensor, oracle.arguments[next++], storage[tensor.name]->data());
+    if (argument) {
+      TUNEC_RETURN_IF_ERROR(WriteArray(*device, memory.data(), tensor, oracle.arguments[next++]));
+    }
+    storage.emplace(tensor.name, std::move(memory));
   }
   return {};
 }
 
 Status Workbench::Impl::CompileInto(const CandidateRequest& request,
                                     CompiledCandidate::Impl& candidate) const {
-  if (hooks.before_compiling) hooks.before_compiling(request.schedule);
+  KernelOptions options{.target = workload.target,
+                        .loops = {.rounding = RoundingFreedomFor(workload.accuracy)}};
+  if (hook) hook(options.loops, request.schedule);
   TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(request.schedule, "candidate"));
   const Compute* compute = FindLowering(workload.lowerings, schedule.lowering);
   if (compute == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
-  }
-  KernelOptions options{.target = workload.target,
-                        .loops = {.rounding = RoundingFreedomFor(workload.accuracy)}};
-  if (hooks.change_loops) {
-    options.loops.plant = [&](const StageRecord& record, const MutableStageProduct& product) {
-      if (record.stage != "emit" || record.name != compute->name) return;
-      LoopNest& nest = *std::get<LoopNest*>(product);
-      nest = hooks.change_loops(std::move(nest), request.schedule);
-    };
   }
   TUNEC_ASSIGN(candidate.kernel, CompileKernel(*compute, schedule, options));
   return {};
@@ -124,12 +126,16 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
 Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepacks) {
   Storage packed;
   for (const CompiledPrepack& prepack : prepacks) {
-    std::shared_ptr<GuardedBuffer>& result = packed[prepack.packed];
-    TUNEC_ASSIGN(result, AllocatePoisoned(static_cast<size_t>(prepack.packed_bytes)));
     TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
-    TUNEC_ASSIGN(const auto pack, device->Load(prepack.image, {weight, result->data()}));
-    pack->Launch();
+    TUNEC_ASSIGN(GuardedMemory result,
+                 AllocatePoisoned(*device, static_cast<size_t>(prepack.packed_bytes)));
+    TUNEC_ASSIGN(const DeviceMemory workspace, AllocateWorkspace(*device, prepack.image));
+    TUNEC_ASSIGN(auto code, device->Load(prepack.image));
+    TUNEC_ASSIGN(const auto pack,
+                 device->Bind(std::move(code), {weight, result.data().address}, workspace.address));
+    pack->Start();
     TUNEC_RETURN_IF_ERROR(device->Synchronize());
+    packed.emplace(prepack.packed, std::move(result));
   }
   return packed;
 }
@@ -142,35 +148,58 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
     TUNEC_ASSIGN(void* const address, AddressOf(argument, storage, packed));
     addresses.push_back(address);
   }
-  TUNEC_ASSIGN(auto loaded, device->Load(kernel.image, std::move(addresses)));
-  return LoadedCandidate{std::move(packed), std::move(loaded)};
+  TUNEC_ASSIGN(DeviceMemory workspace, AllocateWorkspace(*device, kernel.image));
+  TUNEC_ASSIGN(auto code, device->Load(kernel.image));
+  TUNEC_ASSIGN(auto bound, device->Bind(std::move(code), std::move(addresses), workspace.address));
+  return LoadedCandidate{std::move(packed), std::move(workspace), std::move(bound)};
 }
 
-std::string Workbench::Impl::OverrunBuffer() const {
-  for (const auto& [name, buffer] : storage) {
-    if (const ptrdiff_t distance = buffer->Overrun(); distance != 0) {
+// What the guards tell; empty where nobody wrote them.
+Result<std::string> Workbench::Impl::Overrun() const {
+  for (const auto& [name, memory] : storage) {
+    TUNEC_ASSIGN(const ptrdiff_t distance, memory.Overrun());
+    if (distance != 0) {
       return fmt::format("wrote {} bytes {} {}", std::abs(distance),
                          distance < 0 ? "before" : "beyond", name);
     }
   }
-  return {};
+  return std::string();
 }
 
-CheckedRun Workbench::Impl::Check(LoadedCandidate& candidate) {
-  for (const Tensor& tensor : outputs) storage.at(tensor.name)->Poison();
+Result<CheckedRun> Workbench::Impl::Check(LoadedCandidate& candidate) {
+  for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Poison());
   candidate.kernel->Poison();
-  const double seconds = candidate.kernel->Seconds(1);
-  if (const Status ran = device->Synchronize(); !ran) {
-    return {{.problem = ran.error().message}, seconds};
-  }
-  if (std::string overrun = OverrunBuffer(); !overrun.empty()) {
-    return {{.problem = overrun}, seconds};
-  }
+  TUNEC_ASSIGN(const double seconds, candidate.kernel->Seconds(1));
+  TUNEC_ASSIGN(std::string overrun, Overrun());
+  if (!overrun.empty()) return CheckedRun{{.problem = std::move(overrun)}, seconds};
   std::vector<Array> actual;
   for (const Tensor& tensor : outputs) {
-    actual.push_back(FromStorage(tensor, storage.at(tensor.name)->data()));
+    TUNEC_ASSIGN(Array array, ReadArray(*device, storage.at(tensor.name).data(), tensor));
+    actual.push_back(std::move(array));
   }
-  return {JudgeOutputs(actual, oracle.judges), seconds};
+  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+}
+
+Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
+                                             std::optional<double> best,
+                                             const TimingPolicy& policy) {
+  Measurement result;
+  Stopwatch watch;
+  TUNEC_ASSIGN(LoadedCandidate loaded, Load(candidate));
+  TUNEC_ASSIGN(const CheckedRun checked, Check(loaded));
+  result.accuracy_error = checked.verdict.e;
+  result.check_ms = watch.Lap();
+  if (!checked.verdict.problem.empty()) {
+    result.status = TrialStatus::kWrongResult;
+    result.message = checked.verdict.problem;
+    result.samples = {checked.seconds};
+    return result;
+  }
+  const auto run = [&](int times) { return loaded.kernel->Seconds(times); };
+  TUNEC_ASSIGN(result.samples, TimeRuns(run, best, policy, SteadyClock(), checked.seconds));
+  result.measure_ms = watch.Lap();
+  result.artifact = ToArtifact(candidate.kernel);
+  return result;
 }
 
 Workbench::Workbench(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -181,21 +210,21 @@ const Workload& Workbench::workload() const { return impl_->workload; }
 
 size_t Workbench::Bytes() const {
   size_t bytes = 0;
-  for (const auto& [name, buffer] : impl_->storage) bytes += buffer->size();
+  for (const auto& [name, memory] : impl_->storage) bytes += memory.size();
   for (const OutputJudge& judge : impl_->oracle.judges) {
     bytes += judge.expected.bytes() + judge.sequential.bytes() + judge.bounds.bytes();
   }
   return bytes;
 }
 
-Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHooks hooks) {
+Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook) {
   TUNEC_ASSIGN(auto device, OpenDevice(workload.target, pool));
   if (workload.lowerings.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the workload has no lowering");
   }
   auto impl = std::make_unique<Impl>();
   impl->device = std::move(device);
-  impl->hooks = std::move(hooks);
+  impl->hook = std::move(hook);
   TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
                                            workload.seed, workload.target, pool));
   impl->workload = std::move(workload);
@@ -207,7 +236,6 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
 CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
   CompiledCandidate candidate;
   Stopwatch watch;
-  candidate.impl_->schedule = request.schedule;
   try {
     const Status status = impl_->CompileInto(request, *candidate.impl_);
     if (!status) candidate.impl_->failure = FailedBy(status.error());
@@ -223,32 +251,14 @@ CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
 Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double> best,
                                const TimingPolicy& policy) {
   if (candidate.failure()) return *candidate.failure();
-  Measurement result{.compile_ms = candidate.impl_->compile_ms};
-  Stopwatch watch;
-  Result<LoadedCandidate> loaded = impl_->Load(*candidate.impl_);
-  if (!loaded) {
-    Measurement failed = FailedBy(loaded.error());
-    if (loaded.error().code == ErrorCode::kResourceLimit) {
-      failed.status = TrialStatus::kOutOfMemory;
-    }
-    failed.compile_ms = result.compile_ms;
-    return failed;
+  Result<Measurement> result = impl_->Measure(*candidate.impl_, best, policy);
+  if (!result) {
+    const bool no_memory = result.error().code == ErrorCode::kResourceLimit;
+    result = FailedBy(result.error());
+    if (no_memory) result->status = TrialStatus::kOutOfMemory;
   }
-  const auto [verdict, run_seconds] = impl_->Check(*loaded);
-  result.accuracy_error = verdict.e;
-  result.check_ms = watch.Lap();
-  if (!verdict.problem.empty()) {
-    result.status = TrialStatus::kWrongResult;
-    result.message = verdict.problem;
-    result.samples = {run_seconds};
-    return result;
-  }
-  if (impl_->hooks.before_timing) impl_->hooks.before_timing(candidate.impl_->schedule);
-  const auto run = [&](int times) { return loaded->kernel->Seconds(times); };
-  result.samples = TimeRuns(run, best, policy, SteadyClock(), run_seconds);
-  result.measure_ms = watch.Lap();
-  result.artifact = ToArtifact(candidate.impl_->kernel);
-  return result;
+  result->compile_ms = candidate.impl_->compile_ms;
+  return *std::move(result);
 }
 
 std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candidates, int rounds,
@@ -272,7 +282,13 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
       // The run before was another kernel: its first sample warms up.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;
-      results[i].samples.push_back(TimeRuns(run, std::nullopt, once, clock).back());
+      const auto samples = TimeRuns(run, std::nullopt, once, clock);
+      if (samples) {
+        results[i].samples.push_back(samples->back());
+        continue;
+      }
+      results[i] = FailedBy(samples.error());
+      loaded[i].reset();
     }
   }
   return results;

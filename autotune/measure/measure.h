@@ -12,19 +12,16 @@
 
 #include "autotune/measure/measure_time.h"
 #include "autotune/measure/measurement.h"
-#include "ir/loop_nest.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
 
 namespace tunec {
 
-/// Tests only: faults in the way of a candidate, which its schedule's text says. All may be empty.
-struct CandidateHooks {
-  std::function<void(std::string_view schedule)> before_compiling = {};
-  /// What becomes of the loops that were proven legal and verified.
-  std::function<LoopNest(LoopNest nest, std::string_view schedule)> change_loops = {};
-  std::function<void(std::string_view schedule)> before_timing = {};
-};
+struct LoopPipelineOptions;
+
+/// Tests only: called before a candidate is compiled, with the text of its schedule. It may put
+/// faults in the candidate's way (LoopPipelineOptions::plant). From several threads; may be empty.
+using CandidateHook = std::function<void(LoopPipelineOptions&, std::string_view schedule)>;
 
 /// A candidate after compilation, or the reason why there is none. Moves only.
 class CompiledCandidate {
@@ -46,7 +43,7 @@ class CompiledCandidate {
 class Workbench {
  public:
   /// Computes the oracle. The pool must outlive the workbench. Errors: see ComputeOracle.
-  static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHooks hooks = {});
+  static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {});
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;
   ~Workbench();
@@ -57,11 +54,12 @@ class Workbench {
 
   /// Thread-safe. Never fails: an error is in the candidate.
   CompiledCandidate Compile(const CandidateRequest& request) const;
-  /// Checks, then times. One at a time. `best`: the fastest time known, for the race.
+  /// Checks, then times. One at a time. `best`: the fastest time known, for the race. kCrashed for
+  /// a candidate at which the device failed; after that the workbench is of no more use.
   Measurement Measure(CompiledCandidate candidate, std::optional<double> best,
                       const TimingPolicy& policy = {});
   /// Times candidates in turns, `rounds` samples each, so that drift meets all alike. Nothing is
-  /// checked: they were checked when first measured.
+  /// checked: they were checked when first measured. kCrashed as of Measure.
   std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,
                                   const TimingPolicy& policy = {});
 

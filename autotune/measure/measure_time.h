@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "support/error.h"
+
 namespace tunec {
 
 /// Seconds since some fixed moment.
@@ -21,17 +23,19 @@ struct TimingPolicy {
   double race_factor = 2;         // a candidate slower than so many times the best stops
 };
 
-/// The seconds that so many runs of a kernel take, one after the other.
-using TimeOf = std::function<double(int runs)>;
+/// The seconds that so many runs of a kernel take, one after the other; an error where one of them
+/// failed.
+using TimeOf = std::function<Result<double>(int runs)>;
 
 /// Seconds of one run, one entry per sample in the order taken. The first runs only warm up.
 /// `clock` is for the budget.
 /// `best`: the fastest known; a candidate whose first sample is over race_factor times that has
 /// one sample only.
 /// `before`: the seconds of a run just before, when there was one; it may decide the race alone.
-std::vector<double> TimeRuns(const TimeOf& time_of, std::optional<double> best,
-                             const TimingPolicy& policy, const Clock& clock,
-                             std::optional<double> before = std::nullopt);
+/// Errors: the first that `time_of` returns.
+Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
+                                     const TimingPolicy& policy, const Clock& clock,
+                                     std::optional<double> before = std::nullopt);
 
 /// The runs that make up one sample of a kernel that takes `seconds`.
 int RunsPerSample(double seconds, const TimingPolicy& policy);

@@ -20,19 +20,27 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Workers run code of the host alone: of a device nothing but its kind goes over, for the refusal.
+Json ToJson(const Accelerator& device) {
+  return {{"name", device.name},
+          {"features", device.features},
+          {"processors", device.processors},
+          {"shared_bytes", device.shared_bytes}};
+}
+
 Json ToJson(const Target& target) {
   const Host& host = target.host;
-  return {{"kind", target.Kind()},
-          {"cpu", host.cpu},
-          {"features", host.features},
-          {"vector_bits", host.vector_bits},
-          {"vector_registers", host.vector_registers},
-          {"l1", host.l1_bytes},
-          {"l2", host.l2_bytes},
-          {"l3", host.l3_bytes},
-          {"cores", host.cores},
-          {"threads", host.threads}};
+  Json json = {{"kind", target.Kind()},
+               {"cpu", host.cpu},
+               {"features", host.features},
+               {"vector_bits", host.vector_bits},
+               {"vector_registers", host.vector_registers},
+               {"l1", host.l1_bytes},
+               {"l2", host.l2_bytes},
+               {"l3", host.l3_bytes},
+               {"cores", host.cores},
+               {"threads", host.threads}};
+  if (target.device) json["device"] = ToJson(*target.device);
+  return json;
 }
 
 // nlohmann's conversions to integers wrap and truncate in silence.
@@ -51,12 +59,30 @@ Status Get(const Json& json, const char* name, Integer least, Integer most, Inte
 
 constexpr int64_t kMostCacheBytes = int64_t{1} << 44;
 constexpr int kMostThreads = 4096;
+constexpr int kMostProcessors = 1 << 16;
+
+Result<Accelerator> AcceleratorFrom(const Json& json, std::string kind) {
+  if (kind.empty() || kind == Target().Kind()) {
+    return Fail(ErrorCode::kInvalidArgument, "target kind '{}' has a device", kind);
+  }
+  Accelerator device{.kind = std::move(kind)};
+  json.at("name").get_to(device.name);
+  json.at("features").get_to(device.features);
+  TUNEC_RETURN_IF_ERROR(Get(json, "processors", 1, kMostProcessors, device.processors));
+  TUNEC_RETURN_IF_ERROR(
+      Get<int64_t>(json, "shared_bytes", 0, kMostCacheBytes, device.shared_bytes));
+  return device;
+}
 
 Result<Target> TargetFrom(const Json& json) {
   Target target;
   Host& host = target.host;
-  if (const std::string kind = json.at("kind").get<std::string>(); kind != target.Kind()) {
-    return Fail(ErrorCode::kInvalidArgument, "target kind '{}', wanted '{}'", kind, target.Kind());
+  const std::string kind = json.at("kind").get<std::string>();
+  if (json.contains("device")) {
+    TUNEC_ASSIGN(target.device, AcceleratorFrom(json.at("device"), kind));
+  } else if (kind != target.Kind()) {
+    return Fail(ErrorCode::kInvalidArgument, "target kind '{}' without a device, wanted '{}'", kind,
+                target.Kind());
   }
   json.at("cpu").get_to(host.cpu);
   json.at("features").get_to(host.features);

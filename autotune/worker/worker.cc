@@ -18,7 +18,7 @@
 
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"
-#include "jit/cpu/detect_cpu.h"
+#include "jit/open_device.h"
 
 namespace tunec {
 namespace {
@@ -36,7 +36,7 @@ struct KeptBench {
 
 class Server {
  public:
-  Server(int socket, const CandidateHooks& hooks) : socket_(socket), hooks_(hooks) {}
+  Server(int socket, const CandidateHook& hook) : socket_(socket), hook_(hook) {}
 
   Status Serve() {
     FrameReader reader;
@@ -49,6 +49,7 @@ class Server {
         } else {
           Send(FailedEvent{text.error()});
         }
+        if (device_lost_) return {};
         Send(DoneEvent{});
         if (gone_) return {};
         continue;
@@ -122,7 +123,7 @@ class Server {
 
   Result<Workbench> Prepared(const Workload& workload) {
     try {
-      return Workbench::Make(workload, *pool_, hooks_);
+      return Workbench::Make(workload, *pool_, hook_);
     } catch (const std::bad_alloc&) {
       return Fail(ErrorCode::kResourceLimit, "no memory for the workload's reference");
     }
@@ -141,10 +142,12 @@ class Server {
 
   void Measure(const MeasureRequest& request) {
     std::vector<CompiledCandidate> compiled = CompileAll(request.candidates);
-    for (size_t i = 0; i < compiled.size() && !gone_; ++i) {
+    for (size_t i = 0; i < compiled.size() && !gone_ && !device_lost_; ++i) {
       if (compiled[i].failure()) continue;
       Send(StartedEvent{i, Stage::kMeasure});
-      Send(FinishedEvent{i, MeasureOne(std::move(compiled[i]), request.best_seconds)});
+      const Measurement measured = MeasureOne(std::move(compiled[i]), request.best_seconds);
+      device_lost_ = measured.status == TrialStatus::kCrashed;
+      Send(FinishedEvent{i, measured});
     }
   }
 
@@ -165,6 +168,7 @@ class Server {
     const std::vector<Measurement> timed = Bench().Retime(std::move(compiled), request.rounds);
     for (size_t i = 0; i < timed.size(); ++i) {
       if (!sent[i]) Send(FinishedEvent{i, timed[i]});
+      device_lost_ |= timed[i].status == TrialStatus::kCrashed;
     }
   }
 
@@ -193,12 +197,13 @@ class Server {
   }
 
   int socket_;
-  const CandidateHooks& hooks_;
+  const CandidateHook& hook_;
   std::mutex mutex_;  // guards writing to the socket
   std::atomic<bool> gone_ = false;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<KeptBench> benches_;  // the current one first; after the pool they run on
   bool prepared_ = false;           // the last Prepare succeeded
+  bool device_lost_ = false;        // a candidate failed on it, and the next ones would
 };
 
 int64_t NumberAfter(std::span<const std::string_view> words, std::string_view option) {
@@ -232,14 +237,12 @@ void Confine(int64_t memory_bytes, int64_t parent) {
 
 }  // namespace
 
-Status ServeRequests(int socket, const CandidateHooks& hooks) {
-  return Server(socket, hooks).Serve();
-}
+Status ServeRequests(int socket, const CandidateHook& hook) { return Server(socket, hook).Serve(); }
 
-Status ServeTuner(std::span<const std::string_view> arguments, const CandidateHooks& hooks) {
+Status ServeTuner(std::span<const std::string_view> arguments, const CandidateHook& hook) {
   Confine(NumberAfter(arguments, "--memory"), NumberAfter(arguments, "--parent"));
   constexpr int kSocket = 0;
-  return ServeRequests(kSocket, hooks);
+  return ServeRequests(kSocket, hook);
 }
 
 }  // namespace tunec

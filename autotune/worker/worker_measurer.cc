@@ -3,6 +3,7 @@
 //   - a deadline passes: it is killed, the candidate of that deadline has timed out;
 //   - it dies with one candidate in flight: that one crashed;
 //   - it dies with several in flight: all of them are suspects and repeated alone.
+// It may also end by itself with none in flight, after a candidate at which its device failed.
 // All others without a result are sent again to a new worker.
 #include "autotune/worker/worker_measurer.h"
 
@@ -75,7 +76,7 @@ class WorkerMeasurer : public Measurer {
   };
 
   // One request for candidates that are open, and what its end means for them. False when the
-  // worker died with nothing in flight.
+  // worker died with nothing in flight and nothing done.
   Result<bool> Round(std::span<const CandidateRequest> candidates,
                      std::optional<double> best_seconds, const OnMeasured& on_measured,
                      Open& open) {
@@ -96,7 +97,8 @@ class WorkerMeasurer : public Measurer {
     }
     bool progress = true;
     if (outcome != Outcome::kDone) {
-      TUNEC_ASSIGN(progress, Blame(outcome, ids, report, open.alone));
+      TUNEC_ASSIGN(const bool blamed, Blame(outcome, ids, report, open.alone));
+      progress = blamed || !finished.empty();
     }
     std::erase_if(open.alone, [&](size_t id) { return finished.contains(id); });
     std::erase_if(open.together, [&](size_t id) {

@@ -9,7 +9,7 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "jit/cpu/load.h"
+#include "jit/open_device.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -18,18 +18,20 @@ namespace {
 class Assembler {
  public:
   Assembler(const FrontReport& front, const std::vector<GroupKernel>& groups,
-            const CompileOptions& options)
+            const CompileOptions& options, ThreadPool& pool)
       : front_(front),
         graph_(front.graph),
         groups_(groups),
         views_(front.fusion.views),
-        options_(options) {
+        options_(options),
+        pool_(pool) {
     for (const StorageView& view : views_) view_of_.emplace(view.value, &view);
   }
 
   Result<ExecutablePlan> Run();
 
  private:
+  Status OpenTarget();
   void AddInterface();
   void PlaceValues();
   Status AddStep(const GroupKernel& group);
@@ -45,6 +47,8 @@ class Assembler {
   const std::vector<GroupKernel>& groups_;
   const std::vector<StorageView>& views_;
   const CompileOptions& options_;
+  ThreadPool& pool_;
+  std::unique_ptr<Device> device_;  // null where this machine cannot run the kernels
   ExecutablePlan plan_;
   std::map<ValueId, const StorageView*> view_of_;
   std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
@@ -52,6 +56,15 @@ class Assembler {
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
   std::map<const KernelImage*, Kernel> kernels_;
 };
+
+Status Assembler::OpenTarget() {
+  if (const Status runs = CheckRunsHere(options_.target); !runs) {
+    plan_.refusal = runs.error();
+    return {};
+  }
+  TUNEC_ASSIGN(device_, OpenDevice(options_.target, pool_, options_.perf_map));
+  return {};
+}
 
 void Assembler::AddInterface() {
   for (const ValueId input : graph_.inputs()) {
@@ -116,12 +129,27 @@ ValueRef Assembler::RefOf(ValueId value) {
   return ValueRef::Constant(ConstantIndex(value));
 }
 
-// Steps that share code share one loaded kernel.
+// For plans that are refused: nobody calls it.
+Kernel WithoutFunctions(const KernelImage& image) {
+  Kernel kernel{.workspace_bytes = image.workspace_bytes, .scratch_bytes = image.scratch_bytes};
+  for (const PhaseLaunch& phase : image.phases)
+    kernel.phases.push_back({.tasks = phase.Blocks(), .waves = phase.waves});
+  return kernel;
+}
+
+// Steps that share code share one loaded kernel. It comes from the device that a tuner would
+// measure it on; a step then calls it without a device in between.
 Result<Kernel> Assembler::Load(const KernelImage& image) {
   const auto found = kernels_.find(&image);
   if (found != kernels_.end()) return found->second;
-  TUNEC_ASSIGN(Kernel kernel, LoadKernel(image, options_.perf_map));
-  return kernels_[&image] = std::move(kernel);
+  if (device_ == nullptr) return kernels_[&image] = WithoutFunctions(image);
+  TUNEC_ASSIGN(const auto code, device_->Load(image));
+  const Kernel* const kernel = code->OnHost();
+  if (kernel == nullptr) {
+    return Fail(ErrorCode::kUnsupported, "an executable cannot run kernels of {} yet",
+                options_.target.Kind());
+  }
+  return kernels_[&image] = *kernel;
 }
 
 Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId weight) {
@@ -197,6 +225,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
 
 Result<ExecutablePlan> Assembler::Run() {
   plan_.threads = options_.target.host.threads;
+  TUNEC_RETURN_IF_ERROR(OpenTarget());
   AddInterface();
   PlaceValues();
   for (const GroupKernel& group : groups_) TUNEC_RETURN_IF_ERROR(AddStep(group));
@@ -220,8 +249,8 @@ std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& 
 }
 
 Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
-                                const CompileOptions& options) {
-  return Assembler(front, groups, options).Run();
+                                const CompileOptions& options, ThreadPool& pool) {
+  return Assembler(front, groups, options, pool).Run();
 }
 
 }  // namespace tunec

@@ -9,6 +9,7 @@
 #include "compiler/compiler.h"
 #include "compiler/kernel_build.h"
 #include "compiler/tasks.h"
+#include "runtime/thread_pool.h"
 
 namespace tunec {
 
@@ -24,9 +25,11 @@ struct GroupKernel {
 std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
                                          const std::vector<BuiltKernel>& kernels);
 
-/// Loads the code and lays out the memory. `groups` are in an order that respects data flow. An
-/// error for indices that turned out to be constants out of range.
+/// Loads the code and lays out the memory. `groups` are in an order that respects data flow. `pool`
+/// is the one that the executable will run on. Where this machine cannot run the target's kernels,
+/// nothing is loaded, and the plan has a refusal. Errors: indices that turned out to be constants
+/// out of range; kUnsupported for kernels that the host cannot call.
 Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
-                                const CompileOptions& options);
+                                const CompileOptions& options, ThreadPool& pool);
 
 }  // namespace tunec

@@ -6,19 +6,29 @@
 #include "jit/cpu/load.h"
 #include "runtime/buffer.h"
 #include "runtime/kernel_run.h"
+#include "support/check.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
 namespace {
 
+class CpuCode final : public DeviceCode {
+ public:
+  explicit CpuCode(Kernel kernel) : kernel_(std::move(kernel)) {}
+  const Kernel* OnHost() const override { return &kernel_; }
+
+ private:
+  Kernel kernel_;
+};
+
 class CpuKernel final : public DeviceKernel {
  public:
   CpuKernel(KernelRun run, ThreadPool& pool) : run_(std::move(run)), pool_(pool) {}
 
-  void Launch() override { run_.Run(pool_); }
-  double Seconds(int times) override {
+  void Start() override { run_.Run(pool_); }
+  Result<double> Seconds(int times) override {
     const Stopwatch watch;
-    for (int i = 0; i < times; ++i) Launch();
+    for (int i = 0; i < times; ++i) Start();
     return watch.Milliseconds() / 1e3;
   }
   void Poison() override { run_.Poison(); }
@@ -30,7 +40,7 @@ class CpuKernel final : public DeviceKernel {
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(ThreadPool& pool) : pool_(pool) {}
+  CpuDevice(ThreadPool& pool, PerfMap perf_map) : pool_(pool), perf_map_(perf_map) {}
 
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
@@ -44,23 +54,34 @@ class CpuDevice final : public Device {
   Status CopyOut(void* to, const void* from, size_t bytes) override {
     return CopyIn(to, from, bytes);
   }
-  Result<std::unique_ptr<DeviceKernel>> Load(const KernelImage& image,
-                                             std::vector<void*> arguments) override {
-    TUNEC_ASSIGN(Kernel kernel, LoadKernel(image));
+  Status Fill(void* to, std::byte value, size_t bytes) override {
+    if (bytes > 0) std::memset(to, static_cast<int>(value), bytes);
+    return {};
+  }
+  Result<std::shared_ptr<const DeviceCode>> Load(const KernelImage& image) override {
+    TUNEC_ASSIGN(Kernel kernel, LoadKernel(image, perf_map_));
+    return std::make_shared<const CpuCode>(std::move(kernel));
+  }
+  Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
+                                             std::vector<void*> arguments,
+                                             void* workspace) override {
+    const Kernel* const kernel = code->OnHost();
+    TUNEC_CHECK(kernel != nullptr, "code of another device is bound on the host");
     TUNEC_ASSIGN(KernelRun run,
-                 KernelRun::Make(std::move(kernel), std::move(arguments), pool_.threads()));
+                 KernelRun::Make(*kernel, std::move(arguments), pool_.threads(), workspace));
     return std::make_unique<CpuKernel>(std::move(run), pool_);
   }
   Status Synchronize() override { return {}; }
 
  private:
   ThreadPool& pool_;
+  PerfMap perf_map_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool) {
-  return std::make_unique<CpuDevice>(pool);
+std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map) {
+  return std::make_unique<CpuDevice>(pool, perf_map);
 }
 
 }  // namespace tunec

@@ -4,11 +4,12 @@
 #include <memory>
 
 #include "runtime/device.h"
+#include "runtime/kernel.h"
 #include "runtime/thread_pool.h"
 
 namespace tunec {
 
-/// Kernels run on the pool's threads, which outlives the device; Launch returns when they are done.
-std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool);
+/// Kernels run on the pool's threads, which outlives them; Start returns when they are done.
+std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
 
 }  // namespace tunec

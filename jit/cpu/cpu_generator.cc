@@ -24,8 +24,8 @@ namespace {
 constexpr int kCodeGeneratorVersion = 12;
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
-Result<std::vector<KernelLaunch>> Emit(const LoopNest& nest, const Target& target,
-                                       jit::Builder& builder, llvm::TargetMachine& machine) {
+Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,
+                                      jit::Builder& builder, llvm::TargetMachine& machine) {
   builder.module().setTargetTriple(machine.getTargetTriple());
   builder.module().setDataLayout(machine.createDataLayout());
   jit::CpuMachine cpu(target);
@@ -63,7 +63,7 @@ Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
   jit::Builder builder(nest.name);
   KernelImage image;
-  TUNEC_ASSIGN(image.launches, Emit(nest, target, builder, *machine));
+  TUNEC_ASSIGN(image.phases, Emit(nest, target, builder, *machine));
   TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   TUNEC_ASSIGN(image.bytes, jit::GenerateCode(builder.module(), *machine, jit::FileKind::kObject));
   TUNEC_RETURN_IF_ERROR(jit::CheckObject(image.bytes));

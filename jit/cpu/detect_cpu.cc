@@ -135,17 +135,14 @@ std::set<std::string> MachineFeatures() {
   return features;
 }
 
-Status CheckRuns(const Target& target, const std::set<std::string>& features) {
-  if (target.device) {
-    return Fail(ErrorCode::kDevice, "this machine has no {} that tunec can drive", target.Kind());
-  }
-  const std::vector<std::string> missing = Missing(target.host, features);
+Status CheckRuns(const Host& host, const std::set<std::string>& features) {
+  const std::vector<std::string> missing = Missing(host, features);
   if (missing.empty()) return {};
-  return Fail(ErrorCode::kDevice, "this machine cannot run code for cpu {}: it has no {}",
-              target.host.cpu, fmt::join(missing, ", "));
+  return Fail(ErrorCode::kDevice, "this machine cannot run code for cpu {}: it has no {}", host.cpu,
+              fmt::join(missing, ", "));
 }
 
-Status CheckRunsHere(const Target& target) { return CheckRuns(target, MachineFeatures()); }
+Status CheckHostRuns(const Host& host) { return CheckRuns(host, MachineFeatures()); }
 
 namespace {
 

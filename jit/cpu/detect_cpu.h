@@ -24,8 +24,9 @@ Result<Target> ParseCpu(std::string_view spec, int threads);
 std::set<std::string> MachineFeatures();
 
 /// kDevice, with the features that are missing, where a machine with `features` cannot run code for
-/// the target. Compiling for it is fine.
-Status CheckRuns(const Target& target, const std::set<std::string>& features);
-Status CheckRunsHere(const Target& target);
+/// the host. Compiling for it is fine.
+Status CheckRuns(const Host& host, const std::set<std::string>& features);
+/// The same for this machine.
+Status CheckHostRuns(const Host& host);
 
 }  // namespace tunec

@@ -58,9 +58,9 @@ void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const KernelI
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return;  // only profiling suffers
-  for (size_t i = 0; i < image.launches.size(); ++i) {
+  for (size_t i = 0; i < image.phases.size(); ++i) {
     for (const jit::FunctionSize& function : functions) {
-      if (function.name != image.launches[i].symbol) continue;
+      if (function.name != image.phases[i].symbol) continue;
       fmt::print(file, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(kernel.phases[i].function),
                  function.bytes, function.name);
     }
@@ -84,7 +84,7 @@ Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map) {
   if (auto error = linker->addObjectFile(code->library(), std::move(buffer)))
     return std::unexpected(OrcError("cannot load the kernel", std::move(error)));
   Kernel kernel;
-  for (const KernelLaunch& launch : image.launches) {
+  for (const PhaseLaunch& launch : image.phases) {
     auto address = linker->lookup(code->library(), launch.symbol);
     if (!address) {
       return Fail(ErrorCode::kNotFound, "object code has no function '{}': {}", launch.symbol,

@@ -7,11 +7,8 @@
 
 namespace tunec {
 
-enum class PerfMap { kOff, kOn };
-
 /// Links the image into this process. The code is unloaded when the last owner of Kernel::code
 /// goes; thousands of load and drop cycles do not grow the process. Safe from several threads.
-/// With PerfMap::kOn its functions are added to /tmp/perf-PID.map, which perf reads.
 /// Errors: kParse for damaged bytes or those of a device, kNotFound for a function it lacks,
 /// kInternal when it imports symbols.
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);

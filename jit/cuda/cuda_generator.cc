@@ -44,7 +44,7 @@ Result<Emitted> Emit(const LoopNest& nest, const Target& target) {
 }
 
 // What a driver would refuse at run time is refused here.
-Status CheckLimits(const KernelLaunch& launch, const Accelerator& device) {
+Status CheckLimits(const PhaseLaunch& launch, const Accelerator& device) {
   constexpr int64_t kMostThreadsAlongZ = 64;
   if (launch.block[2] > kMostThreadsAlongZ) {
     return Fail(ErrorCode::kResourceLimit, "{} has {} threads a block along z, at most {}",
@@ -62,8 +62,8 @@ Status CheckLimits(const KernelLaunch& launch, const Accelerator& device) {
   return {};
 }
 
-void TakeRegisters(const Cubin& cubin, std::vector<KernelLaunch>& launches) {
-  for (KernelLaunch& launch : launches) {
+void TakeRegisters(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
+  for (PhaseLaunch& launch : phases) {
     const auto use = std::ranges::find(cubin.uses, launch.symbol, &PtxasUse::symbol);
     if (use != cubin.uses.end()) launch.registers = use->registers;
   }
@@ -86,15 +86,15 @@ class CudaGenerator : public CodeGenerator {
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
-    for (const KernelLaunch& launch : emitted.module.launches)
+    for (const PhaseLaunch& launch : emitted.module.phases)
       TUNEC_RETURN_IF_ERROR(CheckLimits(launch, *target.device));
     TUNEC_ASSIGN(const std::string ptx,
                  jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
     TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
-    TakeRegisters(cubin, emitted.module.launches);
+    TakeRegisters(cubin, emitted.module.phases);
     return KernelImage{.format = std::string(kCubinFormat),
                        .bytes = std::move(cubin.bytes),
-                       .launches = std::move(emitted.module.launches),
+                       .phases = std::move(emitted.module.phases),
                        .workspace_bytes = PlanStorage(nest).workspace_bytes};
   }
 

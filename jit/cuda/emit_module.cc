@@ -20,7 +20,7 @@ Result<CudaModule> EmitCudaModule(const LoopNest& nest, const llvm::TargetMachin
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   CudaMachine gpu(own);
-  TUNEC_ASSIGN(emitted.launches, EmitNest(own, gpu, *emitted.builder));
+  TUNEC_ASSIGN(emitted.phases, EmitNest(own, gpu, *emitted.builder));
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (llvm::verifyModule(module, &stream))

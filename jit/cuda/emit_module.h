@@ -18,7 +18,7 @@ namespace tunec::jit {
 /// Kernels of one nest, and how they are launched.
 struct CudaModule {
   std::unique_ptr<Builder> builder;  // has the module
-  std::vector<KernelLaunch> launches;
+  std::vector<PhaseLaunch> phases;
 };
 
 /// For `machine`, the GPU's or, to be emulated, the host's. Requires: a nest that the generator's

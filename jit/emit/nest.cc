@@ -202,11 +202,11 @@ int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountW
 
 }  // namespace
 
-Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
-                                           Builder& builder) {
+Result<std::vector<PhaseLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
+                                          Builder& builder) {
   EmitState state(nest, machine, builder);
   const StoragePlan plan = PlanStorage(nest);
-  std::vector<KernelLaunch> launches;
+  std::vector<PhaseLaunch> launches;
   for (size_t k = 0; k < nest.phases.size(); ++k) {
     const Phase& phase = nest.phases[k];
     launches.push_back({.symbol = fmt::format("{}_phase{}", nest.name, k),

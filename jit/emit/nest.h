@@ -12,7 +12,6 @@
 namespace tunec::jit {
 
 /// Writes one function NAME_phase<k> per phase and returns their names, tasks and waves.
-Result<std::vector<KernelLaunch>> EmitNest(const LoopNest& nest, Machine& machine,
-                                           Builder& builder);
+Result<std::vector<PhaseLaunch>> EmitNest(const LoopNest& nest, Machine& machine, Builder& builder);
 
 }  // namespace tunec::jit

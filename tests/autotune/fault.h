@@ -18,7 +18,7 @@ enum class Fault {
   kOverrun,        // the first write lies one row of its tensor too far
   kCrash,          // the worker aborts while it compiles the candidate
   kHang,           // the worker never finishes compiling it
-  kHangMeasuring,  // the worker never finishes timing it
+  kHangMeasuring,  // the kernel does not end in this century
   kExhaust,        // the worker asks for memory until there is none
 };
 
@@ -28,6 +28,6 @@ std::string_view Name(Fault fault);
 std::string WithFault(std::string schedule, Fault fault);
 
 /// What happens to candidates whose schedules carry a fault; to others nothing does.
-CandidateHooks PlantedFaults();
+CandidateHook PlantedFaults();
 
 }  // namespace tunec::testing

@@ -151,11 +151,11 @@ struct Simulated {
   double now = 0;
   int runs = 0;
   std::vector<double> Time(double seconds, std::optional<double> best, TimingPolicy policy = {}) {
-    return TimeRuns(
+    return *TimeRuns(
         [this, seconds](int times) {
           now += seconds * times;
           runs += times;
-          return seconds * times;
+          return Result<double>(seconds * times);
         },
         best, policy, [this] { return now; });
   }
@@ -190,7 +190,7 @@ TEST(TimeRunsTest, TheCheckingRunMayDecide) {
   Simulated simulated;
   const auto run = [&](int times) {
     simulated.runs += times;
-    return 0.0;
+    return Result<double>(0.0);
   };
   const Clock clock = [] { return 0.0; };
   EXPECT_EQ(TimeRuns(run, 1e-3, {}, clock, 0.1), (std::vector<double>{0.1}));
@@ -201,8 +201,21 @@ TEST(TimeRunsTest, TheCheckingRunMayDecide) {
 TEST(TimeRunsTest, AClockThatStandsStillEnds) {
   const auto samples =
       TimeRuns([](int) { return 0.0; }, std::nullopt, {.most_samples = 2}, [] { return 1.0; });
-  EXPECT_EQ(samples.size(), 2u);
-  EXPECT_GT(samples[0], 0);
+  ASSERT_TRUE(samples);
+  EXPECT_EQ(samples->size(), 2u);
+  EXPECT_GT(samples->front(), 0);
+}
+
+TEST(TimeRunsTest, AFailingRunIsTheResult) {
+  int calls = 0;
+  const auto run = [&](int) -> Result<double> {
+    if (++calls == 3) return Fail(ErrorCode::kDevice, "run {} failed", calls);
+    return 1e-3;
+  };
+  const auto samples = TimeRuns(run, std::nullopt, {}, [] { return 0.0; });
+  ASSERT_FALSE(samples);
+  EXPECT_EQ(samples.error().message, "run 3 failed");
+  EXPECT_EQ(calls, 3);
 }
 
 }  // namespace

@@ -6,9 +6,10 @@
 
 #include <cmath>
 
-#include "autotune/judge/guarded_buffer.h"
+#include "autotune/judge/guarded_memory.h"
 #include "autotune/judge/reference_compute.h"
 #include "ir/interpret/interpret.h"
+#include "jit/open_device.h"
 #include "tests/autotune/workloads.h"
 #include "tests/schedule/loops_of.h"
 
@@ -215,16 +216,21 @@ TEST(ArgumentsTest, StorageFollowsTheLayout) {
   EXPECT_TRUE(std::ranges::equal(back.As<float>(), logical.As<float>()));
 }
 
-TEST(GuardedBufferTest, NoticesWhatIsWrittenBesideIt) {
-  Result<GuardedBuffer> buffer = GuardedBuffer::Allocate(100);
-  ASSERT_TRUE(buffer);
-  buffer->Poison();
-  EXPECT_EQ(buffer->Overrun(), 0);
-  buffer->data()[100] = std::byte{1};
-  EXPECT_EQ(buffer->Overrun(), 1);
-  buffer->data()[100] = std::byte{0xa5};
-  buffer->data()[-3] = std::byte{1};
-  EXPECT_EQ(buffer->Overrun(), -3);
+TEST(GuardedMemoryTest, NoticesWhatIsWrittenBesideIt) {
+  ThreadPool pool(1);
+  const auto device = *OpenDevice(DetectCpu(1), pool);
+  Result<GuardedMemory> memory = GuardedMemory::Allocate(*device, 100);
+  ASSERT_TRUE(memory);
+  ASSERT_TRUE(memory->Poison());
+  std::byte* const data = memory->data().on_host;
+  EXPECT_EQ(data[0], std::byte{0xff});
+  EXPECT_EQ(data[99], std::byte{0xff});
+  EXPECT_EQ(*memory->Overrun(), 0);
+  data[100] = std::byte{1};
+  EXPECT_EQ(*memory->Overrun(), 1);
+  data[100] = std::byte{0xa5};
+  data[-3] = std::byte{1};
+  EXPECT_EQ(*memory->Overrun(), -3);
 }
 
 }  // namespace

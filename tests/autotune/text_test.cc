@@ -75,6 +75,30 @@ TEST(Protocol, NonsenseIsAnError) {
   }
 }
 
+TEST(Protocol, ADeviceIsPartOfTheTarget) {
+  Target target = DetectCpu(2);
+  target.device = Accelerator{.kind = "cuda",
+                              .name = "sm_90a",
+                              .features = {"sm_80", "sm_90"},
+                              .processors = 132,
+                              .shared_bytes = 232448};
+  const std::string text = EncodeTarget(target);
+  const Result<Target> back = DecodeTarget(text);
+  ASSERT_TRUE(back) << back.error().Format();
+  EXPECT_EQ(*back, target);
+
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string changed = text;
+    return changed.replace(changed.find(from), from.size(), to);
+  };
+  EXPECT_THAT(DecodeTarget(with("\"processors\":132", "\"processors\":0")).error().message,
+              HasSubstr("processors is 0"));
+  EXPECT_THAT(DecodeTarget(with("\"kind\":\"cuda\"", "\"kind\":\"cpu\"")).error().message,
+              HasSubstr("target kind 'cpu' has a device"));
+  EXPECT_THAT(DecodeTarget(with("\"device\":", "\"other\":")).error().message,
+              HasSubstr("target kind 'cuda' without a device"));
+}
+
 TEST(Protocol, AnotherVersionIsRefused) {
   std::string text = Encode(Request(HelloRequest{}));
   const std::string version = fmt::format("\"version\":{}", kProtocolVersion);

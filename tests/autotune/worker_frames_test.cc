@@ -1,16 +1,12 @@
 // The worker against frames that no tuner sends: each is answered, and the next one is served.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <regex>
-#include <thread>
 
 #include "autotune/worker/protocol.h"
-#include "autotune/worker/worker.h"
-#include "support/check.h"
 #include "support/random.h"
+#include "tests/autotune/served_here.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
@@ -19,60 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using testing::kGoodSchedule;
 using testing::MatmulRelu;
+using testing::ServedHere;
 using testing::WorkloadOf;
-
-/// A worker on a thread of this process, so that a sanitizer sees it.
-class ServedHere {
- public:
-  ServedHere() {
-    int sockets[2];
-    TUNEC_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "no sockets");
-    ours_ = sockets[0];
-    worker_ = std::jthread([theirs = sockets[1]] {
-      EXPECT_TRUE(ServeRequests(theirs));
-      close(theirs);
-    });
-  }
-  ~ServedHere() {
-    shutdown(ours_, SHUT_RDWR);
-    worker_.join();
-    close(ours_);
-  }
-  ServedHere(const ServedHere&) = delete;
-  ServedHere& operator=(const ServedHere&) = delete;
-
-  /// All events until the request is done; empty when the worker went away.
-  std::vector<Event> Ask(const std::string& text) { return AskBytes(Frame(text)); }
-
-  std::vector<Event> AskBytes(const std::string& bytes) {
-    EXPECT_TRUE(SendAll(ours_, bytes));
-    std::vector<Event> events;
-    std::string chunk(1 << 16, '\0');
-    while (true) {
-      for (auto text = reader_.Next(); text && *text; text = reader_.Next()) {
-        const Result<Event> event = DecodeEvent(**text);
-        EXPECT_TRUE(event) << event.error().Format();
-        if (std::holds_alternative<DoneEvent>(*event)) return events;
-        events.push_back(*event);
-      }
-      const ssize_t got = recv(ours_, chunk.data(), chunk.size(), 0);
-      if (got <= 0) return {};
-      reader_.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
-    }
-  }
-
-  /// What the worker says of a request that it must refuse.
-  std::string Refusal(const std::string& text) {
-    const std::vector<Event> events = Ask(text);
-    const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
-    return failed == nullptr ? "not refused" : failed->error.message;
-  }
-
- private:
-  int ours_ = -1;
-  FrameReader reader_;
-  std::jthread worker_;
-};
 
 std::string GoodPrepare() { return Encode(Request(PrepareRequest{WorkloadOf(MatmulRelu())})); }
 
@@ -190,7 +134,9 @@ TEST(WorkerFrames, AThousandMutatedOnesAreAnswered) {
   Random random(20);
   int answered = 0;
   for (int round = 0; round < 1000; ++round) {
-    if (round % 4 == 3) EXPECT_TRUE(worker.Ask(GoodPrepare()).empty());
+    if (round % 4 == 3) {
+      EXPECT_TRUE(worker.Ask(GoodPrepare()).empty());
+    }
     const std::string text = Mutated(round % 4 == 3 ? GoodMeasure() : GoodPrepare(), random);
     if (IsLarge(text)) continue;
     // A workload that is still one is answered by nothing but being done.

@@ -10,6 +10,7 @@
 #include "autotune/worker/worker_measurer.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
+#include "tests/kernel/second_target/printing_generator.h"
 
 namespace tunec {
 namespace {
@@ -108,6 +109,21 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
       Measured(*measurer, {{WithFault(GoodSchedule(0), Fault::kHangMeasuring)}, {GoodSchedule(1)}});
   EXPECT_EQ(results[0].status, TrialStatus::kTimedOut);
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
+}
+
+// A worker ends with its device: each of these takes a new one.
+TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
+  Workload workload = WorkloadOf(MatmulRelu());
+  workload.target = second_target::PrinterWith(0);
+  std::vector<CandidateRequest> candidates;
+  for (int i = 0; i < 5; ++i) candidates.push_back({GoodSchedule(i)});
+  candidates.push_back({kIllegalSchedule});
+  auto results = Measured(*MakeFaultyMeasurer(), candidates, workload);
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(results[i].status, TrialStatus::kCrashed) << i;
+    EXPECT_THAT(results[i].message, HasSubstr("run 3 of matmul_relu failed")) << i;
+  }
+  EXPECT_EQ(results[5].status, TrialStatus::kIllegal);
 }
 
 TEST_F(WorkerTest, AGreedyCandidateIsOutOfMemory) {

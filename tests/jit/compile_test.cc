@@ -135,7 +135,7 @@ TEST(Object, DamagedBytesAreAnError) {
   broken.bytes = "no object at all";
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kParse);
   broken = *object;
-  broken.launches[0].symbol = "missing";
+  broken.phases[0].symbol = "missing";
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kNotFound);
   broken = *object;
   broken.format = "cubin";
@@ -233,22 +233,23 @@ std::set<std::string> FeaturesOf(const Target& target) {
 
 TEST(Cpu, CodeForItselfRuns) {
   const Target native = DetectCpu(1);
-  EXPECT_TRUE(CheckRunsHere(native).has_value()) << CheckRunsHere(native).error().message;
+  const Status runs = CheckHostRuns(native.host);
+  EXPECT_TRUE(runs.has_value()) << runs.error().message;
   const auto narrow = ParseCpu("native,-avx512f,-amx", 1);
-  EXPECT_TRUE(CheckRunsHere(*narrow).has_value());
+  EXPECT_TRUE(CheckHostRuns(narrow->host).has_value());
 }
 
 TEST(Cpu, CodeForWhatAMachineLacksIsRefusedByFeature) {
   std::set<std::string> haswell = FeaturesOf(*ParseCpu("haswell", 1));
   haswell.insert({"sse4.2", "popcnt", "lzcnt", "movbe"});
-  EXPECT_TRUE(CheckRuns(*ParseCpu("haswell", 1), haswell).has_value());
-  const Status wider = CheckRuns(*ParseCpu("skylake-avx512", 1), haswell);
+  EXPECT_TRUE(CheckRuns(ParseCpu("haswell", 1)->host, haswell).has_value());
+  const Status wider = CheckRuns(ParseCpu("skylake-avx512", 1)->host, haswell);
   ASSERT_FALSE(wider.has_value());
   EXPECT_EQ(wider.error().code, ErrorCode::kDevice);
   EXPECT_EQ(wider.error().message,
             "this machine cannot run code for cpu skylake-avx512: it has no avx512f, avx512bw, "
             "avx512dq, avx512vl, avx512cd");
-  const Status added = CheckRuns(*ParseCpu("haswell,+avxvnni", 1), haswell);
+  const Status added = CheckRuns(ParseCpu("haswell,+avxvnni", 1)->host, haswell);
   ASSERT_FALSE(added.has_value());
   EXPECT_EQ(added.error().message,
             "this machine cannot run code for cpu haswell: it has no avxvnni");
@@ -258,7 +259,7 @@ TEST(Cpu, WhatLlvmUsesUnaskedIsKnownToIt) {
   for (const char* cpu : {"diamondrapids", "znver5", "bdver4"}) {
     const auto target = ParseCpu(cpu, 1);
     ASSERT_TRUE(target.has_value()) << cpu;
-    const Status runs = CheckRuns(*target, {});
+    const Status runs = CheckRuns(target->host, {});
     ASSERT_FALSE(runs.has_value());
     const bool is_new = std::string(cpu) == "diamondrapids";
     EXPECT_EQ(runs.error().message.find("egpr") != std::string::npos, is_new);

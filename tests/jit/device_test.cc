@@ -9,6 +9,7 @@
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/open_device.h"
+#include "runtime/kernel_run.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -29,8 +30,8 @@ TEST(HostAsDevice, RunsAnImageOnItsMemory) {
   const LoopNest nest = Parse(std::string(kTwoPhases));
   const auto image = (*GeneratorFor(target))->Compile(nest, target);
   ASSERT_TRUE(image) << image.error().Format();
-  ASSERT_EQ(image->launches.size(), 2u);
-  EXPECT_EQ(image->launches[0].Blocks(), 3);
+  ASSERT_EQ(image->phases.size(), 2u);
+  EXPECT_EQ(image->phases[0].Blocks(), 3);
   ThreadPool pool(2);
   const auto device = *OpenDevice(target, pool);
   std::array<float, 12> values{};
@@ -40,21 +41,46 @@ TEST(HostAsDevice, RunsAnImageOnItsMemory) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(in.address) % 64, 0u);
   EXPECT_EQ(in.address, in.on_host);
   ASSERT_TRUE(device->CopyIn(in.address, values.data(), sizeof(values)));
-  auto kernel = device->Load(*image, {in.address, out.address});
+  const DeviceMemory workspace = *device->Allocate(image->workspace_bytes);
+  const auto code = device->Load(*image);
+  ASSERT_TRUE(code) << code.error().Format();
+  const auto kernel = device->Bind(*code, {in.address, out.address}, workspace.address);
   ASSERT_TRUE(kernel) << kernel.error().Format();
   (*kernel)->Poison();
-  (*kernel)->Launch();
+  (*kernel)->Start();
   ASSERT_TRUE(device->Synchronize());
   std::array<float, 12> results{};
   ASSERT_TRUE(device->CopyOut(results.data(), out.address, sizeof(results)));
   for (size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i], (values[i] + 1) * 2) << i;
-  EXPECT_GT((*kernel)->Seconds(3), 0);
+  EXPECT_GT(*(*kernel)->Seconds(3), 0);
+}
+
+// What an Executable does: it calls the functions itself, and needs neither device nor code.
+TEST(HostAsDevice, ItsKernelOutlivesTheDevice) {
+  const Target target = DetectCpu(1);
+  const LoopNest nest = Parse(std::string(kTwoPhases));
+  const auto image = (*GeneratorFor(target))->Compile(nest, target);
+  ASSERT_TRUE(image) << image.error().Format();
+  ThreadPool pool(1);
+  Kernel kernel;
+  {
+    const auto device = *OpenDevice(target, pool);
+    const auto code = device->Load(*image);
+    ASSERT_TRUE(code) << code.error().Format();
+    ASSERT_NE((*code)->OnHost(), nullptr);
+    kernel = *(*code)->OnHost();
+  }
+  std::array<float, 12> in{}, out{};
+  auto run = KernelRun::Make(kernel, {in.data(), out.data()}, 1);
+  ASSERT_TRUE(run) << run.error().Format();
+  run->Run(pool);
+  for (const float value : out) EXPECT_EQ(value, 2);
 }
 
 TEST(HostAsDevice, LoadsOnlyItsOwnCode) {
   ThreadPool pool(1);
   const auto device = *OpenDevice(DetectCpu(1), pool);
-  EXPECT_EQ(device->Load({.format = "cubin"}, {}).error().code, ErrorCode::kParse);
+  EXPECT_EQ(device->Load({.format = "cubin"}).error().code, ErrorCode::kParse);
 }
 
 TEST(OpenDevice, WithoutADriverIsAnError) {

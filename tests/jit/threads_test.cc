@@ -46,7 +46,7 @@ TEST(Threads, RunOneAfterTheOther) {
   ExpectAsInterpreted(std::string(kShared));
   const auto object = CompileNest(SerializeThreads(Parse(std::string(kShared))), DetectCpu(1));
   ASSERT_TRUE(object) << object.error().message;
-  EXPECT_EQ(object->launches[0].Blocks(), 18);
+  EXPECT_EQ(object->phases[0].Blocks(), 18);
 }
 
 TEST(Threads, CopiesTakePlaceWhereTheyAreIssued) {

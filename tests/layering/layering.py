@@ -16,7 +16,8 @@ The rules:
   4. a project header is included by its path from the root, and exists;
   5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, but
      for WRAPPERS; nothing outside the owner reaches a wrapper, however indirectly;
-  6. the link libraries of a third party are PRIVATE.
+  6. the link libraries of a third party are PRIVATE;
+  7. what belongs to one kind of target is included by its folder alone (KINDS), but for DOORS.
 
 Every violation is printed with its place; the exit code is 1 when there are any.
 """
@@ -50,6 +51,17 @@ THIRD_PARTY = {
 
 # The one header that may include a third party's headers.
 WRAPPERS = {"polyhedral/isl_handles.h": "isl"}
+
+# Folders that belong to one kind of target. The rest of `jit` chooses among them: above it, nobody
+# needs to know which kinds there are.
+KINDS = ("jit/cpu/",)
+
+# Who knows a kind all the same, and why. A file that no longer does leaves this list.
+DOORS = {
+    "compiler/settings.cc": "reads which processor is meant",
+    "tools/commands/doctor.cc": "looks at this machine's processor",
+    "autotune/measure/measure_arithmetic.cc": "calls a kernel on each thread by itself",
+}
 
 SUFFIXES = {".h", ".hpp", ".inc", ".cc", ".cpp", ".c"}
 HEADER_SUFFIXES = {".h", ".hpp", ".inc"}
@@ -181,6 +193,24 @@ def check_includes(root, layers, includes):
                 yield f"{place}: {included}: {folder} does not depend on {target.split('/')[0]}"
 
 
+def check_kinds(root, includes):
+    """What belongs to one kind of target is seen by its folder, and by those who choose."""
+    used = set()
+    for path, lines in includes.items():
+        if path.startswith("jit/"):
+            continue
+        for number, _, included in lines:
+            if not included.startswith(KINDS):
+                continue
+            used.add(path)
+            if path not in DOORS:
+                yield (f"{path}:{number}: {included} belongs to one kind of target; "
+                       "ask jit/code_generator.h or jit/open_device.h")
+    for path in sorted(set(DOORS) - used):
+        if (root / path).is_file():
+            yield f"{path}: includes nothing of {' or '.join(KINDS)} any more: it is no door"
+
+
 def check_wrappers(root, includes):
     """Nothing outside a wrapper's folder reaches it through other headers."""
     graph = {path: [(number, resolve(root, included)) for number, _, included in lines]
@@ -203,7 +233,7 @@ def check(root, layers):
     """All violations, each a line of text."""
     includes = read_includes(root)
     return [*check_depends(layers), *check_links(layers), *check_includes(root, layers, includes),
-            *check_wrappers(root, includes)]
+            *check_kinds(root, includes), *check_wrappers(root, includes)]
 
 
 def main():

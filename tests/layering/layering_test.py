@@ -79,6 +79,17 @@ class LayeringTest(unittest.TestCase):
         self.expect_include("a header must not include LLVM", "jit/emit.h", "<llvm/IR/Type.h>")
         self.expect_include("a header must not include isl", "polyhedral/domain.h", "<isl/map.h>")
 
+    def test_kind_of_target(self):
+        sound = {"jit/cpu/load.h": "", "tools/main.cc": "",
+                 "jit/open_device.cc": '#include "jit/cpu/load.h"\n'}
+        self.assertEqual(self.violations(sound), [])
+        self.expect("tools/main.cc:1: jit/cpu/load.h belongs to one kind of target",
+                    {**sound, "tools/main.cc": '#include "jit/cpu/load.h"\n'})
+        door = {**sound, "tools/commands/doctor.cc": '#include "jit/cpu/load.h"\n'}
+        self.assertEqual(self.violations(door), [])
+        self.expect("tools/commands/doctor.cc: includes nothing of jit/cpu/ any more",
+                    {**door, "tools/commands/doctor.cc": ""})
+
     def test_wrapper_leaks(self):
         self.expect_include("schedule/steps/step.h:1: polyhedral/domain.h leads to polyhedral/isl_handles.h",
                             "polyhedral/domain.h", '"polyhedral/isl_handles.h"')

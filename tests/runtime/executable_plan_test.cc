@@ -110,6 +110,7 @@ TEST(ExecutablePlan, ARefusedOneIsMadeAndRunsNothing) {
   plan.prologue[0].kernel.phases[0].function = [](void* const*, void*, void*, int64_t) {
     ADD_FAILURE() << "the prologue ran";
   };
+  plan.steps[0].kernel.phases[0].function = nullptr;  // nobody loaded it
   const Result<Executable> executable = Executable::Make(std::move(plan));
   ASSERT_TRUE(executable.has_value()) << executable.error().message;
   EXPECT_EQ(executable->StepNames().size(), 2);

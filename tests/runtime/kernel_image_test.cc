@@ -1,5 +1,4 @@
-// Images as they are stored: they read back, those of the version before do, and damage is an
-// error.
+// Images as they are stored: they read back, and damage is an error.
 #include "runtime/kernel_image.h"
 
 #include <gtest/gtest.h>
@@ -9,13 +8,13 @@ namespace {
 
 KernelImage DeviceImage() {
   KernelImage image{.format = "cubin", .bytes = "code\n0 1", .workspace_bytes = 640};
-  image.launches.push_back({.symbol = "mm_phase0",
-                            .grid = {16, 4, 2},
-                            .block = {32, 4, 1},
-                            .waves = 2,
-                            .shared_bytes = 49152,
-                            .registers = 168});
-  image.launches.push_back({.symbol = "mm_phase1"});
+  image.phases.push_back({.symbol = "mm_phase0",
+                          .grid = {16, 4, 2},
+                          .block = {32, 4, 1},
+                          .waves = 2,
+                          .shared_bytes = 49152,
+                          .registers = 168});
+  image.phases.push_back({.symbol = "mm_phase1"});
   return image;
 }
 
@@ -25,20 +24,7 @@ TEST(KernelImage, ReadsBack) {
     ASSERT_TRUE(again) << again.error().Format();
     EXPECT_EQ(*again, image);
   }
-  EXPECT_EQ(DeviceImage().launches[0].Blocks(), 128);
-}
-
-// What databases hold of earlier versions is code of the host.
-TEST(KernelImage, OfVersion2IsRead) {
-  const auto image =
-      ParseKernelImage("tunec-object 2 64 128 2 4\n12 3 a_phase0\n1 1 a_phase1\nELF.");
-  ASSERT_TRUE(image) << image.error().Format();
-  EXPECT_EQ(*image,
-            (KernelImage{.bytes = "ELF.",
-                         .launches = {{.symbol = "a_phase0", .grid = {12, 1, 1}, .waves = 3},
-                                      {.symbol = "a_phase1"}},
-                         .workspace_bytes = 64,
-                         .scratch_bytes = 128}));
+  EXPECT_EQ(DeviceImage().phases[0].Blocks(), 128);
 }
 
 TEST(KernelImage, DamageIsAnError) {
@@ -47,6 +33,7 @@ TEST(KernelImage, DamageIsAnError) {
     EXPECT_FALSE(ParseKernelImage(text.substr(0, size))) << size;
   EXPECT_FALSE(ParseKernelImage(text + "."));
   for (const char* wrong : {
+           "tunec-object 2 0 0 0 0\n",                           // another version
            "tunec-object 4 elf 0 0 0 0\n",                       // another version
            "tunec-object 3  0 0 0 0\n",                          // no format
            "tunec-object 3 elf -1 0 0 0\n",                      // less than no workspace

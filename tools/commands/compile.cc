@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/report_json.h"
-#include "jit/cpu/detect_cpu.h"
+#include "jit/open_device.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
 #include "tools/runs/model_inputs.h"

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "compiler/settings.h"
 #include "graph/onnx/export/export.h"
 #include "graph/passes/pipeline.h"
 #include "graph/text/graph_text.h"
-#include "jit/cpu/detect_cpu.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/opt_count.h"
 #include "tools/options/model_options.h"
@@ -45,7 +45,7 @@ int ListPasses(OutputForm form) {
 Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& graph,
                                    const PipelineOptions& pipeline) {
   CountArguments count{.json = arguments.json, .compile = {}};
-  TUNEC_ASSIGN(count.compile.target, ParseCpu(arguments.settings.cpu, arguments.settings.threads));
+  TUNEC_ASSIGN(count.compile.target, TargetOf(arguments.settings));
   return PrintCounts(graph, pipeline, count);
 }
 

@@ -7,7 +7,7 @@
 #include "autotune/best_schedule.h"
 #include "autotune/measure/kernel_arithmetic.h"
 #include "autotune/measure/measure.h"
-#include "jit/cpu/detect_cpu.h"
+#include "compiler/settings.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
 #include "polyhedral/explain/describe.h"
@@ -100,7 +100,7 @@ Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
 Result<Request> ReadRequest(const ScheduleArguments& arguments) {
   Request request;
   request.accuracy = arguments.settings.accuracy;
-  TUNEC_ASSIGN(request.target, ParseCpu(arguments.settings.cpu, arguments.settings.threads));
+  TUNEC_ASSIGN(request.target, TargetOf(arguments.settings));
   TUNEC_ASSIGN(const std::string text, ReadFile(arguments.compute));
   TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
   TUNEC_RETURN_IF_ERROR(Verify(request.compute));

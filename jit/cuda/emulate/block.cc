@@ -41,7 +41,7 @@ struct Free {
 }  // namespace
 
 struct EmulatedBlock::Impl {
-  explicit Impl(const KernelLaunch& launch) : launch(launch) {
+  explicit Impl(const PhaseLaunch& launch) : launch(launch) {
     const size_t bytes =
         (static_cast<size_t>(launch.shared_bytes) / kSharedAlignment + 1) * kSharedAlignment;
     shared.reset(std::aligned_alloc(kSharedAlignment, bytes));
@@ -97,13 +97,13 @@ struct EmulatedBlock::Impl {
     return thread.ended ? "its end" : fmt::format("barrier {}", thread.site);
   }
 
-  const KernelLaunch& launch;
+  const PhaseLaunch& launch;
   std::unique_ptr<void, Free> shared;
   context::pooled_fixedsize_stack stacks{kStackBytes};
   std::vector<Thread> threads;
 };
 
-EmulatedBlock::EmulatedBlock(const KernelLaunch& launch) : impl_(std::make_unique<Impl>(launch)) {}
+EmulatedBlock::EmulatedBlock(const PhaseLaunch& launch) : impl_(std::make_unique<Impl>(launch)) {}
 EmulatedBlock::~EmulatedBlock() = default;
 
 Status EmulatedBlock::Run(int32_t number, const std::function<void(EmulatedThread*)>& run) {

@@ -16,7 +16,7 @@ namespace tunec {
 /// The blocks of one launch, run one after the other; it keeps the threads' stacks.
 class EmulatedBlock {
  public:
-  explicit EmulatedBlock(const KernelLaunch& launch);
+  explicit EmulatedBlock(const PhaseLaunch& launch);
   ~EmulatedBlock();
   EmulatedBlock(const EmulatedBlock&) = delete;
   EmulatedBlock& operator=(const EmulatedBlock&) = delete;

@@ -21,7 +21,7 @@ Result<KernelImage> CompileEmulated(const LoopNest& nest) {
   TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine));
   TUNEC_RETURN_IF_ERROR(jit::MakeHostModule(module));
   KernelImage image{.format = std::string(kEmulatedFormat),
-                    .launches = std::move(module.launches),
+                    .phases = std::move(module.phases),
                     .workspace_bytes = PlanStorage(nest).workspace_bytes};
   TUNEC_ASSIGN(image.bytes,
                jit::GenerateCode(module.builder->module(), *machine, jit::FileKind::kObject));
@@ -42,8 +42,8 @@ Result<EmulatedKernel> EmulatedKernel::Load(const KernelImage& image) {
 }
 
 Status EmulatedKernel::Run(void* const* arguments, void* workspace) const {
-  for (size_t phase = 0; phase < image_.launches.size(); ++phase) {
-    const KernelLaunch& launch = image_.launches[phase];
+  for (size_t phase = 0; phase < image_.phases.size(); ++phase) {
+    const PhaseLaunch& launch = image_.phases[phase];
     const PhaseFunction function = kernel_.phases[phase].function;
     EmulatedBlock block(launch);
     const int64_t blocks = launch.Blocks() / launch.waves;

@@ -127,7 +127,7 @@ void ReplaceShared(llvm::Module& module) {
 
 Status MakeHostModule(CudaModule& module) {
   llvm::Module& llvm = module.builder->module();
-  for (const KernelLaunch& launch : module.launches)
+  for (const PhaseLaunch& launch : module.phases)
     TUNEC_RETURN_IF_ERROR(HostFunction(*llvm.getFunction(launch.symbol)).Make());
   ReplaceShared(llvm);
   return {};

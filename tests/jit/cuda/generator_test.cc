@@ -96,11 +96,11 @@ TEST_P(EveryArch, IsAssembled) {
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->format, kCubinFormat);
   EXPECT_THAT(image->bytes, HasSubstr("shared_phase0"));
-  ASSERT_EQ(image->launches.size(), 1);
-  EXPECT_EQ(image->launches[0].Blocks(), 18);
-  EXPECT_EQ(image->launches[0].block[0], 16);
-  EXPECT_EQ(image->launches[0].shared_bytes, 64);
-  EXPECT_GT(image->launches[0].registers, 0);
+  ASSERT_EQ(image->phases.size(), 1);
+  EXPECT_EQ(image->phases[0].Blocks(), 18);
+  EXPECT_EQ(image->phases[0].block[0], 16);
+  EXPECT_EQ(image->phases[0].shared_bytes, 64);
+  EXPECT_GT(image->phases[0].registers, 0);
 }
 
 std::vector<std::string> ArchNames() {

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "ir/array_storage.h"
 #include "ir/interpret/interpret.h"
+#include "support/check.h"
 #include "tests/kernel/second_target/printing_generator.h"
 
 namespace tunec::second_target {
@@ -32,80 +32,167 @@ Status Run(const LoopNest& nest, const std::vector<void*>& addresses) {
   return {};
 }
 
-// What was started, in order, and not done yet.
-using Stream = std::vector<std::function<Status()>>;
+struct InterpretedCode : DeviceCode {
+  LoopNest nest;
+  KernelImage image;
+};
+
+class InterpretedKernel;
+
+// What the device's parts share.
+struct State {
+  Paper& paper;
+  std::vector<InterpretedKernel*> started = {};  // in order, and not done yet
+  std::string fault = {};                        // that it was lost by; empty: it is there
+
+  void Log(std::string line) { paper.log.push_back(std::move(line)); }
+  Status Synchronize();
+};
 
 class InterpretedKernel : public DeviceKernel {
  public:
-  InterpretedKernel(LoopNest nest, KernelImage image, std::vector<void*> arguments, Stream& stream,
-                    std::vector<std::string>& log)
-      : nest_(std::move(nest)),
-        image_(std::move(image)),
+  InterpretedKernel(std::shared_ptr<const InterpretedCode> code, std::vector<void*> arguments,
+                    void* workspace, State& state)
+      : code_(std::move(code)),
         arguments_(std::move(arguments)),
-        stream_(stream),
-        log_(log) {}
-
-  void Launch() override {
-    for (const KernelLaunch& launch : image_.launches) {
-      log_.push_back(fmt::format("launch {} grid {} block {} shared {}", launch.symbol,
-                                 fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"),
-                                 launch.shared_bytes));
-    }
-    stream_.push_back([this] { return Run(nest_, arguments_); });
+        workspace_(workspace),
+        state_(state) {}
+  ~InterpretedKernel() override {
+    TUNEC_CHECK(pending_ == 0, "{} goes before {} of its runs are done", code_->nest.name,
+                pending_);
   }
-  double Seconds(int times) override { return times; }  // by a clock of its own
-  void Poison() override {}
+
+  void Start() override {
+    for (const PhaseLaunch& phase : code_->image.phases) {
+      for (int64_t wave = 0; wave < phase.waves; ++wave) LogLaunch(phase, wave);
+    }
+    state_.started.push_back(this);
+    ++pending_;
+  }
+  Result<double> Seconds(int times) override {
+    for (int i = 0; i < times; ++i) Start();
+    TUNEC_RETURN_IF_ERROR(state_.Synchronize());
+    return 1e-3 * times;
+  }
+  void Poison() override {
+    state_.Log(fmt::format("poison {}", code_->image.workspace_bytes));
+    FillWorkspace(0xff);
+  }
+
+  // For the device: the run that was started longest ago.
+  Status RunNext() {
+    --pending_;
+    if (++runs_ == state_.paper.failing_run) {
+      return Fail(ErrorCode::kDevice, "run {} of {} failed", runs_, code_->nest.name);
+    }
+    FillWorkspace(0xab);  // a run may leave anything in it
+    return Run(code_->nest, arguments_);
+  }
+  void ForgetNext() { --pending_; }
 
  private:
-  LoopNest nest_;
-  KernelImage image_;
+  void LogLaunch(const PhaseLaunch& phase, int64_t wave) {
+    std::string line =
+        fmt::format("launch {} grid {} block {} shared {}", phase.symbol,
+                    fmt::join(phase.grid, "x"), fmt::join(phase.block, "x"), phase.shared_bytes);
+    if (phase.waves > 1) {
+      const int64_t blocks = phase.Blocks() / phase.waves;
+      line += fmt::format(" blocks {}..{}", wave * blocks, (wave + 1) * blocks - 1);
+    }
+    state_.Log(std::move(line));
+  }
+  void FillWorkspace(int byte) {
+    const auto bytes = static_cast<size_t>(code_->image.workspace_bytes);
+    if (bytes > 0) std::memset(workspace_, byte, bytes);
+  }
+
+  std::shared_ptr<const InterpretedCode> code_;
   std::vector<void*> arguments_;
-  Stream& stream_;
-  std::vector<std::string>& log_;
+  void* workspace_;
+  State& state_;
+  int pending_ = 0;
+  int runs_ = 0;
 };
+
+Status State::Synchronize() {
+  for (InterpretedKernel* const kernel : std::exchange(started, {})) {
+    if (!fault.empty()) {
+      kernel->ForgetNext();
+    } else if (const Status ran = kernel->RunNext(); !ran) {
+      fault = ran.error().message;
+    }
+  }
+  if (fault.empty()) return {};
+  return Fail(ErrorCode::kDevice, "the device is lost: {}", fault);
+}
 
 class InterpretingDevice : public Device {
  public:
-  explicit InterpretingDevice(std::vector<std::string>& log) : log_(log) {}
+  explicit InterpretingDevice(Paper& paper) : state_{paper} {}
 
   Result<DeviceMemory> Allocate(size_t bytes) override {
-    log_.push_back(fmt::format("allocate {}", bytes));
+    state_.Log(fmt::format("allocate {}", bytes));
     const auto owner = std::make_shared<std::vector<std::byte>>(bytes);
     return DeviceMemory{.owner = owner, .address = owner->data()};
   }
   Status CopyIn(void* to, const void* from, size_t bytes) override {
-    log_.push_back(fmt::format("copy {} in", bytes));
+    TUNEC_RETURN_IF_ERROR(Synchronize());
+    state_.Log(fmt::format("copy {} in", bytes));
     std::memcpy(to, from, bytes);
     return {};
   }
   Status CopyOut(void* to, const void* from, size_t bytes) override {
     TUNEC_RETURN_IF_ERROR(Synchronize());
-    log_.push_back(fmt::format("copy {} out", bytes));
+    state_.Log(fmt::format("copy {} out", bytes));
     std::memcpy(to, from, bytes);
     return {};
   }
-  Result<std::unique_ptr<DeviceKernel>> Load(const KernelImage& image,
-                                             std::vector<void*> arguments) override {
-    if (image.format != kTextFormat) return Fail(ErrorCode::kParse, "no text of loops");
-    TUNEC_ASSIGN(LoopNest nest, ParseLoopNest(image.bytes, "image"));
-    log_.push_back(fmt::format("load {}", nest.name));
-    return std::make_unique<InterpretedKernel>(std::move(nest), image, std::move(arguments),
-                                               stream_, log_);
-  }
-  Status Synchronize() override {
-    for (const auto& work : std::exchange(stream_, {})) TUNEC_RETURN_IF_ERROR(work());
+  Status Fill(void* to, std::byte value, size_t bytes) override {
+    TUNEC_RETURN_IF_ERROR(Synchronize());
+    state_.Log(fmt::format("fill {}", bytes));
+    std::memset(to, static_cast<int>(value), bytes);
     return {};
   }
+  Result<std::shared_ptr<const DeviceCode>> Load(const KernelImage& image) override {
+    if (image.format != kTextFormat) return Fail(ErrorCode::kParse, "no text of loops");
+    const auto code = std::make_shared<InterpretedCode>();
+    TUNEC_ASSIGN(code->nest, ParseLoopNest(image.bytes, "image"));
+    code->image = image;
+    state_.Log(fmt::format("load {}", code->nest.name));
+    return code;
+  }
+  Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
+                                             std::vector<void*> arguments,
+                                             void* workspace) override {
+    auto own = std::dynamic_pointer_cast<const InterpretedCode>(std::move(code));
+    TUNEC_CHECK(own != nullptr, "code of another device");
+    TUNEC_CHECK((workspace != nullptr) == (own->image.workspace_bytes > 0),
+                "{} is bound with the wrong workspace", own->nest.name);
+    state_.Log(fmt::format("bind {}", own->nest.name));
+    return std::make_unique<InterpretedKernel>(std::move(own), std::move(arguments), workspace,
+                                               state_);
+  }
+  Status Synchronize() override { return state_.Synchronize(); }
 
  private:
-  std::vector<std::string>& log_;
-  Stream stream_;
+  State state_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> MakeInterpretingDevice(std::vector<std::string>& log) {
-  return std::make_unique<InterpretingDevice>(log);
+std::unique_ptr<Device> MakeInterpretingDevice(Paper& paper) {
+  return std::make_unique<InterpretingDevice>(paper);
+}
+
+DeviceDriver DriverOf(Paper& paper) {
+  return {.kind = std::string(kKind),
+          .check = [](const Accelerator& device) -> Status {
+            if (device.name == "paper") return {};
+            return Fail(ErrorCode::kDevice, "this machine has no {}, only paper", device.name);
+          },
+          .open = [&paper](const Accelerator&) -> Result<std::unique_ptr<Device>> {
+            return MakeInterpretingDevice(paper);
+          }};
 }
 
 }  // namespace tunec::second_target

@@ -7,14 +7,14 @@ namespace tunec::second_target {
 namespace {
 
 // Loops over blocks say the grid; tasks of a CPU's schedule are blocks along x.
-KernelLaunch LaunchFor(const LoopNest& nest, const StoragePlan& plan, size_t number) {
+PhaseLaunch LaunchFor(const LoopNest& nest, const StoragePlan& plan, size_t number) {
   const Phase& phase = nest.phases[number];
   const Launch shape = LaunchOf(phase);
-  KernelLaunch launch{.symbol = fmt::format("{}_phase{}", nest.name, number),
-                      .grid = shape.grid,
-                      .block = shape.block,
-                      .waves = CountWaves(phase),
-                      .shared_bytes = plan.shared_bytes[number]};
+  PhaseLaunch launch{.symbol = fmt::format("{}_phase{}", nest.name, number),
+                     .grid = shape.grid,
+                     .block = shape.block,
+                     .waves = CountWaves(phase),
+                     .shared_bytes = plan.shared_bytes[number]};
   if (launch.Blocks() != CountTasks(phase)) launch.grid = {CountTasks(phase), 1, 1};
   return launch;
 }
@@ -30,7 +30,7 @@ class PrintingGenerator : public CodeGenerator {
     const StoragePlan plan = PlanStorage(nest);
     KernelImage image{.format = std::string(kTextFormat)};
     for (size_t phase = 0; phase < nest.phases.size(); ++phase) {
-      const KernelLaunch launch = LaunchFor(nest, plan, phase);
+      const PhaseLaunch launch = LaunchFor(nest, plan, phase);
       if (launch.shared_bytes > target.device->shared_bytes) {
         return Fail(ErrorCode::kResourceLimit, "{} shares {} bytes in a block, {} has {}",
                     launch.symbol, launch.shared_bytes, target.device->name,
@@ -39,7 +39,7 @@ class PrintingGenerator : public CodeGenerator {
       image.bytes += fmt::format("# launch {} grid {} block {} shared {}\n", launch.symbol,
                                  fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"),
                                  launch.shared_bytes);
-      image.launches.push_back(launch);
+      image.phases.push_back(launch);
     }
     image.bytes += Print(nest);
     image.workspace_bytes = plan.workspace_bytes;

@@ -6,6 +6,7 @@
 
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
+#include "kernel/device_arrays.h"
 #include "kernel/run_once.h"
 #include "support/file.h"
 #include "tests/kernel/second_target/interpreting_device.h"
@@ -15,6 +16,8 @@
 namespace tunec::second_target {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -56,11 +59,11 @@ TEST(SecondTarget, SaysWhatItWouldLaunch) {
   const RegisteredGenerator registered(MakePrintingGenerator());
   const auto kernel = CompileKernel(ForBlocks(), BlocksSchedule(), Options(kSharedBytes));
   ASSERT_TRUE(kernel) << kernel.error().Format();
-  ASSERT_EQ(kernel->image.launches.size(), 1u);
-  EXPECT_EQ(kernel->image.launches[0], (KernelLaunch{.symbol = "matmul_phase0",
-                                                     .grid = {3, 4, 1},
-                                                     .block = {8, 8, 1},
-                                                     .shared_bytes = kSharedBytes}));
+  ASSERT_EQ(kernel->image.phases.size(), 1u);
+  EXPECT_EQ(kernel->image.phases[0], (PhaseLaunch{.symbol = "matmul_phase0",
+                                                  .grid = {3, 4, 1},
+                                                  .block = {8, 8, 1},
+                                                  .shared_bytes = kSharedBytes}));
   // Its loops are those of the schedule, threads and all.
   EXPECT_EQ(kernel->image.bytes,
             fmt::format("# {}\n{}", kLaunch, ReadExample("matmul_blocks.nest")));
@@ -85,13 +88,13 @@ TEST(SecondTarget, RunsOnItsDeviceAsOnTheHost) {
   const std::vector<Array> arguments = test::RandomArguments(compute, 7);
   const auto image = EmitImage(loops->nest, PrinterWith(kSharedBytes));
   ASSERT_TRUE(image) << image.error().Format();
-  std::vector<std::string> log;
-  const auto device = MakeInterpretingDevice(log);
+  Paper paper;
+  const auto device = MakeInterpretingDevice(paper);
   const auto there = RunOnce(loops->nest, *image, arguments, *device);
   ASSERT_TRUE(there) << there.error().Format();
-  EXPECT_THAT(log,
-              ElementsAre("allocate 28000", "copy 28000 in", "allocate 25200", "copy 25200 in",
-                          "allocate 36000", "load matmul", std::string(kLaunch), "copy 36000 out"));
+  EXPECT_THAT(paper.log, ElementsAre("allocate 28000", "copy 28000 in", "allocate 25200",
+                                     "copy 25200 in", "allocate 36000", "load matmul",
+                                     "bind matmul", std::string(kLaunch), "copy 36000 out"));
   ThreadPool pool(2);
   const auto here = CompileAndRun(loops->nest, arguments, DetectCpu(2), pool);
   ASSERT_TRUE(here) << here.error().Format();
@@ -99,6 +102,104 @@ TEST(SecondTarget, RunsOnItsDeviceAsOnTheHost) {
   for (int64_t i = 0; i < here->front().size(); ++i) {
     ASSERT_EQ(there->front().GetDouble(i), here->front().GetDouble(i)) << i;
   }
+}
+
+// The sum of its input in waves, each of which needs those before, by way of a workspace.
+constexpr std::string_view kWaves = R"(
+nest sums {
+  input A: f32[12]
+  output C: f32[12]
+  workspace W: f32[12]
+  phase first {
+    wave for t in 0 .. 3 { parallel for i in 0 .. 4 { w: W[4*t + i] = A[4*t + i] + 1.0 } }
+  }
+  phase second { parallel for i in 0 .. 12 { s: C[i] = W[i] * 2.0 } }
+})";
+
+struct BoundKernel {
+  DeviceMemory in, out, workspace;
+  std::unique_ptr<DeviceKernel> kernel;
+};
+
+BoundKernel BindAnew(Device& device, const std::shared_ptr<const DeviceCode>& code,
+                     const KernelImage& image) {
+  BoundKernel bound{.in = *device.Allocate(48),
+                    .out = *device.Allocate(48),
+                    .workspace = *AllocateWorkspace(device, image),
+                    .kernel = {}};
+  bound.kernel = *device.Bind(code, {bound.in.address, bound.out.address}, bound.workspace.address);
+  return bound;
+}
+
+class SecondTargetsDevice : public ::testing::Test {
+ protected:
+  RegisteredGenerator registered_{MakePrintingGenerator()};
+  Paper paper_;
+  std::unique_ptr<Device> device_ = MakeInterpretingDevice(paper_);
+  LoopNest nest_ = *ParseLoopNest(kWaves, "waves");
+  KernelImage image_ = *EmitImage(nest_, PrinterWith(0));
+};
+
+TEST_F(SecondTargetsDevice, CodeIsLoadedOnceAndBoundOften) {
+  ASSERT_GT(image_.workspace_bytes, 0);
+  const auto code = device_->Load(image_);
+  ASSERT_TRUE(code) << code.error().Format();
+  EXPECT_EQ((*code)->OnHost(), nullptr);
+  const BoundKernel one = BindAnew(*device_, *code, image_);
+  const BoundKernel two = BindAnew(*device_, *code, image_);
+  const std::vector<float> ones(12, 1), twos(12, 2);
+  ASSERT_TRUE(device_->CopyIn(one.in.address, ones.data(), 48));
+  ASSERT_TRUE(device_->CopyIn(two.in.address, twos.data(), 48));
+  one.kernel->Poison();
+  one.kernel->Start();
+  two.kernel->Start();
+  ASSERT_TRUE(device_->Synchronize());
+  std::vector<float> of_one(12), of_two(12);
+  ASSERT_TRUE(device_->CopyOut(of_one.data(), one.out.address, 48));
+  ASSERT_TRUE(device_->CopyOut(of_two.data(), two.out.address, 48));
+  EXPECT_THAT(of_one, Each(4));
+  EXPECT_THAT(of_two, Each(6));
+  EXPECT_THAT(paper_.log, Contains("load sums").Times(1));
+}
+
+TEST_F(SecondTargetsDevice, WavesAreLaunchesOfTheirOwn) {
+  EXPECT_EQ(image_.phases[0].waves, 3);
+  const BoundKernel bound = BindAnew(*device_, *device_->Load(image_), image_);
+  paper_.log.clear();
+  ASSERT_TRUE(bound.kernel->Seconds(1));
+  EXPECT_THAT(paper_.log,
+              ElementsAre("launch sums_phase0 grid 12x1x1 block 1x1x1 shared 0 blocks 0..3",
+                          "launch sums_phase0 grid 12x1x1 block 1x1x1 shared 0 blocks 4..7",
+                          "launch sums_phase0 grid 12x1x1 block 1x1x1 shared 0 blocks 8..11",
+                          "launch sums_phase1 grid 12x1x1 block 1x1x1 shared 0"));
+}
+
+TEST_F(SecondTargetsDevice, AFailedRunIsSaidAndNothingRunsAfterIt) {
+  paper_.failing_run = 3;
+  const BoundKernel bound = BindAnew(*device_, *device_->Load(image_), image_);
+  const auto two = bound.kernel->Seconds(2);
+  ASSERT_TRUE(two) << two.error().Format();
+  EXPECT_DOUBLE_EQ(*two, 2e-3);
+  const auto third = bound.kernel->Seconds(2);
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(third.error().message, "the device is lost: run 3 of sums failed");
+  EXPECT_EQ(device_->Synchronize().error().message, third.error().message);
+}
+
+TEST(SecondTarget, ItsDriverSaysWhetherItRunsHere) {
+  ThreadPool pool(1);
+  Target target = PrinterWith(0);
+  EXPECT_EQ(CheckRunsHere(target).error().message,
+            "this machine has no printer that tunec can drive");
+  Paper paper;
+  const RegisteredDriver registered(DriverOf(paper));
+  EXPECT_TRUE(CheckRunsHere(target));
+  EXPECT_TRUE(OpenDevice(target, pool));
+  target.device->name = "vellum";
+  const auto refused = OpenDevice(target, pool);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "this machine has no vellum, only paper");
 }
 
 }  // namespace

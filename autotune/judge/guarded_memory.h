@@ -1,0 +1,36 @@
+// A device's memory for one argument of a kernel under test, between two zones that nobody may
+// write.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/device.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Copies are the same memory. The device outlives it. Errors of all members: the device's.
+class GuardedMemory {
+ public:
+  /// The data is aligned as the device aligns memory, and not cleared; the guard zones hold a
+  /// pattern.
+  static Result<GuardedMemory> Allocate(Device& device, size_t bytes);
+
+  /// Without the zones.
+  const DeviceMemory& data() const { return data_; }
+  size_t size() const { return size_; }
+
+  /// Fills the data with 0xff bytes: NaN in every float type, -1 or the largest value in others.
+  Status Poison();
+  /// Where the guards were written: bytes before (negative) or after the data; 0 if intact.
+  Result<ptrdiff_t> Overrun() const;
+
+ private:
+  explicit GuardedMemory(Device& device) : device_(&device) {}
+
+  Device* device_;
+  DeviceMemory data_;
+  size_t size_ = 0;
+};
+
+}  // namespace tunec

@@ -1,0 +1,111 @@
+// Candidates of a second kind of target: they are measured on its device, in its memory, and what
+// goes wrong there while they are timed is an error of theirs, never a time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autotune/measure/measure.h"
+#include "kernel/compiled_kernel.h"
+#include "tests/autotune/served_here.h"
+#include "tests/autotune/workloads.h"
+#include "tests/kernel/second_target/interpreting_device.h"
+#include "tests/kernel/second_target/printing_generator.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using testing::kGoodSchedule;
+using testing::MatmulRelu;
+using testing::ServedHere;
+
+// Packs its weight, too.
+constexpr const char* kPackingSchedule = "lower direct\npack B 1/8 0 1%8\n";
+
+class DeviceMeasureTest : public ::testing::Test {
+ protected:
+  Workload OnPaper() const {
+    Workload workload = testing::WorkloadOf(MatmulRelu());
+    workload.target = second_target::PrinterWith(0);
+    return workload;
+  }
+  Workbench MakeBench() { return *Workbench::Make(OnPaper(), pool_); }
+
+  RegisteredGenerator generator_{second_target::MakePrintingGenerator()};
+  second_target::Paper paper_;
+  RegisteredDriver driver_{second_target::DriverOf(paper_)};
+  ThreadPool pool_{2};
+};
+
+TEST_F(DeviceMeasureTest, CandidatesRunInItsMemory) {
+  Workbench bench = MakeBench();
+  paper_.log.clear();
+  for (const char* schedule : {kGoodSchedule, kPackingSchedule}) {
+    const Measurement result = bench.Measure(bench.Compile({schedule}), std::nullopt);
+    ASSERT_EQ(result.status, TrialStatus::kOk) << result.message;
+    EXPECT_GE(result.samples.size(), 3u);
+    EXPECT_THAT(result.samples, Each(1e-3));
+    ASSERT_TRUE(result.artifact);
+    EXPECT_EQ(FromArtifact(*result.artifact)->image.format, second_target::kTextFormat);
+  }
+  // The outputs, to be judged.
+  EXPECT_THAT(paper_.log, Contains("copy 1924 out").Times(2));
+}
+
+TEST_F(DeviceMeasureTest, AFailureWhileItIsTimedIsNoTime) {
+  Workbench bench = MakeBench();
+  paper_.failing_run = 3;
+  const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
+  EXPECT_EQ(result.status, TrialStatus::kCrashed);
+  EXPECT_THAT(result.message, HasSubstr("run 3 of matmul_relu failed"));
+  EXPECT_TRUE(result.samples.empty());
+  EXPECT_FALSE(result.artifact);
+  EXPECT_GT(result.compile_ms, 0);
+}
+
+TEST_F(DeviceMeasureTest, AFailureInTheCheckedRunIsNoWrongResult) {
+  Workbench bench = MakeBench();
+  paper_.failing_run = 1;
+  const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
+  EXPECT_EQ(result.status, TrialStatus::kCrashed);
+  EXPECT_THAT(result.message, HasSubstr("run 1 of matmul_relu failed"));
+}
+
+TEST_F(DeviceMeasureTest, AFailureWhileTimingAgainIsNoTime) {
+  Workbench bench = MakeBench();
+  paper_.failing_run = 3;
+  std::vector<CompiledCandidate> candidates;
+  candidates.push_back(bench.Compile({kGoodSchedule}));
+  const std::vector<Measurement> timed = bench.Retime(std::move(candidates), 4);
+  ASSERT_EQ(timed.size(), 1u);
+  EXPECT_EQ(timed[0].status, TrialStatus::kCrashed);
+  EXPECT_TRUE(timed[0].samples.empty());
+}
+
+TEST_F(DeviceMeasureTest, AFailureInTheReferenceIsAnError) {
+  paper_.failing_run = 1;
+  const auto bench = Workbench::Make(OnPaper(), pool_);
+  ASSERT_FALSE(bench);
+  EXPECT_EQ(bench.error().code, ErrorCode::kDevice);
+}
+
+// The next candidate would fail too, through no fault of its own.
+TEST_F(DeviceMeasureTest, AWorkerEndsWithItsDevice) {
+  paper_.failing_run = 3;
+  ServedHere worker;
+  EXPECT_TRUE(worker.Ask(Encode(Request(PrepareRequest{OnPaper()}))).empty());
+  EXPECT_FALSE(worker.gone());
+  const MeasureRequest measure{{{kGoodSchedule}, {kPackingSchedule}}, std::nullopt};
+  std::vector<FinishedEvent> finished;
+  for (const Event& event : worker.Ask(Encode(Request(measure)))) {
+    if (const auto* one = std::get_if<FinishedEvent>(&event)) finished.push_back(*one);
+  }
+  EXPECT_TRUE(worker.gone());
+  ASSERT_EQ(finished.size(), 1u);
+  EXPECT_EQ(finished[0].candidate, 0u);
+  EXPECT_EQ(finished[0].measurement.status, TrialStatus::kCrashed);
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,78 @@
+// A worker that tests talk to by frames.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "autotune/worker/protocol.h"
+#include "autotune/worker/worker.h"
+#include "support/check.h"
+
+namespace tunec::testing {
+
+/// A worker on a thread of this process, so that a sanitizer sees it.
+class ServedHere {
+ public:
+  ServedHere() {
+    int sockets[2];
+    TUNEC_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "no sockets");
+    ours_ = sockets[0];
+    worker_ = std::jthread([theirs = sockets[1]] {
+      EXPECT_TRUE(ServeRequests(theirs));
+      close(theirs);
+    });
+  }
+  ~ServedHere() {
+    shutdown(ours_, SHUT_RDWR);
+    worker_.join();
+    close(ours_);
+  }
+  ServedHere(const ServedHere&) = delete;
+  ServedHere& operator=(const ServedHere&) = delete;
+
+  /// All events until the request is done or the worker is gone.
+  std::vector<Event> Ask(const std::string& text) { return AskBytes(Frame(text)); }
+
+  std::vector<Event> AskBytes(const std::string& bytes) {
+    EXPECT_TRUE(SendAll(ours_, bytes));
+    std::vector<Event> events;
+    std::string chunk(1 << 16, '\0');
+    while (true) {
+      for (auto text = reader_.Next(); text && *text; text = reader_.Next()) {
+        const Result<Event> event = DecodeEvent(**text);
+        EXPECT_TRUE(event) << event.error().Format();
+        if (std::holds_alternative<DoneEvent>(*event)) return events;
+        events.push_back(*event);
+      }
+      const ssize_t got = recv(ours_, chunk.data(), chunk.size(), 0);
+      gone_ = got <= 0;
+      if (gone_) return events;
+      reader_.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
+    }
+  }
+
+  /// What the worker says of a request that it must refuse.
+  std::string Refusal(const std::string& text) {
+    const std::vector<Event> events = Ask(text);
+    const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
+    return failed == nullptr ? "not refused" : failed->error.message;
+  }
+
+  /// Whether the worker went away in the middle of the last request.
+  bool gone() const { return gone_; }
+
+ private:
+  int ours_ = -1;
+  bool gone_ = false;
+  FrameReader reader_;
+  std::jthread worker_;
+};
+
+}  // namespace tunec::testing
