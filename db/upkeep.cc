@@ -2,7 +2,6 @@
 #include "db/database.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/query.h"
-#include "db/tables/codec.h"
 #include "db/tables/rows.h"
 #include "db/tables/stored_artifact.h"
 #include "db/tables/tasks.h"

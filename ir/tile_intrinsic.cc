@@ -8,7 +8,6 @@
 
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/rounding.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {

@@ -9,7 +9,6 @@
 #include "jit/code_generator.h"
 #include "kernel/compiled_kernel.h"
 #include "kernel/loop_pipeline.h"
-#include "schedule/steps/step.h"
 #include "support/error.h"
 
 namespace tunec {

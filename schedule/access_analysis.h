@@ -23,6 +23,9 @@ std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement&
 int64_t ReadsPerElement(const Statement& statement, const Read& read);
 
 /// The product of its extents: how often the statement runs, its domain's conditions aside.
+/// CountInstances (ir/compute.h) heeds them too, by visiting points. Sketches compare sizes that
+/// lie far apart, for which the box is enough; and with another count some of them would choose
+/// otherwise.
 double BoxSize(const Statement& statement);
 
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);

@@ -6,7 +6,6 @@
 
 #include "polyhedral/generate/generate.h"
 #include "polyhedral/schedule_tree.h"
-#include "schedule/access_analysis.h"
 #include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {

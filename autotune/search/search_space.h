@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/target.h"
 #include "schedule/sketch.h"
 
 namespace tunec {

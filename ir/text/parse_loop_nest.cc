@@ -3,7 +3,6 @@
 #include "ir/loop_nest.h"
 #include "ir/nest/loop_nest_names.h"
 #include "ir/text/parse_statement.h"
-#include "ir/text/print_statement.h"
 
 namespace tunec {
 namespace {

@@ -25,7 +25,6 @@
 #include "ir/loop_nest.h"
 #include "ir/nest/loop_nest_names.h"
 #include "ir/nest/visit_loop_nest.h"
-#include "ir/text/print_expr.h"
 #include "ir/tile_intrinsic.h"
 #include "ir/verify/verify_statement.h"
 

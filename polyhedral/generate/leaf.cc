@@ -5,9 +5,10 @@
 namespace tunec {
 namespace {
 
-StoreSite SiteOf(const Conditions& conditions) {
+StoreSite SiteOf(const ScheduleTree& tree, StatementId id, const Conditions& conditions) {
   return {.ranges = conditions.Ranges(),
-          .to_nest = [&conditions](const IndexExpr& i) { return conditions.ToNest(i); }};
+          .to_nest = [&conditions](const IndexExpr& i) { return conditions.ToNest(i); },
+          .non_temporal = tree.non_temporal[id]};
 }
 
 }  // namespace
@@ -36,9 +37,7 @@ Body PrefetchesOf(const ScheduleTree& tree, StatementId id, const Conditions& co
 }
 
 Store InstanceOf(const ScheduleTree& tree, StatementId id, const Conditions& conditions) {
-  Store store = MakeStore(tree.statements[id], tree.inverse[id], SiteOf(conditions));
-  store.non_temporal = tree.non_temporal[id];
-  return store;
+  return MakeStore(tree.statements[id], tree.inverse[id], SiteOf(tree, id, conditions));
 }
 
 Body GenerateLeaf(const ScheduleTree& tree, StatementId id, const Context& context) {
@@ -46,8 +45,8 @@ Body GenerateLeaf(const ScheduleTree& tree, StatementId id, const Context& conte
   const Effects effects = EffectsOf(tree.tensors, statement);
   if (effects.conditional) {
     Body body = PrefetchesOf(tree, id, context.conditions);
-    Append(body,
-           MakeConditionalStores(statement, effects, tree.inverse[id], SiteOf(context.conditions)));
+    Append(body, MakeConditionalStores(statement, effects, tree.inverse[id],
+                                       SiteOf(tree, id, context.conditions)));
     return body;
   }
   Store store = InstanceOf(tree, id, context.conditions);

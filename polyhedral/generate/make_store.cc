@@ -107,7 +107,8 @@ Body MakeConditionalStores(const Statement& statement, const Effects& effects,
 Store MakeStore(const Statement& statement, const std::vector<IndexExpr>& inverse,
                 const StoreSite& site) {
   const StoreMaker maker(inverse, site);
-  Store store{.statement = statement.name, .reducer = statement.reducer};
+  Store store{
+      .statement = statement.name, .reducer = statement.reducer, .non_temporal = site.non_temporal};
   for (const Read& read : statement.reads) store.reads.push_back(maker.Rewrite(read));
   for (Write write : statement.writes) {
     maker.Rewrite(write.index);

@@ -13,6 +13,7 @@ namespace tunec {
 struct StoreSite {
   IntervalOf ranges;                                   // of the tree's loops
   std::function<IndexExpr(const IndexExpr&)> to_nest;  // over loops -> over the nest's variables
+  bool non_temporal = false;                           // its stores bypass the caches
 };
 
 /// The statement's reads, writes and values with its iterators replaced by `inverse`, which is

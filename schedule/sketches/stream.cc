@@ -245,14 +245,14 @@ double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
 int64_t BestTile(int64_t extent, int64_t vectors, int64_t registers) {
   int64_t best = 1;
   for (int64_t tile = 1; tile <= std::min(extent, registers / vectors); ++tile) {
-    if (TilesCost(extent, tile, vectors) < 0.995 * TilesCost(extent, best, vectors)) best = tile;
+    if (IsCheaper(TilesCost(extent, tile, vectors), TilesCost(extent, best, vectors))) best = tile;
   }
   return best;
 }
 
 struct Machine {
   int64_t lanes = 16;
-  int64_t registers = 28;  // for accumulators
+  int64_t registers = 28;  // AccumulatorRegisters
 };
 
 struct StreamSizes {
@@ -274,7 +274,7 @@ StreamSizes BestSizes(const StreamPlan& plan, const Machine& machine) {
     const int64_t rows = BestTile(plan.rows, vectors, machine.registers);
     const double tiles = static_cast<double>(CeilDivide(plan.widths, vectors * machine.lanes));
     const double cost = tiles * TilesCost(plan.rows, rows, vectors);
-    if (least != 0 && cost >= 0.995 * least) continue;
+    if (least != 0 && !IsCheaper(cost, least)) continue;
     least = cost;
     best.choice.rows = rows;
     best.choice.widths = vectors * machine.lanes;
@@ -341,7 +341,7 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
     if (!plan) continue;
     const Tensor& sums = lowering.compute.tensors[plan->statement(plan->last).writes[0].tensor];
     const Machine machine{.lanes = target.host.Lanes(static_cast<int>(SizeOf(sums.type))),
-                          .registers = target.host.vector_registers - 4};
+                          .registers = AccumulatorRegisters(target)};
     // Longer blocks of rows leave no registers for columns.
     if (CeilDivide(plan->rows, machine.lanes) > kMostRowVectors) continue;
     const StreamSizes sizes = BestSizes(*plan, machine);

@@ -105,8 +105,13 @@ std::string StreamPlan::NameOf(int dimension) const {
     return statement(first).iterators[*iterator].name;
   }
   for (StatementId s = 0; s < static_cast<StatementId>(compute->statements.size()); ++s) {
-    if (const auto iterator = IteratorOf(s, dimension))
-      return statement(s).iterators[*iterator].name;
+    const auto iterator = IteratorOf(s, dimension);
+    if (!iterator) continue;
+    // The second product's loops over rows and columns are copies of the first one's and have their
+    // names already; another one of the same name gets what compute_at adds.
+    std::string name = statement(s).iterators[*iterator].name;
+    while (name == NameOf(row) || name == NameOf(column)) name += "_";
+    return name;
   }
   return "";
 }

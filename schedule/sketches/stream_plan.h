@@ -36,7 +36,8 @@ struct StreamPlan {
     return shared.IteratorOf(id, dimension);
   }
   /// What the loops over the dimension are called behind their statement once all have joined those
-  /// of the first product: as it calls its iterator, else as the first statement that has one.
+  /// of the first product: as it calls its iterator, else as the first statement that has one (`e`,
+  /// or `e_` where the first product's rows or columns are called `e`).
   std::string NameOf(int dimension) const;
 };
 

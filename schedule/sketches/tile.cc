@@ -35,8 +35,6 @@ struct TileSizes {
   int64_t columns = 16;
 };
 
-int64_t AccumulatorRegisters(const Target& target) { return target.host.vector_registers - 4; }
-
 // The tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
@@ -52,7 +50,7 @@ TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
       const double full = static_cast<double>(rows / mr) * TileCost(static_cast<double>(mr), v);
       const double rest = rows % mr > 0 ? TileCost(static_cast<double>(rows % mr), v) : 0;
       const double cost = column_tiles * (full + rest);
-      if (best_cost == 0 || cost < best_cost * 0.995) {
+      if (best_cost == 0 || IsCheaper(cost, best_cost)) {
         best_cost = cost;
         best = {mr, vectors * lanes};
       }

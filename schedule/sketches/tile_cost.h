@@ -1,15 +1,38 @@
 // What a register tile costs, for the analytic choice of its size.
+//
+// The numbers are estimates: no measurement of any of them is on record. They only have to rank
+// tiles; what a tile really takes, the tuner measures.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+
+#include "ir/target.h"
 
 namespace tunec {
 
-/// Cycles that one step of the reduction costs in a tile of vectors x rows: products, or loads,
-/// or the latency of a chain; and a little for loads that the products do not hide.
-inline double TileCost(double rows, double vectors) {
-  const double loads = rows + vectors;
-  return std::max({rows * vectors, loads * 0.6, 8.0}) + 0.05 * loads;
+/// How many vectors of a tile's sums stay in registers. The four others are for what a step of the
+/// reduction reads: a row of the packed operand, and an element of the other in all lanes.
+inline int64_t AccumulatorRegisters(const Target& target) {
+  return target.host.vector_registers - 4;
 }
+
+/// Cycles that one step of the reduction costs in a tile of rows x vectors, were one multiply-add
+/// of vectors done in each.
+inline double TileCost(double rows, double vectors) {
+  // What a load takes, where the loads take longer than the products.
+  constexpr double kLoad = 0.6;
+  // A sum waits for its own of the step before: with fewer products than this, units are idle.
+  constexpr double kLatency = 8;
+  // What a load takes where the products hide it: of tiles with as many products, the one with
+  // fewer loads is to win.
+  constexpr double kHiddenLoad = 0.05;
+  const double loads = rows + vectors;
+  return std::max({rows * vectors, loads * kLoad, kLatency}) + kHiddenLoad * loads;
+}
+
+/// Whether a tile is to take the place of one that was found before. What differs by less than half
+/// a percent is equal to such an estimate, and the first one stays.
+inline bool IsCheaper(double cost, double than) { return cost < than * 0.995; }
 
 }  // namespace tunec

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "support/check.h"
-
 namespace tunec {
 namespace {
 

@@ -157,7 +157,8 @@ std::string Mover::LoopName(VarId partner_loop) const {
   return statement().name + suffix;
 }
 
-// A name that a loop of another statement has already gets an apostrophe's stand-in, "_".
+// A name that is taken gets "_" behind it: the moved statement may call an iterator of its own as
+// its partner calls another one.
 VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
   while (LoopNamed(tree_, name) ||
          std::ranges::any_of(own_, [&](VarId loop) { return tree_.loops[loop].name == name; })) {

@@ -49,7 +49,7 @@ std::optional<Axis> AxisOf(const IndexExpr& place) {
 bool HoldEachOnce(const std::vector<Axis>& axes, size_t iterators) {
   std::vector<std::pair<VarId, int64_t>> quotients, remainders;
   for (const Axis& axis : axes) {
-    // A whole one is its quotient by 1, and no more is left.
+    // A whole one enters both lists, with the factor 1.
     if (axis.part != Axis::Part::kRemainder) quotients.emplace_back(axis.iterator, axis.factor);
     if (axis.part != Axis::Part::kQuotient) remainders.emplace_back(axis.iterator, axis.factor);
   }

@@ -19,14 +19,14 @@ RELU = re.compile(r"TUNEC_POINTWISE\(X, kRelu,.*\)")
 
 
 class OperatorFacts(unittest.TestCase):
-    def compile(self, path, change):
+    def compile(self, path, change, *flags):
         """What the compiler says about ROOT/path where `change` was made to the rows."""
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "graph/ops/op_list.h"
             rows.parent.mkdir(parents=True)
             rows.write_text(change((ARGUMENTS.source / "graph/ops/op_list.h").read_text()))
             done = subprocess.run(
-                [ARGUMENTS.compiler, "-std=c++23", "-fsyntax-only", "-I", folder,
+                [ARGUMENTS.compiler, "-std=c++23", "-fsyntax-only", *flags, "-I", folder,
                  "-I", ARGUMENTS.source, ARGUMENTS.source / path],
                 capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"})
             return done.returncode, done.stderr
@@ -45,6 +45,12 @@ class OperatorFacts(unittest.TestCase):
 
     def test_the_rows_as_they_are(self):
         self.assertEqual(self.compile("graph/ops/op.cc", lambda text: text), (0, ""))
+
+    def test_the_rows_as_sanitizers_see_them(self):
+        """No test builds the preset `sanitize`, in which GCC takes no address for a constant."""
+        for path in ["graph/reference/scalar_functions.cc", "graph/lower/elementwise.cc"]:
+            said = self.compile(path, lambda text: text, "-fsanitize=address,undefined")
+            self.assertEqual(said, (0, ""), path)
 
     def test_a_row_without_a_fact(self):
         row = 'TUNEC_POINTWISE(X, kFrob, "frob", Unary(kFloat), 1, Any)'

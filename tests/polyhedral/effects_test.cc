@@ -131,6 +131,17 @@ TEST(Effects, AreWhatTheLoopsDo) {
 )"));
 }
 
+// What the schedule says of the statement's stores holds for each of them.
+TEST(Effects, AreStoredPastTheCachesWhereTheScheduleSaysSo) {
+  const Compute compute = Turns(kTurns);
+  ScheduleTree tree = OriginalTree(compute);
+  tree.non_temporal[*tree.FindStatement("s")] = true;
+  const auto nest = GenerateLoops(tree, Contraction::kSeparate);
+  ASSERT_TRUE(nest);
+  EXPECT_THAT(Print(*nest), HasSubstr("s non_temporal: a[s_i] = a[s_i] * 0.5"));
+  EXPECT_THAT(Print(*nest), HasSubstr("s non_temporal: b[s_i] = b[s_i] + a[s_i]"));
+}
+
 // Only p = 1 reads what p = 0 wrote: rows of one turn are independent, turns are not.
 TEST(Effects, FreeWhatTheyDoNotTouch) {
   const Compute compute = Turns(kTurns);

@@ -138,6 +138,21 @@ TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
 INSTANTIATE_TEST_SUITE_P(Programs, RenamingTest, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
 
+// o[.., t, e] sum= p[.., e, ..] * V[.., e, t]: in the first product t are the columns, which are
+// e here. So t is the name of two loops of this one.
+TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
+  Compute compute = MustParse(kAttention);
+  Statement& product = compute.statements[*compute.FindStatement("o")];
+  ASSERT_EQ(product.iterators[2].name, "e");
+  ASSERT_EQ(product.iterators[3].name, "t");
+  std::swap(product.iterators[2].name, product.iterators[3].name);
+  const Judge judge(compute);
+  const Sketch first = SketchesOn(compute)[0];
+  EXPECT_EQ(first.Kind(), "stream");
+  const Schedule schedule = first.Fill(first.InitialDecisions());
+  EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+}
+
 // What joins the rows is called as compute_at calls it, though the statements agree on no name.
 TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
   for (const std::string_view text : {kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {

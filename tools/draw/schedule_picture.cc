@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "polyhedral/explain/picture.h"
 #include "polyhedral/schedule_tree.h"
 #include "support/file.h"
 #include "tools/draw/draw_iterations.h"

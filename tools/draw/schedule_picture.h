@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "polyhedral/explain/picture.h"
 #include "schedule/apply.h"
 
 namespace tunec {

@@ -101,7 +101,8 @@ typedef struct tunec_progress {
 /* Called in the thread that compiles. Any of the functions may be null. They must not call
  * tunec_release, and must not leave by longjmp. A program that was built with fewer functions goes
  * on working. So does one that was built with more, as long as those that this library does not
- * know are null: any other is TUNEC_INVALID_ARGUMENT, for it would never be called. */
+ * know are null. Where one of them is not, the answer is TUNEC_INVALID_ARGUMENT: the library would
+ * never call it. */
 typedef struct tunec_callbacks {
   size_t size; /* set it to sizeof(tunec_callbacks); all bytes of it are read */
   void* user;  /* handed to each */
@@ -160,11 +161,11 @@ typedef struct tunec_callbacks {
  *       name the kernels for perf
  *
  * An executable has threads of its own, unless "share_threads" gives it those of the others with
- * that option and as many threads: such models are to run in turns, for of runs at the same time
- * one alone has the threads. An accuracy may be a JSON number. Without "db" results are kept in the
- * user's database, which is left out where it cannot be opened; with null or "" nowhere. Inputs
- * bound by "constants" are no inputs of the executable. With a "cpu" that this machine is not, runs
- * and trials are TUNEC_DEVICE_ERROR.
+ * that option and as many threads. Run such models one after the other: of two runs at the same
+ * time, one has all the threads and the other runs on its caller's. An accuracy may be a JSON
+ * number. Without "db" results are kept in the user's database, which is left out where it cannot
+ * be opened; with null or "" nowhere. Inputs bound by "constants" are no inputs of the executable.
+ * With a "cpu" that this machine is not, runs and trials are TUNEC_DEVICE_ERROR.
  *
  * On success *out is a new executable, otherwise null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,

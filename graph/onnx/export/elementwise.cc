@@ -4,7 +4,6 @@
 
 #include "graph/onnx/export/forms.h"
 #include "graph/onnx/export/write_model.h"
-#include "graph/ops/op_table.h"
 
 namespace tunec::onnx_export {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "graph/onnx/export/forms.h"
 #include "graph/onnx/node_context.h"
-#include "graph/ops/op_table.h"
 
 namespace tunec::onnx_export {
 namespace {

@@ -2,7 +2,6 @@
 #include <array>
 
 #include "graph/onnx/export/forms.h"
-#include "graph/ops/op_table.h"
 
 namespace tunec::onnx_export {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "graph/reference.h"
 #include "tests/graph/fuse_groups.h"
@@ -31,6 +32,23 @@ std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t boun
   return inputs;
 }
 
+// Trials and databases know a group by its first lowering: what an argument is called and whether
+// it is constant is looked up there, whichever lowering a schedule names (older_schedules.h).
+Status CheckSameArguments(const std::vector<Lowering>& lowerings) {
+  const auto arguments = [](const Compute& compute) {
+    std::vector<Tensor> tensors = compute.tensors;
+    std::erase_if(tensors,
+                  [](const Tensor& tensor) { return tensor.role == TensorRole::kWorkspace; });
+    return tensors;
+  };
+  for (const Lowering& other : lowerings) {
+    if (arguments(other.compute) == arguments(lowerings[0].compute)) continue;
+    return Fail(ErrorCode::kInternal, "other arguments:\n{}\nbut\n{}", Print(lowerings[0].compute),
+                Print(other.compute));
+  }
+  return {};
+}
+
 Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Array>& inputs,
                                       FusionMode mode, size_t choice) {
   TUNEC_ASSIGN(const FusionPlan plan, PlanFusion(graph, mode));
@@ -38,6 +56,7 @@ Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Arra
   for (size_t i = 0; i < inputs.size(); ++i) values.Store(graph.inputs()[i], inputs[i]);
   for (const FusionGroup& group : plan.groups) {
     TUNEC_ASSIGN(const std::vector<Lowering> lowerings, Lower(graph, group));
+    TUNEC_RETURN_IF_ERROR(CheckSameArguments(lowerings));
     const Compute& compute = lowerings[std::min(choice, lowerings.size() - 1)].compute;
     TUNEC_RETURN_IF_ERROR(Verify(compute));
     const std::string text = Print(compute);

@@ -16,7 +16,8 @@ Array RandomArray(DataType type, std::vector<int64_t> shape, Random& random, int
 /// One random array for each graph input.
 std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t bound = 4);
 
-/// Every group by its lowering number `choice` (the last where there are fewer).
+/// Every group by its lowering number `choice` (the last where there are fewer). An error, too,
+/// where a group's lowerings declare different arguments.
 Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Array>& inputs,
                                       FusionMode mode, size_t choice);
 
