@@ -14,11 +14,19 @@
 #include "ir/expr/expr.h"
 #include "ir/expr/index_expr.h"
 #include "support/error.h"
+#include "support/id.h"
 
 namespace tunec {
 
-using TensorId = int32_t;
-using StatementId = int32_t;
+struct Tensor;
+struct Statement;
+
+/// Their places in the vectors of whatever has tensors and statements: a Compute, a LoopNest, a
+/// schedule tree.
+using TensorId = Id<Tensor>;
+using StatementId = Id<Statement>;
+using Tensors = IdVector<TensorId, Tensor>;
+using Statements = IdVector<StatementId, Statement>;
 
 /// Where a tensor comes from and who sees it.
 enum class TensorRole : uint8_t {
@@ -67,14 +75,14 @@ struct Guard {
 };
 
 struct Read {
-  TensorId tensor = 0;
+  TensorId tensor;
   std::vector<IndexExpr> index;  // logical, one per dimension, over the statement's iterators
   std::optional<Guard> guard;
   bool operator==(const Read&) const = default;
 };
 
 struct Write {
-  TensorId tensor = 0;
+  TensorId tensor;
   std::vector<IndexExpr> index;
   bool operator==(const Write&) const = default;
 };
@@ -111,12 +119,14 @@ struct Iterator {
   bool operator==(const Iterator&) const = default;
 };
 
+using Iterators = IdVector<VarId, Iterator>;
+
 /// One assignment executed at each point of its domain: all reads, then the values, then
 /// the writes. With a reducer, each written element starts at the identity before the
 /// statement's first instance, and an instance combines its value into it.
 struct Statement {
   std::string name;
-  std::vector<Iterator> iterators;
+  Iterators iterators;
   std::vector<IndexExpr> domain;  // further conditions, each >= 0
   std::vector<Read> reads;        // a later read's index may use Loaded(earlier slot)
   std::vector<Write> writes;
@@ -131,8 +141,8 @@ struct Statement {
 
 struct Compute {
   std::string name;
-  std::vector<Tensor> tensors;
-  std::vector<Statement> statements;  // in original order
+  Tensors tensors;
+  Statements statements;  // in original order
   bool operator==(const Compute&) const = default;
 
   std::optional<TensorId> FindTensor(std::string_view tensor_name) const;

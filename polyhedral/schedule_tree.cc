@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "ir/nest/loop_nest_names.h"
 #include "support/check.h"
@@ -25,8 +26,7 @@ Statement InitOf(const Statement& update) {
   std::ranges::sort(used);
   std::vector<IndexExpr> renumbered(update.iterators.size());
   for (const VarId old : used) {
-    renumbered[old] = IndexExpr::Var(static_cast<VarId>(init.iterators.size()));
-    init.iterators.push_back(update.iterators[old]);
+    renumbered[old.index()] = IndexExpr::Var(init.iterators.push_back(update.iterators[old]));
   }
   for (Write write : update.writes) {
     for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
@@ -36,7 +36,7 @@ Statement InitOf(const Statement& update) {
   return init;
 }
 
-Statement FinalOf(const Statement& update, const std::vector<Tensor>& tensors) {
+Statement FinalOf(const Statement& update, const Tensors& tensors) {
   Statement final = InitOf(update);
   final.name = update.name + ".final";
   for (const Write& write : final.writes) final.reads.push_back({write.tensor, write.index, {}});
@@ -52,8 +52,8 @@ Statement FinalOf(const Statement& update, const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-std::vector<Statement> ExpandReductions(const Compute& compute) {
-  std::vector<Statement> expanded;
+Statements ExpandReductions(const Compute& compute) {
+  Statements expanded;
   for (const Statement& statement : compute.statements) {
     if (!statement.reducer) {
       expanded.push_back(statement);
@@ -72,21 +72,22 @@ ScheduleTree OriginalTree(const Compute& compute) {
   ScheduleTree tree{.name = compute.name, .tensors = compute.tensors};
   tree.statements = ExpandReductions(compute);
   tree.root.kind = TreeNode::Kind::kSequence;
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const Statement& statement = tree.statements[s];
-    TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = static_cast<StatementId>(s)};
+    TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = s};
     std::map<VarId, IndexExpr> forward;
     std::vector<IndexExpr> inverse(statement.iterators.size());
-    const auto first = static_cast<VarId>(tree.loops.size());
-    for (size_t i = 0; i < statement.iterators.size(); ++i) {
-      const auto loop = static_cast<VarId>(first + i);
-      tree.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
-                            .extent = statement.iterators[i].extent});
-      forward[loop] = IndexExpr::Var(static_cast<VarId>(i));
-      inverse[i] = IndexExpr::Var(loop);
+    std::vector<VarId> loops;
+    for (const VarId i : statement.iterators.ids()) {
+      const VarId loop =
+          tree.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
+                                .extent = statement.iterators[i].extent});
+      loops.push_back(loop);
+      forward[loop] = IndexExpr::Var(i);
+      inverse[i.index()] = IndexExpr::Var(loop);
     }
-    for (size_t i = statement.iterators.size(); i-- > 0;) {
-      TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = static_cast<VarId>(first + i)};
+    for (const VarId id : std::views::reverse(loops)) {
+      TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = id};
       loop.children.push_back(std::move(node));
       node = std::move(loop);
     }
@@ -99,22 +100,22 @@ ScheduleTree OriginalTree(const Compute& compute) {
 }
 
 std::optional<VarId> ScheduleTree::FindLoop(std::string_view loop_name) const {
-  for (size_t v = 0; v < loops.size(); ++v) {
-    if (loops[v].name == loop_name) return static_cast<VarId>(v);
+  for (const VarId v : loops.ids()) {
+    if (loops[v].name == loop_name) return v;
   }
   return std::nullopt;
 }
 
 std::optional<StatementId> ScheduleTree::FindStatement(std::string_view statement_name) const {
-  for (size_t s = 0; s < statements.size(); ++s) {
-    if (statements[s].name == statement_name) return static_cast<StatementId>(s);
+  for (const StatementId s : statements.ids()) {
+    if (statements[s].name == statement_name) return s;
   }
   return std::nullopt;
 }
 
 std::optional<TensorId> ScheduleTree::FindTensor(std::string_view tensor_name) const {
-  for (size_t t = 0; t < tensors.size(); ++t) {
-    if (tensors[t].name == tensor_name) return static_cast<TensorId>(t);
+  for (const TensorId t : tensors.ids()) {
+    if (tensors[t].name == tensor_name) return t;
   }
   return std::nullopt;
 }

@@ -57,11 +57,10 @@ bool ReadsOnlyItsOwn(const Statement& statement) {
 std::vector<VarId> IndependentIterators(const Statement& statement) {
   std::vector<VarId> found;
   if (!ReadsOnlyItsOwn(statement)) return found;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const auto v = static_cast<VarId>(i);
+  for (const VarId v : statement.iterators.ids()) {
     const bool apart = std::ranges::all_of(
         statement.writes, [&](const Write& write) { return HasDimension(write.index, v); });
-    if (apart && statement.iterators[i].extent > 1) found.push_back(v);
+    if (apart && statement.iterators[v].extent > 1) found.push_back(v);
   }
   return found;
 }
@@ -110,7 +109,7 @@ Layout LayoutWithLast(const Tensor& tensor, int last) {
   Layout layout;
   const auto add = [&](size_t d) {
     layout.shape.push_back(tensor.shape[d]);
-    layout.map.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    layout.map.push_back(IndexExpr::Var(DimensionVar(d)));
   };
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
     if (static_cast<int>(d) != last) add(d);
@@ -137,9 +136,8 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
     innermost += ".1";
   }
   const std::vector<std::string> outer = order;
-  for (size_t v = 0; v < statement.iterators.size(); ++v) {
-    const auto id = static_cast<VarId>(v);
-    if (std::ranges::find(independent, id) == independent.end()) order.push_back(loop_of(id));
+  for (const VarId v : statement.iterators.ids()) {
+    if (std::ranges::find(independent, v) == independent.end()) order.push_back(loop_of(v));
   }
   order.push_back(innermost);
   if (order.size() > 1) steps.emplace_back(ReorderStep{order});
@@ -228,7 +226,8 @@ Compute PromoteToFloat64(const Compute& compute) {
 
 std::optional<StatementId> LastContraction(const Compute& compute) {
   for (size_t s = compute.statements.size(); s-- > 0;) {
-    if (IsContraction(compute.statements[s])) return static_cast<StatementId>(s);
+    const StatementId id(s);
+    if (IsContraction(compute.statements[id])) return id;
   }
   return std::nullopt;
 }
@@ -238,9 +237,9 @@ std::string MagnitudeTensor(const std::string& sums) { return sums + ".magnitude
 Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums) {
   Compute result = compute;
   result.statements.clear();
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     result.statements.push_back(compute.statements[s]);
-    if (std::ranges::find(sums, static_cast<StatementId>(s)) == sums.end()) continue;
+    if (std::ranges::find(sums, s) == sums.end()) continue;
     Statement magnitude = compute.statements[s];
     Tensor tensor = compute.tensors[magnitude.writes[0].tensor];
     tensor.name = MagnitudeTensor(tensor.name);
@@ -248,7 +247,7 @@ Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& s
     tensor.layout = {};
     tensor.alias.reset();
     magnitude.name = MagnitudeTensor(magnitude.name);
-    magnitude.writes[0].tensor = static_cast<TensorId>(result.tensors.size());
+    magnitude.writes[0].tensor = result.tensors.next_id();
     magnitude.values[0] = Unary(ScalarOp::kAbs, magnitude.values[0]);
     result.tensors.push_back(std::move(tensor));
     result.statements.push_back(std::move(magnitude));

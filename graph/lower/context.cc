@@ -38,8 +38,7 @@ void LowerContext::AddArguments() {
     tensor.constant = role == TensorRole::kWeight;
     const auto stored = group_.layouts.find(value);
     tensor.layout = stored == group_.layouts.end() ? graph_.value(value).layout : stored->second;
-    compute_.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(compute_.tensors.size() - 1);
+    return compute_.tensors.push_back(std::move(tensor));
   };
   for (size_t i = 0; i < group_.inputs.size(); ++i) {
     const ValueId value = group_.inputs[i];
@@ -116,7 +115,7 @@ Expr LowerContext::OperandElement(StatementBuilder& builder, const Lazy& operand
   std::vector<int64_t> shape;
   Index own;
   for (const Iterator& iterator : space.iterators) {
-    own.push_back(IndexExpr::Var(static_cast<VarId>(shape.size())));
+    own.push_back(IndexExpr::Var(IteratorVar(shape.size())));
     shape.push_back(iterator.extent);
   }
   const TensorId id = AddWorkspace("operand", ComputeType(operand.type), shape);
@@ -178,8 +177,7 @@ TensorId LowerContext::AddWorkspace(std::string_view name, DataType type,
   for (const ValueId output : group_.outputs)
     if (tensor.layout.IsRowMajor() && TypeOf(output).Shape() == tensor.shape)
       tensor.layout = graph_.value(output).layout;
-  compute_.tensors.push_back(std::move(tensor));
-  return static_cast<TensorId>(compute_.tensors.size() - 1);
+  return compute_.tensors.push_back(std::move(tensor));
 }
 
 Lazy LowerContext::EmitReduction(StatementBuilder builder, TensorId id, const Index& index,

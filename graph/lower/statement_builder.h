@@ -15,7 +15,7 @@ namespace tunec::lower {
 /// expressions over them (variable v is iterator v). Usually the identity; a flattened
 /// convolution has oh = floor(p / W).
 struct IterationSpace {
-  std::vector<Iterator> iterators;
+  Iterators iterators;
   std::vector<IndexExpr> index;
   std::vector<int64_t> shape;  // of the tensor that `index` addresses
   /// Further conditions on the iterators, each >= 0: the last block of rows may be partial.
@@ -28,7 +28,7 @@ IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::s
 class StatementBuilder {
  public:
   /// `tensors` is the Compute's list; it must outlive the builder and may grow meanwhile.
-  explicit StatementBuilder(const std::vector<Tensor>& tensors) : tensors_(tensors) {}
+  explicit StatementBuilder(const Tensors& tensors) : tensors_(tensors) {}
 
   /// Appends an iterator and returns its variable.
   IndexExpr AddIterator(std::string name, int64_t extent, IteratorKind kind);
@@ -79,8 +79,8 @@ class StatementBuilder {
   IntervalOf Intervals() const;
   void DropUnusedReads(std::vector<Write>& writes, std::vector<Expr>& values);
 
-  const std::vector<Tensor>& tensors_;
-  std::vector<Iterator> iterators_;
+  const Tensors& tensors_;
+  Iterators iterators_;
   std::vector<IndexExpr> domain_;
   std::vector<Read> reads_;
   std::vector<IndexExpr> guards_;  // in force, sorted

@@ -51,7 +51,8 @@ class FlatIndex {
   int64_t At(std::span<const int64_t> variables, std::span<const int64_t> loaded) const {
     if (!affine_) return Evaluate(expr_, variables, loaded);
     int64_t value = expr_.constant();
-    for (const auto& [coefficient, variable] : terms_) value += coefficient * variables[variable];
+    for (const auto& [coefficient, variable] : terms_)
+      value += coefficient * variables[variable.index()];
     return value;
   }
 
@@ -67,8 +68,8 @@ class Storage {
  public:
   /// Takes the arguments: one array per tensor of role input or weight, in tensor order.
   /// Errors: a missing or superfluous argument, a wrong shape or type, an alias that differs.
-  static Result<Storage> Create(const std::vector<Tensor>& tensors,
-                                std::span<const Array> arguments, Precision precision);
+  static Result<Storage> Create(const Tensors& tensors, std::span<const Array> arguments,
+                                Precision precision);
 
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
@@ -83,9 +84,9 @@ class Storage {
   Result<Array> TakeOutput(TensorId tensor) const;
   void Load(TensorId tensor, const Array& array);
 
-  const std::vector<Tensor>* tensors_ = nullptr;
-  std::vector<std::shared_ptr<ElementBuffer>> buffers_;
-  std::vector<std::vector<FlatIndex>> maps_;  // of the layouts
+  const Tensors* tensors_ = nullptr;
+  IdVector<TensorId, std::shared_ptr<ElementBuffer>> buffers_;
+  IdVector<TensorId, std::vector<FlatIndex>> maps_;  // of the layouts
   Precision precision_ = Precision::kNative;
 };
 

@@ -121,7 +121,7 @@ StoragePlan PlanStorage(const LoopNest& nest) {
         std::max(plan.scratch_bytes, PlaceAllocs(nest, phase.body, LiesInScratch, 0, plan));
     plan.shared_bytes.push_back(PlaceAllocs(nest, phase.body, IsShared, 0, plan));
   }
-  for (size_t t = 0; t < nest.tensors.size(); ++t) {
+  for (const TensorId t : nest.tensors.ids()) {
     if (nest.tensors[t].alias) plan.offset[t] = plan.offset[FollowAlias(nest, t)];
   }
   return plan;

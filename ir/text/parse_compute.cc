@@ -6,8 +6,8 @@
 namespace tunec {
 namespace {
 
-Result<std::vector<Iterator>> ParseIterators(Lexer& lexer) {
-  std::vector<Iterator> iterators;
+Result<Iterators> ParseIterators(Lexer& lexer) {
+  Iterators iterators;
   TUNEC_RETURN_IF_ERROR(lexer.Expect("["));
   if (lexer.TryTake("]")) return iterators;
   do {
@@ -28,14 +28,14 @@ Result<std::vector<Iterator>> ParseIterators(Lexer& lexer) {
   return iterators;
 }
 
-Result<Statement> ParseStatement(Lexer& lexer, const std::vector<Tensor>& tensors) {
+Result<Statement> ParseStatement(Lexer& lexer, const Tensors& tensors) {
   Statement statement;
   TUNEC_ASSIGN(statement.name, lexer.ExpectName("a statement's name"));
   TUNEC_ASSIGN(statement.iterators, ParseIterators(lexer));
   const ExprParser::Variables variables = [&](const std::string& name) -> std::optional<VarId> {
     const auto found = std::ranges::find(statement.iterators, name, &Iterator::name);
     if (found == statement.iterators.end()) return std::nullopt;
-    return static_cast<VarId>(found - statement.iterators.begin());
+    return statement.iterators.id_of(found);
   };
   if (lexer.TryTake("where")) {
     ExprParser conditions(lexer, tensors, variables);

@@ -13,7 +13,7 @@ class Printer {
  public:
   explicit Printer(const LoopNest& nest) : nest_(nest) {
     variable_ = [this](VarId v) {
-      const bool known = v >= 0 && static_cast<size_t>(v) < nest_.variables.size();
+      const bool known = nest_.variables.contains(v);
       return known ? PrintName(nest_.variables[v]) : fmt::format("\"?{}\"", v);
     };
     const auto slot = [](int s) { return fmt::format("@{}", s); };
@@ -131,8 +131,8 @@ class Printer {
   void Write(const Tile& tile) { Block("tile " + PrintName(tile.intrinsic), tile.body); }
 
   std::string TensorText(TensorId id) const {
-    const bool known = id >= 0 && static_cast<size_t>(id) < nest_.tensors.size();
-    return known ? PrintName(nest_.tensors[id].name) : fmt::format("\"?{}\"", id);
+    return nest_.tensors.contains(id) ? PrintName(nest_.tensors[id].name)
+                                      : fmt::format("\"?{}\"", id);
   }
 
   const LoopNest& nest_;

@@ -101,8 +101,7 @@ class Verifier {
   }
 
   std::string NameOf(VarId v) const {
-    const bool known = v >= 0 && v < std::ssize(nest_.variables);
-    return known ? nest_.variables[v] : fmt::format("number {}", v);
+    return nest_.variables.contains(v) ? nest_.variables[v] : fmt::format("number {}", v);
   }
 
   Status CheckBounds(const Loop& loop) {
@@ -204,7 +203,7 @@ class Verifier {
 
   Status Check(const Loop& loop, bool top) {
     const std::string where = "loop " + NameOf(loop.var);
-    if (loop.var < 0 || loop.var >= std::ssize(nest_.variables)) {
+    if (!nest_.variables.contains(loop.var)) {
       return Wrong("{}: there are {} variables", where, nest_.variables.size());
     }
     if (bindings_.contains(loop.var)) {
@@ -254,7 +253,7 @@ class Verifier {
   }
 
   Status Check(const Alloc& alloc) {
-    if (alloc.tensor < 0 || alloc.tensor >= std::ssize(nest_.tensors)) {
+    if (!nest_.tensors.contains(alloc.tensor)) {
       return Wrong("alloc of tensor number {}, there are {}", alloc.tensor, nest_.tensors.size());
     }
     const Tensor& tensor = nest_.tensors[alloc.tensor];

@@ -105,14 +105,13 @@ class Assigning {
     if (!variable) {
       std::string name = fmt::format("thread_{}", "xyz"[axis]);
       while (std::ranges::find(variables_, name) != variables_.end()) name += "_";
-      variable = static_cast<VarId>(variables_.size());
-      variables_.push_back(std::move(name));
+      variable = variables_.push_back(std::move(name));
     }
     return *variable;
   }
 
   const LoopNest& nest_;
-  std::vector<std::string> variables_ = nest_.variables;
+  IdVector<VarId, std::string> variables_ = nest_.variables;
   std::array<std::optional<VarId>, 3> of_axis_;
 };
 

@@ -178,9 +178,8 @@ class Privatizing {
         std::ranges::any_of(variables, [&](VarId v) { return !thread_loops_.contains(v); });
     if (mixed || thread.UsesLoaded())
       return Fail(ErrorCode::kUnsupported, "the thread's number and other loops are mixed in it");
-    return Substitute(thread, [&](VarId v) {
-      return IndexExpr::Var(static_cast<VarId>(thread_loops_.at(v).axis));
-    });
+    return Substitute(thread,
+                      [&](VarId v) { return IndexExpr::Var(VarId(thread_loops_.at(v).axis)); });
   }
 
   Axes AxesHere() const {
@@ -191,8 +190,9 @@ class Privatizing {
 
   // A thread's part where only these axes have several threads.
   static IndexExpr Of(const IndexExpr& thread, const Axes& axes) {
-    return Substitute(
-        thread, [&](VarId axis) { return axes.at(axis) ? IndexExpr::Var(axis) : IndexExpr(0); });
+    return Substitute(thread, [&](VarId axis) {
+      return axes.at(axis.index()) ? IndexExpr::Var(axis) : IndexExpr(0);
+    });
   }
 
   // --- what becomes of it ---
@@ -229,7 +229,7 @@ class Privatizing {
   }
 
   const LoopNest& nest_;
-  std::vector<Interval> intervals_;
+  IdVector<VarId, Interval> intervals_;
   std::map<VarId, ThreadLoop> thread_loops_;  // around the present node
   const std::set<VarId> of_threads_ = VariablesOfThreads();
   std::map<TensorId, std::vector<Dimension>> dimensions_;  // of the tensors that become private

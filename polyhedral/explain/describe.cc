@@ -21,8 +21,8 @@ std::string TextOf(char* raw) {
 std::string DomainWithNames(isl_ctx* ctx, StatementId id, const Statement& statement) {
   isl_set* set = isl_set_coalesce(isl_set_read_from_str(ctx, DomainText(id, statement).c_str()));
   set = isl_set_set_tuple_name(set, statement.name.c_str());
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    set = isl_set_set_dim_name(set, isl_dim_set, static_cast<unsigned>(i),
+  for (const VarId i : statement.iterators.ids()) {
+    set = isl_set_set_dim_name(set, isl_dim_set, static_cast<unsigned>(i.index()),
                                statement.iterators[i].name.c_str());
   }
   const isl::Set named(set);
@@ -34,8 +34,8 @@ std::string DependenceWithNames(const Dependence& dependence, const Statement& f
   isl_map* map = dependence.instances.copy();
   const auto name = [&](isl_dim_type side, const Statement& statement) {
     map = isl_map_set_tuple_name(map, side, statement.name.c_str());
-    for (size_t i = 0; i < statement.iterators.size(); ++i) {
-      map = isl_map_set_dim_name(map, side, static_cast<unsigned>(i),
+    for (const VarId i : statement.iterators.ids()) {
+      map = isl_map_set_dim_name(map, side, static_cast<unsigned>(i.index()),
                                  statement.iterators[i].name.c_str());
     }
   };
@@ -57,7 +57,7 @@ std::string Tuple(const std::string& name, const std::vector<IndexExpr>& entries
   return Tuple(name, texts);
 }
 
-std::string AccessesOf(const std::vector<Tensor>& tensors, const Statement& statement) {
+std::string AccessesOf(const Tensors& tensors, const Statement& statement) {
   const std::vector<std::string> names = statement.IteratorNames();
   std::string text;
   const auto add = [&](std::string_view verb, const auto& access, const std::string& where) {
@@ -98,18 +98,18 @@ Result<std::string> PrintFlow(const Dependences& dependences) {
 Result<std::string> Describe(const Dependences& dependences, const ScheduleTree& tree) {
   Dependences::Data& data = dependences.data();
   isl_ctx* ctx = data.Begin();
-  const std::vector<Statement>& statements = data.statements;
+  const Statements& statements = data.statements;
   std::string text = "iteration domains\n";
-  for (size_t s = 0; s < statements.size(); ++s) {
-    text += fmt::format("  {}\n", DomainWithNames(ctx, static_cast<StatementId>(s), statements[s]));
+  for (const StatementId s : statements.ids()) {
+    text += fmt::format("  {}\n", DomainWithNames(ctx, s, statements[s]));
   }
   text += "accesses\n";
   for (const Statement& statement : statements) text += AccessesOf(data.tensors, statement);
   text += "schedule\n";
-  for (size_t s = 0; s < statements.size(); ++s) {
+  for (const StatementId s : statements.ids()) {
     text +=
         fmt::format("  {{ {} -> {} }}\n", Tuple(statements[s].name, statements[s].IteratorNames()),
-                    Tuple("", TimeOf(tree, static_cast<StatementId>(s)), statements[s]));
+                    Tuple("", TimeOf(tree, s), statements[s]));
   }
   text += "dependences\n";
   for (size_t i = 0; i < data.storages.size(); ++i) {

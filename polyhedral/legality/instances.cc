@@ -67,9 +67,10 @@ Status CheckStatement(const ScheduleTree& tree, StatementId id, isl_ctx* ctx) {
                 fmt::format("loop {} has only {} iterations", tree.loops[loop].name, extent)},
                ctx));
   }
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const IndexExpr back = Substitute(tree.inverse[id][i], [&](VarId v) { return forward.at(v); });
-    const IndexExpr off = back - IndexExpr::Var(static_cast<VarId>(i));
+  for (const VarId i : statement.iterators.ids()) {
+    const IndexExpr back =
+        Substitute(tree.inverse[id][i.index()], [&](VarId v) { return forward.at(v); });
+    const IndexExpr off = back - IndexExpr::Var(i);
     if (Simplify(off, statement.Intervals()) == IndexExpr(0)) continue;
     TUNEC_RETURN_IF_ERROR(
         Expect(tree, id,
@@ -83,10 +84,10 @@ Status CheckStatement(const ScheduleTree& tree, StatementId id, isl_ctx* ctx) {
 }  // namespace
 
 Status CheckInstances(const ScheduleTree& tree, isl_ctx* ctx) {
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const auto& iterators = tree.statements[s].iterators;
     if (std::ranges::any_of(iterators, [](const Iterator& it) { return it.extent == 0; })) continue;
-    TUNEC_RETURN_IF_ERROR(CheckStatement(tree, static_cast<StatementId>(s), ctx));
+    TUNEC_RETURN_IF_ERROR(CheckStatement(tree, s, ctx));
   }
   return {};
 }

@@ -68,20 +68,20 @@ class OrderCheck {
   const std::vector<OrderQuestion>& questions_;
   const std::vector<Storage>& storages_;
   size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
-  std::vector<isl::Map> times_;
+  IdVector<StatementId, isl::Map> times_;
 };
 
 void OrderCheck::BuildTimes() {
-  std::vector<std::vector<IndexExpr>> times;
-  for (size_t s = 0; s < tree_.statements.size(); ++s) {
-    times.push_back(TimeOf(tree_, static_cast<StatementId>(s)));
+  IdVector<StatementId, std::vector<IndexExpr>> times;
+  for (const StatementId s : tree_.statements.ids()) {
+    times.push_back(TimeOf(tree_, s));
     length_ = std::max(length_, times.back().size());
   }
-  for (size_t s = 0; s < times.size(); ++s) {
+  for (const StatementId s : times.ids()) {
     times[s].resize(length_, IndexExpr(0));
-    std::ranges::copy(ThreadOf(tree_, static_cast<StatementId>(s)), std::back_inserter(times[s]));
-    const std::string text = TimeText(static_cast<StatementId>(s), tree_.statements[s], times[s]);
-    times_.emplace_back(isl_map_read_from_str(ctx_, text.c_str()));
+    std::ranges::copy(ThreadOf(tree_, s), std::back_inserter(times[s]));
+    const std::string text = TimeText(s, tree_.statements[s], times[s]);
+    times_.push_back(isl::Map(isl_map_read_from_str(ctx_, text.c_str())));
   }
 }
 
@@ -105,9 +105,9 @@ isl::Set OrderCheck::EqualBefore(isl::Set differences, size_t depth) const {
 std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& point,
                                 unsigned first) {
   std::vector<int64_t> values;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     isl_val* value =
-        isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(first + i));
+        isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(first + i.index()));
     values.push_back(isl_val_get_num_si(value));
     isl_val_free(value);
   }
@@ -117,8 +117,9 @@ std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& po
 // `acc(i=0, k=1)`
 std::string InstanceText(const Statement& statement, const std::vector<int64_t>& instance) {
   std::string text;
-  for (size_t i = 0; i < instance.size(); ++i) {
-    text += fmt::format("{}{}={}", i > 0 ? ", " : "", statement.iterators[i].name, instance[i]);
+  for (const VarId i : statement.iterators.ids()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", statement.iterators[i].name,
+                        instance[i.index()]);
   }
   return fmt::format("{}({})", statement.name, text);
 }
@@ -132,8 +133,10 @@ std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, distance);
   };
   if (dependence.from == dependence.to) {
-    const std::vector<Iterator>& iterators = tree.statements[dependence.from].iterators;
-    for (size_t i = 0; i < from.size(); ++i) add(iterators[i].name, to[i] - from[i]);
+    const Iterators& iterators = tree.statements[dependence.from].iterators;
+    for (const VarId i : iterators.ids()) {
+      add(iterators[i].name, to[i.index()] - from[i.index()]);
+    }
   } else {
     for (const VarId loop : LoopsAround(tree.root, dependence.from)) {
       const auto other = tree.forward[dependence.to].find(loop);
@@ -268,8 +271,8 @@ Status CheckStages(const ScheduleTree& tree) {
   for (const TreeNode* stage : stages) {
     const std::vector<StatementId> inside = StatementsBelow(*stage);
     const auto touches = [&](const auto& access) { return access.tensor == stage->tensor; };
-    for (size_t s = 0; s < tree.statements.size(); ++s) {
-      if (std::ranges::find(inside, static_cast<StatementId>(s)) != inside.end()) continue;
+    for (const StatementId s : tree.statements.ids()) {
+      if (std::ranges::find(inside, s) != inside.end()) continue;
       const Statement& statement = tree.statements[s];
       if (std::ranges::any_of(statement.reads, touches) ||
           std::ranges::any_of(statement.writes, touches)) {

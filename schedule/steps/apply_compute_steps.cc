@@ -30,7 +30,7 @@ Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
       return Fail(ErrorCode::kInvalidArgument, "pack {}: it has no dimension {}", tensor.name,
                   axis.dimension);
     }
-    const IndexExpr index = IndexExpr::Var(axis.dimension);
+    const IndexExpr index = IndexExpr::Var(DimensionVar(static_cast<size_t>(axis.dimension)));
     const int64_t extent = tensor.shape[axis.dimension];
     const bool whole = axis.part == PackStep::Part::kWhole;
     if (whole || axis.part == PackStep::Part::kQuotient) {
@@ -89,8 +89,8 @@ std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape,
                                            Statement& statement) {
   std::vector<IndexExpr> index;
   for (size_t d = 0; d < shape.size(); ++d) {
-    statement.iterators.push_back({DimensionName(d), shape[d], IteratorKind::kParallel});
-    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    index.push_back(IndexExpr::Var(
+        statement.iterators.push_back({DimensionName(d), shape[d], IteratorKind::kParallel})));
   }
   return index;
 }
@@ -123,7 +123,7 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
                 .layout = std::move(layout),
                 .alignment = 64};
   packed.range = tensor.range;
-  const auto id = static_cast<TensorId>(result.tensors.size());
+  const TensorId id = result.tensors.next_id();
   if (result.FindTensor(packed.name)) {
     return Fail(ErrorCode::kInvalidArgument, "pack {}: it is packed already", step.tensor);
   }
@@ -133,7 +133,7 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
       if (read.tensor == *source) read.tensor = id;
     }
   }
-  result.statements.insert(result.statements.begin(), CopyStatement(result, *source, id));
+  result.statements.insert(StatementId(0), CopyStatement(result, *source, id));
   return result;
 }
 
@@ -152,8 +152,8 @@ namespace {
 
 // What S and S.part of a split reduction have in common.
 struct ReductionSplit {
-  StatementId statement = 0;
-  VarId iterator = 0;
+  StatementId statement;
+  VarId iterator;
   int64_t outer_extent = 0;
 };
 
@@ -192,18 +192,17 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
                 "reduce_split {}: its write index is more than different iterators",
                 step.statement);
   }
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     if (statement.iterators[i].name != step.iterator) continue;
     for (const IndexExpr& index : statement.writes[0].index) {
-      if (index.Uses(static_cast<VarId>(i))) {
+      if (index.Uses(i)) {
         return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: {} is not reduced over",
                     step.statement, step.iterator);
       }
     }
     if (step.factor < 1 || step.factor > kLargestFactor) break;
     TUNEC_RETURN_IF_ERROR(CheckNewNames(compute, statement, step));
-    return ReductionSplit{*id, static_cast<VarId>(i),
-                          CeilDivide(statement.iterators[i].extent, step.factor)};
+    return ReductionSplit{*id, i, CeilDivide(statement.iterators[i].extent, step.factor)};
   }
   return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: no iterator {} to split by {}",
               step.statement, step.iterator, step.factor);
@@ -217,15 +216,15 @@ Statement PartialReduction(const Statement& statement, const ReduceSplitStep& st
   part.name += ".part";
   const std::string name = statement.iterators[split.iterator].name;
   const int64_t extent = statement.iterators[split.iterator].extent;
-  const auto last = static_cast<VarId>(statement.iterators.size());
+  const VarId last = statement.iterators.next_id();
   part.iterators[split.iterator] = {name + "o", split.outer_extent, IteratorKind::kReduction};
   part.iterators.push_back({name + "i", step.factor, IteratorKind::kReduction});
   const VarId kept = inner ? last : split.iterator;
   part.iterators[kept].kind = IteratorKind::kParallel;
   std::vector<IndexExpr> replacement;
-  for (VarId v = 0; v < last; ++v) replacement.push_back(IndexExpr::Var(v));
+  for (const VarId v : statement.iterators.ids()) replacement.push_back(IndexExpr::Var(v));
   const IndexExpr value = IndexExpr::Var(split.iterator) * step.factor + IndexExpr::Var(last);
-  replacement[split.iterator] = value;
+  replacement[split.iterator.index()] = value;
   const auto rewrite = [&](const IndexExpr& index) { return Substitute(index, replacement); };
   for (IndexExpr& condition : part.domain) condition = rewrite(condition);
   if (extent % step.factor != 0) part.domain.push_back(IndexExpr(extent - 1) - value);
@@ -252,21 +251,20 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   Tensor partial{.name = statement.name + ".part", .type = target.type, .shape = target.shape};
   partial.shape.push_back(kept_extent);
   partial.alignment = 64;
-  const auto partial_id = static_cast<TensorId>(result.tensors.size());
+  const TensorId partial_id = result.tensors.next_id();
   result.tensors.push_back(partial);
 
   Statement part = PartialReduction(statement, step, split, partial_id);
   Statement whole{.name = statement.name, .reducer = statement.reducer};
   std::vector<IndexExpr> renumbered(statement.iterators.size());
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const bool written = std::ranges::any_of(
-        statement.writes[0].index,
-        [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+  for (const VarId i : statement.iterators.ids()) {
+    const bool written = std::ranges::any_of(statement.writes[0].index,
+                                             [&](const IndexExpr& index) { return index.Uses(i); });
     if (!written) continue;
-    renumbered[i] = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+    renumbered[i.index()] = IndexExpr::Var(whole.iterators.next_id());
     whole.iterators.push_back(statement.iterators[i]);
   }
-  const IndexExpr kept = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+  const IndexExpr kept = IndexExpr::Var(whole.iterators.next_id());
   whole.iterators.push_back({step.iterator + "p", kept_extent, IteratorKind::kReduction});
   Write write = statement.writes[0];
   for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
@@ -277,13 +275,13 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   whole.values.push_back(Expr::Read(0, target.type));
   auto& statements = result.statements;
   statements[split.statement] = std::move(whole);
-  statements.insert(statements.begin() + split.statement, std::move(part));
+  statements.insert(split.statement, std::move(part));
   return result;
 }
 
 Compute RemoveUnusedTensors(const Compute& compute) {
-  std::vector<bool> used(compute.tensors.size(), false);
-  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+  IdVector<TensorId, bool> used(compute.tensors.size(), false);
+  for (const TensorId t : compute.tensors.ids()) {
     used[t] = compute.tensors[t].role == TensorRole::kOutput;
   }
   for (const Statement& statement : compute.statements) {
@@ -292,9 +290,9 @@ Compute RemoveUnusedTensors(const Compute& compute) {
   }
   Compute result = compute;
   result.tensors.clear();
-  std::vector<TensorId> renumbered(compute.tensors.size(), 0);
-  for (size_t t = 0; t < compute.tensors.size(); ++t) {
-    renumbered[t] = static_cast<TensorId>(result.tensors.size());
+  IdVector<TensorId, TensorId> renumbered(compute.tensors.size());
+  for (const TensorId t : compute.tensors.ids()) {
+    renumbered[t] = result.tensors.next_id();
     if (used[t]) result.tensors.push_back(compute.tensors[t]);
   }
   for (Tensor& tensor : result.tensors) {

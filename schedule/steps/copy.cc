@@ -21,7 +21,7 @@ std::unexpected<Error> Refuse(const CopyStep& step, std::string_view why) {
 
 // A group: which iterator of the reader, and how many of its values share a copy.
 struct Group {
-  VarId iterator = 0;
+  VarId iterator;
   int64_t factor = 1;
 };
 
@@ -33,7 +33,7 @@ Result<std::vector<Group>> FindGroups(const Statement& reader, const CopyStep& s
       return Refuse(step, fmt::format("no iterator {} of {} in groups of {}", group.iterator,
                                       step.statement, group.factor));
     }
-    const auto iterator = static_cast<VarId>(found - reader.iterators.begin());
+    const auto iterator = reader.iterators.id_of(found);
     if (std::ranges::find(groups, iterator, &Group::iterator) != groups.end()) {
       return Refuse(step, fmt::format("iterator {} is named twice", group.iterator));
     }
@@ -84,8 +84,8 @@ Statement CopyStatement(const Tensor& copy, TensorId from, TensorId to, size_t g
   std::vector<IndexExpr> index;
   for (size_t d = 0; d < copy.shape.size(); ++d) {
     const std::string name = d < groups ? fmt::format("g{}", d) : fmt::format("d{}", d - groups);
-    statement.iterators.push_back({name, copy.shape[d], IteratorKind::kParallel});
-    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    index.push_back(IndexExpr::Var(
+        statement.iterators.push_back({name, copy.shape[d], IteratorKind::kParallel})));
   }
   statement.writes.push_back({to, index});
   index.erase(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(groups));
@@ -104,7 +104,7 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   TUNEC_RETURN_IF_ERROR(CheckSource(compute, *source, reads, step));
   TUNEC_ASSIGN(const std::vector<Group> groups, FindGroups(reads, step));
   Compute result = compute;
-  const auto id = static_cast<TensorId>(result.tensors.size());
+  const TensorId id = result.tensors.next_id();
   result.tensors.push_back(CopyOf(compute.tensors[*source], reads, groups));
   if (ElementCount(result.tensors.back().shape) < 0) {
     return Refuse(step, "so many copies have too many elements");
@@ -118,8 +118,7 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
     }
     read.index.insert(read.index.begin(), index.begin(), index.end());
   }
-  result.statements.insert(result.statements.begin() + static_cast<std::ptrdiff_t>(*reader),
-                           CopyStatement(result.tensors[id], *source, id, groups.size()));
+  result.statements.insert(*reader, CopyStatement(result.tensors[id], *source, id, groups.size()));
   return result;
 }
 

@@ -13,7 +13,7 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   std::vector<IndexExpr> iterator_of(producer.iterators.size());
   for (size_t d = 0; d < producer.writes[0].index.size(); ++d) {
     const std::optional<VarId> iterator = producer.writes[0].index[d].AsVar();
-    if (iterator) iterator_of[*iterator] = consumer.reads[slot].index[d];
+    if (iterator) iterator_of[iterator->index()] = consumer.reads[slot].index[d];
   }
   const auto first = static_cast<int>(consumer.reads.size());
   const auto rewrite = [&](const IndexExpr& index) {
@@ -43,9 +43,9 @@ bool IsPlainDefinition(const Statement& statement) {
   if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
   const Write& write = statement.writes[0];
   if (!NamesDimensions(write.index)) return false;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const bool named = std::ranges::any_of(
-        write.index, [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+  for (const VarId i : statement.iterators.ids()) {
+    const bool named =
+        std::ranges::any_of(write.index, [&](const IndexExpr& index) { return index.Uses(i); });
     if (!named && statement.iterators[i].extent != 1) return false;
   }
   return std::ranges::none_of(statement.reads,
@@ -62,15 +62,15 @@ bool Writes(const Compute& compute, const Statement& statement, TensorId tensor)
 // after it writes what it reads.
 Status CheckInline(const Compute& compute, StatementId id) {
   const Statement& producer = compute.statements[id];
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     const Statement& other = compute.statements[s];
-    if (static_cast<StatementId>(s) == id) continue;
+    if (s == id) continue;
     if (Writes(compute, other, producer.writes[0].tensor)) {
       return Fail(ErrorCode::kInvalidArgument, "inline {}: statement {} writes its tensor too",
                   producer.name, other.name);
     }
     for (const Read& read : producer.reads) {
-      if (static_cast<StatementId>(s) < id || !Writes(compute, other, read.tensor)) continue;
+      if (s < id || !Writes(compute, other, read.tensor)) continue;
       return Fail(ErrorCode::kInvalidArgument,
                   "inline {}: statement {} overwrites {}, which it reads", producer.name,
                   other.name, compute.tensors[read.tensor].name);
@@ -152,7 +152,7 @@ Result<Compute> Apply(const Compute& compute, const InlineStep& step) {
     }
     RemoveUnusedReads(consumer);
   }
-  result.statements.erase(result.statements.begin() + *id);
+  result.statements.erase(*id);
   return RemoveUnusedTensors(result);
 }
 

@@ -54,7 +54,7 @@ Planes PlanesOf(int terms, VarId product) {
 }
 
 struct SplitProduct {
-  StatementId statement = 0;
+  StatementId statement;
   int slots[2] = {0, 0};  // of the operands' reads
 };
 
@@ -95,7 +95,7 @@ Status CheckOperand(const Compute& compute, const PrecisionStep& step, Statement
     return Refuse(step, fmt::format("it writes its operand {}", tensor.name));
   }
   bool known = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
-  for (StatementId s = 0; s < statement && !known; ++s) {
+  for (StatementId s(0); s < statement && !known; ++s) {
     known = WritesAll(compute.statements[s], tensor, read.tensor);
   }
   if (!known) {
@@ -170,7 +170,7 @@ Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes)
                 .constant = source.constant && source.role == TensorRole::kWeight,
                 .alignment = 64};
   if (planes > 1) tensor.shape.insert(tensor.shape.begin(), planes);
-  const auto id = static_cast<TensorId>(compute.tensors.size());
+  const TensorId id = compute.tensors.next_id();
   Statement split{.name = tensor.name};
   const std::vector<IndexExpr> index = AddElementIterators(source.shape, split);
   split.values = Terms(Expr::Read(0, source.type), terms);
@@ -186,19 +186,17 @@ Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes)
 
 // The place of the outermost iterator that is reduced over.
 VarId FirstReduced(const Statement& statement) {
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const auto is_written = [&](const IndexExpr& index) {
-      return index.Uses(static_cast<VarId>(i));
-    };
-    if (std::ranges::none_of(statement.writes[0].index, is_written)) return static_cast<VarId>(i);
+  for (const VarId i : statement.iterators.ids()) {
+    const auto is_written = [&](const IndexExpr& index) { return index.Uses(i); };
+    if (std::ranges::none_of(statement.writes[0].index, is_written)) return i;
   }
-  return static_cast<VarId>(statement.iterators.size());
+  return statement.iterators.next_id();
 }
 
 void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
   const auto shift = [&](std::vector<IndexExpr>& all) {
     for (IndexExpr& index : all) {
-      index = Substitute(index, [&](VarId v) { return IndexExpr::Var(v < place ? v : v + 1); });
+      index = Substitute(index, [&](VarId v) { return IndexExpr::Var(v < place ? v : v.next()); });
     }
   };
   shift(statement.domain);
@@ -207,7 +205,7 @@ void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
     if (read.guard) shift(read.guard->nonnegative);
   }
   for (Write& write : statement.writes) shift(write.index);
-  statement.iterators.insert(statement.iterators.begin() + place, std::move(iterator));
+  statement.iterators.insert(place, std::move(iterator));
 }
 
 }  // namespace
@@ -245,7 +243,7 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
   sum.values = {operand(0) * operand(1)};
   auto& statements = result.statements;
   statements[product.statement] = std::move(sum);
-  statements.insert(statements.begin() + product.statement, std::make_move_iterator(splits.begin()),
+  statements.insert(product.statement, std::make_move_iterator(splits.begin()),
                     std::make_move_iterator(splits.end()));
   return result;
 }

@@ -24,7 +24,7 @@ TEST(ComputeText, CanonicalTextsPrintAsWritten) {
 
 TEST(ComputeText, KeepsTheNumbersOfReads) {
   Compute compute = MustParse(test::kMatmul);
-  Statement& s = compute.statements[0];
+  Statement& s = compute.statements[StatementId(0)];
   std::swap(s.reads[0], s.reads[1]);
   s.reads.push_back(s.reads[0]);  // twice, and unused
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
@@ -33,19 +33,19 @@ TEST(ComputeText, KeepsTheNumbersOfReads) {
 TEST(ComputeText, KeepsOddNames) {
   Compute compute = MustParse(test::kMatmul);
   compute.name = "";
-  compute.tensors[0].name = "conv1/weight:0";
-  compute.tensors[1].name = "max";
-  compute.statements[0].name = "reducer";
-  compute.statements[0].iterators[0].name = "floor";
-  compute.statements[0].iterators[1].name = "a b";
+  compute.tensors[TensorId(0)].name = "conv1/weight:0";
+  compute.tensors[TensorId(1)].name = "max";
+  compute.statements[StatementId(0)].name = "reducer";
+  compute.statements[StatementId(0)].iterators[IteratorVar(0)].name = "floor";
+  compute.statements[StatementId(0)].iterators[IteratorVar(1)].name = "a b";
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
 TEST(ComputeText, KeepsCustomReducers) {
   Compute compute = MustParse(test::kMatmul);
-  compute.statements[0].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
-                                             Expr::Constant(29.0, DataType::kF32)};
-  compute.statements[0].reducer->reorderable = false;
+  compute.statements[StatementId(0)].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
+                                                          Expr::Constant(29.0, DataType::kF32)};
+  compute.statements[StatementId(0)].reducer->reorderable = false;
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
@@ -98,12 +98,13 @@ TEST(Compute, StorageFollowsTheLayout) {
   const Tensor& tensor = compute.tensors[*compute.FindTensor("C")];
   EXPECT_EQ(StorageElements(tensor), 37 * 2 * 8);
   EXPECT_EQ(StorageBytes(tensor), 37 * 2 * 8 * 4);
-  const IndexExpr offset = StorageOffset(tensor, {IndexExpr::Var(0), IndexExpr::Var(1)});
+  const IndexExpr offset =
+      StorageOffset(tensor, {IndexExpr::Var(VarId(0)), IndexExpr::Var(VarId(1))});
   for (const int64_t j : {0, 7, 8, 12}) {
     EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);
   }
   // With j = 8*o + l in range the block arithmetic disappears.
-  EXPECT_EQ(offset, IndexExpr::Var(0) * 16 + IndexExpr::Var(1));
+  EXPECT_EQ(offset, IndexExpr::Var(VarId(0)) * 16 + IndexExpr::Var(VarId(1)));
 }
 
 TEST(Compute, CountsWork) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "tests/schedule/harness.h"
@@ -22,14 +23,22 @@ constexpr std::string_view kChain = R"(compute chain {
     y[j] = u[j] * t[j, 2 - j mod 3]
 })";
 
+// Statements and iterators by their positions.
+int DimensionOf(const SharedDimensions& shared, size_t statement, size_t iterator) {
+  return shared.DimensionOf(StatementId(statement), IteratorVar(iterator));
+}
+std::optional<VarId> IteratorOf(const SharedDimensions& shared, size_t statement, int dimension) {
+  return shared.IteratorOf(StatementId(statement), dimension);
+}
+
 TEST(SharedDimensions, FollowWhatIsWrittenAndRead) {
   const SharedDimensions shared = SharedDimensions::Of(MustParse(kChain));
-  EXPECT_EQ(shared.DimensionOf(0, 0), shared.DimensionOf(1, 1));  // i and q
-  EXPECT_EQ(shared.DimensionOf(0, 1), shared.DimensionOf(1, 0));  // j and p
-  EXPECT_EQ(shared.DimensionOf(0, 1), shared.DimensionOf(2, 0));  // j of t and j of y
-  EXPECT_NE(shared.DimensionOf(0, 0), shared.DimensionOf(0, 1));
-  EXPECT_EQ(shared.IteratorOf(2, shared.DimensionOf(1, 0)), 0);
-  EXPECT_EQ(shared.IteratorOf(2, shared.DimensionOf(1, 1)), std::nullopt);
+  EXPECT_EQ(DimensionOf(shared, 0, 0), DimensionOf(shared, 1, 1));  // i and q
+  EXPECT_EQ(DimensionOf(shared, 0, 1), DimensionOf(shared, 1, 0));  // j and p
+  EXPECT_EQ(DimensionOf(shared, 0, 1), DimensionOf(shared, 2, 0));  // j of t and j of y
+  EXPECT_NE(DimensionOf(shared, 0, 0), DimensionOf(shared, 0, 1));
+  EXPECT_EQ(IteratorOf(shared, 2, DimensionOf(shared, 1, 0)), IteratorVar(0));
+  EXPECT_EQ(IteratorOf(shared, 2, DimensionOf(shared, 1, 1)), std::nullopt);
 }
 
 TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
@@ -42,9 +51,9 @@ TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
   y[a: 4, b: 4]:
     y[a, b] = t[a, b] + t[b, a]
 })"));
-  EXPECT_EQ(shared.DimensionOf(1, 0), shared.DimensionOf(1, 1));
-  EXPECT_EQ(shared.IteratorOf(1, shared.DimensionOf(1, 0)), std::nullopt);
-  EXPECT_EQ(shared.IteratorOf(0, shared.DimensionOf(1, 0)), std::nullopt);
+  EXPECT_EQ(DimensionOf(shared, 1, 0), DimensionOf(shared, 1, 1));
+  EXPECT_EQ(IteratorOf(shared, 1, DimensionOf(shared, 1, 0)), std::nullopt);
+  EXPECT_EQ(IteratorOf(shared, 0, DimensionOf(shared, 1, 0)), std::nullopt);
 }
 
 // Queries and keys of one array: rows and columns stay apart.
@@ -58,19 +67,19 @@ TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
   y[r: 4, t: 4, k: 3 reduction]:
     y[r, t] sum= q[r, k] * X[t, k]
 })"));
-  EXPECT_EQ(shared.DimensionOf(0, 0), shared.DimensionOf(1, 0));
-  EXPECT_NE(shared.DimensionOf(0, 0), shared.DimensionOf(1, 1));
+  EXPECT_EQ(DimensionOf(shared, 0, 0), DimensionOf(shared, 1, 0));
+  EXPECT_NE(DimensionOf(shared, 0, 0), DimensionOf(shared, 1, 1));
 }
 
 TEST(Relations, AnIteratorIsWrittenByAnother) {
   const Compute compute = MustParse(kChain);
-  const Statement& t = compute.statements[0];
-  const Statement& u = compute.statements[1];
-  const Statement& y = compute.statements[2];
-  EXPECT_EQ(WrittenBy(t, u, 0), 1);             // p: t[p, q] is t[j, i]
-  EXPECT_EQ(WrittenBy(t, u, 1), 0);             // q
-  EXPECT_EQ(WrittenBy(u, y, 0), 0);             // j of y is p of u
-  EXPECT_EQ(WrittenBy(u, t, 0), std::nullopt);  // t reads nothing of u
+  const Statement& t = compute.statements[StatementId(0)];
+  const Statement& u = compute.statements[StatementId(1)];
+  const Statement& y = compute.statements[StatementId(2)];
+  EXPECT_EQ(WrittenBy(t, u, IteratorVar(0)), IteratorVar(1));  // p: t[p, q] is t[j, i]
+  EXPECT_EQ(WrittenBy(t, u, IteratorVar(1)), IteratorVar(0));  // q
+  EXPECT_EQ(WrittenBy(u, y, IteratorVar(0)), IteratorVar(0));  // j of y is p of u
+  EXPECT_EQ(WrittenBy(u, t, IteratorVar(0)), std::nullopt);    // t reads nothing of u
 }
 
 // The exact values as text, over the names of the statement.
@@ -89,9 +98,10 @@ std::string Values(const std::optional<IteratorMap>& map, const Statement& partn
   return text;
 }
 
-std::string Related(const Compute& compute, StatementId partner, StatementId statement) {
-  const Statement& of = compute.statements[partner];
-  const Statement& over = compute.statements[statement];
+// Both by their positions.
+std::string Related(const Compute& compute, int partner, int statement) {
+  const Statement& of = compute.statements[StatementId(partner)];
+  const Statement& over = compute.statements[StatementId(statement)];
   return Values(RelateIterators(of, over), of, over);
 }
 
@@ -131,9 +141,11 @@ TEST(Relations, AreTheClosestOfAllTensors) {
 
 TEST(Relations, OfPartnersTheFirstOfTheClosest) {
   const Compute compute = MustParse(kSpread);
-  const auto partner = [&](StatementId statement, const std::vector<StatementId>& partners) {
-    const auto closest = FindClosest(compute.statements, statement, partners);
-    return closest ? closest->partner : -1;
+  // Statements by their positions; -1 for none.
+  const auto partner = [&](int statement, const std::vector<int>& partners) {
+    const std::vector<StatementId> ids(partners.begin(), partners.end());
+    const auto closest = FindClosest(compute.statements, StatementId(statement), ids);
+    return closest ? closest->partner.number() : -1;
   };
   EXPECT_EQ(partner(2, {0, 1}), 1);
   EXPECT_EQ(partner(2, {3, 1}), 1);
