@@ -78,7 +78,7 @@ class IdVector {
  public:
   using value_type = T;
   using reference = typename std::vector<T>::reference;
-  using const_reference = typename std::vector<T>::const_reference;
+  using ConstReference = typename std::vector<T>::const_reference;
   using iterator = typename std::vector<T>::iterator;
   using const_iterator = typename std::vector<T>::const_iterator;
 
@@ -88,7 +88,7 @@ class IdVector {
   IdVector(std::initializer_list<T> elements) : elements_(elements) {}
 
   reference operator[](Id id) { return elements_[id.index()]; }
-  const_reference operator[](Id id) const { return elements_[id.index()]; }
+  ConstReference operator[](Id id) const { return elements_[id.index()]; }
   bool contains(Id id) const { return id.number() >= 0 && id.index() < size(); }
 
   size_t size() const { return elements_.size(); }
@@ -98,9 +98,9 @@ class IdVector {
   const_iterator begin() const { return elements_.begin(); }
   const_iterator end() const { return elements_.end(); }
   reference front() { return elements_.front(); }
-  const_reference front() const { return elements_.front(); }
+  ConstReference front() const { return elements_.front(); }
   reference back() { return elements_.back(); }
-  const_reference back() const { return elements_.back(); }
+  ConstReference back() const { return elements_.back(); }
 
   /// Its ids, as many as there are at the call.
   IdRange<Id> ids() const { return IdRange<Id>(size()); }
@@ -115,7 +115,7 @@ class IdVector {
   }
   void pop_back() { elements_.pop_back(); }
   void clear() { elements_.clear(); }
-  void reserve(size_t count) { elements_.reserve(count); }
+
   void resize(size_t count) { elements_.resize(count); }
   void assign(size_t count, const T& value) { elements_.assign(count, value); }
   template <std::input_iterator First>
@@ -130,21 +130,17 @@ class IdVector {
   }
   void erase(Id id) { elements_.erase(begin() + id.number()); }
 
+  /// As std::erase_if.
+  template <class Predicate>
+  friend void EraseIf(IdVector& elements, const Predicate& unwanted) {
+    std::erase_if(elements.elements_, unwanted);
+  }
+
   bool operator==(const IdVector&) const = default;
 
  private:
   std::vector<T> elements_;
 };
-
-/// As std::erase_if of a vector.
-template <class Id, class T, class Predicate>
-void erase_if(IdVector<Id, T>& elements, const Predicate& wanted) {
-  IdVector<Id, T> kept;
-  for (T& element : elements) {
-    if (!wanted(std::as_const(element))) kept.push_back(std::move(element));
-  }
-  elements = std::move(kept);
-}
 
 }  // namespace tunec
 

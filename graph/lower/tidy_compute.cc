@@ -49,7 +49,7 @@ void RemoveEmptyStatements(Compute& compute) {
   for (const Statement& statement : compute.statements) {
     for (const Write& write : statement.writes) ++writers[write.tensor];
   }
-  erase_if(compute.statements, [&](const Statement& statement) {
+  EraseIf(compute.statements, [&](const Statement& statement) {
     const bool needed = std::ranges::any_of(statement.writes, [&](const Write& write) {
       return compute.tensors[write.tensor].role == TensorRole::kOutput &&
              writers[write.tensor] == 1;

@@ -81,7 +81,7 @@ class Generator {
 
   // The pipeline makes them beforehand, in nests of their own, as a step may say.
   void TakeSplitConstants() {
-    erase_if(compute_.statements, [&](const Statement& statement) {
+    EraseIf(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];
       const bool taken = written.constant && written.role == TensorRole::kWorkspace;
       if (!taken) return false;

@@ -89,7 +89,7 @@ TEST(IdVector, InsertsAndErasesAtAnId) {
   const std::vector<std::string> more = {"x", "y"};
   birds.insert(birds.next_id(), more.begin(), more.end());
   EXPECT_EQ(birds, (Birds{"new", "b", "c", "x", "y"}));
-  erase_if(birds, [](const std::string& bird) { return bird == "b" || bird == "y"; });
+  EraseIf(birds, [](const std::string& bird) { return bird == "b" || bird == "y"; });
   EXPECT_EQ(birds, (Birds{"new", "c", "x"}));
 }
 
