@@ -16,10 +16,10 @@ IndexExpr RowMajorOffset(const std::vector<int64_t>& shape, const std::vector<In
   return offset;
 }
 
-template <class Element>
-std::optional<int32_t> FindByName(const std::vector<Element>& elements, std::string_view name) {
-  for (size_t i = 0; i < elements.size(); ++i) {
-    if (elements[i].name == name) return static_cast<int32_t>(i);
+template <class Id, class Element>
+std::optional<Id> FindByName(const IdVector<Id, Element>& elements, std::string_view name) {
+  for (const Id id : elements.ids()) {
+    if (elements[id].name == name) return id;
   }
   return std::nullopt;
 }
@@ -76,15 +76,15 @@ double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>&
 }
 
 // Of each tensor, no more than it has.
-std::vector<double> ElementsTouched(const Compute& compute) {
-  std::vector<double> touched(compute.tensors.size());
+IdVector<TensorId, double> ElementsTouched(const Compute& compute) {
+  IdVector<TensorId, double> touched(compute.tensors.size());
   for (const Statement& statement : compute.statements) {
     for (const Read& read : statement.reads)
-      touched[static_cast<size_t>(read.tensor)] += ElementsTouched(statement, read.index);
+      touched[read.tensor] += ElementsTouched(statement, read.index);
     for (const Write& write : statement.writes)
-      touched[static_cast<size_t>(write.tensor)] += ElementsTouched(statement, write.index);
+      touched[write.tensor] += ElementsTouched(statement, write.index);
   }
-  for (size_t t = 0; t < touched.size(); ++t)
+  for (const TensorId t : touched.ids())
     touched[t] = std::min(touched[t], static_cast<double>(ElementCount(compute.tensors[t].shape)));
   return touched;
 }
@@ -167,8 +167,8 @@ Work CountWork(const Compute& compute) {
     if (statement.reducer) operations += OperationsIn(statement.reducer->combine);
     work.flops += operations * CountInstances(statement);
   }
-  const std::vector<double> touched = ElementsTouched(compute);
-  for (size_t t = 0; t < touched.size(); ++t) {
+  const IdVector<TensorId, double> touched = ElementsTouched(compute);
+  for (const TensorId t : touched.ids()) {
     const Tensor& tensor = compute.tensors[t];
     if (IsArgument(tensor.role))
       work.bytes += touched[t] * static_cast<double>(SizeOf(tensor.type));

@@ -14,11 +14,19 @@
 #include "ir/expr/expr.h"
 #include "ir/expr/index_expr.h"
 #include "support/error.h"
+#include "support/id.h"
 
 namespace tunec {
 
-using TensorId = int32_t;
-using StatementId = int32_t;
+struct Tensor;
+struct Statement;
+
+/// Their places in the vectors of whatever has tensors and statements: a Compute, a LoopNest, a
+/// schedule tree.
+using TensorId = Id<Tensor>;
+using StatementId = Id<Statement>;
+using Tensors = IdVector<TensorId, Tensor>;
+using Statements = IdVector<StatementId, Statement>;
 
 /// Where a tensor comes from and who sees it.
 enum class TensorRole : uint8_t {
@@ -67,14 +75,14 @@ struct Guard {
 };
 
 struct Read {
-  TensorId tensor = 0;
+  TensorId tensor;
   std::vector<IndexExpr> index;  // logical, one per dimension, over the statement's iterators
   std::optional<Guard> guard;
   bool operator==(const Read&) const = default;
 };
 
 struct Write {
-  TensorId tensor = 0;
+  TensorId tensor;
   std::vector<IndexExpr> index;
   bool operator==(const Write&) const = default;
 };
@@ -131,8 +139,8 @@ struct Statement {
 
 struct Compute {
   std::string name;
-  std::vector<Tensor> tensors;
-  std::vector<Statement> statements;  // in original order
+  Tensors tensors;
+  Statements statements;  // in original order
   bool operator==(const Compute&) const = default;
 
   std::optional<TensorId> FindTensor(std::string_view tensor_name) const;

@@ -71,10 +71,10 @@ bool HoldsBlockLoop(const Body& body) {
 
 std::vector<TensorId> Arguments(const LoopNest& nest) {
   std::vector<TensorId> arguments;
-  for (size_t t = 0; t < nest.tensors.size(); ++t) {
+  for (const TensorId t : nest.tensors.ids()) {
     const TensorRole role = nest.tensors[t].role;
     if (role == TensorRole::kInput || role == TensorRole::kOutput || role == TensorRole::kWeight) {
-      arguments.push_back(static_cast<TensorId>(t));
+      arguments.push_back(t);
     }
   }
   return arguments;

@@ -90,7 +90,7 @@ struct Store {
 /// element; where other variables index it, it is memory of the thread. kShared belongs to all
 /// threads of a block.
 struct Alloc {
-  TensorId tensor = 0;
+  TensorId tensor;
   Scope scope = Scope::kPacked;
   int stages = 1;  // copies of it that take turns, by the tensor's first dimension
   Body body;
@@ -172,7 +172,7 @@ enum class Contraction : uint8_t { kSeparate, kFused };
 
 struct LoopNest {
   std::string name;
-  std::vector<Tensor> tensors;  // arguments are those of role input, output, weight, in order
+  Tensors tensors;  // arguments are those of role input, output, weight, in order
   std::vector<std::string> variables;  // loop variable v is called variables[v]; all different
   std::vector<Phase> phases;
   Contraction contraction = Contraction::kSeparate;  // whoever makes a nest may allow more
@@ -199,10 +199,10 @@ bool HoldsBlockLoop(const Body& body);
 
 /// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
 struct StoragePlan {
-  std::vector<int64_t> offset;  // per tensor: into the workspace (kWorkspace) or the scratch
-                                // (kLocal, not in registers); -1 otherwise
-  int64_t workspace_bytes = 0;  // shared by all tasks
-  int64_t scratch_bytes = 0;    // one for each thread that runs tasks
+  IdVector<TensorId, int64_t> offset;  // into the workspace (kWorkspace) or the scratch (kLocal,
+                                       // not in registers); -1 otherwise
+  int64_t workspace_bytes = 0;         // shared by all tasks
+  int64_t scratch_bytes = 0;           // one for each thread that runs tasks
 };
 StoragePlan PlanStorage(const LoopNest& nest);
 

@@ -34,8 +34,8 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
                                        const StageRunner& stages) {
   TUNEC_CHECK(nest.tensors.size() == 2, "prepack {} has {} tensors", nest.name,
               nest.tensors.size());
-  const Tensor& packed = nest.tensors[1];
-  CompiledPrepack prepack{.weight = nest.tensors[0].name, .packed = packed.name};
+  const Tensor& packed = nest.tensors[TensorId(1)];
+  CompiledPrepack prepack{.weight = nest.tensors[TensorId(0)].name, .packed = packed.name};
   prepack.packed_bytes = StorageBytes(packed);
   TUNEC_ASSIGN(prepack.image, Emit(nest, target, stages));
   return prepack;

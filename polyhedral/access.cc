@@ -8,14 +8,13 @@
 namespace tunec {
 namespace {
 
-TensorId HomeOf(const std::vector<Tensor>& tensors, TensorId tensor) {
+TensorId HomeOf(const Tensors& tensors, TensorId tensor) {
   return tensors[tensor].alias.value_or(tensor);
 }
 
 class StorageReader {
  public:
-  StorageReader(const std::vector<Tensor>& tensors, TensorId home)
-      : tensors_(tensors), storage_{.home = home} {
+  StorageReader(const Tensors& tensors, TensorId home) : tensors_(tensors), storage_{.home = home} {
     linear_ = std::ranges::any_of(tensors, [&](const Tensor& t) { return t.alias == home; });
     storage_.extents =
         linear_ ? std::vector<int64_t>{StorageElements(tensors[home])} : tensors[home].shape;
@@ -60,23 +59,22 @@ class StorageReader {
     return {StorageOffset(tensors_[tensor], logical)};
   }
 
-  const std::vector<Tensor>& tensors_;
+  const Tensors& tensors_;
   bool linear_ = false;  // tensors with other shapes share it: indexed by offset
   Storage storage_;
 };
 
 }  // namespace
 
-std::vector<Storage> WrittenStorages(const std::vector<Tensor>& tensors,
-                                     const std::vector<Statement>& statements) {
-  std::vector<Effects> effects;
+std::vector<Storage> WrittenStorages(const Tensors& tensors, const Statements& statements) {
+  IdVector<StatementId, Effects> effects;
   for (const Statement& statement : statements) effects.push_back(EffectsOf(tensors, statement));
   std::vector<Storage> storages;
-  for (size_t t = 0; t < tensors.size(); ++t) {
+  for (const TensorId t : tensors.ids()) {
     if (tensors[t].alias) continue;
-    StorageReader reader(tensors, static_cast<TensorId>(t));
-    for (size_t s = 0; s < statements.size(); ++s) {
-      reader.Collect(static_cast<StatementId>(s), statements[s], effects[s]);
+    StorageReader reader(tensors, t);
+    for (const StatementId s : statements.ids()) {
+      reader.Collect(s, statements[s], effects[s]);
     }
     Storage storage = reader.Take();
     if (std::ranges::any_of(storage.accesses, &Access::writes)) {
@@ -86,7 +84,7 @@ std::vector<Storage> WrittenStorages(const std::vector<Tensor>& tensors,
   return storages;
 }
 
-bool IsReorderable(const std::vector<Tensor>& tensors, const Statement& statement) {
+bool IsReorderable(const Tensors& tensors, const Statement& statement) {
   if (!statement.reducer || !statement.reducer->reorderable) return false;
   return std::ranges::none_of(statement.reads, [&](const Read& read) {
     return std::ranges::any_of(statement.writes, [&](const Write& write) {

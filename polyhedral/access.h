@@ -9,7 +9,7 @@
 namespace tunec {
 
 struct Access {
-  StatementId statement = 0;
+  StatementId statement;
   std::vector<IndexExpr> index;  // over the statement's iterators, one per extent of the storage
   std::vector<IndexExpr> guard;  // it happens where all are >= 0
   size_t turn = 0;               // the write of the statement that it is, or that it is read for
@@ -21,17 +21,16 @@ struct Access {
 };
 
 struct Storage {
-  TensorId home = 0;             // the tensor whose storage it is
+  TensorId home;                 // the tensor whose storage it is
   std::vector<int64_t> extents;  // of the index space
   std::vector<Access> accesses;
 };
 
 /// The storages that some statement writes, with all accesses to them, by tensor.
-std::vector<Storage> WrittenStorages(const std::vector<Tensor>& tensors,
-                                     const std::vector<Statement>& statements);
+std::vector<Storage> WrittenStorages(const Tensors& tensors, const Statements& statements);
 
 /// Whether the instances of a reduction may be permuted: the reducer allows it, and nothing
 /// but the reducer itself reads what the statement writes.
-bool IsReorderable(const std::vector<Tensor>& tensors, const Statement& statement);
+bool IsReorderable(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

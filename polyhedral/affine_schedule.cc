@@ -77,7 +77,7 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
 // no plain affine functions, ends the branch in a leaf.
 class Reader {
  public:
-  explicit Reader(const std::vector<Statement>& statements) : statements_(statements) {}
+  explicit Reader(const Statements& statements) : statements_(statements) {}
 
   AffineSchedule Read(const isl::ScheduleNode& node) const {
     const isl_schedule_node_type type = isl_schedule_node_get_type(node.get());
@@ -119,9 +119,7 @@ class Reader {
     return found;
   }
 
-  static StatementId IdOf(const char* tuple) {
-    return static_cast<StatementId>(std::atoi(tuple + 1));
-  }
+  static StatementId IdOf(const char* tuple) { return StatementId(std::atoi(tuple + 1)); }
 
   AffineSchedule ReadSequence(const isl::ScheduleNode& node) const {
     AffineSchedule sequence{.kind = AffineSchedule::Kind::kSequence};
@@ -171,7 +169,7 @@ class Reader {
     return affine;
   }
 
-  const std::vector<Statement>& statements_;
+  const Statements& statements_;
 };
 
 std::string RowText(const AffineRow& row, const Statement& statement) {
@@ -182,7 +180,7 @@ std::string RowText(const AffineRow& row, const Statement& statement) {
   return Print(value, statement.IteratorNames());
 }
 
-void PrintNode(const AffineSchedule& node, const std::vector<Statement>& statements, int indent,
+void PrintNode(const AffineSchedule& node, const Statements& statements, int indent,
                std::string& text) {
   const std::string space(static_cast<size_t>(2 * indent), ' ');
   switch (node.kind) {
@@ -209,7 +207,7 @@ void PrintNode(const AffineSchedule& node, const std::vector<Statement>& stateme
 
 }  // namespace
 
-std::string Print(const AffineSchedule& schedule, const std::vector<Statement>& statements) {
+std::string Print(const AffineSchedule& schedule, const Statements& statements) {
   std::string text;
   PrintNode(schedule, statements, 0, text);
   return text;
@@ -219,8 +217,8 @@ Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, Statement
   Dependences::Data& data = dependences.data();
   isl_ctx* ctx = data.Begin();
   isl::UnionSet domain(isl_union_set_read_from_str(ctx, "{ }"));
-  for (size_t s = 0; s < data.statements.size(); ++s) {
-    const std::string text = DomainText(static_cast<StatementId>(s), data.statements[s]);
+  for (const StatementId s : data.statements.ids()) {
+    const std::string text = DomainText(s, data.statements[s]);
     domain = isl::UnionSet(
         isl_union_set_union(domain.take(), isl_union_set_read_from_str(ctx, text.c_str())));
   }

@@ -48,6 +48,6 @@ struct AffineSchedule {
 Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
 /// `permutable band [t, t + i]` ... indented, one node a line, for people and tests.
-std::string Print(const AffineSchedule& schedule, const std::vector<Statement>& statements);
+std::string Print(const AffineSchedule& schedule, const Statements& statements);
 
 }  // namespace tunec

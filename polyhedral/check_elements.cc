@@ -56,8 +56,8 @@ class ElementChecker {
   }
 
   Status Check() {
-    for (size_t s = 0; s < compute_.statements.size(); ++s) {
-      TUNEC_RETURN_IF_ERROR(CheckInside(static_cast<StatementId>(s)));
+    for (const StatementId s : compute_.statements.ids()) {
+      TUNEC_RETURN_IF_ERROR(CheckInside(s));
     }
     for (const Storage& storage : WrittenStorages(compute_.tensors, compute_.statements)) {
       TUNEC_RETURN_IF_ERROR(CheckWritten(storage));

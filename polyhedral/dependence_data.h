@@ -19,17 +19,17 @@ enum class DependenceKind : uint8_t {
 
 /// All dependences of one kind through one storage between one pair of statements.
 struct Dependence {
-  TensorId tensor = 0;
+  TensorId tensor;
   DependenceKind kind = DependenceKind::kFlow;
-  StatementId from = 0;
-  StatementId to = 0;
+  StatementId from;
+  StatementId to;
   isl::Map instances;
 };
 
 struct Dependences::Data {
   isl::Context context;
-  std::vector<Tensor> tensors;
-  std::vector<Statement> statements;
+  Tensors tensors;
+  Statements statements;
   std::vector<Storage> storages;
   /// Per storage, computed when first asked for: most checks are decided without.
   std::vector<std::optional<std::vector<Dependence>>> computed;

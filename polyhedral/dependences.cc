@@ -20,9 +20,9 @@ StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
   const char* name = isl_map_get_tuple_name(map.get(), side);
   TUNEC_CHECK(name != nullptr && name[0] == 'S', "a dependence of no statement");
   const std::string_view number = name + 1;
-  StatementId id = 0;
+  int id = 0;
   std::from_chars(number.data(), number.data() + number.size(), id);
-  return id;
+  return StatementId(id);
 }
 
 }  // namespace
@@ -54,16 +54,15 @@ isl::UnionMap Dependences::Data::OriginalOrder() const {
     length = std::max(length, statement.iterators.size() + 1);
   }
   isl::UnionMap order(isl_union_map_read_from_str(context.get(), "{ }"));
-  for (size_t s = 0; s < statements.size(); ++s) {
-    const auto id = static_cast<StatementId>(s);
-    std::vector<IndexExpr> time = {IndexExpr(id)};
+  for (const StatementId s : statements.ids()) {
+    std::vector<IndexExpr> time = {IndexExpr(s.number())};
     for (size_t i = 0; i < statements[s].iterators.size(); ++i) {
       if (!IsReorderable(tensors, statements[s])) {
         time.push_back(IndexExpr::Var(static_cast<VarId>(i)));
       }
     }
     time.resize(length, IndexExpr(0));
-    const std::string text = TimeText(id, statements[s], time);
+    const std::string text = TimeText(s, statements[s], time);
     order = isl::UnionMap(isl_union_map_union(
         order.take(), isl_union_map_read_from_str(context.get(), text.c_str())));
   }
@@ -148,8 +147,8 @@ Dependences::Dependences(Dependences&&) noexcept = default;
 Dependences& Dependences::operator=(Dependences&&) noexcept = default;
 Dependences::~Dependences() = default;
 
-Dependences Dependences::Of(const std::vector<Tensor>& tensors,
-                            const std::vector<Statement>& statements, unsigned long operations) {
+Dependences Dependences::Of(const Tensors& tensors, const Statements& statements,
+                            unsigned long operations) {
   auto data = std::make_unique<Data>();
   isl_ctx_set_max_operations(data->context.get(), operations);
   data->tensors = tensors;

@@ -22,8 +22,7 @@ class Dependences {
 
   /// `statements` as by ExpandReductions, which index `tensors`. Each question may take so many
   /// operations of isl.
-  static Dependences Of(const std::vector<Tensor>& tensors,
-                        const std::vector<Statement>& statements,
+  static Dependences Of(const Tensors& tensors, const Statements& statements,
                         unsigned long operations = kOperations);
   Dependences(Dependences&&) noexcept;
   Dependences& operator=(Dependences&&) noexcept;

@@ -153,7 +153,7 @@ Effects Unconditional(const Statement& statement) {
 
 }  // namespace
 
-Effects EffectsOf(const std::vector<Tensor>& tensors, const Statement& statement) {
+Effects EffectsOf(const Tensors& tensors, const Statement& statement) {
   const auto shares = [&](const auto& access) { return tensors[access.tensor].alias.has_value(); };
   if (statement.reducer || UsesLoaded(statement) || std::ranges::any_of(statement.reads, shares) ||
       std::ranges::any_of(statement.writes, shares)) {

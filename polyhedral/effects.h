@@ -37,6 +37,6 @@ struct Effects {
 
 /// Of a statement with a reducer, with loaded indices, or with storage that tensors share: that all
 /// happens everywhere.
-Effects EffectsOf(const std::vector<Tensor>& tensors, const Statement& statement);
+Effects EffectsOf(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

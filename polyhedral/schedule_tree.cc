@@ -36,7 +36,7 @@ Statement InitOf(const Statement& update) {
   return init;
 }
 
-Statement FinalOf(const Statement& update, const std::vector<Tensor>& tensors) {
+Statement FinalOf(const Statement& update, const Tensors& tensors) {
   Statement final = InitOf(update);
   final.name = update.name + ".final";
   for (const Write& write : final.writes) final.reads.push_back({write.tensor, write.index, {}});
@@ -52,8 +52,8 @@ Statement FinalOf(const Statement& update, const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-std::vector<Statement> ExpandReductions(const Compute& compute) {
-  std::vector<Statement> expanded;
+Statements ExpandReductions(const Compute& compute) {
+  Statements expanded;
   for (const Statement& statement : compute.statements) {
     if (!statement.reducer) {
       expanded.push_back(statement);
@@ -72,9 +72,9 @@ ScheduleTree OriginalTree(const Compute& compute) {
   ScheduleTree tree{.name = compute.name, .tensors = compute.tensors};
   tree.statements = ExpandReductions(compute);
   tree.root.kind = TreeNode::Kind::kSequence;
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const Statement& statement = tree.statements[s];
-    TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = static_cast<StatementId>(s)};
+    TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = s};
     std::map<VarId, IndexExpr> forward;
     std::vector<IndexExpr> inverse(statement.iterators.size());
     const auto first = static_cast<VarId>(tree.loops.size());
@@ -106,15 +106,15 @@ std::optional<VarId> ScheduleTree::FindLoop(std::string_view loop_name) const {
 }
 
 std::optional<StatementId> ScheduleTree::FindStatement(std::string_view statement_name) const {
-  for (size_t s = 0; s < statements.size(); ++s) {
-    if (statements[s].name == statement_name) return static_cast<StatementId>(s);
+  for (const StatementId s : statements.ids()) {
+    if (statements[s].name == statement_name) return s;
   }
   return std::nullopt;
 }
 
 std::optional<TensorId> ScheduleTree::FindTensor(std::string_view tensor_name) const {
-  for (size_t t = 0; t < tensors.size(); ++t) {
-    if (tensors[t].name == tensor_name) return static_cast<TensorId>(t);
+  for (const TensorId t : tensors.ids()) {
+    if (tensors[t].name == tensor_name) return t;
   }
   return std::nullopt;
 }

@@ -28,9 +28,9 @@ struct TreeNode {
     kAlloc,     // storage of a tensor for each run of the child
   };
   Kind kind = Kind::kLeaf;
-  VarId loop = 0;             // kLoop
-  StatementId statement = 0;  // kLeaf
-  TensorId tensor = 0;        // kAlloc
+  VarId loop = 0;         // kLoop
+  StatementId statement;  // kLeaf
+  TensorId tensor;        // kAlloc
   Scope scope = Scope::kRegister;
   std::vector<TreeNode> children;
 };
@@ -38,7 +38,7 @@ struct TreeNode {
 /// Beside each access to the tensor in a loop, ask for the element that the same statement will
 /// touch so many iterations later.
 struct LoopPrefetch {
-  TensorId tensor = 0;
+  TensorId tensor;
   int64_t distance = 0;
 };
 
@@ -81,16 +81,16 @@ bool RunsTogether(LoopKind kind);
 
 struct ScheduleTree {
   std::string name;
-  std::vector<Tensor> tensors;
-  std::vector<Statement> statements;  // reductions expanded
-  std::vector<TreeLoop> loops;        // by VarId
-  TreeNode root;                      // a sequence: the phases
-  /// Per statement: the value of each loop around it, over its iterators.
-  std::vector<std::map<VarId, IndexExpr>> forward;
-  /// Per statement: each iterator over the loops around it.
-  std::vector<std::vector<IndexExpr>> inverse;
-  /// Per statement: its stores bypass the caches.
-  std::vector<bool> non_temporal;
+  Tensors tensors;
+  Statements statements;        // reductions expanded
+  std::vector<TreeLoop> loops;  // by VarId
+  TreeNode root;                // a sequence: the phases
+  /// The value of each loop around a statement, over its iterators.
+  IdVector<StatementId, std::map<VarId, IndexExpr>> forward;
+  /// Each iterator of a statement over the loops around it.
+  IdVector<StatementId, std::vector<IndexExpr>> inverse;
+  /// Whether a statement's stores bypass the caches.
+  IdVector<StatementId, bool> non_temporal;
 
   std::optional<VarId> FindLoop(std::string_view loop_name) const;
   std::optional<StatementId> FindStatement(std::string_view statement_name) const;
@@ -102,7 +102,7 @@ struct ScheduleTree {
 ScheduleTree OriginalTree(const Compute& compute);
 
 /// The statements of a compute with reductions made explicit, in original order.
-std::vector<Statement> ExpandReductions(const Compute& compute);
+Statements ExpandReductions(const Compute& compute);
 
 /// The node of a loop, and the chain of nodes from the root to it; null when there is none.
 TreeNode* FindLoopNode(TreeNode& root, VarId loop);

@@ -44,7 +44,7 @@ class NodeWalk {
       return Broken(tree_, "its root is no sequence", "root");
     }
     TUNEC_RETURN_IF_ERROR(Visit(tree_.root));
-    for (size_t s = 0; s < leaves_.size(); ++s) {
+    for (const StatementId s : leaves_.ids()) {
       if (leaves_[s] != 1) return Broken(tree_, "wanted one leaf", tree_.statements[s].name);
     }
     return {};
@@ -68,7 +68,7 @@ class NodeWalk {
       TUNEC_RETURN_IF_ERROR(VerifyLoop(tree_, tree_.loops[node.loop]));
       around_.push_back(node.loop);
     }
-    if (node.kind == Kind::kAlloc && (node.tensor < 0 || node.tensor >= std::ssize(tree_.tensors)))
+    if (node.kind == Kind::kAlloc && !tree_.tensors.contains(node.tensor))
       return Broken(tree_, "there is no such tensor", fmt::format("tensor {}", node.tensor));
     for (const TreeNode& child : node.children) TUNEC_RETURN_IF_ERROR(Visit(child));
     if (node.kind == Kind::kLoop) around_.pop_back();
@@ -77,7 +77,7 @@ class NodeWalk {
 
   Status VisitLeaf(const TreeNode& node) {
     if (!node.children.empty()) return Broken(tree_, "wanted no child", "leaf");
-    if (node.statement < 0 || node.statement >= std::ssize(tree_.statements)) {
+    if (!tree_.statements.contains(node.statement)) {
       return Broken(tree_, "there is no such statement", fmt::format("leaf {}", node.statement));
     }
     ++leaves_[node.statement];
@@ -86,7 +86,7 @@ class NodeWalk {
 
   const ScheduleTree& tree_;
   std::vector<VarId> around_;
-  std::vector<int> leaves_;  // by statement
+  IdVector<StatementId, int> leaves_;  // of each statement
 };
 
 Status VerifyStatement(const ScheduleTree& tree, StatementId s) {
@@ -111,8 +111,8 @@ Status Verify(const ScheduleTree& tree) {
     return Broken(tree, "wanted an entry for each statement", "its maps");
   }
   TUNEC_RETURN_IF_ERROR(NodeWalk(tree).Run());
-  for (size_t s = 0; s < count; ++s) {
-    TUNEC_RETURN_IF_ERROR(VerifyStatement(tree, static_cast<StatementId>(s)));
+  for (const StatementId s : tree.statements.ids()) {
+    TUNEC_RETURN_IF_ERROR(VerifyStatement(tree, s));
   }
   return {};
 }

@@ -43,10 +43,9 @@ bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator) {
 
 StatementId FinalStatement(const Compute& compute) {
   for (size_t s = compute.statements.size(); s-- > 0;) {
-    for (const Write& write : compute.statements[s].writes) {
-      if (compute.tensors[write.tensor].role == TensorRole::kOutput) {
-        return static_cast<StatementId>(s);
-      }
+    const StatementId id(s);
+    for (const Write& write : compute.statements[id].writes) {
+      if (compute.tensors[write.tensor].role == TensorRole::kOutput) return id;
     }
   }
   TUNEC_UNREACHABLE("compute {} writes no output", compute.name);

@@ -70,13 +70,13 @@ ScheduledTree Unscheduled(const Compute& compute) {
 Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   Compute prepack{.name = copy.name};
   prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
-  prepack.tensors[0].role = TensorRole::kInput;
-  prepack.tensors[0].constant = false;
-  prepack.tensors[1].role = TensorRole::kOutput;
-  prepack.tensors[1].constant = false;
+  prepack.tensors[TensorId(0)].role = TensorRole::kInput;
+  prepack.tensors[TensorId(0)].constant = false;
+  prepack.tensors[TensorId(1)].role = TensorRole::kOutput;
+  prepack.tensors[TensorId(1)].constant = false;
   prepack.statements = {copy};
-  prepack.statements[0].reads[0].tensor = 0;
-  for (Write& write : prepack.statements[0].writes) write.tensor = 1;
+  prepack.statements.front().reads[0].tensor = TensorId(0);
+  for (Write& write : prepack.statements.front().writes) write.tensor = TensorId(1);
   return prepack;
 }
 
@@ -85,7 +85,7 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
 // begin with.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
-  std::vector<Statement> kept;
+  Statements kept;
   std::set<TensorId> made;
   for (Statement& statement : compute.statements) {
     const bool at_second_hand =

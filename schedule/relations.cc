@@ -116,8 +116,7 @@ std::optional<IteratorMap> RelateIterators(const Statement& partner, const State
   return best;
 }
 
-std::optional<ClosestRelation> FindClosest(const std::vector<Statement>& statements,
-                                           StatementId statement,
+std::optional<ClosestRelation> FindClosest(const Statements& statements, StatementId statement,
                                            const std::vector<StatementId>& partners) {
   std::optional<ClosestRelation> best;
   for (const StatementId partner : partners) {
@@ -130,14 +129,14 @@ std::optional<ClosestRelation> FindClosest(const std::vector<Statement>& stateme
 }
 
 SharedDimensions SharedDimensions::Of(const Compute& compute) {
-  std::vector<int> first;  // number of each statement's first iterator
+  IdVector<StatementId, int> first;  // number of each statement's first iterator
   int count = 0;
   for (const Statement& statement : compute.statements) {
     first.push_back(count);
     count += static_cast<int>(statement.iterators.size());
   }
   UnionFind numbers(count);
-  const auto join = [&](size_t writer, const Write& write, size_t other,
+  const auto join = [&](StatementId writer, const Write& write, StatementId other,
                         const std::vector<IndexExpr>& index) {
     for (size_t d = 0; d < index.size(); ++d) {
       const std::optional<VarId> written = write.index[d].AsVar();
@@ -145,9 +144,9 @@ SharedDimensions SharedDimensions::Of(const Compute& compute) {
       if (written && used) numbers.Join(first[writer] + *written, first[other] + *used);
     }
   };
-  for (size_t w = 0; w < compute.statements.size(); ++w) {
+  for (const StatementId w : compute.statements.ids()) {
     for (const Write& write : compute.statements[w].writes) {
-      for (size_t s = 0; s < compute.statements.size(); ++s) {
+      for (const StatementId s : compute.statements.ids()) {
         for (const Read& read : compute.statements[s].reads) {
           if (read.tensor == write.tensor) join(w, write, s, read.index);
         }
@@ -158,11 +157,12 @@ SharedDimensions SharedDimensions::Of(const Compute& compute) {
     }
   }
   SharedDimensions shared;
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
-    std::vector<int>& of_statement = shared.dimensions_.emplace_back();
+  for (const StatementId s : compute.statements.ids()) {
+    std::vector<int> of_statement;
     for (size_t v = 0; v < compute.statements[s].iterators.size(); ++v) {
       of_statement.push_back(numbers.Find(first[s] + static_cast<int>(v)));
     }
+    shared.dimensions_.push_back(std::move(of_statement));
   }
   return shared;
 }

@@ -38,14 +38,13 @@ std::optional<IteratorMap> RelateIterators(const Statement& partner, const State
 
 /// The one of several statements that is related most to another.
 struct ClosestRelation {
-  StatementId partner = 0;
+  StatementId partner;
   IteratorMap iterators;  // of the partner, over those of the statement
 };
 
 /// Of several partners the one that relates most iterators, the first of equals: a row's maximum is
 /// related to the row only, its exponentials to every element. None where none is related.
-std::optional<ClosestRelation> FindClosest(const std::vector<Statement>& statements,
-                                           StatementId statement,
+std::optional<ClosestRelation> FindClosest(const Statements& statements, StatementId statement,
                                            const std::vector<StatementId>& partners);
 
 /// The dimensions that all statements of a Compute walk. Iterators are one where a statement
@@ -62,7 +61,7 @@ class SharedDimensions {
   std::optional<VarId> IteratorOf(StatementId statement, int dimension) const;
 
  private:
-  std::vector<std::vector<int>> dimensions_;  // by statement and iterator
+  IdVector<StatementId, std::vector<int>> dimensions_;  // by statement and iterator
 };
 
 }  // namespace tunec

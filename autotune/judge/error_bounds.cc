@@ -66,9 +66,9 @@ class Bounding {
   Statement Rewrite(const Statement& statement, BoundedStatement bounded) const;
 
   const Compute& compute_;
-  std::vector<double> sum_errors_;  // by statement; 0 for others
-  std::vector<Known> known_;        // by tensor
-  std::vector<TensorId> bounds_;    // by tensor: its bounds; -1 for an exact one
+  IdVector<StatementId, double> sum_errors_;  // 0 for other statements
+  IdVector<TensorId, Known> known_;
+  IdVector<TensorId, std::optional<TensorId>> bounds_;  // of a tensor; none of an exact one
 };
 
 Bounded Leaf(Expr value, Expr error, const Known& known) {
@@ -84,7 +84,7 @@ BoundedStatement Bounding::Bound(StatementId id) const {
     slots.push_back(static_cast<int>(statement.reads.size() + bounded.bound_reads.size()));
     if (known_[read.tensor].exact) continue;
     Read bound = read;
-    if (!bounds_.empty()) bound.tensor = bounds_[read.tensor];
+    if (!bounds_.empty()) bound.tensor = *bounds_[read.tensor];
     if (bound.guard) bound.guard->outside = 0;
     bounded.bound_reads.push_back(std::move(bound));
   }
@@ -133,11 +133,11 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
 
 // Until nothing changes: a statement may read what a later one writes, or itself.
 void Bounding::Learn() {
-  for (std::vector<Known> before; before != known_;) {
+  for (IdVector<TensorId, Known> before; before != known_;) {
     before = known_;
-    for (size_t s = 0; s < compute_.statements.size(); ++s) {
+    for (const StatementId s : compute_.statements.ids()) {
       const Statement& statement = compute_.statements[s];
-      const BoundedStatement bounded = Bound(static_cast<StatementId>(s));
+      const BoundedStatement bounded = Bound(s);
       for (size_t k = 0; k < statement.writes.size(); ++k) {
         Known& known = known_[statement.writes[k].tensor];
         known.Add(bounded.values[k]);
@@ -149,16 +149,15 @@ void Bounding::Learn() {
 }
 
 void Bounding::AddTensors(Compute& result) {
-  bounds_.assign(compute_.tensors.size(), -1);
-  for (size_t t = 0; t < compute_.tensors.size(); ++t) {
+  bounds_.assign(compute_.tensors.size(), std::nullopt);
+  for (const TensorId t : compute_.tensors.ids()) {
     if (known_[t].exact) continue;
     Tensor bound{.name = BoundTensor(compute_.tensors[t].name),
                  .type = kWide,
                  .shape = compute_.tensors[t].shape};
     const bool judges = compute_.tensors[t].role == TensorRole::kOutput && known_[t].stepped;
     bound.role = judges ? TensorRole::kOutput : TensorRole::kWorkspace;
-    bounds_[t] = static_cast<TensorId>(result.tensors.size());
-    result.tensors.push_back(std::move(bound));
+    bounds_[t] = result.tensors.push_back(std::move(bound));
   }
 }
 
@@ -178,9 +177,9 @@ Statement Bounding::Rewrite(const Statement& statement, BoundedStatement bounded
     for (Expr& finalise : reducer.finalise) finalise = PromoteToFloat64(finalise);
   }
   for (size_t k = 0; k < statement.writes.size(); ++k) {
-    const TensorId bound = bounds_[statement.writes[k].tensor];
-    if (bound < 0) continue;
-    result.writes.push_back({bound, statement.writes[k].index});
+    const std::optional<TensorId> bound = bounds_[statement.writes[k].tensor];
+    if (!bound) continue;
+    result.writes.push_back({*bound, statement.writes[k].index});
     Append(result.values, bounded.values, k);
     if (!result.reducer) continue;
     result.reducer->identity.push_back(Expr::Constant(0.0, kWide));
@@ -212,14 +211,14 @@ bool IsHandy(const Compute& compute) {
 std::optional<Compute> Bounding::Run() {
   Learn();
   bool stepped = false;
-  for (size_t t = 0; t < compute_.tensors.size(); ++t) {
+  for (const TensorId t : compute_.tensors.ids()) {
     stepped |= compute_.tensors[t].role == TensorRole::kOutput && known_[t].stepped;
   }
   if (!stepped) return std::nullopt;
   Compute result = PromoteToFloat64(compute_);
   AddTensors(result);
-  for (size_t s = 0; s < compute_.statements.size(); ++s) {
-    result.statements[s] = Rewrite(compute_.statements[s], Bound(static_cast<StatementId>(s)));
+  for (const StatementId s : compute_.statements.ids()) {
+    result.statements[s] = Rewrite(compute_.statements[s], Bound(s));
   }
   return IsHandy(result) ? std::optional(std::move(result)) : std::nullopt;
 }
@@ -228,8 +227,8 @@ std::optional<Compute> Bounding::Run() {
 
 std::vector<StatementId> FloatSums(const Compute& compute) {
   std::vector<StatementId> sums;
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
-    if (IsFloatSum(compute.statements[s])) sums.push_back(static_cast<StatementId>(s));
+  for (const StatementId s : compute.statements.ids()) {
+    if (IsFloatSum(compute.statements[s])) sums.push_back(s);
   }
   return sums;
 }

@@ -232,7 +232,8 @@ Compute PromoteToFloat64(const Compute& compute) {
 
 std::optional<StatementId> LastContraction(const Compute& compute) {
   for (size_t s = compute.statements.size(); s-- > 0;) {
-    if (IsContraction(compute.statements[s])) return static_cast<StatementId>(s);
+    const StatementId id(s);
+    if (IsContraction(compute.statements[id])) return id;
   }
   return std::nullopt;
 }
@@ -242,9 +243,9 @@ std::string MagnitudeTensor(const std::string& sums) { return sums + ".magnitude
 Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums) {
   Compute result = compute;
   result.statements.clear();
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     result.statements.push_back(compute.statements[s]);
-    if (std::ranges::find(sums, static_cast<StatementId>(s)) == sums.end()) continue;
+    if (std::ranges::find(sums, s) == sums.end()) continue;
     Statement magnitude = compute.statements[s];
     Tensor tensor = compute.tensors[magnitude.writes[0].tensor];
     tensor.name = MagnitudeTensor(tensor.name);
@@ -252,7 +253,7 @@ Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& s
     tensor.layout = {};
     tensor.alias.reset();
     magnitude.name = MagnitudeTensor(magnitude.name);
-    magnitude.writes[0].tensor = static_cast<TensorId>(result.tensors.size());
+    magnitude.writes[0].tensor = result.tensors.next_id();
     magnitude.values[0] = Unary(ScalarOp::kAbs, magnitude.values[0]);
     result.tensors.push_back(std::move(tensor));
     result.statements.push_back(std::move(magnitude));

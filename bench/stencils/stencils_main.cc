@@ -147,7 +147,7 @@ int main(int count, char** values) {
     return 2;
   }
   const Compute compute = bench::Must(ParseCompute(bench::Must(ReadFile(values[2])), values[2]));
-  bench::Contest contest(compute, StorageElements(compute.tensors[0]));
+  bench::Contest contest(compute, StorageElements(compute.tensors[TensorId(0)]));
   for (int i = 3; i < count; ++i) {
     const std::string argument = values[i];
     const size_t equals = argument.find('=');

@@ -355,8 +355,7 @@ class AttentionBuilder {
   DataType type_;
   int64_t rows_ = 1, chunk_ = 1, blocks_ = 1, chunks_ = 1;
   bool skips_ = false;
-  TensorId queries_ = 0, scores_ = 0, maximum_ = 0, weights_ = 0, decay_ = 0, inverse_ = 0,
-           output_ = 0;
+  TensorId queries_, scores_, maximum_, weights_, decay_, inverse_, output_;
   int output_axes_ = 0;
 };
 

@@ -38,8 +38,7 @@ void LowerContext::AddArguments() {
     tensor.constant = role == TensorRole::kWeight;
     const auto stored = group_.layouts.find(value);
     tensor.layout = stored == group_.layouts.end() ? graph_.value(value).layout : stored->second;
-    compute_.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(compute_.tensors.size() - 1);
+    return compute_.tensors.push_back(std::move(tensor));
   };
   for (size_t i = 0; i < group_.inputs.size(); ++i) {
     const ValueId value = group_.inputs[i];
@@ -178,8 +177,7 @@ TensorId LowerContext::AddWorkspace(std::string_view name, DataType type,
   for (const ValueId output : group_.outputs)
     if (tensor.layout.IsRowMajor() && TypeOf(output).Shape() == tensor.shape)
       tensor.layout = graph_.value(output).layout;
-  compute_.tensors.push_back(std::move(tensor));
-  return static_cast<TensorId>(compute_.tensors.size() - 1);
+  return compute_.tensors.push_back(std::move(tensor));
 }
 
 Lazy LowerContext::EmitReduction(StatementBuilder builder, TensorId id, const Index& index,

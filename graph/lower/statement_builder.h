@@ -28,7 +28,7 @@ IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::s
 class StatementBuilder {
  public:
   /// `tensors` is the Compute's list; it must outlive the builder and may grow meanwhile.
-  explicit StatementBuilder(const std::vector<Tensor>& tensors) : tensors_(tensors) {}
+  explicit StatementBuilder(const Tensors& tensors) : tensors_(tensors) {}
 
   /// Appends an iterator and returns its variable.
   IndexExpr AddIterator(std::string name, int64_t extent, IteratorKind kind);
@@ -79,7 +79,7 @@ class StatementBuilder {
   IntervalOf Intervals() const;
   void DropUnusedReads(std::vector<Write>& writes, std::vector<Expr>& values);
 
-  const std::vector<Tensor>& tensors_;
+  const Tensors& tensors_;
   std::vector<Iterator> iterators_;
   std::vector<IndexExpr> domain_;
   std::vector<Read> reads_;

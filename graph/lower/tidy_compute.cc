@@ -49,7 +49,7 @@ void RemoveEmptyStatements(Compute& compute) {
   for (const Statement& statement : compute.statements) {
     for (const Write& write : statement.writes) ++writers[write.tensor];
   }
-  std::erase_if(compute.statements, [&](const Statement& statement) {
+  EraseIf(compute.statements, [&](const Statement& statement) {
     const bool needed = std::ranges::any_of(statement.writes, [&](const Write& write) {
       return compute.tensors[write.tensor].role == TensorRole::kOutput &&
              writers[write.tensor] == 1;
@@ -182,7 +182,7 @@ Compute Tidy(const Compute& compute) {
   for (Statement& statement : result.statements) AssignIdentity(statement);
   RemoveEmptyStatements(result);
   for (Statement& statement : result.statements) RemoveUnitIterators(statement);
-  for (size_t s = 0; s < result.statements.size(); ++s) {
+  for (const StatementId s : result.statements.ids()) {
     const Statement& statement = result.statements[s];
     if (!statement.reducer || statement.writes.size() != 1) continue;
     const TensorId tensor = statement.writes[0].tensor;

@@ -34,10 +34,10 @@ class ElementAccess {
 
 /// One element on its way from one tensor to another.
 struct ElementCopy {
-  TensorId from = 0;
+  TensorId from;
   int64_t from_offset = -1;  // -1: the value outside a guard
   Scalar value;
-  TensorId to = 0;
+  TensorId to;
   int64_t to_offset = 0;
   RaceDetector::Thread thread = {};   // who issued it
   const std::string* name = nullptr;  // of the assignment

@@ -33,7 +33,7 @@ struct Step {
   std::vector<FlatIndex> upper;
   std::vector<FlatIndex> nonnegative;              // kIf
   std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy over its own variables
-  TensorId tensor = 0;                             // kAlloc
+  TensorId tensor;                                 // kAlloc
   bool is_private = false;                         // kAlloc
   std::vector<int64_t> extent;                     // kCopy
   int token = 0;                                   // kCopy, kArrive, kWait
@@ -267,11 +267,9 @@ class Runner {
 
 // Watches what is written where several tasks or threads run.
 RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
-  std::vector<TensorId> homes;
-  for (size_t t = 0; t < nest.tensors.size(); ++t) {
-    homes.push_back(storage.Home(static_cast<TensorId>(t)));
-  }
-  std::vector<int64_t> elements(nest.tensors.size(), 0);
+  IdVector<TensorId, TensorId> homes;
+  for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.Home(t));
+  IdVector<TensorId, int64_t> elements(nest.tensors.size(), 0);
   bool together = false;
   for (const Phase& phase : nest.phases) {
     together |= phase.body.size() > 1;

@@ -7,9 +7,10 @@
 
 namespace tunec {
 
-RaceDetector::RaceDetector(std::vector<TensorId> homes, const std::vector<int64_t>& elements)
+RaceDetector::RaceDetector(IdVector<TensorId, TensorId> homes,
+                           const IdVector<TensorId, int64_t>& elements)
     : homes_(std::move(homes)), storages_(elements.size()) {
-  for (size_t t = 0; t < elements.size(); ++t) {
+  for (const TensorId t : elements.ids()) {
     storages_[t].marks.resize(static_cast<size_t>(elements[t]));
   }
   now_.section = 0;

@@ -21,7 +21,7 @@ class RaceDetector {
  public:
   /// `homes`: for each tensor the one whose storage it shares. `elements`: of each storage that is
   /// to be watched, by home; 0 where nothing is written.
-  RaceDetector(std::vector<TensorId> homes, const std::vector<int64_t>& elements);
+  RaceDetector(IdVector<TensorId, TensorId> homes, const IdVector<TensorId, int64_t>& elements);
 
   /// All that follows comes after all that was before.
   void BeginSection();
@@ -74,8 +74,8 @@ class RaceDetector {
   std::unexpected<Error> Race(const char* verb, const std::string& what, const char* other_verb,
                               const Stamp& other) const;
 
-  std::vector<TensorId> homes_;
-  std::vector<Storage> storages_;
+  IdVector<TensorId, TensorId> homes_;
+  IdVector<TensorId, Storage> storages_;
   Stamp now_;
 };
 

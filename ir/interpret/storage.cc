@@ -25,7 +25,7 @@ Status CheckAlias(const Tensor& tensor, const Tensor& target) {
               target.name);
 }
 
-TensorId FollowAlias(const std::vector<Tensor>& tensors, TensorId tensor) {
+TensorId FollowAlias(const Tensors& tensors, TensorId tensor) {
   // As many steps as there are tensors, so that a cycle ends.
   for (size_t n = 0; n < tensors.size() && tensors[tensor].alias; ++n) {
     tensor = *tensors[tensor].alias;
@@ -42,14 +42,15 @@ FlatIndex::FlatIndex(IndexExpr expr) : expr_(std::move(expr)) {
   }
 }
 
-Result<Storage> Storage::Create(const std::vector<Tensor>& tensors,
-                                std::span<const Array> arguments, Precision precision) {
+Result<Storage> Storage::Create(const Tensors& tensors, std::span<const Array> arguments,
+                                Precision precision) {
   Storage storage;
   storage.tensors_ = &tensors;
   storage.precision_ = precision;
   storage.buffers_.resize(tensors.size());
-  for (size_t t = 0; t < tensors.size(); ++t) {
-    const TensorId home = FollowAlias(tensors, static_cast<TensorId>(t));
+  storage.maps_.resize(tensors.size());
+  for (const TensorId t : tensors.ids()) {
+    const TensorId home = FollowAlias(tensors, t);
     TUNEC_RETURN_IF_ERROR(CheckAlias(tensors[t], tensors[home]));
     auto& buffer = storage.buffers_[home];
     if (StorageElements(tensors[home]) < 0) {
@@ -59,17 +60,16 @@ Result<Storage> Storage::Create(const std::vector<Tensor>& tensors,
       buffer = std::make_shared<ElementBuffer>(tensors[home].type, StorageElements(tensors[home]));
     }
     storage.buffers_[t] = buffer;
-    auto& map = storage.maps_.emplace_back();
-    for (const IndexExpr& index : tensors[t].layout.map) map.emplace_back(index);
+    for (const IndexExpr& index : tensors[t].layout.map) storage.maps_[t].emplace_back(index);
   }
   size_t given = 0;
-  for (size_t t = 0; t < tensors.size(); ++t) {
+  for (const TensorId t : tensors.ids()) {
     if (!IsGiven(tensors[t].role)) continue;
     if (given == arguments.size()) {
       return Fail(ErrorCode::kInvalidArgument, "argument {} is missing", tensors[t].name);
     }
     TUNEC_RETURN_IF_ERROR(CheckArgument(tensors[t], arguments[given]));
-    storage.Load(static_cast<TensorId>(t), arguments[given++]);
+    storage.Load(t, arguments[given++]);
   }
   if (given < arguments.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} arguments, expected {}", arguments.size(), given);
@@ -131,9 +131,9 @@ Result<Array> Storage::TakeOutput(TensorId id) const {
 
 Result<std::vector<Array>> Storage::TakeOutputs() const {
   std::vector<Array> outputs;
-  for (size_t t = 0; t < tensors_->size(); ++t) {
+  for (const TensorId t : tensors_->ids()) {
     if ((*tensors_)[t].role != TensorRole::kOutput) continue;
-    TUNEC_ASSIGN(Array output, TakeOutput(static_cast<TensorId>(t)));
+    TUNEC_ASSIGN(Array output, TakeOutput(t));
     outputs.push_back(std::move(output));
   }
   return outputs;

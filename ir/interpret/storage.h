@@ -67,8 +67,8 @@ class Storage {
  public:
   /// Takes the arguments: one array per tensor of role input or weight, in tensor order.
   /// Errors: a missing or superfluous argument, a wrong shape or type, an alias that differs.
-  static Result<Storage> Create(const std::vector<Tensor>& tensors,
-                                std::span<const Array> arguments, Precision precision);
+  static Result<Storage> Create(const Tensors& tensors, std::span<const Array> arguments,
+                                Precision precision);
 
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
@@ -83,9 +83,9 @@ class Storage {
   Result<Array> TakeOutput(TensorId tensor) const;
   void Load(TensorId tensor, const Array& array);
 
-  const std::vector<Tensor>* tensors_ = nullptr;
-  std::vector<std::shared_ptr<ElementBuffer>> buffers_;
-  std::vector<std::vector<FlatIndex>> maps_;  // of the layouts
+  const Tensors* tensors_ = nullptr;
+  IdVector<TensorId, std::shared_ptr<ElementBuffer>> buffers_;
+  IdVector<TensorId, std::vector<FlatIndex>> maps_;  // of the layouts
   Precision precision_ = Precision::kNative;
 };
 

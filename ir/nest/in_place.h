@@ -9,8 +9,8 @@
 namespace tunec {
 
 struct InPlacePair {
-  TensorId input = 0;
-  TensorId output = 0;
+  TensorId input;
+  TensorId output;
   bool operator==(const InPlacePair&) const = default;
 };
 

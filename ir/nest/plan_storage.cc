@@ -110,7 +110,7 @@ StoragePlan PlanStorage(const LoopNest& nest) {
   plan.offset.assign(nest.tensors.size(), -1);
   PlaceWorkspace(nest, plan);
   for (const Phase& phase : nest.phases) PlaceScratch(nest, phase.body, 0, plan);
-  for (size_t t = 0; t < nest.tensors.size(); ++t) {
+  for (const TensorId t : nest.tensors.ids()) {
     if (nest.tensors[t].alias) plan.offset[t] = plan.offset[FollowAlias(nest, t)];
   }
   return plan;

@@ -59,7 +59,7 @@ Result<Layout> ParseLayout(Lexer& lexer) {
     names.push_back(std::move(name));
   }
   TUNEC_RETURN_IF_ERROR(lexer.Expect("->"));
-  const std::vector<Tensor> no_tensors;
+  const Tensors no_tensors;
   ExprParser exprs(lexer, no_tensors, [&](const std::string& name) -> std::optional<VarId> {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) return std::nullopt;

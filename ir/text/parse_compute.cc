@@ -28,7 +28,7 @@ Result<std::vector<Iterator>> ParseIterators(Lexer& lexer) {
   return iterators;
 }
 
-Result<Statement> ParseStatement(Lexer& lexer, const std::vector<Tensor>& tensors) {
+Result<Statement> ParseStatement(Lexer& lexer, const Tensors& tensors) {
   Statement statement;
   TUNEC_ASSIGN(statement.name, lexer.ExpectName("a statement's name"));
   TUNEC_ASSIGN(statement.iterators, ParseIterators(lexer));

@@ -222,8 +222,8 @@ Result<std::vector<IndexExpr>> ExprParser::ParseSubscripts() {
 Result<TensorId> ExprParser::ParseTensorName() {
   const Token at = lexer_.Peek();
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectName("a tensor"));
-  for (size_t t = 0; t < tensors_.size(); ++t) {
-    if (tensors_[t].name == name) return static_cast<TensorId>(t);
+  for (const TensorId t : tensors_.ids()) {
+    if (tensors_[t].name == name) return t;
   }
   return FailAt(lexer_.LocationOf(at), ErrorCode::kParse, "no tensor is called {}", name);
 }

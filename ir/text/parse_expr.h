@@ -19,7 +19,7 @@ class ExprParser {
   /// The variable called so, if one is in scope.
   using Variables = std::function<std::optional<VarId>(const std::string&)>;
 
-  ExprParser(Lexer& lexer, const std::vector<Tensor>& tensors, Variables variables)
+  ExprParser(Lexer& lexer, const Tensors& tensors, Variables variables)
       : lexer_(lexer), tensors_(tensors), variables_(std::move(variables)) {}
 
   Result<IndexExpr> ParseIndex();
@@ -62,7 +62,7 @@ class ExprParser {
   Status CheckDepth() const;
 
   Lexer& lexer_;
-  const std::vector<Tensor>& tensors_;
+  const Tensors& tensors_;
   Variables variables_;
   std::vector<Read> reads_;
   int depth_ = 0;

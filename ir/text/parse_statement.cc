@@ -133,7 +133,7 @@ Result<Declaration> ParseDeclaration(Lexer& lexer) {
 
 }  // namespace
 
-Result<std::vector<Tensor>> ParseTensors(Lexer& lexer) {
+Result<Tensors> ParseTensors(Lexer& lexer) {
   std::vector<Declaration> declarations;
   while (lexer.Peek().kind == TokenKind::kIdentifier && ParseTensorRole(lexer.Peek().text) &&
          !(lexer.Peek(1).text == "[")) {
@@ -146,22 +146,22 @@ Result<std::vector<Tensor>> ParseTensors(Lexer& lexer) {
     }
     declarations.push_back(std::move(declaration));
   }
-  std::vector<Tensor> tensors;
+  Tensors tensors;
   for (const Declaration& declaration : declarations) tensors.push_back(declaration.tensor);
-  for (size_t t = 0; t < tensors.size(); ++t) {
-    const auto& alias = declarations[t].alias;
+  for (const TensorId t : tensors.ids()) {
+    const auto& alias = declarations[t.index()].alias;
     if (!alias) continue;
     const auto found = std::ranges::find(tensors, *alias, &Tensor::name);
     if (found == tensors.end()) {
-      return FailAt(lexer.LocationOf(declarations[t].alias_at), ErrorCode::kParse,
+      return FailAt(lexer.LocationOf(declarations[t.index()].alias_at), ErrorCode::kParse,
                     "no tensor is called {}", *alias);
     }
-    tensors[t].alias = static_cast<TensorId>(found - tensors.begin());
+    tensors[t].alias = tensors.id_of(found);
   }
   return tensors;
 }
 
-Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const std::vector<Tensor>& tensors,
+Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const Tensors& tensors,
                                          const ExprParser::Variables& variables) {
   ParsedAssignment result;
   ExprParser exprs(lexer, tensors, variables);

@@ -12,7 +12,7 @@ namespace tunec {
 
 /// `NAME WORD NAME {` is left to the caller; this parses the tensor declarations that follow,
 /// as many as there are. Aliases may name later tensors.
-Result<std::vector<Tensor>> ParseTensors(Lexer& lexer);
+Result<Tensors> ParseTensors(Lexer& lexer);
 
 /// The right part of a statement or store.
 struct ParsedAssignment {
@@ -23,7 +23,7 @@ struct ParsedAssignment {
 };
 
 /// Reducer and read lines, then the assignment: what PrintAssignment writes.
-Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const std::vector<Tensor>& tensors,
+Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const Tensors& tensors,
                                          const ExprParser::Variables& variables);
 
 }  // namespace tunec

@@ -13,7 +13,7 @@ std::string PrintIterator(const Iterator& it) {
   return text;
 }
 
-std::string PrintStatement(const Statement& statement, const std::vector<Tensor>& tensors) {
+std::string PrintStatement(const Statement& statement, const Tensors& tensors) {
   const auto variable = [&](VarId v) {
     const bool known = v >= 0 && static_cast<size_t>(v) < statement.iterators.size();
     return known ? PrintName(statement.iterators[v].name) : fmt::format("\"?{}\"", v);

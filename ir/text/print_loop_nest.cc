@@ -131,8 +131,8 @@ class Printer {
   void Write(const Tile& tile) { Block("tile " + PrintName(tile.intrinsic), tile.body); }
 
   std::string TensorText(TensorId id) const {
-    const bool known = id >= 0 && static_cast<size_t>(id) < nest_.tensors.size();
-    return known ? PrintName(nest_.tensors[id].name) : fmt::format("\"?{}\"", id);
+    return nest_.tensors.contains(id) ? PrintName(nest_.tensors[id].name)
+                                      : fmt::format("\"?{}\"", id);
   }
 
   const LoopNest& nest_;

@@ -28,9 +28,8 @@ std::string Join(const std::vector<Element>& elements, const PrintElement& print
 std::string Integer(int64_t value) { return fmt::format("{}", value); }
 
 // Tolerates a wrong id, since what a verifier rejects is printed too.
-std::string TensorName(TensorId id, const std::vector<Tensor>& tensors) {
-  const bool known = id >= 0 && static_cast<size_t>(id) < tensors.size();
-  return known ? PrintName(tensors[id].name) : fmt::format("\"?{}\"", id);
+std::string TensorName(TensorId id, const Tensors& tensors) {
+  return tensors.contains(id) ? PrintName(tensors[id].name) : fmt::format("\"?{}\"", id);
 }
 
 std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }
@@ -38,7 +37,7 @@ std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }
 // Writes reads in place and checks that the text gives back the slots it came from.
 class InlineReads {
  public:
-  InlineReads(const std::vector<Read>& reads, const std::vector<Tensor>& tensors,
+  InlineReads(const std::vector<Read>& reads, const Tensors& tensors,
               const std::function<std::string(VarId)>& variable)
       : reads_(reads), tensors_(tensors) {
     names_.variable = variable;
@@ -82,7 +81,7 @@ class InlineReads {
   }
 
   const std::vector<Read>& reads_;
-  const std::vector<Tensor>& tensors_;
+  const Tensors& tensors_;
   TextNames names_;
   size_t recorded_ = 0;
   int within_ = INT32_MAX;
@@ -107,7 +106,7 @@ bool HasName(const Reducer& reducer) {
   return named && *named == reducer;
 }
 
-std::string PrintEquation(const Assignment& assignment, const std::vector<Tensor>& tensors,
+std::string PrintEquation(const Assignment& assignment, const Tensors& tensors,
                           const TextNames& names) {
   const auto write = [&](const Write& w) { return PrintWrite(w, tensors, names); };
   const auto value = [&](const Expr& e) {
@@ -157,7 +156,7 @@ bool SameRead(const Read& a, const Read& b) {
           std::bit_cast<uint64_t>(a.guard->outside) == std::bit_cast<uint64_t>(b.guard->outside));
 }
 
-std::string PrintTensor(const Tensor& tensor, const std::vector<Tensor>& tensors) {
+std::string PrintTensor(const Tensor& tensor, const Tensors& tensors) {
   std::string text = fmt::format("{} {}: {}[{}]", Name(tensor.role), PrintName(tensor.name),
                                  Name(tensor.type), Join(tensor.shape, Integer));
   if (tensor.constant) text += " constant";
@@ -168,8 +167,7 @@ std::string PrintTensor(const Tensor& tensor, const std::vector<Tensor>& tensors
   return text;
 }
 
-std::string PrintRead(const Read& read, const std::vector<Tensor>& tensors,
-                      const TextNames& names) {
+std::string PrintRead(const Read& read, const Tensors& tensors, const TextNames& names) {
   const auto index = [&](const IndexExpr& e) { return PrintIndex(e, names); };
   std::string text = TensorName(read.tensor, tensors) + "[" + Join(read.index, index) + "]";
   if (!read.guard) return text;
@@ -177,13 +175,11 @@ std::string PrintRead(const Read& read, const std::vector<Tensor>& tensors,
                             PrintDouble(read.guard->outside));
 }
 
-std::string PrintWrite(const Write& write, const std::vector<Tensor>& tensors,
-                       const TextNames& names) {
+std::string PrintWrite(const Write& write, const Tensors& tensors, const TextNames& names) {
   return PrintRead({write.tensor, write.index, std::nullopt}, tensors, names);
 }
 
-std::vector<std::string> PrintAssignment(const Assignment& assignment,
-                                         const std::vector<Tensor>& tensors,
+std::vector<std::string> PrintAssignment(const Assignment& assignment, const Tensors& tensors,
                                          const std::function<std::string(VarId)>& variable) {
   std::vector<std::string> lines;
   if (assignment.reducer && !HasName(*assignment.reducer)) {

@@ -12,12 +12,11 @@
 namespace tunec {
 
 /// `input A: f32[37, 29] align 64`
-std::string PrintTensor(const Tensor& tensor, const std::vector<Tensor>& tensors);
+std::string PrintTensor(const Tensor& tensor, const Tensors& tensors);
 
 /// `A[i, k]`, `A[i - 1] where (i - 1 >= 0) else 0.0`; names.loaded writes gathered indices.
-std::string PrintRead(const Read& read, const std::vector<Tensor>& tensors, const TextNames& names);
-std::string PrintWrite(const Write& write, const std::vector<Tensor>& tensors,
-                       const TextNames& names);
+std::string PrintRead(const Read& read, const Tensors& tensors, const TextNames& names);
+std::string PrintWrite(const Write& write, const Tensors& tensors, const TextNames& names);
 
 /// What a Statement and a Store have in common.
 struct Assignment {
@@ -29,8 +28,7 @@ struct Assignment {
 
 /// The lines of an assignment: a reducer without a name of its own, then the reads where they
 /// can't be written in place, then `C[i, j] sum= A[i, k] * B[k, j]`.
-std::vector<std::string> PrintAssignment(const Assignment& assignment,
-                                         const std::vector<Tensor>& tensors,
+std::vector<std::string> PrintAssignment(const Assignment& assignment, const Tensors& tensors,
                                          const std::function<std::string(VarId)>& variable);
 
 /// The reducer that `name` stands for in text, for values of this type.

@@ -40,7 +40,7 @@ Status VerifyIterators(const Statement& statement) {
   return {};
 }
 
-Status VerifyStatement(const Statement& statement, const std::vector<Tensor>& tensors) {
+Status VerifyStatement(const Statement& statement, const Tensors& tensors) {
   TUNEC_RETURN_IF_ERROR(VerifyIterators(statement));
   VerifyContext context{.tensors = tensors, .in_scope = {}, .intervals = {}, .exact = {}};
   context.in_scope = [&](VarId v) { return v >= 0 && v < std::ssize(statement.iterators); };
@@ -60,9 +60,9 @@ Status VerifyOutputs(const Compute& compute) {
   for (const Statement& statement : compute.statements) {
     for (const Write& write : statement.writes) written.insert(write.tensor);
   }
-  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+  for (const TensorId t : compute.tensors.ids()) {
     const Tensor& tensor = compute.tensors[t];
-    const bool filled = written.contains(static_cast<TensorId>(t)) || tensor.alias.has_value();
+    const bool filled = written.contains(t) || tensor.alias.has_value();
     if (tensor.role != TensorRole::kOutput || filled) continue;
     return Fail(ErrorCode::kInvalidArgument, "compute {}: no statement writes the output {}",
                 compute.name, tensor.name);

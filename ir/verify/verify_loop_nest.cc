@@ -255,7 +255,7 @@ class Verifier {
   }
 
   Status Check(const Alloc& alloc) {
-    if (alloc.tensor < 0 || alloc.tensor >= std::ssize(nest_.tensors)) {
+    if (!nest_.tensors.contains(alloc.tensor)) {
       return Wrong("alloc of tensor number {}, there are {}", alloc.tensor, nest_.tensors.size());
     }
     const Tensor& tensor = nest_.tensors[alloc.tensor];

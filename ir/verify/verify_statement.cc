@@ -45,10 +45,10 @@ Status VerifyLayout(const Tensor& tensor) {
   return {};
 }
 
-Status VerifyAlias(const std::vector<Tensor>& tensors, const Tensor& tensor) {
+Status VerifyAlias(const Tensors& tensors, const Tensor& tensor) {
   if (!tensor.alias) return {};
   const TensorId target = *tensor.alias;
-  if (target < 0 || target >= std::ssize(tensors)) {
+  if (!tensors.contains(target)) {
     return Wrong("tensor {}: alias of tensor number {}, there are {}", tensor.name, target,
                  tensors.size());
   }
@@ -227,7 +227,7 @@ Status VerifyWrites(const Assignment& assignment, const VerifyContext& context) 
 
 }  // namespace
 
-Status VerifyTensors(const std::vector<Tensor>& tensors) {
+Status VerifyTensors(const Tensors& tensors) {
   std::set<std::string> names;
   for (const Tensor& tensor : tensors) {
     TUNEC_RETURN_IF_ERROR(VerifyTensor(tensor));
@@ -255,7 +255,7 @@ Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t 
 
 Status VerifyAccess(TensorId id, const std::vector<IndexExpr>& index, const VerifyContext& context,
                     size_t slots, bool guarded) {
-  if (id < 0 || id >= std::ssize(context.tensors)) {
+  if (!context.tensors.contains(id)) {
     return Wrong("tensor number {}, there are {}", id, context.tensors.size());
   }
   const Tensor& tensor = context.tensors[id];

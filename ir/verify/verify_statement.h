@@ -12,11 +12,11 @@
 namespace tunec {
 
 /// Tensors have different names, countable shapes, matching layouts and valid aliases.
-Status VerifyTensors(const std::vector<Tensor>& tensors);
+Status VerifyTensors(const Tensors& tensors);
 
 /// What is known where an assignment stands.
 struct VerifyContext {
-  const std::vector<Tensor>& tensors;
+  const Tensors& tensors;
   std::function<bool(VarId)> in_scope;
   IntervalOf intervals;
   /// Whether every point of the box of intervals is executed, so that an index that leaves

@@ -16,7 +16,7 @@ namespace tunec::jit {
 
 /// A tile in memory: its first element, and how far apart its rows are.
 struct TilePlace {
-  TensorId tensor = 0;
+  TensorId tensor;
   LinearIndex offset;
   int64_t row_bytes = 0;
   bool operator==(const TilePlace& other) const {

@@ -60,7 +60,7 @@ Body Copy(const AsyncCopy& copy, DataType type, std::vector<std::string>& all_va
 
 LoopNest OneThread(LoopNest nest) {
   std::vector<std::string> variables = nest.variables;
-  const std::vector<Tensor>& tensors = nest.tensors;
+  const Tensors& tensors = nest.tensors;
   LoopNest result =
       Rewrite(nest, Overloaded{
                         [](Loop loop) {

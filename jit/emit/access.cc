@@ -12,7 +12,7 @@ namespace tunec::jit {
 namespace {
 
 struct Place {
-  TensorId tensor = 0;
+  TensorId tensor;
   LinearIndex offset;                     // in elements of the storage
   const IndexExpr* expression = nullptr;  // what the offset is the value of
 };

@@ -25,7 +25,7 @@ class Analyzer {
 
   NestAnalysis Run() {
     for (const Phase& phase : nest_.phases) Walk(phase.body);
-    for (size_t t = 0; t < nest_.tensors.size(); ++t) LimitSlots(t);
+    for (const TensorId t : nest_.tensors.ids()) LimitSlots(t);
     return std::move(result_);
   }
 
@@ -220,7 +220,7 @@ class Analyzer {
            IsConstantAfterUnrolling(index - IndexExpr::Var(vector_->var));
   }
 
-  void LimitSlots(size_t tensor) {
+  void LimitSlots(TensorId tensor) {
     RegisterPlan& plan = result_.registers[tensor];
     const std::vector<int64_t>& shape = nest_.tensors[tensor].shape;
     if (plan.form != RegisterForm::kSlots) return;

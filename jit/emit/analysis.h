@@ -33,7 +33,7 @@ struct RegisterPlan {
 struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
-  std::vector<RegisterPlan> registers;       // per tensor
+  IdVector<TensorId, RegisterPlan> registers;
   std::map<const void*, IndexExpr> offsets;  // by address of the Read or Write
 };
 

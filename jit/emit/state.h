@@ -52,7 +52,7 @@ struct LaneAccumulators {
 
 /// What was loaded: equal keys, equal values.
 struct LoadKey {
-  TensorId root = 0;
+  TensorId root;
   std::vector<std::pair<int, int64_t>> terms;  // of the offset, as LinearIndex has them
   int64_t constant = 0;
   int64_t lane_factor = 0;
@@ -79,7 +79,7 @@ struct EmitState {
   Machine& machine;
   Builder& builder;
   IndexEmitter index;
-  std::vector<TensorStorage> storage;
+  IdVector<TensorId, TensorStorage> storage;
   LaneContext lanes;
   std::vector<UnrolledLoop> unrolled;  // outermost first
   std::map<LoadKey, IrValue> loads;    // values read in this block and still valid

@@ -57,7 +57,7 @@ std::string Tuple(const std::string& name, const std::vector<IndexExpr>& entries
   return Tuple(name, texts);
 }
 
-std::string AccessesOf(const std::vector<Tensor>& tensors, const Statement& statement) {
+std::string AccessesOf(const Tensors& tensors, const Statement& statement) {
   const std::vector<std::string> names = statement.IteratorNames();
   std::string text;
   const auto add = [&](std::string_view verb, const auto& access, const std::string& where) {
@@ -98,18 +98,18 @@ Result<std::string> PrintFlow(const Dependences& dependences) {
 Result<std::string> Describe(const Dependences& dependences, const ScheduleTree& tree) {
   Dependences::Data& data = dependences.data();
   isl_ctx* ctx = data.Begin();
-  const std::vector<Statement>& statements = data.statements;
+  const Statements& statements = data.statements;
   std::string text = "iteration domains\n";
-  for (size_t s = 0; s < statements.size(); ++s) {
-    text += fmt::format("  {}\n", DomainWithNames(ctx, static_cast<StatementId>(s), statements[s]));
+  for (const StatementId s : statements.ids()) {
+    text += fmt::format("  {}\n", DomainWithNames(ctx, s, statements[s]));
   }
   text += "accesses\n";
   for (const Statement& statement : statements) text += AccessesOf(data.tensors, statement);
   text += "schedule\n";
-  for (size_t s = 0; s < statements.size(); ++s) {
+  for (const StatementId s : statements.ids()) {
     text +=
         fmt::format("  {{ {} -> {} }}\n", Tuple(statements[s].name, statements[s].IteratorNames()),
-                    Tuple("", TimeOf(tree, static_cast<StatementId>(s)), statements[s]));
+                    Tuple("", TimeOf(tree, s), statements[s]));
   }
   text += "dependences\n";
   for (size_t i = 0; i < data.storages.size(); ++i) {

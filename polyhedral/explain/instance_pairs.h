@@ -22,12 +22,12 @@ inline constexpr size_t kDependenceTypes = 4;
 
 /// The instances of a statement whose iterators lie in these intervals.
 struct InstanceBox {
-  StatementId statement = 0;
+  StatementId statement;
   std::vector<Interval> ranges;  // by iterator
 };
 
 struct InstancePair {
-  TensorId tensor = 0;  // through whose storage
+  TensorId tensor;  // through whose storage
   DependenceType type = DependenceType::kFlow;
   std::vector<int64_t> from, to;  // values of the iterators
 };

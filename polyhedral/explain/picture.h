@@ -15,7 +15,7 @@ namespace tunec {
 
 /// A slice of a statement's iteration domain: one or two of its iterators run, the others stay.
 struct PictureView {
-  StatementId statement = 0;
+  StatementId statement;
   std::vector<VarId> axes;     // rows and columns, or columns alone
   std::vector<int64_t> at;     // by iterator: its value, or where an axis begins
   std::vector<int64_t> sizes;  // by axis: how many points of it at most

@@ -56,8 +56,8 @@ void AddBound(IndexExpr bound, std::vector<IndexExpr>& bounds) {
 Conditions::Conditions(const ScheduleTree& tree)
     : tree_(&tree), values_(tree.loops.size()), dead_(tree.statements.size()) {
   for (const TreeLoop& loop : tree.loops) ranges_.push_back({0, loop.extent - 1});
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
-    conditions_.push_back(ConditionsOf(tree, static_cast<StatementId>(s), Ranges()));
+  for (const StatementId s : tree.statements.ids()) {
+    conditions_.push_back(ConditionsOf(tree, s, Ranges()));
   }
 }
 

@@ -94,10 +94,10 @@ class Conditions {
   IndexExpr AtWorst(const IndexExpr& condition) const;
 
   const ScheduleTree* tree_;
-  std::vector<Interval> ranges_;                    // per loop
-  std::vector<std::optional<IndexExpr>> values_;    // per loop
-  std::vector<std::vector<IndexExpr>> conditions_;  // per statement
-  std::vector<bool> dead_;                          // per statement: no instance here
+  std::vector<Interval> ranges_;                  // per loop
+  std::vector<std::optional<IndexExpr>> values_;  // per loop
+  IdVector<StatementId, std::vector<IndexExpr>> conditions_;
+  IdVector<StatementId, bool> dead_;  // no instance here
 };
 
 }  // namespace tunec

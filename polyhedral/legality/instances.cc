@@ -83,10 +83,10 @@ Status CheckStatement(const ScheduleTree& tree, StatementId id, isl_ctx* ctx) {
 }  // namespace
 
 Status CheckInstances(const ScheduleTree& tree, isl_ctx* ctx) {
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const auto& iterators = tree.statements[s].iterators;
     if (std::ranges::any_of(iterators, [](const Iterator& it) { return it.extent == 0; })) continue;
-    TUNEC_RETURN_IF_ERROR(CheckStatement(tree, static_cast<StatementId>(s), ctx));
+    TUNEC_RETURN_IF_ERROR(CheckStatement(tree, s, ctx));
   }
   return {};
 }

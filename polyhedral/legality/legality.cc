@@ -68,20 +68,20 @@ class OrderCheck {
   const std::vector<OrderQuestion>& questions_;
   const std::vector<Storage>& storages_;
   size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
-  std::vector<isl::Map> times_;
+  IdVector<StatementId, isl::Map> times_;
 };
 
 void OrderCheck::BuildTimes() {
-  std::vector<std::vector<IndexExpr>> times;
-  for (size_t s = 0; s < tree_.statements.size(); ++s) {
-    times.push_back(TimeOf(tree_, static_cast<StatementId>(s)));
+  IdVector<StatementId, std::vector<IndexExpr>> times;
+  for (const StatementId s : tree_.statements.ids()) {
+    times.push_back(TimeOf(tree_, s));
     length_ = std::max(length_, times.back().size());
   }
-  for (size_t s = 0; s < times.size(); ++s) {
+  for (const StatementId s : times.ids()) {
     times[s].resize(length_, IndexExpr(0));
-    std::ranges::copy(ThreadOf(tree_, static_cast<StatementId>(s)), std::back_inserter(times[s]));
-    const std::string text = TimeText(static_cast<StatementId>(s), tree_.statements[s], times[s]);
-    times_.emplace_back(isl_map_read_from_str(ctx_, text.c_str()));
+    std::ranges::copy(ThreadOf(tree_, s), std::back_inserter(times[s]));
+    const std::string text = TimeText(s, tree_.statements[s], times[s]);
+    times_.push_back(isl::Map(isl_map_read_from_str(ctx_, text.c_str())));
   }
 }
 
@@ -268,8 +268,8 @@ Status CheckStages(const ScheduleTree& tree) {
   for (const TreeNode* stage : stages) {
     const std::vector<StatementId> inside = StatementsBelow(*stage);
     const auto touches = [&](const auto& access) { return access.tensor == stage->tensor; };
-    for (size_t s = 0; s < tree.statements.size(); ++s) {
-      if (std::ranges::find(inside, static_cast<StatementId>(s)) != inside.end()) continue;
+    for (const StatementId s : tree.statements.ids()) {
+      if (std::ranges::find(inside, s) != inside.end()) continue;
       const Statement& statement = tree.statements[s];
       if (std::ranges::any_of(statement.reads, touches) ||
           std::ranges::any_of(statement.writes, touches)) {

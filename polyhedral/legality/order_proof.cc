@@ -102,9 +102,9 @@ class OrderProof {
  public:
   OrderProof(const ProofInput& input, const std::vector<OrderQuestion>& questions)
       : input_(input), questions_(questions) {
-    for (size_t s = 0; s < input.statements.size(); ++s) {
-      times_.push_back(TimeOf(input.tree, static_cast<StatementId>(s)));
-      threads_.push_back(ThreadOf(input.tree, static_cast<StatementId>(s)));
+    for (const StatementId s : input.statements.ids()) {
+      times_.push_back(TimeOf(input.tree, s));
+      threads_.push_back(ThreadOf(input.tree, s));
     }
   }
 
@@ -127,8 +127,8 @@ class OrderProof {
 
   const ProofInput& input_;
   const std::vector<OrderQuestion>& questions_;
-  std::vector<std::vector<IndexExpr>> times_;
-  std::vector<ThreadNumbers> threads_;
+  IdVector<StatementId, std::vector<IndexExpr>> times_;
+  IdVector<StatementId, ThreadNumbers> threads_;
 };
 
 Bounds OrderProof::Differences(const Meeting& meeting, const Access& x, const Access& y) const {

@@ -23,12 +23,12 @@ namespace tunec {
 /// are 0. Each run has its own storage, so reuse between runs is void: the questions after this one
 /// are about dependences within a run.
 struct StaysInRun {
-  TensorId tensor = 0;
+  TensorId tensor;
 };
 
 /// Storage that each thread of a block has for itself: the two instances run on one thread.
 struct StaysInThread {
-  TensorId tensor = 0;
+  TensorId tensor;
 };
 
 /// The difference is lexicographically positive.
@@ -56,17 +56,17 @@ std::vector<OrderQuestion> QuestionsOf(const ScheduleTree& tree);
 
 /// What a proof needs to know of the statements that a tree schedules, before any staging.
 struct ProofInput {
-  const std::vector<Tensor>& tensors;
-  const std::vector<Statement>& statements;
+  const Tensors& tensors;
+  const Statements& statements;
   const ScheduleTree& tree;
   ReductionOrder order;
 };
 
 /// The dependences of instances of one statement on those of another, through one storage.
 struct DependenceEnds {
-  StatementId from = 0;
-  StatementId to = 0;
-  TensorId storage = 0;
+  StatementId from;
+  StatementId to;
+  TensorId storage;
   bool flow = false;  // some may carry a value
 };
 

@@ -98,8 +98,8 @@ class Builder {
     const Result<AffineSchedule> proposed =
         ProposeSchedule(dependences_, StatementFusion::kSeparate);
     if (!proposed) return std::nullopt;
-    for (size_t s = 0; s < tree_.statements.size(); ++s) {
-      auto plan = PlanBand(*proposed, compute_, tree_.statements[s], static_cast<StatementId>(s));
+    for (const StatementId s : tree_.statements.ids()) {
+      auto plan = PlanBand(*proposed, compute_, tree_.statements[s], s);
       if (plan) Add(std::move(*plan));
     }
     if (bands_.empty()) return std::nullopt;

@@ -48,12 +48,12 @@ class Composer {
   std::optional<Sketch> Compose(const char* name);
 
  private:
-  size_t FollowersEnd(size_t reduction) const;
-  size_t RunEnd(size_t begin) const;
-  std::vector<Sketch> Patterns(size_t begin, size_t end) const;
-  size_t AddReduction(size_t begin);
-  void AddOthers(size_t begin, size_t end);
-  bool AddFirst(size_t begin, size_t end, std::vector<Sketch> sketches);
+  StatementId FollowersEnd(StatementId reduction) const;
+  StatementId RunEnd(StatementId begin) const;
+  std::vector<Sketch> Patterns(StatementId begin, StatementId end) const;
+  StatementId AddReduction(StatementId begin);
+  void AddOthers(StatementId begin, StatementId end);
+  bool AddFirst(StatementId begin, StatementId end, std::vector<Sketch> sketches);
   bool AgreesOnPacks(Sketch& sketch);
   bool Applies(const NamedCompute& part, const Sketch& sketch) const;
   void Keep(Sketch sketch, const std::string& statement);
@@ -72,16 +72,16 @@ class Composer {
 
 // A statement follows a reduction when it walks the results once, and reads what the ones before it
 // computed.
-size_t Composer::FollowersEnd(size_t reduction) const {
+StatementId Composer::FollowersEnd(StatementId reduction) const {
   const Statement& sum = compute_.statements[reduction];
   std::set<TensorId> made;
-  size_t end = reduction;
+  StatementId end = reduction;
   const auto add = [&](const Statement& statement) {
     for (const Write& write : statement.writes) made.insert(write.tensor);
     ++end;
   };
   add(sum);
-  while (end < compute_.statements.size()) {
+  while (compute_.statements.contains(end)) {
     const Statement& next = compute_.statements[end];
     const bool reads = std::ranges::any_of(
         next.reads, [&](const Read& read) { return made.contains(read.tensor); });
@@ -93,14 +93,15 @@ size_t Composer::FollowersEnd(size_t reduction) const {
 }
 
 // Of statements that all compute element by element, or none does.
-size_t Composer::RunEnd(size_t begin) const {
-  const auto is_pointwise = [&](size_t statement) {
+StatementId Composer::RunEnd(StatementId begin) const {
+  const auto is_pointwise = [&](StatementId statement) {
     std::vector<Sketch> found;
-    AddPointwiseSketches({name_, StatementsOf(compute_, statement, statement + 1)}, target_, found);
+    AddPointwiseSketches({name_, StatementsOf(compute_, statement, statement.next())}, target_,
+                         found);
     return !found.empty();
   };
-  size_t end = begin + 1;
-  while (end < compute_.statements.size() && !compute_.statements[end].reducer &&
+  StatementId end = begin.next();
+  while (compute_.statements.contains(end) && !compute_.statements[end].reducer &&
          is_pointwise(end) == is_pointwise(begin)) {
     ++end;
   }
@@ -138,7 +139,7 @@ void Composer::Keep(Sketch sketch, const std::string& statement) {
   parts_.push_back(std::move(sketch));
 }
 
-bool Composer::AddFirst(size_t begin, size_t end, std::vector<Sketch> sketches) {
+bool Composer::AddFirst(StatementId begin, StatementId end, std::vector<Sketch> sketches) {
   const NamedCompute part{name_, StatementsOf(compute_, begin, end)};
   for (Sketch& sketch : sketches) {
     if (!AgreesOnPacks(sketch) || !Applies(part, sketch)) continue;
@@ -148,26 +149,26 @@ bool Composer::AddFirst(size_t begin, size_t end, std::vector<Sketch> sketches) 
   return false;
 }
 
-std::vector<Sketch> Composer::Patterns(size_t begin, size_t end) const {
+std::vector<Sketch> Composer::Patterns(StatementId begin, StatementId end) const {
   std::vector<Sketch> sketches;
   AddPatternSketches({name_, StatementsOf(compute_, begin, end)}, target_, sketches);
   return sketches;
 }
 
 // With what follows it, or alone. Returns where the next part begins.
-size_t Composer::AddReduction(size_t begin) {
+StatementId Composer::AddReduction(StatementId begin) {
   ++groups_;
-  for (const size_t end : {FollowersEnd(begin), begin + 1}) {
+  for (const StatementId end : {FollowersEnd(begin), begin.next()}) {
     if (!AddFirst(begin, end, Patterns(begin, end))) continue;
     any_ = true;
     return end;
   }
-  AddOthers(begin, begin + 1);
-  return begin + 1;
+  AddOthers(begin, begin.next());
+  return begin.next();
 }
 
 // Where nothing fits, the statements stay as they are written.
-void Composer::AddOthers(size_t begin, size_t end) {
+void Composer::AddOthers(StatementId begin, StatementId end) {
   if (AddFirst(begin, end, Patterns(begin, end))) {
     any_ |= rest_ == Rest::kAsWritten;
     return;
@@ -211,12 +212,12 @@ Knobs<PartValues> KnobsOf(const std::vector<std::vector<Knob>>& parts) {
 std::optional<Sketch> Composer::Compose(const char* name) {
   const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
   if (std::ranges::any_of(compute_.tensors, shares)) return std::nullopt;
-  for (size_t at = 0; at < compute_.statements.size();) {
+  for (StatementId at(0); compute_.statements.contains(at);) {
     if (compute_.statements[at].reducer) {
       at = AddReduction(at);
     } else {
       ++groups_;
-      const size_t end = RunEnd(at);
+      const StatementId end = RunEnd(at);
       AddOthers(at, end);
       at = end;
     }

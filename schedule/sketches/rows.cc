@@ -163,13 +163,13 @@ Compute WithSplits(const RowPlan& plan) {
 // What joins the row loop gets copies of the loops of the statement there that is related most, by
 // their names: an element's loop may be called as that of a statement before it.
 void NameRowLoops(RowPlan& plan) {
-  const std::vector<Statement> statements = ExpandReductions(WithSplits(plan));
-  std::vector<std::vector<std::string>> names;  // of the loops, by statement and iterator
+  const Statements statements = ExpandReductions(WithSplits(plan));
+  IdVector<StatementId, std::vector<std::string>> names;  // of the loops, by iterator
   for (const Statement& statement : statements) names.push_back(statement.IteratorNames());
   const auto find = [&](const std::string& name) -> std::optional<StatementId> {
     const auto found = std::ranges::find(statements, name, &Statement::name);
     if (found == statements.end()) return std::nullopt;
-    return static_cast<StatementId>(found - statements.begin());
+    return statements.id_of(found);
   };
   std::set<StatementId> joined;
   if (const auto pivot = find(PivotOf(plan))) joined.insert(*pivot);
@@ -197,14 +197,14 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
   if (pivot == compute.statements.end()) return std::nullopt;
   if (!SetRows(*pivot, plan) || ReadsSharedWork(compute, *pivot)) return std::nullopt;
   const SharedDimensions dimensions = SharedDimensions::Of(compute);
-  const auto pivot_id = static_cast<StatementId>(pivot - compute.statements.begin());
+  const StatementId pivot_id = compute.statements.id_of(pivot);
   std::vector<int> rows;
   for (const VarId iterator : WrittenIterators(*pivot)) {
     rows.push_back(dimensions.DimensionOf(pivot_id, iterator));
   }
   std::set<TensorId> indices;
   std::set<TensorId> tuples;  // written together by one reduction
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     const Statement& statement = compute.statements[s];
     if (statement.reducer) {
       if (!AddReduction(compute, statement, plan)) return std::nullopt;
@@ -212,16 +212,15 @@ std::optional<RowPlan> MakePlan(const NamedCompute& lowering) {
         for (const Write& write : statement.writes) tuples.insert(write.tensor);
     } else {
       if (statement.writes.size() != 1) return std::nullopt;
-      AddPlain(compute, static_cast<StatementId>(s), rows, dimensions, plan);
+      AddPlain(compute, s, rows, dimensions, plan);
     }
     CollectIndices(statement, indices);
   }
-  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+  for (const TensorId t : compute.tensors.ids()) {
     const Tensor& tensor = compute.tensors[t];
     // What is read as an index stays in memory.
-    if (tensor.role != TensorRole::kWorkspace || indices.contains(static_cast<TensorId>(t)))
-      continue;
-    const bool in_memory = tuples.contains(static_cast<TensorId>(t));
+    if (tensor.role != TensorRole::kWorkspace || indices.contains(t)) continue;
+    const bool in_memory = tuples.contains(t);
     plan.staged.emplace_back(tensor.name, in_memory || tensor.shape.size() > plan.row_loops.size());
   }
   NameRowLoops(plan);

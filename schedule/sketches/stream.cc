@@ -44,14 +44,14 @@ class StreamWriter {
     TileFirst();
     TileLast();
     StageBuffers();
-    for (StatementId s = 0; s < Count(); ++s) RunInLanes(s);
+    for (const StatementId s : All()) RunInLanes(s);
     for (const int outer : plan_.outer) Add(ParallelizeStep{Loop(plan_.first, outer)});
     return std::move(schedule_);
   }
 
  private:
   void Add(auto step) { schedule_.Add(std::move(step)); }
-  StatementId Count() const { return static_cast<StatementId>(plan_.compute->statements.size()); }
+  IdRange<StatementId> All() const { return plan_.compute->statements.ids(); }
   const Statement& At(StatementId s) const { return plan_.statement(s); }
   const std::string& First() const { return At(plan_.first).name; }
   const std::string& Last() const { return At(plan_.last).name; }
@@ -81,7 +81,7 @@ class StreamWriter {
 
   // Every statement goes to the loop over blocks or chunks that it belongs to.
   void Gather() {
-    for (StatementId s = 0; s < Count(); ++s) {
+    for (const StatementId s : All()) {
       if (s == plan_.first) continue;
       Add(ComputeAtStep{At(s).name, LoopOf(s)});
       if (At(s).reducer) Add(ComputeAtStep{At(s).name + ".init", LoopOf(s)});
@@ -98,7 +98,7 @@ class StreamWriter {
     Add(ReorderStep{{columns + ".0", Loop(plan_.first, plan_.depth), columns + ".1",
                      Loop(plan_.first, plan_.row)}});
     Add(ComputeAtStep{First() + ".init", columns + ".0"});
-    for (StatementId s = 0; s < Count(); ++s) {
+    for (const StatementId s : All()) {
       if (Follows(s, plan_.first)) Add(ComputeAtStep{At(s).name, columns + ".0"});
     }
     Stage(plan_.first, Scope::kRegister, columns + ".0");
@@ -114,7 +114,7 @@ class StreamWriter {
     Add(ReorderStep{
         {widths + ".0", rows + ".0", Loop(plan_.last, plan_.column), rows + ".1", widths + ".1"}});
     Add(ComputeAtStep{Last() + ".init", LastTileLoop()});
-    for (StatementId s = 0; s < Count(); ++s) {
+    for (const StatementId s : All()) {
       if (Follows(s, plan_.last)) Add(ComputeAtStep{At(s).name, LastTileLoop()});
     }
     Stage(plan_.last, Scope::kRegister, LastTileLoop());
@@ -132,7 +132,7 @@ class StreamWriter {
       return chunk &&
              std::ranges::any_of(index, [&](const IndexExpr& e) { return e.AsVar() == *chunk; });
     };
-    for (StatementId s = 0; s < Count(); ++s) {
+    for (const StatementId s : All()) {
       for (const Read& read : At(s).reads) {
         if (read.tensor == tensor && !same_chunk(s, read.index)) return false;
       }
@@ -146,7 +146,7 @@ class StreamWriter {
   // Whether the tensor holds a value per row that is only used with rows as lanes.
   bool IsRowVector(TensorId tensor) const {
     const auto touches = [&](const auto& access) { return access.tensor == tensor; };
-    for (StatementId s = 0; s < Count(); ++s) {
+    for (const StatementId s : All()) {
       if (std::ranges::none_of(At(s).reads, touches) &&
           std::ranges::none_of(At(s).writes, touches)) {
         continue;
@@ -162,7 +162,7 @@ class StreamWriter {
   }
 
   void StageBuffers() {
-    for (StatementId s = 0; s < Count(); ++s) {
+    for (const StatementId s : All()) {
       const TensorId tensor = At(s).writes[0].tensor;
       if (s == plan_.first || s == plan_.last) continue;
       if (plan_.compute->tensors[tensor].role != TensorRole::kWorkspace) continue;

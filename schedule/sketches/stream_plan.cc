@@ -104,7 +104,7 @@ std::string StreamPlan::NameOf(int dimension) const {
   if (const auto iterator = IteratorOf(first, dimension)) {
     return statement(first).iterators[*iterator].name;
   }
-  for (StatementId s = 0; s < static_cast<StatementId>(compute->statements.size()); ++s) {
+  for (const StatementId s : compute->statements.ids()) {
     if (const auto iterator = IteratorOf(s, dimension))
       return statement(s).iterators[*iterator].name;
   }
@@ -116,8 +116,8 @@ std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering) {
                   .compute = std::make_shared<const Compute>(lowering.compute),
                   .shared = SharedDimensions::Of(lowering.compute)};
   std::vector<StatementId> products;
-  for (size_t s = 0; s < lowering.compute.statements.size(); ++s)
-    if (IsProduct(lowering.compute.statements[s])) products.push_back(static_cast<StatementId>(s));
+  for (const StatementId s : lowering.compute.statements.ids())
+    if (IsProduct(lowering.compute.statements[s])) products.push_back(s);
   if (products.size() != 2) return std::nullopt;
   plan.first = products[0];
   plan.last = products[1];

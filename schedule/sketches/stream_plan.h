@@ -17,8 +17,8 @@ struct StreamPlan {
   std::string lowering;
   std::shared_ptr<const Compute> compute;
   SharedDimensions shared;  // of the Compute
-  StatementId first = 0;    // the product whose results the second one sums up
-  StatementId last = 0;     // the second
+  StatementId first;        // the product whose results the second one sums up
+  StatementId last;         // the second
   /// Dimensions, each walked by one iterator of every statement that knows it.
   std::vector<int> outer;    // tasks: batches, heads, blocks of rows
   std::optional<int> chunk;  // one chunk of columns after the other

@@ -14,10 +14,10 @@ struct Use {
   bool read_by_others = false;
 };
 
-Use UseOf(const Compute& compute, TensorId tensor, size_t begin, size_t end) {
+Use UseOf(const Compute& compute, TensorId tensor, StatementId begin, StatementId end) {
   const auto touches = [&](const auto& access) { return access.tensor == tensor; };
   Use use;
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     const bool chosen = begin <= s && s < end;
     const bool reads = std::ranges::any_of(compute.statements[s].reads, touches);
     const bool writes = std::ranges::any_of(compute.statements[s].writes, touches);
@@ -39,14 +39,13 @@ TensorRole RoleOf(const Tensor& tensor, const Use& use) {
 
 }  // namespace
 
-Compute StatementsOf(const Compute& compute, size_t begin, size_t end) {
+Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end) {
   Compute part = compute;
   const auto first = compute.statements.begin();
-  part.statements.assign(first + static_cast<std::ptrdiff_t>(begin),
-                         first + static_cast<std::ptrdiff_t>(end));
-  for (size_t t = 0; t < part.tensors.size(); ++t) {
+  part.statements.assign(first + begin.number(), first + end.number());
+  for (const TensorId t : part.tensors.ids()) {
     Tensor& tensor = part.tensors[t];
-    tensor.role = RoleOf(tensor, UseOf(compute, static_cast<TensorId>(t), begin, end));
+    tensor.role = RoleOf(tensor, UseOf(compute, t, begin, end));
   }
   return RemoveUnusedTensors(part);
 }

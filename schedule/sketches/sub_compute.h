@@ -1,8 +1,6 @@
 // Some of a Compute's statements by themselves.
 #pragma once
 
-#include <cstddef>
-
 #include "ir/compute.h"
 
 namespace tunec {
@@ -10,6 +8,6 @@ namespace tunec {
 /// The statements from `begin` to before `end` as a Compute: what others compute for them is its
 /// input, what others read of theirs its output. Names stay, so that steps for it are steps for
 /// the whole. Requires: no tensor shares the storage of another.
-Compute StatementsOf(const Compute& compute, size_t begin, size_t end);
+Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end);
 
 }  // namespace tunec

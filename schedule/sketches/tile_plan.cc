@@ -25,10 +25,10 @@ bool ConditionedTogether(const Statement& statement, VarId a, VarId b) {
 // The one reduction of the Compute, if the sketch can have it.
 std::optional<StatementId> FindReduction(const Compute& compute) {
   std::optional<StatementId> found;
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     if (!compute.statements[s].reducer) continue;
     if (found) return std::nullopt;
-    found = static_cast<StatementId>(s);
+    found = s;
   }
   if (!found) return std::nullopt;
   const Statement& statement = compute.statements[*found];
@@ -70,7 +70,7 @@ std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Stateme
 
 // What comes before the reduction.
 void AssignBefore(TilePlan& plan, StatementId reduction) {
-  for (StatementId s = 0; s < reduction; ++s) {
+  for (StatementId s(0); s < reduction; ++s) {
     const Statement& statement = plan.compute->statements[s];
     if (IsMadeOfConstant(*plan.compute, statement)) continue;
     std::optional<TilePlan::Operand> operand;
@@ -324,7 +324,7 @@ namespace {
 bool SetCompute(const Compute& compute, StatementId reduction, TilePlan& plan) {
   const Statement& statement = compute.statements[reduction];
   const Tensor& written = compute.tensors[statement.writes[0].tensor];
-  const bool has_follower = static_cast<size_t>(reduction) + 1 < compute.statements.size();
+  const bool has_follower = compute.statements.contains(reduction.next());
   if (written.role == TensorRole::kWorkspace) {
     plan.compute = std::make_shared<const Compute>(compute);
     return has_follower;
@@ -344,7 +344,7 @@ std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& 
   if (!reduction || !SetCompute(lowering.compute, *reduction, plan)) return {};
   const Compute& compute = *plan.compute;
   plan.reduction = compute.statements[*reduction];
-  for (size_t s = *reduction + 1; s < compute.statements.size(); ++s) {
+  for (StatementId s = reduction->next(); compute.statements.contains(s); ++s) {
     plan.followers.push_back(compute.statements[s].name);
   }
   const Tensor& accumulator = compute.tensors[plan.reduction.writes[0].tensor];

@@ -19,7 +19,7 @@ struct TilePlan {
   // can be done for a block of rows that then walks all columns.
   struct Operand {
     std::string statement;
-    TensorId tensor = 0;
+    TensorId tensor;
     std::vector<VarId> dimensions;  // of the tensor, as the reduction's iterators
   };
 

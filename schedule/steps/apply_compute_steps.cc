@@ -123,7 +123,7 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
                 .layout = std::move(layout),
                 .alignment = 64};
   packed.range = tensor.range;
-  const auto id = static_cast<TensorId>(result.tensors.size());
+  const TensorId id = result.tensors.next_id();
   if (result.FindTensor(packed.name)) {
     return Fail(ErrorCode::kInvalidArgument, "pack {}: it is packed already", step.tensor);
   }
@@ -133,7 +133,7 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
       if (read.tensor == *source) read.tensor = id;
     }
   }
-  result.statements.insert(result.statements.begin(), CopyStatement(result, *source, id));
+  result.statements.insert(StatementId(0), CopyStatement(result, *source, id));
   return result;
 }
 
@@ -152,7 +152,7 @@ namespace {
 
 // What S and S.part of a split reduction have in common.
 struct ReductionSplit {
-  StatementId statement = 0;
+  StatementId statement;
   VarId iterator = 0;
   int64_t outer_extent = 0;
 };
@@ -252,7 +252,7 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   Tensor partial{.name = statement.name + ".part", .type = target.type, .shape = target.shape};
   partial.shape.push_back(kept_extent);
   partial.alignment = 64;
-  const auto partial_id = static_cast<TensorId>(result.tensors.size());
+  const TensorId partial_id = result.tensors.next_id();
   result.tensors.push_back(partial);
 
   Statement part = PartialReduction(statement, step, split, partial_id);
@@ -277,13 +277,13 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   whole.values.push_back(Expr::Read(0, target.type));
   auto& statements = result.statements;
   statements[split.statement] = std::move(whole);
-  statements.insert(statements.begin() + split.statement, std::move(part));
+  statements.insert(split.statement, std::move(part));
   return result;
 }
 
 Compute RemoveUnusedTensors(const Compute& compute) {
-  std::vector<bool> used(compute.tensors.size(), false);
-  for (size_t t = 0; t < compute.tensors.size(); ++t) {
+  IdVector<TensorId, bool> used(compute.tensors.size(), false);
+  for (const TensorId t : compute.tensors.ids()) {
     used[t] = compute.tensors[t].role == TensorRole::kOutput;
   }
   for (const Statement& statement : compute.statements) {
@@ -292,9 +292,9 @@ Compute RemoveUnusedTensors(const Compute& compute) {
   }
   Compute result = compute;
   result.tensors.clear();
-  std::vector<TensorId> renumbered(compute.tensors.size(), 0);
-  for (size_t t = 0; t < compute.tensors.size(); ++t) {
-    renumbered[t] = static_cast<TensorId>(result.tensors.size());
+  IdVector<TensorId, TensorId> renumbered(compute.tensors.size());
+  for (const TensorId t : compute.tensors.ids()) {
+    renumbered[t] = result.tensors.next_id();
     if (used[t]) result.tensors.push_back(compute.tensors[t]);
   }
   for (Tensor& tensor : result.tensors) {

@@ -64,7 +64,7 @@ Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step) {
   Compute result = compute;
   Statement& reduction = result.statements[*id];
   const Tensor& target = compute.tensors[reduction.writes[0].tensor];
-  const auto cache = static_cast<TensorId>(result.tensors.size());
+  const TensorId cache = result.tensors.next_id();
   const Statement store = StoreOf(reduction, cache, target.type);
   reduction.writes[0].tensor = cache;
   result.tensors.push_back({.name = step.statement + ".cache",
@@ -73,7 +73,7 @@ Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step) {
                             .role = TensorRole::kWorkspace,
                             .alignment = 64,
                             .range = target.range});
-  result.statements.insert(result.statements.begin() + *id + 1, store);
+  result.statements.insert(id->next(), store);
   return result;
 }
 

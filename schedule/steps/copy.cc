@@ -104,7 +104,7 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   TUNEC_RETURN_IF_ERROR(CheckSource(compute, *source, reads, step));
   TUNEC_ASSIGN(const std::vector<Group> groups, FindGroups(reads, step));
   Compute result = compute;
-  const auto id = static_cast<TensorId>(result.tensors.size());
+  const TensorId id = result.tensors.next_id();
   result.tensors.push_back(CopyOf(compute.tensors[*source], reads, groups));
   if (ElementCount(result.tensors.back().shape) < 0) {
     return Refuse(step, "so many copies have too many elements");
@@ -118,8 +118,7 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
     }
     read.index.insert(read.index.begin(), index.begin(), index.end());
   }
-  result.statements.insert(result.statements.begin() + static_cast<std::ptrdiff_t>(*reader),
-                           CopyStatement(result.tensors[id], *source, id, groups.size()));
+  result.statements.insert(*reader, CopyStatement(result.tensors[id], *source, id, groups.size()));
   return result;
 }
 

@@ -117,8 +117,8 @@ Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, Reduct
     }
   }
   Compute result = compute;
-  const auto at = result.statements.erase(result.statements.begin() + *id);
-  result.statements.insert(at, parts.begin(), parts.end());
+  result.statements.erase(*id);
+  result.statements.insert(*id, parts.begin(), parts.end());
   return result;
 }
 

@@ -62,15 +62,15 @@ bool Writes(const Compute& compute, const Statement& statement, TensorId tensor)
 // after it writes what it reads.
 Status CheckInline(const Compute& compute, StatementId id) {
   const Statement& producer = compute.statements[id];
-  for (size_t s = 0; s < compute.statements.size(); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     const Statement& other = compute.statements[s];
-    if (static_cast<StatementId>(s) == id) continue;
+    if (s == id) continue;
     if (Writes(compute, other, producer.writes[0].tensor)) {
       return Fail(ErrorCode::kInvalidArgument, "inline {}: statement {} writes its tensor too",
                   producer.name, other.name);
     }
     for (const Read& read : producer.reads) {
-      if (static_cast<StatementId>(s) < id || !Writes(compute, other, read.tensor)) continue;
+      if (s < id || !Writes(compute, other, read.tensor)) continue;
       return Fail(ErrorCode::kInvalidArgument,
                   "inline {}: statement {} overwrites {}, which it reads", producer.name,
                   other.name, compute.tensors[read.tensor].name);
@@ -152,7 +152,7 @@ Result<Compute> Apply(const Compute& compute, const InlineStep& step) {
     }
     RemoveUnusedReads(consumer);
   }
-  result.statements.erase(result.statements.begin() + *id);
+  result.statements.erase(*id);
   return RemoveUnusedTensors(result);
 }
 

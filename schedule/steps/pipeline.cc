@@ -23,14 +23,14 @@ std::unexpected<Error> Refuse(const PipelineStep& step, std::string_view why) {
 // The one statement that writes the tensor, if it is a plain copy.
 std::optional<StatementId> CopyInto(const ScheduleTree& tree, TensorId tensor) {
   std::optional<StatementId> copy;
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const Statement& statement = tree.statements[s];
     const auto fills = [&](const Write& write) { return write.tensor == tensor; };
     if (std::ranges::none_of(statement.writes, fills)) continue;
     const bool plain = !copy && !statement.reducer && statement.writes.size() == 1 &&
                        statement.reads.size() == 1 && statement.values[0].kind() == ExprKind::kRead;
     if (!plain) return std::nullopt;
-    copy = static_cast<StatementId>(s);
+    copy = s;
   }
   return copy;
 }
@@ -44,7 +44,7 @@ bool IsPart(const TreeNode& body, StatementId statement) {
 
 void AddStages(ScheduleTree& tree, VarId loop, TensorId tensor, int stages) {
   tree.tensors[tensor].shape.insert(tree.tensors[tensor].shape.begin(), stages);
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const auto add = [&](auto& access) {
       if (access.tensor != tensor) return;
       access.index.insert(access.index.begin(), IndexExpr::Mod(tree.forward[s].at(loop), stages));
@@ -58,11 +58,11 @@ void AddStages(ScheduleTree& tree, VarId loop, TensorId tensor, int stages) {
 bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor) {
   const std::vector<StatementId> inside = StatementsBelow(loop);
   const auto touches = [&](const auto& access) { return access.tensor == tensor; };
-  for (size_t s = 0; s < tree.statements.size(); ++s) {
+  for (const StatementId s : tree.statements.ids()) {
     const Statement& statement = tree.statements[s];
     const bool uses = std::ranges::any_of(statement.reads, touches) ||
                       std::ranges::any_of(statement.writes, touches);
-    if (uses && std::ranges::find(inside, static_cast<StatementId>(s)) == inside.end()) {
+    if (uses && std::ranges::find(inside, s) == inside.end()) {
       return false;
     }
   }

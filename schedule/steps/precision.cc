@@ -54,7 +54,7 @@ Planes PlanesOf(int terms, VarId product) {
 }
 
 struct SplitProduct {
-  StatementId statement = 0;
+  StatementId statement;
   int slots[2] = {0, 0};  // of the operands' reads
 };
 
@@ -95,7 +95,7 @@ Status CheckOperand(const Compute& compute, const PrecisionStep& step, Statement
     return Refuse(step, fmt::format("it writes its operand {}", tensor.name));
   }
   bool known = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
-  for (StatementId s = 0; s < statement && !known; ++s) {
+  for (StatementId s(0); s < statement && !known; ++s) {
     known = WritesAll(compute.statements[s], tensor, read.tensor);
   }
   if (!known) {
@@ -170,7 +170,7 @@ Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes)
                 .constant = source.constant && source.role == TensorRole::kWeight,
                 .alignment = 64};
   if (planes > 1) tensor.shape.insert(tensor.shape.begin(), planes);
-  const auto id = static_cast<TensorId>(compute.tensors.size());
+  const TensorId id = compute.tensors.next_id();
   Statement split{.name = tensor.name};
   const std::vector<IndexExpr> index = AddElementIterators(source.shape, split);
   split.values = Terms(Expr::Read(0, source.type), terms);
@@ -245,7 +245,7 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
   sum.values = {operand(0) * operand(1)};
   auto& statements = result.statements;
   statements[product.statement] = std::move(sum);
-  statements.insert(statements.begin() + product.statement, std::make_move_iterator(splits.begin()),
+  statements.insert(product.statement, std::make_move_iterator(splits.begin()),
                     std::make_move_iterator(splits.end()));
   return result;
 }

@@ -28,7 +28,7 @@ std::unexpected<Error> Refuse(const TensorizeStep& step, std::string_view why) {
 // The loops from this node down to one statement.
 struct Chain {
   std::vector<VarId> loops;
-  StatementId statement = 0;
+  StatementId statement;
 };
 
 Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, VarId outermost) {

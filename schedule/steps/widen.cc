@@ -79,7 +79,7 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
       std::ranges::any_of(compute.tensors, [&](const Tensor& other) { return other.alias == id; });
   if (shares) return Refuse(step, "it shares its storage with another tensor");
   Compute result = compute;
-  for (StatementId s = 0; s < std::ssize(compute.statements); ++s) {
+  for (const StatementId s : compute.statements.ids()) {
     Statement& statement = result.statements[s];
     if (s != reader && Reads(statement, id)) {
       return Refuse(step, fmt::format("{} reads it too", statement.name));
@@ -141,7 +141,7 @@ Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& c
 Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, TensorId source,
                               StatementId reader, DataType type) {
   Compute result = compute;
-  const auto id = static_cast<TensorId>(result.tensors.size());
+  const TensorId id = result.tensors.next_id();
   const Tensor copy = WideCopy(compute.tensors[source], type);
   if (compute.FindTensor(copy.name) || compute.FindStatement(copy.name)) {
     return Refuse(step, fmt::format("there is {} already", copy.name));
@@ -153,7 +153,7 @@ Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, Ten
   }
   Statement widening = WideningStatement(compute.tensors[source], source, copy, id);
   result.tensors.push_back(copy);
-  result.statements.insert(result.statements.begin() + reader, std::move(widening));
+  result.statements.insert(reader, std::move(widening));
   return result;
 }
 

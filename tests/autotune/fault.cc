@@ -58,7 +58,7 @@ LoopNest ChangeStore(LoopNest nest, const std::function<bool(Store&)>& change) {
   });
 }
 
-bool ReverseRead(const std::vector<Tensor>& tensors, Store& store) {
+bool ReverseRead(const Tensors& tensors, Store& store) {
   for (Read& read : store.reads) {
     const Tensor& tensor = tensors[read.tensor];
     if (tensor.role != TensorRole::kInput || read.index.empty()) continue;
@@ -69,7 +69,7 @@ bool ReverseRead(const std::vector<Tensor>& tensors, Store& store) {
   return false;
 }
 
-bool ShiftWrite(const std::vector<Tensor>& tensors, Store& store) {
+bool ShiftWrite(const Tensors& tensors, Store& store) {
   for (Write& write : store.writes) {
     if (tensors[write.tensor].role != TensorRole::kOutput || write.index.empty()) continue;
     write.index.front() += IndexExpr(1);
@@ -137,7 +137,7 @@ Fault FaultOf(std::string_view schedule) {
 }
 
 LoopNest Corrupt(LoopNest nest, Fault fault) {
-  const std::vector<Tensor> tensors = nest.tensors;
+  const Tensors tensors = nest.tensors;
   switch (fault) {
     case Fault::kDropInit:
       return DropInits(std::move(nest));

@@ -124,7 +124,7 @@ TEST_F(OracleTest, TheMagnitudeIsTheLargestSumOfAbsoluteProducts) {
 }
 
 TEST_F(OracleTest, ContractionsAreSumsOfProductsOfDifferentThings) {
-  EXPECT_EQ(LastContraction(MatmulRelu()), 0);
+  EXPECT_EQ(LastContraction(MatmulRelu()), StatementId(0));
   EXPECT_EQ(LastContraction(SoftmaxRows()), std::nullopt);
   const Compute squares = Parsed(R"(
     compute squares {
@@ -163,17 +163,17 @@ TEST(PlainScheduleTest, IsLegalWithReductionsAsWritten) {
 TEST(ContiguousIteratorTest, MovesTheChannelsOfAConvolutionInnermost) {
   const Compute laid_out = WithContiguousIterator(PaddedConv());
   ASSERT_TRUE(Verify(laid_out)) << Verify(laid_out).error().Format();
-  EXPECT_TRUE(laid_out.tensors[0].layout.IsRowMajor());
-  EXPECT_EQ(laid_out.tensors[1].layout.shape, (std::vector<int64_t>{3, 3, 3, 5}));
-  EXPECT_EQ(laid_out.tensors[2].layout.shape, (std::vector<int64_t>{1, 5, 5, 5}));
-  EXPECT_FALSE(laid_out.tensors[2].layout.IsRowMajor());
+  EXPECT_TRUE(laid_out.tensors[TensorId(0)].layout.IsRowMajor());
+  EXPECT_EQ(laid_out.tensors[TensorId(1)].layout.shape, (std::vector<int64_t>{3, 3, 3, 5}));
+  EXPECT_EQ(laid_out.tensors[TensorId(2)].layout.shape, (std::vector<int64_t>{1, 5, 5, 5}));
+  EXPECT_FALSE(laid_out.tensors[TensorId(2)].layout.IsRowMajor());
 }
 
 TEST(PromoteTest, LeavesNoNarrowFloat) {
   const Compute wide = PromoteToFloat64(SoftmaxRows());
   ASSERT_TRUE(Verify(wide)) << Verify(wide).error().Format();
   EXPECT_EQ(Print(wide).find("f32"), std::string::npos) << Print(wide);
-  const Compute with = WithMagnitudes(PromoteToFloat64(MatmulRelu()), {0});
+  const Compute with = WithMagnitudes(PromoteToFloat64(MatmulRelu()), {StatementId(0)});
   EXPECT_TRUE(Verify(with)) << Verify(with).error().Format();
 }
 
@@ -204,7 +204,7 @@ TEST(ArgumentsTest, StorageFollowsTheLayout) {
       out[i: 5, j: 6]:
         Y[i, j] = X[i, j]
     })");
-  const Tensor& tensor = compute.tensors[0];
+  const Tensor& tensor = compute.tensors[TensorId(0)];
   const Array logical = RandomArguments(compute, 3, ValueRange::kAroundZero)[0];
   std::vector<float> storage(static_cast<size_t>(StorageElements(tensor)), NAN);
   auto* bytes = reinterpret_cast<std::byte*>(storage.data());

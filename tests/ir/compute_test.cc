@@ -24,7 +24,7 @@ TEST(ComputeText, CanonicalTextsPrintAsWritten) {
 
 TEST(ComputeText, KeepsTheNumbersOfReads) {
   Compute compute = MustParse(test::kMatmul);
-  Statement& s = compute.statements[0];
+  Statement& s = compute.statements[StatementId(0)];
   std::swap(s.reads[0], s.reads[1]);
   s.reads.push_back(s.reads[0]);  // twice, and unused
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
@@ -33,19 +33,19 @@ TEST(ComputeText, KeepsTheNumbersOfReads) {
 TEST(ComputeText, KeepsOddNames) {
   Compute compute = MustParse(test::kMatmul);
   compute.name = "";
-  compute.tensors[0].name = "conv1/weight:0";
-  compute.tensors[1].name = "max";
-  compute.statements[0].name = "reducer";
-  compute.statements[0].iterators[0].name = "floor";
-  compute.statements[0].iterators[1].name = "a b";
+  compute.tensors[TensorId(0)].name = "conv1/weight:0";
+  compute.tensors[TensorId(1)].name = "max";
+  compute.statements[StatementId(0)].name = "reducer";
+  compute.statements[StatementId(0)].iterators[0].name = "floor";
+  compute.statements[StatementId(0)].iterators[1].name = "a b";
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
 TEST(ComputeText, KeepsCustomReducers) {
   Compute compute = MustParse(test::kMatmul);
-  compute.statements[0].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
-                                             Expr::Constant(29.0, DataType::kF32)};
-  compute.statements[0].reducer->reorderable = false;
+  compute.statements[StatementId(0)].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
+                                                          Expr::Constant(29.0, DataType::kF32)};
+  compute.statements[StatementId(0)].reducer->reorderable = false;
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 

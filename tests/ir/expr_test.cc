@@ -30,11 +30,11 @@ Expr Y(DataType type = kF32) { return Expr::Read(1, type); }
 Result<Expr> Parse(std::string_view text, DataType type) {
   auto lexer = Lexer::Create(text, "expr");
   if (!lexer) return std::unexpected(lexer.error());
-  std::vector<Tensor> tensors(3);
+  Tensors tensors(3);
   for (Tensor& tensor : tensors) tensor.type = type;
   ExprParser parser(*lexer, tensors,
                     [](const std::string& name) -> std::optional<VarId> { return name[0] - 'i'; });
-  for (TensorId t = 0; t < 3; ++t) parser.AddRead({t, {}, std::nullopt});
+  for (const TensorId t : tensors.ids()) parser.AddRead({t, {}, std::nullopt});
   TUNEC_ASSIGN(Expr expr, parser.ParseExpr());
   if (!lexer->AtEnd()) return lexer->Expected("the end");
   return expr;

@@ -20,7 +20,7 @@ const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v])
 Result<IndexExpr> Parse(std::string_view text) {
   auto lexer = Lexer::Create(text, "index");
   if (!lexer) return std::unexpected(lexer.error());
-  const std::vector<Tensor> no_tensors;
+  const Tensors no_tensors;
   ExprParser parser(*lexer, no_tensors, [](const std::string& name) -> std::optional<VarId> {
     if (name.size() != 1 || name[0] < 'i' || name[0] > 'k') return std::nullopt;
     return name[0] - 'i';

@@ -186,10 +186,10 @@ TEST(LoopNest, PlansStorage) {
   })");
   const StoragePlan plan = PlanStorage(nest);
   // early and late share bytes, since they live in different phases; middle lives in both.
-  EXPECT_EQ(plan.offset, (std::vector<int64_t>{-1, -1, 0, 128, 0, 0, 64, 64, -1}));
+  EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 0, 128, 0, 0, 64, 64, -1}));
   EXPECT_EQ(plan.workspace_bytes, 192);
   EXPECT_EQ(plan.scratch_bytes, 64 + 192);
-  EXPECT_EQ(Arguments(nest), (std::vector<TensorId>{0, 1}));
+  EXPECT_EQ(Arguments(nest), (std::vector{TensorId(0), TensorId(1)}));
 }
 
 TEST(LoopNest, CountsMultiplyAdds) {

@@ -24,27 +24,28 @@ std::string Matmul(const std::function<void(Compute&)>& spoil) {
 }
 
 TEST(VerifyCompute, Tensors) {
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[1].name = "A"; }), "two tensors are called A");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[1].name = ""; }), "a tensor has no name");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].shape[0] = -1; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(1)].name = "A"; }),
+            "two tensors are called A");
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(1)].name = ""; }), "a tensor has no name");
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].shape[0] = -1; }),
             "tensor A: its shape has no element count");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].alignment = 48; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alignment = 48; }),
             "tensor A: alignment 48, expected a power of two");
   EXPECT_EQ(Matmul([](Compute& c) {
-              c.tensors[0].range = Interval{2, 1};
+              c.tensors[TensorId(0)].range = Interval{2, 1};
             }),
             "tensor A: range [2, 1] is empty");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].alias = 9; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alias = TensorId(9); }),
             "tensor A: alias of tensor number 9, there are 4");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[0].alias = 0; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alias = TensorId(0); }),
             "tensor A: alias of A, expected a tensor with storage of its own");
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[2].alias = 0; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(2)].alias = TensorId(0); }),
             "tensor C: alias of A, which has another type or size");
 }
 
 TEST(VerifyCompute, Layouts) {
   const auto blocked = [](const std::function<void(Layout&)>& spoil) {
-    return ErrorOf(test::kBlocked, [&](Compute& c) { spoil(c.tensors[1].layout); });
+    return ErrorOf(test::kBlocked, [&](Compute& c) { spoil(c.tensors[TensorId(1)].layout); });
   };
   EXPECT_EQ(blocked([](Layout& l) { l.map.pop_back(); }),
             "tensor C: layout maps to 2 dimensions, its shape has 3");
@@ -55,76 +56,87 @@ TEST(VerifyCompute, Layouts) {
 }
 
 TEST(VerifyCompute, Statements) {
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].name = "S"; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].name = "S"; }),
             "statement name 'S' is empty or used twice");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].iterators[1].name = "i"; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[1].name = "i"; }),
             "statement S: iterator name 'i' is empty or used twice");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].iterators[1].extent = -2; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[1].extent = -2; }),
             "statement S: iterator j has extent -2, wanted 0 to 281474976710656");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].iterators[1].extent = INT64_MAX; }),
-            "statement S: iterator j has extent 9223372036854775807, wanted 0 to 281474976710656");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].domain = {IndexExpr::Var(3)}; }),
+  EXPECT_EQ(
+      Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[1].extent = INT64_MAX; }),
+      "statement S: iterator j has extent 9223372036854775807, wanted 0 to 281474976710656");
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].domain = {IndexExpr::Var(3)}; }),
             "statement S: variable 3 is not in scope");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements.pop_back(); }),
             "compute matmul: no statement writes the output C");
 }
 
 TEST(VerifyCompute, Accesses) {
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].reads[0].tensor = 4; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].reads[0].tensor = TensorId(4); }),
             "statement S: tensor number 4, there are 4");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].reads[0].index.pop_back(); }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].reads[0].index.pop_back(); }),
             "statement S: A has 2 dimensions, its index 1");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].reads[0].index[1] += 1; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].reads[0].index[1] += 1; }),
             "statement S: index 1 of A is 1 to 29, its extent 29");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].reads[0].index[0] = IndexExpr::Loaded(0); }),
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(0)].reads[0].index[0] = IndexExpr::Loaded(0);
+            }),
             "statement S: index uses read @0, expected one of the 0 before it");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[0].reads[1].index[0] = IndexExpr::Loaded(0); }),
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(0)].reads[1].index[0] = IndexExpr::Loaded(0);
+            }),
             "statement S: A of type f32 is used as an index");
   // A guard or a domain may keep an index inside.
   EXPECT_EQ(Matmul([](Compute& c) {
-              c.statements[0].reads[0].index[1] += 1;
-              c.statements[0].reads[0].guard = Guard{{IndexExpr(27) - IndexExpr::Var(2)}, 0.0};
+              c.statements[StatementId(0)].reads[0].index[1] += 1;
+              c.statements[StatementId(0)].reads[0].guard =
+                  Guard{{IndexExpr(27) - IndexExpr::Var(2)}, 0.0};
             }),
             "");
 }
 
 TEST(VerifyCompute, Writes) {
-  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[3].role = TensorRole::kInput; }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(3)].role = TensorRole::kInput; }),
             "statement S: input acc is written");
   EXPECT_EQ(Matmul([](Compute& c) {
-              c.statements[1].writes.push_back(c.statements[1].writes[0]);
-              c.statements[1].values.push_back(c.statements[1].values[0]);
+              c.statements[StatementId(1)].writes.push_back(c.statements[StatementId(1)].writes[0]);
+              c.statements[StatementId(1)].values.push_back(c.statements[StatementId(1)].values[0]);
             }),
             "statement T: an element of C is written twice");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].writes.clear(); }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].writes.clear(); }),
             "statement T: nothing is written");
 }
 
 TEST(VerifyCompute, Values) {
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].values.clear(); }),
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].values.clear(); }),
             "statement T: 0 values for 1 writes");
-  EXPECT_EQ(
-      Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Constant(1, DataType::kI64); }),
-      "statement T: values 0 is i64, but C is f32");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Read(1, DataType::kF32); }),
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(1)].values[0] = Expr::Constant(1, DataType::kI64);
+            }),
+            "statement T: values 0 is i64, but C is f32");
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(1)].values[0] = Expr::Read(1, DataType::kF32);
+            }),
             "statement T: slot 1 of 1 in an expression");
   EXPECT_EQ(Matmul([](Compute& c) {
-              c.statements[1].values[0] = Expr::Cast(Expr::Read(0, DataType::kF64), DataType::kF32);
+              c.statements[StatementId(1)].values[0] =
+                  Expr::Cast(Expr::Read(0, DataType::kF64), DataType::kF32);
             }),
             "statement T: slot 0 is used as f64, its tensor acc is f32");
   EXPECT_EQ(Matmul([](Compute& c) {
               const Expr x = Expr::Read(0, DataType::kF32);
-              c.statements[1].values[0] = Expr::Apply(ScalarOp::kXor, {x, x});
+              c.statements[StatementId(1)].values[0] = Expr::Apply(ScalarOp::kXor, {x, x});
             }),
             "statement T: xor of f32 means nothing");
-  EXPECT_EQ(
-      Matmul([](Compute& c) { c.statements[1].values[0] = Expr::Accumulator(0, DataType::kF32); }),
-      "statement T: an accumulator outside combine and finalise");
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(1)].values[0] = Expr::Accumulator(0, DataType::kF32);
+            }),
+            "statement T: an accumulator outside combine and finalise");
 }
 
 TEST(VerifyCompute, Reducers) {
   const auto reducer = [](const std::function<void(Reducer&)>& spoil) {
-    return Matmul([&](Compute& c) { spoil(*c.statements[0].reducer); });
+    return Matmul([&](Compute& c) { spoil(*c.statements[StatementId(0)].reducer); });
   };
   EXPECT_EQ(reducer([](Reducer& r) { r.identity.clear(); }),
             "statement S: 0 identities for 1 writes");

@@ -19,7 +19,7 @@ Compute Example(const std::string& name) {
 }
 
 std::string Proposed(const Compute& compute, StatementFusion fusion = StatementFusion::kSeparate) {
-  const std::vector<Statement> statements = ExpandReductions(compute);
+  const Statements statements = ExpandReductions(compute);
   const Dependences dependences = Dependences::Of(compute.tensors, statements);
   const auto proposed = ProposeSchedule(dependences, fusion);
   return proposed ? Print(*proposed, statements) : proposed.error().message;
@@ -90,7 +90,7 @@ TEST(AffineSchedule, EndsABandWhereADependenceRunsBackwards) {
 
 TEST(AffineSchedule, GivesUpAtItsQuotaAndCanBeAskedAgain) {
   const Compute compute = Example("heat_3d");
-  const std::vector<Statement> statements = ExpandReductions(compute);
+  const Statements statements = ExpandReductions(compute);
   const Dependences dependences = Dependences::Of(compute.tensors, statements);
   const auto proposed = ProposeSchedule(dependences, StatementFusion::kShared);
   ASSERT_FALSE(proposed);

@@ -15,8 +15,8 @@ using testing::IsEmpty;
 
 IndexExpr V(VarId loop) { return IndexExpr::Var(loop); }
 
-constexpr StatementId kInit = 0;
-constexpr StatementId kSum = 1;
+constexpr StatementId kInit(0);
+constexpr StatementId kSum(1);
 
 // The sum of kPaddedConv: over o < 5, ic < 2, kh < 3 where o + kh - 1 >= 0 and 5 - o - kh >= 0.
 class ConvConditions : public testing::Test {
@@ -111,10 +111,10 @@ class SharedConditions : public testing::Test {
  protected:
   SharedConditions() {
     tree_.root.children.pop_back();
-    loop_.children = {
-        {.kind = TreeNode::Kind::kSequence, .children = {{.statement = 0}, {.statement = 1}}}};
-    tree_.forward[1] = {{0, V(0)}};
-    tree_.inverse[1] = {V(0)};
+    loop_.children = {{.kind = TreeNode::Kind::kSequence,
+                       .children = {{.statement = StatementId(0)}, {.statement = StatementId(1)}}}};
+    tree_.forward[StatementId(1)] = {{0, V(0)}};
+    tree_.inverse[StatementId(1)] = {V(0)};
   }
 
   ScheduleTree tree_ = OriginalTree(MustParse(R"(compute two {
@@ -135,10 +135,11 @@ TEST_F(SharedConditions, AreTakenFromAll) {
   conditions.Prove(tree_.root);
   const auto all = [](const IndexExpr&) { return true; };
   const auto none = [](const IndexExpr&) { return false; };
-  EXPECT_THAT(conditions.TakeShared({0, 1}, none), IsEmpty());
-  EXPECT_THAT(conditions.TakeShared({0, 1}, all), ElementsAre(IndexExpr(6) - V(0)));
-  EXPECT_THAT(conditions.Of(0), IsEmpty());
-  EXPECT_THAT(conditions.Of(1), ElementsAre(V(0) - 2));
+  EXPECT_THAT(conditions.TakeShared({StatementId(0), StatementId(1)}, none), IsEmpty());
+  EXPECT_THAT(conditions.TakeShared({StatementId(0), StatementId(1)}, all),
+              ElementsAre(IndexExpr(6) - V(0)));
+  EXPECT_THAT(conditions.Of(StatementId(0)), IsEmpty());
+  EXPECT_THAT(conditions.Of(StatementId(1)), ElementsAre(V(0) - 2));
 }
 
 TEST_F(SharedConditions, AloneBecomeBounds) {
@@ -146,17 +147,17 @@ TEST_F(SharedConditions, AloneBecomeBounds) {
   conditions.Prove(tree_.root);
   EXPECT_TRUE(conditions.TakeBounds(loop_).empty());
   EXPECT_EQ(conditions.range(0), (Interval{0, 6}));
-  EXPECT_THAT(conditions.Of(1), ElementsAre(V(0) - 2));
+  EXPECT_THAT(conditions.Of(StatementId(1)), ElementsAre(V(0) - 2));
 }
 
 TEST_F(SharedConditions, ImpliedByAnotherAreTaken) {
   Conditions conditions(tree_);
   conditions.Prove(tree_.root);
   conditions.TakeImplied(loop_, IndexExpr(7) - V(0));
-  EXPECT_THAT(conditions.Of(0), ElementsAre(IndexExpr(6) - V(0)));
+  EXPECT_THAT(conditions.Of(StatementId(0)), ElementsAre(IndexExpr(6) - V(0)));
   conditions.TakeImplied(loop_, IndexExpr(5) - V(0));
-  EXPECT_THAT(conditions.Of(0), IsEmpty());
-  EXPECT_THAT(conditions.Of(1), ElementsAre(V(0) - 2));
+  EXPECT_THAT(conditions.Of(StatementId(0)), IsEmpty());
+  EXPECT_THAT(conditions.Of(StatementId(1)), ElementsAre(V(0) - 2));
 }
 
 // A triangle: j <= i.

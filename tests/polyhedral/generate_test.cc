@@ -40,9 +40,9 @@ TEST(Tree, MakesReductionsExplicit) {
 
 TEST(Tree, InitialisesElementsWithoutContributions) {
   const ScheduleTree tree = OriginalTree(MustParse(kPaddedConv));
-  EXPECT_TRUE(tree.statements[0].domain.empty());
-  EXPECT_EQ(tree.statements[0].name, "Y.init");
-  EXPECT_THAT(tree.statements[0].IteratorNames(), ElementsAre("o"));
+  EXPECT_TRUE(tree.statements[StatementId(0)].domain.empty());
+  EXPECT_EQ(tree.statements[StatementId(0)].name, "Y.init");
+  EXPECT_THAT(tree.statements[StatementId(0)].IteratorNames(), ElementsAre("o"));
 }
 
 TEST(Tree, FinalisesAfterTheLastCombination) {
@@ -56,24 +56,26 @@ TEST(Tree, FinalisesAfterTheLastCombination) {
 )");
   const ScheduleTree tree = OriginalTree(compute);
   ASSERT_EQ(tree.statements.size(), 3U);
-  EXPECT_EQ(tree.statements[2].name, "Y.final");
+  EXPECT_EQ(tree.statements[StatementId(2)].name, "Y.final");
   EXPECT_TRUE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)));
 }
 
 TEST(Tree, TimesFollowSequencesAndLoops) {
   const ScheduleTree tree = OriginalTree(MustParse(kMatmul));
-  EXPECT_THAT(TimeOf(tree, 1),
+  EXPECT_THAT(TimeOf(tree, StatementId(1)),
               ElementsAre(IndexExpr(1), IndexExpr::Var(0), IndexExpr::Var(1), IndexExpr::Var(2)));
-  EXPECT_THAT(TimeOf(tree, 2), ElementsAre(IndexExpr(2), IndexExpr::Var(0), IndexExpr::Var(1)));
+  EXPECT_THAT(TimeOf(tree, StatementId(2)),
+              ElementsAre(IndexExpr(2), IndexExpr::Var(0), IndexExpr::Var(1)));
 }
 
 TEST(Relations, AreIslTexts) {
   const Compute compute = MustParse(kPaddedConv);
   const ScheduleTree tree = OriginalTree(compute);
-  EXPECT_EQ(DomainText(1, tree.statements[1]),
+  EXPECT_EQ(DomainText(StatementId(1), tree.statements[StatementId(1)]),
             "{ S1[i0, i1, i2] : 1 = 1 and 0 <= i0 < 5 and 0 <= i1 < 2 and 0 <= i2 < 3 and "
             "i0 + i2 - 1 >= 0 and -i0 - i2 + 5 >= 0 }");
-  EXPECT_EQ(TimeText(0, tree.statements[0], TimeOf(tree, 0)), "{ S0[i0] -> [0, i0] }");
+  EXPECT_EQ(TimeText(StatementId(0), tree.statements[StatementId(0)], TimeOf(tree, StatementId(0))),
+            "{ S0[i0] -> [0, i0] }");
 }
 
 // Isolates a loop.

@@ -129,7 +129,7 @@ TEST(Legality, VectorReductionIsAllowedWhereTheOrderIsFree) {
 TEST(Legality, RecurrenceKeepsItsOrder) {
   const Compute compute = MustParse(kScan);
   ScheduleTree tree = OriginalTree(compute);
-  Reverse(tree, "Y.i", 0);
+  Reverse(tree, "Y.i", StatementId(0));
   ExpectIllegal(
       compute, tree,
       "order of accesses of Y: the flow dependence Y(i=0) -> Y(i=1) at distance (i 1) is violated");
@@ -147,7 +147,7 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
   const Compute compute = MustParse(kSelfReading);
   ScheduleTree tree = OriginalTree(compute);
   EXPECT_EQ(Message(Check(tree)), "legal");
-  Reverse(tree, "Y.i", 1);
+  Reverse(tree, "Y.i", StatementId(1));
   ExpectIllegal(compute, tree,
                 "order of accesses of Y: the flow dependence Y(i=0, k=0) -> Y(i=1, k=0) at "
                 "distance (i 1, k 0) is "
@@ -219,7 +219,7 @@ TEST(Legality, ScatteredWritesHideNothing) {
   // Each instance may write any element: two of them must keep their order.
   const Compute compute = MustParse(kScatter);
   ScheduleTree tree = OriginalTree(compute);
-  Reverse(tree, "Y.i", 1);
+  Reverse(tree, "Y.i", StatementId(1));
   EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of Y"));
 }
 
@@ -240,8 +240,8 @@ TEST(Legality, ConsumerWaitsForEveryAdditionNotOnlyTheLast) {
   // though it reads what the original order added last.
   const Compute compute = MustParse(kRunningSum);
   ScheduleTree tree = OriginalTree(compute);
-  Reverse(tree, "Y.k", 1);
-  MoveInto(tree, "Y.k", 2, IndexExpr(0));
+  Reverse(tree, "Y.k", StatementId(1));
+  MoveInto(tree, "Y.k", StatementId(2), IndexExpr(0));
   ExpectIllegal(
       compute, tree,
       "order of accesses of Y: the flow dependence Y(k=0) -> Z() at distance (Y.k -8) is violated");
@@ -250,7 +250,7 @@ TEST(Legality, ConsumerWaitsForEveryAdditionNotOnlyTheLast) {
 TEST(Legality, EveryInstanceMustRun) {
   const Compute compute = MustParse(kRunningSum);
   ScheduleTree tree = OriginalTree(compute);
-  MoveInto(tree, "Y.k", 2, IndexExpr(9));  // k has iterations 0 to 8
+  MoveInto(tree, "Y.k", StatementId(2), IndexExpr(9));  // k has iterations 0 to 8
   ExpectIllegal(compute, tree, "not every instance of Z would run: loop Y.k has only 9 iterations");
 }
 
@@ -258,7 +258,7 @@ TEST(Legality, LoopsMustGiveBackTheIterators) {
   const Compute compute = MustParse(kOverwritten);
   ScheduleTree tree = OriginalTree(compute);
   const VarId loop = *tree.FindLoop("Y.i");
-  tree.inverse[2][0] = IndexExpr::FloorDiv(IndexExpr::Var(loop), 2) * 2;
+  tree.inverse[StatementId(2)][0] = IndexExpr::FloorDiv(IndexExpr::Var(loop), 2) * 2;
   ExpectIllegal(compute, tree,
                 "not every instance of Y would run: the loops do not give back iterator i");
 }

@@ -83,9 +83,9 @@ TEST(OrderQuestions, PipelinesAskBeforeLoops) {
                           "not carried: acc.i; depth 1; acc"));
 }
 
-constexpr StatementId kInit = 0;
-constexpr StatementId kSum = 1;
-constexpr StatementId kResult = 2;
+constexpr StatementId kInit(0);
+constexpr StatementId kSum(1);
+constexpr StatementId kResult(2);
 
 // A tree of kMatmul and which dependences its one question of a kind concerns.
 class Concern : public testing::Test {

@@ -182,7 +182,7 @@ Result<std::vector<Array>> Judge::NestArguments(const KernelLoops& kernel) const
     for (const LoopNest& prepack : kernel.prepack) {
       if (prepack.name != tensor.name) continue;
       TUNEC_RETURN_IF_ERROR(Verify(prepack));
-      const Array* packed = ArgumentNamed(prepack.tensors[0].name);
+      const Array* packed = ArgumentNamed(prepack.tensors[TensorId(0)].name);
       TUNEC_CHECK(packed != nullptr, "prepack of an unknown weight for {}", tensor.name);
       TUNEC_ASSIGN(
           std::vector<Array> outputs,

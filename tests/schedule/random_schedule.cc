@@ -40,9 +40,9 @@ class Generator {
 
  private:
   int Below(size_t n) { return static_cast<int>(random_() % std::max<size_t>(n, 1)); }
-  template <class T>
-  const T& Any(const std::vector<T>& all) {
-    return all[static_cast<size_t>(Below(all.size()))];
+  template <class Vector>
+  const auto& Any(const Vector& all) {
+    return all.begin()[Below(all.size())];
   }
 
   // Only steps that the Compute takes are kept, so that the rest of the schedule has a meaning.
@@ -81,7 +81,7 @@ class Generator {
 
   // The pipeline makes them beforehand, in nests of their own, as a step may say.
   void TakeSplitConstants() {
-    std::erase_if(compute_.statements, [&](const Statement& statement) {
+    EraseIf(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];
       const bool taken = written.constant && written.role == TensorRole::kWorkspace;
       if (!taken) return false;
@@ -365,7 +365,7 @@ class Generator {
       Add(ReorderStep{names});
     }
     Add(BindStep{names[0], RandomAxis(true)});
-    const std::vector<Statement> statements = tree_.statements;  // Add replaces the tree
+    const Statements statements = tree_.statements;  // Add replaces the tree
     for (const Statement& statement : statements) {
       if (Below(2) == 0) Add(ComputeAtStep{statement.name, names[0]});
     }

@@ -24,12 +24,15 @@ constexpr std::string_view kChain = R"(compute chain {
 
 TEST(SharedDimensions, FollowWhatIsWrittenAndRead) {
   const SharedDimensions shared = SharedDimensions::Of(MustParse(kChain));
-  EXPECT_EQ(shared.DimensionOf(0, 0), shared.DimensionOf(1, 1));  // i and q
-  EXPECT_EQ(shared.DimensionOf(0, 1), shared.DimensionOf(1, 0));  // j and p
-  EXPECT_EQ(shared.DimensionOf(0, 1), shared.DimensionOf(2, 0));  // j of t and j of y
-  EXPECT_NE(shared.DimensionOf(0, 0), shared.DimensionOf(0, 1));
-  EXPECT_EQ(shared.IteratorOf(2, shared.DimensionOf(1, 0)), 0);
-  EXPECT_EQ(shared.IteratorOf(2, shared.DimensionOf(1, 1)), std::nullopt);
+  EXPECT_EQ(shared.DimensionOf(StatementId(0), 0),
+            shared.DimensionOf(StatementId(1), 1));  // i and q
+  EXPECT_EQ(shared.DimensionOf(StatementId(0), 1),
+            shared.DimensionOf(StatementId(1), 0));  // j and p
+  EXPECT_EQ(shared.DimensionOf(StatementId(0), 1),
+            shared.DimensionOf(StatementId(2), 0));  // j of t and j of y
+  EXPECT_NE(shared.DimensionOf(StatementId(0), 0), shared.DimensionOf(StatementId(0), 1));
+  EXPECT_EQ(shared.IteratorOf(StatementId(2), shared.DimensionOf(StatementId(1), 0)), 0);
+  EXPECT_EQ(shared.IteratorOf(StatementId(2), shared.DimensionOf(StatementId(1), 1)), std::nullopt);
 }
 
 TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
@@ -42,9 +45,9 @@ TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
   y[a: 4, b: 4]:
     y[a, b] = t[a, b] + t[b, a]
 })"));
-  EXPECT_EQ(shared.DimensionOf(1, 0), shared.DimensionOf(1, 1));
-  EXPECT_EQ(shared.IteratorOf(1, shared.DimensionOf(1, 0)), std::nullopt);
-  EXPECT_EQ(shared.IteratorOf(0, shared.DimensionOf(1, 0)), std::nullopt);
+  EXPECT_EQ(shared.DimensionOf(StatementId(1), 0), shared.DimensionOf(StatementId(1), 1));
+  EXPECT_EQ(shared.IteratorOf(StatementId(1), shared.DimensionOf(StatementId(1), 0)), std::nullopt);
+  EXPECT_EQ(shared.IteratorOf(StatementId(0), shared.DimensionOf(StatementId(1), 0)), std::nullopt);
 }
 
 // Queries and keys of one array: rows and columns stay apart.
@@ -58,15 +61,15 @@ TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
   y[r: 4, t: 4, k: 3 reduction]:
     y[r, t] sum= q[r, k] * X[t, k]
 })"));
-  EXPECT_EQ(shared.DimensionOf(0, 0), shared.DimensionOf(1, 0));
-  EXPECT_NE(shared.DimensionOf(0, 0), shared.DimensionOf(1, 1));
+  EXPECT_EQ(shared.DimensionOf(StatementId(0), 0), shared.DimensionOf(StatementId(1), 0));
+  EXPECT_NE(shared.DimensionOf(StatementId(0), 0), shared.DimensionOf(StatementId(1), 1));
 }
 
 TEST(Relations, AnIteratorIsWrittenByAnother) {
   const Compute compute = MustParse(kChain);
-  const Statement& t = compute.statements[0];
-  const Statement& u = compute.statements[1];
-  const Statement& y = compute.statements[2];
+  const Statement& t = compute.statements[StatementId(0)];
+  const Statement& u = compute.statements[StatementId(1)];
+  const Statement& y = compute.statements[StatementId(2)];
   EXPECT_EQ(WrittenBy(t, u, 0), 1);             // p: t[p, q] is t[j, i]
   EXPECT_EQ(WrittenBy(t, u, 1), 0);             // q
   EXPECT_EQ(WrittenBy(u, y, 0), 0);             // j of y is p of u
@@ -89,9 +92,10 @@ std::string Values(const std::optional<IteratorMap>& map, const Statement& partn
   return text;
 }
 
-std::string Related(const Compute& compute, StatementId partner, StatementId statement) {
-  const Statement& of = compute.statements[partner];
-  const Statement& over = compute.statements[statement];
+// Both by their positions.
+std::string Related(const Compute& compute, int partner, int statement) {
+  const Statement& of = compute.statements[StatementId(partner)];
+  const Statement& over = compute.statements[StatementId(statement)];
   return Values(RelateIterators(of, over), of, over);
 }
 
@@ -131,9 +135,11 @@ TEST(Relations, AreTheClosestOfAllTensors) {
 
 TEST(Relations, OfPartnersTheFirstOfTheClosest) {
   const Compute compute = MustParse(kSpread);
-  const auto partner = [&](StatementId statement, const std::vector<StatementId>& partners) {
-    const auto closest = FindClosest(compute.statements, statement, partners);
-    return closest ? closest->partner : -1;
+  // Statements by their positions; -1 for none.
+  const auto partner = [&](int statement, const std::vector<int>& partners) {
+    const std::vector<StatementId> ids(partners.begin(), partners.end());
+    const auto closest = FindClosest(compute.statements, StatementId(statement), ids);
+    return closest ? closest->partner.number() : -1;
   };
   EXPECT_EQ(partner(2, {0, 1}), 1);
   EXPECT_EQ(partner(2, {3, 1}), 1);

@@ -40,7 +40,7 @@ Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
 
 // The statement with the most loops, among these the one with most that carry something: a
 // recurrence rather than what fills its first row.
-StatementId MainStatement(const std::vector<Statement>& statements) {
+StatementId MainStatement(const Statements& statements) {
   const auto weight = [](const Statement& statement) {
     const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
       return iterator.kind != IteratorKind::kParallel;
@@ -48,7 +48,7 @@ StatementId MainStatement(const std::vector<Statement>& statements) {
     return std::pair(statement.iterators.size(), bound);
   };
   const auto chosen = std::ranges::max_element(statements, {}, weight);
-  return static_cast<StatementId>(chosen - statements.begin());
+  return statements.id_of(chosen);
 }
 
 Result<std::vector<StatementId>> ChooseStatements(const ScheduleTree& tree,

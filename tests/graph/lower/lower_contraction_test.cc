@@ -89,7 +89,7 @@ TEST(LowerConv, PointwiseIsFlat) {
   ASSERT_EQ(lowerings->size(), 2U);
   EXPECT_EQ(lowerings->at(0).name, "flat");
   EXPECT_EQ(lowerings->at(1).name, "direct");
-  const Statement& acc = lowerings->at(0).compute.statements[0];
+  const Statement& acc = lowerings->at(0).compute.statements[StatementId(0)];
   EXPECT_EQ(acc.IteratorNames(), (std::vector<std::string>{"n", "m", "p", "ic"}));
   // The accumulator has a dimension for each output iterator: schedules rely on it.
   for (const IndexExpr& index : acc.writes[0].index) EXPECT_TRUE(index.AsVar());
@@ -100,7 +100,7 @@ TEST(LowerConv, UnitIteratorsAreDropped) {
   const Graph graph = std::move(g).Build({y});
   const auto lowerings = Lower(graph, Fuse(graph, FusionMode::kFused)->at(0));
   ASSERT_TRUE(lowerings);
-  const Statement& acc = lowerings->at(0).compute.statements[0];
+  const Statement& acc = lowerings->at(0).compute.statements[StatementId(0)];
   EXPECT_EQ(acc.IteratorNames(), (std::vector<std::string>{"m", "p", "ic"}));
 }
 TEST(LowerConv, WindowsWithoutInput) {

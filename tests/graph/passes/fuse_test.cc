@@ -82,8 +82,9 @@ TEST(Fuse, ContractionsComputeTheirOperand) {
   const auto lowerings = Lower(graph, PlanFusion(graph, FusionMode::kFused)->groups[0]);
   const Compute& compute = lowerings->at(0).compute;
   ASSERT_EQ(compute.statements.size(), 3U);
-  EXPECT_EQ(compute.statements[0].name, "operand");
-  EXPECT_EQ(compute.tensors[compute.statements[0].writes[0].tensor].shape, (Ints{2, 70, 37}));
+  EXPECT_EQ(compute.statements[StatementId(0)].name, "operand");
+  EXPECT_EQ(compute.tensors[compute.statements[StatementId(0)].writes[0].tensor].shape,
+            (Ints{2, 70, 37}));
   ExpectSameAsReference(graph);
 }
 
@@ -371,7 +372,7 @@ TEST(Fuse, ElementwiseSiblingsAreOneKernel) {
   EXPECT_EQ(within[1].value, x);
   const auto lowerings = Lower(graph, plan->groups[0]);
   ASSERT_EQ(lowerings->at(0).compute.statements.size(), 1U);
-  EXPECT_EQ(lowerings->at(0).compute.statements[0].writes.size(), 2U);
+  EXPECT_EQ(lowerings->at(0).compute.statements[StatementId(0)].writes.size(), 2U);
   ExpectSameAsReference(graph);
 }
 
