@@ -115,17 +115,17 @@ Status VerifyOperation(const Graph& graph, const Node& node) {
 Status VerifyLayout(const Value& value) {
   const Layout& layout = value.layout;
   if (layout.IsRowMajor()) return {};
-  const auto rank = static_cast<VarId>(value.type.dims.size());
+  const size_t rank = value.type.dims.size();
   if (!value.type.IsFixed() || layout.map.size() != layout.shape.size())
     return Broken("value {} has a layout of {} expressions for {} storage dimensions", value.name,
                   layout.map.size(), layout.shape.size());
   const std::vector<int64_t> shape = value.type.Shape();
-  const auto range = [&](VarId v) { return Interval{0, shape[v] - 1}; };
+  const auto range = [&](VarId v) { return Interval{0, shape[v.index()] - 1}; };
   for (size_t d = 0; d < layout.map.size(); ++d) {
     std::vector<VarId> variables;
     layout.map[d].CollectVars(variables);
     for (const VarId v : variables)
-      if (v < 0 || v >= rank)
+      if (v.number() < 0 || v.index() >= rank)
         return Broken("value {} has a layout over dimension {}", value.name, v);
     if (layout.map[d].UsesLoaded()) return Broken("value {} has a layout that reads", value.name);
     const Interval bounds = BoundsOf(layout.map[d], range);

@@ -9,7 +9,7 @@ namespace {
 std::vector<IndexExpr> LogicalVariables(const Tensor& tensor) {
   std::vector<IndexExpr> variables;
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
-    variables.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    variables.push_back(IndexExpr::Var(DimensionVar(d)));
   }
   return variables;
 }
@@ -23,7 +23,7 @@ std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const Index
     const IndexExpr single =
         term.atom.kind == IndexAtom::Kind::kFloorDiv
             ? IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor) * term.coefficient
-            : IndexExpr::Var(term.atom.id) * term.coefficient;
+            : IndexExpr::Var(term.atom.variable()) * term.coefficient;
     std::vector<VarId> used;
     single.CollectVars(used);
     for (const VarId v : used) {
@@ -31,9 +31,10 @@ std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const Index
     }
     if (used.empty()) return {};
     std::vector<int64_t> point(tensor.shape.size(), 0);
-    for (int64_t i = 0; i < tensor.shape[used.front()]; ++i) {
-      point[used.front()] = i;
-      tables[used.front()][i] += Evaluate(single, point);
+    const size_t dimension = used.front().index();
+    for (int64_t i = 0; i < tensor.shape[dimension]; ++i) {
+      point[dimension] = i;
+      tables[dimension][i] += Evaluate(single, point);
     }
   }
   return tables;

@@ -71,7 +71,7 @@ double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>&
   CollectIterators(statement, index, iterators);
   double touched = 1;
   for (const VarId iterator : iterators)
-    touched *= static_cast<double>(statement.iterators[static_cast<size_t>(iterator)].extent);
+    touched *= static_cast<double>(statement.iterators[iterator].extent);
   return touched;
 }
 
@@ -104,7 +104,7 @@ IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logi
               tensor.name, tensor.shape.size(), logical.size());
   if (tensor.layout.IsRowMajor()) return RowMajorOffset(tensor.shape, logical);
   // Simplified over the logical dimensions first: there the ranges are known.
-  const IntervalOf ranges = [&](VarId d) { return Interval{0, tensor.shape[d] - 1}; };
+  const IntervalOf ranges = [&](VarId d) { return Interval{0, tensor.shape[d.index()] - 1}; };
   const IndexExpr offset = Simplify(RowMajorOffset(tensor.layout.shape, tensor.layout.map), ranges);
   return Substitute(offset, std::span<const IndexExpr>(logical));
 }
@@ -116,11 +116,10 @@ std::vector<std::string> Statement::IteratorNames() const {
 }
 
 IntervalOf Statement::Intervals() const {
-  std::vector<int64_t> extents;
+  IdVector<VarId, int64_t> extents;
   for (const Iterator& it : iterators) extents.push_back(it.extent);
   return [extents = std::move(extents)](VarId v) {
-    const bool known = v >= 0 && static_cast<size_t>(v) < extents.size();
-    return known ? Interval{0, extents[static_cast<size_t>(v)] - 1} : kUnknownInterval;
+    return extents.contains(v) ? Interval{0, extents[v] - 1} : kUnknownInterval;
   };
 }
 

@@ -119,12 +119,14 @@ struct Iterator {
   bool operator==(const Iterator&) const = default;
 };
 
+using Iterators = IdVector<VarId, Iterator>;
+
 /// One assignment executed at each point of its domain: all reads, then the values, then
 /// the writes. With a reducer, each written element starts at the identity before the
 /// statement's first instance, and an instance combines its value into it.
 struct Statement {
   std::string name;
-  std::vector<Iterator> iterators;
+  Iterators iterators;
   std::vector<IndexExpr> domain;  // further conditions, each >= 0
   std::vector<Read> reads;        // a later read's index may use Loaded(earlier slot)
   std::vector<Write> writes;

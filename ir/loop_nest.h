@@ -59,7 +59,7 @@ using Body = std::vector<NestNode>;
 
 /// for (var = max(lower); var < min(upper); ++var)
 struct Loop {
-  VarId var = 0;
+  VarId var;
   LoopKind kind = LoopKind::kSerial;
   std::vector<IndexExpr> lower;  // at least one; the greatest counts
   std::vector<IndexExpr> upper;  // at least one, exclusive; the least counts
@@ -173,7 +173,7 @@ enum class Contraction : uint8_t { kSeparate, kFused };
 struct LoopNest {
   std::string name;
   Tensors tensors;  // arguments are those of role input, output, weight, in order
-  std::vector<std::string> variables;  // loop variable v is called variables[v]; all different
+  IdVector<VarId, std::string> variables;  // the names of the loop variables; all different
   std::vector<Phase> phases;
   Contraction contraction = Contraction::kSeparate;  // whoever makes a nest may allow more
 };

@@ -172,9 +172,9 @@ std::optional<int> SlotOf(const Expr& operand) {
 
 // Why the operands can't be these reads; empty when they can.
 std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
-  VarId variables[kTileAxes];
+  std::optional<VarId> variables[kTileAxes];
   for (int axis = 0; axis < kTileAxes; ++axis) {
-    variables[axis] = parts.loops[axis] == nullptr ? -1 : parts.loops[axis]->var;
+    if (parts.loops[axis] != nullptr) variables[axis] = parts.loops[axis]->var;
   }
   const auto ranges = [&](VarId v) {
     for (int axis = 0; axis < kTileAxes; ++axis) {
@@ -244,11 +244,11 @@ std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& tar
 }
 
 std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
-                        const IndexExpr& offset, std::span<const VarId> variables,
+                        const IndexExpr& offset, std::span<const std::optional<VarId>> variables,
                         std::string_view what) {
   for (int axis = 0; axis < kTileAxes; ++axis) {
-    const VarId variable = variables[axis];
-    if (variable < 0 || intrinsic.extents[axis] == 1) continue;
+    if (!variables[axis] || intrinsic.extents[axis] == 1) continue;
+    const VarId variable = *variables[axis];
     const int64_t stride = offset.Coefficient(variable);
     const std::string_view along = Name(static_cast<TileAxis>(axis));
     if ((offset - IndexExpr::Var(variable) * stride).Uses(variable)) {

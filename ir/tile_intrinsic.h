@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,9 +80,9 @@ Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest);
 Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest);
 
 /// Why storage offsets over the loops' variables are not as the entry wants them; empty when they
-/// are. `variables` by TileAxis, -1 where there is no loop. `what` names the operand.
+/// are. `variables` by TileAxis, none where there is no loop. `what` names the operand.
 std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
-                        const IndexExpr& offset, std::span<const VarId> variables,
+                        const IndexExpr& offset, std::span<const std::optional<VarId>> variables,
                         std::string_view what);
 
 }  // namespace tunec

@@ -64,9 +64,9 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
   const std::optional<int64_t> constant = Integer(isl_aff_get_constant_val(function.get()));
   if (!constant) return std::nullopt;
   row.constant = *constant;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     const auto coefficient =
-        Integer(isl_aff_get_coefficient_val(function.get(), isl_dim_in, static_cast<int>(i)));
+        Integer(isl_aff_get_coefficient_val(function.get(), isl_dim_in, i.number()));
     if (!coefficient) return std::nullopt;
     row.coefficients.push_back(*coefficient);
   }
@@ -175,7 +175,7 @@ class Reader {
 std::string RowText(const AffineRow& row, const Statement& statement) {
   IndexExpr value(row.constant);
   for (size_t i = 0; i < row.coefficients.size(); ++i) {
-    value += IndexExpr::Var(static_cast<VarId>(i)) * row.coefficients[i];
+    value += IndexExpr::Var(IteratorVar(i)) * row.coefficients[i];
   }
   return Print(value, statement.IteratorNames());
 }

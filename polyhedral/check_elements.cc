@@ -195,8 +195,8 @@ class ElementChecker {
     for (const Write& write : statement.writes) {
       for (const IndexExpr& index : write.index) index.CollectVars(used);
     }
-    for (size_t i = 0; i < statement.iterators.size(); ++i) {
-      const bool written = std::ranges::find(used, static_cast<VarId>(i)) != used.end();
+    for (const VarId i : statement.iterators.ids()) {
+      const bool written = std::ranges::find(used, i) != used.end();
       if (!written) statement.iterators[i].extent = 1;
     }
     return statement;

@@ -56,9 +56,9 @@ isl::UnionMap Dependences::Data::OriginalOrder() const {
   isl::UnionMap order(isl_union_map_read_from_str(context.get(), "{ }"));
   for (const StatementId s : statements.ids()) {
     std::vector<IndexExpr> time = {IndexExpr(s.number())};
-    for (size_t i = 0; i < statements[s].iterators.size(); ++i) {
+    for (const VarId i : statements[s].iterators.ids()) {
       if (!IsReorderable(tensors, statements[s])) {
-        time.push_back(IndexExpr::Var(static_cast<VarId>(i)));
+        time.push_back(IndexExpr::Var(i));
       }
     }
     time.resize(length, IndexExpr(0));

@@ -19,8 +19,8 @@ std::string Text(const IndexExpr& expr) { return Print(expr, IteratorName); }
 
 std::string Tuple(StatementId id, const Statement& statement) {
   std::string text = fmt::format("S{}[", id);
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    text += fmt::format("{}i{}", i > 0 ? ", " : "", i);
+  for (const VarId i : statement.iterators.ids()) {
+    text += fmt::format("{}i{}", i.index() > 0 ? ", " : "", i);
   }
   return text + "]";
 }
@@ -33,7 +33,7 @@ void AddConditions(const std::vector<IndexExpr>& conditions, std::string& text) 
 
 std::string DomainConditions(const Statement& statement) {
   std::string text = "1 = 1";
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     text += fmt::format(" and 0 <= i{} < {}", i, statement.iterators[i].extent);
   }
   AddConditions(statement.domain, text);
@@ -125,8 +125,7 @@ bool WritesOneElement(const ScheduleTree& tree, StatementId statement, const Sta
   return std::ranges::all_of(written.writes, [&](const Write& write) {
     return std::ranges::all_of(write.index, [&](const IndexExpr& index) {
       if (index.UsesLoaded()) return false;
-      const IndexExpr over_loops =
-          Substitute(index, [&](VarId iterator) { return tree.inverse[statement][iterator]; });
+      const IndexExpr over_loops = Substitute(index, tree.inverse[statement]);
       return !Simplify(over_loops, tree.LoopIntervals()).Uses(loop);
     });
   });

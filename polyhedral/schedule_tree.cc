@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "ir/nest/loop_nest_names.h"
 #include "support/check.h"
@@ -25,8 +26,7 @@ Statement InitOf(const Statement& update) {
   std::ranges::sort(used);
   std::vector<IndexExpr> renumbered(update.iterators.size());
   for (const VarId old : used) {
-    renumbered[old] = IndexExpr::Var(static_cast<VarId>(init.iterators.size()));
-    init.iterators.push_back(update.iterators[old]);
+    renumbered[old.index()] = IndexExpr::Var(init.iterators.push_back(update.iterators[old]));
   }
   for (Write write : update.writes) {
     for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
@@ -77,16 +77,17 @@ ScheduleTree OriginalTree(const Compute& compute) {
     TreeNode node{.kind = TreeNode::Kind::kLeaf, .statement = s};
     std::map<VarId, IndexExpr> forward;
     std::vector<IndexExpr> inverse(statement.iterators.size());
-    const auto first = static_cast<VarId>(tree.loops.size());
-    for (size_t i = 0; i < statement.iterators.size(); ++i) {
-      const auto loop = static_cast<VarId>(first + i);
-      tree.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
-                            .extent = statement.iterators[i].extent});
-      forward[loop] = IndexExpr::Var(static_cast<VarId>(i));
-      inverse[i] = IndexExpr::Var(loop);
+    std::vector<VarId> loops;
+    for (const VarId i : statement.iterators.ids()) {
+      const VarId loop =
+          tree.loops.push_back({.name = statement.name + "." + statement.iterators[i].name,
+                                .extent = statement.iterators[i].extent});
+      loops.push_back(loop);
+      forward[loop] = IndexExpr::Var(i);
+      inverse[i.index()] = IndexExpr::Var(loop);
     }
-    for (size_t i = statement.iterators.size(); i-- > 0;) {
-      TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = static_cast<VarId>(first + i)};
+    for (const VarId id : std::views::reverse(loops)) {
+      TreeNode loop{.kind = TreeNode::Kind::kLoop, .loop = id};
       loop.children.push_back(std::move(node));
       node = std::move(loop);
     }
@@ -99,8 +100,8 @@ ScheduleTree OriginalTree(const Compute& compute) {
 }
 
 std::optional<VarId> ScheduleTree::FindLoop(std::string_view loop_name) const {
-  for (size_t v = 0; v < loops.size(); ++v) {
-    if (loops[v].name == loop_name) return static_cast<VarId>(v);
+  for (const VarId v : loops.ids()) {
+    if (loops[v].name == loop_name) return v;
   }
   return std::nullopt;
 }

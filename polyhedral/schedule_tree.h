@@ -28,7 +28,7 @@ struct TreeNode {
     kAlloc,     // storage of a tensor for each run of the child
   };
   Kind kind = Kind::kLeaf;
-  VarId loop = 0;         // kLoop
+  VarId loop;             // kLoop
   StatementId statement;  // kLeaf
   TensorId tensor;        // kAlloc
   Scope scope = Scope::kRegister;
@@ -82,9 +82,9 @@ bool RunsTogether(LoopKind kind);
 struct ScheduleTree {
   std::string name;
   Tensors tensors;
-  Statements statements;        // reductions expanded
-  std::vector<TreeLoop> loops;  // by VarId
-  TreeNode root;                // a sequence: the phases
+  Statements statements;  // reductions expanded
+  IdVector<VarId, TreeLoop> loops;
+  TreeNode root;  // a sequence: the phases
   /// The value of each loop around a statement, over its iterators.
   IdVector<StatementId, std::map<VarId, IndexExpr>> forward;
   /// Each iterator of a statement over the loops around it.

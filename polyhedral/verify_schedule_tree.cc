@@ -59,7 +59,7 @@ class NodeWalk {
     }
     if (node.kind == Kind::kLeaf) return VisitLeaf(node);
     if (node.kind == Kind::kLoop) {
-      if (node.loop < 0 || node.loop >= std::ssize(tree_.loops)) {
+      if (!tree_.loops.contains(node.loop)) {
         return Broken(tree_, "there is no such loop", fmt::format("loop {}", node.loop));
       }
       if (std::ranges::find(around_, node.loop) != around_.end()) {

@@ -19,8 +19,8 @@ std::optional<int64_t> StorageStride(const Compute& compute, const Statement& st
 std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
                                         TensorId tensor, const std::vector<IndexExpr>& index) {
   for (size_t i = statement.iterators.size(); i-- > 0;) {
-    const auto iterator = static_cast<VarId>(i);
-    if (statement.iterators[i].extent > 1 &&
+    const VarId iterator = IteratorVar(i);
+    if (statement.iterators[iterator].extent > 1 &&
         StorageStride(compute, statement, tensor, index, iterator) == 1) {
       return iterator;
     }
@@ -30,8 +30,8 @@ std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement&
 
 int64_t ReadsPerElement(const Statement& statement, const Read& read) {
   int64_t times = 1;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const bool used = UsesIterator(read.index, static_cast<VarId>(i));
+  for (const VarId i : statement.iterators.ids()) {
+    const bool used = UsesIterator(read.index, i);
     if (!used) times *= statement.iterators[i].extent;
   }
   return times;
@@ -53,11 +53,10 @@ StatementId FinalStatement(const Compute& compute) {
 
 std::vector<VarId> WrittenIterators(const Statement& statement) {
   std::vector<VarId> written;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const bool used = std::ranges::any_of(statement.writes, [&](const Write& write) {
-      return UsesIterator(write.index, static_cast<VarId>(i));
-    });
-    if (used) written.push_back(static_cast<VarId>(i));
+  for (const VarId i : statement.iterators.ids()) {
+    const bool used = std::ranges::any_of(
+        statement.writes, [&](const Write& write) { return UsesIterator(write.index, i); });
+    if (used) written.push_back(i);
   }
   return written;
 }
@@ -65,9 +64,9 @@ std::vector<VarId> WrittenIterators(const Statement& statement) {
 std::vector<VarId> ReducedIterators(const Statement& statement) {
   const std::vector<VarId> written = WrittenIterators(statement);
   std::vector<VarId> reduced;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    if (std::ranges::find(written, static_cast<VarId>(i)) == written.end()) {
-      reduced.push_back(static_cast<VarId>(i));
+  for (const VarId i : statement.iterators.ids()) {
+    if (std::ranges::find(written, i) == written.end()) {
+      reduced.push_back(i);
     }
   }
   return reduced;

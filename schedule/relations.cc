@@ -141,7 +141,9 @@ SharedDimensions SharedDimensions::Of(const Compute& compute) {
     for (size_t d = 0; d < index.size(); ++d) {
       const std::optional<VarId> written = write.index[d].AsVar();
       const std::optional<VarId> used = index[d].AsVar();
-      if (written && used) numbers.Join(first[writer] + *written, first[other] + *used);
+      if (written && used) {
+        numbers.Join(first[writer] + written->number(), first[other] + used->number());
+      }
     }
   };
   for (const StatementId w : compute.statements.ids()) {
@@ -159,8 +161,8 @@ SharedDimensions SharedDimensions::Of(const Compute& compute) {
   SharedDimensions shared;
   for (const StatementId s : compute.statements.ids()) {
     std::vector<int> of_statement;
-    for (size_t v = 0; v < compute.statements[s].iterators.size(); ++v) {
-      of_statement.push_back(numbers.Find(first[s] + static_cast<int>(v)));
+    for (const VarId v : compute.statements[s].iterators.ids()) {
+      of_statement.push_back(numbers.Find(first[s] + v.number()));
     }
     shared.dimensions_.push_back(std::move(of_statement));
   }
@@ -168,14 +170,14 @@ SharedDimensions SharedDimensions::Of(const Compute& compute) {
 }
 
 int SharedDimensions::DimensionOf(StatementId statement, VarId iterator) const {
-  return dimensions_[statement][iterator];
+  return dimensions_[statement][iterator.index()];
 }
 
 std::optional<VarId> SharedDimensions::IteratorOf(StatementId statement, int dimension) const {
   const std::vector<int>& own = dimensions_[statement];
   const auto found = std::ranges::find(own, dimension);
   if (found == own.end() || std::ranges::count(own, dimension) > 1) return std::nullopt;
-  return static_cast<VarId>(found - own.begin());
+  return IteratorVar(static_cast<size_t>(found - own.begin()));
 }
 
 }  // namespace tunec

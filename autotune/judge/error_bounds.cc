@@ -235,8 +235,8 @@ std::vector<StatementId> FloatSums(const Compute& compute) {
 
 double LargestSumError(const Statement& sum) {
   double terms = 1;
-  for (size_t v = 0; v < sum.iterators.size(); ++v) {
-    const auto uses = [&](const IndexExpr& e) { return e.Uses(static_cast<VarId>(v)); };
+  for (const VarId v : sum.iterators.ids()) {
+    const auto uses = [&](const IndexExpr& e) { return e.Uses(v); };
     if (std::ranges::none_of(sum.writes[0].index, uses)) {
       terms *= static_cast<double>(sum.iterators[v].extent);
     }

@@ -61,11 +61,10 @@ bool ReadsOnlyItsOwn(const Statement& statement) {
 std::vector<VarId> IndependentIterators(const Statement& statement) {
   std::vector<VarId> found;
   if (!ReadsOnlyItsOwn(statement)) return found;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const auto v = static_cast<VarId>(i);
+  for (const VarId v : statement.iterators.ids()) {
     const bool apart = std::ranges::all_of(
         statement.writes, [&](const Write& write) { return HasDimension(write.index, v); });
-    if (apart && statement.iterators[i].extent > 1) found.push_back(v);
+    if (apart && statement.iterators[v].extent > 1) found.push_back(v);
   }
   return found;
 }
@@ -114,7 +113,7 @@ Layout LayoutWithLast(const Tensor& tensor, int last) {
   Layout layout;
   const auto add = [&](size_t d) {
     layout.shape.push_back(tensor.shape[d]);
-    layout.map.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    layout.map.push_back(IndexExpr::Var(DimensionVar(d)));
   };
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
     if (static_cast<int>(d) != last) add(d);
@@ -141,9 +140,8 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
     innermost += ".1";
   }
   const std::vector<std::string> outer = order;
-  for (size_t v = 0; v < statement.iterators.size(); ++v) {
-    const auto id = static_cast<VarId>(v);
-    if (std::ranges::find(independent, id) == independent.end()) order.push_back(loop_of(id));
+  for (const VarId v : statement.iterators.ids()) {
+    if (std::ranges::find(independent, v) == independent.end()) order.push_back(loop_of(v));
   }
   order.push_back(innermost);
   if (order.size() > 1) steps.emplace_back(ReorderStep{order});

@@ -14,7 +14,7 @@ AnchorIndex IndexOfConv(const Graph& graph, const Node& node) {
   AnchorIndex result;
   const auto add = [&](int64_t extent) {
     result.extents.push_back(extent);
-    return IndexExpr::Var(static_cast<VarId>(result.extents.size() - 1));
+    return IndexExpr::Var(IteratorVar(result.extents.size() - 1));
   };
   for (size_t d = 0; d < shape.size(); ++d) {
     const bool split = d == 1 && groups > 1 && channels > 1;
@@ -55,7 +55,7 @@ AnchorIndex Renamed(const Graph& graph, const Node& node, const AnchorIndex& inp
     result.index = ReshapeIndex(input.index, graph.value(node.inputs[0]).type.Shape(),
                                 graph.value(node.outputs[0]).type.Shape());
   }
-  const auto range = [&](VarId v) { return Interval{0, input.extents[v] - 1}; };
+  const auto range = [&](VarId v) { return Interval{0, input.extents[v.index()] - 1}; };
   for (IndexExpr& e : result.index) e = Simplify(e, range);
   return result;
 }

@@ -20,7 +20,7 @@ std::vector<int64_t> ShapeOf(const Graph& graph, ValueId value) {
 // Whether reshaping addresses `to` by affine expressions of an index into `from`.
 bool ReshapesAffinely(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   std::vector<IndexExpr> index;
-  for (size_t d = 0; d < from.size(); ++d) index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  for (size_t d = 0; d < from.size(); ++d) index.push_back(IndexExpr::Var(DimensionVar(d)));
   return IsAffine(ReshapeIndex(index, from, to));
 }
 
@@ -118,16 +118,15 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   const Tensor tensor{
       .type = operand.type.type, .shape = operand.type.Shape(), .layout = operand.layout};
   std::vector<IndexExpr> index;
-  for (size_t d = 0; d < tensor.shape.size(); ++d)
-    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  for (size_t d = 0; d < tensor.shape.size(); ++d) index.push_back(IndexExpr::Var(DimensionVar(d)));
   const IndexExpr offset = Simplify(StorageOffset(tensor, index), [&](VarId d) {
-    return Interval{0, tensor.shape[d] - 1};
+    return Interval{0, tensor.shape[d.index()] - 1};
   });
   const size_t rank = tensor.shape.size();
   const size_t summed = node.op == Op::kConv                  ? 1
                         : node.Int("transpose_a") && rank > 1 ? rank - 2
                                                               : rank - 1;
-  return offset.Coefficient(static_cast<VarId>(summed)) == 1;
+  return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
 FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {

@@ -22,12 +22,12 @@ struct Placement {
 };
 
 IntervalOf RangesOf(const std::vector<int64_t>& shape) {
-  return [&shape](VarId d) { return Interval{0, shape[d] - 1}; };
+  return [&shape](VarId d) { return Interval{0, shape[d.index()] - 1}; };
 }
 
 std::vector<IndexExpr> Variables(size_t rank) {
   std::vector<IndexExpr> index;
-  for (size_t d = 0; d < rank; ++d) index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+  for (size_t d = 0; d < rank; ++d) index.push_back(IndexExpr::Var(DimensionVar(d)));
   return index;
 }
 
@@ -177,7 +177,7 @@ class ViewPlacer {
     for (bool grown = true; grown;) {
       grown = false;
       for (size_t d = 0; d < shape.size() && !grown; ++d) {
-        grown = shape[d] > 1 && linear.Coefficient(static_cast<VarId>(d)) == run;
+        grown = shape[d] > 1 && linear.Coefficient(DimensionVar(d)) == run;
         if (grown) run *= shape[d];
       }
     }
@@ -290,7 +290,7 @@ class ViewPlacer {
     if (ElementsOf(graph_, value) == 0) return false;
     const IndexExpr own = OwnOffset(graph_.value(value));
     for (const IndexTerm& term : own.terms())
-      if (term.coefficient == 1 && linear.Coefficient(term.atom.id) != 1) return false;
+      if (term.coefficient == 1 && linear.Coefficient(term.atom.variable()) != 1) return false;
     for (const IndexTerm& term : linear.terms())
       if (term.atom.kind != IndexAtom::Kind::kVariable || term.coefficient < 0) return false;
     return RunBytes(value, linear) >= kCacheLine;

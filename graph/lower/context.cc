@@ -115,7 +115,7 @@ Expr LowerContext::OperandElement(StatementBuilder& builder, const Lazy& operand
   std::vector<int64_t> shape;
   Index own;
   for (const Iterator& iterator : space.iterators) {
-    own.push_back(IndexExpr::Var(static_cast<VarId>(shape.size())));
+    own.push_back(IndexExpr::Var(IteratorVar(shape.size())));
     shape.push_back(iterator.extent);
   }
   const TensorId id = AddWorkspace("operand", ComputeType(operand.type), shape);

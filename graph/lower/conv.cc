@@ -17,11 +17,10 @@ struct ConvShape {
 IterationSpace OutputSpace(const ConvShape& conv, const std::vector<int64_t>& shape,
                            const IterationSpace& spatial) {
   IterationSpace space{.iterators = {{"n", shape[0], IteratorKind::kParallel}},
-                       .index = {IndexExpr::Var(0)},
+                       .index = {IndexExpr::Var(IteratorVar(0))},
                        .shape = shape};
   const auto add = [&](const char* name, int64_t extent) {
-    space.iterators.push_back({name, extent, IteratorKind::kParallel});
-    return IndexExpr::Var(static_cast<VarId>(space.iterators.size() - 1));
+    return IndexExpr::Var(space.iterators.push_back({name, extent, IteratorKind::kParallel}));
   };
   if (conv.groups == 1) {
     space.index.push_back(add("m", conv.out_per_group));
@@ -31,10 +30,11 @@ IterationSpace OutputSpace(const ConvShape& conv, const std::vector<int64_t>& sh
     const IndexExpr group = add("g", conv.groups);
     space.index.push_back(group * conv.out_per_group + add("m", conv.out_per_group));
   }
-  const auto shift = static_cast<VarId>(space.iterators.size());
+  const size_t shift = space.iterators.size();
   for (const Iterator& iterator : spatial.iterators) space.iterators.push_back(iterator);
   for (const IndexExpr& e : spatial.index)
-    space.index.push_back(Substitute(e, [&](VarId v) { return IndexExpr::Var(v + shift); }));
+    space.index.push_back(
+        Substitute(e, [&](VarId v) { return IndexExpr::Var(IteratorVar(shift + v.index())); }));
   return space;
 }
 
@@ -47,7 +47,7 @@ IterationSpace Flattened(const std::vector<int64_t>& spatial) {
   for (const int64_t extent : spatial) {
     const bool outermost = inner == positions;
     inner /= extent;
-    const IndexExpr at = IndexExpr::FloorDiv(IndexExpr::Var(0), inner);
+    const IndexExpr at = IndexExpr::FloorDiv(IndexExpr::Var(IteratorVar(0)), inner);
     space.index.push_back(outermost ? at : IndexExpr::Mod(at, extent));
   }
   return space;
@@ -93,9 +93,9 @@ struct Channels {
 };
 
 Channels ChannelsOf(const ConvShape& conv) {
-  if (conv.groups == 1) return {0, IndexExpr::Var(1)};
-  if (conv.IsDepthwise()) return {IndexExpr::Var(1), 0};
-  return {IndexExpr::Var(1), IndexExpr::Var(2)};
+  if (conv.groups == 1) return {0, IndexExpr::Var(IteratorVar(1))};
+  if (conv.IsDepthwise()) return {IndexExpr::Var(IteratorVar(1)), 0};
+  return {IndexExpr::Var(IteratorVar(1)), IndexExpr::Var(IteratorVar(2))};
 }
 
 // Reduction over a single input channel needs no iterator when there are groups.
@@ -133,10 +133,11 @@ bool IsTiling(const std::vector<WindowAxis>& axes) {
 IterationSpace TilingSpace(const std::vector<WindowAxis>& axes) {
   IterationSpace space;
   for (const WindowAxis& axis : axes) {
-    const auto variable = static_cast<VarId>(space.iterators.size());
-    space.iterators.push_back({axis.input_name, axis.input, IteratorKind::kParallel});
-    space.iterators.push_back({axis.kernel_name, axis.kernel, IteratorKind::kParallel});
-    space.index.push_back(IndexExpr::Var(variable) * axis.stride + IndexExpr::Var(variable + 1));
+    const VarId input =
+        space.iterators.push_back({axis.input_name, axis.input, IteratorKind::kParallel});
+    const VarId kernel =
+        space.iterators.push_back({axis.kernel_name, axis.kernel, IteratorKind::kParallel});
+    space.index.push_back(IndexExpr::Var(input) * axis.stride + IndexExpr::Var(kernel));
     space.shape.push_back(axis.output);
   }
   return space;
@@ -150,14 +151,14 @@ Lazy LowerTilingConvTranspose(LowerContext& context, const Node& node, const Con
   const IterationSpace space = OutputSpace(conv, context.OutputShape(node), TilingSpace(axes));
   builder.AddSpace(space);
   const Channels channels = ChannelsOf(conv);
-  const auto first = static_cast<VarId>(space.iterators.size() - 2 * axes.size());
+  const size_t first = space.iterators.size() - 2 * axes.size();
   const IndexExpr ic = AddInputChannel(builder, conv);
   const IndexExpr channel = channels.group * conv.in_per_group + ic;
-  Index x_index = {IndexExpr::Var(0), channel};
+  Index x_index = {IndexExpr::Var(IteratorVar(0)), channel};
   Index w_index = {channel, channels.output};
   for (size_t d = 0; d < axes.size(); ++d) {
-    x_index.push_back(IndexExpr::Var(first + static_cast<VarId>(2 * d)));
-    w_index.push_back(IndexExpr::Var(first + static_cast<VarId>(2 * d + 1)));
+    x_index.push_back(IndexExpr::Var(IteratorVar(first + 2 * d)));
+    w_index.push_back(IndexExpr::Var(IteratorVar(first + 2 * d + 1)));
   }
   const Expr input = x.At(builder, x_index);
   const Expr weight = w.At(builder, w_index);

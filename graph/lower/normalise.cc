@@ -145,7 +145,7 @@ namespace {
 // Whether the channels of the value lie side by side.
 bool IsChannelsLast(const LowerContext& context, ValueId value) {
   const Layout& layout = context.graph().value(value).layout;
-  return !layout.IsRowMajor() && layout.map.back().Uses(1);
+  return !layout.IsRowMajor() && layout.map.back().Uses(DimensionVar(1));
 }
 
 // The sums over groups of `size` channels and all that follows the channels: [batch, groups].

@@ -152,7 +152,7 @@ Result<Lazy> LowerCumSum(LowerContext& context, const Node& node) {
   const Lazy sums = context.Stored(tensor, context.tensor(tensor).type);
   StatementBuilder builder = context.NewStatement();
   IterationSpace space = BoxOf(x.shape);
-  space.iterators[axis].kind = IteratorKind::kSequential;
+  space.iterators[IteratorVar(axis)].kind = IteratorKind::kSequential;
   if (reverse) space.index[axis] = IndexExpr(extent - 1) - space.index[axis];
   const Index index = builder.AddSpace(space);
   const Expr so_far = before(builder, sums, index);

@@ -11,15 +11,14 @@ IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::s
   IterationSpace space{.iterators = {}, .index = {}, .shape = shape};
   for (size_t d = 0; d < shape.size(); ++d) {
     std::string name = d < names.size() ? names[d] : "i" + std::to_string(d);
-    space.iterators.push_back({std::move(name), shape[d], IteratorKind::kParallel});
-    space.index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    space.index.push_back(IndexExpr::Var(
+        space.iterators.push_back({std::move(name), shape[d], IteratorKind::kParallel})));
   }
   return space;
 }
 
 IndexExpr StatementBuilder::AddIterator(std::string name, int64_t extent, IteratorKind kind) {
-  iterators_.push_back({std::move(name), extent, kind});
-  return IndexExpr::Var(static_cast<VarId>(iterators_.size() - 1));
+  return IndexExpr::Var(iterators_.push_back({std::move(name), extent, kind}));
 }
 
 std::vector<IndexExpr> StatementBuilder::AddSpace(const IterationSpace& space) {
@@ -34,7 +33,7 @@ IntervalOf StatementBuilder::Intervals() const {
 }
 
 Interval StatementBuilder::Bounds(const IndexExpr& expr) const {
-  const IntervalOf loaded = [this](VarId slot) {
+  const LoadedIntervalOf loaded = [this](int slot) {
     return tensors_[reads_[slot].tensor].range.value_or(kUnknownInterval);
   };
   return BoundsOf(expr, Intervals(), loaded);
@@ -46,9 +45,9 @@ bool StatementBuilder::CanFail(const IndexExpr& nonnegative) const {
 
 std::vector<IndexExpr> StatementBuilder::IteratorsOf(const std::vector<IndexExpr>& index) const {
   std::vector<IndexExpr> used;
-  for (size_t v = 0; v < iterators_.size(); ++v) {
-    const auto uses = [&](const IndexExpr& e) { return e.Uses(static_cast<VarId>(v)); };
-    if (std::ranges::any_of(index, uses)) used.push_back(IndexExpr::Var(static_cast<VarId>(v)));
+  for (const VarId v : iterators_.ids()) {
+    const auto uses = [&](const IndexExpr& e) { return e.Uses(v); };
+    if (std::ranges::any_of(index, uses)) used.push_back(IndexExpr::Var(v));
   }
   return used;
 }
@@ -58,7 +57,7 @@ IterationSpace StatementBuilder::SpaceOf(const std::vector<IndexExpr>& index) co
   std::map<VarId, IndexExpr> renamed;
   for (const IndexExpr& iterator : IteratorsOf(index)) {
     const VarId own = *iterator.AsVar();
-    renamed.emplace(own, IndexExpr::Var(static_cast<VarId>(space.iterators.size())));
+    renamed.emplace(own, IndexExpr::Var(space.iterators.next_id()));
     space.iterators.push_back(
         {iterators_[own].name, iterators_[own].extent, IteratorKind::kParallel});
   }

@@ -15,7 +15,7 @@ namespace tunec::lower {
 /// expressions over them (variable v is iterator v). Usually the identity; a flattened
 /// convolution has oh = floor(p / W).
 struct IterationSpace {
-  std::vector<Iterator> iterators;
+  Iterators iterators;
   std::vector<IndexExpr> index;
   std::vector<int64_t> shape;  // of the tensor that `index` addresses
   /// Further conditions on the iterators, each >= 0: the last block of rows may be partial.
@@ -80,7 +80,7 @@ class StatementBuilder {
   void DropUnusedReads(std::vector<Write>& writes, std::vector<Expr>& values);
 
   const Tensors& tensors_;
-  std::vector<Iterator> iterators_;
+  Iterators iterators_;
   std::vector<IndexExpr> domain_;
   std::vector<Read> reads_;
   std::vector<IndexExpr> guards_;  // in force, sorted

@@ -24,10 +24,10 @@ void Rewrite(Statement& statement, const std::function<IndexExpr(const IndexExpr
 
 void RemoveUnitIterators(Statement& statement) {
   std::vector<IndexExpr> replacement;
-  std::vector<Iterator> kept;
+  Iterators kept;
   for (const Iterator& iterator : statement.iterators) {
     const bool unit = iterator.extent == 1;
-    replacement.push_back(unit ? IndexExpr(0) : IndexExpr::Var(static_cast<VarId>(kept.size())));
+    replacement.push_back(unit ? IndexExpr(0) : IndexExpr::Var(kept.next_id()));
     if (!unit) kept.push_back(iterator);
   }
   if (kept.size() == statement.iterators.size()) return;
@@ -74,10 +74,10 @@ void AssignIdentity(Statement& statement) {
     });
   }
   std::vector<IndexExpr> replacement;
-  std::vector<Iterator> kept;
+  Iterators kept;
   for (const Iterator& iterator : statement.iterators) {
     const bool reduced = iterator.kind == IteratorKind::kReduction;
-    replacement.push_back(reduced ? IndexExpr(0) : IndexExpr::Var(static_cast<VarId>(kept.size())));
+    replacement.push_back(reduced ? IndexExpr(0) : IndexExpr::Var(kept.next_id()));
     if (!reduced) kept.push_back(iterator);
   }
   for (Write& write : statement.writes) {
@@ -137,7 +137,7 @@ std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& stateme
     const bool iterators = inner.atom.kind == IndexAtom::Kind::kVariable &&
                            outer.atom.kind == IndexAtom::Kind::kVariable;
     if (iterators && inner.coefficient == 1 && outer.coefficient > 1 &&
-        statement.iterators[inner.atom.id].extent == outer.coefficient) {
+        statement.iterators[inner.atom.variable()].extent == outer.coefficient) {
       return outer.coefficient;
     }
   }

@@ -53,7 +53,7 @@ std::strong_ordering IndexExpr::operator<=>(const IndexExpr& other) const {
 
 IndexExpr IndexExpr::Var(VarId variable) {
   IndexExpr result;
-  result.terms_.push_back({1, {.kind = IndexAtom::Kind::kVariable, .id = variable}});
+  result.terms_.push_back({1, {.kind = IndexAtom::Kind::kVariable, .id = variable.number()}});
   return result;
 }
 
@@ -138,12 +138,12 @@ std::optional<VarId> IndexExpr::AsVar() const {
       terms_[0].atom.kind != IndexAtom::Kind::kVariable) {
     return std::nullopt;
   }
-  return terms_[0].atom.id;
+  return terms_[0].atom.variable();
 }
 
 int64_t IndexExpr::Coefficient(VarId variable) const {
   for (const IndexTerm& term : terms_) {
-    if (term.atom.kind == IndexAtom::Kind::kVariable && term.atom.id == variable) {
+    if (term.atom.kind == IndexAtom::Kind::kVariable && term.atom.variable() == variable) {
       return term.coefficient;
     }
   }
@@ -152,7 +152,7 @@ int64_t IndexExpr::Coefficient(VarId variable) const {
 
 bool IndexExpr::Uses(VarId variable) const {
   return std::ranges::any_of(terms_, [&](const IndexTerm& term) {
-    if (term.atom.kind == IndexAtom::Kind::kVariable) return term.atom.id == variable;
+    if (term.atom.kind == IndexAtom::Kind::kVariable) return term.atom.variable() == variable;
     return term.atom.kind == IndexAtom::Kind::kFloorDiv && term.atom.numerator->Uses(variable);
   });
 }
@@ -169,8 +169,8 @@ void IndexExpr::CollectVars(std::vector<VarId>& into) const {
     if (term.atom.kind == IndexAtom::Kind::kFloorDiv) {
       term.atom.numerator->CollectVars(into);
     } else if (term.atom.kind == IndexAtom::Kind::kVariable &&
-               std::ranges::find(into, term.atom.id) == into.end()) {
-      into.push_back(term.atom.id);
+               std::ranges::find(into, term.atom.variable()) == into.end()) {
+      into.push_back(term.atom.variable());
     }
   }
 }
@@ -180,7 +180,7 @@ namespace {
 IndexExpr FromAtom(IndexAtom atom, int64_t coefficient) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
-      return IndexExpr::Var(atom.id) * coefficient;
+      return IndexExpr::Var(atom.variable()) * coefficient;
     case IndexAtom::Kind::kLoaded:
       return IndexExpr::Loaded(atom.id) * coefficient;
     case IndexAtom::Kind::kFloorDiv:
@@ -189,10 +189,11 @@ IndexExpr FromAtom(IndexAtom atom, int64_t coefficient) {
   return IndexExpr::FloorDiv(*atom.numerator, atom.divisor) * coefficient;
 }
 
-Interval AtomBounds(const IndexAtom& atom, const IntervalOf& variables, const IntervalOf& loaded) {
+Interval AtomBounds(const IndexAtom& atom, const IntervalOf& variables,
+                    const LoadedIntervalOf& loaded) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
-      return variables ? variables(atom.id) : kUnknownInterval;
+      return variables ? variables(atom.variable()) : kUnknownInterval;
     case IndexAtom::Kind::kLoaded:
       return loaded ? loaded(atom.id) : kUnknownInterval;
     case IndexAtom::Kind::kFloorDiv:
@@ -203,7 +204,7 @@ Interval AtomBounds(const IndexAtom& atom, const IntervalOf& variables, const In
 }
 
 Interval TermwiseBounds(const IndexExpr& expr, const IntervalOf& variables,
-                        const IntervalOf& loaded) {
+                        const LoadedIntervalOf& loaded) {
   Interval total{expr.constant(), expr.constant()};
   for (const IndexTerm& term : expr.terms()) {
     total = Sum(total, Scale(AtomBounds(term.atom, variables, loaded), term.coefficient));
@@ -221,7 +222,8 @@ Interval ModuloBounds(Interval numerator, int64_t divisor) {
 
 }  // namespace
 
-Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables, const IntervalOf& loaded) {
+Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
+                  const LoadedIntervalOf& loaded) {
   Interval best = TermwiseBounds(expr, variables, loaded);
   // k*n - k*d*floor(n/d) is k*(n mod d), much tighter than the sum of its terms.
   for (const IndexTerm& term : expr.terms()) {
@@ -316,7 +318,7 @@ IndexExpr ReplaceAtoms(const IndexExpr& expr, const Variable& variable, const Lo
   for (const IndexTerm& term : expr.terms()) {
     switch (term.atom.kind) {
       case IndexAtom::Kind::kVariable:
-        result += variable(term.atom.id) * term.coefficient;
+        result += variable(term.atom.variable()) * term.coefficient;
         break;
       case IndexAtom::Kind::kLoaded:
         result += loaded(term.atom.id) * term.coefficient;
@@ -339,9 +341,9 @@ IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)
 
 IndexExpr Substitute(const IndexExpr& expr, std::span<const IndexExpr> replacements) {
   return Substitute(expr, [&](VarId variable) -> IndexExpr {
-    TUNEC_CHECK(variable >= 0 && static_cast<size_t>(variable) < replacements.size(),
+    TUNEC_CHECK(variable.number() >= 0 && variable.index() < replacements.size(),
                 "variable {} of {}", variable, replacements.size());
-    return replacements[variable];
+    return replacements[variable.index()];
   });
 }
 
@@ -356,7 +358,7 @@ int64_t Evaluate(const IndexExpr& expr, std::span<const int64_t> variables,
   for (const IndexTerm& term : expr.terms()) {
     switch (term.atom.kind) {
       case IndexAtom::Kind::kVariable:
-        total += term.coefficient * variables[term.atom.id];
+        total += term.coefficient * variables[term.atom.variable().index()];
         break;
       case IndexAtom::Kind::kLoaded:
         total += term.coefficient * loaded[term.atom.id];
@@ -375,7 +377,7 @@ namespace {
 std::string PrintAtom(const IndexAtom& atom, const std::function<std::string(VarId)>& name) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
-      return name(atom.id);
+      return name(atom.variable());
     case IndexAtom::Kind::kLoaded:
       return fmt::format("@{}", atom.id);
     case IndexAtom::Kind::kFloorDiv:
@@ -408,9 +410,9 @@ std::string Print(const IndexExpr& expr, const std::function<std::string(VarId)>
 
 std::string Print(const IndexExpr& expr, std::span<const std::string> names) {
   return Print(expr, [&](VarId variable) -> std::string {
-    TUNEC_CHECK(variable >= 0 && static_cast<size_t>(variable) < names.size(), "variable {} of {}",
+    TUNEC_CHECK(variable.number() >= 0 && variable.index() < names.size(), "variable {} of {}",
                 variable, names.size());
-    return names[variable];
+    return names[variable.index()];
   });
 }
 

@@ -3,8 +3,8 @@
 // index expression by a positive constant, or the value of one of the statement's reads
 // (a gather's index). `x mod m` is the sum x - m*floor(x/m). Equality is structural.
 //
-// A variable is a number whose meaning is its context's: iterator v of a statement,
-// logical dimension v of a layout, loop variable v of a loop nest.
+// What a variable is, is its context's to say: an iterator of a statement, a loop of a schedule
+// tree, a variable of a loop nest, a logical dimension of a layout.
 #pragma once
 
 #include <compare>
@@ -16,9 +16,18 @@
 #include <string>
 #include <vector>
 
+#include "support/id.h"
+
 namespace tunec {
 
-using VarId = int32_t;
+struct Variable;
+using VarId = Id<Variable>;
+
+/// The variable that stands for a dimension of a tensor, where expressions are over these.
+constexpr VarId DimensionVar(size_t dimension) { return VarId(dimension); }
+/// The iterator of a statement at a position, where the statement is still to be made or its
+/// iterators stand elsewhere as a list.
+constexpr VarId IteratorVar(size_t position) { return VarId(position); }
 
 class IndexExpr;
 
@@ -26,9 +35,12 @@ class IndexExpr;
 struct IndexAtom {
   enum class Kind : uint8_t { kVariable, kLoaded, kFloorDiv };
   Kind kind = Kind::kVariable;
-  int32_t id = 0;                              // kVariable: the variable; kLoaded: the read's slot
+  int32_t id = 0;  // kVariable: the variable's number; kLoaded: the read's slot
   std::shared_ptr<const IndexExpr> numerator;  // kFloorDiv
   int64_t divisor = 1;                         // kFloorDiv, > 1
+
+  /// Requires: kVariable.
+  VarId variable() const { return VarId(id); }
   std::strong_ordering operator<=>(const IndexAtom& other) const;
   bool operator==(const IndexAtom& other) const { return (*this <=> other) == 0; }
 };
@@ -88,13 +100,15 @@ struct Interval {
 
 /// The interval a variable lies in; kUnknownInterval when nothing is known.
 using IntervalOf = std::function<Interval(VarId)>;
+/// The interval of the value of a read slot.
+using LoadedIntervalOf = std::function<Interval(int)>;
 inline constexpr int64_t kUnbounded = int64_t{1} << 60;
 inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};
 
 /// An interval that holds every value of `expr`; exact for sums of independent variables
 /// and for `x mod m`. Loaded atoms are unknown unless `loaded` says otherwise.
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
-                  const IntervalOf& loaded = {});
+                  const LoadedIntervalOf& loaded = {});
 
 /// `expr` with floor divisions removed that the intervals decide, as floor((32*a + b)/32) = a
 /// for 0 <= b < 32. The value is the same wherever the variables are within their intervals.

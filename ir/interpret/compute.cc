@@ -45,7 +45,7 @@ class StatementRun {
  private:
   Status RunFrom(size_t depth) {
     if (depth == point_.size()) return RunInstance();
-    for (int64_t i = 0; i < statement_.iterators[depth].extent; ++i) {
+    for (int64_t i = 0; i < statement_.iterators[IteratorVar(depth)].extent; ++i) {
       point_[depth] = i;
       TUNEC_RETURN_IF_ERROR(RunFrom(depth + 1));
     }
@@ -79,8 +79,8 @@ class StatementRun {
     }
     std::vector<int64_t> extents;
     bool whole = statement_.domain.empty();
-    for (size_t i = 0; i < statement_.iterators.size(); ++i) {
-      const bool written = std::ranges::find(used, static_cast<VarId>(i)) != used.end();
+    for (const VarId i : statement_.iterators.ids()) {
+      const bool written = std::ranges::find(used, i) != used.end();
       extents.push_back(written ? statement_.iterators[i].extent : 1);
       whole &= written || statement_.iterators[i].extent > 0;
     }

@@ -27,7 +27,7 @@ struct Step {
     kNothing
   };
   Kind kind = Kind::kNothing;
-  VarId variable = 0;
+  VarId variable;
   LoopKind loop = LoopKind::kSerial;  // kLoop
   std::vector<FlatIndex> lower;       // kLoop
   std::vector<FlatIndex> upper;
@@ -98,9 +98,9 @@ class Compiler {
   Result<Step> Compile(const AsyncCopy& copy) {
     Read read = copy.from;
     Write write = copy.to;
-    const auto first = static_cast<VarId>(nest_.variables.size());
-    for (size_t d = 0; d < copy.extent.size(); ++d) {
-      const IndexExpr within = IndexExpr::Var(first + static_cast<VarId>(d));
+    VarId variable = nest_.variables.next_id();
+    for (size_t d = 0; d < copy.extent.size(); ++d, ++variable) {
+      const IndexExpr within = IndexExpr::Var(variable);
       read.index[read.index.size() - copy.extent.size() + d] += within;
       write.index[write.index.size() - copy.extent.size() + d] += within;
     }
@@ -108,7 +108,7 @@ class Compiler {
     const std::vector<Write> writes = {write};
     const std::vector<Expr> values = {Expr::Read(0, nest_.tensors[read.tensor].type)};
     const std::optional<Reducer> no_reducer;
-    Step step{.kind = Step::Kind::kCopy, .variable = first};
+    Step step{.kind = Step::Kind::kCopy, .variable = nest_.variables.next_id()};
     step.extent = copy.extent;
     step.token = copy.token;
     step.assignment = std::make_unique<CompiledAssignment>(
@@ -215,7 +215,7 @@ class Runner {
     int64_t upper = INT64_MAX;
     for (const FlatIndex& bound : step.upper) upper = std::min(upper, bound.At(point_, {}));
     for (int64_t i = lower; i < upper; ++i) {
-      point_[step.variable] = i;
+      point_[step.variable.index()] = i;
       Enter(step.loop, i);
       TUNEC_RETURN_IF_ERROR(Run(step.body));
     }
@@ -247,7 +247,7 @@ class Runner {
     std::vector<int64_t> point = point_;
     point.resize(point_.size() + step.extent.size());
     ForEachIndex(step.extent, [&](std::span<const int64_t> within) {
-      std::ranges::copy(within, point.begin() + step.variable);
+      std::ranges::copy(within, point.begin() + step.variable.number());
       Result<ElementCopy> copy = step.assignment->BeginCopy(point);
       if (!copy) {
         status = std::unexpected(std::move(copy).error());

@@ -38,7 +38,7 @@ TensorId FollowAlias(const Tensors& tensors, TensorId tensor) {
 FlatIndex::FlatIndex(IndexExpr expr) : expr_(std::move(expr)) {
   for (const IndexTerm& term : expr_.terms()) {
     affine_ &= term.atom.kind == IndexAtom::Kind::kVariable;
-    terms_.emplace_back(term.coefficient, term.atom.id);
+    terms_.emplace_back(term.coefficient, term.atom.variable());
   }
 }
 

@@ -51,7 +51,8 @@ class FlatIndex {
   int64_t At(std::span<const int64_t> variables, std::span<const int64_t> loaded) const {
     if (!affine_) return Evaluate(expr_, variables, loaded);
     int64_t value = expr_.constant();
-    for (const auto& [coefficient, variable] : terms_) value += coefficient * variables[variable];
+    for (const auto& [coefficient, variable] : terms_)
+      value += coefficient * variables[variable.index()];
     return value;
   }
 

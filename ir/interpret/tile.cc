@@ -24,7 +24,7 @@ CompiledTile::CompiledTile(const Storage& storage, const TileParts& parts, RaceD
 
 void CompiledTile::Set(std::span<int64_t> point, TileAxis axis, int64_t value) const {
   const Loop* loop = parts_.loops[static_cast<int>(axis)];
-  if (loop != nullptr) point[loop->var] = value;
+  if (loop != nullptr) point[loop->var.index()] = value;
 }
 
 Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t> point) const {

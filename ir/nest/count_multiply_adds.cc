@@ -90,7 +90,7 @@ class Counter {
     for (int64_t n = 0; n < visited; ++n) {
       ++steps_;
       // Evenly over the range, its last iteration included: there the ragged tile is.
-      point_[loop.var] = visited == 1 ? lower : lower + n * (extent - 1) / (visited - 1);
+      point_[loop.var.index()] = visited == 1 ? lower : lower + n * (extent - 1) / (visited - 1);
       count += InBody(loop.body, in_vector || loop.kind == LoopKind::kVector);
     }
     weight_ = outer_weight;

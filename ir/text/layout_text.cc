@@ -13,8 +13,8 @@
 namespace tunec {
 std::string LogicalName(VarId dimension) {
   constexpr std::string_view kNames = "ijklmn";
-  const bool short_name = dimension >= 0 && static_cast<size_t>(dimension) < kNames.size();
-  return short_name ? std::string(1, kNames[dimension]) : fmt::format("d{}", dimension);
+  const bool short_name = dimension.number() >= 0 && dimension.index() < kNames.size();
+  return short_name ? std::string(1, kNames[dimension.index()]) : fmt::format("d{}", dimension);
 }
 
 std::string PrintLayout(const Layout& layout, size_t rank) {
@@ -24,7 +24,7 @@ std::string PrintLayout(const Layout& layout, size_t rank) {
   std::string variables;
   for (size_t d = 0; d < rank; ++d) {
     if (d > 0) variables += ", ";
-    variables += LogicalName(static_cast<VarId>(d));
+    variables += LogicalName(DimensionVar(d));
   }
   std::vector<std::string> map;
   for (const IndexExpr& index : layout.map) map.push_back(PrintIndex(index, names));
@@ -63,7 +63,7 @@ Result<Layout> ParseLayout(Lexer& lexer) {
   ExprParser exprs(lexer, no_tensors, [&](const std::string& name) -> std::optional<VarId> {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) return std::nullopt;
-    return static_cast<VarId>(found - names.begin());
+    return DimensionVar(static_cast<size_t>(found - names.begin()));
   });
   TUNEC_RETURN_IF_ERROR(lexer.Expect("["));
   do {

@@ -6,8 +6,8 @@
 namespace tunec {
 namespace {
 
-Result<std::vector<Iterator>> ParseIterators(Lexer& lexer) {
-  std::vector<Iterator> iterators;
+Result<Iterators> ParseIterators(Lexer& lexer) {
+  Iterators iterators;
   TUNEC_RETURN_IF_ERROR(lexer.Expect("["));
   if (lexer.TryTake("]")) return iterators;
   do {
@@ -35,7 +35,7 @@ Result<Statement> ParseStatement(Lexer& lexer, const Tensors& tensors) {
   const ExprParser::Variables variables = [&](const std::string& name) -> std::optional<VarId> {
     const auto found = std::ranges::find(statement.iterators, name, &Iterator::name);
     if (found == statement.iterators.end()) return std::nullopt;
-    return static_cast<VarId>(found - statement.iterators.begin());
+    return statement.iterators.id_of(found);
   };
   if (lexer.TryTake("where")) {
     ExprParser conditions(lexer, tensors, variables);

@@ -100,10 +100,9 @@ class Parser {
   VarId Declare(const std::string& name) {
     const auto found = std::ranges::find(nest_.variables, name);
     if (found != nest_.variables.end()) {
-      return static_cast<VarId>(found - nest_.variables.begin());
+      return nest_.variables.id_of(found);
     }
-    nest_.variables.push_back(name);
-    return static_cast<VarId>(nest_.variables.size()) - 1;
+    return nest_.variables.push_back(name);
   }
 
   Result<NestNode> ParseLoop() {

@@ -15,15 +15,15 @@ std::string PrintIterator(const Iterator& it) {
 
 std::string PrintStatement(const Statement& statement, const Tensors& tensors) {
   const auto variable = [&](VarId v) {
-    const bool known = v >= 0 && static_cast<size_t>(v) < statement.iterators.size();
+    const bool known = statement.iterators.contains(v);
     return known ? PrintName(statement.iterators[v].name) : fmt::format("\"?{}\"", v);
   };
   const TextNames names{.variable = variable, .read = {}, .loaded = [](int slot) {
                           return fmt::format("@{}", slot);
                         }};
   std::string text = "  " + PrintName(statement.name) + "[";
-  for (size_t d = 0; d < statement.iterators.size(); ++d) {
-    if (d > 0) text += ", ";
+  for (const VarId d : statement.iterators.ids()) {
+    if (d.index() > 0) text += ", ";
     text += PrintIterator(statement.iterators[d]);
   }
   text += "]";

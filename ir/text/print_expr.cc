@@ -13,7 +13,7 @@ namespace {
 IndexExpr ExprOf(const IndexAtom& atom) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
-      return IndexExpr::Var(atom.id);
+      return IndexExpr::Var(atom.variable());
     case IndexAtom::Kind::kLoaded:
       return IndexExpr::Loaded(atom.id);
     case IndexAtom::Kind::kFloorDiv:
@@ -92,7 +92,7 @@ std::string Parenthesized(const IndexExpr& expr, const TextNames& names) {
 std::string PrintAtom(const IndexAtom& atom, const TextNames& names) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
-      return names.variable(atom.id);
+      return names.variable(atom.variable());
     case IndexAtom::Kind::kLoaded:
       return names.loaded(atom.id);
     case IndexAtom::Kind::kFloorDiv:

@@ -13,7 +13,7 @@ class Printer {
  public:
   explicit Printer(const LoopNest& nest) : nest_(nest) {
     variable_ = [this](VarId v) {
-      const bool known = v >= 0 && static_cast<size_t>(v) < nest_.variables.size();
+      const bool known = nest_.variables.contains(v);
       return known ? PrintName(nest_.variables[v]) : fmt::format("\"?{}\"", v);
     };
     const auto slot = [](int s) { return fmt::format("@{}", s); };

@@ -43,7 +43,7 @@ Status VerifyIterators(const Statement& statement) {
 Status VerifyStatement(const Statement& statement, const Tensors& tensors) {
   TUNEC_RETURN_IF_ERROR(VerifyIterators(statement));
   VerifyContext context{.tensors = tensors, .in_scope = {}, .intervals = {}, .exact = {}};
-  context.in_scope = [&](VarId v) { return v >= 0 && v < std::ssize(statement.iterators); };
+  context.in_scope = [&](VarId v) { return statement.iterators.contains(v); };
   context.intervals = statement.Intervals();
   context.exact = [](VarId) { return true; };
   context.whole_box = statement.domain.empty();

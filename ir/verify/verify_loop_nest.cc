@@ -102,8 +102,7 @@ class Verifier {
   }
 
   std::string NameOf(VarId v) const {
-    const bool known = v >= 0 && v < std::ssize(nest_.variables);
-    return known ? nest_.variables[v] : fmt::format("number {}", v);
+    return nest_.variables.contains(v) ? nest_.variables[v] : fmt::format("number {}", v);
   }
 
   Status CheckBounds(const Loop& loop) {
@@ -205,7 +204,7 @@ class Verifier {
 
   Status Check(const Loop& loop, bool top) {
     const std::string where = "loop " + NameOf(loop.var);
-    if (loop.var < 0 || loop.var >= std::ssize(nest_.variables)) {
+    if (!nest_.variables.contains(loop.var)) {
       return Wrong("{}: there are {} variables", where, nest_.variables.size());
     }
     if (bindings_.contains(loop.var)) {

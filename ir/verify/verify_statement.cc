@@ -28,13 +28,15 @@ Status VerifyLayout(const Tensor& tensor) {
     const IndexExpr& index = layout.map[d];
     std::vector<VarId> variables;
     index.CollectVars(variables);
-    const auto foreign = [&](VarId v) { return v < 0 || v >= std::ssize(tensor.shape); };
+    const auto foreign = [&](VarId v) {
+      return v.number() < 0 || v.index() >= tensor.shape.size();
+    };
     if (index.UsesLoaded() || std::ranges::any_of(variables, foreign)) {
       return Wrong("tensor {}: layout index {} uses more than the {} logical dimensions",
                    tensor.name, d, tensor.shape.size());
     }
     const Interval bounds = BoundsOf(index, [&](VarId v) {
-      return Interval{0, tensor.shape[v] - 1};
+      return Interval{0, tensor.shape[v.index()] - 1};
     });
     const bool outside = bounds.hi < 0 || bounds.lo >= layout.shape[d];
     if (outside && ElementCount(tensor.shape) > 0) {
@@ -82,7 +84,8 @@ Status VerifyTensor(const Tensor& tensor) {
 // Whether all terms are variables whose whole interval is executed.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
   return context.whole_box && std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
-           return term.atom.kind == IndexAtom::Kind::kVariable && context.exact(term.atom.id);
+           return term.atom.kind == IndexAtom::Kind::kVariable &&
+                  context.exact(term.atom.variable());
          });
 }
 
@@ -245,7 +248,7 @@ Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t 
     if (atom.kind == IndexAtom::Kind::kFloorDiv) {
       TUNEC_RETURN_IF_ERROR(VerifyIndex(*atom.numerator, context, slots));
     } else if (atom.kind == IndexAtom::Kind::kVariable) {
-      if (!context.in_scope(atom.id)) return Wrong("variable {} is not in scope", atom.id);
+      if (!context.in_scope(atom.variable())) return Wrong("variable {} is not in scope", atom.id);
     } else if (atom.id < 0 || static_cast<size_t>(atom.id) >= slots) {
       return Wrong("index uses read @{}, expected one of the {} before it", atom.id, slots);
     }

@@ -29,15 +29,14 @@ LoopNest StorageOfTasks(LoopNest nest) {
   });
 }
 
-VarId NewVariable(std::vector<std::string>& variables, size_t dimension) {
+VarId NewVariable(IdVector<VarId, std::string>& variables, size_t dimension) {
   std::string name = fmt::format("copied_{}", dimension);
   while (std::ranges::find(variables, name) != variables.end()) name += "_";
-  variables.push_back(std::move(name));
-  return static_cast<VarId>(variables.size() - 1);
+  return variables.push_back(std::move(name));
 }
 
 // A store, in loops over the box.
-Body Copy(const AsyncCopy& copy, DataType type, std::vector<std::string>& all_variables) {
+Body Copy(const AsyncCopy& copy, DataType type, IdVector<VarId, std::string>& all_variables) {
   Store store{.statement = "async_copy", .reads = {copy.from}, .writes = {copy.to}};
   store.values = {Expr::Read(0, type)};
   std::vector<VarId> variables;
@@ -59,7 +58,7 @@ Body Copy(const AsyncCopy& copy, DataType type, std::vector<std::string>& all_va
 }
 
 LoopNest OneThread(LoopNest nest) {
-  std::vector<std::string> variables = nest.variables;
+  IdVector<VarId, std::string> variables = nest.variables;
   const Tensors& tensors = nest.tensors;
   LoopNest result =
       Rewrite(nest, Overloaded{

@@ -232,8 +232,8 @@ class Analyzer {
 
   const LoopNest& nest_;
   const Machine& machine_;
-  std::vector<Interval> intervals_;
-  std::vector<bool> constant_;
+  IdVector<VarId, Interval> intervals_;
+  IdVector<VarId, bool> constant_;
   const Loop* vector_ = nullptr;
   NestAnalysis result_;
 };

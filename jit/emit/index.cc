@@ -109,7 +109,7 @@ LinearIndex IndexEmitter::Evaluate(const IndexExpr& expr) {
   for (const IndexTerm& term : expr.terms()) {
     switch (term.atom.kind) {
       case IndexAtom::Kind::kVariable:
-        sum = Sum(sum, ValueOf(term.atom.id), term.coefficient);
+        sum = Sum(sum, ValueOf(term.atom.variable()), term.coefficient);
         break;
       case IndexAtom::Kind::kLoaded:
         sum = Sum(sum, LoadedValue(term.atom.id), term.coefficient);
@@ -145,7 +145,7 @@ Interval IndexEmitter::Bounds(const IndexExpr& expr, const LinearIndex& value) c
   if (a.lo == a.hi) return a;
   const Interval b = BoundsOf(
       expr, [&](VarId v) { return IntervalOfVar(v); },
-      [&](VarId slot) {
+      [&](int slot) {
         return slot < static_cast<int>(loaded_.size()) ? loaded_[slot].second : kUnknownInterval;
       });
   return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};

@@ -28,8 +28,8 @@ struct TensorStorage {
 
 /// The chunk of a vector loop that is being emitted.
 struct LaneContext {
-  int width = 1;  // 1: no vector loop
-  VarId var = -1;
+  int width = 1;             // 1: no vector loop
+  VarId var{-1};             // none
   IrValue mask = nullptr;    // lanes to run; null: all
   int active = 0;            // when the first `active` lanes are those, else 0
   bool conditional = false;  // the mask may be empty though the loop runs
@@ -38,7 +38,7 @@ struct LaneContext {
 
 /// An unrolled loop whose copies are being emitted and all run.
 struct UnrolledLoop {
-  VarId var = -1;
+  VarId var{-1};    // none
   int64_t at = 0;   // the copy
   int64_t end = 0;  // after the last
   int depth = 0;    // of the scope that the copies are in

@@ -21,8 +21,8 @@ std::string TextOf(char* raw) {
 std::string DomainWithNames(isl_ctx* ctx, StatementId id, const Statement& statement) {
   isl_set* set = isl_set_coalesce(isl_set_read_from_str(ctx, DomainText(id, statement).c_str()));
   set = isl_set_set_tuple_name(set, statement.name.c_str());
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    set = isl_set_set_dim_name(set, isl_dim_set, static_cast<unsigned>(i),
+  for (const VarId i : statement.iterators.ids()) {
+    set = isl_set_set_dim_name(set, isl_dim_set, static_cast<unsigned>(i.index()),
                                statement.iterators[i].name.c_str());
   }
   const isl::Set named(set);
@@ -34,8 +34,8 @@ std::string DependenceWithNames(const Dependence& dependence, const Statement& f
   isl_map* map = dependence.instances.copy();
   const auto name = [&](isl_dim_type side, const Statement& statement) {
     map = isl_map_set_tuple_name(map, side, statement.name.c_str());
-    for (size_t i = 0; i < statement.iterators.size(); ++i) {
-      map = isl_map_set_dim_name(map, side, static_cast<unsigned>(i),
+    for (const VarId i : statement.iterators.ids()) {
+      map = isl_map_set_dim_name(map, side, static_cast<unsigned>(i.index()),
                                  statement.iterators[i].name.c_str());
     }
   };

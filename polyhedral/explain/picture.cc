@@ -106,7 +106,7 @@ class Photographer {
     InstanceBox box{.statement = view.statement};
     for (const int64_t value : view.at) box.ranges.push_back({value, value});
     for (size_t a = 0; a < view.axes.size(); ++a) {
-      Interval& range = box.ranges[view.axes[a]];
+      Interval& range = box.ranges[view.axes[a].index()];
       const int64_t extent = StatementOf(panel).iterators[view.axes[a]].extent;
       range = whole ? Interval{0, extent - 1}
                     : Interval{range.lo, std::min(range.lo + view.sizes[a], extent) - 1};
@@ -143,19 +143,19 @@ Status Photographer::FindPoints(Panel& panel) const {
       return condition.UsesLoaded() || Evaluate(condition, instance) >= 0;
     });
     if (!inside) return;
-    panel.shown.points.push_back(
-        {.row = axes.size() > 1 ? instance[axes[0]] : 0, .column = instance[axes.back()]});
+    panel.shown.points.push_back({.row = axes.size() > 1 ? instance[axes[0].index()] : 0,
+                                  .column = instance[axes.back().index()]});
     panel.times.push_back(panel.line.At(instance));
     panel.point_of.emplace(instance, panel.instances.size());
     panel.instances.push_back(std::move(instance));
   };
   Key instance = panel.shown.view.at;
-  const Interval columns = box.ranges[axes.back()];
-  const Interval rows = axes.size() > 1 ? box.ranges[axes[0]] : Interval{0, 0};
+  const Interval columns = box.ranges[axes.back().index()];
+  const Interval rows = axes.size() > 1 ? box.ranges[axes[0].index()] : Interval{0, 0};
   for (int64_t row = rows.lo; row <= rows.hi; ++row) {
-    if (axes.size() > 1) instance[axes[0]] = row;
+    if (axes.size() > 1) instance[axes[0].index()] = row;
     for (int64_t column = columns.lo; column <= columns.hi; ++column) {
-      instance[axes.back()] = column;
+      instance[axes.back().index()] = column;
       add(instance);
     }
   }
@@ -170,7 +170,7 @@ bool Photographer::IsCoarse(const Panel& panel, size_t entry) const {
     bool changes = false, stays = false;
     for (size_t p = 0; p < panel.instances.size(); ++p) {
       Key neighbour = panel.instances[p];
-      ++neighbour[axis];
+      ++neighbour[axis.index()];
       const auto found = panel.point_of.find(neighbour);
       if (found == panel.point_of.end()) continue;
       const bool same = panel.times[p][entry] == panel.times[found->second][entry];

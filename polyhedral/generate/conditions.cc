@@ -18,9 +18,9 @@ std::vector<IndexExpr> ConditionsOf(const ScheduleTree& tree, StatementId s,
   const Statement& statement = tree.statements[s];
   const std::vector<IndexExpr>& inverse = tree.inverse[s];
   std::vector<IndexExpr> conditions;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    conditions.push_back(inverse[i]);
-    conditions.push_back(IndexExpr(statement.iterators[i].extent - 1) - inverse[i]);
+  for (const VarId i : statement.iterators.ids()) {
+    conditions.push_back(inverse[i.index()]);
+    conditions.push_back(IndexExpr(statement.iterators[i].extent - 1) - inverse[i.index()]);
   }
   for (const IndexExpr& condition : statement.domain) {
     conditions.push_back(Substitute(condition, inverse));
@@ -37,7 +37,7 @@ std::vector<IndexExpr> ConditionsOf(const ScheduleTree& tree, StatementId s,
 
 IndexExpr Alone(const IndexTerm& term) {
   if (term.atom.kind == IndexAtom::Kind::kVariable) {
-    return IndexExpr::Var(term.atom.id) * term.coefficient;
+    return IndexExpr::Var(term.atom.variable()) * term.coefficient;
   }
   TUNEC_CHECK(term.atom.kind == IndexAtom::Kind::kFloorDiv, "a loop is bounded by a loaded value");
   return IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor) * term.coefficient;

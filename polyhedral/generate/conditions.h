@@ -94,8 +94,8 @@ class Conditions {
   IndexExpr AtWorst(const IndexExpr& condition) const;
 
   const ScheduleTree* tree_;
-  std::vector<Interval> ranges_;                  // per loop
-  std::vector<std::optional<IndexExpr>> values_;  // per loop
+  IdVector<VarId, Interval> ranges_;                  // per loop
+  IdVector<VarId, std::optional<IndexExpr>> values_;  // per loop
   IdVector<StatementId, std::vector<IndexExpr>> conditions_;
   IdVector<StatementId, bool> dead_;  // no instance here
 };

@@ -34,8 +34,7 @@ VarId Generator::NewVariable(const std::string& loop_name) {
   const std::string base = Identifier(loop_name);
   std::string name = base;
   while (!variable_names_.insert(name).second) name = fmt::format("{}__{}", base, ++copies_[base]);
-  variables_.push_back(std::move(name));
-  return static_cast<VarId>(variables_.size() - 1);
+  return variables_.push_back(std::move(name));
 }
 
 // Parallel loops stay an unbroken chain, and so do those over threads: what concerns them only is

@@ -43,7 +43,7 @@ class Generator {
   bool IsInChain(const TreeNode& node, bool among_threads) const;
   Body OnePart(Body parts);
 
-  std::vector<std::string> variables_;
+  IdVector<VarId, std::string> variables_;
   std::set<std::string> variable_names_;
   std::map<std::string, int> copies_;  // made of a name
 };

@@ -67,9 +67,10 @@ Status CheckStatement(const ScheduleTree& tree, StatementId id, isl_ctx* ctx) {
                 fmt::format("loop {} has only {} iterations", tree.loops[loop].name, extent)},
                ctx));
   }
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const IndexExpr back = Substitute(tree.inverse[id][i], [&](VarId v) { return forward.at(v); });
-    const IndexExpr off = back - IndexExpr::Var(static_cast<VarId>(i));
+  for (const VarId i : statement.iterators.ids()) {
+    const IndexExpr back =
+        Substitute(tree.inverse[id][i.index()], [&](VarId v) { return forward.at(v); });
+    const IndexExpr off = back - IndexExpr::Var(i);
     if (Simplify(off, statement.Intervals()) == IndexExpr(0)) continue;
     TUNEC_RETURN_IF_ERROR(
         Expect(tree, id,

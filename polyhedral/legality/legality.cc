@@ -105,9 +105,9 @@ isl::Set OrderCheck::EqualBefore(isl::Set differences, size_t depth) const {
 std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& point,
                                 unsigned first) {
   std::vector<int64_t> values;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     isl_val* value =
-        isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(first + i));
+        isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(first + i.index()));
     values.push_back(isl_val_get_num_si(value));
     isl_val_free(value);
   }
@@ -117,8 +117,9 @@ std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& po
 // `acc(i=0, k=1)`
 std::string InstanceText(const Statement& statement, const std::vector<int64_t>& instance) {
   std::string text;
-  for (size_t i = 0; i < instance.size(); ++i) {
-    text += fmt::format("{}{}={}", i > 0 ? ", " : "", statement.iterators[i].name, instance[i]);
+  for (const VarId i : statement.iterators.ids()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", statement.iterators[i].name,
+                        instance[i.index()]);
   }
   return fmt::format("{}({})", statement.name, text);
 }
@@ -132,8 +133,10 @@ std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, distance);
   };
   if (dependence.from == dependence.to) {
-    const std::vector<Iterator>& iterators = tree.statements[dependence.from].iterators;
-    for (size_t i = 0; i < from.size(); ++i) add(iterators[i].name, to[i] - from[i]);
+    const Iterators& iterators = tree.statements[dependence.from].iterators;
+    for (const VarId i : iterators.ids()) {
+      add(iterators[i].name, to[i.index()] - from[i.index()]);
+    }
   } else {
     for (const VarId loop : LoopsAround(tree.root, dependence.from)) {
       const auto other = tree.forward[dependence.to].find(loop);

@@ -20,7 +20,7 @@ class Meeting {
  public:
   Meeting(const Statement& x_statement, const Access& x, const Statement& y_statement,
           const Access& y)
-      : x_(x_statement), y_(y_statement), shift_(static_cast<VarId>(x_.iterators.size())) {
+      : x_(x_statement), y_(y_statement) {
     for (size_t d = 0; d < x.index.size(); ++d) Relate(x.index[d], Shift(y.index[d]));
   }
 
@@ -32,17 +32,23 @@ class Meeting {
 
   /// Whether the instances are one and the same, of one statement.
   bool IsSameInstance() const {
-    for (VarId v = 0; v < shift_; ++v) {
+    for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;
       const auto found = value_.find(v);
-      if (found == value_.end() || found->second != IndexExpr::Var(shift_ + v)) return false;
+      if (found == value_.end() || found->second != IndexExpr::Var(OfY(v))) return false;
     }
     return true;
   }
 
  private:
+  // Of both statements, the iterators of y come behind those of x.
+  VarId OfY(VarId iterator) const { return IteratorVar(x_.iterators.size() + iterator.index()); }
+  const Iterator& IteratorAt(VarId v) const {
+    if (x_.iterators.contains(v)) return x_.iterators[v];
+    return y_.iterators[IteratorVar(v.index() - x_.iterators.size())];
+  }
   IndexExpr Shift(const IndexExpr& index) const {
-    return Substitute(index, [&](VarId v) { return IndexExpr::Var(v + shift_); });
+    return Substitute(index, [&](VarId v) { return IndexExpr::Var(OfY(v)); });
   }
   IndexExpr Replace(const IndexExpr& index) const {
     return Substitute(index, [&](VarId v) {
@@ -68,15 +74,11 @@ class Meeting {
     });
   }
   IntervalOf Intervals() const {
-    return [this](VarId v) {
-      const Iterator& it = v < shift_ ? x_.iterators[v] : y_.iterators[v - shift_];
-      return Interval{0, it.extent - 1};
-    };
+    return [this](VarId v) { return Interval{0, IteratorAt(v).extent - 1}; };
   }
 
   const Statement& x_;
   const Statement& y_;
-  VarId shift_;
   std::map<VarId, IndexExpr> value_;
 };
 
@@ -157,13 +159,13 @@ bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
     return !std::holds_alternative<RunsForward>(question.asks) && Concerns(question, input_, ends);
   });
   if (more_is_asked) return false;
-  VarId next = 0;
+  VarId next;
   for (const IndexExpr& entry : times_[ends.from]) {
     if (entry.IsConstant()) continue;
     if (entry.AsVar() != next) return false;
     ++next;
   }
-  return static_cast<size_t>(next) == input_.statements[ends.from].iterators.size();
+  return next == input_.statements[ends.from].iterators.next_id();
 }
 
 bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y) const {

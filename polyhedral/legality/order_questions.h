@@ -37,12 +37,12 @@ struct RunsForward {};
 /// A pipelined loop begins the second instance ahead: the next difference is at least the number of
 /// its stages.
 struct IsCopiedAhead {
-  VarId loop = 0;
+  VarId loop;
 };
 
 /// The iterations of a loop run together: the next difference is 0.
 struct IsNotCarried {
-  VarId loop = 0;
+  VarId loop;
 };
 
 struct OrderQuestion {

@@ -52,7 +52,7 @@ class Planner {
     const std::optional<VarId> own = NewIteratorOf(row.value);
     if (!own) return;
     std::vector<int64_t> value(statement_.iterators.size(), 0);
-    value[*own] = 1;
+    value[own->index()] = 1;
     BandLoop loop = PlainLoop(*own);
     loop.coincident = row.coincident;
     const size_t position = plan_.loops.size();
@@ -72,7 +72,7 @@ class Planner {
       const size_t band = bands_.empty() ? 0 : bands_.back() + 1;
       std::vector<int64_t> value(statement_.iterators.size(), 0);
       value[i] = 1;
-      Append(PlainLoop(static_cast<VarId>(i)), std::move(value), {.band = band});
+      Append(PlainLoop(IteratorVar(i)), std::move(value), {.band = band});
     }
     ChooseBand();
     return std::move(plan_);
@@ -86,7 +86,7 @@ class Planner {
   }
 
   void Append(BandLoop loop, std::vector<int64_t> value, const Row& row) {
-    seen_[loop.iterator] = true;
+    seen_[loop.iterator.index()] = true;
     plan_.loops.push_back(std::move(loop));
     values_.push_back(std::move(value));
     bands_.push_back(row.band);
@@ -96,7 +96,7 @@ class Planner {
   // The last iterator of the row with coefficient 1 that has no loop yet.
   std::optional<VarId> NewIteratorOf(const AffineRow& row) const {
     for (size_t i = seen_.size(); i-- > 0;) {
-      if (!seen_[i] && row.coefficients[i] == 1) return static_cast<VarId>(i);
+      if (!seen_[i] && row.coefficients[i] == 1) return IteratorVar(i);
     }
     return std::nullopt;
   }
@@ -105,10 +105,10 @@ class Planner {
   // negative or the row has another iterator without a loop.
   std::optional<std::vector<int64_t>> Slant(const AffineRow& row, VarId own) const {
     std::vector<int64_t> rest = row.coefficients;
-    rest[own] -= 1;
+    rest[own.index()] -= 1;
     std::vector<int64_t> factors(plan_.loops.size(), 0);
     for (size_t i = plan_.loops.size(); i-- > 0;) {
-      factors[i] = rest[plan_.loops[i].iterator];
+      factors[i] = rest[plan_.loops[i].iterator.index()];
       if (factors[i] < 0) return std::nullopt;
       for (size_t k = 0; k < rest.size(); ++k) rest[k] -= factors[i] * values_[i][k];
     }

@@ -17,7 +17,7 @@ namespace tunec {
 struct BandLoop {
   std::string name;
   int64_t extent = 0;
-  VarId iterator = 0;  // that of the statement which it brings in; it may add multiples of others
+  VarId iterator;  // that of the statement which it brings in; it may add multiples of others
   bool coincident = false;
 };
 

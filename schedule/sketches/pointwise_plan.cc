@@ -173,8 +173,7 @@ std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Sta
   const Write& write = statement.writes[0];
   PointwisePlan plan{.statement = statement.name};
   std::vector<std::pair<int64_t, VarId>> by_stride;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const auto iterator = static_cast<VarId>(i);
+  for (const VarId iterator : statement.iterators.ids()) {
     const auto stride = StorageStride(compute, statement, write.tensor, write.index, iterator);
     // A divided iterator or one that the output does not know goes outermost.
     by_stride.emplace_back(stride && *stride != 0 ? std::abs(*stride) : int64_t{1} << 50, iterator);

@@ -44,11 +44,10 @@ std::optional<ReduceAllPlan> MakePlan(const Compute& compute, const Statement& r
   }
   if (!along) return std::nullopt;
   VarId shared = *along;
-  for (size_t i = 0; i < reduction.iterators.size(); ++i) {
-    const auto other = static_cast<VarId>(i);
-    const bool longer =
-        shared == *along || reduction.iterators[i].extent > reduction.iterators[shared].extent;
-    if (other != *along && reduction.iterators[i].extent > 1 && longer) shared = other;
+  for (const VarId other : reduction.iterators.ids()) {
+    const int64_t extent = reduction.iterators[other].extent;
+    const bool longer = shared == *along || extent > reduction.iterators[shared].extent;
+    if (other != *along && extent > 1 && longer) shared = other;
   }
   return ReduceAllPlan{.statement = reduction.name,
                        .shared = reduction.iterators[shared].name,

@@ -164,8 +164,11 @@ Compute WithSplits(const RowPlan& plan) {
 // their names: an element's loop may be called as that of a statement before it.
 void NameRowLoops(RowPlan& plan) {
   const Statements statements = ExpandReductions(WithSplits(plan));
-  IdVector<StatementId, std::vector<std::string>> names;  // of the loops, by iterator
-  for (const Statement& statement : statements) names.push_back(statement.IteratorNames());
+  IdVector<StatementId, IdVector<VarId, std::string>> names;  // of the loops
+  for (const Statement& statement : statements) {
+    IdVector<VarId, std::string>& own = names[names.push_back({})];
+    for (const Iterator& iterator : statement.iterators) own.push_back(iterator.name);
+  }
   const auto find = [&](const std::string& name) -> std::optional<StatementId> {
     const auto found = std::ranges::find(statements, name, &Statement::name);
     if (found == statements.end()) return std::nullopt;

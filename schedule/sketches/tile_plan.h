@@ -31,7 +31,7 @@ struct TilePlan {
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: phases of their own
   std::vector<std::string> followers;  // statements after the reduction
-  VarId column = 0;
+  VarId column;
   std::optional<VarId> row;
   std::vector<VarId> shared;      // outputs that both operands know: batches, groups
   std::vector<VarId> outer_rows;  // further outputs of the broadcast operand

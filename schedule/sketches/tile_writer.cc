@@ -178,7 +178,7 @@ class TileWriter {
       last += ".1";
     }
     Add(VectorizeStep{last});
-    for (size_t i = 0; i + 1 < statement.iterators.size(); ++i) {
+    for (VarId i = IteratorVar(0); statement.iterators.contains(i.next()); ++i) {
       Add(ParallelizeStep{loop(statement.iterators[i])});
       if (statement.iterators[i].extent > 1) break;
     }

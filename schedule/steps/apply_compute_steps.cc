@@ -30,7 +30,7 @@ Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
       return Fail(ErrorCode::kInvalidArgument, "pack {}: it has no dimension {}", tensor.name,
                   axis.dimension);
     }
-    const IndexExpr index = IndexExpr::Var(axis.dimension);
+    const IndexExpr index = IndexExpr::Var(DimensionVar(static_cast<size_t>(axis.dimension)));
     const int64_t extent = tensor.shape[axis.dimension];
     const bool whole = axis.part == PackStep::Part::kWhole;
     if (whole || axis.part == PackStep::Part::kQuotient) {
@@ -89,8 +89,8 @@ std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape,
                                            Statement& statement) {
   std::vector<IndexExpr> index;
   for (size_t d = 0; d < shape.size(); ++d) {
-    statement.iterators.push_back({DimensionName(d), shape[d], IteratorKind::kParallel});
-    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    index.push_back(IndexExpr::Var(
+        statement.iterators.push_back({DimensionName(d), shape[d], IteratorKind::kParallel})));
   }
   return index;
 }
@@ -153,7 +153,7 @@ namespace {
 // What S and S.part of a split reduction have in common.
 struct ReductionSplit {
   StatementId statement;
-  VarId iterator = 0;
+  VarId iterator;
   int64_t outer_extent = 0;
 };
 
@@ -192,18 +192,17 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
                 "reduce_split {}: its write index is more than different iterators",
                 step.statement);
   }
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     if (statement.iterators[i].name != step.iterator) continue;
     for (const IndexExpr& index : statement.writes[0].index) {
-      if (index.Uses(static_cast<VarId>(i))) {
+      if (index.Uses(i)) {
         return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: {} is not reduced over",
                     step.statement, step.iterator);
       }
     }
     if (step.factor < 1 || step.factor > kLargestFactor) break;
     TUNEC_RETURN_IF_ERROR(CheckNewNames(compute, statement, step));
-    return ReductionSplit{*id, static_cast<VarId>(i),
-                          CeilDivide(statement.iterators[i].extent, step.factor)};
+    return ReductionSplit{*id, i, CeilDivide(statement.iterators[i].extent, step.factor)};
   }
   return Fail(ErrorCode::kInvalidArgument, "reduce_split {}: no iterator {} to split by {}",
               step.statement, step.iterator, step.factor);
@@ -217,15 +216,15 @@ Statement PartialReduction(const Statement& statement, const ReduceSplitStep& st
   part.name += ".part";
   const std::string name = statement.iterators[split.iterator].name;
   const int64_t extent = statement.iterators[split.iterator].extent;
-  const auto last = static_cast<VarId>(statement.iterators.size());
+  const VarId last = statement.iterators.next_id();
   part.iterators[split.iterator] = {name + "o", split.outer_extent, IteratorKind::kReduction};
   part.iterators.push_back({name + "i", step.factor, IteratorKind::kReduction});
   const VarId kept = inner ? last : split.iterator;
   part.iterators[kept].kind = IteratorKind::kParallel;
   std::vector<IndexExpr> replacement;
-  for (VarId v = 0; v < last; ++v) replacement.push_back(IndexExpr::Var(v));
+  for (const VarId v : statement.iterators.ids()) replacement.push_back(IndexExpr::Var(v));
   const IndexExpr value = IndexExpr::Var(split.iterator) * step.factor + IndexExpr::Var(last);
-  replacement[split.iterator] = value;
+  replacement[split.iterator.index()] = value;
   const auto rewrite = [&](const IndexExpr& index) { return Substitute(index, replacement); };
   for (IndexExpr& condition : part.domain) condition = rewrite(condition);
   if (extent % step.factor != 0) part.domain.push_back(IndexExpr(extent - 1) - value);
@@ -258,15 +257,14 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   Statement part = PartialReduction(statement, step, split, partial_id);
   Statement whole{.name = statement.name, .reducer = statement.reducer};
   std::vector<IndexExpr> renumbered(statement.iterators.size());
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const bool written = std::ranges::any_of(
-        statement.writes[0].index,
-        [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+  for (const VarId i : statement.iterators.ids()) {
+    const bool written = std::ranges::any_of(statement.writes[0].index,
+                                             [&](const IndexExpr& index) { return index.Uses(i); });
     if (!written) continue;
-    renumbered[i] = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+    renumbered[i.index()] = IndexExpr::Var(whole.iterators.next_id());
     whole.iterators.push_back(statement.iterators[i]);
   }
-  const IndexExpr kept = IndexExpr::Var(static_cast<VarId>(whole.iterators.size()));
+  const IndexExpr kept = IndexExpr::Var(whole.iterators.next_id());
   whole.iterators.push_back({step.iterator + "p", kept_extent, IteratorKind::kReduction});
   Write write = statement.writes[0];
   for (IndexExpr& index : write.index) index = Substitute(index, renumbered);

@@ -86,8 +86,7 @@ Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::stri
   if (!IsLoopName(name)) {
     return Fail(ErrorCode::kInvalidArgument, "{}: '{}' is no name for a loop", step, name);
   }
-  tree.loops.push_back({.name = name, .extent = extent});
-  return static_cast<VarId>(tree.loops.size() - 1);
+  return tree.loops.push_back({.name = name, .extent = extent});
 }
 
 namespace {
@@ -150,7 +149,7 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
   std::vector<VarId> parts;
   for (size_t level = 0; level < extents.size(); ++level) {
     if (level > 0) stride /= extents[level];
-    const auto part = static_cast<VarId>(tree.loops.size());
+    const VarId part = tree.loops.next_id();
     std::string name = fmt::format("{}.{}", step.loop, level);
     if (LoopNamed(tree, name)) {
       return Fail(ErrorCode::kInvalidArgument, "split {}: there is a loop {} already", step.loop,

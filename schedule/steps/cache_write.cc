@@ -41,11 +41,11 @@ Statement StoreOf(const Statement& reduction, TensorId cache, DataType type) {
   Statement store{.name = reduction.name + ".store"};
   Write write = reduction.writes[0];
   std::vector<IndexExpr> renumbered(reduction.iterators.size());
-  for (size_t i = 0; i < reduction.iterators.size(); ++i) {
-    const bool written = std::ranges::any_of(
-        write.index, [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+  for (const VarId i : reduction.iterators.ids()) {
+    const bool written =
+        std::ranges::any_of(write.index, [&](const IndexExpr& index) { return index.Uses(i); });
     if (!written) continue;
-    renumbered[i] = IndexExpr::Var(static_cast<VarId>(store.iterators.size()));
+    renumbered[i.index()] = IndexExpr::Var(store.iterators.next_id());
     store.iterators.push_back(reduction.iterators[i]);
   }
   for (IndexExpr& index : write.index) index = Substitute(index, renumbered);

@@ -83,27 +83,27 @@ class Mover {
   StatementId moved_;
   ClosestRelation relation_;
   VarId target_;
-  std::map<VarId, IndexExpr> forward_;             // of the moved statement
-  std::vector<std::optional<IndexExpr>> inverse_;  // of the moved statement
-  std::map<VarId, VarId> copy_of_;                 // the partner's loop -> the copy
-  std::vector<VarId> own_;                         // the moved statement's loops below the target
+  std::map<VarId, IndexExpr> forward_;                 // of the moved statement
+  IdVector<VarId, std::optional<IndexExpr>> inverse_;  // of the moved statement
+  std::map<VarId, VarId> copy_of_;                     // the partner's loop -> the copy
+  std::vector<VarId> own_;  // the moved statement's loops below the target
 };
 
 // A value over the partner's iterators, all related, over the moved statement's. What a quotient
 // leaves open of an iterator is a variable of its own, behind these.
 IndexExpr Mover::Known(const IndexExpr& forward) const {
   const auto& [exact, quotients] = relation_.iterators;
-  const auto own = static_cast<VarId>(statement().iterators.size());
+  const Iterators& own = statement().iterators;
   IndexExpr value = Substitute(forward, [&, &exact = exact, &quotients = quotients](VarId v) {
     const auto found = exact.find(v);
     if (found != exact.end()) return found->second;
     const Quotient& quotient = quotients.at(v);
-    return quotient.value * quotient.factor + IndexExpr::Var(own + v);
+    return quotient.value * quotient.factor + IndexExpr::Var(IteratorVar(own.size() + v.index()));
   });
   if (quotients.empty()) return value;
   return Simplify(value, [&, &quotients = quotients](VarId v) {
-    if (v < own) return Interval{0, statement().iterators[v].extent - 1};
-    return Interval{0, quotients.at(v - own).factor - 1};
+    if (own.contains(v)) return Interval{0, own[v].extent - 1};
+    return Interval{0, quotients.at(IteratorVar(v.index() - own.size())).factor - 1};
   });
 }
 
@@ -116,10 +116,10 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   bool mixed = std::ranges::any_of(used, is_known);
   if (std::ranges::all_of(used, is_known)) {
     IndexExpr value = Known(forward);
-    const auto own = static_cast<VarId>(statement().iterators.size());
+    const Iterators& own = statement().iterators;
     std::vector<VarId> needed;
     value.CollectVars(needed);
-    const auto is_open = [&](VarId v) { return v >= own; };
+    const auto is_open = [&](VarId v) { return !own.contains(v); };
     if (std::ranges::none_of(needed, is_open)) return value;
     mixed = !std::ranges::all_of(needed, is_open);
   }
@@ -143,7 +143,7 @@ bool Mover::IsRelated(VarId loop) const {
   if (!used.empty()) return std::ranges::all_of(used, is_own);
   const std::vector<IndexExpr>& inverse = tree_.inverse[relation_.partner];
   for (size_t i = 0; i < inverse.size(); ++i) {
-    if (inverse[i].Uses(loop) && is_own(static_cast<VarId>(i))) return true;
+    if (inverse[i].Uses(loop) && is_own(IteratorVar(i))) return true;
   }
   return false;
 }
@@ -163,7 +163,7 @@ VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
          std::ranges::any_of(own_, [&](VarId loop) { return tree_.loops[loop].name == name; })) {
     name += "_";
   }
-  const auto loop = static_cast<VarId>(tree_.loops.size());
+  const VarId loop = tree_.loops.next_id();
   tree_.loops.push_back({.name = std::move(name), .extent = extent, .isolate = isolate});
   own_.push_back(loop);
   return loop;
@@ -181,11 +181,11 @@ Status Mover::CopyLoop(VarId loop) {
 Status Mover::InvertRelated() {
   const std::vector<IndexExpr>& partner = tree_.inverse[relation_.partner];
   for (const auto& [iterator, value] : relation_.iterators.exact) {
-    TUNEC_RETURN_IF_ERROR(Invert(value, partner[iterator]));
+    TUNEC_RETURN_IF_ERROR(Invert(value, partner[iterator.index()]));
   }
   for (const auto& [iterator, quotient] : relation_.iterators.quotients) {
-    const IndexExpr value =
-        Simplify(IndexExpr::FloorDiv(partner[iterator], quotient.factor), tree_.LoopIntervals());
+    const IndexExpr value = Simplify(
+        IndexExpr::FloorDiv(partner[iterator.index()], quotient.factor), tree_.LoopIntervals());
     TUNEC_RETURN_IF_ERROR(Invert(quotient.value, value));
   }
   return {};
@@ -212,12 +212,12 @@ Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
 }
 
 void Mover::AddRemainingLoops() {
-  for (size_t i = 0; i < inverse_.size(); ++i) {
+  for (const VarId i : inverse_.ids()) {
     if (inverse_[i]) continue;
     const Iterator& iterator = statement().iterators[i];
     const VarId loop =
         AddLoop(statement().name + "." + iterator.name, iterator.extent, /*isolate=*/false);
-    forward_[loop] = IndexExpr::Var(static_cast<VarId>(i));
+    forward_[loop] = IndexExpr::Var(i);
     inverse_[i] = IndexExpr::Var(loop);
   }
 }
@@ -249,7 +249,9 @@ Status Mover::Run() {
   AddRemainingLoops();
   MoveSubtree();
   tree_.forward[moved_] = std::move(forward_);
-  for (size_t i = 0; i < inverse_.size(); ++i) tree_.inverse[moved_][i] = std::move(*inverse_[i]);
+  for (const VarId i : inverse_.ids()) {
+    tree_.inverse[moved_][i.index()] = std::move(*inverse_[i]);
+  }
   return {};
 }
 

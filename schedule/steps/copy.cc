@@ -21,7 +21,7 @@ std::unexpected<Error> Refuse(const CopyStep& step, std::string_view why) {
 
 // A group: which iterator of the reader, and how many of its values share a copy.
 struct Group {
-  VarId iterator = 0;
+  VarId iterator;
   int64_t factor = 1;
 };
 
@@ -33,7 +33,7 @@ Result<std::vector<Group>> FindGroups(const Statement& reader, const CopyStep& s
       return Refuse(step, fmt::format("no iterator {} of {} in groups of {}", group.iterator,
                                       step.statement, group.factor));
     }
-    const auto iterator = static_cast<VarId>(found - reader.iterators.begin());
+    const auto iterator = reader.iterators.id_of(found);
     if (std::ranges::find(groups, iterator, &Group::iterator) != groups.end()) {
       return Refuse(step, fmt::format("iterator {} is named twice", group.iterator));
     }
@@ -84,8 +84,8 @@ Statement CopyStatement(const Tensor& copy, TensorId from, TensorId to, size_t g
   std::vector<IndexExpr> index;
   for (size_t d = 0; d < copy.shape.size(); ++d) {
     const std::string name = d < groups ? fmt::format("g{}", d) : fmt::format("d{}", d - groups);
-    statement.iterators.push_back({name, copy.shape[d], IteratorKind::kParallel});
-    index.push_back(IndexExpr::Var(static_cast<VarId>(d)));
+    index.push_back(IndexExpr::Var(
+        statement.iterators.push_back({name, copy.shape[d], IteratorKind::kParallel})));
   }
   statement.writes.push_back({to, index});
   index.erase(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(groups));

@@ -37,7 +37,7 @@ Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& ste
   if (found == statement.iterators.end()) {
     return Refuse(step, fmt::format("it has no iterator {}", step.iterator));
   }
-  const auto iterator = static_cast<VarId>(found - statement.iterators.begin());
+  const auto iterator = statement.iterators.id_of(found);
   if (statement.reducer && !TellsElementsApart(statement, iterator)) {
     return Refuse(step, fmt::format("{} is reduced over", step.iterator));
   }
@@ -66,11 +66,11 @@ Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
 // The iterator's loop as the outermost of its statement.
 Status CheckOrder(const Compute& compute, const Statement& statement, VarId iterator,
                   ReductionOrder order) {
-  if (iterator == 0) return {};
+  if (iterator == IteratorVar(0)) return {};
   ScheduleTree tree = OriginalTree(compute);
   ReorderStep outermost{{statement.name + "." + statement.iterators[iterator].name}};
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    if (static_cast<VarId>(i) == iterator) continue;
+  for (const VarId i : statement.iterators.ids()) {
+    if (i == iterator) continue;
     outermost.loops.push_back(statement.name + "." + statement.iterators[i].name);
   }
   TUNEC_RETURN_IF_ERROR(Apply(tree, outermost));

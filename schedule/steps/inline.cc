@@ -13,7 +13,7 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   std::vector<IndexExpr> iterator_of(producer.iterators.size());
   for (size_t d = 0; d < producer.writes[0].index.size(); ++d) {
     const std::optional<VarId> iterator = producer.writes[0].index[d].AsVar();
-    if (iterator) iterator_of[*iterator] = consumer.reads[slot].index[d];
+    if (iterator) iterator_of[iterator->index()] = consumer.reads[slot].index[d];
   }
   const auto first = static_cast<int>(consumer.reads.size());
   const auto rewrite = [&](const IndexExpr& index) {
@@ -43,9 +43,9 @@ bool IsPlainDefinition(const Statement& statement) {
   if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
   const Write& write = statement.writes[0];
   if (!NamesDimensions(write.index)) return false;
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const bool named = std::ranges::any_of(
-        write.index, [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+  for (const VarId i : statement.iterators.ids()) {
+    const bool named =
+        std::ranges::any_of(write.index, [&](const IndexExpr& index) { return index.Uses(i); });
     if (!named && statement.iterators[i].extent != 1) return false;
   }
   return std::ranges::none_of(statement.reads,

@@ -186,19 +186,17 @@ Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes)
 
 // The place of the outermost iterator that is reduced over.
 VarId FirstReduced(const Statement& statement) {
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
-    const auto is_written = [&](const IndexExpr& index) {
-      return index.Uses(static_cast<VarId>(i));
-    };
-    if (std::ranges::none_of(statement.writes[0].index, is_written)) return static_cast<VarId>(i);
+  for (const VarId i : statement.iterators.ids()) {
+    const auto is_written = [&](const IndexExpr& index) { return index.Uses(i); };
+    if (std::ranges::none_of(statement.writes[0].index, is_written)) return i;
   }
-  return static_cast<VarId>(statement.iterators.size());
+  return statement.iterators.next_id();
 }
 
 void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
   const auto shift = [&](std::vector<IndexExpr>& all) {
     for (IndexExpr& index : all) {
-      index = Substitute(index, [&](VarId v) { return IndexExpr::Var(v < place ? v : v + 1); });
+      index = Substitute(index, [&](VarId v) { return IndexExpr::Var(v < place ? v : v.next()); });
     }
   };
   shift(statement.domain);
@@ -207,7 +205,7 @@ void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
     if (read.guard) shift(read.guard->nonnegative);
   }
   for (Write& write : statement.writes) shift(write.index);
-  statement.iterators.insert(statement.iterators.begin() + place, std::move(iterator));
+  statement.iterators.insert(place, std::move(iterator));
 }
 
 }  // namespace

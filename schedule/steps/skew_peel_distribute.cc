@@ -82,8 +82,8 @@ VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
   std::string name =
       statement + "." + (dot == std::string::npos ? loop.name : loop.name.substr(dot + 1));
   while (LoopNamed(tree, name)) name += "_";
-  tree.loops.push_back({.name = std::move(name), .extent = loop.extent, .isolate = loop.isolate});
-  return static_cast<VarId>(tree.loops.size() - 1);
+  return tree.loops.push_back(
+      {.name = std::move(name), .extent = loop.extent, .isolate = loop.isolate});
 }
 
 // The part that keeps the loop: the one with the statement after which the loop is called, else

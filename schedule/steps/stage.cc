@@ -54,8 +54,9 @@ class Stager {
 std::optional<IndexExpr> OuterPart(const IndexExpr& index, const std::set<VarId>& outside) {
   IndexExpr outer(0);
   for (const IndexTerm& term : index.terms()) {
-    IndexExpr alone =
-        term.atom.kind == IndexAtom::Kind::kVariable ? IndexExpr::Var(term.atom.id) : IndexExpr(0);
+    IndexExpr alone = term.atom.kind == IndexAtom::Kind::kVariable
+                          ? IndexExpr::Var(term.atom.variable())
+                          : IndexExpr(0);
     if (term.atom.kind == IndexAtom::Kind::kLoaded) return std::nullopt;
     if (term.atom.kind == IndexAtom::Kind::kFloorDiv) {
       alone = IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor);

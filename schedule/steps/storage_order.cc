@@ -23,7 +23,7 @@ std::unexpected<Error> Refuse(const StorageOrderStep& step, std::string_view why
 // A dimension of the storage.
 struct Axis {
   enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
-  VarId iterator = 0;
+  VarId iterator;
   Part part = Part::kWhole;
   int64_t factor = 1;
 };

@@ -110,15 +110,15 @@ Tensor WideCopy(const Tensor& source, DataType type) {
 }
 
 /// The dimensions from the outermost of the storage on, where it is a permutation of them.
-std::vector<VarId> StorageOrder(const Tensor& tensor) {
-  std::vector<VarId> order;
+std::vector<size_t> StorageOrder(const Tensor& tensor) {
+  std::vector<size_t> order;
   for (const IndexExpr& place : tensor.layout.map) {
     const std::optional<VarId> dimension = place.AsVar();
-    if (dimension) order.push_back(*dimension);
+    if (dimension) order.push_back(dimension->index());
   }
   if (order.size() == tensor.shape.size() && NamesDimensions(tensor.layout.map)) return order;
   order.resize(tensor.shape.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::iota(order.begin(), order.end(), size_t{0});
   return order;
 }
 
@@ -126,11 +126,12 @@ std::vector<VarId> StorageOrder(const Tensor& tensor) {
 Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& copy, TensorId to) {
   Statement statement{.name = copy.name};
   std::vector<IndexExpr> index = AddElementIterators(copy.shape, statement);
-  const std::vector<Iterator> logical = statement.iterators;
-  const std::vector<VarId> order = StorageOrder(copy);
+  const Iterators logical = statement.iterators;
+  const std::vector<size_t> order = StorageOrder(copy);
   for (size_t i = 0; i < order.size(); ++i) {
-    statement.iterators[i] = logical[order[i]];
-    index[order[i]] = IndexExpr::Var(static_cast<VarId>(i));
+    const VarId iterator = IteratorVar(i);
+    statement.iterators[iterator] = logical[IteratorVar(order[i])];
+    index[order[i]] = IndexExpr::Var(iterator);
   }
   statement.reads.push_back({from, index, {}});
   statement.writes.push_back({to, index});

@@ -36,8 +36,8 @@ TEST(ComputeText, KeepsOddNames) {
   compute.tensors[TensorId(0)].name = "conv1/weight:0";
   compute.tensors[TensorId(1)].name = "max";
   compute.statements[StatementId(0)].name = "reducer";
-  compute.statements[StatementId(0)].iterators[0].name = "floor";
-  compute.statements[StatementId(0)].iterators[1].name = "a b";
+  compute.statements[StatementId(0)].iterators[IteratorVar(0)].name = "floor";
+  compute.statements[StatementId(0)].iterators[IteratorVar(1)].name = "a b";
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
@@ -98,12 +98,13 @@ TEST(Compute, StorageFollowsTheLayout) {
   const Tensor& tensor = compute.tensors[*compute.FindTensor("C")];
   EXPECT_EQ(StorageElements(tensor), 37 * 2 * 8);
   EXPECT_EQ(StorageBytes(tensor), 37 * 2 * 8 * 4);
-  const IndexExpr offset = StorageOffset(tensor, {IndexExpr::Var(0), IndexExpr::Var(1)});
+  const IndexExpr offset =
+      StorageOffset(tensor, {IndexExpr::Var(VarId(0)), IndexExpr::Var(VarId(1))});
   for (const int64_t j : {0, 7, 8, 12}) {
     EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);
   }
   // With j = 8*o + l in range the block arithmetic disappears.
-  EXPECT_EQ(offset, IndexExpr::Var(0) * 16 + IndexExpr::Var(1));
+  EXPECT_EQ(offset, IndexExpr::Var(VarId(0)) * 16 + IndexExpr::Var(VarId(1)));
 }
 
 TEST(Compute, CountsWork) {

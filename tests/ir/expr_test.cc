@@ -19,7 +19,7 @@ namespace {
 constexpr DataType kF32 = DataType::kF32;
 constexpr DataType kI32 = DataType::kI32;
 
-const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v]); },
+const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v.index()]); },
                        .read = [](int slot) { return fmt::format("@{}", slot); },
                        .loaded = [](int slot) { return fmt::format("@{}", slot); }};
 
@@ -32,8 +32,9 @@ Result<Expr> Parse(std::string_view text, DataType type) {
   if (!lexer) return std::unexpected(lexer.error());
   Tensors tensors(3);
   for (Tensor& tensor : tensors) tensor.type = type;
-  ExprParser parser(*lexer, tensors,
-                    [](const std::string& name) -> std::optional<VarId> { return name[0] - 'i'; });
+  ExprParser parser(*lexer, tensors, [](const std::string& name) -> std::optional<VarId> {
+    return VarId(name[0] - 'i');
+  });
   for (const TensorId t : tensors.ids()) parser.AddRead({t, {}, std::nullopt});
   TUNEC_ASSIGN(Expr expr, parser.ParseExpr());
   if (!lexer->AtEnd()) return lexer->Expected("the end");

@@ -13,7 +13,7 @@ namespace {
 constexpr int kVariables = 3;
 constexpr int64_t kExtents[kVariables] = {7, 5, 16};
 
-const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v]); },
+const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v.index()]); },
                        .read = {},
                        .loaded = [](int slot) { return fmt::format("@{}", slot); }};
 
@@ -23,14 +23,14 @@ Result<IndexExpr> Parse(std::string_view text) {
   const Tensors no_tensors;
   ExprParser parser(*lexer, no_tensors, [](const std::string& name) -> std::optional<VarId> {
     if (name.size() != 1 || name[0] < 'i' || name[0] > 'k') return std::nullopt;
-    return name[0] - 'i';
+    return VarId(name[0] - 'i');
   });
   TUNEC_ASSIGN(IndexExpr expr, parser.ParseIndex());
   if (!lexer->AtEnd()) return lexer->Expected("the end");
   return expr;
 }
 
-Interval RangeOf(VarId v) { return {0, kExtents[v] - 1}; }
+Interval RangeOf(VarId v) { return {0, kExtents[v.index()] - 1}; }
 
 template <class Visit>
 void ForEachPoint(const Visit& visit) {
@@ -94,8 +94,8 @@ RC_GTEST_PROP(IndexExpr, SubstitutionIsEvaluationInSteps, (uint64_t seed)) {
 }
 
 TEST(IndexExpr, PrintsMod) {
-  const IndexExpr i = IndexExpr::Var(0);
-  const IndexExpr j = IndexExpr::Var(1);
+  const IndexExpr i = IndexExpr::Var(VarId(0));
+  const IndexExpr j = IndexExpr::Var(VarId(1));
   EXPECT_EQ(PrintIndex(IndexExpr::Mod(j, 8), kNames), "j mod 8");
   EXPECT_EQ(PrintIndex(i * 8 + IndexExpr::Mod(j, 8), kNames), "8*i + (j mod 8)");
   EXPECT_EQ(PrintIndex(IndexExpr::Mod(i + j + 3, 4) * 2, kNames), "2*((i + j + 3) mod 4)");

@@ -11,7 +11,7 @@ namespace tunec::test {
 IndexExpr RandomIndex(Random& random, int variables, int depth) {
   if (depth == 0) {
     if (random.Below(3) == 0) return IndexExpr(static_cast<int64_t>(random.Below(41)) - 20);
-    return IndexExpr::Var(static_cast<VarId>(random.Below(variables)));
+    return IndexExpr::Var(VarId(random.Below(variables)));
   }
   const IndexExpr a = RandomIndex(random, variables, depth - 1);
   const auto divisor = static_cast<int64_t>(1 + random.Below(9));

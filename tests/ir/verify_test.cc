@@ -49,7 +49,7 @@ TEST(VerifyCompute, Layouts) {
   };
   EXPECT_EQ(blocked([](Layout& l) { l.map.pop_back(); }),
             "tensor C: layout maps to 2 dimensions, its shape has 3");
-  EXPECT_EQ(blocked([](Layout& l) { l.map[0] = IndexExpr::Var(2); }),
+  EXPECT_EQ(blocked([](Layout& l) { l.map[0] = IndexExpr::Var(VarId(2)); }),
             "tensor C: layout index 0 uses more than the 2 logical dimensions");
   EXPECT_EQ(blocked([](Layout& l) { l.map[1] = IndexExpr(2); }),
             "tensor C: layout index 1 is 2 to 2, its extent 2");
@@ -58,15 +58,20 @@ TEST(VerifyCompute, Layouts) {
 TEST(VerifyCompute, Statements) {
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].name = "S"; }),
             "statement name 'S' is empty or used twice");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[1].name = "i"; }),
-            "statement S: iterator name 'i' is empty or used twice");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[1].extent = -2; }),
-            "statement S: iterator j has extent -2, wanted 0 to 281474976710656");
   EXPECT_EQ(
-      Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[1].extent = INT64_MAX; }),
-      "statement S: iterator j has extent 9223372036854775807, wanted 0 to 281474976710656");
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].domain = {IndexExpr::Var(3)}; }),
-            "statement S: variable 3 is not in scope");
+      Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[IteratorVar(1)].name = "i"; }),
+      "statement S: iterator name 'i' is empty or used twice");
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = -2;
+            }),
+            "statement S: iterator j has extent -2, wanted 0 to 281474976710656");
+  EXPECT_EQ(Matmul([](Compute& c) {
+              c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = INT64_MAX;
+            }),
+            "statement S: iterator j has extent 9223372036854775807, wanted 0 to 281474976710656");
+  EXPECT_EQ(
+      Matmul([](Compute& c) { c.statements[StatementId(0)].domain = {IndexExpr::Var(VarId(3))}; }),
+      "statement S: variable 3 is not in scope");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements.pop_back(); }),
             "compute matmul: no statement writes the output C");
 }
@@ -90,7 +95,7 @@ TEST(VerifyCompute, Accesses) {
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[0].index[1] += 1;
               c.statements[StatementId(0)].reads[0].guard =
-                  Guard{{IndexExpr(27) - IndexExpr::Var(2)}, 0.0};
+                  Guard{{IndexExpr(27) - IndexExpr::Var(VarId(2))}, 0.0};
             }),
             "");
 }
@@ -148,9 +153,10 @@ TEST(VerifyCompute, Reducers) {
             "statement S: an incoming value outside combine");
   EXPECT_EQ(reducer([](Reducer& r) { r.combine[0] = Expr::Accumulator(1, DataType::kF32); }),
             "statement S: slot 1 of 1 in an expression");
-  EXPECT_EQ(
-      reducer([](Reducer& r) { r.combine[0] = Expr::Index(IndexExpr::Var(0), DataType::kF32); }),
-      "statement S: a reducer uses variables");
+  EXPECT_EQ(reducer([](Reducer& r) {
+              r.combine[0] = Expr::Index(IndexExpr::Var(VarId(0)), DataType::kF32);
+            }),
+            "statement S: a reducer uses variables");
 }
 
 // The body of a nest with an input A, an output C and a local t, each f32[16].
@@ -177,15 +183,15 @@ TEST(VerifyLoopNest, Variables) {
   EXPECT_EQ(Nest(kLoop), "");
   EXPECT_EQ(Nest(kLoop, [](LoopNest& n) { n.variables.push_back("i"); }),
             "variable name 'i' is empty or used twice");
-  EXPECT_EQ(Nest(kLoop, [](LoopNest& n) { First<Loop>(n).var = 3; }),
+  EXPECT_EQ(Nest(kLoop, [](LoopNest& n) { First<Loop>(n).var = VarId(3); }),
             "phase p: loop number 3: there are 1 variables");
   EXPECT_EQ(Nest("for i in 0 .. 4 {\n for j in 0 .. 4 {\n s: C[j] = 0.0\n}\n}",
-                 [](LoopNest& n) { std::get<Loop>(First<Loop>(n).body[0].value).var = 0; }),
+                 [](LoopNest& n) { std::get<Loop>(First<Loop>(n).body[0].value).var = VarId(0); }),
             "phase p: loop i: a loop around it binds the variable too");
   EXPECT_EQ(Nest(kLoop,
                  [](LoopNest& n) {
                    n.variables.push_back("j");
-                   First<Loop>(n).upper = {IndexExpr::Var(1)};
+                   First<Loop>(n).upper = {IndexExpr::Var(VarId(1))};
                  }),
             "phase p: loop i: variable 1 is not in scope");
 }

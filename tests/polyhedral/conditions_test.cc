@@ -14,6 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 IndexExpr V(VarId loop) { return IndexExpr::Var(loop); }
+IndexExpr V(int loop) { return V(VarId(loop)); }
 
 constexpr StatementId kInit(0);
 constexpr StatementId kSum(1);
@@ -113,7 +114,7 @@ class SharedConditions : public testing::Test {
     tree_.root.children.pop_back();
     loop_.children = {{.kind = TreeNode::Kind::kSequence,
                        .children = {{.statement = StatementId(0)}, {.statement = StatementId(1)}}}};
-    tree_.forward[StatementId(1)] = {{0, V(0)}};
+    tree_.forward[StatementId(1)] = {{VarId(0), V(0)}};
     tree_.inverse[StatementId(1)] = {V(0)};
   }
 
@@ -146,7 +147,7 @@ TEST_F(SharedConditions, AloneBecomeBounds) {
   Conditions conditions(tree_);
   conditions.Prove(tree_.root);
   EXPECT_TRUE(conditions.TakeBounds(loop_).empty());
-  EXPECT_EQ(conditions.range(0), (Interval{0, 6}));
+  EXPECT_EQ(conditions.range(VarId(0)), (Interval{0, 6}));
   EXPECT_THAT(conditions.Of(StatementId(1)), ElementsAre(V(0) - 2));
 }
 

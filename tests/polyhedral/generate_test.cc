@@ -63,9 +63,10 @@ TEST(Tree, FinalisesAfterTheLastCombination) {
 TEST(Tree, TimesFollowSequencesAndLoops) {
   const ScheduleTree tree = OriginalTree(MustParse(kMatmul));
   EXPECT_THAT(TimeOf(tree, StatementId(1)),
-              ElementsAre(IndexExpr(1), IndexExpr::Var(0), IndexExpr::Var(1), IndexExpr::Var(2)));
+              ElementsAre(IndexExpr(1), IndexExpr::Var(VarId(0)), IndexExpr::Var(VarId(1)),
+                          IndexExpr::Var(VarId(2))));
   EXPECT_THAT(TimeOf(tree, StatementId(2)),
-              ElementsAre(IndexExpr(2), IndexExpr::Var(0), IndexExpr::Var(1)));
+              ElementsAre(IndexExpr(2), IndexExpr::Var(VarId(0)), IndexExpr::Var(VarId(1))));
 }
 
 TEST(Relations, AreIslTexts) {

@@ -36,9 +36,10 @@ constexpr std::string_view kTwoRows = R"(compute two_rows {
 }
 )";
 
-PictureView View(const ScheduleTree& tree, std::string_view statement, std::vector<VarId> axes,
+// The axes by the positions of their iterators.
+PictureView View(const ScheduleTree& tree, std::string_view statement, const std::vector<int>& axes,
                  std::vector<int64_t> at) {
-  return {*tree.FindStatement(statement), std::move(axes), std::move(at), {24, 24}};
+  return {*tree.FindStatement(statement), {axes.begin(), axes.end()}, std::move(at), {24, 24}};
 }
 
 Picture Take(const ScheduleTree& tree, const std::vector<PictureView>& views,
@@ -75,8 +76,7 @@ void Split(ScheduleTree& tree, StatementId statement, VarId outer, VarId inner, 
 
 // Puts a new loop around the loops of a phase.
 VarId Surround(ScheduleTree& tree, size_t phase, std::string name, LoopKind kind) {
-  const auto loop = static_cast<VarId>(tree.loops.size());
-  tree.loops.push_back({.name = std::move(name), .extent = 9, .kind = kind});
+  const VarId loop = tree.loops.push_back({.name = std::move(name), .extent = 9, .kind = kind});
   TreeNode node{.kind = TreeNode::Kind::kLoop, .loop = loop};
   node.children.push_back(std::move(tree.root.children[phase]));
   tree.root.children[phase] = std::move(node);
@@ -155,7 +155,7 @@ TEST(Picture, TilesWavesTasksAndSteps) {
   // Waves over t, tasks of three neighbours each; the last one has one.
   tree.loops[t].kind = LoopKind::kWave;
   TreeNode& around = *FindLoopNode(tree.root, t);
-  TreeNode parts{.kind = TreeNode::Kind::kLoop, .loop = static_cast<VarId>(tree.loops.size())};
+  TreeNode parts{.kind = TreeNode::Kind::kLoop, .loop = tree.loops.next_id()};
   tree.loops.push_back({.name = "A.i.0", .extent = 3, .kind = LoopKind::kParallel});
   Split(tree, a, parts.loop, i, 3);
   parts.children = std::move(around.children);

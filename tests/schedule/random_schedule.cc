@@ -184,35 +184,37 @@ class Generator {
     Rewrite(RandomPrecision(statement));
     if (schedule_.compute_steps.size() == before) return std::nullopt;
     const Statement& sum = compute_.statements[*compute_.FindStatement(statement.name)];
-    const VarId column = LastWritten(sum);
+    const std::optional<VarId> column = LastWritten(sum);
     for (const Read& read : sum.reads) {
       // The first dimension that is reduced, and that of the columns.
-      VarId reduced = -1;
+      std::optional<VarId> reduced;
       bool uses_column = false;
-      std::vector<VarId> iterators;
+      std::vector<std::optional<VarId>> iterators;
       for (const IndexExpr& index : read.index) {
-        const VarId iterator = index.AsVar().value_or(-1);
+        const std::optional<VarId> iterator = index.AsVar();
         iterators.push_back(iterator);
-        uses_column |= iterator >= 0 && iterator == column;
-        if (iterator < 0 || reduced >= 0) continue;
-        if (sum.iterators[iterator].kind == IteratorKind::kReduction) reduced = iterator;
+        uses_column |= iterator && iterator == column;
+        if (!iterator || reduced) continue;
+        if (sum.iterators[*iterator].kind == IteratorKind::kReduction) reduced = iterator;
       }
-      if (!uses_column || reduced < 0) continue;
-      const DotPlan plan{sum.name, sum.iterators[column].name, sum.iterators[reduced].name};
-      Rewrite(PackInPairs(compute_.tensors[read.tensor].name, iterators, column, reduced));
+      if (!uses_column || !reduced) continue;
+      const DotPlan plan{sum.name, sum.iterators[*column].name, sum.iterators[*reduced].name};
+      Rewrite(PackInPairs(compute_.tensors[read.tensor].name, iterators, *column, *reduced));
       return plan;
     }
     return std::nullopt;
   }
 
-  // The iterator of the last dimension that the statement writes, or -1.
-  static VarId LastWritten(const Statement& statement) {
+  // The iterator of the last dimension that the statement writes, where it is one alone.
+  static std::optional<VarId> LastWritten(const Statement& statement) {
     const std::vector<IndexExpr>& index = statement.writes[0].index;
-    return index.empty() ? -1 : index.back().AsVar().value_or(-1);
+    return index.empty() ? std::nullopt : index.back().AsVar();
   }
 
-  static PackStep PackInPairs(const std::string& tensor, const std::vector<VarId>& iterators,
-                              VarId column, VarId reduced) {
+  // `iterators` by dimension of the tensor.
+  static PackStep PackInPairs(const std::string& tensor,
+                              const std::vector<std::optional<VarId>>& iterators, VarId column,
+                              VarId reduced) {
     PackStep pack{.tensor = tensor};
     for (size_t d = 0; d < iterators.size(); ++d) {
       const auto dimension = static_cast<int>(d);
@@ -240,10 +242,10 @@ class Generator {
   // Eight or sixteen columns of a sum of float products.
   void TensorizeColumns() {
     const Statement& sum = Any(tree_.statements);
-    const VarId column = LastWritten(sum);
-    if (!sum.reducer || column < 0) return;
+    const std::optional<VarId> column = LastWritten(sum);
+    if (!sum.reducer || !column) return;
     const bool wide = Below(2) == 0;
-    const std::string loop = sum.name + "." + sum.iterators[column].name;
+    const std::string loop = sum.name + "." + sum.iterators[*column].name;
     if (!Add(SplitStep{loop, {wide ? 16 : 8}})) return;
     Tensorize({loop + ".1"}, wide ? "fma.avx512" : "fma.avx2");
   }
@@ -379,9 +381,9 @@ class Generator {
     if (reader.reads.empty()) return;
     const Read read = Any(reader.reads);
     CopyStep copy{compute_.tensors[read.tensor].name, reader.name, {}};
-    for (size_t i = 0; i < reader.iterators.size(); ++i) {
-      const bool used = std::ranges::any_of(
-          read.index, [&](const IndexExpr& index) { return index.Uses(static_cast<VarId>(i)); });
+    for (const VarId i : reader.iterators.ids()) {
+      const bool used =
+          std::ranges::any_of(read.index, [&](const IndexExpr& index) { return index.Uses(i); });
       if (used) along_.push_back(reader.iterators[i].name);
       if (!used && Below(4) > 0) copy.groups.push_back({reader.iterators[i].name, 1 + Below(6)});
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "tests/schedule/harness.h"
@@ -22,17 +23,22 @@ constexpr std::string_view kChain = R"(compute chain {
     y[j] = u[j] * t[j, 2 - j mod 3]
 })";
 
+// Statements and iterators by their positions.
+int DimensionOf(const SharedDimensions& shared, size_t statement, size_t iterator) {
+  return shared.DimensionOf(StatementId(statement), IteratorVar(iterator));
+}
+std::optional<VarId> IteratorOf(const SharedDimensions& shared, size_t statement, int dimension) {
+  return shared.IteratorOf(StatementId(statement), dimension);
+}
+
 TEST(SharedDimensions, FollowWhatIsWrittenAndRead) {
   const SharedDimensions shared = SharedDimensions::Of(MustParse(kChain));
-  EXPECT_EQ(shared.DimensionOf(StatementId(0), 0),
-            shared.DimensionOf(StatementId(1), 1));  // i and q
-  EXPECT_EQ(shared.DimensionOf(StatementId(0), 1),
-            shared.DimensionOf(StatementId(1), 0));  // j and p
-  EXPECT_EQ(shared.DimensionOf(StatementId(0), 1),
-            shared.DimensionOf(StatementId(2), 0));  // j of t and j of y
-  EXPECT_NE(shared.DimensionOf(StatementId(0), 0), shared.DimensionOf(StatementId(0), 1));
-  EXPECT_EQ(shared.IteratorOf(StatementId(2), shared.DimensionOf(StatementId(1), 0)), 0);
-  EXPECT_EQ(shared.IteratorOf(StatementId(2), shared.DimensionOf(StatementId(1), 1)), std::nullopt);
+  EXPECT_EQ(DimensionOf(shared, 0, 0), DimensionOf(shared, 1, 1));  // i and q
+  EXPECT_EQ(DimensionOf(shared, 0, 1), DimensionOf(shared, 1, 0));  // j and p
+  EXPECT_EQ(DimensionOf(shared, 0, 1), DimensionOf(shared, 2, 0));  // j of t and j of y
+  EXPECT_NE(DimensionOf(shared, 0, 0), DimensionOf(shared, 0, 1));
+  EXPECT_EQ(IteratorOf(shared, 2, DimensionOf(shared, 1, 0)), IteratorVar(0));
+  EXPECT_EQ(IteratorOf(shared, 2, DimensionOf(shared, 1, 1)), std::nullopt);
 }
 
 TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
@@ -45,9 +51,9 @@ TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
   y[a: 4, b: 4]:
     y[a, b] = t[a, b] + t[b, a]
 })"));
-  EXPECT_EQ(shared.DimensionOf(StatementId(1), 0), shared.DimensionOf(StatementId(1), 1));
-  EXPECT_EQ(shared.IteratorOf(StatementId(1), shared.DimensionOf(StatementId(1), 0)), std::nullopt);
-  EXPECT_EQ(shared.IteratorOf(StatementId(0), shared.DimensionOf(StatementId(1), 0)), std::nullopt);
+  EXPECT_EQ(DimensionOf(shared, 1, 0), DimensionOf(shared, 1, 1));
+  EXPECT_EQ(IteratorOf(shared, 1, DimensionOf(shared, 1, 0)), std::nullopt);
+  EXPECT_EQ(IteratorOf(shared, 0, DimensionOf(shared, 1, 0)), std::nullopt);
 }
 
 // Queries and keys of one array: rows and columns stay apart.
@@ -61,8 +67,8 @@ TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
   y[r: 4, t: 4, k: 3 reduction]:
     y[r, t] sum= q[r, k] * X[t, k]
 })"));
-  EXPECT_EQ(shared.DimensionOf(StatementId(0), 0), shared.DimensionOf(StatementId(1), 0));
-  EXPECT_NE(shared.DimensionOf(StatementId(0), 0), shared.DimensionOf(StatementId(1), 1));
+  EXPECT_EQ(DimensionOf(shared, 0, 0), DimensionOf(shared, 1, 0));
+  EXPECT_NE(DimensionOf(shared, 0, 0), DimensionOf(shared, 1, 1));
 }
 
 TEST(Relations, AnIteratorIsWrittenByAnother) {
@@ -70,10 +76,10 @@ TEST(Relations, AnIteratorIsWrittenByAnother) {
   const Statement& t = compute.statements[StatementId(0)];
   const Statement& u = compute.statements[StatementId(1)];
   const Statement& y = compute.statements[StatementId(2)];
-  EXPECT_EQ(WrittenBy(t, u, 0), 1);             // p: t[p, q] is t[j, i]
-  EXPECT_EQ(WrittenBy(t, u, 1), 0);             // q
-  EXPECT_EQ(WrittenBy(u, y, 0), 0);             // j of y is p of u
-  EXPECT_EQ(WrittenBy(u, t, 0), std::nullopt);  // t reads nothing of u
+  EXPECT_EQ(WrittenBy(t, u, IteratorVar(0)), IteratorVar(1));  // p: t[p, q] is t[j, i]
+  EXPECT_EQ(WrittenBy(t, u, IteratorVar(1)), IteratorVar(0));  // q
+  EXPECT_EQ(WrittenBy(u, y, IteratorVar(0)), IteratorVar(0));  // j of y is p of u
+  EXPECT_EQ(WrittenBy(u, t, IteratorVar(0)), std::nullopt);    // t reads nothing of u
 }
 
 // The exact values as text, over the names of the statement.

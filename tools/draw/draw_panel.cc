@@ -53,12 +53,11 @@ double PanelDrawing::Top(int64_t row) const {
 // `A[t, i, j] at t = 3`
 std::string PanelDrawing::Title() const {
   std::string fixed;
-  const std::vector<Iterator>& iterators = statement().iterators;
-  for (size_t i = 0; i < iterators.size(); ++i) {
-    if (std::ranges::find(panel_.view.axes, static_cast<VarId>(i)) != panel_.view.axes.end())
-      continue;
+  const Iterators& iterators = statement().iterators;
+  for (const VarId i : iterators.ids()) {
+    if (std::ranges::find(panel_.view.axes, i) != panel_.view.axes.end()) continue;
     fixed += fmt::format("{} {} = {}", fixed.empty() ? " at" : ",", iterators[i].name,
-                         panel_.view.at[i]);
+                         panel_.view.at[i.index()]);
   }
   return fmt::format("{}[{}]{}", statement().name, fmt::join(statement().IteratorNames(), ", "),
                      fixed);
@@ -69,7 +68,7 @@ std::vector<std::string> PanelDrawing::Lines() const {
   std::vector<std::string> lines;
   for (const VarId axis : panel_.view.axes) {
     const Iterator& iterator = statement().iterators[axis];
-    const Interval range = panel_.box.ranges[axis];
+    const Interval range = panel_.box.ranges[axis.index()];
     if (range == Interval{0, iterator.extent - 1}) continue;
     lines.push_back(fmt::format("cropped: {} in {} .. {} of 0 .. {}", iterator.name, range.lo,
                                 range.hi + 1, iterator.extent));
@@ -212,7 +211,7 @@ std::string PanelDrawing::Points() const {
 }
 
 std::string PanelDrawing::Labels() const {
-  const std::vector<Iterator>& iterators = statement().iterators;
+  const Iterators& iterators = statement().iterators;
   std::string text = SvgText({corner_.x + kPictureMargin, corner_.y + kPictureLine}, Title(),
                              "font-weight=\"bold\"");
   const auto step = [](int64_t count) { return count <= 16 ? 1 : count <= 32 ? 2 : 5; };

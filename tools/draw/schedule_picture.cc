@@ -71,7 +71,7 @@ Result<std::vector<StatementId>> ChooseStatements(const ScheduleTree& tree,
 std::optional<VarId> FindIterator(const Statement& statement, const std::string& name) {
   const auto found = std::ranges::find(statement.iterators, name, &Iterator::name);
   if (found == statement.iterators.end()) return std::nullopt;
-  return static_cast<VarId>(found - statement.iterators.begin());
+  return statement.iterators.id_of(found);
 }
 
 // Those of the names that the statement has; else its first two iterators that run at all.
@@ -81,8 +81,8 @@ std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std:
     if (const auto axis = FindIterator(statement, name)) axes.push_back(*axis);
   }
   if (!axes.empty()) return axes;
-  for (size_t i = 0; i < statement.iterators.size() && axes.size() < 2; ++i) {
-    if (statement.iterators[i].extent > 1) axes.push_back(static_cast<VarId>(i));
+  for (const VarId i : statement.iterators.ids()) {
+    if (statement.iterators[i].extent > 1 && axes.size() < 2) axes.push_back(i);
   }
   return axes;
 }
@@ -99,9 +99,9 @@ Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
     return Fail(ErrorCode::kInvalidArgument, "statement {} has no iterator to draw along",
                 statement.name);
   }
-  for (size_t i = 0; i < statement.iterators.size(); ++i) {
+  for (const VarId i : statement.iterators.ids()) {
     const Iterator& iterator = statement.iterators[i];
-    const bool is_axis = std::ranges::find(view.axes, static_cast<VarId>(i)) != view.axes.end();
+    const bool is_axis = std::ranges::find(view.axes, i) != view.axes.end();
     const auto place = places.find(iterator.name);
     const int64_t value =
         place != places.end() ? place->second : (is_axis ? 0 : iterator.extent / 2);

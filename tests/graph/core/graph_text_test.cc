@@ -184,7 +184,7 @@ TEST(Rebuild, ReplacesNodesAndKeepsTheRest) {
 TEST(Verify, RefusesALayoutOutsideItsStorage) {
   GraphBuilder builder("g");
   const ValueId x = *builder.AddInput("x", {DataType::kF32, {10, 4}});
-  builder.SetLayout(x, {{10, 3}, {IndexExpr::Var(0), IndexExpr::Var(1)}});
+  builder.SetLayout(x, {{10, 3}, {IndexExpr::Var(VarId(0)), IndexExpr::Var(VarId(1))}});
   const Graph graph = std::move(builder).Build();
   ASSERT_FALSE(Verify(graph).has_value());
   EXPECT_EQ(Verify(graph).error().message,

@@ -118,7 +118,7 @@ TEST(LowerNormalise, All) {
 // Channels last, in groups of several channels and of one; the sums of a group's channels meet.
 TEST(LowerNormalise, ChannelsThatLieSideBySide) {
   Layout last{.shape = {2, 4, 5, 6}, .map = {}};
-  for (const VarId d : {0, 2, 3, 1}) last.map.push_back(IndexExpr::Var(d));
+  for (const size_t d : {0, 2, 3, 1}) last.map.push_back(IndexExpr::Var(DimensionVar(d)));
   for (const int64_t groups : {1, 2, 6}) {
     SampleGraph g("group_norm");
     const ValueId x = g(Op::kConv, {g.Input({2, 3, 4, 5}), g.Weight({6, 3, 1, 1})});

@@ -200,7 +200,7 @@ TEST(StorageViews, ChannelsLastOperandsOfAConcatenation) {
   SampleGraph g("g");
   const auto channels_last = [&](ValueId value, Ints shape) {
     Layout layout{.shape = {shape[0], shape[2], shape[3], shape[1]}, .map = {}};
-    for (const VarId d : {0, 2, 3, 1}) layout.map.push_back(IndexExpr::Var(d));
+    for (const size_t d : {0, 2, 3, 1}) layout.map.push_back(IndexExpr::Var(DimensionVar(d)));
     g.SetLayout(value, layout);
     return value;
   };
