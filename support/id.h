@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
@@ -150,9 +149,4 @@ struct fmt::formatter<tunec::Id<Tag>> : fmt::formatter<int32_t> {
   auto format(tunec::Id<Tag> id, Context& context) const {
     return fmt::formatter<int32_t>::format(id.number(), context);
   }
-};
-
-template <class Tag>
-struct std::hash<tunec::Id<Tag>> {
-  size_t operator()(tunec::Id<Tag> id) const noexcept { return id.index(); }
 };

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
 
 namespace tunec {
@@ -48,12 +47,6 @@ TEST(Id, IsItsPosition) {
 
 TEST(Id, PrintsAsItsNumber) {
   EXPECT_EQ(fmt::format("S{} {:>3}", BirdId(7), BirdId(-1)), "S7  -1");
-}
-
-TEST(Id, IsAKey) {
-  const std::unordered_map<BirdId, int> wings = {{BirdId(0), 2}, {BirdId(5), 1}};
-  EXPECT_EQ(wings.at(BirdId(5)), 1);
-  EXPECT_FALSE(wings.contains(BirdId(1)));
 }
 
 TEST(IdVector, GivesNewElementsTheNextId) {
