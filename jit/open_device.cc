@@ -8,14 +8,27 @@
 
 #include "jit/cpu/cpu_device.h"
 #include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
+DeviceDriver CudaDriver() {
+  return {.kind = std::string(kCudaKind),
+          .check = [](const Accelerator& device) -> Status {
+            if (device.features.contains(std::string(kEmulated))) return {};
+            return Fail(ErrorCode::kDevice, "kernels for {} can be emulated only, not run yet",
+                        device.name);
+          },
+          .open = [](const Accelerator&, ThreadPool& pool, PerfMap perf_map)
+              -> Result<std::unique_ptr<Device>> { return MakeEmulatedDevice(pool, perf_map); }};
+}
+
 struct KnownDrivers {
   std::mutex mutex;
-  std::vector<DeviceDriver> list;  // tunec's own stand here
+  std::vector<DeviceDriver> list = {CudaDriver()};
 
   std::optional<DeviceDriver> Find(const std::string& kind) const {
     const auto found = std::ranges::find(list, kind, &DeviceDriver::kind);
@@ -48,7 +61,7 @@ Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& poo
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
   if (!target.device) return MakeCpuDevice(pool, perf_map);
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
-  return driver.open(*target.device);
+  return driver.open(*target.device, pool, perf_map);
 }
 
 RegisteredDriver::RegisteredDriver(DeviceDriver driver) : kind_(driver.kind) {

@@ -28,8 +28,9 @@ struct DeviceDriver {
   std::string kind;  // Accelerator::kind
   /// kDevice, with what is missing, where this machine has no such device.
   std::function<Status(const Accelerator&)> check;
-  /// Requires: `check` found it.
-  std::function<Result<std::unique_ptr<Device>>(const Accelerator&)> open;
+  /// Requires: `check` found it. What runs on the host in the device's place has the pool, which
+  /// outlives it.
+  std::function<Result<std::unique_ptr<Device>>(const Accelerator&, ThreadPool&, PerfMap)> open;
 };
 
 /// Makes a driver known for targets of its kind while this object lives. tunec's own are known

@@ -12,6 +12,8 @@
 namespace tunec {
 namespace {
 
+using LoadImage = std::function<Result<Kernel>(const KernelImage&)>;
+
 class CpuCode final : public DeviceCode {
  public:
   explicit CpuCode(Kernel kernel) : kernel_(std::move(kernel)) {}
@@ -40,7 +42,7 @@ class CpuKernel final : public DeviceKernel {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(ThreadPool& pool, PerfMap perf_map) : pool_(pool), perf_map_(perf_map) {}
+  CpuDevice(ThreadPool& pool, LoadImage load) : pool_(pool), load_(std::move(load)) {}
 
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
@@ -59,7 +61,7 @@ class CpuDevice final : public Device {
     return {};
   }
   Result<std::shared_ptr<const DeviceCode>> Load(const KernelImage& image) override {
-    TUNEC_ASSIGN(Kernel kernel, LoadKernel(image, perf_map_));
+    TUNEC_ASSIGN(Kernel kernel, load_(image));
     return std::make_shared<const CpuCode>(std::move(kernel));
   }
   Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
@@ -75,13 +77,18 @@ class CpuDevice final : public Device {
 
  private:
   ThreadPool& pool_;
-  PerfMap perf_map_;
+  LoadImage load_;
 };
 
 }  // namespace
 
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map) {
-  return std::make_unique<CpuDevice>(pool, perf_map);
+  return MakeHostDevice(
+      pool, [perf_map](const KernelImage& image) { return LoadKernel(image, perf_map); });
+}
+
+std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool, LoadImage load) {
+  return std::make_unique<CpuDevice>(pool, std::move(load));
 }
 
 }  // namespace tunec

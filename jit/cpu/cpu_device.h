@@ -1,15 +1,21 @@
 // The host as a device that runs kernels.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "runtime/device.h"
 #include "runtime/kernel.h"
+#include "runtime/kernel_image.h"
 #include "runtime/thread_pool.h"
+#include "support/error.h"
 
 namespace tunec {
 
 /// Kernels run on the pool's threads, which outlives them; Start returns when they are done.
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
+/// The same with images of another format, which become functions of the host in another way.
+std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool,
+                                       std::function<Result<Kernel>(const KernelImage&)> load);
 
 }  // namespace tunec

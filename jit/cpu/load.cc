@@ -1,6 +1,7 @@
 #include "jit/cpu/load.h"
 
 #include <fmt/format.h>
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
@@ -68,18 +69,39 @@ void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const KernelI
   std::fclose(file);
 }
 
+Status Define(llvm::orc::LLJIT& linker, llvm::orc::JITDylib& library,
+              std::span<const ImportedFunction> imports) {
+  if (imports.empty()) return {};
+  llvm::orc::SymbolMap symbols;
+  for (const ImportedFunction& import : imports) {
+    symbols[linker.mangleAndIntern(import.name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(import.address), llvm::JITSymbolFlags::Exported};
+  }
+  if (auto error = library.define(llvm::orc::absoluteSymbols(std::move(symbols))))
+    return std::unexpected(OrcError("cannot define what the kernel calls", std::move(error)));
+  return {};
+}
+
 }  // namespace
 
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map) {
   if (image.format != kElfFormat)
     return Fail(ErrorCode::kParse, "code of format '{}' is none of the host's", image.format);
+  return LoadObject(image, {}, perf_map);
+}
+
+Result<Kernel> LoadObject(const KernelImage& image, std::span<const ImportedFunction> imports,
+                          PerfMap perf_map) {
   RequestTileData();  // the code may use tiles, and may come from another process
   TUNEC_ASSIGN(auto linker, Linker());
-  TUNEC_ASSIGN(const auto functions, jit::CheckObject(image.bytes));
+  std::vector<std::string_view> names;
+  for (const ImportedFunction& import : imports) names.push_back(import.name);
+  TUNEC_ASSIGN(const auto functions, jit::CheckObject(image.bytes, names));
   static std::atomic<uint64_t> number = 0;
   auto& session = linker->getExecutionSession();
   auto code = std::make_shared<LoadedCode>(
       linker, session.createBareJITDylib(fmt::format("kernel{}", number++)));
+  TUNEC_RETURN_IF_ERROR(Define(*linker, code->library(), imports));
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(image.bytes), "kernel");
   if (auto error = linker->addObjectFile(code->library(), std::move(buffer)))
     return std::unexpected(OrcError("cannot load the kernel", std::move(error)));

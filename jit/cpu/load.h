@@ -1,6 +1,9 @@
 // An image of the host -> a kernel that can be called.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "runtime/kernel.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
@@ -12,5 +15,14 @@ namespace tunec {
 /// Errors: kParse for damaged bytes or those of a device, kNotFound for a function it lacks,
 /// kInternal when it imports symbols.
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
+
+/// A function of this process that code may call.
+struct ImportedFunction {
+  std::string_view name;
+  const void* address = nullptr;
+};
+/// The same for an object of any format's name, which may call these functions and no others.
+Result<Kernel> LoadObject(const KernelImage& image, std::span<const ImportedFunction> imports,
+                          PerfMap perf_map);
 
 }  // namespace tunec

@@ -4,9 +4,12 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <algorithm>
+
 namespace tunec::jit {
 
-Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes) {
+Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
+                                              std::span<const std::string_view> imports) {
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes), "kernel"));
   if (!object)
@@ -22,7 +25,8 @@ Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes) {
       if (!type) llvm::consumeError(type.takeError());
       return Fail(ErrorCode::kParse, "damaged symbol table");
     }
-    if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty())
+    const bool imported = (*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty();
+    if (imported && std::ranges::find(imports, std::string_view(*name)) == imports.end())
       return Fail(ErrorCode::kInternal, "the kernel imports symbol '{}'", name->str());
     if (*type == llvm::object::SymbolRef::ST_Function)
       functions.push_back({name->str(), llvm::object::ELFSymbolRef(symbol).getSize()});

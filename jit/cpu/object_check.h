@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/error.h"
@@ -15,7 +17,8 @@ struct FunctionSize {
 };
 
 /// The functions an ELF object defines. Errors: kParse when it is no object; kInternal when it
-/// imports a symbol, since then a call slipped into the kernel.
-Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes);
+/// imports a symbol that is not among `imports`, since then a call slipped into the kernel.
+Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
+                                              std::span<const std::string_view> imports = {});
 
 }  // namespace tunec::jit

@@ -15,6 +15,9 @@ namespace tunec {
 /// The word for such devices in Target::Kind().
 inline constexpr std::string_view kCudaKind = "cuda";
 
+/// The feature of a device that the host stands in for: kernels are emulated.
+inline constexpr std::string_view kEmulated = "emulated";
+
 /// Limits of one compute capability, as "CUDA C++ Programming Guide", table "Technical
 /// Specifications per Compute Capability", gives them.
 struct CudaArch {

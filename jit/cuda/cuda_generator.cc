@@ -13,6 +13,7 @@
 #include "ir/nest/plain_copies.h"
 #include "jit/cuda/assign_threads.h"
 #include "jit/cuda/emit_module.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/ptxas.h"
 #include "jit/cuda/write_ptx.h"
 
@@ -69,6 +70,12 @@ void TakeRegisters(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
   }
 }
 
+Result<KernelImage> Emulated(const LoopNest& nest, const Accelerator& device) {
+  TUNEC_ASSIGN(KernelImage image, CompileEmulated(nest));
+  for (const PhaseLaunch& launch : image.phases) TUNEC_RETURN_IF_ERROR(CheckLimits(launch, device));
+  return image;
+}
+
 class CudaGenerator : public CodeGenerator {
  public:
   std::string_view Name() const override { return kCudaKind; }
@@ -84,6 +91,7 @@ class CudaGenerator : public CodeGenerator {
   }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
+    if (target.Has(std::string(kEmulated))) return Emulated(nest, *target.device);
     TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
     for (const PhaseLaunch& launch : emitted.module.phases)

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 #include "ir/array_storage.h"
 #include "ir/interpret/interpret.h"
@@ -138,12 +137,8 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
   return arguments;
 }
 
-// What runs a kernel: arguments, workspace, scratch.
-using Runner = std::function<Status(void* const*, void*, void*)>;
-
 Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments,
-                               int64_t workspace_bytes, int64_t scratch_bytes,
-                               const Runner& runner) {
+                               const Kernel& kernel) {
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<void*> addresses;
   size_t next = 0;
@@ -155,9 +150,11 @@ Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& a
     if (tensor.role == TensorRole::kOutput) continue;
     ToStorage(tensor, arguments.at(next++), buffers.back()->data());
   }
-  Buffer workspace(workspace_bytes, 64);
-  Buffer scratch(scratch_bytes, 64);
-  TUNEC_RETURN_IF_ERROR(runner(addresses.data(), workspace.data(), scratch.data()));
+  Buffer workspace(kernel.workspace_bytes, 64);
+  Buffer scratch(kernel.scratch_bytes, 64);
+  for (const KernelPhase& phase : kernel.phases)
+    for (int64_t task = 0; task < phase.tasks; ++task)
+      phase.function(addresses.data(), workspace.data(), scratch.data(), task);
   std::vector<Array> outputs;
   const std::vector<TensorId> order = Arguments(nest);
   for (size_t a = 0; a < order.size(); ++a) {
@@ -176,22 +173,13 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
                                        const std::vector<Array>& arguments) {
   TUNEC_ASSIGN(const KernelImage object, CompileNest(SerializeThreads(nest), target));
   TUNEC_ASSIGN(const Kernel kernel, LoadKernel(object));
-  return Run(nest, arguments, kernel.workspace_bytes, kernel.scratch_bytes,
-             [&](void* const* addresses, void* workspace, void* scratch) -> Status {
-               for (const KernelPhase& phase : kernel.phases)
-                 for (int64_t task = 0; task < phase.tasks; ++task)
-                   phase.function(addresses, workspace, scratch, task);
-               return {};
-             });
+  return Run(nest, arguments, kernel);
 }
 
 Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments) {
   TUNEC_ASSIGN(const KernelImage image, CompileEmulated(MakeCudaGenerator()->MapThreads(nest)));
-  TUNEC_ASSIGN(const EmulatedKernel kernel, EmulatedKernel::Load(image));
-  return Run(nest, arguments, image.workspace_bytes, 0,
-             [&](void* const* addresses, void* workspace, void*) {
-               return kernel.Run(addresses, workspace);
-             });
+  TUNEC_ASSIGN(const Kernel kernel, LoadEmulated(image));
+  return Run(nest, arguments, kernel);
 }
 
 void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t seed) {

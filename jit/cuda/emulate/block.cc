@@ -2,13 +2,19 @@
 // threads have ended in the same round.
 #include "jit/cuda/emulate/block.h"
 
+#include <fmt/format.h>
+
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -32,97 +38,92 @@ void WaitAtBarrier(EmulatedThread* self, int32_t site) {
   thread.outside = std::move(thread.outside).resume();
 }
 
+// Of a block of one thread.
 void PassBarrier(EmulatedThread*, int32_t) {}
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
+using Memory = std::unique_ptr<void, Free>;
 
-}  // namespace
+Memory SharedMemory(int64_t bytes) {
+  const size_t whole = (static_cast<size_t>(bytes) / kSharedAlignment + 1) * kSharedAlignment;
+  Memory memory(std::aligned_alloc(kSharedAlignment, whole));
+  if (memory == nullptr) throw std::bad_alloc();
+  std::memset(memory.get(), 0xff, whole);  // NaN
+  return memory;
+}
 
-struct EmulatedBlock::Impl {
-  explicit Impl(const PhaseLaunch& launch) : launch(launch) {
-    const size_t bytes =
-        (static_cast<size_t>(launch.shared_bytes) / kSharedAlignment + 1) * kSharedAlignment;
-    shared.reset(std::aligned_alloc(kSharedAlignment, bytes));
-    if (shared == nullptr) throw std::bad_alloc();
+class Block {
+ public:
+  Block(const EmulatedLaunch& launch, int64_t number)
+      : launch_(launch), number_(number), shared_(SharedMemory(launch.shared_bytes)) {
     const auto [x, y, z] = launch.block;
-    threads.resize(static_cast<size_t>(x * y * z));
-    for (size_t t = 0; t < threads.size(); ++t) {
-      const auto number = static_cast<int64_t>(t);
-      threads[t].number = {static_cast<int32_t>(number % x), static_cast<int32_t>(number / x % y),
-                           static_cast<int32_t>(number / x / y)};
-      threads[t].shared = shared.get();
-      threads[t].barrier = threads.size() == 1 ? PassBarrier : WaitAtBarrier;
+    threads_.resize(static_cast<size_t>(x * y * z));
+    for (size_t t = 0; t < threads_.size(); ++t) {
+      const auto order = static_cast<int64_t>(t);
+      threads_[t].number = {static_cast<int32_t>(order % x), static_cast<int32_t>(order / x % y),
+                            static_cast<int32_t>(order / x / y)};
+      threads_[t].block = static_cast<int32_t>(number);
+      threads_[t].shared = shared_.get();
+      threads_[t].barrier = threads_.size() == 1 ? PassBarrier : WaitAtBarrier;
     }
   }
 
-  void Start(Thread& thread, const std::function<void(EmulatedThread*)>& run) {
+  template <class Function>
+  void Run(const Function& function) {
+    if (threads_.size() == 1) return function(&threads_.front());
+    for (Thread& thread : threads_) Start(thread, function);
+    do {
+      for (Thread& thread : threads_)
+        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
+      CheckTogether();
+    } while (!threads_.front().ended);
+  }
+
+ private:
+  template <class Function>
+  static void Start(Thread& thread, const Function& function) {
+    // Stacks are used again by later blocks of this thread of the host.
+    thread_local context::pooled_fixedsize_stack stacks{kStackBytes};
     thread.ended = false;
-    thread.site = 0;
     thread.inside =
-        context::fiber(std::allocator_arg, stacks, [&thread, &run](context::fiber&& outside) {
+        context::fiber(std::allocator_arg, stacks, [&thread, &function](context::fiber&& outside) {
           thread.outside = std::move(outside);
-          run(&thread);
+          function(&thread);
           thread.ended = true;
           return std::move(thread.outside);
         });
   }
 
-  // Lets each thread go on to its next barrier, or end.
-  void Round() {
-    for (Thread& thread : threads)
-      if (!thread.ended) thread.inside = std::move(thread.inside).resume();
-  }
-
-  // Generated code cannot be unwound, so threads that wait go on alone to their ends.
-  void Finish() {
-    for (Thread& thread : threads) thread.barrier = PassBarrier;
-    Round();
-    for (Thread& thread : threads) thread.barrier = WaitAtBarrier;
-  }
-
-  Status CheckTogether(int32_t number) const {
-    for (const Thread& thread : threads) {
-      const Thread& first = threads.front();
-      if (thread.ended == first.ended && (thread.ended || thread.site == first.site)) continue;
-      return Fail(ErrorCode::kDevice,
-                  "{}, block {}: thread {} is at {}, but thread 0 at {}: a barrier is for all",
-                  launch.symbol, number, &thread - threads.data(), PlaceOf(thread), PlaceOf(first));
+  void CheckTogether() const {
+    const Thread& first = threads_.front();
+    for (const Thread& thread : threads_) {
+      const bool together =
+          thread.ended == first.ended && (thread.ended || thread.site == first.site);
+      TUNEC_CHECK(
+          together, "{}, block {}: thread {} is at {}, but thread 0 at {}: a barrier is for all",
+          launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread), PlaceOf(first));
     }
-    return {};
   }
 
   static std::string PlaceOf(const Thread& thread) {
     return thread.ended ? "its end" : fmt::format("barrier {}", thread.site);
   }
 
-  const PhaseLaunch& launch;
-  std::unique_ptr<void, Free> shared;
-  context::pooled_fixedsize_stack stacks{kStackBytes};
-  std::vector<Thread> threads;
+  const EmulatedLaunch& launch_;
+  const int64_t number_;
+  const Memory shared_;
+  std::vector<Thread> threads_;
 };
 
-EmulatedBlock::EmulatedBlock(const PhaseLaunch& launch) : impl_(std::make_unique<Impl>(launch)) {}
-EmulatedBlock::~EmulatedBlock() = default;
+}  // namespace
 
-Status EmulatedBlock::Run(int32_t number, const std::function<void(EmulatedThread*)>& run) {
-  Impl& block = *impl_;
-  std::memset(block.shared.get(), 0xff, static_cast<size_t>(block.launch.shared_bytes));
-  for (Thread& thread : block.threads) thread.block = number;
-  if (block.threads.size() == 1) {
-    run(&block.threads.front());
-    return {};
-  }
-  for (Thread& thread : block.threads) block.Start(thread, run);
-  do {
-    block.Round();
-    const Status together = block.CheckTogether(number);
-    if (together) continue;
-    block.Finish();
-    return together;
-  } while (!block.threads.front().ended);
-  return {};
+void RunEmulatedBlock(const EmulatedLaunch* launch, EmulatedFunction function,
+                      void* const* arguments, void* workspace, int64_t block) {
+  Block(*launch, block).Run([&](EmulatedThread* thread) {
+    function(arguments, workspace, thread, /*first=*/0);
+  });
 }
 
 }  // namespace tunec

@@ -3,10 +3,11 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include <cstring>
+#include <array>
+#include <string>
 #include <utility>
-#include <vector>
 
+#include "jit/cpu/cpu_device.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/generate_code.h"
 #include "jit/cpu/llvm_target.h"
@@ -28,34 +29,17 @@ Result<KernelImage> CompileEmulated(const LoopNest& nest) {
   return image;
 }
 
-EmulatedKernel::EmulatedKernel(KernelImage image, Kernel kernel)
-    : image_(std::move(image)), kernel_(std::move(kernel)) {}
-
-Result<EmulatedKernel> EmulatedKernel::Load(const KernelImage& image) {
+Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map) {
   if (image.format != kEmulatedFormat)
     return Fail(ErrorCode::kParse, "code of format '{}' cannot be emulated", image.format);
-  KernelImage of_host = image;
-  of_host.format = kElfFormat;
-  TUNEC_ASSIGN(Kernel kernel, LoadKernel(of_host));
-  of_host.bytes.clear();
-  return EmulatedKernel(std::move(of_host), std::move(kernel));
+  const std::array imports = {
+      ImportedFunction{jit::kRunBlockName, reinterpret_cast<const void*>(&RunEmulatedBlock)}};
+  return LoadObject(image, imports, perf_map);
 }
 
-Status EmulatedKernel::Run(void* const* arguments, void* workspace) const {
-  for (size_t phase = 0; phase < image_.phases.size(); ++phase) {
-    const PhaseLaunch& launch = image_.phases[phase];
-    const PhaseFunction function = kernel_.phases[phase].function;
-    EmulatedBlock block(launch);
-    const int64_t blocks = launch.Blocks() / launch.waves;
-    for (int64_t first = 0; first < launch.Blocks(); first += blocks) {
-      for (int64_t number = 0; number < blocks; ++number) {
-        TUNEC_RETURN_IF_ERROR(block.Run(static_cast<int32_t>(number), [&](EmulatedThread* thread) {
-          function(arguments, workspace, thread, first);
-        }));
-      }
-    }
-  }
-  return {};
+std::unique_ptr<Device> MakeEmulatedDevice(ThreadPool& pool, PerfMap perf_map) {
+  return MakeHostDevice(
+      pool, [perf_map](const KernelImage& image) { return LoadEmulated(image, perf_map); });
 }
 
 }  // namespace tunec

@@ -1,13 +1,14 @@
 // GPU kernels on the host: the same LLVM module, each thread of a block on a stack of its own.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string_view>
 
 #include "ir/loop_nest.h"
+#include "runtime/device.h"
 #include "runtime/kernel.h"
 #include "runtime/kernel_image.h"
+#include "runtime/thread_pool.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -19,21 +20,14 @@ inline constexpr std::string_view kEmulatedFormat = "cuda-emulated";
 /// that its MapThreads made. Errors: as CodeGenerator::Compile.
 Result<KernelImage> CompileEmulated(const LoopNest& nest);
 
-/// A loaded image. It finds what a GPU would do something undefined at: a barrier that not all
-/// threads of a block reach, or that they reach at different places. Shared memory begins as NaN.
-class EmulatedKernel {
- public:
-  /// kParse for code of another format, else as LoadKernel.
-  static Result<EmulatedKernel> Load(const KernelImage& image);
+/// A kernel whose tasks are blocks. Shared memory of a block begins as NaN. Code that a GPU would
+/// do something undefined at ends the process with a message: a barrier that not all threads of a
+/// block reach, or that they reach at different places. kParse for code of another format, else as
+/// LoadKernel.
+Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
-  /// Runs all launches, block by block in order, on the caller's thread. `arguments` are the
-  /// nest's, `workspace` has image.workspace_bytes. Errors: kDevice for what is said above.
-  Status Run(void* const* arguments, void* workspace) const;
-
- private:
-  EmulatedKernel(KernelImage image, Kernel kernel);
-  KernelImage image_;
-  Kernel kernel_;
-};
+/// The host in a GPU's place: blocks run on the pool's threads, which outlives it. Its memory is
+/// the program's own, and its times say nothing of a GPU.
+std::unique_ptr<Device> MakeEmulatedDevice(ThreadPool& pool, PerfMap perf_map);
 
 }  // namespace tunec

@@ -16,4 +16,15 @@ struct EmulatedThread {
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
 };
 
+/// Of one launch; a constant of generated code.
+struct EmulatedLaunch {
+  std::array<int64_t, 3> block = {1, 1, 1};  // threads along x, y, z
+  int64_t shared_bytes = 0;
+  const char* symbol = nullptr;
+};
+
+/// What one thread of a block does: arguments, workspace, the thread, the first task of the launch.
+using EmulatedFunction = void (*)(void* const* arguments, void* workspace, EmulatedThread* thread,
+                                  int64_t first);
+
 }  // namespace tunec

@@ -29,7 +29,8 @@ llvm::Value* Field(Site& site, llvm::Value* thread, size_t offset, llvm::Type* t
 // One kernel on its way to a host function.
 class HostFunction {
  public:
-  explicit HostFunction(llvm::Function& kernel) : kernel_(kernel), context_(kernel.getContext()) {}
+  HostFunction(llvm::Function& kernel, const PhaseLaunch& launch)
+      : kernel_(kernel), launch_(launch), context_(kernel.getContext()) {}
 
   Status Make() {
     MakeFunction();
@@ -37,23 +38,29 @@ class HostFunction {
     for (llvm::Instruction& instruction : llvm::instructions(*function_))
       if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) calls.push_back(call);
     for (llvm::IntrinsicInst* call : calls) TUNEC_RETURN_IF_ERROR(Replace(*call));
+    MakePhase();
     return {};
   }
 
  private:
   llvm::Type* Pointer() { return llvm::PointerType::get(context_, 0); }
+  llvm::Type* Word() { return llvm::Type::getInt64Ty(context_); }
+  llvm::Type* Nothing() { return llvm::Type::getVoidTy(context_); }
+
+  // One with three pointers and a number, as both of the functions that a kernel becomes.
+  llvm::Function* NewFunction(const std::string& name, llvm::Function::LinkageTypes linkage) {
+    auto* type = llvm::FunctionType::get(Nothing(), {Pointer(), Pointer(), Pointer(), Word()},
+                                         /*isVarArg=*/false);
+    auto* function = llvm::Function::Create(type, linkage, name, module_);
+    function->setDoesNotThrow();
+    function->addFnAttr("no-builtins");
+    return function;
+  }
 
   // The kernel's body under the new signature, its parameters loaded at its beginning.
   void MakeFunction() {
-    llvm::Type* word = llvm::Type::getInt64Ty(context_);
-    auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context_),
-                                         {Pointer(), Pointer(), Pointer(), word}, false);
-    const std::string name = kernel_.getName().str();
-    kernel_.setName(name + ".kernel");
-    function_ =
-        llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, kernel_.getParent());
-    function_->setDoesNotThrow();
-    function_->addFnAttr("no-builtins");
+    kernel_.setName(launch_.symbol + ".kernel");
+    function_ = NewFunction(launch_.symbol + ".thread", llvm::Function::InternalLinkage);
     function_->splice(function_->begin(), &kernel_);
     thread_ = function_->getArg(2);
     Site site(&*function_->getEntryBlock().getFirstInsertionPt());
@@ -101,8 +108,36 @@ class HostFunction {
     return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
   }
 
+  // EmulatedLaunch, as a constant.
+  llvm::Constant* LaunchConstant() {
+    const auto constant = [&](llvm::Constant* value) -> llvm::Constant* {
+      return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
+                                      llvm::GlobalValue::PrivateLinkage, value);
+    };
+    std::vector<llvm::Constant*> fields;
+    for (const int64_t extent : launch_.block)
+      fields.push_back(llvm::ConstantInt::get(Word(), static_cast<uint64_t>(extent)));
+    fields.push_back(llvm::ConstantInt::get(Word(), static_cast<uint64_t>(launch_.shared_bytes)));
+    fields.push_back(constant(llvm::ConstantDataArray::getString(context_, launch_.symbol)));
+    return constant(llvm::ConstantStruct::getAnon(fields));
+  }
+
+  // A task of the phase is a block; waves are in the tasks' order, so none needs a first task.
+  void MakePhase() {
+    llvm::Function* phase = NewFunction(launch_.symbol, llvm::Function::ExternalLinkage);
+    auto* type = llvm::FunctionType::get(
+        Nothing(), {Pointer(), Pointer(), Pointer(), Pointer(), Word()}, /*isVarArg=*/false);
+    Site site(llvm::BasicBlock::Create(context_, "entry", phase));
+    site.CreateCall(
+        module_.getOrInsertFunction(kRunBlockName, type),
+        {LaunchConstant(), function_, phase->getArg(0), phase->getArg(1), phase->getArg(3)});
+    site.CreateRetVoid();
+  }
+
   llvm::Function& kernel_;
+  const PhaseLaunch& launch_;
   llvm::LLVMContext& context_;
+  llvm::Module& module_ = *kernel_.getParent();
   llvm::Function* function_ = nullptr;
   llvm::Value* thread_ = nullptr;
   int32_t barriers_ = 0;  // so far
@@ -128,7 +163,7 @@ void ReplaceShared(llvm::Module& module) {
 Status MakeHostModule(CudaModule& module) {
   llvm::Module& llvm = module.builder->module();
   for (const PhaseLaunch& launch : module.phases)
-    TUNEC_RETURN_IF_ERROR(HostFunction(*llvm.getFunction(launch.symbol)).Make());
+    TUNEC_RETURN_IF_ERROR(HostFunction(*llvm.getFunction(launch.symbol), launch).Make());
   ReplaceShared(llvm);
   return {};
 }

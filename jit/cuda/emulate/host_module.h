@@ -6,10 +6,14 @@
 
 namespace tunec::jit {
 
-/// Makes host functions of the kernels: `kernel(a, b, workspace, first)` becomes
-/// `kernel(ptr {a, b}, workspace, ptr EmulatedThread, first)`, a PhaseFunction whose scratch says
-/// which thread runs it. Every llvm.nvvm call becomes a load or a call through EmulatedThread, and
-/// shared memory the place that it names. kInternal for a call that nobody wrote an emulation of.
+/// The one function that host modules import; RunEmulatedBlock stands behind it.
+inline constexpr const char* kRunBlockName = "tunec_run_emulated_block";
+
+/// Makes host functions of the kernels. `kernel(a, b, workspace, first)` becomes the
+/// EmulatedFunction `kernel.thread`, and `kernel` a PhaseFunction whose tasks are blocks: it calls
+/// kRunBlockName with the launch, with kernel.thread and with its own arguments. Every llvm.nvvm
+/// call becomes a load or a call through EmulatedThread, and shared memory the place that it names.
+/// kInternal for a call that nobody wrote an emulation of.
 Status MakeHostModule(CudaModule& module);
 
 }  // namespace tunec::jit

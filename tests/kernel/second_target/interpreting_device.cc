@@ -190,9 +190,8 @@ DeviceDriver DriverOf(Paper& paper) {
             if (device.name == "paper") return {};
             return Fail(ErrorCode::kDevice, "this machine has no {}, only paper", device.name);
           },
-          .open = [&paper](const Accelerator&) -> Result<std::unique_ptr<Device>> {
-            return MakeInterpretingDevice(paper);
-          }};
+          .open = [&paper](const Accelerator&, ThreadPool&, PerfMap)
+              -> Result<std::unique_ptr<Device>> { return MakeInterpretingDevice(paper); }};
 }
 
 }  // namespace tunec::second_target
