@@ -7,6 +7,7 @@
 #include "graph/rules/parse_rules.h"
 #include "ir/array.h"
 #include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
 
 namespace tunec {
 namespace {
@@ -15,8 +16,8 @@ constexpr int64_t kMostThreads = 1024;  // more are taken for a mistake
 constexpr int64_t kMostTrials = std::numeric_limits<int>::max();
 
 Status CheckTarget(const Settings& settings) {
-  if (settings.target == "cpu") return {};
-  return Fail(ErrorCode::kInvalidArgument, "cpu, the only target");
+  if (settings.target == "cpu" || settings.target == kCudaKind) return {};
+  return Fail(ErrorCode::kInvalidArgument, "cpu or cuda");
 }
 
 Status CheckShapes(const Settings& settings) {
@@ -56,6 +57,15 @@ constexpr std::array kTable = {
             .unset = "cpu",
             .field = &Settings::target,
             .check = CheckTarget},
+    Setting{.name = "arch",
+            .flag = "--arch",
+            .value = "NAME",
+            .help = "with cuda: what GPUs to compile for, sm_80 or later",
+            .field = &Settings::arch},
+    Setting{.name = "emulate",
+            .flag = "--emulate",
+            .help = "with cuda: run the kernels on this machine's processor, slowly, to check them",
+            .field = &Settings::emulate},
     Setting{.name = "trials",
             .flag = "--trials",
             .value = "N",
@@ -209,7 +219,19 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
 }
 
 Result<Target> TargetOf(const Settings& settings) {
-  return ParseCpu(settings.cpu, settings.threads);
+  TUNEC_ASSIGN(Target target, ParseCpu(settings.cpu, settings.threads));
+  if (settings.target != kCudaKind) {
+    if (settings.arch.empty() && !settings.emulate) return target;
+    return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda",
+                settings.emulate ? "emulate" : "arch");
+  }
+  if (settings.arch.empty()) {
+    return Fail(ErrorCode::kDevice,
+                "no GPU can be looked for yet: name one with arch, sm_90a for example");
+  }
+  TUNEC_ASSIGN(target.device, CudaAccelerator(settings.arch));
+  if (settings.emulate) target.device->features.emplace(kEmulated);
+  return target;
 }
 
 Result<CompileOptions> MakeCompileOptions(const Settings& settings) {

@@ -26,6 +26,8 @@ namespace tunec {
 /// How the model is read, and how it is compiled.
 struct Settings : ModelOptions {
   std::string target = "cpu";
+  std::string arch;                 // of a device; empty: what this machine has
+  bool emulate = false;             // run a device's kernels on the host
   int trials = 0;                   // of the whole model, recorded ones counted
   double time_limit_seconds = 0;    // of tuning; 0: none
   std::vector<std::string> retune;  // groups, or "all"

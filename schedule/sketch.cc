@@ -91,11 +91,21 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
   if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
 }
 
+// The others are for a host's vectors, threads and caches.
+static std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
+  std::vector<Sketch> sketches;
+  if (stage != SketchStage::kPatterns) return sketches;
+  for (const NamedCompute& lowering : question.lowerings) {
+    if (!HasEmptyLoop(lowering.compute)) AddBlockSketches(lowering, question.rounding, sketches);
+  }
+  return sketches;
+}
+
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question) {
   const auto& [lowerings, target, rounding, set] = question;
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
   if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
-  if (target.device) return {};  // all that follow are for a host's vectors, threads and caches
+  if (target.device) return SketchesOfDevice(stage, question);
   std::vector<Sketch> sketches;
   if (stage == SketchStage::kPatterns) AddStreamSketches(lowerings, target, sketches);
   // What streams would only be computed in pieces by the others.

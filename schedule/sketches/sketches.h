@@ -50,6 +50,11 @@ void AddComposedSketches(const NamedCompute& lowering, const Target& target,
 void AddPartialSketches(const NamedCompute& lowering, const Target& target,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
+/// For a device: each statement as blocks of threads that compute an element each (blocks.cc).
+/// Applies what it offers to each.
+void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,
+                      std::vector<Sketch>& sketches);
+
 /// Whatever has loops, as isl's scheduler would run it: for what no other sketch fits
 /// (affine.cc). Costs the computation of all dependences.
 void AddAffineSketches(const NamedCompute& lowering, const Target& target,

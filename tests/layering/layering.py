@@ -54,11 +54,11 @@ WRAPPERS = {"polyhedral/isl_handles.h": "isl"}
 
 # Folders that belong to one kind of target. The rest of `jit` chooses among them: above it, nobody
 # needs to know which kinds there are.
-KINDS = ("jit/cpu/",)
+KINDS = ("jit/cpu/", "jit/cuda/")
 
 # Who knows a kind all the same, and why. A file that no longer does leaves this list.
 DOORS = {
-    "compiler/settings.cc": "reads which processor is meant",
+    "compiler/settings.cc": "reads which processor or device is meant",
     "tools/commands/doctor.cc": "looks at this machine's processor",
     "autotune/measure/measure_arithmetic.cc": "calls a kernel on each thread by itself",
 }
