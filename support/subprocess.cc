@@ -53,9 +53,14 @@ Result<pid_t> Start(const std::string& path, const std::vector<std::string>& arg
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  // A process group of its own, so that what it starts can be ended with it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t process = -1;
   const int problem =
-      posix_spawn(&process, path.c_str(), &actions, nullptr, pointers.data(), environ);
+      posix_spawn(&process, path.c_str(), &actions, &attributes, pointers.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (problem == 0) return process;
   return Fail(ErrorCode::kNotFound, "cannot run '{}': {}", path, std::strerror(problem));
@@ -91,7 +96,7 @@ std::optional<int> StatusBefore(pid_t process, Clock::time_point until) {
 }
 
 void Kill(pid_t process) {
-  (void)kill(process, SIGKILL);
+  (void)kill(-process, SIGKILL);
   while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -18,6 +19,7 @@
 #include "ir/interpret/interpret.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
 #include "kernel/run_once.h"
 #include "tests/fuzz/fuzz_options.h"
 #include "tests/schedule/random_program.h"
@@ -49,26 +51,52 @@ Case MakeCase(uint64_t seed) {
   return {std::move(compute), std::move(schedule)};
 }
 
-Result<std::vector<Array>> RunCode(const LoopNest& nest, const std::vector<Array>& arguments) {
-  static const Target target = DetectCpu(kThreads);
-  // The machine may lack an instruction that the nest is made of.
-  if (!MissingFeatures(nest, target).empty()) {
+// Where machine code runs: this machine, or a GPU that it stands in for.
+class Machine {
+ public:
+  explicit Machine(Target target) : target_(std::move(target)) {}
+
+  // What the target has no code for is interpreted, and `missing` says what that was.
+  Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments) {
+    // The machine may lack an instruction that the nest is made of.
+    const std::vector<std::string> features = MissingFeatures(nest, target_);
+    if (!features.empty()) return Interpreted(nest, arguments, features.front());
+    static ThreadPool pool(kThreads);
+    auto outputs = CompileAndRun(nest, arguments, target_, pool);
+    const bool lacks = !outputs && (outputs.error().code == ErrorCode::kUnsupported ||
+                                    outputs.error().code == ErrorCode::kResourceLimit);
+    return lacks && target_.device ? Interpreted(nest, arguments, outputs.error().message)
+                                   : std::move(outputs);
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  Result<std::vector<Array>> Interpreted(const LoopNest& nest, const std::vector<Array>& arguments,
+                                         std::string missing) {
+    missing_ = std::move(missing);
     return Interpret(nest, arguments, Precision::kNative);
   }
-  static ThreadPool pool(kThreads);
-  return CompileAndRun(nest, arguments, target, pool);
-}
 
-Trial Check(const Case& drawn, bool code) {
+  const Target target_;
+  std::string missing_;
+};
+
+Trial Check(const Case& drawn, const Target* code) {
   const auto replayed = ParseSchedule(Print(drawn.schedule), "replay");
   if (!replayed || *replayed != drawn.schedule) return {Fate::kWrong, "its text reads differently"};
-  return test::TrySchedule(Judge(drawn.compute), drawn.schedule,
-                           code ? Judge::Runner(RunCode) : Judge::Runner());
+  if (code == nullptr) return test::TrySchedule(Judge(drawn.compute), drawn.schedule, {});
+  Machine machine(*code);
+  Trial trial = test::TrySchedule(Judge(drawn.compute), drawn.schedule,
+                                  [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                    return machine.Run(nest, arguments);
+                                  });
+  if (trial.fate == Fate::kEqual) trial.reason = machine.missing();
+  return trial;
 }
 
 class Fuzzer {
  public:
-  explicit Fuzzer(FuzzOptions options) : options_(options) {
+  Fuzzer(FuzzOptions options, Target target) : options_(options), target_(std::move(target)) {
     if (options_.code == 0) return;
     const uint64_t code = options_.code.value_or(std::max<uint64_t>(options_.cases / 10, 1));
     code_every_ = std::max<uint64_t>(options_.cases / code, 1);
@@ -81,6 +109,8 @@ class Fuzzer {
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     fmt::print("{} schedules from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
+    for (const auto& [what, times] : missing_)
+      fmt::print("{} times no code, but the interpreter: {}\n", times, what);
     fmt::print("{} of the refused, forced through, were wrong; {} were right in the orders tried\n",
                refused_, conservative_);
     fmt::print("{} equal\n{} refused\n{} wrong\n", equal_, refused_ + conservative_, wrong_);
@@ -89,9 +119,11 @@ class Fuzzer {
 
  private:
   std::string Answer(uint64_t number) const {
-    const Trial trial = Check(MakeCase(options_.seed + number), WithCode(number));
+    const Trial trial = Check(MakeCase(options_.seed + number), CodeOf(WithCode(number)));
     return fmt::format("{} {}", static_cast<int>(trial.fate), trial.reason);
   }
+
+  const Target* CodeOf(bool code) const { return code ? &target_ : nullptr; }
 
   bool WithCode(uint64_t number) const { return code_every_ > 0 && number % code_every_ == 0; }
 
@@ -99,7 +131,7 @@ class Fuzzer {
     const bool crashed = answer == kCrashed;
     const Fate fate = crashed ? Fate::kWrong : static_cast<Fate>(answer[0] - '0');
     if (fate == Fate::kEqual) ++equal_;
-    if (fate == Fate::kEqual && WithCode(number)) ++with_code_;
+    if (fate == Fate::kEqual && WithCode(number)) RecordCode(answer.substr(2));
     if (fate == Fate::kRefused) ++refused_;
     if (fate == Fate::kConservative) ++conservative_;
     if (fate == Fate::kWrong) {
@@ -108,12 +140,20 @@ class Fuzzer {
     }
   }
 
-  static bool IsWrong(const Case& drawn, bool code) {
+  void RecordCode(const std::string& missing) {
+    if (missing.empty()) {
+      ++with_code_;
+    } else {
+      ++missing_[missing];
+    }
+  }
+
+  bool IsWrong(const Case& drawn, bool code) const {
     bool wrong = true;
     const bool ended = InChild(
         [&](FILE* out) {
           alarm(kSecondsPerCase);
-          fmt::print(out, "{}\n", static_cast<int>(Check(drawn, code).fate));
+          fmt::print(out, "{}\n", static_cast<int>(Check(drawn, CodeOf(code)).fate));
         },
         [&](const std::string& line) { wrong = static_cast<Fate>(line[0] - '0') == Fate::kWrong; });
     return wrong || !ended;
@@ -129,7 +169,7 @@ class Fuzzer {
   }
 
   // Without the steps that it does not need. Steps that fail for lack of others say nothing.
-  static Case Shrink(Case drawn, bool code) {
+  Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;
       Erase(smaller.schedule, i);
@@ -151,10 +191,20 @@ class Fuzzer {
   }
 
   FuzzOptions options_;
+  Target target_;
+  std::map<std::string, uint64_t> missing_;  // what had no code, how often
   uint64_t code_every_ = 0;
   uint64_t equal_ = 0, refused_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
 };
+
+Result<Target> TargetNamed(const std::string& name, const std::string& arch) {
+  Target target = DetectCpu(kThreads);
+  if (name == "cpu") return target;
+  TUNEC_ASSIGN(target.device, CudaAccelerator(arch));
+  target.device->features.emplace(kEmulated);
+  return target;
+}
 
 }  // namespace
 }  // namespace tunec::fuzz
@@ -163,7 +213,17 @@ int main(int argc, char** argv) {
   CLI::App app("random schedules on small computes, against the interpreter");
   tunec::fuzz::FuzzOptions options;
   AddFuzzOptions(app, options, "schedule", "10th");
+  std::string name = "cpu";
+  std::string arch = "sm_90a";
+  app.add_option("--target", name, "of the machine code: cpu, or cuda, which is emulated")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--arch", arch, "of the cuda that is emulated");
   CLI11_PARSE(app, argc, argv);
   SetLimit(options);
-  return tunec::fuzz::Fuzzer(options).Run();
+  const auto target = tunec::fuzz::TargetNamed(name, arch);
+  if (!target) {
+    fmt::print(stderr, "error: {}\n", target.error().message);
+    return 2;
+  }
+  return tunec::fuzz::Fuzzer(options, *target).Run();
 }
