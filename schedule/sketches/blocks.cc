@@ -1,15 +1,18 @@
-// Blocks: for a device that runs blocks of threads, each statement by itself. The elements that it
-// writes are numbered in the order in which they lie; a thread computes one, with all that is
-// summed for it, and neighbours compute neighbours, so that their accesses meet in the same lines
-// of memory.
+// Blocks: for a device that runs blocks of threads. The elements that a statement writes are
+// numbered in the order in which they lie; a thread computes one, with all that is summed for it,
+// and neighbours compute neighbours, so that their accesses meet in the same lines of memory. What
+// follows a sum element by element is done by the same thread, while the sum is in a register.
 //
-//   grid.x: block            (one phase for each statement)
+//   grid.x: block            (one phase for each reduction, or other statement)
 //     block.x: thread        element block * threads + thread
-//       for all that is reduced
+//       register: sum = identity
+//       for all that is reduced: sum = combine(sum, ...)
+//       followers
 //
 // It fits whatever has independent elements. What has none, or what no order of these loops keeps
 // legal, is left to one thread.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +22,7 @@
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/sub_compute.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
@@ -27,11 +31,13 @@ struct BlockChoice {
   int64_t threads = 256;  // of a block
 };
 
-// One statement's loops over what it writes.
+// A statement's loops over what it writes, and what moves into them.
 struct BlockPlan {
   std::string statement;
-  std::vector<std::string> order;  // of those loops, outermost first
-  int64_t elements = 1;
+  std::vector<std::string> order;          // of those loops, outermost first
+  std::optional<CacheWriteStep> own_sums;  // where the sums are not its own to keep in registers
+  std::vector<std::string> moved;          // statements that move below the innermost of them
+  std::vector<std::string> sums;           // tensors that become registers
 };
 
 // By how far apart the elements lie; ties stay as written.
@@ -51,6 +57,7 @@ std::vector<VarId> InStorageOrder(const Compute& compute, const Statement& state
   return order;
 }
 
+// The loops alone.
 BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
   std::vector<VarId> independent;
   for (const VarId iterator : WrittenIterators(statement)) {
@@ -58,46 +65,113 @@ BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
       independent.push_back(iterator);
   }
   BlockPlan plan{.statement = statement.name};
-  for (const VarId iterator : InStorageOrder(compute, statement, independent)) {
+  for (const VarId iterator : InStorageOrder(compute, statement, independent))
     plan.order.push_back(statement.iterators[iterator].name);
-    plan.elements *= statement.iterators[iterator].extent;
+  return plan;
+}
+
+bool IsReadOutside(const Compute& compute, TensorId tensor, StatementId begin, StatementId end) {
+  for (const StatementId s : compute.statements.ids()) {
+    if (begin <= s && s < end) continue;
+    const auto& reads = compute.statements[s].reads;
+    if (std::ranges::find(reads, tensor, &Read::tensor) != reads.end()) return true;
   }
+  return false;
+}
+
+// A reduction and its followers, the sums in registers.
+BlockPlan PlanForReduction(const Compute& compute, StatementId begin, StatementId end) {
+  const Statement& reduction = compute.statements[begin];
+  BlockPlan plan = PlanFor(compute, reduction);
+  plan.moved = {reduction.name + ".init"};
+  for (const Write& write : reduction.writes) {
+    const Tensor& tensor = compute.tensors[write.tensor];
+    const bool own =
+        tensor.role == TensorRole::kWorkspace && !IsReadOutside(compute, write.tensor, begin, end);
+    if (!own) plan.own_sums = CacheWriteStep{reduction.name};
+    plan.sums.push_back(tensor.name);
+  }
+  if (plan.own_sums) {
+    const Result<Compute> rewritten = Apply(compute, *plan.own_sums);
+    if (!rewritten) return plan;  // and be refused
+    plan.sums.clear();
+    for (const Write& write : rewritten->statements[begin].writes)
+      plan.sums.push_back(rewritten->tensors[write.tensor].name);
+    plan.moved.push_back(reduction.name + ".store");
+  }
+  for (StatementId s = begin.next(); s < end; ++s) plan.moved.push_back(compute.statements[s].name);
   return plan;
 }
 
 void WriteBlocks(const BlockPlan& plan, const BlockChoice& choice, Schedule& schedule) {
   const auto loop = [&](const std::string& name) { return plan.statement + "." + name; };
+  if (plan.own_sums) schedule.Add(*plan.own_sums);
   ReorderStep order;
   for (const std::string& iterator : plan.order) order.loops.push_back(loop(iterator));
-  std::string all = order.loops[0];
+  std::string all = order.loops.front();
+  const std::string last = order.loops.back();
   if (order.loops.size() > 1) schedule.Add(order);
+  for (const std::string& moved : plan.moved) schedule.Add(ComputeAtStep{moved, last});
   for (size_t i = 1; i < order.loops.size(); ++i) {
     std::string name = loop("flat" + std::to_string(i));
     schedule.Add(FuseStep{all, order.loops[i], name});
     all = std::move(name);
   }
   schedule.Add(SplitStep{all, {choice.threads}});
+  for (const std::string& sum : plan.sums)
+    schedule.Add(StageStep{.tensor = sum, .scope = Scope::kRegister, .loop = all + ".1"});
   schedule.Add(BindStep{all + ".0", LoopKind::kGridX});
   schedule.Add(BindStep{all + ".1", LoopKind::kBlockX});
 }
+
+// Finds what applies to one statement after the other.
+class BlockPlanner {
+ public:
+  BlockPlanner(const NamedCompute& lowering, const RoundingFreedom& rounding)
+      : lowering_(lowering), compute_(lowering.compute), rounding_(rounding) {}
+
+  std::vector<BlockPlan> Plans() {
+    std::vector<BlockPlan> plans;
+    for (StatementId at(0); compute_.statements.contains(at);) {
+      const StatementId begin = at;
+      at = begin.next();
+      const Statement& statement = compute_.statements[begin];
+      if (statement.reducer) {
+        const StatementId followers = FollowersEnd(compute_, begin);
+        if (AddIfApplies(PlanForReduction(compute_, begin, followers), begin, followers, plans)) {
+          at = followers;
+          continue;
+        }
+        if (AddIfApplies(PlanForReduction(compute_, begin, at), begin, at, plans)) continue;
+      }
+      AddIfApplies(PlanFor(compute_, statement), begin, at, plans);
+    }
+    return plans;
+  }
+
+ private:
+  bool AddIfApplies(BlockPlan plan, StatementId begin, StatementId end,
+                    std::vector<BlockPlan>& plans) const {
+    if (plan.order.empty()) return false;
+    Schedule alone{.lowering = lowering_.name};
+    WriteBlocks(plan, {}, alone);
+    if (!CheckApplies(StatementsOf(compute_, begin, end), alone, rounding_)) return false;
+    plans.push_back(std::move(plan));
+    return true;
+  }
+
+  const NamedCompute& lowering_;
+  const Compute& compute_;
+  const RoundingFreedom& rounding_;
+};
 
 }  // namespace
 
 void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,
                       std::vector<Sketch>& sketches) {
-  const Compute& compute = lowering.compute;
   const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
-  const bool apart = std::ranges::none_of(compute.tensors, shares);
-  std::vector<BlockPlan> plans;
-  for (const StatementId s : compute.statements.ids()) {
-    BlockPlan plan = PlanFor(compute, compute.statements[s]);
-    if (plan.order.empty()) continue;
-    Schedule alone{.lowering = lowering.name};
-    WriteBlocks(plan, {}, alone);
-    const bool applies =
-        !apart || CheckApplies(StatementsOf(compute, s, s.next()), alone, rounding).has_value();
-    if (applies) plans.push_back(std::move(plan));
-  }
+  if (std::ranges::any_of(lowering.compute.tensors, shares)) return;
+  const std::vector<BlockPlan> plans = BlockPlanner(lowering, rounding).Plans();
   if (plans.empty()) return;
   Knobs<BlockChoice> knobs;
   knobs.Add({"threads", {32, 64, 128, 256, 512, 1024}, 3}, &BlockChoice::threads);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <set>
 
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
@@ -19,18 +18,6 @@ namespace {
 
 // The values of the parts' knobs, part by part.
 using PartValues = std::vector<std::vector<int64_t>>;
-
-int64_t Instances(const Statement& statement, const std::vector<VarId>& iterators) {
-  int64_t instances = 1;
-  for (const VarId v : iterators) instances *= statement.iterators[v].extent;
-  return instances;
-}
-
-int64_t Instances(const Statement& statement) {
-  int64_t instances = 1;
-  for (const Iterator& iterator : statement.iterators) instances *= iterator.extent;
-  return instances;
-}
 
 // What becomes of statements that have no pattern.
 enum class Rest { kAffine, kAsWritten };
@@ -48,7 +35,6 @@ class Composer {
   std::optional<Sketch> Compose(const char* name);
 
  private:
-  StatementId FollowersEnd(StatementId reduction) const;
   StatementId RunEnd(StatementId begin) const;
   std::vector<Sketch> Patterns(StatementId begin, StatementId end) const;
   StatementId AddReduction(StatementId begin);
@@ -69,28 +55,6 @@ class Composer {
   size_t groups_ = 0;                     // of statements
   bool any_ = false;  // something has its pattern that makes the sketch worth its while
 };
-
-// A statement follows a reduction when it walks the results once, and reads what the ones before it
-// computed.
-StatementId Composer::FollowersEnd(StatementId reduction) const {
-  const Statement& sum = compute_.statements[reduction];
-  std::set<TensorId> made;
-  StatementId end = reduction;
-  const auto add = [&](const Statement& statement) {
-    for (const Write& write : statement.writes) made.insert(write.tensor);
-    ++end;
-  };
-  add(sum);
-  while (compute_.statements.contains(end)) {
-    const Statement& next = compute_.statements[end];
-    const bool reads = std::ranges::any_of(
-        next.reads, [&](const Read& read) { return made.contains(read.tensor); });
-    const bool alike = Instances(next) == Instances(sum, WrittenIterators(sum));
-    if (next.reducer || !reads || !alike) break;
-    add(next);
-  }
-  return end;
-}
 
 // Of statements that all compute element by element, or none does.
 StatementId Composer::RunEnd(StatementId begin) const {
@@ -158,7 +122,7 @@ std::vector<Sketch> Composer::Patterns(StatementId begin, StatementId end) const
 // With what follows it, or alone. Returns where the next part begins.
 StatementId Composer::AddReduction(StatementId begin) {
   ++groups_;
-  for (const StatementId end : {FollowersEnd(begin), begin.next()}) {
+  for (const StatementId end : {FollowersEnd(compute_, begin), begin.next()}) {
     if (!AddFirst(begin, end, Patterns(begin, end))) continue;
     any_ = true;
     return end;

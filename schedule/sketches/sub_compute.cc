@@ -1,11 +1,25 @@
 #include "schedule/sketches/sub_compute.h"
 
 #include <algorithm>
+#include <set>
 
+#include "schedule/access_analysis.h"
 #include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
+
+int64_t Instances(const Statement& statement, const std::vector<VarId>& iterators) {
+  int64_t instances = 1;
+  for (const VarId v : iterators) instances *= statement.iterators[v].extent;
+  return instances;
+}
+
+int64_t Instances(const Statement& statement) {
+  int64_t instances = 1;
+  for (const Iterator& iterator : statement.iterators) instances *= iterator.extent;
+  return instances;
+}
 
 // Who touches a tensor: the chosen statements or others.
 struct Use {
@@ -48,6 +62,26 @@ Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end)
     tensor.role = RoleOf(tensor, UseOf(compute, t, begin, end));
   }
   return RemoveUnusedTensors(part);
+}
+
+StatementId FollowersEnd(const Compute& compute, StatementId reduction) {
+  const Statement& sum = compute.statements[reduction];
+  std::set<TensorId> made;
+  StatementId end = reduction;
+  const auto add = [&](const Statement& statement) {
+    for (const Write& write : statement.writes) made.insert(write.tensor);
+    ++end;
+  };
+  add(sum);
+  while (compute.statements.contains(end)) {
+    const Statement& next = compute.statements[end];
+    const bool reads = std::ranges::any_of(
+        next.reads, [&](const Read& read) { return made.contains(read.tensor); });
+    const bool alike = Instances(next) == Instances(sum, WrittenIterators(sum));
+    if (next.reducer || !reads || !alike) break;
+    add(next);
+  }
+  return end;
 }
 
 }  // namespace tunec

@@ -10,4 +10,8 @@ namespace tunec {
 /// the whole. Requires: no tensor shares the storage of another.
 Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end);
 
+/// Where the statements end that go element by element over what a reduction has left: each has no
+/// reduction of its own, walks the results once, and reads what the ones before it computed.
+StatementId FollowersEnd(const Compute& compute, StatementId reduction);
+
 }  // namespace tunec
