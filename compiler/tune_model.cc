@@ -53,7 +53,7 @@ Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOp
   if (database == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
   }
-  TUNEC_RETURN_IF_ERROR(CheckRunsHere(tuner.target));
+  TUNEC_RETURN_IF_ERROR(CheckTimesHere(tuner.target));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
   if (report.stop == TuneStop::kCancelled) {
     return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");

@@ -56,6 +56,14 @@ Status CheckRunsHere(const Target& target) {
   return driver.check(*target.device);
 }
 
+Status CheckTimesHere(const Target& target) {
+  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
+  if (!target.device || !target.device->features.contains(std::string(kEmulated))) return {};
+  return Fail(ErrorCode::kUnsupported,
+              "an emulated {} has no times of its own, so nothing can be tuned for it here",
+              target.device->name);
+}
+
 Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
                                            PerfMap perf_map) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));

@@ -17,6 +17,10 @@ namespace tunec {
 /// Compiling for such a target is fine.
 Status CheckRunsHere(const Target& target);
 
+/// Whether what is measured here is the target's own time: CheckRunsHere's errors, and kUnsupported
+/// for a device that the host stands in for.
+Status CheckTimesHere(const Target& target);
+
 /// The host on the pool's threads, for targets without a device of their own; else that device. The
 /// pool outlives what is returned. `perf_map` is for what is loaded on the host. Errors:
 /// CheckRunsHere's, and what opening the device brings.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
@@ -86,11 +87,15 @@ TEST(HostAsDevice, LoadsOnlyItsOwnCode) {
 TEST(OpenDevice, WithoutADriverIsAnError) {
   ThreadPool pool(1);
   Target target = DetectCpu(1);
-  target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
-  const auto device = OpenDevice(target, pool);
-  ASSERT_FALSE(device);
-  EXPECT_EQ(device.error().code, ErrorCode::kDevice);
-  EXPECT_EQ(device.error().message, "this machine has no cuda that tunec can drive");
+  for (const auto& [kind, message] :
+       {std::pair{"paper", "this machine has no paper that tunec can drive"},
+        std::pair{"cuda", "kernels for sm_90a can be emulated only, not run yet"}}) {
+    target.device = Accelerator{.kind = kind, .name = "sm_90a"};
+    const auto device = OpenDevice(target, pool);
+    ASSERT_FALSE(device);
+    EXPECT_EQ(device.error().code, ErrorCode::kDevice);
+    EXPECT_EQ(device.error().message, message);
+  }
 }
 
 }  // namespace

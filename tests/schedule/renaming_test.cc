@@ -143,9 +143,11 @@ INSTANTIATE_TEST_SUITE_P(Programs, RenamingTest, testing::ValuesIn(Cases()),
 TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   Compute compute = MustParse(kAttention);
   Statement& product = compute.statements[*compute.FindStatement("o")];
-  ASSERT_EQ(product.iterators[2].name, "e");
-  ASSERT_EQ(product.iterators[3].name, "t");
-  std::swap(product.iterators[2].name, product.iterators[3].name);
+  Iterator& e = product.iterators[IteratorVar(2)];
+  Iterator& lane = product.iterators[IteratorVar(3)];
+  ASSERT_EQ(e.name, "e");
+  ASSERT_EQ(lane.name, "t");
+  std::swap(e.name, lane.name);
   const Judge judge(compute);
   const Sketch first = SketchesOn(compute)[0];
   EXPECT_EQ(first.Kind(), "stream");

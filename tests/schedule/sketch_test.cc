@@ -94,13 +94,14 @@ TEST(Sketches, NaiveOnlyLeavesOne) {
       1U);
 }
 
-TEST(Sketches, ForADeviceTheNaiveOneIsLeft) {
+TEST(Sketches, ForADeviceAreItsOwn) {
   const Compute compute = MustParse(kMatmul);
   Target target = Avx512();
   target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
   const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
-  ASSERT_EQ(sketches.size(), 1U);
-  EXPECT_EQ(sketches[0].name, "naive");
+  ASSERT_EQ(sketches.size(), 2U);
+  EXPECT_EQ(sketches[0].name, "blocks");
+  EXPECT_EQ(sketches[1].name, "naive");
 }
 
 TEST(Sketches, FitTheKindsTheyAreFor) {

@@ -347,6 +347,17 @@ class Cli(unittest.TestCase):
         (data / "output_0.pb").write_bytes(tensor([3, 2], [0, 0, 1, 2, 1, 4]))
         self.bad(2, "output_0.pb is f32[3x2]", "verify", relu, "--test-data", data)
 
+    def test_a_gpu_is_emulated(self):
+        path = self.file("g.graph", GRAPH)
+        cuda = ("--target", "cuda", "--arch", "sm_90a")
+        self.assertIn("ok", self.good("verify", path, *cuda, "--emulate", "--no-db"))
+        self.assertIn(".target sm_90a", self.good("show", path, *cuda, "--no-db", "--asm", "0"))
+        self.bad(2, "unknown arch 'sm_7', expected one of sm_80, ", "verify", path, "--target", "cuda",
+                 "--arch", "sm_7")
+        self.bad(1, "name one with arch", "verify", path, "--target", "cuda")
+        self.bad(2, "arch is for the target cuda", "verify", path, "--arch", "sm_90a")
+        self.bad(2, "has no times of its own", path, *cuda, "--emulate", "--trials", "3")
+
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)
         self.assertIn("(the model computes in f16: 16 roundings of 2^-11)", self.good("verify", half, "--no-db"))

@@ -125,6 +125,10 @@ typedef struct tunec_callbacks {
  *       fill the weights of a .graph from this seed
  *   "target": "NAME"
  *       what to compile for (default: cpu)
+ *   "arch": "NAME"
+ *       with cuda: what GPUs to compile for, sm_80 or later
+ *   "emulate": true
+ *       with cuda: run the kernels on this machine's processor, slowly, to check them
  *   "trials": N
  *       measured candidates for the whole model, recorded ones counted (default: 0)
  *   "time_limit": "TIME"

@@ -36,9 +36,8 @@ std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t boun
 // it is constant is looked up there, whichever lowering a schedule names (older_schedules.h).
 Status CheckSameArguments(const std::vector<Lowering>& lowerings) {
   const auto arguments = [](const Compute& compute) {
-    std::vector<Tensor> tensors = compute.tensors;
-    std::erase_if(tensors,
-                  [](const Tensor& tensor) { return tensor.role == TensorRole::kWorkspace; });
+    Tensors tensors = compute.tensors;
+    EraseIf(tensors, [](const Tensor& tensor) { return tensor.role == TensorRole::kWorkspace; });
     return tensors;
   };
   for (const Lowering& other : lowerings) {

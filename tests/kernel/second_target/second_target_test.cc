@@ -111,10 +111,19 @@ nest sums {
   output C: f32[12]
   workspace W: f32[12]
   phase first {
-    wave for t in 0 .. 3 { parallel for i in 0 .. 4 { w: W[4*t + i] = A[4*t + i] + 1.0 } }
+    wave for t in 0 .. 3 {
+      parallel for i in 0 .. 4 {
+        w: W[4*t + i] = A[4*t + i] + 1.0
+      }
+    }
   }
-  phase second { parallel for i in 0 .. 12 { s: C[i] = W[i] * 2.0 } }
-})";
+  phase second {
+    parallel for i in 0 .. 12 {
+      s: C[i] = W[i] * 2.0
+    }
+  }
+}
+)";
 
 struct BoundKernel {
   DeviceMemory in, out, workspace;
