@@ -15,7 +15,8 @@ bool IsForThreads(const NestNode& node) {
       [](const AsyncCopy&) { return true; }, [](const Arrive&) { return true; },
       [](const Wait&) { return true; }, [](const Barrier&) { return true; },
       [](const Store&) { return false; }, [](const Prefetch&) { return false; },
-      [](const If&) { return false; }, [](const Alloc&) { return false; },
+      [](const If&) { return false; },
+      [](const Alloc& alloc) { return alloc.scope == Scope::kShared; },
       [](const Tile&) { return false; }, [](const Roles&) { return false; });
 }
 

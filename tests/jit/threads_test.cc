@@ -49,6 +49,25 @@ TEST(Threads, RunOneAfterTheOther) {
   EXPECT_EQ(object->phases[0].Blocks(), 18);
 }
 
+TEST(Threads, SharedStorageNeedsNoLoopOverThem) {
+  ExpectAsInterpreted(R"(
+nest alone {
+  input A: f32[8]
+  output C: f32[8]
+  local t: f32[8]
+  phase main {
+    alloc t: shared {
+      for i in 0 .. 8 {
+        fill: t[i] = A[i]
+      }
+      for j in 0 .. 8 {
+        use: C[j] = t[7 - j]
+      }
+    }
+  }
+})");
+}
+
 TEST(Threads, CopiesTakePlaceWhereTheyAreIssued) {
   ExpectAsInterpreted(R"(
 nest copies {
