@@ -9,6 +9,8 @@
 #include "compiler/tasks.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "kernel/loop_pipeline.h"
 #include "tests/compiler/models.h"
 #include "tests/networks/load_npz.h"
@@ -41,7 +43,7 @@ void ExpectPyTorchsOutputs(const Network& network, const Executable& executable)
 }
 
 // One way to compile.
-enum class Way { kOneThread, kTwoThreads, kUnfused, kNaive, kAvx2, kNoPasses };
+enum class Way { kOneThread, kTwoThreads, kUnfused, kNaive, kAvx2, kNoPasses, kEmulatedGpu };
 
 std::string_view Name(Way way) {
   switch (way) {
@@ -57,6 +59,8 @@ std::string_view Name(Way way) {
       return "avx2";
     case Way::kNoPasses:
       return "no_passes";
+    case Way::kEmulatedGpu:
+      return "emulated_gpu";
   }
   return "";
 }
@@ -72,6 +76,10 @@ Result<CompileOptions> OptionsFor(Way way) {
   if (way == Way::kAvx2) {
     TUNEC_ASSIGN(options.target, ParseCpu("native,-avx512f", 2));
   }
+  if (way == Way::kEmulatedGpu) {
+    TUNEC_ASSIGN(options.target.device, CudaAccelerator("sm_90a"));
+    options.target.device->features.emplace(kEmulated);
+  }
   return options;
 }
 
@@ -85,6 +93,8 @@ void ExpectNoSteps(const CompileReport& report) {
 class EveryWay : public ::testing::TestWithParam<std::tuple<std::string, Way>> {};
 
 TEST_P(EveryWay, AgreesWithPyTorch) {
+  if (std::get<1>(GetParam()) == Way::kEmulatedGpu && !kEmulates)
+    GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
   const auto network = LoadNetwork(std::get<0>(GetParam()));
   ASSERT_TRUE(network) << network.error().Format();
   const auto options = OptionsFor(std::get<1>(GetParam()));
@@ -96,15 +106,14 @@ TEST_P(EveryWay, AgreesWithPyTorch) {
   ExpectPyTorchsOutputs(*network, *model->executable);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, EveryWay,
-                         ::testing::Combine(AllNetworks(),
-                                            ::testing::Values(Way::kOneThread, Way::kTwoThreads,
-                                                              Way::kUnfused, Way::kNaive,
-                                                              Way::kAvx2, Way::kNoPasses)),
-                         [](const auto& info) {
-                           return fmt::format("{}_{}", std::get<0>(info.param),
-                                              Name(std::get<1>(info.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Networks, EveryWay,
+    ::testing::Combine(AllNetworks(), ::testing::Values(Way::kOneThread, Way::kTwoThreads,
+                                                        Way::kUnfused, Way::kNaive, Way::kAvx2,
+                                                        Way::kNoPasses, Way::kEmulatedGpu)),
+    [](const auto& info) {
+      return fmt::format("{}_{}", std::get<0>(info.param), Name(std::get<1>(info.param)));
+    });
 
 class Compiled : public ::testing::TestWithParam<std::string> {
  protected:

@@ -27,14 +27,8 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
 /// tensor says) and end where reading on faults; kWrongResult when bytes around were written.
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
                                        const std::vector<Array>& arguments);
-/// The same by kernels for GPUs, in the emulation. Requires: kEmulates.
+/// The same by kernels for GPUs, in the emulation. Requires: kEmulates (jit/cuda/emulate).
 Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments);
-/// Sanitizers of addresses and threads do not know the emulation's stacks.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kEmulates = false;
-#else
-inline constexpr bool kEmulates = true;
-#endif
 /// Compiles for every target and for the emulation of a GPU, and compares with the interpreter; the
 /// difference may be at most `tolerance` times the larger magnitude (or times 1).
 void ExpectAsInterpreted(const std::string& text, double tolerance = 1e-5, uint64_t seed = 1);

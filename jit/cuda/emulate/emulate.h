@@ -13,6 +13,13 @@
 
 namespace tunec {
 
+/// Sanitizers of addresses and of threads do not know the emulation's stacks.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kEmulates = false;
+#else
+inline constexpr bool kEmulates = true;
+#endif
+
 /// The format of images for the emulation: an ELF object of the host.
 inline constexpr std::string_view kEmulatedFormat = "cuda-emulated";
 
