@@ -71,7 +71,7 @@ std::vector<KeyPart> AllParts(const KeyUse& key) {
 std::vector<KeyPart> TakeApart(std::string_view target_text) {
   const size_t open = target_text.find('[');
   const size_t close = target_text.find(']', open);
-  const std::vector<KeyPart> whole = {{"", std::string(target_text)}};
+  std::vector<KeyPart> whole = {{"", std::string(target_text)}};
   if (open == std::string_view::npos || close == std::string_view::npos) return whole;
   const std::vector<std::string> names = Split(target_text.substr(0, open), ' ');
   if (names.size() != 2) return whole;

@@ -174,7 +174,7 @@ Expr ProductError(const Bounded& a, const Bounded& b) {
 }
 
 Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
-  const Expr above = Plus(a.error, Times(Magnitude(value), b.error));
+  Expr above = Plus(a.error, Times(Magnitude(value), b.error));
   if (IsZero(above)) return above;
   const Expr size = Abs(Expr::Cast(b.value, kWide));
   const Expr error = above / (IsZero(b.error) ? size : AboveZero(size - b.error));
@@ -186,7 +186,7 @@ Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
 Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
   const Expr x = Expr::Cast(a.value, kWide);
   const Expr y = Expr::Cast(b.value, kWide);
-  const Expr error = Plus(a.error, Times(Magnitude(x / y), b.error));
+  Expr error = Plus(a.error, Times(Magnitude(x / y), b.error));
   if (IsZero(error)) return error;
   const ScalarOp step = op == ScalarOp::kFloorMod ? ScalarOp::kFloor : ScalarOp::kTrunc;
   const Expr moved =
@@ -210,7 +210,7 @@ Expr PowerError(const Bounded& a, const Bounded& b, const Expr& value) {
 
 Expr ComparisonError(const Bounded& a, const Bounded& b) {
   if (a.value.type() == DataType::kBool) return Larger(a.error, b.error);
-  const Expr near = Plus(a.error, b.error);
+  Expr near = Plus(a.error, b.error);
   if (IsZero(near)) return near;
   const Expr apart = Abs(Expr::Cast(a.value, kWide) - Expr::Cast(b.value, kWide));
   const Expr unsure = Apply(ScalarOp::kAnd, Apply(ScalarOp::kLe, apart, near), IsPositive(near));

@@ -174,7 +174,7 @@ Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const
 Result<Roofline> RecordRoofline(Database& database, const Target& target,
                                 const Roofline& roofline) {
   TUNEC_ASSIGN(const auto recorded, RecordedRoofline(database, target));
-  const Roofline known = recorded ? Combine(*recorded, roofline) : roofline;
+  Roofline known = recorded ? Combine(*recorded, roofline) : roofline;
   for (const MachineFact& fact : FactsOf(known)) {
     TUNEC_RETURN_IF_ERROR(database.SetMachineFact(Print(target), fact));
   }
@@ -213,7 +213,7 @@ Result<Roofline> RecordedOrMeasured(const Database* database, const Target& targ
 
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used) {
-  TUNEC_ASSIGN(const Roofline roofline, RecordedOrMeasured(database, target, used));
+  TUNEC_ASSIGN(Roofline roofline, RecordedOrMeasured(database, target, used));
   if (database == nullptr) return roofline;
   TUNEC_ASSIGN(const std::optional<Roofline> recorded, RecordedRoofline(*database, target));
   return roofline == recorded ? roofline : RecordRoofline(*database, target, roofline);

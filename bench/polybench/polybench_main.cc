@@ -298,25 +298,31 @@ class Contest {
   std::vector<Contestant> contestants_;
 };
 
-}  // namespace
-}  // namespace tunec::bench
+int NumberIn(const std::string& text) {
+  return static_cast<int>(std::strtol(text.c_str(), nullptr, 10));
+}
 
-int main(int count, char** values) {
-  using namespace tunec;
+int Main(int count, char** values) {
   if (count < 4) {
     fmt::print(stderr, "usage: bench_polybench ROUNDS FILE.compute NAME=THREADS:FILE...\n");
     return 2;
   }
-  const Compute compute = bench::Must(ParseCompute(bench::Must(ReadFile(values[2])), values[2]));
-  bench::Contest contest(compute);
+  const Compute compute = Must(ParseCompute(Must(ReadFile(values[2])), values[2]));
+  Contest contest(compute);
   for (int i = 3; i < count; ++i) {
     const std::string argument = values[i];
     const size_t equals = argument.rfind('=');
     const size_t colon = argument.find(':', equals);
     TUNEC_CHECK(equals != std::string::npos && colon != std::string::npos,
                 "{} is not NAME=THREADS:FILE", argument);
-    const int threads = std::atoi(argument.substr(equals + 1, colon - equals - 1).c_str());
+    const int threads = NumberIn(argument.substr(equals + 1, colon - equals - 1));
     contest.Add(argument.substr(0, equals), threads, argument.substr(colon + 1));
   }
-  contest.Run(std::atoi(values[1]));
+  contest.Run(NumberIn(values[1]));
+  return 0;
 }
+
+}  // namespace
+}  // namespace tunec::bench
+
+int main(int count, char** values) { return tunec::bench::Main(count, values); }

@@ -137,21 +137,23 @@ class Contest {
   std::vector<Contestant> contestants_;
 };
 
-}  // namespace
-}  // namespace tunec::bench
-
-int main(int count, char** values) {
-  using namespace tunec;
+int Main(int count, char** values) {
   if (count < 4) {
     fmt::print(stderr, "usage: bench_stencils ROUNDS FILE.compute NAME=FILE...\n");
     return 2;
   }
-  const Compute compute = bench::Must(ParseCompute(bench::Must(ReadFile(values[2])), values[2]));
-  bench::Contest contest(compute, StorageElements(compute.tensors[TensorId(0)]));
+  const Compute compute = Must(ParseCompute(Must(ReadFile(values[2])), values[2]));
+  Contest contest(compute, StorageElements(compute.tensors[TensorId(0)]));
   for (int i = 3; i < count; ++i) {
     const std::string argument = values[i];
     const size_t equals = argument.find('=');
     contest.Add(argument.substr(0, equals), argument.substr(equals + 1));
   }
-  contest.Run(std::atoi(values[1]));
+  contest.Run(static_cast<int>(std::strtol(values[1], nullptr, 10)));
+  return 0;
 }
+
+}  // namespace
+}  // namespace tunec::bench
+
+int main(int count, char** values) { return tunec::bench::Main(count, values); }
