@@ -87,7 +87,8 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
 bool LiesInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
 bool IsShared(Scope scope) { return scope == Scope::kShared; }
 
-// Places the Allocs of such scopes from `top` on; returns the greatest number of bytes in use.
+// Places the Allocs of such scopes from `top` on; returns the greatest number of bytes in use. A
+// tensor with several Allocs stays where the deepest of those so far has put it.
 int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scope), int64_t top,
                     StoragePlan& plan) {
   int64_t most = top;
@@ -97,9 +98,10 @@ int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scop
     const bool placed =
         alloc != nullptr && belongs(alloc->scope) && !nest.tensors[alloc->tensor].alias;
     if (placed) {
-      plan.offset[alloc->tensor] = top;
+      int64_t& offset = plan.offset[alloc->tensor];
+      offset = std::max(offset, top);
       plan.scope[alloc->tensor] = alloc->scope;
-      inner_top += AlignedBytes(nest.tensors[alloc->tensor]);
+      inner_top = offset + AlignedBytes(nest.tensors[alloc->tensor]);
       most = std::max(most, inner_top);
     }
     ForEachBody(node, [&](const Body& inner) {
@@ -116,11 +118,17 @@ StoragePlan PlanStorage(const LoopNest& nest) {
   plan.offset.assign(nest.tensors.size(), -1);
   plan.scope.assign(nest.tensors.size(), Scope::kGlobal);
   PlaceWorkspace(nest, plan);
-  for (const Phase& phase : nest.phases) {
-    plan.scratch_bytes =
-        std::max(plan.scratch_bytes, PlaceAllocs(nest, phase.body, LiesInScratch, 0, plan));
-    plan.shared_bytes.push_back(PlaceAllocs(nest, phase.body, IsShared, 0, plan));
-  }
+  // Again, as long as a later Alloc has moved what lies within an earlier one of the same tensor.
+  IdVector<TensorId, int64_t> before;
+  do {
+    before = plan.offset;
+    plan.shared_bytes.clear();
+    for (const Phase& phase : nest.phases) {
+      plan.scratch_bytes =
+          std::max(plan.scratch_bytes, PlaceAllocs(nest, phase.body, LiesInScratch, 0, plan));
+      plan.shared_bytes.push_back(PlaceAllocs(nest, phase.body, IsShared, 0, plan));
+    }
+  } while (before != plan.offset);
   for (const TensorId t : nest.tensors.ids()) {
     if (nest.tensors[t].alias) plan.offset[t] = plan.offset[FollowAlias(nest, t)];
   }

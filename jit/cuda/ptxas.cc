@@ -133,7 +133,7 @@ void ReadPtxasOutput(std::string_view output, Cubin& cubin) {
   std::istringstream lines{std::string(output)};
   std::smatch match;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("warning") != std::string::npos) cubin.warnings.push_back(line);
+    if (line.contains("warning")) cubin.warnings.push_back(line);
     if (std::regex_search(line, match, kFunction)) cubin.uses.push_back({.symbol = match[1]});
     if (cubin.uses.empty()) continue;
     PtxasUse& use = cubin.uses.back();

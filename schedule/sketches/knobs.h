@@ -50,9 +50,9 @@ class Knobs {
 
 /// The sketch with these knobs whose schedule `write` makes of a Choice. `write` is pure.
 template <class Choice, class Write>
-Sketch MakeSketch(std::string name, Knobs<Choice> knobs, Write write) {
+Sketch MakeSketch(const std::string& name, Knobs<Choice> knobs, Write write) {
   std::vector<Knob> list = knobs.list();
-  return {.name = std::move(name),
+  return {.name = name,
           .knobs = std::move(list),
           .fill = [knobs = std::move(knobs), write = std::move(write)](
                       const std::vector<int64_t>& values) { return write(knobs.Choose(values)); }};

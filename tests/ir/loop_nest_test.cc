@@ -229,6 +229,36 @@ TEST(LoopNest, SharedStorageIsPlannedApartAndOfEachPhase) {
   EXPECT_EQ(plan.shared_bytes, (std::vector<int64_t>{192, 64}));
 }
 
+TEST(LoopNest, StorageThatIsAllocatedTwiceHasOnePlace) {
+  const LoopNest nest = MustParse(R"(nest n {
+    input A: f32[4]
+    output C: f32[4]
+    local twice: f32[20]
+    local inner: f32[3]
+    local outer: f32[17]
+    phase p {
+      alloc twice: packed {
+        alloc inner: packed {
+          a: inner[0] = A[0]
+          b: twice[0] = inner[0]
+          c: C[0] = twice[0]
+        }
+      }
+      alloc outer: packed {
+        alloc twice: packed {
+          d: outer[0] = A[1]
+          e: twice[0] = outer[0]
+          f: C[1] = twice[0]
+        }
+      }
+    }
+  })");
+  const StoragePlan plan = PlanStorage(nest);
+  // outer takes 128 bytes, so twice begins there, the first time, too.
+  EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 128, 256, 0}));
+  EXPECT_EQ(plan.scratch_bytes, 320);
+}
+
 TEST(LoopNest, CountsMultiplyAdds) {
   const MultiplyAdds counted = CountMultiplyAdds(MustParse(test::kTiledMatmul));
   EXPECT_EQ(counted.total, 7.0 * 6 * 2 * 8 * 29);
