@@ -79,8 +79,18 @@ Sketch Naive(const std::string& lowering) {
 
 }  // namespace
 
+// Statements that nobody sees the results of are no reason for a sketch.
+static bool WritesOutput(const Compute& compute) {
+  return std::ranges::any_of(compute.statements, [&](const Statement& statement) {
+    return std::ranges::any_of(statement.writes, [&](const Write& write) {
+      return compute.tensors[write.tensor].role == TensorRole::kOutput;
+    });
+  });
+}
+
 void AddPatternSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches) {
+  if (!WritesOutput(lowering.compute)) return;
   // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
   const bool rows_first = ReducesContiguousRows(lowering.compute);
   if (rows_first) AddRowSketches(lowering, target, sketches);

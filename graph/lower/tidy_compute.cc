@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -58,6 +59,33 @@ void RemoveEmptyStatements(Compute& compute) {
     for (const Write& write : statement.writes) --writers[write.tensor];
     return true;
   });
+}
+
+// Whether a statement from here on, or whoever has the outputs, sees what is written there.
+bool IsSeen(const Compute& compute, TensorId tensor) {
+  const auto home = [&](TensorId t) { return compute.tensors[t].alias.value_or(t); };
+  const auto touches = [&](TensorId t) { return home(t) == home(tensor); };
+  const bool output = std::ranges::any_of(compute.tensors.ids(), [&](TensorId t) {
+    return touches(t) && compute.tensors[t].role == TensorRole::kOutput;
+  });
+  return output || std::ranges::any_of(compute.statements, [&](const Statement& statement) {
+           return std::ranges::any_of(statement.reads,
+                                      [&](const Read& read) { return touches(read.tensor); });
+         });
+}
+
+// Drops what nobody reads: x < x is false, whatever x was.
+void RemoveUnseenStatements(Compute& compute) {
+  const auto is_seen = [&](const Statement& statement) {
+    return std::ranges::any_of(statement.writes,
+                               [&](const Write& write) { return IsSeen(compute, write.tensor); });
+  };
+  for (;;) {
+    Statements seen;
+    std::ranges::copy_if(compute.statements, std::back_inserter(seen), is_seen);
+    if (seen.size() == compute.statements.size()) return;
+    compute.statements = std::move(seen);
+  }
 }
 
 // A reduction over no elements: its results are the finalised identities.
@@ -181,6 +209,7 @@ Compute Tidy(const Compute& compute) {
   Compute result = compute;
   for (Statement& statement : result.statements) AssignIdentity(statement);
   RemoveEmptyStatements(result);
+  RemoveUnseenStatements(result);
   for (Statement& statement : result.statements) RemoveUnitIterators(statement);
   for (const StatementId s : result.statements.ids()) {
     const Statement& statement = result.statements[s];
