@@ -217,36 +217,4 @@ AttributeKind KindOf(const Attribute& attribute) {
   return static_cast<AttributeKind>(attribute.index());
 }
 
-bool Contains(Domain domain, DataType type) {
-  switch (domain) {
-    case Domain::kAny:
-      return true;
-    case Domain::kNumber:
-      return type != DataType::kBool;
-    case Domain::kFloat:
-      return IsFloat(type);
-    case Domain::kBits:
-      return !IsFloat(type);
-    case Domain::kInteger:
-      return IsInteger(type);
-  }
-  TUNEC_UNREACHABLE("domain {}", static_cast<int>(domain));
-}
-
-std::string_view Name(Domain domain) {
-  switch (domain) {
-    case Domain::kAny:
-      return "any type";
-    case Domain::kNumber:
-      return "a number type";
-    case Domain::kFloat:
-      return "a float type";
-    case Domain::kBits:
-      return "an integer type or bool";
-    case Domain::kInteger:
-      return "an integer type";
-  }
-  TUNEC_UNREACHABLE("domain {}", static_cast<int>(domain));
-}
-
 }  // namespace tunec
