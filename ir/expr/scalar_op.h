@@ -12,9 +12,9 @@
 // - code in jit/emit/op.cc, of an elementary function in jit/math/; the error and the size of that
 //   code in jit/scalar_code.cc,
 // - rule by which errors of operands reach the result in autotune/judge/bounded_expr.cc: `ErrorOf`,
-//   of a function `SteepestOf`.
-// The compiler warns where a switch lacks it, or refuses the table. tests/jit/types_test.cc runs
-// all of them on all types.
+//   of a function `SteepestOf`, of one with steps `IsSteppy`.
+// What is forgotten the compiler warns of or refuses, or the program stops where it is met; only
+// IsSteppy is silent. tests/jit/types_test.cc runs all operators on all types.
 #pragma once
 
 #include <cstdint>
