@@ -61,4 +61,40 @@ bool IsSigned(DataType type) {
   return RowOf(type).family == Family::kSigned || RowOf(type).family == Family::kFloat;
 }
 
+bool Contains(Domain domain, DataType type) {
+  switch (domain) {
+    case Domain::kAny:
+      return true;
+    case Domain::kNumber:
+      return type != DataType::kBool;
+    case Domain::kFloat:
+      return IsFloat(type);
+    case Domain::kBits:
+      return !IsFloat(type);
+    case Domain::kInteger:
+      return IsInteger(type);
+    case Domain::kBool:
+      return type == DataType::kBool;
+  }
+  TUNEC_UNREACHABLE("domain {}", static_cast<int>(domain));
+}
+
+std::string_view Name(Domain domain) {
+  switch (domain) {
+    case Domain::kAny:
+      return "any type";
+    case Domain::kNumber:
+      return "a number type";
+    case Domain::kFloat:
+      return "a float type";
+    case Domain::kBits:
+      return "an integer type or bool";
+    case Domain::kInteger:
+      return "an integer type";
+    case Domain::kBool:
+      return "bool";
+  }
+  TUNEC_UNREACHABLE("domain {}", static_cast<int>(domain));
+}
+
 }  // namespace tunec

@@ -36,4 +36,17 @@ bool IsFloat(DataType type);
 bool IsInteger(DataType type);
 bool IsSigned(DataType type);
 
+/// The types that operands may have, or a rule holds for.
+enum class Domain : uint8_t {
+  kAny,
+  kNumber,  // not bool
+  kFloat,
+  kBits,  // integers and bool
+  kInteger,
+  kBool,
+};
+bool Contains(Domain domain, DataType type);
+/// "a float type", ...
+std::string_view Name(Domain domain);
+
 }  // namespace tunec

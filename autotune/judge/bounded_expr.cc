@@ -11,6 +11,7 @@
 
 #include "autotune/judge/check.h"
 #include "autotune/judge/reference_compute.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -61,7 +62,7 @@ struct Steepest {
 };
 
 // Of a function that is convex or concave in x or in |x|; none of one that is nowhere steeper than
-// kGreatestSlope.
+// kGreatestSlope. `op`: a function of ErrorOf.
 std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error) {
   const Expr size = Abs(x);
   switch (op) {
@@ -81,12 +82,19 @@ std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error
     case ScalarOp::kAcos:
     case ScalarOp::kAtanh:
       return Steepest{size, Min(size + error, Number(1))};
-    default:
+    case ScalarOp::kTanh:
+    case ScalarOp::kErf:
+    case ScalarOp::kSin:
+    case ScalarOp::kCos:
+    case ScalarOp::kAtan:
+    case ScalarOp::kAsinh:
       return std::nullopt;
+    default:
+      TUNEC_UNREACHABLE("the slope of {}", Name(op));
   }
 }
 
-// Of tanh, erf, sin, cos, atan and asinh: erf's, 2 / sqrt(pi).
+// Erf's, 2 / sqrt(pi).
 constexpr double kGreatestSlope = 2 * std::numbers::inv_sqrtpi;
 
 class Bounder {
@@ -293,9 +301,26 @@ Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bou
     case ScalarOp::kShl:
     case ScalarOp::kShr:
       return BitsError(of, expr.type());
-    default:
+    case ScalarOp::kExp:
+    case ScalarOp::kLog:
+    case ScalarOp::kSqrt:
+    case ScalarOp::kRsqrt:
+    case ScalarOp::kTanh:
+    case ScalarOp::kErf:
+    case ScalarOp::kSin:
+    case ScalarOp::kCos:
+    case ScalarOp::kTan:
+    case ScalarOp::kAsin:
+    case ScalarOp::kAcos:
+    case ScalarOp::kAtan:
+    case ScalarOp::kSinh:
+    case ScalarOp::kCosh:
+    case ScalarOp::kAsinh:
+    case ScalarOp::kAcosh:
+    case ScalarOp::kAtanh:
       return FunctionErrorOf(op, of[0], value);
   }
+  TUNEC_UNREACHABLE("the error of {}", Name(op));
 }
 
 bool IsRounded(ScalarOp op) {

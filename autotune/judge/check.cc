@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "jit/scalar_code.h"
+
 namespace tunec {
 namespace {
 
@@ -97,42 +99,6 @@ std::string Describe(const Array& actual, const OutputJudge& judge, const Output
                      judge.expected.GetDouble(error.worst));
 }
 
-// How far an operator's float32 code may be off, in units of 2^-23 of the result, as measured of
-// jit's code (jit/math/ says so for each); 0: it is rounded once, as is what is computed in
-// float64. Other types come from these or are more exact.
-struct ErrorRow {
-  ScalarOp op;
-  double units;
-};
-constexpr ErrorRow kErrors[] = {
-    {ScalarOp::kAdd, 0},    {ScalarOp::kSub, 0},      {ScalarOp::kMul, 0},
-    {ScalarOp::kDiv, 0},    {ScalarOp::kFloorMod, 0}, {ScalarOp::kTruncMod, 0},
-    {ScalarOp::kPow, 1},    {ScalarOp::kMin, 0},      {ScalarOp::kMax, 0},
-    {ScalarOp::kAnd, 0},    {ScalarOp::kOr, 0},       {ScalarOp::kXor, 0},
-    {ScalarOp::kShl, 0},    {ScalarOp::kShr, 0},      {ScalarOp::kEq, 0},
-    {ScalarOp::kNe, 0},     {ScalarOp::kLt, 0},       {ScalarOp::kLe, 0},
-    {ScalarOp::kNeg, 0},    {ScalarOp::kAbs, 0},      {ScalarOp::kSign, 0},
-    {ScalarOp::kNot, 0},    {ScalarOp::kExp, 1},      {ScalarOp::kLog, 2},
-    {ScalarOp::kSqrt, 0},   {ScalarOp::kRsqrt, 1.5},  // a root and a quotient
-    {ScalarOp::kTanh, 4.6}, {ScalarOp::kErf, 5.2},    {ScalarOp::kSin, 1},
-    {ScalarOp::kCos, 1},    {ScalarOp::kTan, 1},      {ScalarOp::kAsin, 1},
-    {ScalarOp::kAcos, 1},   {ScalarOp::kAtan, 1},     {ScalarOp::kSinh, 3},
-    {ScalarOp::kCosh, 3},   {ScalarOp::kAsinh, 4},    {ScalarOp::kAcosh, 4},
-    {ScalarOp::kAtanh, 4},  {ScalarOp::kFloor, 0},    {ScalarOp::kCeil, 0},
-    {ScalarOp::kRound, 0},  {ScalarOp::kTrunc, 0},    {ScalarOp::kIsNan, 0},
-    {ScalarOp::kIsInf, 0},  {ScalarOp::kSelect, 0},   {ScalarOp::kFma, 0},
-};
-
-constexpr bool IsInOrder() {
-  constexpr ScalarOp kAll[] = {
-#define TUNEC_ID(id, ...) ScalarOp::id,
-      TUNEC_SCALAR_OPS(TUNEC_ID)
-#undef TUNEC_ID
-  };
-  return std::ranges::equal(kErrors, kAll, {}, &ErrorRow::op);
-}
-static_assert(IsInOrder(), "a scalar operator has no error, or not in the order of scalar_op.h");
-
 }  // namespace
 
 double RoundingOf(DataType type) {
@@ -148,7 +114,7 @@ double RoundingOf(DataType type) {
   }
 }
 
-double FunctionError(ScalarOp op) { return kFloat32Ulp * kErrors[static_cast<size_t>(op)].units; }
+double FunctionError(ScalarOp op) { return kFloat32Ulp * jit::CodeOf(op).error; }
 
 double FunctionError(const Compute& compute) {
   // Room for what a following operation makes of an error.

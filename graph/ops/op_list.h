@@ -7,7 +7,8 @@
 //   id, name   the enumerator of Op, and the word in the text form
 //   kind       OpKind: the field's taxonomy of nodes
 //   pattern    OpPattern: how results depend on operands; fusion goes by it
-//   operands   how many, of which types, and the attributes with defaults: ops/op_table.cc
+//   operands   how many, of which types, and the attributes with defaults, in words of
+//              ops/op_table.cc: Unary(kFloat, {Float("alpha", 1)})
 //   cost       operations for an element of the result: cost/operation_cost.cc
 //   repeats    how often a kernel computes an element of an operand that it computes itself:
 //              cost/operation_cost.cc
@@ -77,8 +78,8 @@
   TUNEC_POINTWISE(X, kCeil,            "ceil", Unary(kFloat), 1, Any, Unary)                       \
   TUNEC_POINTWISE(X, kRound,           "round", Unary(kFloat), 1, Any, Unary)                      \
   TUNEC_POINTWISE(X, kIsNan,           "isnan", Predicate(), 1, Any, Unary)                        \
-  /* detect_negative=1 detect_positive=1 */                                                        \
-  TUNEC_POINTWISE(X, kIsInf,           "isinf", IsInf(), 1, Any, Unary)                            \
+  TUNEC_POINTWISE(X, kIsInf,           "isinf",                                                    \
+    Predicate({Int("detect_negative", 1), Int("detect_positive", 1)}), 1, Any, Unary)              \
   TUNEC_POINTWISE(X, kRelu,            "relu", Unary(kNumber), 1, Chosen(Relu), Unary)             \
   /* alpha=0.01 */                                                                                 \
   TUNEC_POINTWISE(X, kLeakyRelu,       "leaky_relu", Alpha(0.01), 2, Any, Unary)                   \
@@ -88,20 +89,22 @@
   TUNEC_POINTWISE(X, kGelu,            "gelu", Gelu(), kFunctionCost, Any, Unary)                  \
   /* alpha=1 */                                                                                    \
   TUNEC_POINTWISE(X, kElu,             "elu", Alpha(1), kFunctionCost, Any, Unary)                 \
-  /* alpha, gamma: ONNX's */                                                                       \
-  TUNEC_POINTWISE(X, kSelu,            "selu", Selu(), kFunctionCost, Any, Unary)                  \
+  /* ONNX's alpha and gamma */                                                                     \
+  TUNEC_POINTWISE(X, kSelu,            "selu",                                                     \
+    Unary(kFloat, {Float("alpha", 1.67326319217681884765625),                                      \
+                   Float("gamma", 1.05070102214813232421875)}), kFunctionCost, Any, Unary)         \
   /* alpha=1 */                                                                                    \
   TUNEC_POINTWISE(X, kCelu,            "celu", Alpha(1), kFunctionCost, Any, Unary)                \
   TUNEC_POINTWISE(X, kSoftplus,        "softplus", Unary(kFloat), kFunctionCost, Any, Unary)       \
   TUNEC_POINTWISE(X, kSoftsign,        "softsign", Unary(kFloat), kDivisionCost, Any, Unary)       \
-  /* alpha=0.2 beta=0.5 */                                                                         \
-  TUNEC_POINTWISE(X, kHardSigmoid,     "hard_sigmoid", HardSigmoid(), 4, Unit, Unary)              \
+  TUNEC_POINTWISE(X, kHardSigmoid,     "hard_sigmoid",                                             \
+    Unary(kFloat, {Float("alpha", 0.2), Float("beta", 0.5)}), 4, Unit, Unary)                      \
   TUNEC_POINTWISE(X, kHardSwish,       "hard_swish", Unary(kFloat), 4, Any, Unary)                 \
   TUNEC_POINTWISE(X, kMish,            "mish", Unary(kFloat), kFunctionCost, Any, Unary)           \
   /* alpha=1 */                                                                                    \
   TUNEC_POINTWISE(X, kThresholdedRelu, "thresholded_relu", Alpha(1), 2, Any, Unary)                \
-  /* min=-inf max=inf (attributes) */                                                              \
-  TUNEC_POINTWISE(X, kClip,            "clip", Clip(), 2, Clip, Unary)                             \
+  TUNEC_POINTWISE(X, kClip,            "clip",                                                     \
+    Unary(kNumber, {Float("min", -kInfinity), Float("max", kInfinity)}), 2, Clip, Unary)           \
   /* to="f32" */                                                                                   \
   TUNEC_POINTWISE(X, kCast,            "cast", Cast(), 1, Cast, Cast)                              \
   /* elementwise with broadcasting (numpy's rule), operands of one type */                         \
@@ -113,7 +116,8 @@
   TUNEC_POINTWISE(X, kMin,             "min", Binary(kNumber), 1, Chosen(Least), Binary)           \
   TUNEC_POINTWISE(X, kMax,             "max", Binary(kNumber), 1, Chosen(Greatest), Binary)        \
   /* fmod=0: sign of the divisor */                                                                \
-  TUNEC_POINTWISE(X, kMod,             "mod", Mod(), kDivisionCost, Remainder, Binary)             \
+  TUNEC_POINTWISE(X, kMod,             "mod",                                                      \
+    Binary(kNumber, {Int("fmod", 0)}), kDivisionCost, Remainder, Binary)                           \
   TUNEC_POINTWISE(X, kAnd,             "and", Binary(kBits), 1, Any, Binary)                       \
   TUNEC_POINTWISE(X, kOr,              "or", Binary(kBits), 1, Any, Binary)                        \
   TUNEC_POINTWISE(X, kXor,             "xor", Binary(kBits), 1, Any, Binary)                       \

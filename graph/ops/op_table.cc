@@ -47,24 +47,17 @@ OpSpec Unary(Domain domain, std::vector<AttributeSpec> attributes = {}) {
   return Operands(1, 1, domain, InferUnary, std::move(attributes));
 }
 OpSpec Alpha(double alpha) { return Unary(kFloat, {Float("alpha", alpha)}); }
-OpSpec Selu() {
-  return Unary(kFloat, {Float("alpha", 1.67326319217681884765625),
-                        Float("gamma", 1.05070102214813232421875)});
-}
-OpSpec HardSigmoid() { return Unary(kFloat, {Float("alpha", 0.2), Float("beta", 0.5)}); }
-OpSpec Clip() { return Unary(kNumber, {Float("min", -kInfinity), Float("max", kInfinity)}); }
 OpSpec ToDevice() { return Unary(kAny, {Required("device", AttributeKind::kString)}); }
-OpSpec Predicate() { return Operands(1, 1, kFloat, InferPredicate); }
-OpSpec IsInf() {
-  return Operands(1, 1, kFloat, InferPredicate,
-                  {Int("detect_negative", 1), Int("detect_positive", 1)});
+OpSpec Predicate(std::vector<AttributeSpec> attributes = {}) {
+  return Operands(1, 1, kFloat, InferPredicate, std::move(attributes));
 }
 OpSpec Gelu() { return Operands(1, 1, kFloat, InferGelu, {String("approximate", "none")}); }
 OpSpec Cast() { return Operands(1, 1, kAny, InferCast, {Required("to", AttributeKind::kString)}); }
 
-OpSpec Binary(Domain domain) { return Operands(2, 2, domain, InferBinary); }
+OpSpec Binary(Domain domain, std::vector<AttributeSpec> attributes = {}) {
+  return Operands(2, 2, domain, InferBinary, std::move(attributes));
+}
 OpSpec Comparison(Domain domain) { return Operands(2, 2, domain, InferComparison); }
-OpSpec Mod() { return Operands(2, 2, kNumber, InferBinary, {Int("fmod", 0)}); }
 OpSpec Prelu() { return Operands(2, 2, kNumber, InferPrelu); }
 OpSpec Where() { return Operands(3, 3, kAny, InferWhere); }
 
@@ -215,38 +208,6 @@ std::string_view Name(AttributeKind kind) {
 
 AttributeKind KindOf(const Attribute& attribute) {
   return static_cast<AttributeKind>(attribute.index());
-}
-
-bool Contains(Domain domain, DataType type) {
-  switch (domain) {
-    case Domain::kAny:
-      return true;
-    case Domain::kNumber:
-      return type != DataType::kBool;
-    case Domain::kFloat:
-      return IsFloat(type);
-    case Domain::kBits:
-      return !IsFloat(type);
-    case Domain::kInteger:
-      return IsInteger(type);
-  }
-  TUNEC_UNREACHABLE("domain {}", static_cast<int>(domain));
-}
-
-std::string_view Name(Domain domain) {
-  switch (domain) {
-    case Domain::kAny:
-      return "any type";
-    case Domain::kNumber:
-      return "a number type";
-    case Domain::kFloat:
-      return "a float type";
-    case Domain::kBits:
-      return "an integer type or bool";
-    case Domain::kInteger:
-      return "an integer type";
-  }
-  TUNEC_UNREACHABLE("domain {}", static_cast<int>(domain));
 }
 
 }  // namespace tunec

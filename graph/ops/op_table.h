@@ -40,17 +40,6 @@ struct AttributeSpec {
   Attribute default_value;  // kDefault
 };
 
-/// The element types that an operator's operands may have.
-enum class Domain : uint8_t {
-  kAny,
-  kNumber,  // not bool
-  kFloat,
-  kBits,  // integers and bool
-  kInteger,
-};
-bool Contains(Domain domain, DataType type);
-std::string_view Name(Domain domain);
-
 /// What inference sees of a node. It may complete `attributes`.
 struct InferenceInput {
   Op op;
@@ -72,8 +61,8 @@ using InferTypes = Result<std::vector<ValueType>> (*)(const InferenceInput& inpu
 struct OpSpec {
   Op op = Op::kIdentity;
   int min_inputs = 0;
-  int max_inputs = 0;  // kAnyNumber: no limit
-  Domain domain = Domain::kAny;
+  int max_inputs = 0;            // kAnyNumber: no limit
+  Domain domain = Domain::kAny;  // of the operands
   std::vector<AttributeSpec> attributes;
   InferTypes infer = nullptr;
 };

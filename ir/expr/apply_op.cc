@@ -255,11 +255,6 @@ bool Divides(ScalarOp op) {
   return op == ScalarOp::kDiv || op == ScalarOp::kFloorMod || op == ScalarOp::kTruncMod;
 }
 
-bool IsBitwise(ScalarOp op) {
-  return op == ScalarOp::kAnd || op == ScalarOp::kOr || op == ScalarOp::kXor ||
-         op == ScalarOp::kShl || op == ScalarOp::kShr || op == ScalarOp::kNot;
-}
-
 double RoundResult(ScalarOp op, double value, double a, double b, double c, DataType type) {
   // The double sum of a product of floats is not exact, so float fma is rounded by itself.
   if (op == ScalarOp::kFma && type == DataType::kF32) {
@@ -270,15 +265,7 @@ double RoundResult(ScalarOp op, double value, double a, double b, double c, Data
 
 }  // namespace
 
-bool IsDefined(ScalarOp op, DataType type) {
-  if (op == ScalarOp::kSelect) return true;
-  if (IsFloat(type)) return !IsBitwise(op);
-  if (op >= ScalarOp::kExp && op <= ScalarOp::kAtanh) return false;
-  if (type != DataType::kBool) return true;
-  return op == ScalarOp::kAnd || op == ScalarOp::kOr || op == ScalarOp::kXor ||
-         op == ScalarOp::kNot || op == ScalarOp::kMin || op == ScalarOp::kMax ||
-         ResultOf(op) == ResultType::kBool;
-}
+bool IsDefined(ScalarOp op, DataType type) { return Contains(DomainOf(op), type); }
 
 Scalar ApplyOp(ScalarOp op, DataType type, std::span<const Scalar> x, Precision precision) {
   if (op == ScalarOp::kSelect) {

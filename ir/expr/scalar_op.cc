@@ -11,10 +11,13 @@ struct Row {
   std::string_view name;
   int arity;
   ResultType result;
+  Domain domain;
+  OperandOrder order;
 };
 
 constexpr auto kOps = std::to_array<Row>({
-#define TUNEC_ROW(id, name, arity, result) {name, arity, ResultType::result},
+#define TUNEC_ROW(id, name, operands, result, domain, order) \
+  {name, operands, ResultType::result, Domain::domain, OperandOrder::order},
     TUNEC_SCALAR_OPS(TUNEC_ROW)
 #undef TUNEC_ROW
 });
@@ -30,6 +33,7 @@ const Row& RowOf(ScalarOp op) {
 std::string_view Name(ScalarOp op) { return RowOf(op).name; }
 int Arity(ScalarOp op) { return RowOf(op).arity; }
 ResultType ResultOf(ScalarOp op) { return RowOf(op).result; }
+Domain DomainOf(ScalarOp op) { return RowOf(op).domain; }
 
 std::optional<ScalarOp> ParseScalarOp(std::string_view name) {
   for (size_t i = 0; i < kOps.size(); ++i) {
@@ -38,21 +42,6 @@ std::optional<ScalarOp> ParseScalarOp(std::string_view name) {
   return std::nullopt;
 }
 
-bool IsCommutative(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::kAdd:
-    case ScalarOp::kMul:
-    case ScalarOp::kMin:
-    case ScalarOp::kMax:
-    case ScalarOp::kAnd:
-    case ScalarOp::kOr:
-    case ScalarOp::kXor:
-    case ScalarOp::kEq:
-    case ScalarOp::kNe:
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsCommutative(ScalarOp op) { return RowOf(op).order == OperandOrder::kCommutes; }
 
 }  // namespace tunec

@@ -1,48 +1,89 @@
-// The scalar operators, listed once: enumerator, name in text, number of operands, and
-// what the result's type is. Everything that depends on an operator (evaluation, emission,
-// printing) goes by this list or has a table beside it that a test compares with it.
+// The scalar operators and the facts about them, a row each: a row that lacks a fact does not
+// compile. The columns:
+//   id, name  the enumerator, and the word in texts
+//   operands  how many
+//   result    ResultType: how the type of the result follows from the operands
+//   domain    Domain: the types of operands for which it means something, of kSelect those of the
+//             values; the verifier refuses others
+//   order     OperandOrder: whether the operands may be exchanged
+//
+// A new operator, which is rarely needed (most functions are expressions of these), has its
+// - meaning in ir/expr/apply_op.cc,
+// - code in jit/emit/op.cc, of an elementary function in jit/math/; the error and the size of that
+//   code in jit/scalar_code.cc,
+// - rule by which errors of operands reach the result in autotune/judge/bounded_expr.cc: `ErrorOf`,
+//   of a function `SteepestOf`, of one with steps `IsSteppy`.
+// What is forgotten the compiler warns of or refuses, or the program stops where it is met; only
+// IsSteppy is silent. tests/jit/types_test.cc runs all operators on all types.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "ir/data_type.h"
+
 namespace tunec {
 
 /// How the type of the result follows from the operands.
 enum class ResultType : uint8_t { kSame, kBool };
+/// Whether op(a, b) == op(b, a) for all values.
+enum class OperandOrder : uint8_t { kCommutes, kOrdered };
 
+// X(id, name, operands, result, domain, order)
 // clang-format off
-#define TUNEC_SCALAR_OPS(X)                                                        \
-  X(kAdd, "add", 2, kSame)     X(kSub, "sub", 2, kSame)    X(kMul, "mul", 2, kSame)  \
-  X(kDiv, "div", 2, kSame)     /* integers: towards zero */                         \
-  X(kFloorMod, "floormod", 2, kSame) /* sign of the divisor */                      \
-  X(kTruncMod, "truncmod", 2, kSame) /* sign of the dividend, C's fmod and % */     \
-  X(kPow, "pow", 2, kSame)                                                         \
-  X(kMin, "min", 2, kSame)     X(kMax, "max", 2, kSame) /* NaN if either is */      \
-  X(kAnd, "and", 2, kSame)     X(kOr, "or", 2, kSame)      X(kXor, "xor", 2, kSame)  \
-  X(kShl, "shl", 2, kSame)     X(kShr, "shr", 2, kSame)                             \
-  X(kEq, "eq", 2, kBool)       X(kNe, "ne", 2, kBool)                               \
-  X(kLt, "lt", 2, kBool)       X(kLe, "le", 2, kBool)                               \
-  X(kNeg, "neg", 1, kSame)     X(kAbs, "abs", 1, kSame)    X(kSign, "sign", 1, kSame) \
-  X(kNot, "not", 1, kSame)     /* bitwise; logical for bool */                      \
-  X(kExp, "exp", 1, kSame)     X(kLog, "log", 1, kSame)                             \
-  X(kSqrt, "sqrt", 1, kSame)   X(kRsqrt, "rsqrt", 1, kSame)                         \
-  X(kTanh, "tanh", 1, kSame)   X(kErf, "erf", 1, kSame)                             \
-  X(kSin, "sin", 1, kSame)     X(kCos, "cos", 1, kSame)    X(kTan, "tan", 1, kSame)  \
-  X(kAsin, "asin", 1, kSame)   X(kAcos, "acos", 1, kSame)  X(kAtan, "atan", 1, kSame) \
-  X(kSinh, "sinh", 1, kSame)   X(kCosh, "cosh", 1, kSame)                           \
-  X(kAsinh, "asinh", 1, kSame) X(kAcosh, "acosh", 1, kSame) X(kAtanh, "atanh", 1, kSame) \
-  X(kFloor, "floor", 1, kSame) X(kCeil, "ceil", 1, kSame)                           \
-  X(kRound, "round", 1, kSame) /* halves to even */                                \
-  X(kTrunc, "trunc", 1, kSame)                                                     \
-  X(kIsNan, "isnan", 1, kBool) X(kIsInf, "isinf", 1, kBool)                         \
-  X(kSelect, "select", 3, kSame) /* condition ? second : third */                  \
-  X(kFma, "fma", 3, kSame)     /* first * second + third, rounded once */
+#define TUNEC_SCALAR_OPS(X)                                                                        \
+  X(kAdd, "add", 2, kSame, kNumber, kCommutes)                                                     \
+  X(kSub, "sub", 2, kSame, kNumber, kOrdered)                                                      \
+  X(kMul, "mul", 2, kSame, kNumber, kCommutes)                                                     \
+  X(kDiv, "div", 2, kSame, kNumber, kOrdered)      /* integers: towards zero */                    \
+  X(kFloorMod, "floormod", 2, kSame, kNumber, kOrdered) /* sign of the divisor */                  \
+  X(kTruncMod, "truncmod", 2, kSame, kNumber, kOrdered) /* sign of the dividend, C's fmod and % */ \
+  X(kPow, "pow", 2, kSame, kNumber, kOrdered)                                                      \
+  X(kMin, "min", 2, kSame, kAny, kCommutes)        /* NaN if either is */                          \
+  X(kMax, "max", 2, kSame, kAny, kCommutes)        /* NaN if either is */                          \
+  X(kAnd, "and", 2, kSame, kBits, kCommutes)                                                       \
+  X(kOr, "or", 2, kSame, kBits, kCommutes)                                                         \
+  X(kXor, "xor", 2, kSame, kBits, kCommutes)                                                       \
+  X(kShl, "shl", 2, kSame, kInteger, kOrdered)                                                     \
+  X(kShr, "shr", 2, kSame, kInteger, kOrdered)                                                     \
+  X(kEq, "eq", 2, kBool, kAny, kCommutes)                                                          \
+  X(kNe, "ne", 2, kBool, kAny, kCommutes)                                                          \
+  X(kLt, "lt", 2, kBool, kAny, kOrdered)                                                           \
+  X(kLe, "le", 2, kBool, kAny, kOrdered)                                                           \
+  X(kNeg, "neg", 1, kSame, kNumber, kOrdered)                                                      \
+  X(kAbs, "abs", 1, kSame, kNumber, kOrdered)                                                      \
+  X(kSign, "sign", 1, kSame, kNumber, kOrdered)                                                    \
+  X(kNot, "not", 1, kSame, kBits, kOrdered)        /* bitwise; logical for bool */                 \
+  X(kExp, "exp", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kLog, "log", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kSqrt, "sqrt", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kRsqrt, "rsqrt", 1, kSame, kFloat, kOrdered)                                                   \
+  X(kTanh, "tanh", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kErf, "erf", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kSin, "sin", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kCos, "cos", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kTan, "tan", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kAsin, "asin", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kAcos, "acos", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kAtan, "atan", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kSinh, "sinh", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kCosh, "cosh", 1, kSame, kFloat, kOrdered)                                                     \
+  X(kAsinh, "asinh", 1, kSame, kFloat, kOrdered)                                                   \
+  X(kAcosh, "acosh", 1, kSame, kFloat, kOrdered)                                                   \
+  X(kAtanh, "atanh", 1, kSame, kFloat, kOrdered)                                                   \
+  X(kFloor, "floor", 1, kSame, kNumber, kOrdered)                                                  \
+  X(kCeil, "ceil", 1, kSame, kNumber, kOrdered)                                                    \
+  X(kRound, "round", 1, kSame, kNumber, kOrdered)  /* halves to even */                            \
+  X(kTrunc, "trunc", 1, kSame, kNumber, kOrdered)                                                  \
+  X(kIsNan, "isnan", 1, kBool, kAny, kOrdered)                                                     \
+  X(kIsInf, "isinf", 1, kBool, kAny, kOrdered)                                                     \
+  X(kSelect, "select", 3, kSame, kAny, kOrdered)   /* condition ? second : third */                \
+  X(kFma, "fma", 3, kSame, kNumber, kOrdered)      /* first * second + third, rounded once */
 // clang-format on
 
 enum class ScalarOp : uint8_t {
-#define TUNEC_ENUMERATOR(id, name, arity, result) id,
+#define TUNEC_ENUMERATOR(id, ...) id,
   TUNEC_SCALAR_OPS(TUNEC_ENUMERATOR)
 #undef TUNEC_ENUMERATOR
 };
@@ -50,6 +91,7 @@ enum class ScalarOp : uint8_t {
 std::string_view Name(ScalarOp op);
 int Arity(ScalarOp op);
 ResultType ResultOf(ScalarOp op);
+Domain DomainOf(ScalarOp op);
 std::optional<ScalarOp> ParseScalarOp(std::string_view name);
 /// Whether op(a, b) == op(b, a) for all values.
 bool IsCommutative(ScalarOp op);

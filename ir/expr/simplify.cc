@@ -36,11 +36,8 @@ Pattern A(ScalarOp op, Operands... operands) {
   return {.kind = Pattern::Kind::kApply, .op = op, .operands = {std::move(operands)...}};
 }
 
-/// The types of the operands of the pattern's root for which a rule holds.
-enum class Domain { kAll, kFloat, kInteger, kBool, kIntegerOrBool };
-
 struct Rule {
-  Domain domain;
+  Domain domain;  // of the operands of the pattern's root
   Pattern pattern;
   Pattern replacement;
 };
@@ -56,18 +53,18 @@ std::vector<Rule> MakeRules() {
       // Sums. x + 0 is not x for x = -0, but x + -0 and x - 0 are.
       {kInteger, A(kAdd, x, N(0)), x},
       {kFloat, A(kAdd, x, N(-0.0)), x},
-      {kAll, A(kSub, x, N(0)), x},
+      {kAny, A(kSub, x, N(0)), x},
       {kInteger, A(kSub, x, x), N(0)},
       {kInteger, A(kSub, N(0), x), A(kNeg, x)},
       {kFloat, A(kSub, N(-0.0), x), A(kNeg, x)},
-      {kAll, A(kAdd, x, A(kNeg, y)), A(kSub, x, y)},
-      {kAll, A(kSub, x, A(kNeg, y)), A(kAdd, x, y)},
+      {kAny, A(kAdd, x, A(kNeg, y)), A(kSub, x, y)},
+      {kAny, A(kSub, x, A(kNeg, y)), A(kAdd, x, y)},
       // Products and quotients.
-      {kAll, A(kMul, x, N(1)), x},
-      {kAll, A(kMul, x, N(-1)), A(kNeg, x)},
-      {kAll, A(kMul, A(kNeg, x), A(kNeg, y)), A(kMul, x, y)},
+      {kAny, A(kMul, x, N(1)), x},
+      {kAny, A(kMul, x, N(-1)), A(kNeg, x)},
+      {kAny, A(kMul, A(kNeg, x), A(kNeg, y)), A(kMul, x, y)},
       {kInteger, A(kMul, x, N(0)), N(0)},
-      {kAll, A(kDiv, x, N(1)), x},
+      {kAny, A(kDiv, x, N(1)), x},
       {kFloat, A(kDiv, x, N(-1)), A(kNeg, x)},
       {kFloat, A(kDiv, A(kNeg, x), A(kNeg, y)), A(kDiv, x, y)},
       {kInteger, A(kFloorMod, x, N(1)), N(0)},
@@ -75,22 +72,22 @@ std::vector<Rule> MakeRules() {
       {kFloat, A(kFma, x, N(1), z), A(kAdd, x, z)},
       {kFloat, A(kFma, x, y, N(-0.0)), A(kMul, x, y)},
       // Signs.
-      {kAll, A(kNeg, A(kNeg, x)), x},
+      {kAny, A(kNeg, A(kNeg, x)), x},
       {kFloat, A(kAbs, A(kNeg, x)), A(kAbs, x)},
-      {kAll, A(kAbs, A(kAbs, x)), A(kAbs, x)},
-      {kAll, A(kSign, A(kSign, x)), A(kSign, x)},
+      {kAny, A(kAbs, A(kAbs, x)), A(kAbs, x)},
+      {kAny, A(kSign, A(kSign, x)), A(kSign, x)},
       // Powers, roots and logarithms.
-      {kAll, A(kPow, x, N(0)), N(1)},
-      {kAll, A(kPow, x, N(1)), x},
-      {kAll, A(kPow, x, N(2)), A(kMul, x, x)},
+      {kAny, A(kPow, x, N(0)), N(1)},
+      {kAny, A(kPow, x, N(1)), x},
+      {kAny, A(kPow, x, N(2)), A(kMul, x, x)},
       {kFloat, A(kPow, x, N(-1)), A(kDiv, N(1), x)},
       // Minimum and maximum, NaN if either is.
-      {kAll, A(kMin, x, x), x},
-      {kAll, A(kMax, x, x), x},
+      {kAny, A(kMin, x, x), x},
+      {kAny, A(kMax, x, x), x},
       {kFloat, A(kMin, x, N(kInf)), x},
       {kFloat, A(kMax, x, N(-kInf)), x},
-      {kAll, A(kMin, A(kMin, x, y), y), A(kMin, x, y)},
-      {kAll, A(kMax, A(kMax, x, y), y), A(kMax, x, y)},
+      {kAny, A(kMin, A(kMin, x, y), y), A(kMin, x, y)},
+      {kAny, A(kMax, A(kMax, x, y), y), A(kMax, x, y)},
       // Rounding.
       {kInteger, A(kFloor, x), x},
       {kInteger, A(kCeil, x), x},
@@ -101,13 +98,13 @@ std::vector<Rule> MakeRules() {
       {kFloat, A(kRound, A(kRound, x)), A(kRound, x)},
       {kFloat, A(kTrunc, A(kTrunc, x)), A(kTrunc, x)},
       // Comparisons. x == x is false for NaN.
-      {kIntegerOrBool, A(kEq, x, x), N(1)},
-      {kIntegerOrBool, A(kNe, x, x), N(0)},
+      {kBits, A(kEq, x, x), N(1)},
+      {kBits, A(kNe, x, x), N(0)},
       {kFloat, A(kNe, x, x), A(kIsNan, x)},
-      {kAll, A(kLt, x, x), N(0)},
-      {kIntegerOrBool, A(kLe, x, x), N(1)},
-      {kIntegerOrBool, A(kIsNan, x), N(0)},
-      {kIntegerOrBool, A(kIsInf, x), N(0)},
+      {kAny, A(kLt, x, x), N(0)},
+      {kBits, A(kLe, x, x), N(1)},
+      {kBits, A(kIsNan, x), N(0)},
+      {kBits, A(kIsInf, x), N(0)},
       {kBool, A(kEq, x, N(1)), x},
       {kBool, A(kEq, x, N(0)), A(kNot, x)},
       {kBool, A(kNe, x, N(0)), x},
@@ -115,42 +112,26 @@ std::vector<Rule> MakeRules() {
       {kBool, A(kNot, A(kEq, x, y)), A(kNe, x, y)},
       {kBool, A(kNot, A(kNe, x, y)), A(kEq, x, y)},
       // Logic and bits.
-      {kIntegerOrBool, A(kNot, A(kNot, x)), x},
-      {kIntegerOrBool, A(kAnd, x, x), x},
-      {kIntegerOrBool, A(kOr, x, x), x},
-      {kIntegerOrBool, A(kXor, x, x), N(0)},
-      {kIntegerOrBool, A(kAnd, x, N(0)), N(0)},
-      {kIntegerOrBool, A(kOr, x, N(0)), x},
-      {kIntegerOrBool, A(kXor, x, N(0)), x},
+      {kBits, A(kNot, A(kNot, x)), x},
+      {kBits, A(kAnd, x, x), x},
+      {kBits, A(kOr, x, x), x},
+      {kBits, A(kXor, x, x), N(0)},
+      {kBits, A(kAnd, x, N(0)), N(0)},
+      {kBits, A(kOr, x, N(0)), x},
+      {kBits, A(kXor, x, N(0)), x},
       {kBool, A(kAnd, x, N(1)), x},
       {kBool, A(kOr, x, N(1)), N(1)},
       {kBool, A(kXor, x, N(1)), A(kNot, x)},
       {kInteger, A(kShl, x, N(0)), x},
       {kInteger, A(kShr, x, N(0)), x},
       // Selection: x is the condition, the domain that of the values.
-      {kAll, A(kSelect, N(1), y, z), y},
-      {kAll, A(kSelect, N(0), y, z), z},
-      {kAll, A(kSelect, x, y, y), y},
-      {kAll, A(kSelect, A(kNot, x), y, z), A(kSelect, x, z, y)},
+      {kAny, A(kSelect, N(1), y, z), y},
+      {kAny, A(kSelect, N(0), y, z), z},
+      {kAny, A(kSelect, x, y, y), y},
+      {kAny, A(kSelect, A(kNot, x), y, z), A(kSelect, x, z, y)},
       {kBool, A(kSelect, x, N(1), N(0)), x},
       {kBool, A(kSelect, x, N(0), N(1)), A(kNot, x)},
   };
-}
-
-bool InDomain(Domain domain, DataType type) {
-  switch (domain) {
-    case Domain::kAll:
-      return true;
-    case Domain::kFloat:
-      return IsFloat(type);
-    case Domain::kInteger:
-      return IsInteger(type);
-    case Domain::kBool:
-      return type == DataType::kBool;
-    case Domain::kIntegerOrBool:
-      return !IsFloat(type);
-  }
-  return false;
 }
 
 bool IsNumber(const Expr& expr, double number) {
@@ -196,7 +177,7 @@ class Simplifier {
     if (const auto folded = Fold(expr)) return *folded;
     const DataType operand_type = expr.operands().back().type();
     for (const Rule& rule : Rules()) {
-      if (!expr.Is(rule.pattern.op) || !InDomain(rule.domain, operand_type)) continue;
+      if (!expr.Is(rule.pattern.op) || !Contains(rule.domain, operand_type)) continue;
       Bindings bindings(3);
       if (!Match(rule.pattern, expr, bindings)) continue;
       return Build(rule.replacement, bindings, expr.type());

@@ -4,6 +4,7 @@
 
 #include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
+#include "jit/scalar_code.h"
 
 namespace tunec::jit {
 namespace {
@@ -146,21 +147,7 @@ class VectorLoop {
   }
 
   static int Cost(const Expr& expr) {
-    if (expr.kind() != ExprKind::kApply) return 0;
-    switch (expr.node().op) {
-      case ScalarOp::kExp:
-      case ScalarOp::kLog:
-      case ScalarOp::kTanh:
-      case ScalarOp::kErf:
-        return 16;
-      case ScalarOp::kPow:
-      case ScalarOp::kSin:
-      case ScalarOp::kCos:
-      case ScalarOp::kTan:
-        return 60;
-      default:
-        return 1;
-    }
+    return expr.kind() == ExprKind::kApply ? CodeOf(expr.node().op).operations : 0;
   }
 
   EmitState& state_;

@@ -460,14 +460,16 @@ class Sample {
     return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
   }
 
-  // Of what an activation adds and subtracts on the way to a smaller result.
+  // Of what an activation adds and subtracts on the way to a smaller result. Gelu and Mish multiply
+  // by the operand what is left of a 1.
   static double InnerScale(Op op, std::span<const Array> operands, int64_t i, int64_t size) {
     switch (op) {
+      case Op::kGelu:
+      case Op::kMish:
+        return std::max(1.0, LargestAt(operands, i, size));
       case Op::kElu:
       case Op::kSelu:
       case Op::kCelu:
-      case Op::kGelu:
-      case Op::kMish:
       case Op::kHardSigmoid:
       case Op::kHardSwish:
       case Op::kSinh:

@@ -148,7 +148,7 @@ def compare(golden, out, err):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tunec", required=True, help="the program to run")
+    parser.add_argument("--tunec", required=True, type=os.path.abspath, help="the program to run")
     parser.add_argument("files", nargs="+", type=Path)
     args = parser.parse_args()
     status = 0

@@ -29,17 +29,20 @@ class GoldenTest(unittest.TestCase):
         self.tunec.chmod(0o755)
         self.file = Path(self.directory.name, "case.txt")
 
-    def run_golden(self, text, bless=False):
+    def run_golden(self, text, bless=False, tunec=None):
         self.file.write_text(text)
         environment = {k: v for k, v in os.environ.items() if k != "TUNEC_BLESS"}
         if bless:
             environment["TUNEC_BLESS"] = "1"
-        done = subprocess.run([sys.executable, "-B", RUNNER, "--tunec", self.tunec, self.file],
-                              env=environment, text=True, capture_output=True)
+        done = subprocess.run([sys.executable, "-B", RUNNER, "--tunec", tunec or self.tunec, self.file],
+                              cwd=self.directory.name, env=environment, text=True, capture_output=True)
         return done.returncode, done.stdout
 
     def test_match(self):
         self.assertEqual(self.run_golden("# a comment\n# command: upper %input\nabc\n----\nABC\n"), (0, ""))
+
+    def test_program_of_a_relative_path(self):
+        self.assertEqual(self.run_golden("# command: upper %input\nabc\n----\nABC\n", tunec="./tunec"), (0, ""))
 
     def test_difference_is_shown(self):
         code, out = self.run_golden("# command: upper %input\nabc\n----\nABD\n")

@@ -14,7 +14,7 @@ constexpr DataType kTypes[] = {DataType::kF32, DataType::kF64, DataType::kF16, D
                                DataType::kU8,  DataType::kU16, DataType::kU32, DataType::kU64,
                                DataType::kBool};
 
-#define TUNEC_OP(id, name, arity, result) ScalarOp::id,
+#define TUNEC_OP(id, ...) ScalarOp::id,
 constexpr ScalarOp kOps[] = {TUNEC_SCALAR_OPS(TUNEC_OP)};
 #undef TUNEC_OP
 

@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <set>
+#include <sstream>
 
+#include "schedule/steps/step_text.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/random_program.h"
 #include "tests/schedule/try_schedule.h"
@@ -42,6 +45,23 @@ TEST(RandomSchedules, AreEqualOrRefused) {
   EXPECT_GT(refused, count / 20);
   // A refusal means something: most refused schedules, forced through, are wrong.
   EXPECT_LT(fates[Fate::kConservative], refused / 2);
+}
+
+std::string FirstWord(const std::string& line) { return line.substr(0, line.find(' ')); }
+
+// A step that random schedules lack is not fuzzed.
+TEST(RandomSchedules, HaveEveryStep) {
+  std::set<std::string> missing;
+  for (const std::string& form : ComputeStepForms()) missing.insert(FirstWord(form));
+  for (const std::string& form : LoopStepForms()) missing.insert(FirstWord(form));
+  missing.erase("non_temporal");  // not drawn: it changes code alone
+  missing.erase("widen");         // no random program reads a narrow type
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000 && !missing.empty(); ++i) {
+    std::istringstream lines(Print(RandomSchedule(RandomProgram(random), 14, random)));
+    for (std::string line; std::getline(lines, line);) missing.erase(FirstWord(line));
+  }
+  EXPECT_EQ(missing, std::set<std::string>()) << "wants a case in random_schedule.cc";
 }
 
 }  // namespace
