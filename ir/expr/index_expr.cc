@@ -222,19 +222,42 @@ Interval ModuloBounds(Interval numerator, int64_t divisor) {
 
 }  // namespace
 
+namespace {
+
+// The k for which a sum with the term c*floor(n/d) may be taken to hold k*n besides: what makes n
+// mod d of them, and as often as the numerator's first term is there.
+std::vector<int64_t> TimesBeside(const IndexExpr& expr, const IndexTerm& division) {
+  std::vector<int64_t> times;
+  const int64_t divisor = division.atom.divisor;
+  if (division.coefficient % divisor == 0) times.push_back(-division.coefficient / divisor);
+  const std::vector<IndexTerm>& numerator = division.atom.numerator->terms();
+  if (numerator.empty()) return times;
+  const auto here = std::ranges::find(expr.terms(), numerator[0].atom, &IndexTerm::atom);
+  if (here == expr.terms().end() || here->coefficient % numerator[0].coefficient != 0) return times;
+  times.push_back(here->coefficient / numerator[0].coefficient);
+  return times;
+}
+
+}  // namespace
+
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded) {
   Interval best = TermwiseBounds(expr, variables, loaded);
-  // k*n - k*d*floor(n/d) is k*(n mod d), much tighter than the sum of its terms.
+  // c*floor(n/d) + k*n is (c + k*d)*floor(n/d) + k*(n mod d): tighter than the sum of its terms, as
+  // for n mod d itself (k = 1, c = -d).
   for (const IndexTerm& term : expr.terms()) {
-    const IndexAtom& atom = term.atom;
-    if (atom.kind != IndexAtom::Kind::kFloorDiv || term.coefficient % atom.divisor != 0) continue;
-    const int64_t factor = -term.coefficient / atom.divisor;
-    const IndexExpr rest = expr - FromAtom(atom, term.coefficient) - *atom.numerator * factor;
-    if (rest.terms().size() >= expr.terms().size()) continue;
-    const Interval numerator = BoundsOf(*atom.numerator, variables, loaded);
-    best = Intersect(best, Sum(BoundsOf(rest, variables, loaded),
-                               Scale(ModuloBounds(numerator, atom.divisor), factor)));
+    if (term.atom.kind != IndexAtom::Kind::kFloorDiv) continue;
+    const IndexExpr& n = *term.atom.numerator;
+    const int64_t d = term.atom.divisor;
+    for (const int64_t k : TimesBeside(expr, term)) {
+      const IndexExpr rest = expr - FromAtom(term.atom, term.coefficient) - n * k;
+      if (rest.terms().size() >= expr.terms().size()) continue;
+      const Interval numerator = BoundsOf(n, variables, loaded);
+      const Interval quotient{FloorDivide(numerator.lo, d), FloorDivide(numerator.hi, d)};
+      const Interval parts =
+          Sum(Scale(quotient, term.coefficient + k * d), Scale(ModuloBounds(numerator, d), k));
+      best = Intersect(best, Sum(BoundsOf(rest, variables, loaded), parts));
+    }
   }
   return best;
 }

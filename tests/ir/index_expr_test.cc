@@ -66,6 +66,15 @@ RC_GTEST_PROP(IndexExpr, SimplifyAndBoundsAgreeWithEvaluation, (uint64_t seed)) 
   });
 }
 
+// x with its last bit turned: its neighbour in a pair.
+TEST(IndexExpr, BoundsOfANeighbourInAPairAreExact) {
+  const IndexExpr x = IndexExpr::Var(VarId(0));
+  const IndexExpr neighbour = IndexExpr::FloorDiv(x, 2) * 4 - x + 1;
+  EXPECT_EQ(BoundsOf(neighbour, [](VarId) { return Interval{0, 3}; }), (Interval{0, 3}));
+  const IndexExpr loaded = IndexExpr::FloorDiv(IndexExpr::Loaded(0), 2) * 4 - IndexExpr::Loaded(0);
+  EXPECT_EQ(BoundsOf(loaded + 1, {}, [](int) { return Interval{0, 3}; }), (Interval{0, 3}));
+}
+
 RC_GTEST_PROP(IndexExpr, ConstructionAgreesWithArithmetic, (uint64_t seed)) {
   Random random(seed);
   const IndexExpr a = test::RandomIndex(random, kVariables, 3);
