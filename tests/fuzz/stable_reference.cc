@@ -383,7 +383,7 @@ class Sample {
       case Freedom::kSum: {
         if (exact) return 0;
         // Roundings of a running sum may all go one way.
-        const double terms = TermsOf(operands, size);
+        const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands);
         const bool composite = PatternOf(node.op) == OpPattern::kComposite;
         const bool mixes = node.op == Op::kResize || node.op == Op::kRotaryEmbedding;
         const double scale = composite || mixes ? largest : 0;
@@ -409,6 +409,13 @@ class Sample {
       if (std::isfinite(array.GetDouble(i)))
         largest = std::max(largest, std::abs(array.GetDouble(i)));
     return largest;
+  }
+
+  // A power is the exponential of a logarithm, whose rounding counts as often as it is large. Of
+  // x / power: by the quotient of operand and result.
+  static double LogarithmOf(Op op, double y, int64_t i, std::span<const Array> operands) {
+    const double power = op == Op::kLrn ? std::abs(operands[0].GetDouble(i) / y) : 1;
+    return power > 0 && std::isfinite(power) ? std::abs(std::log(power)) : 0;
   }
 
   static double TermsOf(std::span<const Array> operands, int64_t results) {
