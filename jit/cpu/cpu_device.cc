@@ -13,6 +13,7 @@ namespace tunec {
 namespace {
 
 using LoadImage = std::function<Result<Kernel>(const KernelImage&)>;
+using KeepMemory = std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)>;
 
 class CpuCode final : public DeviceCode {
  public:
@@ -42,12 +43,14 @@ class CpuKernel final : public DeviceKernel {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(ThreadPool& pool, LoadImage load) : pool_(pool), load_(std::move(load)) {}
+  CpuDevice(ThreadPool& pool, LoadImage load, KeepMemory keep)
+      : pool_(pool), load_(std::move(load)), keep_(std::move(keep)) {}
 
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
     const auto owner = std::make_shared<Buffer>(std::move(buffer));
-    return DeviceMemory{.owner = owner, .address = owner->data(), .on_host = owner->data()};
+    std::byte* const data = owner->data();
+    return DeviceMemory{.owner = keep_(owner, data, bytes), .address = data, .on_host = data};
   }
   Status CopyIn(void* to, const void* from, size_t bytes) override {
     if (bytes > 0) std::memcpy(to, from, bytes);
@@ -78,17 +81,19 @@ class CpuDevice final : public Device {
  private:
   ThreadPool& pool_;
   LoadImage load_;
+  KeepMemory keep_;
 };
 
 }  // namespace
 
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map) {
   return MakeHostDevice(
-      pool, [perf_map](const KernelImage& image) { return LoadKernel(image, perf_map); });
+      pool, [perf_map](const KernelImage& image) { return LoadKernel(image, perf_map); },
+      [](std::shared_ptr<void> owner, const void*, size_t) { return owner; });
 }
 
-std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool, LoadImage load) {
-  return std::make_unique<CpuDevice>(pool, std::move(load));
+std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool, LoadImage load, KeepMemory keep) {
+  return std::make_unique<CpuDevice>(pool, std::move(load), std::move(keep));
 }
 
 }  // namespace tunec

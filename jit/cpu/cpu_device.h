@@ -1,6 +1,7 @@
 // The host as a device that runs kernels.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -15,7 +16,9 @@ namespace tunec {
 /// Kernels run on the pool's threads, which outlives them; Start returns when they are done.
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
 /// The same with images of another format, which become functions of the host in another way.
-std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool,
-                                       std::function<Result<Kernel>(const KernelImage&)> load);
+/// `keep` is told of memory that is allocated, and gives the owner that it gets.
+std::unique_ptr<Device> MakeHostDevice(
+    ThreadPool& pool, std::function<Result<Kernel>(const KernelImage&)> load,
+    std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)> keep);
 
 }  // namespace tunec

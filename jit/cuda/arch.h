@@ -17,6 +17,9 @@ inline constexpr std::string_view kCudaKind = "cuda";
 
 /// The feature of a device that the host stands in for: kernels are emulated.
 inline constexpr std::string_view kEmulated = "emulated";
+/// The feature of an emulated device that ends the process where a kernel does what a GPU would do
+/// something undefined at.
+inline constexpr std::string_view kChecked = "checked";
 
 /// Limits of one compute capability, as "CUDA C++ Programming Guide", table "Technical
 /// Specifications per Compute Capability", gives them.

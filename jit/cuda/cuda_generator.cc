@@ -71,7 +71,9 @@ void TakeRegisters(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
 }
 
 Result<KernelImage> Emulated(const LoopNest& nest, const Accelerator& device) {
-  TUNEC_ASSIGN(KernelImage image, CompileEmulated(nest));
+  const bool checked = device.features.contains(std::string(kChecked));
+  TUNEC_ASSIGN(KernelImage image,
+               CompileEmulated(nest, checked ? EmulationMode::kChecked : EmulationMode::kPlain));
   for (const PhaseLaunch& launch : image.phases) TUNEC_RETURN_IF_ERROR(CheckLimits(launch, device));
   return image;
 }

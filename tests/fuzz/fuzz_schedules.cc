@@ -203,6 +203,7 @@ Result<Target> TargetNamed(const std::string& name, const std::string& arch) {
   if (name == "cpu") return target;
   TUNEC_ASSIGN(target.device, CudaAccelerator(arch));
   target.device->features.emplace(kEmulated);
+  target.device->features.emplace(kChecked);
   return target;
 }
 

@@ -15,6 +15,7 @@
 #include "jit/cpu/serialize_threads.h"
 #include "jit/cuda/cuda_generator.h"
 #include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/emulate/regions.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -140,6 +141,10 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed) {
 Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments,
                                const Kernel& kernel) {
   std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<std::unique_ptr<CheckedRegion>> regions;
+  const auto know = [&](Buffer& buffer, int64_t bytes, const std::string& name) {
+    regions.push_back(std::make_unique<CheckedRegion>(buffer.data(), bytes, name));
+  };
   std::vector<void*> addresses;
   size_t next = 0;
   for (const TensorId id : Arguments(nest)) {
@@ -147,10 +152,12 @@ Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& a
     const int64_t alignment = std::max<int64_t>(tensor.alignment, SizeOf(tensor.type));
     buffers.push_back(std::make_unique<Buffer>(StorageBytes(tensor), alignment));
     addresses.push_back(buffers.back()->data());
+    know(*buffers.back(), StorageBytes(tensor), tensor.name);
     if (tensor.role == TensorRole::kOutput) continue;
     ToStorage(tensor, arguments.at(next++), buffers.back()->data());
   }
   Buffer workspace(kernel.workspace_bytes, 64);
+  know(workspace, kernel.workspace_bytes, "workspace");
   Buffer scratch(kernel.scratch_bytes, 64);
   for (const KernelPhase& phase : kernel.phases)
     for (int64_t task = 0; task < phase.tasks; ++task)
@@ -177,7 +184,8 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
 }
 
 Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments) {
-  TUNEC_ASSIGN(const KernelImage image, CompileEmulated(MakeCudaGenerator()->MapThreads(nest)));
+  TUNEC_ASSIGN(const KernelImage image,
+               CompileEmulated(MakeCudaGenerator()->MapThreads(nest), EmulationMode::kChecked));
   TUNEC_ASSIGN(const Kernel kernel, LoadEmulated(image));
   return Run(nest, arguments, kernel);
 }

@@ -27,7 +27,7 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
 /// tensor says) and end where reading on faults; kWrongResult when bytes around were written.
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
                                        const std::vector<Array>& arguments);
-/// The same by kernels for GPUs, in the emulation. Requires: kEmulates (jit/cuda/emulate).
+/// The same by kernels for GPUs, in the checked emulation. Requires: kEmulates (jit/cuda/emulate).
 Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments);
 /// Compiles for every target and for the emulation of a GPU, and compares with the interpreter; the
 /// difference may be at most `tolerance` times the larger magnitude (or times 1).

@@ -10,10 +10,13 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "jit/cuda/emulate/checked_block.h"
+#include "jit/cuda/emulate/checked_launch.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -59,6 +62,7 @@ class Block {
   Block(const EmulatedLaunch& launch, int64_t number)
       : launch_(launch), number_(number), shared_(SharedMemory(launch.shared_bytes)) {
     const auto [x, y, z] = launch.block;
+    if (launch.checked != 0) checks_.emplace(launch, number, shared_.get());
     threads_.resize(static_cast<size_t>(x * y * z));
     for (size_t t = 0; t < threads_.size(); ++t) {
       const auto order = static_cast<int64_t>(t);
@@ -66,22 +70,36 @@ class Block {
                             static_cast<int32_t>(order / x / y)};
       threads_[t].block = static_cast<int32_t>(number);
       threads_[t].shared = shared_.get();
+      threads_[t].order = static_cast<int32_t>(order);
+      threads_[t].checks = checks_ ? &*checks_ : nullptr;
       threads_[t].barrier = threads_.size() == 1 ? PassBarrier : WaitAtBarrier;
     }
   }
 
   template <class Function>
   void Run(const Function& function) {
-    if (threads_.size() == 1) return function(&threads_.front());
+    if (threads_.size() == 1) {
+      function(&threads_.front());
+      return EndTurn(threads_.front());
+    }
     for (Thread& thread : threads_) Start(thread, function);
     do {
-      for (Thread& thread : threads_)
+      for (Thread& thread : threads_) {
         if (!thread.ended) thread.inside = std::move(thread.inside).resume();
+        EndTurn(thread);
+      }
       CheckTogether();
+      if (checks_) checks_->EndInterval();
     } while (!threads_.front().ended);
   }
 
+  const std::optional<CheckedBlock>& checks() const { return checks_; }
+
  private:
+  void EndTurn(const Thread& thread) {
+    if (checks_) checks_->EndTurn(thread.order);
+  }
+
   template <class Function>
   static void Start(Thread& thread, const Function& function) {
     // Stacks are used again by later blocks of this thread of the host.
@@ -114,6 +132,7 @@ class Block {
   const EmulatedLaunch& launch_;
   const int64_t number_;
   const Memory shared_;
+  std::optional<CheckedBlock> checks_;  // in checked mode
   std::vector<Thread> threads_;
 };
 
@@ -121,9 +140,11 @@ class Block {
 
 void RunEmulatedBlock(const EmulatedLaunch* launch, EmulatedFunction function,
                       void* const* arguments, void* workspace, int64_t block) {
-  Block(*launch, block).Run([&](EmulatedThread* thread) {
-    function(arguments, workspace, thread, /*first=*/0);
-  });
+  Block running(*launch, block);
+  running.Run([&](EmulatedThread* thread) { function(arguments, workspace, thread, /*first=*/0); });
+  if (!running.checks()) return;
+  CheckOtherBlocks(*launch, arguments, workspace, block, running.checks()->global());
+  CountedRun::Add(launch->symbol, running.checks()->counts());
 }
 
 }  // namespace tunec

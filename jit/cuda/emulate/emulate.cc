@@ -13,14 +13,32 @@
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/load.h"
 #include "jit/cuda/emulate/block.h"
+#include "jit/cuda/emulate/checked_block.h"
 #include "jit/cuda/emulate/host_module.h"
+#include "jit/cuda/emulate/instrument.h"
+#include "jit/cuda/emulate/regions.h"
 
 namespace tunec {
+namespace {
 
-Result<KernelImage> CompileEmulated(const LoopNest& nest) {
+// Memory that checked kernels know, as long as it is owned.
+class KnownMemory {
+ public:
+  KnownMemory(std::shared_ptr<void> owner, const void* address, size_t bytes)
+      : owner_(std::move(owner)),
+        region_(address, static_cast<int64_t>(bytes), "memory of the device") {}
+
+ private:
+  const std::shared_ptr<void> owner_;
+  const CheckedRegion region_;  // forgotten before the memory can be another's
+};
+
+}  // namespace
+
+Result<KernelImage> CompileEmulated(const LoopNest& nest, EmulationMode mode) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(DetectCpu(1).host));
   TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine));
-  TUNEC_RETURN_IF_ERROR(jit::MakeHostModule(module));
+  TUNEC_RETURN_IF_ERROR(jit::MakeHostModule(module, mode));
   KernelImage image{.format = std::string(kEmulatedFormat),
                     .phases = std::move(module.phases),
                     .workspace_bytes = PlanStorage(nest).workspace_bytes};
@@ -33,13 +51,17 @@ Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map) {
   if (image.format != kEmulatedFormat)
     return Fail(ErrorCode::kParse, "code of format '{}' cannot be emulated", image.format);
   const std::array imports = {
-      ImportedFunction{jit::kRunBlockName, reinterpret_cast<const void*>(&RunEmulatedBlock)}};
+      ImportedFunction{jit::kRunBlockName, reinterpret_cast<const void*>(&RunEmulatedBlock)},
+      ImportedFunction{jit::kAccessName, reinterpret_cast<const void*>(&CheckEmulatedAccess)}};
   return LoadObject(image, imports, perf_map);
 }
 
 std::unique_ptr<Device> MakeEmulatedDevice(ThreadPool& pool, PerfMap perf_map) {
   return MakeHostDevice(
-      pool, [perf_map](const KernelImage& image) { return LoadEmulated(image, perf_map); });
+      pool, [perf_map](const KernelImage& image) { return LoadEmulated(image, perf_map); },
+      [](std::shared_ptr<void> owner, const void* address, size_t bytes) -> std::shared_ptr<void> {
+        return std::make_shared<KnownMemory>(std::move(owner), address, bytes);
+      });
 }
 
 }  // namespace tunec

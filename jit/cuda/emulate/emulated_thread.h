@@ -6,6 +6,11 @@
 
 namespace tunec {
 
+/// Whether each access of an emulated kernel is checked.
+enum class EmulationMode : uint8_t { kPlain, kChecked };
+
+class CheckedBlock;
+
 /// Generated code reads it (host_module.cc), so its layout is an agreement.
 struct EmulatedThread {
   std::array<int32_t, 3> number = {};  // along x, y, z
@@ -14,12 +19,16 @@ struct EmulatedThread {
   /// Comes back when all threads of the block have called it. `site` tells barriers of the code
   /// from each other.
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
+  int32_t order = 0;               // of the block's threads, x fastest
+  CheckedBlock* checks = nullptr;  // of the block, where accesses are checked
 };
 
 /// Of one launch; a constant of generated code.
 struct EmulatedLaunch {
   std::array<int64_t, 3> block = {1, 1, 1};  // threads along x, y, z
+  int64_t blocks = 1;                        // that may run side by side: those of one wave
   int64_t shared_bytes = 0;
+  int64_t checked = 0;  // whether generated code tells each access
   const char* symbol = nullptr;
 };
 

@@ -7,6 +7,8 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/ReplaceConstant.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <cstddef>
 #include <string>
@@ -14,6 +16,7 @@
 
 #include "jit/cuda/cuda_machine.h"
 #include "jit/cuda/emulate/emulated_thread.h"
+#include "jit/cuda/emulate/instrument.h"
 
 namespace tunec::jit {
 namespace {
@@ -26,11 +29,14 @@ llvm::Value* Field(Site& site, llvm::Value* thread, size_t offset, llvm::Type* t
   return site.CreateLoad(type, address);
 }
 
+// Of what one thread does.
+std::string ThreadName(const PhaseLaunch& launch) { return launch.symbol + ".thread"; }
+
 // One kernel on its way to a host function.
 class HostFunction {
  public:
-  HostFunction(llvm::Function& kernel, const PhaseLaunch& launch)
-      : kernel_(kernel), launch_(launch), context_(kernel.getContext()) {}
+  HostFunction(llvm::Function& kernel, const PhaseLaunch& launch, EmulationMode mode)
+      : kernel_(kernel), launch_(launch), mode_(mode), context_(kernel.getContext()) {}
 
   Status Make() {
     MakeFunction();
@@ -60,7 +66,7 @@ class HostFunction {
   // The kernel's body under the new signature, its parameters loaded at its beginning.
   void MakeFunction() {
     kernel_.setName(launch_.symbol + ".kernel");
-    function_ = NewFunction(launch_.symbol + ".thread", llvm::Function::InternalLinkage);
+    function_ = NewFunction(ThreadName(launch_), llvm::Function::InternalLinkage);
     function_->splice(function_->begin(), &kernel_);
     thread_ = function_->getArg(2);
     Site site(&*function_->getEntryBlock().getFirstInsertionPt());
@@ -117,7 +123,9 @@ class HostFunction {
     std::vector<llvm::Constant*> fields;
     for (const int64_t extent : launch_.block)
       fields.push_back(llvm::ConstantInt::get(Word(), static_cast<uint64_t>(extent)));
-    fields.push_back(llvm::ConstantInt::get(Word(), static_cast<uint64_t>(launch_.shared_bytes)));
+    for (const int64_t number : {launch_.Blocks() / launch_.waves, launch_.shared_bytes,
+                                 int64_t{mode_ == EmulationMode::kChecked}})
+      fields.push_back(llvm::ConstantInt::get(Word(), static_cast<uint64_t>(number)));
     fields.push_back(constant(llvm::ConstantDataArray::getString(context_, launch_.symbol)));
     return constant(llvm::ConstantStruct::getAnon(fields));
   }
@@ -136,6 +144,7 @@ class HostFunction {
 
   llvm::Function& kernel_;
   const PhaseLaunch& launch_;
+  const EmulationMode mode_;
   llvm::LLVMContext& context_;
   llvm::Module& module_ = *kernel_.getParent();
   llvm::Function* function_ = nullptr;
@@ -160,12 +169,19 @@ void ReplaceShared(llvm::Module& module) {
 
 }  // namespace
 
-Status MakeHostModule(CudaModule& module) {
+Status MakeHostModule(CudaModule& module, EmulationMode mode) {
   llvm::Module& llvm = module.builder->module();
   for (const PhaseLaunch& launch : module.phases)
-    TUNEC_RETURN_IF_ERROR(HostFunction(*llvm.getFunction(launch.symbol), launch).Make());
+    TUNEC_RETURN_IF_ERROR(HostFunction(*llvm.getFunction(launch.symbol), launch, mode).Make());
   ReplaceShared(llvm);
-  return {};
+  if (mode == EmulationMode::kChecked) {
+    for (const PhaseLaunch& launch : module.phases)
+      InstrumentAccesses(*llvm.getFunction(ThreadName(launch)));
+  }
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (!llvm::verifyModule(llvm, &stream)) return {};
+  return Fail(ErrorCode::kInternal, "the emulation wrote invalid LLVM IR: {}", message);
 }
 
 }  // namespace tunec::jit

@@ -1,0 +1,77 @@
+// What the threads of a block do to memory, checked one access at a time.
+//
+// Each byte remembers who wrote and read it last, and between which barriers. Two threads may be
+// between the same two barriers at the same time, so they must not touch one byte there unless both
+// read: the emulation's order does not matter, as in ir/interpret/races.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "jit/cuda/emulate/byte_marks.h"
+#include "jit/cuda/emulate/emulated_thread.h"
+#include "jit/cuda/emulate/regions.h"
+#include "jit/cuda/emulate/warp_requests.h"
+
+namespace tunec {
+
+/// Who touched a byte last.
+struct ThreadMarks {
+  struct Stamp {
+    int32_t thread = -1;
+    int32_t interval = -1;  // between barriers
+  };
+  Stamp write;
+  Stamp read;
+  bool several_read = false;  // threads of read.interval
+};
+
+/// Ends the process, with kernel, block, thread and place, at an access beyond the region or the
+/// shared memory that it set out from, at a read of shared memory that nobody wrote, and at a race.
+class CheckedBlock {
+ public:
+  CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);
+
+  /// A thread is about to touch bytes, at an address computed from `base`; null when that is not
+  /// known. No bytes: what it might have done there, it did not.
+  void Access(int32_t thread, const void* base, const void* address, int64_t bytes, bool writes,
+              int32_t site);
+  /// The next access is another thread's.
+  void EndTurn(int32_t thread);
+  /// All threads have come to a barrier, or to their end.
+  void EndInterval() { ++interval_; }
+
+  /// All of its accesses, to memory that other blocks see.
+  const ByteMarks<ThreadMarks>& global() const { return global_; }
+  EmulatedCounts counts() const { return requests_.counts(); }
+
+ private:
+  struct Place;
+
+  bool IsShared(const void* address) const;
+  const std::optional<MemoryRegion>& RegionFrom(const void* base);
+  void CheckBounds(const Place& place, const void* base);
+  void Read(const Place& place, const std::byte* byte, ThreadMarks& marks) const;
+  void Write(const Place& place, const std::byte* byte, ThreadMarks& marks) const;
+  [[noreturn]] void Stop(const Place& place, const std::string& why) const;
+  std::string NameOf(const void* address) const;
+
+  const EmulatedLaunch& launch_;
+  const int64_t number_;
+  const std::byte* const shared_begin_;
+  const bool counts_;
+  int32_t interval_ = 0;
+  ByteMarks<ThreadMarks> global_;
+  ByteMarks<ThreadMarks> shared_;
+  std::map<const void*, std::optional<MemoryRegion>> regions_;
+  WarpRequests requests_;
+};
+
+/// What generated code calls before it touches memory.
+void CheckEmulatedAccess(EmulatedThread* thread, const void* base, const void* address,
+                         int64_t bytes, int32_t writes, int32_t site);
+
+}  // namespace tunec

@@ -1,0 +1,159 @@
+#include "jit/cuda/emulate/instrument.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tunec::jit {
+namespace {
+
+// One instruction that touches memory.
+struct Access {
+  llvm::Instruction* instruction = nullptr;
+  llvm::Value* address = nullptr;  // or one of each lane
+  llvm::Type* type = nullptr;      // of what is read or written
+  llvm::Value* mask = nullptr;     // null: always
+  bool writes = false;
+};
+
+std::optional<Access> AccessOf(llvm::Instruction& instruction) {
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+    return Access{load, load->getPointerOperand(), load->getType(), nullptr, false};
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+    return Access{store, store->getPointerOperand(), store->getValueOperand()->getType(), nullptr,
+                  true};
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (call == nullptr) return std::nullopt;
+  switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::masked_load:
+    case llvm::Intrinsic::masked_gather:
+      return Access{call, call->getArgOperand(0), call->getType(), call->getArgOperand(1), false};
+    case llvm::Intrinsic::masked_store:
+    case llvm::Intrinsic::masked_scatter:
+      return Access{call, call->getArgOperand(1), call->getArgOperand(0)->getType(),
+                    call->getArgOperand(2), true};
+    default:
+      return std::nullopt;
+  }
+}
+
+using Objects = llvm::SmallSetVector<llvm::Value*, 4>;
+
+// What an address is computed from. llvm::getUnderlyingObjects does not look into vectors.
+Objects ObjectsOf(llvm::Value* address) {
+  Objects objects;
+  Objects seen;
+  llvm::SmallVector<llvm::Value*, 8> open = {address};
+  while (!open.empty()) {
+    llvm::Value* value = open.pop_back_val();
+    if (llvm::isa<llvm::UndefValue>(value) || !seen.insert(value)) continue;
+    if (auto* element = llvm::dyn_cast<llvm::GEPOperator>(value)) {
+      open.push_back(element->getPointerOperand());
+    } else if (auto* select = llvm::dyn_cast<llvm::SelectInst>(value)) {
+      open.append({select->getTrueValue(), select->getFalseValue()});
+    } else if (auto* phi = llvm::dyn_cast<llvm::PHINode>(value)) {
+      open.append(phi->value_op_begin(), phi->value_op_end());
+    } else if (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(value)) {
+      open.append({insert->getOperand(0), insert->getOperand(1)});
+    } else if (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value)) {
+      open.append({shuffle->getOperand(0), shuffle->getOperand(1)});
+    } else if (auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(value)) {
+      open.push_back(extract->getVectorOperand());
+    } else if (llvm::isa<llvm::ConstantVector, llvm::ConstantDataVector>(value)) {
+      for (llvm::Use& operand : llvm::cast<llvm::User>(value)->operands()) open.push_back(operand);
+    } else {
+      objects.insert(value);
+    }
+  }
+  return objects;
+}
+
+class Instrumenting {
+ public:
+  explicit Instrumenting(llvm::Function& function)
+      : function_(function), module_(*function.getParent()), site_(function.getContext()) {
+    llvm::Type* pointer = site_.getPtrTy();
+    auto* type = llvm::FunctionType::get(
+        site_.getVoidTy(),
+        {pointer, pointer, pointer, site_.getInt64Ty(), site_.getInt32Ty(), site_.getInt32Ty()},
+        /*isVarArg=*/false);
+    called_ = module_.getOrInsertFunction(kAccessName, type);
+    llvm::cast<llvm::Function>(called_.getCallee())->setDoesNotThrow();
+  }
+
+  void Run() {
+    std::vector<Access> accesses;
+    for (llvm::Instruction& instruction : llvm::instructions(function_))
+      if (const auto access = AccessOf(instruction)) accesses.push_back(*access);
+    for (const Access& access : accesses) Instrument(access);
+  }
+
+ private:
+  void Instrument(const Access& access) {
+    Objects objects = ObjectsOf(access.address);
+    if (llvm::any_of(objects, [&](llvm::Value* object) { return IsOwn(object); })) return;
+    // What may always be read, selected in place of what may not.
+    std::vector<llvm::GlobalVariable*> constants;
+    for (llvm::Value* object : objects)
+      if (auto* constant = llvm::dyn_cast<llvm::GlobalVariable>(object))
+        constants.push_back(constant);
+    for (llvm::GlobalVariable* constant : constants) objects.remove(constant);
+    if (objects.empty()) return;
+    site_.SetInsertPoint(access.instruction);
+    llvm::Value* base = llvm::ConstantPointerNull::get(site_.getPtrTy());
+    if (objects.size() == 1 && objects[0]->getType()->isPointerTy()) base = objects[0];
+    const auto call = [&](llvm::Value* at, llvm::Value* bytes) {
+      for (llvm::GlobalVariable* constant : constants)
+        bytes = site_.CreateSelect(site_.CreateICmpEQ(at, constant), site_.getInt64(0), bytes);
+      site_.CreateCall(called_, {function_.getArg(2), base, at, bytes,
+                                 site_.getInt32(access.writes), site_.getInt32(++sites_)});
+    };
+    if (access.mask == nullptr) return call(access.address, StoreSize(access.type));
+    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(access.type)->getNumElements();
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      call(AddressOfLane(access, lane), BytesOfLane(access, lane));
+  }
+
+  llvm::Value* AddressOfLane(const Access& access, unsigned lane) {
+    if (access.address->getType()->isVectorTy())
+      return site_.CreateExtractElement(access.address, lane);
+    return site_.CreateConstGEP1_64(access.type->getScalarType(), access.address, lane);
+  }
+
+  // None where it is masked off.
+  llvm::Value* BytesOfLane(const Access& access, unsigned lane) {
+    return site_.CreateSelect(site_.CreateExtractElement(access.mask, lane),
+                              StoreSize(access.type->getScalarType()), site_.getInt64(0));
+  }
+
+  llvm::Value* StoreSize(llvm::Type* type) {
+    return site_.getInt64(module_.getDataLayout().getTypeStoreSize(type).getFixedValue());
+  }
+
+  // The stack, the list of arguments, the EmulatedThread.
+  bool IsOwn(const llvm::Value* object) const {
+    return llvm::isa<llvm::AllocaInst>(object) || object == function_.getArg(0) ||
+           object == function_.getArg(2);
+  }
+
+  llvm::Function& function_;
+  llvm::Module& module_;
+  llvm::IRBuilder<> site_;
+  llvm::FunctionCallee called_;
+  uint32_t sites_ = 0;  // so far
+};
+
+}  // namespace
+
+void InstrumentAccesses(llvm::Function& function) { Instrumenting(function).Run(); }
+
+}  // namespace tunec::jit

@@ -1,0 +1,262 @@
+// What the checked emulation finds in kernels, and what it counts.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "jit/code_generator.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/emulate/regions.h"
+#include "jit/cuda/emulate/warp_requests.h"
+#include "jit/open_device.h"
+#include "tests/jit/nest_runner.h"
+
+namespace tunec::jit_test {
+namespace {
+
+class CheckedEmulation : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  }
+};
+using CheckedEmulationDeathTest = CheckedEmulation;
+
+constexpr size_t kElements = 1024;
+
+struct alignas(128) Memory {
+  std::array<float, kElements> elements = {};
+};
+
+// Runs each block of the kernels `kernel(A, C)`. The nests are written by hand, for none that
+// verifies does what is to be found here.
+void RunChecked(const std::string& text) {
+  const auto nest = ParseLoopNest(text, "n");
+  ASSERT_TRUE(nest) << nest.error().Format();
+  const auto image = CompileEmulated(*nest, EmulationMode::kChecked);
+  ASSERT_TRUE(image) << image.error().message;
+  const auto kernel = LoadEmulated(*image);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  Memory a;
+  Memory c;
+  const std::vector<TensorId> ids = Arguments(*nest);
+  ASSERT_EQ(ids.size(), 2);
+  const CheckedRegion of_a(&a, StorageBytes(nest->tensors[ids[0]]), "A");
+  const CheckedRegion of_c(&c, StorageBytes(nest->tensors[ids[1]]), "C");
+  void* arguments[] = {&a, &c};
+  for (const KernelPhase& phase : kernel->phases)
+    for (int64_t block = 0; block < phase.tasks; ++block)
+      phase.function(arguments, nullptr, nullptr, block);
+}
+
+// One phase of a kernel with shared memory s.
+std::string Nest(const std::string& body, const std::string& a = "f32[4]",
+                 const std::string& blocks = "1") {
+  return R"(
+nest checked {
+  input A: )" +
+         a + R"(
+  output C: f32[128]
+  local s: f32[1024]
+  phase main {
+    grid.x for b in 0 .. )" +
+         blocks + R"( {
+      alloc s: shared {
+)" + body +
+         R"(
+      }
+    }
+  }
+}
+)";
+}
+
+TEST_F(CheckedEmulation, LetsRightKernelsPass) {
+  RunChecked(Nest(R"(
+block.x for x in 0 .. 64 {
+  fill: s[x] = A[64*b + x]
+}
+barrier
+block.x for y in 0 .. 64 {
+  use: C[64*b + y] = s[63 - y]
+}
+barrier
+block.x for z in 0 .. 64 {
+  again: s[z] = 1.0
+}
+)",
+                  "f32[128]", "2"));
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsAMissingBarrier) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  fill: s[x] = A[x]
+}
+block.x for y in 0 .. 4 {
+  use: C[y] = s[floor(y/2)]
+}
+)")),
+               "checked_phase0, block 0, thread 1: reads 4 bytes at shared memory \\+ 0: a race at "
+               "shared memory \\+ 0: thread 0 writes it, and no barrier is between");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsAMissingBarrierBeforeMemoryIsUsedAgain) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  fill: s[x] = A[x]
+}
+barrier
+block.x for y in 0 .. 4 {
+  use: C[y] = s[3]
+}
+block.x for z in 0 .. 4 {
+  again: s[z] = 1.0
+}
+)")),
+               "thread 3: writes 4 bytes at shared memory \\+ 12: a race at shared memory \\+ 12: "
+               "another thread reads it");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsThreadsThatWriteOneElement) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: C[floor(x/4)] = A[x]
+}
+)")),
+               "thread 1: writes 4 bytes at C \\+ 0: a race at C \\+ 0: thread 0 writes it, too");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsBlocksThatWriteOneElement) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: C[3*b + x] = A[x]
+}
+)",
+                               "f32[4]", "2")),
+               "checked_phase0: a race at C \\+ 12: block 1 writes it, block 0 writes it, in any "
+               "order");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsABlockThatReadsWhatAnotherWrites) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: C[4*b + x] = C[x] + 1.0
+}
+)",
+                               "f32[4]", "2")),
+               "a race at C \\+ 0: block 1 reads it, block 0 writes it, in any order");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsAccessesOutOfBounds) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: C[x] = A[x + 1]
+}
+)")),
+               "checked_phase0, block 0, thread 3: reads 4 bytes at A \\+ 16: out of bounds: A \\+ "
+               "16, which has 16 bytes");
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: C[x + 125] = A[x]
+}
+)")),
+               "thread 3: writes 4 bytes at C \\+ 512: out of bounds: C \\+ 512, which has 512 "
+               "bytes");
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: s[x - 1] = A[x]
+}
+)")),
+      "thread 0: writes 4 bytes at .*: out of bounds: shared memory \\+ -4, which has 4096 "
+      "bytes");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsLanesOutOfBounds) {
+  // The last of five vectors has a lane masked off, which would be A[20]; its third is A[19].
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 2 {
+  vector for i in 0 .. 19 {
+    put: C[19*x + i] = A[i + x]
+  }
+}
+)",
+                               "f32[19]")),
+               "thread 1: reads 4 bytes at A \\+ 76: out of bounds: A \\+ 76, which has 76 bytes");
+}
+
+TEST_F(CheckedEmulationDeathTest, FindsSharedMemoryThatNobodyWrote) {
+  EXPECT_DEATH(RunChecked(Nest(R"(
+block.x for x in 0 .. 3 {
+  fill: s[x] = A[x]
+}
+barrier
+block.x for y in 0 .. 4 {
+  use: C[y] = s[y]
+}
+)")),
+               "thread 3: reads 4 bytes at shared memory \\+ 12: nobody wrote that");
+}
+
+// A device with memory for four elements, of which the kernel reads a fifth.
+void RunOnDevice() {
+  Target target = DetectCpu(1);
+  target.device = *CudaAccelerator("sm_90a");
+  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+  ThreadPool pool(1);
+  const auto device = *OpenDevice(target, pool);
+  const auto nest = ParseLoopNest(Nest(R"(
+block.x for x in 0 .. 4 {
+  put: C[x] = A[x + 1]
+}
+)"),
+                                  "n");
+  const auto image = (*GeneratorFor(target))->Compile(*nest, target);
+  const DeviceMemory a = *device->Allocate(16);
+  const DeviceMemory c = *device->Allocate(512);
+  const auto kernel = *device->Bind(*device->Load(*image), {a.address, c.address}, nullptr);
+  kernel->Start();
+}
+
+TEST_F(CheckedEmulationDeathTest, KnowsTheMemoryOfItsDevice) {
+  EXPECT_DEATH(RunOnDevice(),
+               "thread 3: reads 4 bytes at memory of the device \\+ 16: out of bounds");
+}
+
+EmulatedCounts CountsOf(const std::string& text) {
+  const CountedRun counted;
+  RunChecked(text);
+  return counted.Of("checked_phase0");
+}
+
+TEST_F(CheckedEmulation, CountsSectors) {
+  const auto counts = [](const std::string& index) {
+    return CountsOf(
+        Nest("block.x for x in 0 .. 64 {\n put: C[x] = A[" + index + "]\n}", "f32[1024]", "1"));
+  };
+  // Two warps, which read and write.
+  EXPECT_EQ(counts("x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 16}));
+  EXPECT_EQ(counts("2*x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 24}));
+  EXPECT_EQ(counts("16*x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 72}));
+  EXPECT_EQ(counts("0"), (EmulatedCounts{.global_requests = 4, .global_sectors = 10}));
+}
+
+TEST_F(CheckedEmulation, CountsBankConflicts) {
+  const auto conflicts = [](const std::string& index) {
+    const EmulatedCounts counts = CountsOf(Nest("block.x for x in 0 .. 32 {\n fill: s[" + index +
+                                                "] = 1.0\n use: C[x] = s[" + index + "]\n}"));
+    EXPECT_EQ(counts.shared_requests, 2);
+    return counts.bank_conflicts;
+  };
+  EXPECT_EQ(conflicts("x"), 0);
+  EXPECT_EQ(conflicts("2*x"), 2);
+  EXPECT_EQ(conflicts("32*x"), 62);
+  EXPECT_EQ(conflicts("31*x"), 0);
+}
+
+}  // namespace
+}  // namespace tunec::jit_test
