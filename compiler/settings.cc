@@ -62,6 +62,12 @@ constexpr std::array kTable = {
             .value = "NAME",
             .help = "with cuda: what GPUs to compile for, sm_80 or later",
             .field = &Settings::arch},
+    Setting{.name = "gpu",
+            .flag = "--gpu",
+            .value = "NAME",
+            .help = "with arch: the GPU that times are predicted for, such as h200",
+            .unset = "an assumed one",
+            .field = &Settings::gpu},
     Setting{.name = "emulate",
             .flag = "--emulate",
             .help = "with cuda: run the kernels on this machine's processor, slowly, to check them",
@@ -221,15 +227,17 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
 Result<Target> TargetOf(const Settings& settings) {
   TUNEC_ASSIGN(Target target, ParseCpu(settings.cpu, settings.threads));
   if (settings.target != kCudaKind) {
-    if (settings.arch.empty() && !settings.emulate) return target;
+    if (settings.arch.empty() && settings.gpu.empty() && !settings.emulate) return target;
     return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda",
-                settings.emulate ? "emulate" : "arch");
+                settings.emulate        ? "emulate"
+                : settings.arch.empty() ? "gpu"
+                                        : "arch");
   }
   if (settings.arch.empty()) {
     return Fail(ErrorCode::kDevice,
                 "no GPU can be looked for yet: name one with arch, sm_90a for example");
   }
-  TUNEC_ASSIGN(target.device, CudaAccelerator(settings.arch));
+  TUNEC_ASSIGN(target.device, CudaAccelerator(settings.arch, settings.gpu));
   if (settings.emulate) target.device->features.emplace(kEmulated);
   return target;
 }

@@ -27,6 +27,7 @@ namespace tunec {
 struct Settings : ModelOptions {
   std::string target = "cpu";
   std::string arch;                 // of a device; empty: what this machine has
+  std::string gpu;                  // of the arch; empty: an assumed one
   bool emulate = false;             // run a device's kernels on the host
   int trials = 0;                   // of the whole model, recorded ones counted
   double time_limit_seconds = 0;    // of tuning; 0: none

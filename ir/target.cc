@@ -14,8 +14,13 @@ std::string Print(const Host& host) {
 }
 
 std::string Print(const Accelerator& device) {
-  return fmt::format("{} {} [{}] processors={} shared={}", device.kind, device.name,
-                     fmt::join(device.features, ","), device.processors, device.shared_bytes);
+  return fmt::format(
+      "{} {} [{}] processors={} shared={} part={} registers={} processor_shared={} threads={} "
+      "blocks={} multiply_adds={} l2={} bandwidth={} clock={}",
+      device.kind, device.name, fmt::join(device.features, ","), device.processors,
+      device.shared_bytes, device.part.empty() ? "-" : device.part, device.registers,
+      device.processor_shared_bytes, device.resident_threads, device.resident_blocks,
+      device.multiply_adds, device.l2_bytes, device.bytes_per_second, device.clock_hertz);
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ struct Accelerator {
   std::set<std::string> features;  // with all that they imply: "sm_80", "sm_90", "sm_90a"
   int processors = 1;              // that run blocks side by side
   int64_t shared_bytes = 0;        // that one block may use at most
+  std::string part = {};           // of its architecture, in one word: "h100"; empty: not known
+
+  // What times are predicted from; 0: not known.
+  int64_t registers = 0;               // of 32 bits, of one processor
+  int64_t processor_shared_bytes = 0;  // of all blocks of one processor
+  int64_t resident_threads = 0;        // of one processor at most
+  int64_t resident_blocks = 0;
+  int64_t multiply_adds = 0;     // of float32, that one processor starts in a clock
+  int64_t l2_bytes = 0;          // shared by all processors
+  int64_t bytes_per_second = 0;  // from its memory and to it
+  int64_t clock_hertz = 0;       // at most
   bool operator==(const Accelerator&) const = default;
 };
 

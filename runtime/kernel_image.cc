@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-constexpr std::string_view kHeader = "tunec-object 3 ";
+constexpr std::string_view kHeader = "tunec-object 4 ";
 
 /// Takes text up to `end` off the front; nothing when `end` does not occur.
 std::optional<std::string_view> Take(std::string_view& text, char end) {
@@ -64,6 +64,8 @@ PhaseLaunch TakeLaunch(Reader& reader) {
   launch.waves = reader.Number(' ');
   launch.shared_bytes = reader.Number(' ');
   launch.registers = reader.Number(' ');
+  launch.spilled_bytes = reader.Number(' ');
+  launch.local_bytes = reader.Number(' ');
   launch.symbol = reader.Word('\n');
   return launch;
 }
@@ -76,15 +78,15 @@ std::string Serialize(const KernelImage& image) {
   for (const PhaseLaunch& launch : image.phases) {
     for (const int64_t blocks : launch.grid) text += fmt::format("{} ", blocks);
     for (const int64_t threads : launch.block) text += fmt::format("{} ", threads);
-    text += fmt::format("{} {} {} {}\n", launch.waves, launch.shared_bytes, launch.registers,
-                        launch.symbol);
+    text += fmt::format("{} {} {} {} {} {}\n", launch.waves, launch.shared_bytes, launch.registers,
+                        launch.spilled_bytes, launch.local_bytes, launch.symbol);
   }
   return text + image.bytes;
 }
 
 Result<KernelImage> ParseKernelImage(std::string_view text) {
   const auto damaged = [] { return Fail(ErrorCode::kParse, "damaged object code"); };
-  if (!text.starts_with(kHeader)) return Fail(ErrorCode::kParse, "no object code of version 3");
+  if (!text.starts_with(kHeader)) return Fail(ErrorCode::kParse, "no object code of version 4");
   Reader reader(text.substr(kHeader.size()));
   KernelImage image;
   image.format = reader.Word(' ');

@@ -27,6 +27,8 @@ struct PhaseLaunch {
   int64_t waves = 1;                         // of equally many blocks
   int64_t shared_bytes = 0;                  // of each block
   int64_t registers = 0;                     // of each thread; 0: not known
+  int64_t spilled_bytes = 0;                 // of each thread, for want of registers
+  int64_t local_bytes = 0;  // of each thread, in the device's memory; the spilled ones among them
 
   int64_t Blocks() const { return grid[0] * grid[1] * grid[2]; }
   bool operator==(const PhaseLaunch&) const = default;
@@ -42,7 +44,7 @@ struct KernelImage {
   bool operator==(const KernelImage&) const = default;
 };
 
-/// A line of text, `tunec-object 3 FORMAT WORKSPACE SCRATCH PHASES BYTES`; for each phase a line
+/// A line of text, `tunec-object 4 FORMAT WORKSPACE SCRATCH PHASES BYTES`; for each phase a line
 /// of its numbers in the order above and its symbol; then the bytes.
 std::string Serialize(const KernelImage& image);
 /// The inverse. kParse when it is damaged or of another version.

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -20,11 +21,30 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// The whole numbers of a device: the bytes, rates and counts that may be 0, which is unknown.
+struct DeviceNumber {
+  const char* name;
+  int64_t Accelerator::*field;
+};
+constexpr std::array kDeviceNumbers = {
+    DeviceNumber{"shared_bytes", &Accelerator::shared_bytes},
+    DeviceNumber{"registers", &Accelerator::registers},
+    DeviceNumber{"processor_shared_bytes", &Accelerator::processor_shared_bytes},
+    DeviceNumber{"resident_threads", &Accelerator::resident_threads},
+    DeviceNumber{"resident_blocks", &Accelerator::resident_blocks},
+    DeviceNumber{"multiply_adds", &Accelerator::multiply_adds},
+    DeviceNumber{"l2_bytes", &Accelerator::l2_bytes},
+    DeviceNumber{"bytes_per_second", &Accelerator::bytes_per_second},
+    DeviceNumber{"clock_hertz", &Accelerator::clock_hertz},
+};
+
 Json ToJson(const Accelerator& device) {
-  return {{"name", device.name},
-          {"features", device.features},
-          {"processors", device.processors},
-          {"shared_bytes", device.shared_bytes}};
+  Json json = {{"name", device.name},
+               {"features", device.features},
+               {"processors", device.processors},
+               {"part", device.part}};
+  for (const DeviceNumber& number : kDeviceNumbers) json[number.name] = device.*number.field;
+  return json;
 }
 
 Json ToJson(const Target& target) {
@@ -60,6 +80,7 @@ Status Get(const Json& json, const char* name, Integer least, Integer most, Inte
 constexpr int64_t kMostCacheBytes = int64_t{1} << 44;
 constexpr int kMostThreads = 4096;
 constexpr int kMostProcessors = 1 << 16;
+constexpr int64_t kMostDeviceNumber = int64_t{1} << 53;
 
 Result<Accelerator> AcceleratorFrom(const Json& json, std::string kind) {
   if (kind.empty() || kind == Target().Kind()) {
@@ -69,8 +90,11 @@ Result<Accelerator> AcceleratorFrom(const Json& json, std::string kind) {
   json.at("name").get_to(device.name);
   json.at("features").get_to(device.features);
   TUNEC_RETURN_IF_ERROR(Get(json, "processors", 1, kMostProcessors, device.processors));
-  TUNEC_RETURN_IF_ERROR(
-      Get<int64_t>(json, "shared_bytes", 0, kMostCacheBytes, device.shared_bytes));
+  json.at("part").get_to(device.part);
+  for (const DeviceNumber& number : kDeviceNumbers) {
+    TUNEC_RETURN_IF_ERROR(
+        Get<int64_t>(json, number.name, 0, kMostDeviceNumber, device.*number.field));
+  }
   return device;
 }
 

@@ -10,21 +10,57 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kKib = 1024;
+constexpr int64_t kMib = 1024 * kKib;
+constexpr int64_t kMega = 1000000;
+constexpr int64_t kGiga = 1000 * kMega;
+
+// Of every compute capability from 8.0 on.
+constexpr int64_t kRegisters = 65536;
 
 constexpr std::array kArchs = {
-    CudaArch{"sm_80", "8.0", 70, 163 * kKib, 164 * kKib, 2048, 32},
-    CudaArch{"sm_86", "8.6", 71, 99 * kKib, 100 * kKib, 1536, 16},
-    CudaArch{"sm_89", "8.9", 78, 99 * kKib, 100 * kKib, 1536, 24},
-    CudaArch{"sm_90", "9.0", 78, 227 * kKib, 228 * kKib, 2048, 32},
-    CudaArch{"sm_90a", "9.0", 80, 227 * kKib, 228 * kKib, 2048, 32},
-    CudaArch{"sm_100", "10.0", 86, 227 * kKib, 228 * kKib, 2048, 32},
-    CudaArch{"sm_100a", "10.0", 86, 227 * kKib, 228 * kKib, 2048, 32},
-    CudaArch{"sm_103", "10.3", 88, 227 * kKib, 228 * kKib, 2048, 32},
-    CudaArch{"sm_103a", "10.3", 88, 227 * kKib, 228 * kKib, 2048, 32},
-    CudaArch{"sm_120", "12.0", 87, 99 * kKib, 100 * kKib, 1536, 24},
+    CudaArch{"sm_80", "8.0", 70, 163 * kKib, 164 * kKib, 2048, 32, 64},
+    CudaArch{"sm_86", "8.6", 71, 99 * kKib, 100 * kKib, 1536, 16, 128},
+    CudaArch{"sm_89", "8.9", 78, 99 * kKib, 100 * kKib, 1536, 24, 128},
+    CudaArch{"sm_90", "9.0", 78, 227 * kKib, 228 * kKib, 2048, 32, 128},
+    CudaArch{"sm_90a", "9.0", 80, 227 * kKib, 228 * kKib, 2048, 32, 128},
+    CudaArch{"sm_100", "10.0", 86, 227 * kKib, 228 * kKib, 2048, 32, 128},
+    CudaArch{"sm_100a", "10.0", 86, 227 * kKib, 228 * kKib, 2048, 32, 128},
+    CudaArch{"sm_103", "10.3", 88, 227 * kKib, 228 * kKib, 2048, 32, 128},
+    CudaArch{"sm_103a", "10.3", 88, 227 * kKib, 228 * kKib, 2048, 32, 128},
+    CudaArch{"sm_120", "12.0", 87, 99 * kKib, 100 * kKib, 1536, 24, 128},
+};
+
+// NVIDIA's data sheets and, for processors, L2 and clocks, its white papers on the architectures
+// (A100, GA102, Ada, H100) and the tuning guides. The data sheets of H100 and B200 give no clock:
+// theirs is the one of which processors * 128 multiply-adds make the float32 rate that they give.
+constexpr std::array kParts = {
+    CudaPart{"a100", "8.0", 108, 40 * kMib, 2039 * kGiga, 1410 * kMega},  // SXM, 80 GB
+    CudaPart{"a100-40gb", "8.0", 108, 40 * kMib, 1555 * kGiga, 1410 * kMega},
+    CudaPart{"a10", "8.6", 72, 6 * kMib, 600 * kGiga, 1695 * kMega},
+    CudaPart{"rtx3090", "8.6", 82, 6 * kMib, 936 * kGiga, 1695 * kMega},
+    CudaPart{"l40s", "8.9", 142, 96 * kMib, 864 * kGiga, 2520 * kMega},
+    CudaPart{"rtx4090", "8.9", 128, 72 * kMib, 1008 * kGiga, 2520 * kMega},
+    CudaPart{"h100", "9.0", 132, 50 * kMib, 3350 * kGiga, 1980 * kMega},       // SXM
+    CudaPart{"h100-pcie", "9.0", 114, 50 * kMib, 2000 * kGiga, 1755 * kMega},  // 80 GB
+    CudaPart{"h200", "9.0", 132, 50 * kMib, 4800 * kGiga, 1980 * kMega},       // SXM
+    CudaPart{"b200", "10.0", 148, 126 * kMib, 8000 * kGiga, 1980 * kMega},
+    CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega},
 };
 
 bool IsSpecific(const CudaArch& arch) { return arch.name.ends_with('a'); }
+
+// Null: none is named, and none of the arch is known.
+Result<const CudaPart*> PartOf(const CudaArch& arch, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const CudaPart& part : kParts) {
+    if (part.capability != arch.capability) continue;
+    if (name.empty() || part.name == name) return &part;
+    names.push_back(part.name);
+  }
+  if (name.empty()) return nullptr;
+  return Fail(ErrorCode::kInvalidArgument, "unknown gpu '{}' of {}, expected one of {}", name,
+              arch.name, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+}
 
 }  // namespace
 
@@ -44,7 +80,9 @@ std::set<std::string> CudaFeatures(const CudaArch& arch) {
   return features;
 }
 
-Result<Accelerator> CudaAccelerator(std::string_view name) {
+std::span<const CudaPart> CudaParts() { return kParts; }
+
+Result<Accelerator> CudaAccelerator(std::string_view name, std::string_view part_name) {
   const CudaArch* arch = FindCudaArch(name);
   if (arch == nullptr) {
     std::vector<std::string_view> names;
@@ -52,10 +90,23 @@ Result<Accelerator> CudaAccelerator(std::string_view name) {
     return Fail(ErrorCode::kInvalidArgument, "unknown arch '{}', expected one of {}", name,
                 fmt::join(names, ", "));
   }
-  return Accelerator{.kind = std::string(kCudaKind),
+  TUNEC_ASSIGN(const CudaPart* const part, PartOf(*arch, part_name));
+  Accelerator device{.kind = std::string(kCudaKind),
                      .name = std::string(name),
                      .features = CudaFeatures(*arch),
-                     .shared_bytes = arch->block_shared_bytes};
+                     .shared_bytes = arch->block_shared_bytes,
+                     .registers = kRegisters,
+                     .processor_shared_bytes = arch->shared_bytes,
+                     .resident_threads = arch->resident_threads,
+                     .resident_blocks = arch->resident_blocks,
+                     .multiply_adds = arch->multiply_adds};
+  if (part == nullptr) return device;
+  device.processors = part->processors;
+  device.part = part->name;
+  device.l2_bytes = part->l2_bytes;
+  device.bytes_per_second = part->bytes_per_second;
+  device.clock_hertz = part->clock_hertz;
+  return device;
 }
 
 }  // namespace tunec

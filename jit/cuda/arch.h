@@ -31,6 +31,18 @@ struct CudaArch {
   int64_t shared_bytes = 0;        // of all blocks of one processor
   int resident_threads = 0;        // of one processor at most
   int resident_blocks = 0;
+  int multiply_adds = 0;  // of float32, that one processor starts in a clock
+};
+
+/// One GPU that is sold. Its numbers are the published ones: of the data sheet where that has them,
+/// the clock at its highest.
+struct CudaPart {
+  std::string_view name;        // "h100"
+  std::string_view capability;  // "9.0"
+  int processors = 0;
+  int64_t l2_bytes = 0;
+  int64_t bytes_per_second = 0;
+  int64_t clock_hertz = 0;
 };
 
 /// All that code is generated for, oldest first.
@@ -42,8 +54,12 @@ const CudaArch* FindCudaArch(std::string_view name);
 /// "sm_90", "sm_90a". What has an `a` is no part of a later arch.
 std::set<std::string> CudaFeatures(const CudaArch& arch);
 
-/// A device of that arch of which nothing else is known. kInvalidArgument with the names that there
-/// are.
-Result<Accelerator> CudaAccelerator(std::string_view arch);
+/// All known parts; the first of a capability is assumed where only an arch is named.
+std::span<const CudaPart> CudaParts();
+
+/// A device of that arch, for compiling without one. `part` empty: the assumed part, or none where
+/// none of the arch is known, and then only the arch's limits are. kInvalidArgument with the names
+/// that there are, also where the part is one of another arch.
+Result<Accelerator> CudaAccelerator(std::string_view arch, std::string_view part = {});
 
 }  // namespace tunec

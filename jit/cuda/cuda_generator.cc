@@ -63,10 +63,13 @@ Status CheckLimits(const PhaseLaunch& launch, const Accelerator& device) {
   return {};
 }
 
-void TakeRegisters(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
+void TakeUses(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
   for (PhaseLaunch& launch : phases) {
     const auto use = std::ranges::find(cubin.uses, launch.symbol, &PtxasUse::symbol);
-    if (use != cubin.uses.end()) launch.registers = use->registers;
+    if (use == cubin.uses.end()) continue;
+    launch.registers = use->registers;
+    launch.spilled_bytes = use->spilled_bytes;
+    launch.local_bytes = use->stack_bytes;
   }
 }
 
@@ -101,7 +104,7 @@ class CudaGenerator : public CodeGenerator {
     TUNEC_ASSIGN(const std::string ptx,
                  jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
     TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
-    TakeRegisters(cubin, emitted.module.phases);
+    TakeUses(cubin, emitted.module.phases);
     return KernelImage{.format = std::string(kCubinFormat),
                        .bytes = std::move(cubin.bytes),
                        .phases = std::move(emitted.module.phases),

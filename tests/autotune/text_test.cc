@@ -81,7 +81,16 @@ TEST(Protocol, ADeviceIsPartOfTheTarget) {
                               .name = "sm_90a",
                               .features = {"sm_80", "sm_90"},
                               .processors = 132,
-                              .shared_bytes = 232448};
+                              .shared_bytes = 232448,
+                              .part = "h100",
+                              .registers = 65536,
+                              .processor_shared_bytes = 233472,
+                              .resident_threads = 2048,
+                              .resident_blocks = 32,
+                              .multiply_adds = 128,
+                              .l2_bytes = 52428800,
+                              .bytes_per_second = 3350000000000,
+                              .clock_hertz = 1980000000};
   const std::string text = EncodeTarget(target);
   const Result<Target> back = DecodeTarget(text);
   ASSERT_TRUE(back) << back.error().Format();
@@ -93,6 +102,8 @@ TEST(Protocol, ADeviceIsPartOfTheTarget) {
   };
   EXPECT_THAT(DecodeTarget(with("\"processors\":132", "\"processors\":0")).error().message,
               HasSubstr("processors is 0"));
+  EXPECT_THAT(DecodeTarget(with("\"l2_bytes\":52428800", "\"l2_bytes\":-1")).error().message,
+              HasSubstr("l2_bytes is -1"));
   EXPECT_THAT(DecodeTarget(with("\"kind\":\"cuda\"", "\"kind\":\"cpu\"")).error().message,
               HasSubstr("target kind 'cpu' has a device"));
   EXPECT_THAT(DecodeTarget(with("\"device\":", "\"other\":")).error().message,

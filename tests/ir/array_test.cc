@@ -125,11 +125,32 @@ TEST(Target, PrintsEverything) {
 
 TEST(Target, OfADevicePrintsNothingOfTheHost) {
   Target target{.host = {.features = {"avx2"}, .threads = 2},
-                .device = Accelerator{"cuda", "sm_90a", {"sm_80", "sm_90a"}, 132, 232448}};
-  EXPECT_EQ(Print(target), "cuda sm_90a [sm_80,sm_90a] processors=132 shared=232448");
+                .device = Accelerator{.kind = "cuda",
+                                      .name = "sm_90a",
+                                      .features = {"sm_80", "sm_90a"},
+                                      .processors = 132,
+                                      .shared_bytes = 232448,
+                                      .part = "h100",
+                                      .registers = 65536,
+                                      .processor_shared_bytes = 233472,
+                                      .resident_threads = 2048,
+                                      .resident_blocks = 32,
+                                      .multiply_adds = 128,
+                                      .l2_bytes = 52428800,
+                                      .bytes_per_second = 3350000000000,
+                                      .clock_hertz = 1980000000}};
+  EXPECT_EQ(Print(target),
+            "cuda sm_90a [sm_80,sm_90a] processors=132 shared=232448 part=h100 registers=65536 "
+            "processor_shared=233472 threads=2048 blocks=32 multiply_adds=128 l2=52428800 "
+            "bandwidth=3350000000000 clock=1980000000");
   EXPECT_EQ(target.Kind(), "cuda");
   EXPECT_TRUE(target.Has("sm_80"));
   EXPECT_FALSE(target.Has("avx2"));
+
+  const Target unknown{.device = Accelerator{.kind = "paper", .name = "a4"}};
+  EXPECT_EQ(Print(unknown),
+            "paper a4 [] processors=1 shared=0 part=- registers=0 processor_shared=0 threads=0 "
+            "blocks=0 multiply_adds=0 l2=0 bandwidth=0 clock=0");
 }
 
 }  // namespace

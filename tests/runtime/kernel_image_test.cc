@@ -13,7 +13,9 @@ KernelImage DeviceImage() {
                           .block = {32, 4, 1},
                           .waves = 2,
                           .shared_bytes = 49152,
-                          .registers = 168});
+                          .registers = 168,
+                          .spilled_bytes = 24,
+                          .local_bytes = 64});
   image.phases.push_back({.symbol = "mm_phase1"});
   return image;
 }
@@ -33,15 +35,15 @@ TEST(KernelImage, DamageIsAnError) {
     EXPECT_FALSE(ParseKernelImage(text.substr(0, size))) << size;
   EXPECT_FALSE(ParseKernelImage(text + "."));
   for (const char* wrong : {
-           "tunec-object 2 0 0 0 0\n",                           // another version
-           "tunec-object 4 elf 0 0 0 0\n",                       // another version
-           "tunec-object 3  0 0 0 0\n",                          // no format
-           "tunec-object 3 elf -1 0 0 0\n",                      // less than no workspace
-           "tunec-object 3 elf 0 0 1 0\n1 1 1 1 1 1 1 0 0 \n",   // no symbol
-           "tunec-object 3 elf 0 0 1 0\n7 1 1 1 1 1 2 0 0 f\n",  // uneven waves
-           "tunec-object 3 elf 0 0 1 0\n7 1 1 1 1 1 0 0 0 f\n",  // no wave
-           "tunec-object 3 elf 0 0 1 0\n9223372036854775807 2 1 1 1 1 1 0 0 f\n",  // too many
-                                                                                   // blocks
+           "tunec-object 2 0 0 0 0\n",                               // another version
+           "tunec-object 3 elf 0 0 0 0\n",                           // another version
+           "tunec-object 4  0 0 0 0\n",                              // no format
+           "tunec-object 4 elf -1 0 0 0\n",                          // less than no workspace
+           "tunec-object 4 elf 0 0 1 0\n1 1 1 1 1 1 1 0 0 0 0 \n",   // no symbol
+           "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 2 0 0 0 0 f\n",  // uneven waves
+           "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 0 0 0 0 0 f\n",  // no wave
+           "tunec-object 4 elf 0 0 1 0\n9223372036854775807 2 1 1 1 1 1 0 0 0 0 f\n",  // too many
+                                                                                       // blocks
        }) {
     const auto image = ParseKernelImage(wrong);
     ASSERT_FALSE(image) << wrong;

@@ -127,6 +127,8 @@ typedef struct tunec_callbacks {
  *       what to compile for (default: cpu)
  *   "arch": "NAME"
  *       with cuda: what GPUs to compile for, sm_80 or later
+ *   "gpu": "NAME"
+ *       with arch: the GPU that times are predicted for, such as h200 (default: an assumed one)
  *   "emulate": true
  *       with cuda: run the kernels on this machine's processor, slowly, to check them
  *   "trials": N

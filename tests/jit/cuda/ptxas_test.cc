@@ -64,5 +64,40 @@ TEST(CudaArchs, ImplyWhatCameBefore) {
   EXPECT_THAT(unknown.error().message, HasSubstr("unknown arch 'sm_70', expected one of sm_80, "));
 }
 
+TEST(CudaParts, AreAssumedOrNamed) {
+  const Accelerator h100 = *CudaAccelerator("sm_90a");
+  EXPECT_EQ(h100.part, "h100");
+  EXPECT_EQ(h100.processors, 132);
+  EXPECT_EQ(h100.resident_threads, 2048);
+  EXPECT_EQ(CudaAccelerator("sm_90a", "h200")->bytes_per_second, 4800000000000);
+  EXPECT_EQ(CudaAccelerator("sm_80")->multiply_adds, 64);
+  const auto other = CudaAccelerator("sm_80", "h200");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().message, "unknown gpu 'h200' of sm_80, expected one of a100, a100-40gb");
+  // Its limits are known, but no part of it is.
+  EXPECT_EQ(CudaAccelerator("sm_103")->part, "");
+  EXPECT_EQ(CudaAccelerator("sm_103")->resident_threads, 2048);
+  EXPECT_EQ(CudaAccelerator("sm_103")->clock_hertz, 0);
+  EXPECT_FALSE(CudaAccelerator("sm_103", "h200"));
+}
+
+// The float32 rates of NVIDIA's data sheets, in TFLOP/s: two for a multiply-add.
+TEST(CudaParts, HaveTheirPublishedRates) {
+  const auto tera = [](std::string_view arch, std::string_view part) {
+    const Accelerator gpu = *CudaAccelerator(arch, part);
+    return 2e-12 * static_cast<double>(gpu.multiply_adds) * gpu.processors *
+           static_cast<double>(gpu.clock_hertz);
+  };
+  EXPECT_NEAR(tera("sm_80", "a100"), 19.5, 0.1);
+  EXPECT_NEAR(tera("sm_86", "a10"), 31.2, 0.1);
+  EXPECT_NEAR(tera("sm_86", "rtx3090"), 35.6, 0.1);
+  EXPECT_NEAR(tera("sm_89", "l40s"), 91.6, 0.1);
+  EXPECT_NEAR(tera("sm_89", "rtx4090"), 82.6, 0.1);
+  EXPECT_NEAR(tera("sm_90a", "h100"), 67, 0.2);
+  EXPECT_NEAR(tera("sm_90a", "h100-pcie"), 51, 0.3);
+  EXPECT_NEAR(tera("sm_100a", "b200"), 75, 0.1);
+  EXPECT_NEAR(tera("sm_120", "rtx5090"), 104.8, 0.1);
+}
+
 }  // namespace
 }  // namespace tunec
