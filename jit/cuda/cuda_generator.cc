@@ -16,6 +16,7 @@
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/ptxas.h"
 #include "jit/cuda/write_ptx.h"
+#include "runtime/cuda/cubin.h"
 
 namespace tunec {
 namespace {

@@ -2,17 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "jit/code_generator.h"
 
 namespace tunec {
 
-/// The format of its images: an ELF file of one GPU, as ptxas writes it.
-inline constexpr std::string_view kCubinFormat = "cubin";
-
-/// For targets whose device is of kind "cuda". Compile wants a ptxas (FindPtxas); Show does not:
+/// For targets whose device is of kind "cuda". Its images are cubins (runtime/cuda/cubin.h); where
+/// the device is emulated they are the host's. Compile wants a ptxas (FindPtxas); Show does not:
 /// assembly is PTX.
 std::shared_ptr<const CodeGenerator> MakeCudaGenerator();
 

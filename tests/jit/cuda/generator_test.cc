@@ -8,6 +8,7 @@
 
 #include "jit/cuda/arch.h"
 #include "jit/cuda/ptxas.h"
+#include "runtime/cuda/cubin.h"
 
 namespace tunec {
 namespace {

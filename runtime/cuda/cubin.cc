@@ -1,0 +1,56 @@
+#include "runtime/cuda/cubin.h"
+
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace tunec {
+namespace {
+
+std::unexpected<Error> Damaged(std::string_view what) {
+  return Fail(ErrorCode::kParse, "the cubin is damaged: {}", what);
+}
+
+template <class T>
+T ReadAt(std::string_view bytes, uint64_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+bool Lies(std::string_view bytes, uint64_t offset, uint64_t size) {
+  return offset <= bytes.size() && size <= bytes.size() - offset;
+}
+
+Status CheckSections(std::string_view bytes, const Elf64_Ehdr& header) {
+  if (header.e_shnum == 0) return {};
+  if (header.e_shentsize != sizeof(Elf64_Shdr) ||
+      !Lies(bytes, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr))) {
+    return Damaged("its table of sections does not lie within it");
+  }
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = ReadAt<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));
+    if (section.sh_type != SHT_NOBITS && !Lies(bytes, section.sh_offset, section.sh_size)) {
+      return Damaged("a section does not lie within it");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckCubin(std::string_view bytes) {
+  if (bytes.size() < sizeof(Elf64_Ehdr)) return Damaged("it is too short");
+  const auto header = ReadAt<Elf64_Ehdr>(bytes, 0);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_machine != EM_CUDA) {
+    return Damaged("it is no ELF file for NVIDIA's GPUs");
+  }
+  if (!Lies(bytes, header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize)) {
+    return Damaged("its table of segments does not lie within it");
+  }
+  return CheckSections(bytes, header);
+}
+
+}  // namespace tunec

@@ -1,0 +1,109 @@
+// NVIDIA's driver as a table of functions. The declarations are tunec's own, so that building it
+// takes no CUDA header, and running it no CUDA library. Source: "CUDA Driver API Reference Manual".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tunec {
+
+/// CUresult: 0, or an error. Errors that tunec does not tell apart have no name here; GetErrorName
+/// knows all.
+enum class CuResult : int {
+  kSuccess = 0,
+  kOutOfMemory = 2,
+  kStubLibrary = 34,
+  kNoDevice = 100,
+  kInvalidImage = 200,
+  kNoBinaryForGpu = 209,
+  kEccUncorrectable = 214,
+  kNvlinkUncorrectable = 220,
+  kUnsupportedPtxVersion = 222,
+  kNotFound = 500,
+  kIllegalAddress = 700,
+  kLaunchOutOfResources = 701,
+  kLaunchTimeout = 702,
+  kAssert = 710,
+  kHardwareStackError = 714,
+  kIllegalInstruction = 715,
+  kMisalignedAddress = 716,
+  kInvalidAddressSpace = 717,
+  kInvalidPc = 718,
+  kLaunchFailed = 719,
+  kUnknown = 999,
+};
+
+/// CUdevice_attribute, as far as it is asked for.
+enum class CuDeviceAttribute : int {
+  kProcessors = 16,
+  kL2Bytes = 38,
+  kCapabilityMajor = 75,
+  kCapabilityMinor = 76,
+  kProcessorSharedBytes = 81,
+  kBlockSharedBytes = 97,  // what a block may opt in to
+};
+
+/// CUfunction_attribute, as far as it is set.
+enum class CuFunctionAttribute : int { kMostDynamicSharedBytes = 8 };
+
+/// CU_STREAM_NON_BLOCKING: the stream waits for no other one.
+inline constexpr unsigned kCuStreamNonBlocking = 1;
+
+using CuDevice = int;
+using CuDevicePtr = unsigned long long;
+using CuContext = struct CuContextTag*;
+using CuModule = struct CuModuleTag*;
+using CuFunction = struct CuFunctionTag*;
+using CuStream = struct CuStreamTag*;
+using CuEvent = struct CuEventTag*;
+using CuUuid = std::array<unsigned char, 16>;
+
+/// F(name, parameters...) for each function: its name is that of the driver without "cu", and all
+/// of them return CuResult. They are the versions that CUDA 12.0 has (cuMemAlloc_v2, ...), which
+/// cuGetProcAddress finds by these names.
+#define TUNEC_CUDA_FUNCTIONS(F)                                                                   \
+  F(GetErrorName, CuResult error, const char** name)                                              \
+  F(GetErrorString, CuResult error, const char** text)                                            \
+  F(DeviceGetCount, int* count)                                                                   \
+  F(DeviceGet, CuDevice* device, int number)                                                      \
+  F(DeviceGetName, char* name, int size, CuDevice device)                                         \
+  F(DeviceGetUuid, CuUuid* uuid, CuDevice device)                                                 \
+  F(DeviceGetAttribute, int* value, CuDeviceAttribute attribute, CuDevice device)                 \
+  F(DeviceTotalMem, size_t* bytes, CuDevice device)                                               \
+  F(DevicePrimaryCtxRetain, CuContext* context, CuDevice device)                                  \
+  F(DevicePrimaryCtxRelease, CuDevice device)                                                     \
+  F(CtxPushCurrent, CuContext context)                                                            \
+  F(CtxPopCurrent, CuContext* context)                                                            \
+  F(MemGetInfo, size_t* free, size_t* total)                                                      \
+  F(MemAlloc, CuDevicePtr* address, size_t bytes)                                                 \
+  F(MemFree, CuDevicePtr address)                                                                 \
+  F(MemcpyHtoDAsync, CuDevicePtr to, const void* from, size_t bytes, CuStream stream)             \
+  F(MemcpyDtoHAsync, void* to, CuDevicePtr from, size_t bytes, CuStream stream)                   \
+  F(MemsetD8Async, CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream)            \
+  F(ModuleLoadDataEx, CuModule* module, const void* image, unsigned options, int* names,          \
+    void** values)                                                                                \
+  F(ModuleUnload, CuModule module)                                                                \
+  F(ModuleGetFunction, CuFunction* function, CuModule module, const char* symbol)                 \
+  F(FuncSetAttribute, CuFunction function, CuFunctionAttribute attribute, int value)              \
+  F(LaunchKernel, CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,         \
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, CuStream stream, \
+    void** parameters, void** extra)                                                              \
+  F(StreamCreate, CuStream* stream, unsigned flags)                                               \
+  F(StreamDestroy, CuStream stream)                                                               \
+  F(StreamSynchronize, CuStream stream)                                                           \
+  F(EventCreate, CuEvent* event, unsigned flags)                                                  \
+  F(EventDestroy, CuEvent event)                                                                  \
+  F(EventRecord, CuEvent event, CuStream stream)                                                  \
+  F(EventElapsedTime, float* milliseconds, CuEvent begin, CuEvent end)
+
+/// The functions of a loaded driver. They may be called from several threads, and work on the
+/// context that the calling thread has pushed.
+struct CudaDriver {
+  int cuda_version = 0;  // the newest CUDA that it supports: 1000 * major + 10 * minor
+#define TUNEC_DECLARE(name, ...) CuResult (*name)(__VA_ARGS__) = nullptr;
+  TUNEC_CUDA_FUNCTIONS(TUNEC_DECLARE)
+#undef TUNEC_DECLARE
+};
+
+}  // namespace tunec

@@ -1,0 +1,73 @@
+// One GPU of this process, below the Device that it is seen as: context, stream, errors.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/gpu_facts.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Holds the GPU's primary context, which a process's other users of the GPU share, and a stream of
+/// its own. A fault of a kernel ends the context for good: the GPU is lost to the process, and that
+/// first error is the answer to whatever is asked afterwards. Used by one thread at a time.
+class Gpu {
+ public:
+  /// kDevice for what the driver refuses, kResourceLimit without memory for a context.
+  static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  /// Makes the context the calling thread's current one while it lives, and leaves the caller's own
+  /// as it was.
+  class Current {
+   public:
+    explicit Current(Gpu& gpu);
+    ~Current();
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+   private:
+    Gpu& gpu_;
+    bool pushed_;
+  };
+
+  const CudaDriver& driver() const { return driver_; }
+  const GpuFacts& facts() const { return facts_; }
+  CuStream stream() const { return stream_; }
+
+  /// Whether nothing should be started: the GPU is lost, or an error waits to be said.
+  bool Failed() const { return lost_ || waiting_; }
+  /// The error that the GPU was lost by.
+  Status CheckThere() const;
+  /// The result of a call that was to do `what`: "cannot {what}". kResourceLimit without memory,
+  /// else kDevice. Remembers when the GPU is lost.
+  Status Check(CuResult result, std::string_view what);
+  /// That function is in the stream now: what goes wrong later is blamed on it. The name has to
+  /// stay until the next Synchronize. A failure is said there. Allocates nothing unless it failed.
+  void Started(CuResult result, std::string_view symbol);
+  /// Waits for the stream. The first error since the last time.
+  Status Synchronize();
+
+ private:
+  Gpu(const CudaDriver& driver, GpuFacts facts) : driver_(driver), facts_(std::move(facts)) {}
+  Status Begin();
+  std::string InWhat() const;
+
+  const CudaDriver driver_;
+  const GpuFacts facts_;
+  CuDevice device_ = 0;
+  CuContext context_ = nullptr;
+  CuStream stream_ = nullptr;
+  std::optional<Error> lost_;
+  std::optional<Error> waiting_;   // of a launch, to be said by Synchronize
+  std::string_view last_started_;  // since the last Synchronize; empty: nothing was
+  bool started_several_ = false;
+};
+
+}  // namespace tunec

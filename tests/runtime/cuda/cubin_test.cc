@@ -1,0 +1,71 @@
+// What is no whole cubin does not get as far as the driver.
+#include "runtime/cuda/cubin.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/cuda/sample_cubin.h"
+
+namespace tunec {
+namespace {
+
+std::string RefusalOf(const std::string& bytes) {
+  const Status checked = CheckCubin(bytes);
+  if (checked) return "none";
+  EXPECT_EQ(checked.error().code, ErrorCode::kParse);
+  return checked.error().message;
+}
+
+Elf64_Ehdr SampleHeader() {
+  Elf64_Ehdr header{};
+  std::memcpy(&header, SampleCubin().data(), sizeof(header));
+  return header;
+}
+
+// The header and, right after it, a section of that many bytes.
+std::string WithSection(uint32_t type, uint64_t size) {
+  Elf64_Ehdr header = SampleHeader();
+  header.e_shnum = 1;
+  header.e_shoff = sizeof(header);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  Elf64_Shdr section{};
+  section.sh_type = type;
+  section.sh_offset = sizeof(header) + sizeof(section);
+  section.sh_size = size;
+  return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) +
+         std::string(reinterpret_cast<const char*>(&section), sizeof(section)) + "code";
+}
+
+TEST(Cubin, AWholeOneIsTaken) {
+  EXPECT_TRUE(CheckCubin(SampleCubin()));
+  EXPECT_TRUE(CheckCubin(WithSection(SHT_PROGBITS, 4)));
+  EXPECT_TRUE(CheckCubin(WithSection(SHT_NOBITS, 4096)));  // shared memory has no bytes in it
+}
+
+TEST(Cubin, PtxAndOtherFilesAreRefused) {
+  EXPECT_EQ(RefusalOf(""), "the cubin is damaged: it is too short");
+  const std::string ptx = ".version 8.0\n.target sm_90a\n.address_size 64\n" + std::string(64, ' ');
+  EXPECT_EQ(RefusalOf(ptx), "the cubin is damaged: it is no ELF file for NVIDIA's GPUs");
+  Elf64_Ehdr host = SampleHeader();
+  host.e_machine = EM_X86_64;
+  EXPECT_EQ(RefusalOf(std::string(reinterpret_cast<const char*>(&host), sizeof(host))),
+            "the cubin is damaged: it is no ELF file for NVIDIA's GPUs");
+}
+
+TEST(Cubin, ATruncatedOneIsRefused) {
+  const std::string whole = WithSection(SHT_PROGBITS, 4);
+  EXPECT_EQ(RefusalOf(whole.substr(0, whole.size() - 1)),
+            "the cubin is damaged: a section does not lie within it");
+  EXPECT_EQ(RefusalOf(whole.substr(0, sizeof(Elf64_Ehdr) + 8)),
+            "the cubin is damaged: its table of sections does not lie within it");
+  EXPECT_EQ(RefusalOf(WithSection(SHT_PROGBITS, UINT64_MAX)),
+            "the cubin is damaged: a section does not lie within it");
+  Elf64_Ehdr header = SampleHeader();
+  header.e_phnum = 1;
+  header.e_phoff = 8;
+  header.e_phentsize = sizeof(Elf64_Phdr) + 1;
+  EXPECT_EQ(RefusalOf(std::string(reinterpret_cast<const char*>(&header), sizeof(header))),
+            "the cubin is damaged: its table of segments does not lie within it");
+}
+
+}  // namespace
+}  // namespace tunec

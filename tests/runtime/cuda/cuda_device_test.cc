@@ -1,0 +1,307 @@
+// A GPU through the Device interface, on a driver that plays what a test's script says.
+#include "runtime/cuda/cuda_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/cuda/cubin.h"
+#include "runtime/cuda/load_driver.h"
+#include "tests/runtime/cuda/sample_cubin.h"
+#include "tests/scripted_cuda/load_script.h"
+
+namespace tunec {
+namespace {
+
+using scripted_cuda::kLibrary;
+using scripted_cuda::Launch;
+using scripted_cuda::NewScript;
+using scripted_cuda::Script;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr size_t kFloats = 12;
+constexpr size_t kBytes = kFloats * sizeof(float);
+
+// Two phases: `first` is W = A + 1 in three waves of two blocks, `second` is C = 2 * W in one of
+// three. Parameters: A, C, W, the wave's first block.
+KernelImage SumsImage() {
+  return {.format = std::string(kCubinFormat),
+          .bytes = SampleCubin(),
+          .phases = {{.symbol = "first", .grid = {3, 2, 1}, .block = {2, 1, 1}, .waves = 3},
+                     {.symbol = "second",
+                      .grid = {3, 1, 1},
+                      .block = {4, 2, 1},
+                      .shared_bytes = 64 << 10}},
+          .workspace_bytes = kBytes};
+}
+
+template <class T>
+T Parameter(const Launch& launch, size_t number) {
+  return *static_cast<T*>(launch.parameters[number]);
+}
+
+void RunSums(const Launch& launch) {
+  const bool adds = launch.symbol == "first";
+  const auto* const from = Parameter<const float*>(launch, adds ? 0 : 2);
+  auto* const to = Parameter<float*>(launch, adds ? 2 : 1);
+  const auto first = static_cast<size_t>(Parameter<int64_t>(launch, 3));
+  const size_t each = adds ? 2 : 4;  // elements of a block
+  for (size_t i = first * each; i < (first + launch.blocks) * each; ++i) {
+    to[i] = adds ? from[i] + 1 : from[i] * 2;
+  }
+}
+
+class CudaDeviceTest : public ::testing::Test {
+ protected:
+  CudaDeviceTest() {
+    script_.functions = {"first", "second"};
+    script_.run = RunSums;
+    auto device = OpenCudaDevice(*LoadCudaDriver(kLibrary), 0);
+    TUNEC_CHECK(device, "{}", device.error().Format());
+    device_ = *std::move(device);
+  }
+
+  // What it holds to is given back: also after a fault.
+  ~CudaDeviceTest() override {
+    device_.reset();
+    EXPECT_EQ(script_.contexts, 0);
+    EXPECT_EQ(script_.allocations, 0);
+    EXPECT_EQ(script_.streams_events, 0);
+    EXPECT_EQ(script_.modules, 0);
+  }
+
+  Script& script_ = NewScript();
+  std::unique_ptr<Device> device_;
+};
+
+// The kernel above with its memory.
+struct Sums {
+  DeviceMemory in, out, workspace;
+  std::unique_ptr<DeviceKernel> kernel;
+
+  explicit Sums(Device& device)
+      : in(*device.Allocate(kBytes)),
+        out(*device.Allocate(kBytes)),
+        workspace(*device.Allocate(kBytes)),
+        kernel(*device.Bind(*device.Load(SumsImage()), {in.address, out.address},
+                            workspace.address)) {}
+};
+
+TEST_F(CudaDeviceTest, RunsPhasesInWavesOnItsMemory) {
+  const Sums sums(*device_);
+  std::array<float, kFloats> values{};
+  for (size_t i = 0; i < kFloats; ++i) values[i] = static_cast<float>(i);
+  ASSERT_TRUE(device_->CopyIn(sums.in.address, values.data(), kBytes));
+  sums.kernel->Start();
+  ASSERT_TRUE(device_->Synchronize());
+  std::array<float, kFloats> results{};
+  ASSERT_TRUE(device_->CopyOut(results.data(), sums.out.address, kBytes));
+  for (size_t i = 0; i < kFloats; ++i) EXPECT_EQ(results[i], 2 * (values[i] + 1)) << i;
+  EXPECT_THAT(script_.log,
+              ElementsAre("load", "copy 48 in", "launch first grid 2x1x1 block 2x1x1 shared 0",
+                          "launch first grid 2x1x1 block 2x1x1 shared 0",
+                          "launch first grid 2x1x1 block 2x1x1 shared 0",
+                          "launch second grid 3x1x1 block 4x2x1 shared 65536", "copy 48 out"));
+}
+
+TEST_F(CudaDeviceTest, CodeIsLoadedOnceAndBoundOften) {
+  const auto code = device_->Load(SumsImage());
+  ASSERT_TRUE(code) << code.error().Format();
+  EXPECT_EQ((*code)->OnHost(), nullptr);
+  const DeviceMemory memory = *device_->Allocate(4 * kBytes);
+  const auto at = [&](size_t part) {
+    return static_cast<std::byte*>(memory.address) + part * kBytes;
+  };
+  const auto one = *device_->Bind(*code, {at(0), at(1)}, at(2));
+  const auto two = *device_->Bind(*code, {at(0), at(3)}, at(2));
+  ASSERT_TRUE(device_->Fill(at(0), std::byte{0}, kBytes));
+  one->Start();
+  two->Start();
+  std::array<float, 3 * kFloats> results{};
+  ASSERT_TRUE(device_->CopyOut(results.data(), at(1), sizeof(results)));
+  EXPECT_EQ(results[0], 2);
+  EXPECT_EQ(results[2 * kFloats], 2);
+  EXPECT_EQ(script_.modules, 1);
+  EXPECT_THAT(script_.log, Contains("load").Times(1));
+}
+
+TEST_F(CudaDeviceTest, MemoryIsGivenBack) {
+  const size_t before = script_.allocated_bytes;
+  {
+    const DeviceMemory memory = *device_->Allocate(1000);
+    EXPECT_EQ(memory.on_host, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.address) % 64, 0u);
+    const DeviceMemory none = *device_->Allocate(0);
+    EXPECT_NE(none.address, nullptr);
+    EXPECT_TRUE(device_->CopyIn(none.address, nullptr, 0));
+    EXPECT_TRUE(device_->Fill(none.address, std::byte{1}, 0));
+    EXPECT_GE(script_.allocated_bytes, before + 1000);
+  }
+  EXPECT_EQ(script_.allocated_bytes, before);
+}
+
+TEST_F(CudaDeviceTest, PoisonIsNan) {
+  const Sums sums(*device_);
+  sums.kernel->Poison();
+  std::array<float, kFloats> results{};
+  ASSERT_TRUE(device_->CopyOut(results.data(), sums.workspace.address, kBytes));
+  EXPECT_THAT(results, Each(::testing::IsNan()));
+}
+
+TEST_F(CudaDeviceTest, SecondsAreItsClocks) {
+  const Sums sums(*device_);
+  sums.kernel->Start();
+  const auto seconds = sums.kernel->Seconds(5);  // of four launches, a millisecond each
+  ASSERT_TRUE(seconds) << seconds.error().Format();
+  EXPECT_NEAR(*seconds, 20e-3, 1e-9);
+}
+
+TEST_F(CudaDeviceTest, APhaseWithoutBlocksIsNotLaunched) {
+  KernelImage image = SumsImage();
+  image.phases[0].grid = {0, 1, 1};
+  image.phases[0].waves = 1;
+  const DeviceMemory memory = *device_->Allocate(kBytes);
+  const auto kernel =
+      device_->Bind(*device_->Load(image), {memory.address, memory.address}, memory.address);
+  ASSERT_TRUE(kernel);
+  (*kernel)->Start();
+  EXPECT_TRUE(device_->Synchronize());
+  EXPECT_EQ(script_.launches, 1);
+}
+
+TEST_F(CudaDeviceTest, TheCallersContextStays) {
+  CudaDriver driver = *LoadCudaDriver(kLibrary);
+  CuContext context = nullptr;
+  const Sums sums(*device_);
+  sums.kernel->Start();
+  EXPECT_TRUE(device_->Synchronize());
+  EXPECT_NE(driver.CtxPopCurrent(&context), CuResult::kSuccess);  // nothing was left behind
+}
+
+TEST_F(CudaDeviceTest, WithoutMemoryItSaysHowMuch) {
+  script_.memory_bytes = 1000;
+  const auto held = device_->Allocate(600);
+  const auto refused = device_->Allocate(500);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(refused.error().message,
+            "NVIDIA S1 (device 0) has no 500 bytes free, only 400 of 1000");
+  EXPECT_TRUE(device_->Allocate(400));  // nothing is lost by it
+}
+
+TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
+  KernelImage image = SumsImage();
+  image.format = "elf";
+  EXPECT_EQ(device_->Load(image).error().code, ErrorCode::kParse);
+  EXPECT_EQ(device_->Load(image).error().message,
+            "NVIDIA S1 (device 0) runs no code of format 'elf', only 'cubin'");
+  image = SumsImage();
+  image.bytes = ".version 8.0";
+  EXPECT_EQ(device_->Load(image).error().code, ErrorCode::kParse);
+  EXPECT_THAT(script_.log, ElementsAre());
+}
+
+TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
+  script_.load = CuResult::kNoBinaryForGpu;
+  const auto refused = device_->Load(SumsImage());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(refused.error().message,
+            "NVIDIA S1 (device 0) cannot load the kernel: CUDA_ERROR_NO_BINARY_FOR_GPU (209): as "
+            "scripted; its compute capability is 9.0 and its driver supports CUDA 13.0: compile "
+            "for that arch, by a ptxas that is no newer");
+  for (const CuResult wrong : {CuResult::kInvalidImage, CuResult::kUnsupportedPtxVersion}) {
+    script_.load = wrong;
+    EXPECT_THAT(device_->Load(SumsImage()).error().message,
+                AllOf(HasSubstr(fmt::format("({})", static_cast<int>(wrong))),
+                      HasSubstr("its driver supports CUDA 13.0")));
+  }
+  script_.load = CuResult::kOutOfMemory;
+  EXPECT_EQ(device_->Load(SumsImage()).error().code, ErrorCode::kResourceLimit);
+}
+
+TEST_F(CudaDeviceTest, AFunctionThatIsMissing) {
+  script_.functions = {"first"};
+  const auto refused = device_->Load(SumsImage());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(refused.error().message, "the kernel has no function second");
+}
+
+TEST_F(CudaDeviceTest, SharedMemoryThatItHasNot) {
+  KernelImage image = SumsImage();
+  image.phases[1].shared_bytes = (227 << 10) + 1;
+  const auto refused = device_->Load(image);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(refused.error().message,
+            "second shares 232449 bytes in a block, NVIDIA S1 (device 0) has 232448");
+}
+
+TEST_F(CudaDeviceTest, ALaunchThatIsRefusedIsSaidOnce) {
+  const Sums sums(*device_);
+  script_.refused_launch = 2;
+  sums.kernel->Start();
+  EXPECT_EQ(script_.launches, 2);  // what needs it is not started
+  sums.kernel->Start();
+  EXPECT_EQ(script_.launches, 2);
+  const Status said = device_->Synchronize();
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(said.error().message,
+            "NVIDIA S1 (device 0) cannot start first: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701): "
+            "as scripted");
+  EXPECT_TRUE(device_->Synchronize());
+  EXPECT_TRUE(sums.kernel->Seconds(1));
+}
+
+TEST_F(CudaDeviceTest, AFaultLosesTheDevice) {
+  const Sums sums(*device_);
+  script_.faulting_launch = 4;
+  sums.kernel->Start();
+  const Status first = device_->Synchronize();
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().code, ErrorCode::kDevice);
+  const std::string message =
+      "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700): as scripted, in second or "
+      "what was started before it";
+  EXPECT_EQ(first.error().message, message);
+  script_.fault = CuResult::kMisalignedAddress;  // it is the first one that is said
+  std::array<float, kFloats> results{};
+  EXPECT_EQ(device_->CopyOut(results.data(), sums.out.address, kBytes).error().message, message);
+  EXPECT_EQ(device_->CopyIn(sums.in.address, results.data(), kBytes).error().message, message);
+  EXPECT_EQ(device_->Fill(sums.in.address, std::byte{0}, kBytes).error().message, message);
+  EXPECT_EQ(device_->Allocate(1).error().message, message);
+  EXPECT_EQ(device_->Load(SumsImage()).error().message, message);
+  EXPECT_EQ(sums.kernel->Seconds(1).error().message, message);
+  EXPECT_EQ(device_->Synchronize().error().message, message);
+  sums.kernel->Poison();
+  sums.kernel->Start();
+  EXPECT_EQ(script_.launches, 4);
+}
+
+TEST_F(CudaDeviceTest, AFaultedRunHasNoTime) {
+  const Sums sums(*device_);
+  EXPECT_TRUE(sums.kernel->Seconds(1));
+  script_.fault = CuResult::kMisalignedAddress;
+  script_.faulting_launch = script_.launches + 1;
+  const auto seconds = sums.kernel->Seconds(2);
+  ASSERT_FALSE(seconds);
+  EXPECT_THAT(seconds.error().message, HasSubstr("CUDA_ERROR_MISALIGNED_ADDRESS (716)"));
+}
+
+TEST(OpenCudaDevice, OneThatIsNotThere) {
+  NewScript();
+  const auto device = OpenCudaDevice(*LoadCudaDriver(kLibrary), 1);
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.error().message, HasSubstr("says nothing of GPU 1"));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,131 @@
+// What keeps a driver from being used, and what is said of it then.
+#include "runtime/cuda/load_driver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "runtime/cuda/driver_error.h"
+#include "runtime/cuda/gpu_facts.h"
+#include "tests/scripted_cuda/load_script.h"
+
+namespace tunec {
+namespace {
+
+using scripted_cuda::kLibrary;
+using scripted_cuda::NewScript;
+using scripted_cuda::Script;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string RefusalOf(const std::string& library) {
+  const auto driver = LoadCudaDriver(library);
+  if (driver) return "none";
+  EXPECT_EQ(driver.error().code, ErrorCode::kDevice);
+  return driver.error().message;
+}
+
+TEST(LoadDriver, FillsTheTable) {
+  Script& script = NewScript();
+  script.version = 12040;
+  const auto driver = LoadCudaDriver(kLibrary);
+  ASSERT_TRUE(driver) << driver.error().Format();
+  EXPECT_EQ(driver->cuda_version, 12040);
+  int count = 0;
+  EXPECT_EQ(driver->DeviceGetCount(&count), CuResult::kSuccess);
+  EXPECT_EQ(count, 1);
+}
+
+TEST(LoadDriver, NoLibraryIsNoDriver) {
+  EXPECT_THAT(RefusalOf("/nowhere/libcuda.so.1"),
+              AllOf(StartsWith("no NVIDIA driver: /nowhere/libcuda.so.1 ("),
+                    HasSubstr("install one for CUDA 12.0 or later")));
+}
+
+TEST(LoadDriver, AnotherLibraryIsNoDriver) {
+  EXPECT_EQ(RefusalOf("libm.so.6"), "libm.so.6 is no NVIDIA driver: it has no cuDriverGetVersion");
+}
+
+TEST(LoadDriver, AStubIsNoDriver) {
+  NewScript().init = CuResult::kStubLibrary;
+  EXPECT_THAT(RefusalOf(kLibrary),
+              AllOf(StartsWith(kLibrary + " is the CUDA toolkit's stub"), HasSubstr("error 34")));
+}
+
+TEST(LoadDriver, WithoutAGpu) {
+  NewScript().init = CuResult::kNoDevice;
+  EXPECT_EQ(RefusalOf(kLibrary),
+            "the NVIDIA driver finds no GPU (error 100): see nvidia-smi and CUDA_VISIBLE_DEVICES");
+}
+
+TEST(LoadDriver, OneThatDoesNotStart) {
+  NewScript().init = static_cast<CuResult>(803);
+  EXPECT_THAT(RefusalOf(kLibrary), HasSubstr("does not start (error 803)"));
+}
+
+TEST(LoadDriver, AnOldOne) {
+  NewScript().version = 11080;
+  EXPECT_EQ(RefusalOf(kLibrary),
+            "the NVIDIA driver is too old: it supports CUDA 11.8, tunec needs 12.0; install a "
+            "newer one");
+}
+
+TEST(LoadDriver, OneThatLacksAFunction) {
+  NewScript().missing = "cuLaunchKernel";
+  EXPECT_EQ(RefusalOf(kLibrary), "the NVIDIA driver in " + kLibrary +
+                                     ", of CUDA 13.0, has no cuLaunchKernel: install another");
+}
+
+TEST(LoadDriver, TheEnvironmentNamesTheLibrary) {
+  setenv("TUNEC_LIBCUDA", "/nowhere/else.so", 1);
+  const auto refused = LoadCudaDriver();
+  NewScript();
+  setenv("TUNEC_LIBCUDA", kLibrary.c_str(), 1);
+  const auto loaded = LoadCudaDriver();
+  unsetenv("TUNEC_LIBCUDA");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("/nowhere/else.so"));
+  EXPECT_TRUE(loaded);
+}
+
+TEST(DriverError, HasNameNumberAndText) {
+  NewScript();
+  const CudaDriver driver = *LoadCudaDriver(kLibrary);
+  EXPECT_EQ(DescribeCuResult(driver, CuResult::kMisalignedAddress),
+            "CUDA_ERROR_MISALIGNED_ADDRESS (716): as scripted");
+  EXPECT_EQ(DescribeCuResult(driver, static_cast<CuResult>(4711)), "CUDA error 4711");
+}
+
+TEST(GpuFacts, AreTheDrivers) {
+  Script& script = NewScript();
+  script.capabilities = {{8, 6}, {9, 0}};
+  const auto all = ReadAllGpuFacts(*LoadCudaDriver(kLibrary));
+  ASSERT_TRUE(all) << all.error().Format();
+  ASSERT_EQ(all->size(), 2u);
+  const GpuFacts& second = all->at(1);
+  EXPECT_EQ(Name(second), "NVIDIA S1 (device 1)");
+  EXPECT_EQ(second.uuid, "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
+  EXPECT_EQ(second.capability_major, 9);
+  EXPECT_EQ(second.capability_minor, 0);
+  EXPECT_EQ(all->at(0).capability_minor, 6);
+  EXPECT_EQ(second.processors, 132);
+  EXPECT_EQ(second.block_shared_bytes, 227 << 10);
+  EXPECT_EQ(second.processor_shared_bytes, 228 << 10);
+  EXPECT_EQ(second.l2_bytes, 50 << 20);
+  EXPECT_EQ(second.memory_bytes, 1 << 20);
+}
+
+TEST(GpuFacts, OfAGpuThatIsNotThere) {
+  NewScript();
+  const auto facts = ReadGpuFacts(*LoadCudaDriver(kLibrary), 3);
+  ASSERT_FALSE(facts);
+  EXPECT_EQ(facts.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(facts.error().message,
+            "the NVIDIA driver says nothing of GPU 3: CUDA_ERROR_INVALID_DEVICE (101): as "
+            "scripted");
+}
+
+}  // namespace
+}  // namespace tunec

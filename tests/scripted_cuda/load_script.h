@@ -1,0 +1,24 @@
+// The scripted libcuda.so.1, for tests that load it.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "support/check.h"
+#include "tests/scripted_cuda/script.h"
+
+namespace tunec::scripted_cuda {
+
+inline const std::string kLibrary = TUNEC_BINARY_DIR "/lib/libscripted_cuda.so";
+
+/// The script of this process's library, from its beginning.
+inline Script& NewScript() {
+  void* const library = dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
+  TUNEC_CHECK(library != nullptr, "{}", dlerror());
+  Script& script = *reinterpret_cast<Script* (*)()>(dlsym(library, kScriptFunction))();
+  script = {};
+  return script;
+}
+
+}  // namespace tunec::scripted_cuda

@@ -1,0 +1,49 @@
+// What a scripted libcuda.so.1 plays, and what it saw: tests/scripted_cuda/scripted_cuda.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/driver_api.h"
+
+namespace tunec::scripted_cuda {
+
+struct Launch {
+  std::string symbol;
+  unsigned blocks = 0;  // along x
+  void** parameters = nullptr;
+};
+
+struct Script {
+  // What it plays.
+  CuResult init = CuResult::kSuccess;  // of the functions that start a driver
+  int version = 13000;
+  std::string missing = {};  // a function that it lacks, "cuMemAlloc"
+  std::vector<std::pair<int, int>> capabilities = {{9, 0}};  // of each GPU
+  size_t memory_bytes = 1 << 20;                             // of each GPU
+  CuResult load = CuResult::kSuccess;
+  std::vector<std::string> functions = {};                        // of each module
+  std::function<void(const Launch&)> run = [](const Launch&) {};  // what a launch does, at once
+  int refused_launch = 0;  // counted from 1, the call fails with `refusal`; 0: none
+  CuResult refusal = CuResult::kLaunchOutOfResources;
+  int faulting_launch = 0;  // all calls fail with `fault` once it was waited for; 0: none
+  CuResult fault = CuResult::kIllegalAddress;
+
+  // What it saw.
+  std::vector<std::string> log = {};  // calls that do something
+  int launches = 0;
+  int contexts = 0;        // retained and not released
+  int allocations = 0;     // not freed
+  int streams_events = 0;  // not destroyed
+  int modules = 0;         // not unloaded
+  size_t allocated_bytes = 0;
+  bool faulted = false;
+};
+
+/// The name of the function that gives the library's Script: `Script* ()`.
+inline constexpr const char* kScriptFunction = "tunec_cuda_script";
+
+}  // namespace tunec::scripted_cuda

@@ -1,0 +1,320 @@
+// A libcuda.so.1 that does what a test's script says. Its devices have the host's memory; a launch
+// is a call of the script's function. It holds its callers to what the driver holds them to: a
+// current context, a stream, dynamic shared memory that was asked for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "tests/scripted_cuda/script.h"
+
+#define TUNEC_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace tunec::scripted_cuda {
+namespace {
+
+constexpr auto kInvalidValue = static_cast<CuResult>(1);
+constexpr auto kInvalidContext = static_cast<CuResult>(201);
+constexpr int64_t kUsualSharedBytes = 48 << 10;
+constexpr int kMostSharedBytes = 227 << 10;
+
+Script script;
+
+struct Function {
+  std::string symbol;
+  int shared_bytes = kUsualSharedBytes;
+};
+std::map<std::string, Function> functions;
+std::map<CuDevicePtr, size_t> allocations;
+thread_local std::vector<CuContext> current;
+int here = 0;  // its address is everybody's handle
+
+template <class Handle>
+Handle SomeHandle() {
+  return reinterpret_cast<Handle>(&here);
+}
+
+template <class... Args>
+void Log(fmt::format_string<Args...> format, Args&&... args) {
+  script.log.push_back(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Of a call that works on the current context.
+CuResult State() {
+  if (script.faulted) return script.fault;
+  return current.empty() ? kInvalidContext : CuResult::kSuccess;
+}
+
+#define RETURN_UNLESS_SOUND() \
+  if (const CuResult state = State(); state != CuResult::kSuccess) return state
+
+bool IsDevice(CuDevice device) {
+  return device >= 0 && device < static_cast<int>(script.capabilities.size());
+}
+
+CuResult GetErrorName(CuResult error, const char** name) {
+  static const std::map<int, const char*> names = {
+      {1, "CUDA_ERROR_INVALID_VALUE"},       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {101, "CUDA_ERROR_INVALID_DEVICE"},    {200, "CUDA_ERROR_INVALID_IMAGE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"},   {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {500, "CUDA_ERROR_NOT_FOUND"},         {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},   {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"}};
+  const auto found = names.find(static_cast<int>(error));
+  if (found == names.end()) return kInvalidValue;
+  *name = found->second;
+  return CuResult::kSuccess;
+}
+
+CuResult GetErrorString(CuResult, const char** text) {
+  *text = "as scripted";
+  return CuResult::kSuccess;
+}
+
+CuResult DeviceGetCount(int* count) {
+  *count = static_cast<int>(script.capabilities.size());
+  return CuResult::kSuccess;
+}
+
+CuResult DeviceGet(CuDevice* device, int number) {
+  if (!IsDevice(number)) return static_cast<CuResult>(101);
+  *device = number;
+  return CuResult::kSuccess;
+}
+
+CuResult DeviceGetName(char* name, int size, CuDevice) {
+  std::strncpy(name, "NVIDIA S1", static_cast<size_t>(size));
+  return CuResult::kSuccess;
+}
+
+CuResult DeviceGetUuid(CuUuid* uuid, CuDevice device) {
+  for (size_t i = 0; i < uuid->size(); ++i) uuid->at(i) = static_cast<unsigned char>(i + device);
+  return CuResult::kSuccess;
+}
+
+CuResult DeviceGetAttribute(int* value, CuDeviceAttribute attribute, CuDevice device) {
+  using enum CuDeviceAttribute;
+  const auto [major, minor] = script.capabilities.at(static_cast<size_t>(device));
+  const std::map<CuDeviceAttribute, int> values = {{kProcessors, 132},
+                                                   {kL2Bytes, 50 << 20},
+                                                   {kCapabilityMajor, major},
+                                                   {kCapabilityMinor, minor},
+                                                   {kProcessorSharedBytes, 228 << 10},
+                                                   {kBlockSharedBytes, kMostSharedBytes}};
+  *value = values.at(attribute);
+  return CuResult::kSuccess;
+}
+
+CuResult DeviceTotalMem(size_t* bytes, CuDevice) {
+  *bytes = script.memory_bytes;
+  return CuResult::kSuccess;
+}
+
+CuResult DevicePrimaryCtxRetain(CuContext* context, CuDevice) {
+  ++script.contexts;
+  *context = SomeHandle<CuContext>();
+  return CuResult::kSuccess;
+}
+
+CuResult DevicePrimaryCtxRelease(CuDevice) {
+  --script.contexts;
+  return CuResult::kSuccess;
+}
+
+CuResult CtxPushCurrent(CuContext context) {
+  current.push_back(context);
+  return CuResult::kSuccess;
+}
+
+CuResult CtxPopCurrent(CuContext* context) {
+  if (current.empty()) return kInvalidContext;
+  *context = current.back();
+  current.pop_back();
+  return CuResult::kSuccess;
+}
+
+CuResult MemGetInfo(size_t* free, size_t* total) {
+  RETURN_UNLESS_SOUND();
+  *free = script.memory_bytes - script.allocated_bytes;
+  *total = script.memory_bytes;
+  return CuResult::kSuccess;
+}
+
+CuResult MemAlloc(CuDevicePtr* address, size_t bytes) {
+  RETURN_UNLESS_SOUND();
+  if (bytes == 0) return kInvalidValue;
+  if (bytes > script.memory_bytes - script.allocated_bytes) return CuResult::kOutOfMemory;
+  constexpr size_t kAlignment = 256;
+  void* const memory =
+      std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  *address = reinterpret_cast<CuDevicePtr>(memory);
+  allocations[*address] = bytes;
+  script.allocated_bytes += bytes;
+  ++script.allocations;
+  return CuResult::kSuccess;
+}
+
+CuResult MemFree(CuDevicePtr address) {
+  const auto found = allocations.find(address);
+  if (found == allocations.end()) return kInvalidValue;
+  std::free(reinterpret_cast<void*>(address));
+  script.allocated_bytes -= found->second;
+  --script.allocations;
+  allocations.erase(found);
+  return State();
+}
+
+CuResult MemcpyHtoDAsync(CuDevicePtr to, const void* from, size_t bytes, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr) return kInvalidValue;
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  Log("copy {} in", bytes);
+  return CuResult::kSuccess;
+}
+
+CuResult MemcpyDtoHAsync(void* to, CuDevicePtr from, size_t bytes, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr) return kInvalidValue;
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  Log("copy {} out", bytes);
+  return CuResult::kSuccess;
+}
+
+CuResult MemsetD8Async(CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr) return kInvalidValue;
+  std::memset(reinterpret_cast<void*>(to), value, bytes);
+  Log("set {} to {:#x}", bytes, value);
+  return CuResult::kSuccess;
+}
+
+CuResult ModuleLoadDataEx(CuModule* module, const void*, unsigned options, int*, void**) {
+  RETURN_UNLESS_SOUND();
+  if (options != 0) return kInvalidValue;
+  if (script.load != CuResult::kSuccess) return script.load;
+  functions.clear();
+  for (const std::string& name : script.functions) functions[name] = {name};
+  ++script.modules;
+  *module = SomeHandle<CuModule>();
+  Log("load");
+  return CuResult::kSuccess;
+}
+
+CuResult ModuleUnload(CuModule) {
+  --script.modules;
+  return State();
+}
+
+CuResult ModuleGetFunction(CuFunction* function, CuModule, const char* symbol) {
+  RETURN_UNLESS_SOUND();
+  const auto found = functions.find(symbol);
+  if (found == functions.end()) return CuResult::kNotFound;
+  *function = reinterpret_cast<CuFunction>(&found->second);
+  return CuResult::kSuccess;
+}
+
+CuResult FuncSetAttribute(CuFunction function, CuFunctionAttribute attribute, int value) {
+  RETURN_UNLESS_SOUND();
+  if (attribute != CuFunctionAttribute::kMostDynamicSharedBytes || value > kMostSharedBytes) {
+    return kInvalidValue;
+  }
+  reinterpret_cast<Function*>(function)->shared_bytes = value;
+  return CuResult::kSuccess;
+}
+
+CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                      CuStream stream, void** parameters, void**) {
+  RETURN_UNLESS_SOUND();
+  const auto& function = *reinterpret_cast<Function*>(handle);
+  if (stream == nullptr || grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z > 1024 ||
+      shared_bytes > static_cast<unsigned>(function.shared_bytes)) {
+    return kInvalidValue;
+  }
+  if (++script.launches == script.refused_launch) return script.refusal;
+  Log("launch {} grid {}x{}x{} block {}x{}x{} shared {}", function.symbol, grid_x, grid_y, grid_z,
+      block_x, block_y, block_z, shared_bytes);
+  if (script.launches != script.faulting_launch) {
+    script.run({function.symbol, grid_x, parameters});
+  }
+  return CuResult::kSuccess;
+}
+
+CuResult StreamCreate(CuStream* stream, unsigned) {
+  RETURN_UNLESS_SOUND();
+  ++script.streams_events;
+  *stream = SomeHandle<CuStream>();
+  return CuResult::kSuccess;
+}
+
+CuResult StreamDestroy(CuStream) {
+  --script.streams_events;
+  return State();
+}
+
+CuResult StreamSynchronize(CuStream) {
+  RETURN_UNLESS_SOUND();
+  script.faulted = script.faulting_launch > 0 && script.launches >= script.faulting_launch;
+  return State();
+}
+
+// An event knows how many launches were before it.
+CuResult EventCreate(CuEvent* event, unsigned) {
+  RETURN_UNLESS_SOUND();
+  ++script.streams_events;
+  *event = reinterpret_cast<CuEvent>(new int(0));
+  return CuResult::kSuccess;
+}
+
+CuResult EventDestroy(CuEvent event) {
+  --script.streams_events;
+  delete reinterpret_cast<int*>(event);
+  return State();
+}
+
+CuResult EventRecord(CuEvent event, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr) return kInvalidValue;
+  *reinterpret_cast<int*>(event) = script.launches;
+  return CuResult::kSuccess;
+}
+
+// Each launch takes a millisecond.
+CuResult EventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
+  RETURN_UNLESS_SOUND();
+  const int launches = *reinterpret_cast<int*>(end) - *reinterpret_cast<int*>(begin);
+  *milliseconds = static_cast<float>(launches);
+  return CuResult::kSuccess;
+}
+
+#define CHECK_TYPE(name, ...) \
+  static_assert(std::is_same_v<decltype(&name), decltype(CudaDriver::name)>);
+TUNEC_CUDA_FUNCTIONS(CHECK_TYPE)
+
+#define ENTRY(name, ...) {"cu" #name, reinterpret_cast<void*>(&name)},
+const std::map<std::string, void*> kTable = {TUNEC_CUDA_FUNCTIONS(ENTRY)};
+
+}  // namespace
+
+TUNEC_EXPORT Script* tunec_cuda_script() { return &script; }
+
+TUNEC_EXPORT CuResult cuInit(unsigned) { return script.init; }
+
+TUNEC_EXPORT CuResult cuDriverGetVersion(int* version) {
+  *version = script.version;
+  // What only cuInit finds out.
+  return script.init == CuResult::kStubLibrary ? script.init : CuResult::kSuccess;
+}
+
+TUNEC_EXPORT CuResult cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t,
+                                          int*) {
+  if (version > script.version) return kInvalidValue;
+  const auto found = kTable.find(name);
+  *function = found == kTable.end() || name == script.missing ? nullptr : found->second;
+  return CuResult::kSuccess;
+}
+
+}  // namespace tunec::scripted_cuda
