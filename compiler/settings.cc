@@ -8,6 +8,7 @@
 #include "ir/array.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
+#include "jit/cuda/open_gpu.h"
 
 namespace tunec {
 namespace {
@@ -61,6 +62,7 @@ constexpr std::array kTable = {
             .flag = "--arch",
             .value = "NAME",
             .help = "with cuda: what GPUs to compile for, sm_80 or later",
+            .unset = "that of the first one here",
             .field = &Settings::arch},
     Setting{.name = "gpu",
             .flag = "--gpu",
@@ -224,6 +226,17 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
   return std::make_shared<const RuleSet>(std::move(rules));
 }
 
+// The GPU that is named, else the first one of this machine.
+Result<Accelerator> GpuOf(const Settings& settings) {
+  if (!settings.arch.empty()) return CudaAccelerator(settings.arch, settings.gpu);
+  if (!settings.gpu.empty())
+    return Fail(ErrorCode::kInvalidArgument, "gpu names a part of an arch: say which arch");
+  Result<Accelerator> here = DetectCuda();
+  if (here) return here;
+  return Fail(here.error().code, "{}; to compile for a GPU, name one with arch, sm_90a for example",
+              here.error().message);
+}
+
 Result<Target> TargetOf(const Settings& settings) {
   TUNEC_ASSIGN(Target target, ParseCpu(settings.cpu, settings.threads));
   if (settings.target != kCudaKind) {
@@ -233,11 +246,7 @@ Result<Target> TargetOf(const Settings& settings) {
                 : settings.arch.empty() ? "gpu"
                                         : "arch");
   }
-  if (settings.arch.empty()) {
-    return Fail(ErrorCode::kDevice,
-                "no GPU can be looked for yet: name one with arch, sm_90a for example");
-  }
-  TUNEC_ASSIGN(target.device, CudaAccelerator(settings.arch, settings.gpu));
+  TUNEC_ASSIGN(target.device, GpuOf(settings));
   if (settings.emulate) target.device->features.emplace(kEmulated);
   return target;
 }

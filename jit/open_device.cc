@@ -10,25 +10,32 @@
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/open_gpu.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
-DeviceDriver CudaDriver() {
+bool IsEmulated(const Accelerator& device) {
+  return device.features.contains(std::string(kEmulated));
+}
+
+DeviceDriver DriverOfGpus() {
   return {.kind = std::string(kCudaKind),
           .check = [](const Accelerator& device) -> Status {
-            if (device.features.contains(std::string(kEmulated))) return {};
-            return Fail(ErrorCode::kDevice, "kernels for {} can be emulated only, not run yet",
-                        device.name);
+            if (IsEmulated(device)) return {};
+            return CheckGpu(device);
           },
-          .open = [](const Accelerator&, ThreadPool& pool, PerfMap perf_map)
-              -> Result<std::unique_ptr<Device>> { return MakeEmulatedDevice(pool, perf_map); }};
+          .open = [](const Accelerator& device, ThreadPool& pool,
+                     PerfMap perf_map) -> Result<std::unique_ptr<Device>> {
+            if (IsEmulated(device)) return MakeEmulatedDevice(pool, perf_map);
+            return OpenGpu(device);
+          }};
 }
 
 struct KnownDrivers {
   std::mutex mutex;
-  std::vector<DeviceDriver> list = {CudaDriver()};
+  std::vector<DeviceDriver> list = {DriverOfGpus()};
 
   std::optional<DeviceDriver> Find(const std::string& kind) const {
     const auto found = std::ranges::find(list, kind, &DeviceDriver::kind);
@@ -58,7 +65,7 @@ Status CheckRunsHere(const Target& target) {
 
 Status CheckTimesHere(const Target& target) {
   TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  if (!target.device || !target.device->features.contains(std::string(kEmulated))) return {};
+  if (!target.device || !IsEmulated(*target.device)) return {};
   return Fail(ErrorCode::kUnsupported,
               "an emulated {} has no times of its own, so nothing can be tuned for it here",
               target.device->name);

@@ -20,9 +20,9 @@ Result<void*> Open(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
   return Fail(ErrorCode::kDevice,
-              "no NVIDIA driver: {} ({}); install one for CUDA {} or later, or name its library "
-              "with TUNEC_LIBCUDA",
-              library, dlerror(), CudaVersionText(kOldestCuda));
+              "no NVIDIA driver: {}; install one for CUDA {} or later, or name its library with "
+              "TUNEC_LIBCUDA",
+              dlerror(), CudaVersionText(kOldestCuda));
 }
 
 std::unexpected<Error> Lacks(const std::string& library, const std::string& function, int version) {

@@ -52,9 +52,9 @@ THIRD_PARTY = {
 # The one header that may include a third party's headers.
 WRAPPERS = {"polyhedral/isl_handles.h": "isl"}
 
-# Folders that belong to one kind of target. The rest of `jit` chooses among them: above it, nobody
-# needs to know which kinds there are.
-KINDS = ("jit/cpu/", "jit/cuda/")
+# Folders that belong to one kind of target. The rest of `jit` chooses among them: nobody else needs
+# to know which kinds there are.
+KINDS = ("jit/cpu/", "jit/cuda/", "runtime/cuda/")
 
 # Who knows a kind all the same, and why. A file that no longer does leaves this list.
 DOORS = {
@@ -197,7 +197,7 @@ def check_kinds(root, includes):
     """What belongs to one kind of target is seen by its folder, and by those who choose."""
     used = set()
     for path, lines in includes.items():
-        if path.startswith("jit/"):
+        if path.startswith(("jit/", *KINDS)):
             continue
         for number, _, included in lines:
             if not included.startswith(KINDS):

@@ -87,7 +87,7 @@ class LayeringTest(unittest.TestCase):
                     {**sound, "tools/main.cc": '#include "jit/cpu/load.h"\n'})
         door = {**sound, "tools/commands/doctor.cc": '#include "jit/cpu/load.h"\n'}
         self.assertEqual(self.violations(door), [])
-        self.expect("tools/commands/doctor.cc: includes nothing of jit/cpu/ or jit/cuda/ any more",
+        self.expect("tools/commands/doctor.cc: includes nothing of jit/cpu/ or jit/cuda/ or runtime/cuda/ any more",
                     {**door, "tools/commands/doctor.cc": ""})
 
     def test_wrapper_leaks(self):

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "tests/scripted_cuda/script.h"
@@ -21,7 +23,29 @@ constexpr auto kInvalidContext = static_cast<CuResult>(201);
 constexpr int64_t kUsualSharedBytes = 48 << 10;
 constexpr int kMostSharedBytes = 227 << 10;
 
-Script script;
+// For tests of other programs: TUNEC_CUDA_SCRIPT is empty or "init N", "version N", "gpu MAJOR
+// MINOR" or "missing FUNCTION".
+Script FromEnvironment() {
+  Script begin;
+  const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
+  std::istringstream words(text == nullptr ? "" : text);
+  std::string what;
+  words >> what;
+  if (what == "init") {
+    int result = 0;
+    words >> result;
+    begin.init = static_cast<CuResult>(result);
+  } else if (what == "version") {
+    words >> begin.version;
+  } else if (what == "gpu") {
+    words >> begin.capabilities[0].first >> begin.capabilities[0].second;
+  } else if (what == "missing") {
+    words >> begin.missing;
+  }
+  return begin;
+}
+
+Script script = FromEnvironment();
 
 struct Function {
   std::string symbol;

@@ -354,9 +354,27 @@ class Cli(unittest.TestCase):
         self.assertIn(".target sm_90a", self.good("show", path, *cuda, "--no-db", "--asm", "0"))
         self.bad(2, "unknown arch 'sm_7', expected one of sm_80, ", "verify", path, "--target", "cuda",
                  "--arch", "sm_7")
-        self.bad(1, "name one with arch", "verify", path, "--target", "cuda")
         self.bad(2, "arch is for the target cuda", "verify", path, "--arch", "sm_90a")
         self.bad(2, "has no times of its own", path, *cuda, "--emulate", "--trials", "3")
+
+    def test_a_gpu_that_is_not_there(self):
+        path = self.file("g.graph", GRAPH)
+        self.environment["TUNEC_LIBCUDA"] = "/nowhere/libcuda.so.1"
+        cuda = ("verify", path, "--no-db", "--target", "cuda")
+        self.bad(1, "no NVIDIA driver: /nowhere/libcuda.so.1", *cuda, "--arch", "sm_90a")
+        nameless = self.bad(1, "no NVIDIA driver: /nowhere/libcuda.so.1", *cuda)
+        self.assertIn("name one with arch", nameless.stderr)
+
+    def test_a_gpu_that_cannot_be_used(self):
+        path = self.file("g.graph", GRAPH)
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        for script, message in (("init 34", "is the CUDA toolkit's stub"),
+                                ("init 100", "the NVIDIA driver finds no GPU (error 100)"),
+                                ("version 11080", "too old: it supports CUDA 11.8, tunec needs 12.0"),
+                                ("missing cuLaunchKernel", "has no cuLaunchKernel"),
+                                ("gpu 8 0", "NVIDIA S1 (device 0) has compute capability 8.0")):
+            self.environment["TUNEC_CUDA_SCRIPT"] = script
+            self.bad(1, message, "verify", path, "--no-db", "--target", "cuda", "--arch", "sm_90a")
 
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)

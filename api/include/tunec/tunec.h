@@ -126,7 +126,7 @@ typedef struct tunec_callbacks {
  *   "target": "NAME"
  *       what to compile for (default: cpu)
  *   "arch": "NAME"
- *       with cuda: what GPUs to compile for, sm_80 or later
+ *       with cuda: what GPUs to compile for, sm_80 or later (default: that of the first one here)
  *   "gpu": "NAME"
  *       with arch: the GPU that times are predicted for, such as h200 (default: an assumed one)
  *   "emulate": true

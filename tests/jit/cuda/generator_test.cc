@@ -101,6 +101,7 @@ TEST_P(EveryArch, IsAssembled) {
   const auto image = MakeCudaGenerator()->Compile(Mapped(kShared), CudaTarget(GetParam()));
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->format, kCubinFormat);
+  EXPECT_TRUE(CheckCubin(image->bytes));
   EXPECT_THAT(image->bytes, HasSubstr("shared_phase0"));
   ASSERT_EQ(image->phases.size(), 1);
   EXPECT_EQ(image->phases[0].Blocks(), 18);

@@ -40,7 +40,7 @@ TEST(LoadDriver, FillsTheTable) {
 
 TEST(LoadDriver, NoLibraryIsNoDriver) {
   EXPECT_THAT(RefusalOf("/nowhere/libcuda.so.1"),
-              AllOf(StartsWith("no NVIDIA driver: /nowhere/libcuda.so.1 ("),
+              AllOf(StartsWith("no NVIDIA driver: /nowhere/libcuda.so.1: "),
                     HasSubstr("install one for CUDA 12.0 or later")));
 }
 

@@ -1,0 +1,81 @@
+#include "jit/cuda/open_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/load_driver.h"
+
+namespace tunec {
+namespace {
+
+std::string CapabilityOf(const GpuFacts& gpu) {
+  return fmt::format("{}.{}", gpu.capability_major, gpu.capability_minor);
+}
+
+// "NVIDIA A100 (device 0) has compute capability 8.0"
+std::string Describe(const std::vector<GpuFacts>& gpus) {
+  std::string text;
+  for (const GpuFacts& gpu : gpus) {
+    text += fmt::format("{}{} has compute capability {}", text.empty() ? "" : ", ", Name(gpu),
+                        CapabilityOf(gpu));
+  }
+  return text;
+}
+
+// The number of the first GPU that runs the device's code.
+Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device) {
+  const CudaArch* const arch = FindCudaArch(device.name);
+  if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
+  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadAllGpuFacts(driver));
+  const auto found =
+      std::ranges::find_if(gpus, [&](const GpuFacts& gpu) { return RunsOn(*arch, gpu); });
+  if (found != gpus.end()) return found->number;
+  return Fail(ErrorCode::kDevice, "no GPU runs code for {}: {}", arch->name, Describe(gpus));
+}
+
+}  // namespace
+
+bool RunsOn(const CudaArch& arch, const GpuFacts& gpu) {
+  if (arch.name.ends_with('a')) return arch.capability == CapabilityOf(gpu);
+  const std::string generation = fmt::format("{}.", gpu.capability_major);
+  return arch.capability.starts_with(generation) && arch.capability <= CapabilityOf(gpu);
+}
+
+Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
+  TUNEC_ASSIGN(const GpuFacts gpu, ReadGpuFacts(driver, number));
+  const CudaArch* newest = nullptr;
+  for (const CudaArch& arch : CudaArchs())
+    if (RunsOn(arch, gpu)) newest = &arch;
+  if (newest == nullptr) {
+    return Fail(ErrorCode::kDevice, "no code is generated for {}, whose compute capability is {}",
+                Name(gpu), CapabilityOf(gpu));
+  }
+  TUNEC_ASSIGN(Accelerator device, CudaAccelerator(newest->name));
+  device.processors = gpu.processors;
+  device.shared_bytes = gpu.block_shared_bytes;
+  return device;
+}
+
+Result<Accelerator> DetectCuda() {
+  TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
+  return DetectCuda(driver, 0);
+}
+
+Status CheckGpu(const Accelerator& device) {
+  TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
+  TUNEC_RETURN_IF_ERROR(FindGpu(driver, device));
+  return {};
+}
+
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device) {
+  TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
+  TUNEC_ASSIGN(const int number, FindGpu(driver, device));
+  return OpenCudaDevice(driver, number);
+}
+
+}  // namespace tunec

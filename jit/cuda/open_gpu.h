@@ -1,0 +1,32 @@
+// The GPUs of this machine, for targets of kind "cuda" that are not emulated.
+#pragma once
+
+#include <memory>
+
+#include "ir/target.h"
+#include "jit/cuda/arch.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/gpu_facts.h"
+#include "runtime/device.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Whether a GPU runs cubins of that arch: those of its own generation that are not newer than it;
+/// sm_80's run on 8.0 to 8.9. What has an `a` is for its very capability.
+bool RunsOn(const CudaArch& arch, const GpuFacts& gpu);
+
+/// The GPU of that number as what kernels are compiled for: the most particular arch that it runs,
+/// with what the driver says of its size. Errors: kDevice for a number that the driver does not
+/// have, and for a GPU that no code is generated for.
+Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
+/// This machine's first GPU. Errors: kDevice also without a driver.
+Result<Accelerator> DetectCuda();
+
+/// kDevice, with what is missing, unless this machine has a driver and a GPU for the device's code.
+Status CheckGpu(const Accelerator& device);
+
+/// The first such GPU. Errors: CheckGpu's and those of OpenCudaDevice.
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device);
+
+}  // namespace tunec

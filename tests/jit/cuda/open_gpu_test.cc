@@ -1,0 +1,123 @@
+// Which GPU kernels run on, and what is said where there is none.
+#include "jit/cuda/open_gpu.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "jit/open_device.h"
+#include "runtime/cuda/load_driver.h"
+#include "tests/scripted_cuda/load_script.h"
+
+namespace tunec {
+namespace {
+
+using scripted_cuda::kLibrary;
+using scripted_cuda::NewScript;
+using scripted_cuda::Script;
+using ::testing::StartsWith;
+
+bool Runs(const char* arch, int major, int minor) {
+  return RunsOn(*FindCudaArch(arch), {.capability_major = major, .capability_minor = minor});
+}
+
+TEST(RunsOn, CubinsRunOnTheirGeneration) {
+  EXPECT_TRUE(Runs("sm_80", 8, 0));
+  EXPECT_TRUE(Runs("sm_80", 8, 9));
+  EXPECT_FALSE(Runs("sm_86", 8, 0));
+  EXPECT_FALSE(Runs("sm_80", 9, 0));
+  EXPECT_TRUE(Runs("sm_100", 10, 3));
+  EXPECT_FALSE(Runs("sm_100", 12, 0));
+  EXPECT_TRUE(Runs("sm_120", 12, 1));
+}
+
+TEST(RunsOn, SpecificOnesOnTheirCapability) {
+  EXPECT_TRUE(Runs("sm_90a", 9, 0));
+  EXPECT_FALSE(Runs("sm_90a", 8, 9));
+  EXPECT_TRUE(Runs("sm_100a", 10, 0));
+  EXPECT_FALSE(Runs("sm_100a", 10, 3));
+}
+
+class WithScript : public ::testing::Test {
+ protected:
+  WithScript() { setenv("TUNEC_LIBCUDA", kLibrary.c_str(), 1); }
+  ~WithScript() override { unsetenv("TUNEC_LIBCUDA"); }
+
+  Script& script_ = NewScript();
+};
+
+using DetectCudaTest = WithScript;
+
+TEST_F(DetectCudaTest, TakesTheMostParticularArch) {
+  script_.capabilities = {{8, 7}, {9, 0}, {10, 3}, {12, 1}};
+  const CudaDriver driver = *LoadCudaDriver();
+  EXPECT_EQ(DetectCuda()->name, "sm_86");
+  EXPECT_EQ(DetectCuda(driver, 1)->name, "sm_90a");
+  EXPECT_EQ(DetectCuda(driver, 2)->name, "sm_103a");
+  EXPECT_EQ(DetectCuda(driver, 3)->name, "sm_120");
+}
+
+TEST_F(DetectCudaTest, KnowsItsSize) {
+  const auto device = DetectCuda();
+  ASSERT_TRUE(device) << device.error().Format();
+  EXPECT_EQ(device->kind, kCudaKind);
+  EXPECT_EQ(device->features, CudaFeatures(*FindCudaArch("sm_90a")));
+  EXPECT_EQ(device->processors, 132);
+  EXPECT_EQ(device->shared_bytes, 227 << 10);
+}
+
+TEST_F(DetectCudaTest, RefusesAnOldGpu) {
+  script_.capabilities = {{7, 5}};
+  const auto device = DetectCuda();
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(device.error().message,
+            "no code is generated for NVIDIA S1 (device 0), whose compute capability is 7.5");
+}
+
+class OpenGpuTest : public WithScript {
+ protected:
+  ThreadPool pool_{1};
+  Target target_{.device = *CudaAccelerator("sm_90a")};
+};
+
+TEST_F(OpenGpuTest, TakesTheFirstThatRunsTheCode) {
+  script_.capabilities = {{8, 0}, {9, 0}};
+  EXPECT_TRUE(CheckRunsHere(target_));
+  EXPECT_TRUE(CheckTimesHere(target_));
+  const auto device = OpenDevice(target_, pool_);
+  ASSERT_TRUE(device) << device.error().Format();
+  script_.memory_bytes = 10;
+  EXPECT_EQ((*device)->Allocate(11).error().message,
+            "NVIDIA S1 (device 1) has no 11 bytes free, only 10 of 10");
+}
+
+TEST_F(OpenGpuTest, NamesThoseThatDoNotRunIt) {
+  script_.capabilities = {{8, 0}, {10, 0}};
+  const auto device = OpenDevice(target_, pool_);
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(device.error().message,
+            "no GPU runs code for sm_90a: NVIDIA S1 (device 0) has compute capability 8.0, NVIDIA "
+            "S1 (device 1) has compute capability 10.0");
+}
+
+TEST_F(OpenGpuTest, SaysWhatIsWrongWithTheDriver) {
+  script_.version = 11080;
+  const Status here = CheckRunsHere(target_);
+  ASSERT_FALSE(here);
+  EXPECT_EQ(here.error().code, ErrorCode::kDevice);
+  EXPECT_THAT(here.error().message, StartsWith("the NVIDIA driver is too old"));
+  EXPECT_EQ(OpenDevice(target_, pool_).error().message, here.error().message);
+}
+
+TEST_F(OpenGpuTest, AnEmulatedOneNeedsNoDriver) {
+  setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
+  EXPECT_FALSE(CheckRunsHere(target_));
+  target_.device->features.emplace(kEmulated);
+  EXPECT_TRUE(OpenDevice(target_, pool_));
+}
+
+}  // namespace
+}  // namespace tunec
