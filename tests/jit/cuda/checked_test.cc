@@ -33,7 +33,7 @@ struct alignas(128) Memory {
 
 // Runs each block of the kernels `kernel(A, C)`. The nests are written by hand, for none that
 // verifies does what is to be found here.
-void RunChecked(const std::string& text) {
+void RunChecked(const std::string& text, int times = 1) {
   const auto nest = ParseLoopNest(text, "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   const auto image = CompileEmulated(*nest, EmulationMode::kChecked);
@@ -47,9 +47,10 @@ void RunChecked(const std::string& text) {
   const CheckedRegion of_a(&a, StorageBytes(nest->tensors[ids[0]]), "A");
   const CheckedRegion of_c(&c, StorageBytes(nest->tensors[ids[1]]), "C");
   void* arguments[] = {&a, &c};
-  for (const KernelPhase& phase : kernel->phases)
-    for (int64_t block = 0; block < phase.tasks; ++block)
-      phase.function(arguments, nullptr, nullptr, block);
+  for (int run = 0; run < times; ++run)
+    for (const KernelPhase& phase : kernel->phases)
+      for (int64_t block = 0; block < phase.tasks; ++block)
+        phase.function(arguments, nullptr, nullptr, block);
 }
 
 // One phase of a kernel with shared memory s.
@@ -89,6 +90,33 @@ block.x for z in 0 .. 64 {
 }
 )",
                   "f32[128]", "2"));
+}
+
+TEST_F(CheckedEmulation, LetsBlocksOfOtherLaunchesTouchTheSame) {
+  // Of another wave, of another phase, and of the next run.
+  RunChecked(R"(
+nest launches {
+  input A: f32[16]
+  output C: f32[16]
+  phase first {
+    wave for t in 0 .. 3 {
+      grid.x for b in 0 .. 4 {
+        block.x for x in 0 .. 4 {
+          put: C[(4*b + 4*t + x) mod 16] = A[x]
+        }
+      }
+    }
+  }
+  phase second {
+    grid.x for c in 0 .. 2 {
+      block.x for y in 0 .. 8 {
+        add: C[8*c + y] = C[8*c + y] + 1.0
+      }
+    }
+  }
+}
+)",
+             /*times=*/2);
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsAMissingBarrier) {
