@@ -1,0 +1,93 @@
+#include "kernel/predict/phase_work.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "ir/multiply_add.h"
+#include "ir/nest/sample_instances.h"
+#include "kernel/predict/warp_sectors.h"
+
+namespace tunec {
+namespace {
+
+double OperationsOf(const Store& store, Contraction contraction) {
+  double operations = 0;
+  const auto see = [&](const Expr& node) {
+    if (node.kind() == ExprKind::kApply && IsFloat(node.type())) operations += 1;
+  };
+  for (const Expr& value : store.values) Visit(value, see);
+  if (!store.reducer) return operations;
+  for (const Expr& combine : store.reducer->combine) Visit(combine, see);
+  if (contraction == Contraction::kSeparate) return operations;
+  VisitMultiplyAdds(store.values, store.reducer, [&](const MultiplyAdd& one) {
+    if (one.product != nullptr && IsFloat(one.type)) operations -= 1;
+  });
+  return operations;
+}
+
+class Counting {
+ public:
+  Counting(const LoopNest& nest, const Phase& phase) : nest_(nest), launch_(LaunchOf(phase)) {
+    SampleInstances(phase.body, nest.variables.size(),
+                    [&](const SampledStore& sampled) { See(sampled); });
+    for (const auto& [tensor, bytes] : read_) AddToMemory(tensor, bytes);
+    for (const auto& [tensor, bytes] : written_) AddToMemory(tensor, bytes);
+  }
+  const PhaseWork& work() const { return work_; }
+
+ private:
+  void See(const SampledStore& sampled) {
+    const Store& store = sampled.store;
+    work_.operations += OperationsOf(store, nest_.contraction) * sampled.count;
+    for (const Read& read : store.reads) SeeRead(read.tensor, read.index, sampled);
+    for (const Write& write : store.writes) {
+      if (store.reducer) SeeRead(write.tensor, write.index, sampled);
+      written_[write.tensor] += Move(write.tensor, write.index, sampled).bytes;
+    }
+  }
+
+  void SeeRead(TensorId tensor, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
+    const Moved moved = Move(tensor, index, sampled);
+    read_[tensor] += moved.bytes;
+    work_.loads += moved.accesses;
+  }
+
+  struct Moved {
+    double accesses = 0;
+    double bytes = 0;  // of sectors
+  };
+
+  // Its sectors are added to L2's.
+  Moved Move(TensorId id, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
+    const Tensor& tensor = nest_.tensors[id];
+    if (tensor.role == TensorRole::kLocal) return {};
+    const auto [known, is_new] = sectors_.emplace(&index, 0.0);
+    if (is_new) known->second = SectorsPerElement(tensor, index, sampled, launch_);
+    const double accesses = sampled.count / RepeatsOf(index, sampled);
+    const double bytes = accesses * known->second * static_cast<double>(kSectorBytes);
+    work_.l2_bytes += bytes;
+    return {.accesses = accesses, .bytes = bytes};
+  }
+
+  void AddToMemory(TensorId tensor, double bytes) {
+    work_.memory_bytes += std::min(bytes, static_cast<double>(StorageBytes(nest_.tensors[tensor])));
+  }
+
+  const LoopNest& nest_;
+  const Launch launch_;
+  PhaseWork work_;
+  std::map<TensorId, double> read_;
+  std::map<TensorId, double> written_;
+  std::map<const std::vector<IndexExpr>*, double> sectors_;  // by access
+};
+
+}  // namespace
+
+std::vector<PhaseWork> CountPhaseWork(const LoopNest& nest) {
+  std::vector<PhaseWork> works;
+  for (const Phase& phase : nest.phases) works.push_back(Counting(nest, phase).work());
+  return works;
+}
+
+}  // namespace tunec

@@ -1,0 +1,34 @@
+// What the loops of a kernel make a GPU do: operations, and bytes that go to and from its L2 and
+// its memory. Counted from the loops, nothing is run.
+#pragma once
+
+#include <vector>
+
+#include "ir/loop_nest.h"
+
+namespace tunec {
+
+/// What L2 and a processor exchange at least.
+inline constexpr int64_t kSectorBytes = 32;
+
+/// Of all threads of a phase together.
+struct PhaseWork {
+  double operations = 0;    // on floats; a multiply-add that is rounded once is one
+  double loads = 0;         // of elements that are not a thread's or block's own
+  double l2_bytes = 0;      // between the processors and L2
+  double memory_bytes = 0;  // between L2 and memory
+  bool operator==(const PhaseWork&) const = default;
+};
+
+/// One for each phase. `nest`: as a GPU's CodeGenerator maps it to threads.
+///
+/// A warp's access moves the sectors of 32 bytes that its 32 threads touch, and the lanes of a
+/// vector loop are one access. Which these are is counted for the first warp of a block. A thread
+/// repeats no access whose index no loop changes since. Each access is taken to go to L2: that the
+/// processors' own caches hold some of them is not counted. Elements that data chooses (gathers)
+/// are a sector each. Each tensor goes through memory once in each phase and direction, but no more
+/// of it than goes to L2 or from there. What a thread or a block has for itself counts nothing,
+/// also where registers do not hold it.
+std::vector<PhaseWork> CountPhaseWork(const LoopNest& nest);
+
+}  // namespace tunec

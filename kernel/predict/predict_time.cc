@@ -1,0 +1,115 @@
+#include "kernel/predict/predict_time.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tunec {
+namespace {
+
+// Assumptions, all of them rough.
+constexpr double kLaunchSeconds = 2e-6;  // of a kernel within a captured graph
+constexpr double kL2Share = 2.5;         // of L2's bandwidth to memory's
+constexpr double kProcessorBytes = 64;   // from and to L2, in a clock
+constexpr double kOperationClocks = 4;   // until a result can be an operand
+constexpr double kLoadClocks = 300;      // until an element from L2 is there
+constexpr double kLoadsInFlight = 4;     // of one thread
+
+struct Part {
+  TimeBound bound = TimeBound::kLaunch;
+  double seconds = 0;
+};
+
+// One start of a phase.
+struct Start {
+  double blocks = 0;
+  double most_blocks = 0;  // of one processor
+  double warps = 0;        // of one processor at once
+  double waves = 0;
+};
+
+Start StartOf(const PhaseLaunch& launch, const Occupancy& occupancy, const Accelerator& device) {
+  const int64_t blocks = launch.Blocks() / launch.waves;
+  const int64_t most = CeilDivide(blocks, device.processors);
+  return {.blocks = static_cast<double>(blocks),
+          .most_blocks = static_cast<double>(most),
+          .warps = static_cast<double>(std::min(occupancy.blocks, most) * WarpsOf(launch)),
+          .waves = static_cast<double>(OccupancyWaves(launch, occupancy, device))};
+}
+
+// `operations` are of one block. A warp takes the time of 32 threads, however many it has.
+Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
+           const Accelerator& device) {
+  const double idle =
+      static_cast<double>(WarpsOf(launch) * kWarpThreads) / static_cast<double>(ThreadsOf(launch));
+  const auto lanes = static_cast<double>(device.multiply_adds);
+  const double fed = start.warps * kWarpThreads / kOperationClocks;
+  const double a_second = std::min(lanes, fed) * static_cast<double>(device.clock_hertz);
+  return {fed < lanes ? TimeBound::kLatency : TimeBound::kMultiplyAdds,
+          start.most_blocks * operations * idle / a_second};
+}
+
+// `bytes` are of one start.
+Part L2(double bytes, const Start& start, const Accelerator& device) {
+  const double of_all = bytes / (kL2Share * static_cast<double>(device.bytes_per_second));
+  const double of_one = start.most_blocks * bytes / start.blocks /
+                        (kProcessorBytes * static_cast<double>(device.clock_hertz));
+  return {TimeBound::kL2, std::max(of_all, of_one)};
+}
+
+bool KnowsRates(const Accelerator& device) {
+  return device.multiply_adds > 0 && device.bytes_per_second > 0 && device.clock_hertz > 0;
+}
+
+}  // namespace
+
+std::string_view Name(TimeBound bound) {
+  constexpr std::array<std::string_view, 5> kNames = {"memory", "L2", "multiply-adds", "latency",
+                                                      "launch"};
+  return kNames.at(static_cast<size_t>(bound));
+}
+
+std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
+                                         const Accelerator& device) {
+  const std::optional<Occupancy> occupancy = OccupancyOf(launch, device);
+  if (!occupancy || occupancy->blocks == 0 || !KnowsRates(device)) return std::nullopt;
+  if (launch.Blocks() == 0) return PredictedTime{};
+  const Start start = StartOf(launch, *occupancy, device);
+  const auto starts = static_cast<double>(launch.waves);
+  const auto blocks = static_cast<double>(launch.Blocks());
+  const auto threads = blocks * static_cast<double>(ThreadsOf(launch));
+  // What is spilled is stored once and loaded once, at least.
+  const double spilled = 2 * static_cast<double>(launch.spilled_bytes) * threads;
+  const std::array parts = {
+      Part{TimeBound::kMemory,
+           work.memory_bytes / starts / static_cast<double>(device.bytes_per_second)},
+      L2((work.l2_bytes + spilled) / starts, start, device),
+      Issue(work.operations / blocks, start, launch, device),
+      Part{TimeBound::kLatency, start.waves * work.loads / threads * kLoadClocks / kLoadsInFlight /
+                                    static_cast<double>(device.clock_hertz)}};
+  const Part& longest = *std::ranges::max_element(parts, {}, &Part::seconds);
+  return PredictedTime{
+      .seconds = starts * (kLaunchSeconds + longest.seconds),
+      .bound = longest.seconds < kLaunchSeconds ? TimeBound::kLaunch : longest.bound};
+}
+
+Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const KernelImage& image,
+                                                  const Accelerator& device) {
+  const std::vector<PhaseWork> works = CountPhaseWork(nest);
+  if (works.size() != image.phases.size()) {
+    return Fail(ErrorCode::kParse, "{} has {} phases, its object code {}", nest.name, works.size(),
+                image.phases.size());
+  }
+  std::vector<PredictedPhase> phases;
+  for (size_t p = 0; p < works.size(); ++p) {
+    const PhaseLaunch& launch = image.phases[p];
+    PredictedPhase phase{.launch = launch,
+                         .work = works[p],
+                         .occupancy = OccupancyOf(launch, device),
+                         .time = PredictTime(works[p], launch, device)};
+    if (phase.time) phase.waves = OccupancyWaves(launch, *phase.occupancy, device);
+    phases.push_back(phase);
+  }
+  return phases;
+}
+
+}  // namespace tunec

@@ -1,0 +1,52 @@
+// The time of a kernel on a GPU, predicted by a formula. No time here was measured, and no constant
+// was fitted to one: it tells what a kernel is bound by and roughly which of two is faster.
+//
+//   time = launch + the greatest of
+//     memory         bytes from and to memory, at its bandwidth
+//     L2             bytes from and to L2, at 2.5 times that, and a processor's at 64 a clock
+//     multiply-adds  operations of the processor that has most blocks, one a clock and lane
+//     latency        the same with too few warps to fill the lanes; or the loads that one thread
+//                    does one after the other, once for each wave of blocks
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "kernel/predict/occupancy.h"
+#include "kernel/predict/phase_work.h"
+
+namespace tunec {
+
+/// What takes most of the time.
+enum class TimeBound : uint8_t { kMemory, kL2, kMultiplyAdds, kLatency, kLaunch };
+/// "memory", "L2", "multiply-adds", "latency", "launch".
+std::string_view Name(TimeBound bound);
+
+struct PredictedTime {
+  double seconds = 0;
+  TimeBound bound = TimeBound::kLaunch;
+};
+
+/// Of one phase, all its starts. Every operation is taken to be as fast as float32's multiply-add,
+/// tiles of matrix instructions too. None where facts of the device are not known, or not even one
+/// block fits.
+std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
+                                         const Accelerator& device);
+
+/// What is known of a phase before it ever ran.
+struct PredictedPhase {
+  PhaseLaunch launch;
+  PhaseWork work;
+  std::optional<Occupancy> occupancy;
+  int64_t waves = 0;  // of blocks in one start; 0 without a time
+  std::optional<PredictedTime> time;
+};
+
+/// One for each phase of the image, which was made of these loops as the CodeGenerator maps them.
+/// kParse where a stored image has others.
+Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const KernelImage& image,
+                                                  const Accelerator& device);
+
+}  // namespace tunec

@@ -1,0 +1,107 @@
+#include "kernel/predict/warp_sectors.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ranges>
+#include <set>
+
+#include "kernel/predict/occupancy.h"
+#include "kernel/predict/phase_work.h"
+
+namespace tunec {
+namespace {
+
+bool UsesVar(const std::vector<IndexExpr>& index, VarId variable) {
+  return std::ranges::any_of(index, [&](const IndexExpr& e) { return e.Uses(variable); });
+}
+
+int64_t LowerOf(const Loop& loop, std::span<const int64_t> point) {
+  int64_t lower = INT64_MIN;
+  for (const IndexExpr& bound : loop.lower) lower = std::max(lower, Evaluate(bound, point));
+  return lower;
+}
+
+// Walks over the threads of a warp and the lanes of their vectors.
+class WarpWalk {
+ public:
+  WarpWalk(IndexExpr offset, int64_t element_bytes, const SampledStore& sampled)
+      : offset_(std::move(offset)),
+        element_bytes_(element_bytes),
+        loops_(sampled.loops),
+        point_(sampled.point.begin(), sampled.point.end()) {}
+
+  void OfThread(const std::array<int64_t, 3>& thread) {
+    for (const RunningLoop& running : loops_) {
+      if (!IsBlock(running.loop->kind)) continue;
+      const int64_t number = thread.at(BlockAxis(running.loop->kind));
+      const int64_t lower = LowerOf(*running.loop, point_);
+      if (number < lower || number >= lower + running.extent) return;
+      point_[running.loop->var.index()] = number;
+    }
+    OfLanes(0);
+  }
+
+  double SectorsPerElement() const {
+    if (elements_ == 0) return 1;
+    return static_cast<double>(sectors_.size()) / static_cast<double>(elements_);
+  }
+
+ private:
+  void OfLanes(size_t depth) {
+    while (depth < loops_.size() && loops_[depth].loop->kind != LoopKind::kVector) ++depth;
+    if (depth == loops_.size()) {
+      ++elements_;
+      sectors_.insert(FloorDivide(Evaluate(offset_, point_) * element_bytes_, kSectorBytes));
+      return;
+    }
+    const Loop& loop = *loops_[depth].loop;
+    const int64_t lower = LowerOf(loop, point_);
+    for (int64_t lane = 0; lane < loops_[depth].extent; ++lane) {
+      point_[loop.var.index()] = lower + lane;
+      OfLanes(depth + 1);
+    }
+  }
+
+  IndexExpr offset_;
+  int64_t element_bytes_;
+  std::span<const RunningLoop> loops_;
+  std::vector<int64_t> point_;
+  std::set<int64_t> sectors_;
+  int64_t elements_ = 0;
+};
+
+}  // namespace
+
+double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
+                         const SampledStore& sampled, const Launch& launch) {
+  const IndexExpr offset = StorageOffset(tensor, index);
+  if (offset.UsesLoaded()) return 1;
+  WarpWalk walk(offset, static_cast<int64_t>(SizeOf(tensor.type)), sampled);
+  for (int64_t t = 0; t < std::min(kWarpThreads, launch.Threads()); ++t) {
+    walk.OfThread({t % launch.block[0], t / launch.block[0] % launch.block[1],
+                   t / (launch.block[0] * launch.block[1])});
+  }
+  return walk.SectorsPerElement();
+}
+
+double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled) {
+  double repeats = 1;
+  bool unchanged = true;    // by the loops seen so far
+  bool only_copies = true;  // are they
+  for (const auto& [loop, extent] : std::views::reverse(sampled.loops)) {
+    if (IsBlock(loop->kind)) continue;
+    if (NumbersTasks(loop->kind)) break;
+    const bool copies = loop->kind == LoopKind::kUnrolled || loop->kind == LoopKind::kVector;
+    only_copies = only_copies && copies;
+    if (!unchanged && !only_copies) break;
+    if (UsesVar(index, loop->var)) {
+      unchanged = false;
+    } else {
+      repeats *= static_cast<double>(extent);
+    }
+  }
+  return repeats;
+}
+
+}  // namespace tunec

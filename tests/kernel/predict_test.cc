@@ -1,0 +1,286 @@
+// What is predicted of a GPU's kernels, against numbers worked out by hand for one with round
+// facts.
+#include "kernel/predict/predict_time.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+namespace tunec {
+namespace {
+
+Accelerator Gpu() {
+  return {.kind = "cuda",
+          .name = "sm_90a",
+          .processors = 100,
+          .shared_bytes = 227 << 10,
+          .part = "round",
+          .registers = 65536,
+          .processor_shared_bytes = 228 << 10,
+          .resident_threads = 2048,
+          .resident_blocks = 32,
+          .multiply_adds = 128,
+          .l2_bytes = 50 << 20,
+          .bytes_per_second = 2000000000000,
+          .clock_hertz = 1000000000};
+}
+
+PhaseLaunch Blocks(int64_t blocks, int64_t threads, int64_t registers = 32) {
+  return {.symbol = "k", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .registers = registers};
+}
+
+void ExpectOccupancy(const PhaseLaunch& launch, int64_t blocks, double share,
+                     OccupancyLimit limit) {
+  const auto found = OccupancyOf(launch, Gpu());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->blocks, blocks);
+  EXPECT_DOUBLE_EQ(found->share, share);
+  EXPECT_EQ(Name(found->limit), Name(limit));
+}
+
+TEST(Occupancy, IsTheLeastOfFourLimits) {
+  // 8 warps of 64 * 32 = 2048 registers.
+  ExpectOccupancy(Blocks(1, 256, 64), 4, 0.5, OccupancyLimit::kRegisters);
+  // 33 * 32 = 1056 registers of a warp are 1280.
+  ExpectOccupancy(Blocks(1, 256, 33), 6, 0.75, OccupancyLimit::kRegisters);
+  ExpectOccupancy(Blocks(1, 1024, 16), 2, 1, OccupancyLimit::kThreads);
+  ExpectOccupancy(Blocks(1, 32, 16), 32, 0.5, OccupancyLimit::kBlocks);
+  // A warp in part takes a whole one's place.
+  ExpectOccupancy(Blocks(1, 33, 16), 32, 1, OccupancyLimit::kThreads);
+  // 48 KiB and the system's one: 228 KiB hold four.
+  PhaseLaunch sharing = Blocks(1, 128);
+  sharing.shared_bytes = 48 << 10;
+  ExpectOccupancy(sharing, 4, 0.25, OccupancyLimit::kShared);
+}
+
+TEST(Occupancy, MayBeNoneOrUnknown) {
+  ExpectOccupancy(Blocks(1, 1024, 255), 0, 0, OccupancyLimit::kRegisters);
+  EXPECT_FALSE(PredictTime({}, Blocks(1, 1024, 255), Gpu()));
+  EXPECT_FALSE(OccupancyOf(Blocks(1, 256, 0), Gpu()));
+  EXPECT_FALSE(PredictTime({}, Blocks(1, 256, 0), Gpu()));
+  EXPECT_FALSE(OccupancyOf(Blocks(1, 256), Accelerator{.kind = "paper"}));
+  // A part that nobody knows has an occupancy, but no times.
+  Accelerator arch = Gpu();
+  arch.bytes_per_second = 0;
+  EXPECT_TRUE(OccupancyOf(Blocks(1, 256), arch));
+  EXPECT_FALSE(PredictTime({}, Blocks(1, 256), arch));
+}
+
+TEST(Occupancy, CountsWavesOfOneStart) {
+  const Occupancy four{.blocks = 4};
+  EXPECT_EQ(OccupancyWaves(Blocks(1, 256), four, Gpu()), 1);
+  EXPECT_EQ(OccupancyWaves(Blocks(800, 256), four, Gpu()), 2);
+  EXPECT_EQ(OccupancyWaves(Blocks(801, 256), four, Gpu()), 3);
+  PhaseLaunch halves = Blocks(800, 256);
+  halves.waves = 2;
+  EXPECT_EQ(OccupancyWaves(halves, four, Gpu()), 1);
+}
+
+PhaseWork WorkOf(std::string_view text) {
+  const auto nest = ParseLoopNest(text, "n");
+  EXPECT_TRUE(nest) << nest.error().Format();
+  if (!nest) return {};
+  const std::vector<PhaseWork> works = CountPhaseWork(*nest);
+  EXPECT_EQ(works.size(), 1);
+  return works.at(0);
+}
+
+void ExpectTime(const PhaseWork& work, const PhaseLaunch& launch, double seconds, TimeBound bound) {
+  const auto time = PredictTime(work, launch, Gpu());
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(time->seconds, seconds, 1e-6 * seconds);
+  EXPECT_EQ(Name(time->bound), Name(bound));
+}
+
+TEST(PhaseWork, OfElementsIsMemorysTraffic) {
+  const PhaseWork work = WorkOf(R"(
+nest scale {
+  input A: f32[262144, 256]
+  output C: f32[262144, 256]
+  phase main {
+    grid.x for b in 0 .. 262144 {
+      block.x for x in 0 .. 256 {
+        s: C[b, x] = A[b, x] * 2.0
+      }
+    }
+  }
+}
+)");
+  constexpr double kElements = 262144.0 * 256;
+  EXPECT_EQ(work, (PhaseWork{.operations = kElements,
+                             .loads = kElements,
+                             .l2_bytes = 8 * kElements,
+                             .memory_bytes = 8 * kElements}));
+  ExpectTime(work, Blocks(262144, 256), 2e-6 + 8 * kElements / 2e12, TimeBound::kMemory);
+}
+
+TEST(PhaseWork, OfAPlainProductIsL2sTraffic) {
+  const PhaseWork work = WorkOf(R"(
+nest product {
+  input A: f32[1024, 1024]
+  input B: f32[1024, 1024]
+  output C: f32[1024, 1024]
+  phase main {
+    grid.y for i in 0 .. 1024 {
+      grid.x for j in 0 .. 4 {
+        block.x for x in 0 .. 256 {
+          for k in 0 .. 1024 {
+            s: C[i, 256*j + x] sum= A[i, k] * B[k, 256*j + x]
+          }
+        }
+      }
+    }
+  }
+}
+)");
+  constexpr double kProducts = 1024.0 * 1024 * 1024;
+  constexpr double kElements = 1024.0 * 1024;
+  // A warp reads one element of A, in one sector, and 32 of B, in four. The sum is in a register.
+  EXPECT_EQ(work, (PhaseWork{.operations = kProducts,
+                             .loads = 2 * kProducts + kElements,
+                             .l2_bytes = (1 + 4) * kProducts + 8 * kElements,
+                             .memory_bytes = 4 * 4 * kElements}));
+  ExpectTime(work, Blocks(4096, 256), 2e-6 + work.l2_bytes / 5e12, TimeBound::kL2);
+}
+
+TEST(PhaseWork, CountsSectorsOfWarps) {
+  const PhaseWork work = WorkOf(R"(
+nest sectors {
+  input rows: f32[64, 64]
+  input wide: f32[64, 4]
+  output C: f32[64, 4]
+  local own: f32[64]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      alloc own: register {
+        block.x for x in 0 .. 64 {
+          s: own[x] = rows[x, 0]
+        }
+        block.x for y in 0 .. 64 {
+          vector for v in 0 .. 4 {
+            t: C[y, v] = wide[y, v] + own[y]
+          }
+        }
+      }
+    }
+  }
+}
+)");
+  // Of rows a sector for each thread; of wide and C all bytes of each sector that is touched.
+  EXPECT_EQ(work.l2_bytes, 64 * 32 + 2 * 64 * 16);
+  EXPECT_EQ(work.memory_bytes, 64 * 32 + 2 * 64 * 16);
+  EXPECT_EQ(work.loads, 64 + 256);
+}
+
+TEST(PhaseWork, CountsWhatRegistersHoldOnce) {
+  const PhaseWork work = WorkOf(R"(
+nest tile {
+  input A: f32[64, 2]
+  input B: f32[2]
+  output C: f32[64, 2]
+  phase main {
+    grid.x for b in 0 .. 2 {
+      block.x for x in 0 .. 32 {
+        unrolled for u in 0 .. 2 {
+          unrolled for v in 0 .. 2 {
+            s: C[32*b + x, u] sum= A[32*b + x, v] * B[u]
+          }
+        }
+      }
+    }
+  }
+}
+)");
+  // Of each thread two elements of A, of B and of C, which is read and written.
+  EXPECT_EQ(work.loads, 64 * (2 + 2 + 2));
+  EXPECT_EQ(work.operations, 64 * 4);
+}
+
+TEST(PhaseWork, TakesEachGatheredElementForASector) {
+  const PhaseWork work = WorkOf(R"(
+nest gather {
+  input table: f32[1000]
+  input at: i32[64]
+  output C: f32[64]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      block.x for x in 0 .. 64 {
+        s:
+          @0 = at[x]
+          @1 = table[@0]
+          C[x] = @1
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(work.l2_bytes, 64 * 4 + 64 * 32 + 64 * 4);
+  EXPECT_EQ(work.memory_bytes, 64 * 4 + 64 * 32 + 64 * 4);
+}
+
+TEST(PredictTime, NamesItsBound) {
+  // 3 blocks on the busiest of 100 processors, all lanes busy: 8 blocks of 8 warps fit.
+  ExpectTime({.operations = 300e9}, Blocks(300, 256), 2e-6 + 3e9 / 128e9, TimeBound::kMultiplyAdds);
+  // One block more is a fourth one for some processor.
+  ExpectTime({.operations = 301e9}, Blocks(301, 256), 2e-6 + 4e9 / 128e9, TimeBound::kMultiplyAdds);
+  // A single warp has an operation done every 4 clocks: 8 lanes of 128.
+  ExpectTime({.operations = 8e6}, Blocks(1, 32), 2e-6 + 8e6 / 8e9, TimeBound::kLatency);
+  // Half of a warp takes a warp's time.
+  ExpectTime({.operations = 8e6}, Blocks(1, 16), 2e-6 + 16e6 / 8e9, TimeBound::kLatency);
+  // Each thread loads 1000 elements, four in 300 clocks.
+  ExpectTime({.loads = 256e3}, Blocks(1, 256), 2e-6 + 250 * 300e-9, TimeBound::kLatency);
+  ExpectTime({.memory_bytes = 1000}, Blocks(1, 256), 2e-6 + 1000 / 2e12, TimeBound::kLaunch);
+}
+
+TEST(PredictTime, OneProcessorHasItsShareOfL2) {
+  ExpectTime({.l2_bytes = 64e6}, Blocks(1, 256), 2e-6 + 1e-3, TimeBound::kL2);
+  ExpectTime({.l2_bytes = 50e9}, Blocks(800, 256), 2e-6 + 10e-3, TimeBound::kL2);
+}
+
+TEST(PredictTime, CountsStartsAndSpills) {
+  PhaseLaunch twice = Blocks(1600, 256);
+  twice.waves = 2;
+  ExpectTime({.memory_bytes = 2e9}, twice, 2 * (2e-6 + 0.5e-3), TimeBound::kMemory);
+  PhaseLaunch spilling = Blocks(1000, 256);
+  spilling.spilled_bytes = 1000;
+  ExpectTime({}, spilling, 2e-6 + 2 * 1000 * 256e3 / 5e12, TimeBound::kL2);
+}
+
+TEST(PredictTime, IsOfEachPhase) {
+  const auto nest = ParseLoopNest(R"(
+nest two {
+  input A: f32[64]
+  output C: f32[64]
+  phase first {
+    grid.x for b in 0 .. 2 {
+      block.x for x in 0 .. 32 {
+        s: C[32*b + x] = A[32*b + x]
+      }
+    }
+  }
+  phase second {
+    grid.x for d in 0 .. 2 {
+      block.x for y in 0 .. 32 {
+        t: C[32*d + y] sum= 1.0
+      }
+    }
+  }
+}
+)",
+                                  "n");
+  ASSERT_TRUE(nest) << nest.error().Format();
+  KernelImage image{.phases = {Blocks(2, 32), Blocks(2, 32)}};
+  const auto phases = PredictPhases(*nest, image, Gpu());
+  ASSERT_TRUE(phases) << phases.error().message;
+  ASSERT_EQ(phases->size(), 2);
+  EXPECT_EQ(phases->at(0).waves, 1);
+  ASSERT_TRUE(phases->at(1).time);
+  EXPECT_EQ(phases->at(1).time->bound, TimeBound::kLaunch);
+  EXPECT_EQ(phases->at(1).work.loads, 64);
+
+  image.phases.pop_back();
+  EXPECT_EQ(PredictPhases(*nest, image, Gpu()).error().code, ErrorCode::kParse);
+}
+
+}  // namespace
+}  // namespace tunec
