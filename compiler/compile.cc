@@ -35,7 +35,8 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   TUNEC_ASSIGN(ExecutablePlan plan,
                Assemble(front, KernelsOfGroups(front, tasks, kernels), options, *pool));
 
-  CompiledModel model{.report = MakeReport(front, tasks, tuned, kernels, plan, options.target)};
+  CompiledModel model;
+  TUNEC_ASSIGN(model.report, MakeReport(front, tasks, tuned, kernels, plan, options));
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), pool));
   model.executable = std::make_shared<const Executable>(std::move(executable));
   model.report.nodes_before = static_cast<int>(CountNodes(graph));

@@ -2,39 +2,56 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "autotune/fallback.h"
 #include "compiler/front_end.h"
 #include "graph/count_graph.h"
+#include "kernel/compile_kernel.h"
 #include "support/hash.h"
 
 namespace tunec {
 namespace {
 
+// Nothing of the host's kernels.
+Result<std::vector<PredictedPhase>> Predict(const Compute& lowering, const BuiltKernel& built,
+                                            const CompileOptions& options) {
+  if (!options.target.device) return {};
+  TUNEC_ASSIGN(const LoopNest loops,
+               MappedLoops(lowering, built.schedule.schedule,
+                           {.target = options.target,
+                            .loops = {.rounding = RoundingFreedomFor(options.accuracy)}}));
+  return PredictPhases(loops, built.code->image, *options.target.device);
+}
+
 // What the kernels of a task's groups have in common: everything but their names.
-KernelReport Describe(const TuningTask& task, const BuiltKernel& built, const Target& target) {
+Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
+                              const CompileOptions& options) {
   const Work work = CountWork(task.lowerings[0].compute);
   const Schedule& schedule = built.schedule.schedule;
   const Compute& lowering = *FindLowering(task.lowerings, schedule.lowering);
-  return {.kind = task.kind,
-          .workload = StableHash(WorkloadText(task)),
-          .schedule = Print(schedule),
-          .sketch_source = std::string(Name(SourceOf(built.schedule))),
-          .flops = work.flops,
-          .bytes = work.bytes,
-          .arithmetic = ArithmeticOf(lowering, schedule, target),
-          .phases = static_cast<int>(built.code->image.phases.size()),
-          .recorded_seconds = built.schedule.seconds,
-          .reused = built.reused,
-          .notes = built.notes};
+  TUNEC_ASSIGN(std::vector<PredictedPhase> predicted, Predict(lowering, built, options));
+  return KernelReport{.kind = task.kind,
+                      .workload = StableHash(WorkloadText(task)),
+                      .schedule = Print(schedule),
+                      .sketch_source = std::string(Name(SourceOf(built.schedule))),
+                      .flops = work.flops,
+                      .bytes = work.bytes,
+                      .arithmetic = ArithmeticOf(lowering, schedule, options.target),
+                      .phases = static_cast<int>(built.code->image.phases.size()),
+                      .predicted = std::move(predicted),
+                      .recorded_seconds = built.schedule.seconds,
+                      .reused = built.reused,
+                      .notes = built.notes};
 }
 
-std::vector<KernelReport> DescribeAll(const FrontReport& front, const Tasks& tasks,
-                                      const std::vector<BuiltKernel>& kernels,
-                                      const Target& target) {
+Result<std::vector<KernelReport>> DescribeAll(const FrontReport& front, const Tasks& tasks,
+                                              const std::vector<BuiltKernel>& kernels,
+                                              const CompileOptions& options) {
   std::vector<KernelReport> of_task;
   for (size_t t = 0; t < kernels.size(); ++t) {
-    of_task.push_back(Describe(tasks.unique[t], kernels[t], target));
+    TUNEC_ASSIGN(KernelReport kernel, Describe(tasks.unique[t], kernels[t], options));
+    of_task.push_back(std::move(kernel));
   }
   std::vector<KernelReport> of_group;
   for (size_t g = 0; g < front.groups.size(); ++g) {
@@ -52,12 +69,12 @@ size_t CountDistinctKernels(const CompileReport& report) {
   return workloads.size();
 }
 
-CompileReport MakeReport(const FrontReport& front, const Tasks& tasks, const TunedModel& tuned,
-                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan,
-                         const Target& target) {
-  CompileReport report{.kernels = DescribeAll(front, tasks, kernels, target),
-                       .known = tuned.known,
-                       .tuning = tuned.report};
+Result<CompileReport> MakeReport(const FrontReport& front, const Tasks& tasks,
+                                 const TunedModel& tuned, const std::vector<BuiltKernel>& kernels,
+                                 const ExecutablePlan& plan, const CompileOptions& options) {
+  TUNEC_ASSIGN(std::vector<KernelReport> described, DescribeAll(front, tasks, kernels, options));
+  CompileReport report{
+      .kernels = std::move(described), .known = tuned.known, .tuning = tuned.report};
   for (const BuiltKernel& kernel : kernels) {
     (kernel.reused ? report.objects_reused : report.objects_compiled) += 1;
   }

@@ -11,9 +11,10 @@
 
 namespace tunec {
 
-/// The report but for its times and `nodes_before`.
-CompileReport MakeReport(const FrontReport& front, const Tasks& tasks, const TunedModel& tuned,
-                         const std::vector<BuiltKernel>& kernels, const ExecutablePlan& plan,
-                         const Target& target);
+/// The report but for its times and `nodes_before`. Of a device's kernels the loops are made once
+/// more, for what is predicted of them.
+Result<CompileReport> MakeReport(const FrontReport& front, const Tasks& tasks,
+                                 const TunedModel& tuned, const std::vector<BuiltKernel>& kernels,
+                                 const ExecutablePlan& plan, const CompileOptions& options);
 
 }  // namespace tunec

@@ -28,6 +28,7 @@
 #include "graph/passes/index_checks.h"
 #include "graph/passes/pipeline.h"
 #include "ir/target.h"
+#include "kernel/predict/predict_time.h"
 #include "runtime/executable.h"
 #include "runtime/kernel.h"
 #include "schedule/sketch.h"
@@ -72,6 +73,7 @@ struct KernelReport {
   double bytes = 0;
   std::optional<KernelArithmetic> arithmetic;  // that its roofline is of
   int phases = 1;
+  std::vector<PredictedPhase> predicted;   // of a device's kernels, one for each phase
   std::optional<double> recorded_seconds;  // of one run, as the tuner measured it; none: never
   bool reused = false;                     // its object came from the database
   std::vector<std::string> notes;          // what `on_log` was told of its schedule

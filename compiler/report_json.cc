@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace tunec {
 namespace {
@@ -55,6 +56,56 @@ Json KernelsJson(const std::vector<KernelReport>& kernels) {
   return rows;
 }
 
+Json PhaseJson(const PredictedPhase& phase, size_t group) {
+  const PhaseLaunch& launch = phase.launch;
+  Json json = {{"group", group},
+               {"function", launch.symbol},
+               {"blocks", launch.Blocks()},
+               {"threads", ThreadsOf(launch)},
+               {"registers", nullptr},
+               {"spilled_bytes", nullptr},
+               {"local_bytes", nullptr},
+               {"shared_bytes", launch.shared_bytes},
+               {"blocks_at_once", nullptr},
+               {"occupancy", nullptr},
+               {"occupancy_limit", nullptr},
+               {"waves", nullptr},
+               {"operations", phase.work.operations},
+               {"l2_bytes", phase.work.l2_bytes},
+               {"memory_bytes", phase.work.memory_bytes},
+               {"predicted_ms", nullptr},
+               {"predicted_bound", nullptr}};
+  if (launch.registers > 0) {
+    json["registers"] = launch.registers;
+    json["spilled_bytes"] = launch.spilled_bytes;
+    json["local_bytes"] = launch.local_bytes;
+  }
+  if (phase.occupancy) {
+    json["blocks_at_once"] = phase.occupancy->blocks;
+    json["occupancy"] = phase.occupancy->share;
+    json["occupancy_limit"] = Name(phase.occupancy->limit);
+  }
+  if (phase.waves > 0) json["waves"] = phase.waves;
+  if (phase.time) {
+    json["predicted_ms"] = 1e3 * phase.time->seconds;
+    json["predicted_bound"] = Name(phase.time->bound);
+  }
+  return json;
+}
+
+/// A row for each phase of the different kernels; null for kernels of the host.
+Json PredictedJson(const std::vector<KernelReport>& kernels, const Target& target) {
+  if (!target.device) return nullptr;
+  Json rows = Json::array();
+  std::set<std::string> seen;  // workloads
+  for (size_t group = 0; group < kernels.size(); ++group) {
+    if (!seen.insert(kernels[group].workload).second) continue;
+    for (const PredictedPhase& phase : kernels[group].predicted)
+      rows.push_back(PhaseJson(phase, group));
+  }
+  return rows;
+}
+
 }  // namespace
 
 Json ReportJson(const CompiledModel& model, const CompileOptions& options) {
@@ -77,7 +128,8 @@ Json ReportJson(const CompiledModel& model, const CompileOptions& options) {
           {"context_bytes", memory.per_context},
           {"passes_ms", report.passes_ms},
           {"compile_ms", report.compile_ms},
-          {"kernels", KernelsJson(report.kernels)}};
+          {"kernels", KernelsJson(report.kernels)},
+          {"predicted", PredictedJson(report.kernels, options.target)}};
 }
 
 }  // namespace tunec

@@ -61,6 +61,13 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
   return kernel;
 }
 
+Result<LoopNest> MappedLoops(const Compute& compute, const Schedule& schedule,
+                             const KernelOptions& options) {
+  TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(compute, schedule, options.loops));
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(options.target));
+  return Prepare(loops.nest, *generator, StageRunner(options.loops));
+}
+
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target) {
   const LoopPipelineOptions options;
   return Emit(nest, target, StageRunner(options));

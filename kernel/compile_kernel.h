@@ -24,6 +24,11 @@ struct KernelOptions {
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
 
+/// The loops that CompileKernel generates the kernel's code from: as the target's threads run them.
+/// Errors: of RunLoopPipeline.
+Result<LoopNest> MappedLoops(const Compute& compute, const Schedule& schedule,
+                             const KernelOptions& options);
+
 /// The pipeline's last stages alone, of loops from elsewhere: as the target runs them, verified,
 /// compiled. Errors: kInternal for loops that Verify refuses, and those of the CodeGenerator.
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target);

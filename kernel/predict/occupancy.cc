@@ -30,7 +30,7 @@ int64_t RegistersOfBlock(const PhaseLaunch& launch) {
 }  // namespace
 
 std::string_view Name(OccupancyLimit limit) {
-  constexpr std::array<std::string_view, 4> kNames = {"registers", "shared", "threads", "blocks"};
+  constexpr std::array<std::string_view, 4> kNames = {"threads", "blocks", "registers", "shared"};
   return kNames.at(static_cast<size_t>(limit));
 }
 
@@ -44,11 +44,11 @@ std::optional<Occupancy> OccupancyOf(const PhaseLaunch& launch, const Accelerato
   if (launch.registers == 0 || !KnowsLimits(device)) return std::nullopt;
   const int64_t warp_threads = WarpsOf(launch) * kWarpThreads;
   const std::array bounds = {
+      Bound{OccupancyLimit::kThreads, device.resident_threads / warp_threads},
+      Bound{OccupancyLimit::kBlocks, device.resident_blocks},
       Bound{OccupancyLimit::kRegisters, device.registers / RegistersOfBlock(launch)},
       Bound{OccupancyLimit::kShared,
-            device.processor_shared_bytes / (launch.shared_bytes + kSystemSharedBytes)},
-      Bound{OccupancyLimit::kThreads, device.resident_threads / warp_threads},
-      Bound{OccupancyLimit::kBlocks, device.resident_blocks}};
+            device.processor_shared_bytes / (launch.shared_bytes + kSystemSharedBytes)}};
   const Bound& least = *std::ranges::min_element(bounds, {}, &Bound::blocks);
   return Occupancy{.blocks = least.blocks,
                    .share = static_cast<double>(least.blocks * warp_threads) /

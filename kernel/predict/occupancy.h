@@ -14,8 +14,8 @@ namespace tunec {
 inline constexpr int64_t kWarpThreads = 32;
 
 /// What keeps a processor from running one more block.
-enum class OccupancyLimit : uint8_t { kRegisters, kShared, kThreads, kBlocks };
-/// "registers", "shared", "threads", "blocks".
+enum class OccupancyLimit : uint8_t { kThreads, kBlocks, kRegisters, kShared };
+/// "threads", "blocks", "registers", "shared".
 std::string_view Name(OccupancyLimit limit);
 
 struct Occupancy {

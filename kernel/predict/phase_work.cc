@@ -43,30 +43,31 @@ class Counting {
     for (const Read& read : store.reads) SeeRead(read.tensor, read.index, sampled);
     for (const Write& write : store.writes) {
       if (store.reducer) SeeRead(write.tensor, write.index, sampled);
-      written_[write.tensor] += BytesOf(write.tensor, write.index, sampled).elements;
+      written_[write.tensor] += Move(write.tensor, write.index, sampled).bytes;
     }
   }
 
   void SeeRead(TensorId tensor, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
-    const Moved moved = BytesOf(tensor, index, sampled);
-    read_[tensor] += moved.elements;
+    const Moved moved = Move(tensor, index, sampled);
+    read_[tensor] += moved.bytes;
     work_.loads += moved.accesses;
   }
 
   struct Moved {
     double accesses = 0;
-    double elements = 0;  // bytes
+    double bytes = 0;  // of sectors
   };
 
   // Its sectors are added to L2's.
-  Moved BytesOf(TensorId id, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
+  Moved Move(TensorId id, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
     const Tensor& tensor = nest_.tensors[id];
     if (tensor.role == TensorRole::kLocal) return {};
     const auto [known, is_new] = sectors_.emplace(&index, 0.0);
     if (is_new) known->second = SectorsPerElement(tensor, index, sampled, launch_);
     const double accesses = sampled.count / RepeatsOf(index, sampled);
-    work_.l2_bytes += accesses * known->second * static_cast<double>(kSectorBytes);
-    return {.accesses = accesses, .elements = accesses * static_cast<double>(SizeOf(tensor.type))};
+    const double bytes = accesses * known->second * static_cast<double>(kSectorBytes);
+    work_.l2_bytes += bytes;
+    return {.accesses = accesses, .bytes = bytes};
   }
 
   void AddToMemory(TensorId tensor, double bytes) {

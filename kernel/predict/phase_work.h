@@ -26,9 +26,9 @@ struct PhaseWork {
 /// vector loop are one access. Which these are is counted for the first warp of a block. A thread
 /// repeats no access whose index no loop changes since. Each access is taken to go to L2: that the
 /// processors' own caches hold some of them is not counted. Elements that data chooses (gathers)
-/// are a sector each. Each tensor goes through memory once in each phase and direction, as far as
-/// it is touched. What a thread or a block has for itself counts nothing, also where registers do
-/// not hold it.
+/// are a sector each. Each tensor goes through memory once in each phase and direction, but no more
+/// of it than goes to L2 or from there. What a thread or a block has for itself counts nothing,
+/// also where registers do not hold it.
 std::vector<PhaseWork> CountPhaseWork(const LoopNest& nest);
 
 }  // namespace tunec

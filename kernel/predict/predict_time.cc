@@ -106,24 +106,10 @@ Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const Ke
                          .work = works[p],
                          .occupancy = OccupancyOf(launch, device),
                          .time = PredictTime(works[p], launch, device)};
-    if (phase.occupancy && phase.occupancy->blocks > 0)
-      phase.waves = OccupancyWaves(launch, *phase.occupancy, device);
+    if (phase.time) phase.waves = OccupancyWaves(launch, *phase.occupancy, device);
     phases.push_back(phase);
   }
   return phases;
-}
-
-std::optional<PredictedTime> TimeOf(const std::vector<PredictedPhase>& phases) {
-  PredictedTime time;
-  double longest = 0;
-  for (const PredictedPhase& phase : phases) {
-    if (!phase.time) return std::nullopt;
-    time.seconds += phase.time->seconds;
-    if (phase.time->seconds <= longest) continue;
-    longest = phase.time->seconds;
-    time.bound = phase.time->bound;
-  }
-  return time;
 }
 
 }  // namespace tunec

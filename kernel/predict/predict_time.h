@@ -40,7 +40,7 @@ struct PredictedPhase {
   PhaseLaunch launch;
   PhaseWork work;
   std::optional<Occupancy> occupancy;
-  int64_t waves = 0;  // of blocks in one start; 0 without an occupancy
+  int64_t waves = 0;  // of blocks in one start; 0 without a time
   std::optional<PredictedTime> time;
 };
 
@@ -48,8 +48,5 @@ struct PredictedPhase {
 /// kParse where a stored image has others.
 Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const KernelImage& image,
                                                   const Accelerator& device);
-
-/// Of all phases, one after the other; the bound of the longest one. None where one is not known.
-std::optional<PredictedTime> TimeOf(const std::vector<PredictedPhase>& phases);
 
 }  // namespace tunec

@@ -34,6 +34,19 @@ Result<CompiledKernel> Compiled(const KernelOptions& options, std::string_view s
   return CompileKernel(MustParse(kProgram), MustParseSteps(steps), options);
 }
 
+TEST(LoopPipeline, MapsTheLoopsThatCodeIsGeneratedFrom) {
+  KernelOptions options = Options();
+  std::string seen;
+  options.loops.on_stage = [&](const StageRecord& record, const StageProduct& product) {
+    if (record.stage == "map_threads" && record.name == "product") seen = Print(product);
+  };
+  ASSERT_TRUE(Compiled(options));
+  const auto loops = MappedLoops(MustParse(kProgram), MustParseSteps(kSteps), Options());
+  ASSERT_TRUE(loops) << loops.error().Format();
+  EXPECT_EQ(Print(*loops), seen);
+  EXPECT_FALSE(MappedLoops(MustParse(kProgram), MustParseSteps("split nothing.i 8\n"), Options()));
+}
+
 TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   KernelOptions options = Options();
   std::vector<std::string> kernel;

@@ -22,6 +22,8 @@ from pathlib import Path
 from onnx_bytes import model, node, tensor
 
 TUNEC = None
+# .ci/run sets TUNEC_REQUIRE_PTXAS: there its absence is a failure.
+PTXAS = any(os.environ.get(name) for name in ("TUNEC_PTXAS", "TUNEC_REQUIRE_PTXAS")) or shutil.which("ptxas")
 COMPUTE = """compute matvec {
   input M: f32[96, 64]
   input x: f32[64]
@@ -356,6 +358,36 @@ class Cli(unittest.TestCase):
                  "--arch", "sm_7")
         self.bad(2, "arch is for the target cuda", "verify", path, "--arch", "sm_90a")
         self.bad(2, "has no times of its own", path, *cuda, "--emulate", "--trials", "3")
+        self.bad(2, "unknown gpu 'a100' of sm_90a, expected one of h100, ", "verify", path, *cuda, "--gpu", "a100")
+        self.bad(2, "gpu is for the target cuda", "verify", path, "--gpu", "h100")
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_times_of_a_gpu_are_predicted(self):
+        path = self.file("g.graph", GRAPH)
+        cuda = ("--target", "cuda", "--arch", "sm_90a", "--no-db")
+        seen = self.good(path, *cuda)
+        self.assertRegex(seen, r"(?m)^group +kernel +blocks +threads +registers +spilled +shared +occupancy +waves +"
+                               r"L2 +memory +predicted +bound$")
+        self.assertIn("no time is measured: those above are predicted for h100 (132 processors, 1.98 GHz, 3350 GB/s); "
+                      "it is assumed for sm_90a, --gpu names another", seen)
+        self.assertNotIn("latency", seen.split("no time is measured")[1])
+        self.assertRegex(self.good(path, *cuda, "--gpu", "h200"), r"predicted for h200 .*4800 GB/s\)\n")
+        self.assertIn("no times are predicted: no GPU of sm_103 is known",
+                      self.good(path, "--target", "cuda", "--arch", "sm_103", "--no-db"))
+        report = json.loads(self.good(path, "--json", *cuda))
+        self.assertIn("part=h100", report["target"])
+        row, = report["predicted"]
+        self.assertGreater(row["registers"], 0)
+        self.assertEqual((row["group"], row["spilled_bytes"], row["shared_bytes"], row["waves"]), (0, 0, 0, 1))
+        self.assertGreaterEqual(row["blocks"] * row["threads"], 24 * 56)
+        self.assertGreaterEqual(row["operations"], 24 * 40 * 56)
+        self.assertGreaterEqual(row["l2_bytes"], row["memory_bytes"])
+        self.assertGreater(row["predicted_ms"], 0.002)
+        self.assertNotIn("each_ms", report["kernels"][0])
+        self.assertIsNone(json.loads(self.good(path, "--json", "--no-db"))["predicted"])
+        emulated, = json.loads(self.good(path, "--json", *cuda, "--emulate"))["predicted"]
+        self.assertIsNone(emulated["predicted_ms"])
+        self.assertEqual(emulated["operations"], row["operations"])
 
     def test_a_gpu_that_is_not_there(self):
         path = self.file("g.graph", GRAPH)
@@ -601,6 +633,8 @@ class Cli(unittest.TestCase):
         printed = {}
         for command, key, keys in pages:
             words = command.strip("`").split()[1:]
+            if "cuda" in words and not PTXAS:
+                continue
             if command not in printed:
                 printed[command] = json.loads(self.good(*[files.get(word, word) for word in words]))
             found = printed[command][key.strip("`")] if key else printed[command]

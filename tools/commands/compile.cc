@@ -7,6 +7,7 @@
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
 #include "tools/runs/model_inputs.h"
+#include "tools/runs/prediction_table.h"
 #include "tools/runs/run_timing.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
@@ -86,6 +87,14 @@ Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
   return MeasuredRuns{std::move(timings[0]), std::move(kernels), std::move(roofline)};
 }
 
+/// In place of times, for a device that this machine lacks.
+void PrintPredictions(const CompileReport& report, const Accelerator& device,
+                      std::string_view gpu) {
+  constexpr size_t kNameWidth = 24;
+  fmt::print("\n{}{}\n", PredictionTable(report, kNameWidth).Print(),
+             DescribePrediction(device, gpu));
+}
+
 void PrintTimes(const MeasuredRuns& runs, int threads) {
   fmt::print("\n{}\n", PrintTimings(runs.kernels, runs.roofline));
   fmt::print("latency {} (median of {}, {})\n", DurationText(runs.latency.Median()),
@@ -146,7 +155,11 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   if (!here) session.options.on_log(here.error().message);
   if (!command.json) {
     PrintSummary(model->report, session.options);
-    if (!here) return kExitOk;
+    if (!here) {
+      if (const auto& device = session.options.target.device)
+        PrintPredictions(model->report, *device, command.compile.settings.gpu);
+      return kExitOk;
+    }
     fmt::print("ready to run after {}\n", DurationText(ready));
   }
   std::optional<MeasuredRuns> runs;
