@@ -30,9 +30,9 @@ constexpr std::array kArchs = {
     CudaArch{"sm_120", "12.0", 87, 99 * kKib, 100 * kKib, 1536, 24, 128},
 };
 
-// NVIDIA's data sheets and, for processors, L2 and clocks, its white papers on the architectures
-// (A100, GA102, Ada, H100) and the tuning guides. The data sheets of H100 and B200 give no clock:
-// theirs is the one of which processors * 128 multiply-adds make the float32 rate that they give.
+// What NVIDIA publishes of these parts, as it is commonly quoted: not yet compared with its data
+// sheets line by line, and none of it measured. Where no clock is given (H100, B200), it is the one
+// of which processors * 128 multiply-adds make the float32 rate that is.
 constexpr std::array kParts = {
     CudaPart{"a100", "8.0", 108, 40 * kMib, 2039 * kGiga, 1410 * kMega},  // SXM, 80 GB
     CudaPart{"a100-40gb", "8.0", 108, 40 * kMib, 1555 * kGiga, 1410 * kMega},
