@@ -30,7 +30,7 @@ Result<std::shared_ptr<const CudaCode>> CudaCode::Load(Gpu& gpu, const KernelIma
   TUNEC_RETURN_IF_ERROR(CheckCubin(image.bytes));
   TUNEC_RETURN_IF_ERROR(gpu.CheckThere());
   const Gpu::Current current(gpu);
-  const std::shared_ptr<CudaCode> code(new CudaCode(gpu));
+  std::shared_ptr<CudaCode> code(new CudaCode(gpu));
   TUNEC_RETURN_IF_ERROR(code->LoadModule(image));
   for (const PhaseLaunch& launch : image.phases) TUNEC_RETURN_IF_ERROR(code->AddPhase(launch));
   code->workspace_bytes_ = image.workspace_bytes;

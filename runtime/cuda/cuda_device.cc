@@ -1,6 +1,7 @@
 #include "runtime/cuda/cuda_device.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "runtime/cuda/cuda_kernel.h"
@@ -27,7 +28,7 @@ class CudaDevice : public Device {
       const Gpu::Current while_freeing(*gpu);
       gpu->driver().MemFree(Address(memory));
     };
-    auto* const there = reinterpret_cast<void*>(address);
+    auto* const there = std::bit_cast<void*>(address);
     return DeviceMemory{.owner = std::shared_ptr<void>(there, free), .address = there};
   }
 

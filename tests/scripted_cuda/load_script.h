@@ -10,6 +10,7 @@
 
 namespace tunec::scripted_cuda {
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 inline const std::string kLibrary = TUNEC_BINARY_DIR "/lib/libscripted_cuda.so";
 
 /// The script of this process's library, from its beginning.

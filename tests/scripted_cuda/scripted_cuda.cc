@@ -1,6 +1,7 @@
 // A libcuda.so.1 that does what a test's script says. Its devices have the host's memory; a launch
 // is a call of the script's function. It holds its callers to what the driver holds them to: a
 // current context, a stream, dynamic shared memory that was asked for.
+// NOLINTBEGIN(*-static-initialization,*-int-to-ptr,*-identifier-naming,*EnumCastOutOfRange)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -342,3 +343,4 @@ TUNEC_EXPORT CuResult cuGetProcAddress_v2(const char* name, void** function, int
 }
 
 }  // namespace tunec::scripted_cuda
+// NOLINTEND(*-static-initialization,*-int-to-ptr,*-identifier-naming,*EnumCastOutOfRange)

@@ -39,6 +39,7 @@ TEST(RunsOn, SpecificOnesOnTheirCapability) {
   EXPECT_FALSE(Runs("sm_100a", 10, 3));
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class WithScript : public ::testing::Test {
  protected:
   WithScript() { setenv("TUNEC_LIBCUDA", kLibrary.c_str(), 1); }
