@@ -56,6 +56,7 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
                 Name(gpu), CapabilityOf(gpu));
   }
   TUNEC_ASSIGN(Accelerator device, CudaAccelerator(newest->name));
+  device.part.clear();  // the arch's assumed one
   device.processors = gpu.processors;
   device.shared_bytes = gpu.block_shared_bytes;
   return device;
