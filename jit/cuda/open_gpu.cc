@@ -59,6 +59,8 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
   device.part.clear();  // the arch's assumed one
   device.processors = gpu.processors;
   device.shared_bytes = gpu.block_shared_bytes;
+  device.processor_shared_bytes = gpu.processor_shared_bytes;
+  device.l2_bytes = gpu.l2_bytes;
   return device;
 }
 
