@@ -22,7 +22,7 @@ from pathlib import Path
 from onnx_bytes import model, node, tensor
 
 TUNEC = None
-# .ci/run sets TUNEC_REQUIRE_PTXAS: there its absence is a failure.
+# TUNEC_REQUIRE_PTXAS makes its absence a failure.
 PTXAS = any(os.environ.get(name) for name in ("TUNEC_PTXAS", "TUNEC_REQUIRE_PTXAS")) or shutil.which("ptxas")
 COMPUTE = """compute matvec {
   input M: f32[96, 64]
