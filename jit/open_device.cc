@@ -16,10 +16,6 @@
 namespace tunec {
 namespace {
 
-bool IsEmulated(const Accelerator& device) {
-  return device.features.contains(std::string(kEmulated));
-}
-
 DeviceDriver DriverOfGpus() {
   return {.kind = std::string(kCudaKind),
           .check = [](const Accelerator& device) -> Status {

@@ -1,6 +1,8 @@
 #include "schedule/access_analysis.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include "support/check.h"
 
@@ -49,6 +51,21 @@ StatementId FinalStatement(const Compute& compute) {
     }
   }
   TUNEC_UNREACHABLE("compute {} writes no output", compute.name);
+}
+
+std::vector<VarId> InStorageOrder(const Compute& compute, const Statement& statement,
+                                  const Write& write, const std::vector<VarId>& iterators) {
+  constexpr int64_t kFar = int64_t{1} << 50;
+  std::vector<std::pair<int64_t, VarId>> by_stride;
+  for (const VarId iterator : iterators) {
+    const auto stride = StorageStride(compute, statement, write.tensor, write.index, iterator);
+    by_stride.emplace_back(stride && *stride != 0 ? std::abs(*stride) : kFar, iterator);
+  }
+  std::ranges::stable_sort(by_stride,
+                           [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<VarId> order;
+  for (const auto& [stride, iterator] : by_stride) order.push_back(iterator);
+  return order;
 }
 
 std::vector<VarId> WrittenIterators(const Statement& statement) {

@@ -33,6 +33,11 @@ bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
 /// The statement that writes the last output.
 StatementId FinalStatement(const Compute& compute);
 
+/// The iterators by how far a step of theirs moves the write's storage address, farthest first.
+/// Those that are divided, or that the write does not know, come before all others.
+std::vector<VarId> InStorageOrder(const Compute& compute, const Statement& statement,
+                                  const Write& write, const std::vector<VarId>& iterators);
+
 /// The iterators that the statement's write indices use, and the others, in order.
 std::vector<VarId> WrittenIterators(const Statement& statement);
 std::vector<VarId> ReducedIterators(const Statement& statement);

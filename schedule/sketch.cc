@@ -77,16 +77,26 @@ Sketch Naive(const std::string& lowering) {
           }};
 }
 
-}  // namespace
-
 // Statements that nobody sees the results of are no reason for a sketch.
-static bool WritesOutput(const Compute& compute) {
+bool WritesOutput(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [&](const Statement& statement) {
     return std::ranges::any_of(statement.writes, [&](const Write& write) {
       return compute.tensors[write.tensor].role == TensorRole::kOutput;
     });
   });
 }
+
+// The others are for a host's vectors, threads and caches.
+std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
+  std::vector<Sketch> sketches;
+  if (stage != SketchStage::kPatterns) return sketches;
+  for (const NamedCompute& lowering : question.lowerings) {
+    if (!HasEmptyLoop(lowering.compute)) AddBlockSketches(lowering, question.rounding, sketches);
+  }
+  return sketches;
+}
+
+}  // namespace
 
 void AddPatternSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches) {
@@ -99,16 +109,6 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
   AddReduceAllSketches(lowering, target, sketches);
   AddPointwiseSketches(lowering, target, sketches);
   if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
-}
-
-// The others are for a host's vectors, threads and caches.
-static std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
-  std::vector<Sketch> sketches;
-  if (stage != SketchStage::kPatterns) return sketches;
-  for (const NamedCompute& lowering : question.lowerings) {
-    if (!HasEmptyLoop(lowering.compute)) AddBlockSketches(lowering, question.rounding, sketches);
-  }
-  return sketches;
 }
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question) {

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
-#include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <vector>
+
 #include "jit/builder/builder.h"
+#include "jit/builder/module.h"
 #include "jit/cpu/cpu_machine.h"
 #include "jit/cpu/generate_code.h"
 #include "jit/cpu/llvm_target.h"
@@ -26,36 +26,24 @@ constexpr int kCodeGeneratorVersion = 12;
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
 Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
-  builder.module().setTargetTriple(machine.getTargetTriple());
-  builder.module().setDataLayout(machine.createDataLayout());
+  jit::SetMachine(builder.module(), machine);
   jit::CpuMachine cpu(target);
-  return jit::EmitNest(nest, cpu, builder);
-}
-
-Status VerifyModule(jit::Builder& builder) {
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (llvm::verifyModule(builder.module(), &stream))
-    return Fail(ErrorCode::kInternal, "the emitter wrote invalid LLVM IR: {}", message);
-  return {};
+  TUNEC_ASSIGN(std::vector<PhaseLaunch> phases, jit::EmitNest(nest, cpu, builder));
+  TUNEC_RETURN_IF_ERROR(jit::VerifyModule(builder.module(), "the emitter"));
+  return phases;
 }
 
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
   jit::Builder builder(nest.name);
   TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
-  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  builder.module().print(stream, nullptr);
-  return text;
+  return jit::PrintModule(builder.module());
 }
 
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
   jit::Builder builder(nest.name);
   TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
-  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   return jit::GenerateCode(builder.module(), *machine, jit::FileKind::kAssembly);
 }
 
@@ -64,7 +52,6 @@ Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target) {
   jit::Builder builder(nest.name);
   KernelImage image;
   TUNEC_ASSIGN(image.phases, Emit(nest, target, builder, *machine));
-  TUNEC_RETURN_IF_ERROR(VerifyModule(builder));
   TUNEC_ASSIGN(image.bytes, jit::GenerateCode(builder.module(), *machine, jit::FileKind::kObject));
   TUNEC_RETURN_IF_ERROR(jit::CheckObject(image.bytes));
   const StoragePlan plan = PlanStorage(nest);

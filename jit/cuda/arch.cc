@@ -47,8 +47,6 @@ constexpr std::array kParts = {
     CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega},
 };
 
-bool IsSpecific(const CudaArch& arch) { return arch.name.ends_with('a'); }
-
 // Null: none is named, and none of the arch is known.
 Result<const CudaPart*> PartOf(const CudaArch& arch, std::string_view name) {
   std::vector<std::string_view> names;
@@ -75,7 +73,7 @@ std::set<std::string> CudaFeatures(const CudaArch& arch) {
   std::set<std::string> features = {std::string(arch.name)};
   for (const CudaArch& older : kArchs) {
     if (older.name == arch.name) break;
-    if (!IsSpecific(older)) features.emplace(older.name);
+    if (!older.IsSpecific()) features.emplace(older.name);
   }
   return features;
 }

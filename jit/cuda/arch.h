@@ -21,6 +21,11 @@ inline constexpr std::string_view kEmulated = "emulated";
 /// something undefined at.
 inline constexpr std::string_view kChecked = "checked";
 
+/// Whether the host stands in for the device.
+inline bool IsEmulated(const Accelerator& device) {
+  return device.features.contains(std::string(kEmulated));
+}
+
 /// Limits of one compute capability, as "CUDA C++ Programming Guide", table "Technical
 /// Specifications per Compute Capability", gives them.
 struct CudaArch {
@@ -32,10 +37,13 @@ struct CudaArch {
   int resident_threads = 0;        // of one processor at most
   int resident_blocks = 0;
   int multiply_adds = 0;  // of float32, that one processor starts in a clock
+
+  /// Whether it has what no later arch keeps, as names in `a` say.
+  bool IsSpecific() const { return name.ends_with('a'); }
 };
 
-/// One GPU that is sold. Its numbers are the published ones: of the data sheet where that has them,
-/// the clock at its highest.
+/// One GPU that is sold. Its numbers are those that are published, the clock at its highest; none
+/// is measured.
 struct CudaPart {
   std::string_view name;        // "h100"
   std::string_view capability;  // "9.0"

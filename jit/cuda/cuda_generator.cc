@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "ir/nest/plain_copies.h"
+#include "jit/builder/module.h"
 #include "jit/cuda/assign_threads.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
@@ -97,7 +97,7 @@ class CudaGenerator : public CodeGenerator {
   }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
-    if (target.Has(std::string(kEmulated))) return Emulated(nest, *target.device);
+    if (IsEmulated(*target.device)) return Emulated(nest, *target.device);
     TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
     for (const PhaseLaunch& launch : emitted.module.phases)
@@ -117,10 +117,7 @@ class CudaGenerator : public CodeGenerator {
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
     llvm::Module& module = emitted.module.builder->module();
     if (text == CodeText::kAssembly) return jit::WritePtx(module, *emitted.machine);
-    std::string printed;
-    llvm::raw_string_ostream stream(printed);
-    module.print(stream, nullptr);
-    return printed;
+    return jit::PrintModule(module);
   }
 };
 

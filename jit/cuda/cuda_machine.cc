@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "ir/nest/loop_range.h"
 #include "jit/emit/state.h"
 #include "support/check.h"
 
@@ -104,9 +105,7 @@ Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
 Status CudaMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
   if (!IsBlock(loop.kind)) return std::unexpected(NotOnCuda("a loop over warps"));
   const size_t axis = BlockAxis(loop.kind);
-  Interval range{0, launch_.block.at(axis) - 1};
-  for (const IndexExpr& bound : loop.lower) range.lo = std::max(range.lo, bound.constant());
-  for (const IndexExpr& bound : loop.upper) range.hi = std::min(range.hi, bound.constant() - 1);
+  const Interval range = RangeOf(loop);
   if (range.hi < range.lo) return {};
   Builder& b = state.builder;
   const IrValue number = threads_.at(axis);

@@ -41,7 +41,7 @@ Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device) {
 }  // namespace
 
 bool RunsOn(const CudaArch& arch, const GpuFacts& gpu) {
-  if (arch.name.ends_with('a')) return arch.capability == CapabilityOf(gpu);
+  if (arch.IsSpecific()) return arch.capability == CapabilityOf(gpu);
   const std::string generation = fmt::format("{}.", gpu.capability_major);
   return arch.capability.starts_with(generation) && arch.capability <= CapabilityOf(gpu);
 }

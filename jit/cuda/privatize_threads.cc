@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/nest/loop_range.h"
 #include "ir/nest/rewrite_loop_nest.h"
 
 namespace tunec {
@@ -110,11 +111,7 @@ class Privatizing {
   }
 
   Status SeeLoop(const Loop& loop, bool in_threads) {
-    Interval range{-kUnbounded, kUnbounded};
-    for (const IndexExpr& bound : loop.lower)
-      range.lo = std::max(range.lo, BoundsOf(bound, Intervals()).lo);
-    for (const IndexExpr& bound : loop.upper)
-      range.hi = std::min(range.hi, BoundsOf(bound, Intervals()).hi - 1);
+    Interval range = RangeOf(loop, Intervals());
     range.hi = std::max(range.lo, range.hi);
     const Interval saved = std::exchange(intervals_[loop.var], range);
     if (IsBlock(loop.kind)) thread_loops_[loop.var] = {BlockAxis(loop.kind), range.hi > 0};

@@ -39,19 +39,7 @@ Result<const llvm::Target*> FindNvptx() {
   return found;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<llvm::TargetMachine>> MakeNvptxMachine(const CudaArch& arch) {
-  TUNEC_ASSIGN(const llvm::Target* const nvptx, FindNvptx());
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
-  std::shared_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
-      DeviceTriple(), std::string(arch.name), fmt::format("+ptx{}", arch.ptx_version), options,
-      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (machine == nullptr) return Fail(ErrorCode::kInternal, "no target machine for {}", arch.name);
-  return machine;
-}
-
+// -O2 alone.
 void Optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -70,6 +58,19 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<llvm::TargetMachine>> MakeNvptxMachine(const CudaArch& arch) {
+  TUNEC_ASSIGN(const llvm::Target* const nvptx, FindNvptx());
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
+  std::shared_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
+      DeviceTriple(), std::string(arch.name), fmt::format("+ptx{}", arch.ptx_version), options,
+      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr) return Fail(ErrorCode::kInternal, "no target machine for {}", arch.name);
+  return machine;
 }
 
 Result<std::string> WritePtx(llvm::Module& module, llvm::TargetMachine& machine) {

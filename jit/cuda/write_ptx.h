@@ -21,7 +21,4 @@ Result<std::shared_ptr<llvm::TargetMachine>> MakeNvptxMachine(const CudaArch& ar
 /// the machine's triple and data layout. LLVM ends the process at an intrinsic that the arch lacks.
 Result<std::string> WritePtx(llvm::Module& module, llvm::TargetMachine& machine);
 
-/// -O2 alone: what WritePtx would write.
-void Optimise(llvm::Module& module, llvm::TargetMachine& machine);
-
 }  // namespace tunec::jit

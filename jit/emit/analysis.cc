@@ -4,6 +4,7 @@
 #include <bit>
 #include <set>
 
+#include "ir/nest/loop_range.h"
 #include "ir/nest/visit_loop_nest.h"
 
 namespace tunec::jit {
@@ -76,11 +77,7 @@ class Analyzer {
 
   /// Everything the variable can be; empty ranges become one point.
   Interval RangeOf(const Loop& loop) const {
-    Interval range{-kUnbounded, kUnbounded};
-    for (const IndexExpr& bound : loop.lower)
-      range.lo = std::max(range.lo, BoundsOf(bound, Intervals()).lo);
-    for (const IndexExpr& bound : loop.upper)
-      range.hi = std::min(range.hi, BoundsOf(bound, Intervals()).hi - 1);
+    Interval range = tunec::RangeOf(loop, Intervals());
     if (range.hi < range.lo) range.hi = range.lo;
     return range;
   }

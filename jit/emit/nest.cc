@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/nest/in_place.h"
+#include "ir/nest/loop_range.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
 
@@ -95,13 +96,6 @@ std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part)
   return targets;
 }
 
-Interval ConstantRange(const Loop& loop) {
-  Interval range{loop.lower[0].constant(), loop.upper[0].constant() - 1};
-  for (const IndexExpr& bound : loop.lower) range.lo = std::max(range.lo, bound.constant());
-  for (const IndexExpr& bound : loop.upper) range.hi = std::min(range.hi, bound.constant() - 1);
-  return range;
-}
-
 struct Chain {
   std::vector<const Loop*> loops;    // outermost first
   const NestNode* inside = nullptr;  // the one node in the innermost, or
@@ -119,7 +113,7 @@ Result<Chain> ParallelChain(const NestNode& part) {
         if (!bound.IsConstant())
           return Fail(ErrorCode::kUnsupported, "a parallel loop has a bound that is not constant");
     chain.loops.push_back(loop);
-    const Interval range = ConstantRange(*loop);
+    const Interval range = RangeOf(*loop);
     chain.tasks *= std::max<int64_t>(range.hi - range.lo + 1, 0);
     if (loop->body.size() != 1) {
       chain.body = &loop->body;
@@ -135,7 +129,7 @@ Result<Chain> ParallelChain(const NestNode& part) {
 void BindTask(EmitState& state, const Chain& chain, IrValue task) {
   Builder& b = state.builder;
   for (size_t i = chain.loops.size(); i-- > 0;) {
-    const Interval range = ConstantRange(*chain.loops[i]);
+    const Interval range = RangeOf(*chain.loops[i]);
     const int64_t extent = range.hi - range.lo + 1;
     LinearIndex value;
     if (extent > 1) {

@@ -40,23 +40,6 @@ struct BlockPlan {
   std::vector<std::string> sums;           // tensors that become registers
 };
 
-// By how far apart the elements lie; ties stay as written.
-std::vector<VarId> InStorageOrder(const Compute& compute, const Statement& statement,
-                                  const std::vector<VarId>& iterators) {
-  const Write& write = statement.writes[0];
-  std::vector<std::pair<int64_t, VarId>> by_stride;
-  for (const VarId iterator : iterators) {
-    const auto stride = StorageStride(compute, statement, write.tensor, write.index, iterator);
-    constexpr int64_t kFar = int64_t{1} << 50;  // a divided iterator
-    by_stride.emplace_back(stride ? std::abs(*stride) : kFar, iterator);
-  }
-  std::ranges::stable_sort(by_stride,
-                           [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<VarId> order;
-  for (const auto& [stride, iterator] : by_stride) order.push_back(iterator);
-  return order;
-}
-
 // The loops alone.
 BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
   std::vector<VarId> independent;
@@ -65,7 +48,7 @@ BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
       independent.push_back(iterator);
   }
   BlockPlan plan{.statement = statement.name};
-  for (const VarId iterator : InStorageOrder(compute, statement, independent))
+  for (const VarId iterator : InStorageOrder(compute, statement, statement.writes[0], independent))
     plan.order.push_back(statement.iterators[iterator].name);
   return plan;
 }

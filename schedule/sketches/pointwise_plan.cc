@@ -172,17 +172,10 @@ std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Sta
   if (ReadsItself(compute, statement)) return std::nullopt;
   const Write& write = statement.writes[0];
   PointwisePlan plan{.statement = statement.name};
-  std::vector<std::pair<int64_t, VarId>> by_stride;
-  for (const VarId iterator : statement.iterators.ids()) {
-    const auto stride = StorageStride(compute, statement, write.tensor, write.index, iterator);
-    // A divided iterator or one that the output does not know goes outermost.
-    by_stride.emplace_back(stride && *stride != 0 ? std::abs(*stride) : int64_t{1} << 50, iterator);
-  }
-  std::ranges::stable_sort(by_stride,
-                           [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<VarId> order;
-  for (const auto& [stride, iterator] : by_stride) {
-    order.push_back(iterator);
+  const auto all = statement.iterators.ids();
+  const std::vector<VarId> order =
+      InStorageOrder(compute, statement, write, {all.begin(), all.end()});
+  for (const VarId iterator : order) {
     plan.order.push_back(statement.iterators[iterator].name);
     plan.extents.push_back(statement.iterators[iterator].extent);
   }

@@ -7,13 +7,12 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/ReplaceConstant.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "jit/builder/module.h"
 #include "jit/cuda/cuda_machine.h"
 #include "jit/cuda/emulate/emulated_thread.h"
 #include "jit/cuda/emulate/instrument.h"
@@ -178,10 +177,7 @@ Status MakeHostModule(CudaModule& module, EmulationMode mode) {
     for (const PhaseLaunch& launch : module.phases)
       InstrumentAccesses(*llvm.getFunction(ThreadName(launch)));
   }
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (!llvm::verifyModule(llvm, &stream)) return {};
-  return Fail(ErrorCode::kInternal, "the emulation wrote invalid LLVM IR: {}", message);
+  return VerifyModule(llvm, "the emulation");
 }
 
 }  // namespace tunec::jit

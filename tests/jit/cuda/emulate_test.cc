@@ -5,46 +5,12 @@
 
 #include "jit/cuda/cuda_generator.h"
 #include "tests/jit/nest_runner.h"
+#include "tests/jit/shared_nest.h"
 
 namespace tunec::jit_test {
 namespace {
 
-TEST(Emulation, RunsThreadsBesideEachOther) {
-  ExpectAsInterpreted(R"(
-nest shared {
-  input A: f32[6, 40]
-  output C: f32[6, 40]
-  local t: f32[16]
-  local r: f32[16, 2]
-  phase main {
-    grid.y for b in 0 .. 6 {
-      grid.x for c in 0 .. 3 {
-        alloc r: register {
-          alloc t: shared {
-            block.x for x in 0 .. 16 {
-              if (39 - 16*c - x >= 0) {
-                fill: t[x] = A[b, 16*c + x]
-              }
-            }
-            barrier
-            block.x for y in 0 .. 16 {
-              unrolled for u in 0 .. 2 {
-                mix: r[y, u] = t[y mod 8] + 1.0
-              }
-            }
-          }
-          block.x for z in 0 .. 16 {
-            if (39 - 16*c - z >= 0) {
-              use: C[b, 16*c + z] = r[z, 0] * r[z, 1]
-            }
-          }
-        }
-      }
-    }
-  }
-}
-)");
-}
+TEST(Emulation, RunsThreadsBesideEachOther) { ExpectAsInterpreted(std::string(kSharedNest)); }
 
 TEST(Emulation, RunsPhasesAndWorkspace) {
   ExpectAsInterpreted(R"(

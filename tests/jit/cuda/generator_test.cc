@@ -9,47 +9,14 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/ptxas.h"
 #include "runtime/cuda/cubin.h"
+#include "tests/jit/nest_runner.h"
+#include "tests/jit/shared_nest.h"
 
 namespace tunec {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kShared = R"(
-nest shared {
-  input A: f32[6, 40]
-  output C: f32[6, 40]
-  local t: f32[16]
-  local r: f32[16, 2]
-  phase main {
-    grid.y for b in 0 .. 6 {
-      grid.x for c in 0 .. 3 {
-        alloc r: register {
-          alloc t: shared {
-            block.x for x in 0 .. 16 {
-              if (39 - 16*c - x >= 0) {
-                fill: t[x] = A[b, 16*c + x]
-              }
-            }
-            barrier
-            block.x for y in 0 .. 16 {
-              unrolled for u in 0 .. 2 {
-                mix: r[y, u] = t[y mod 8] + 1.0
-              }
-            }
-          }
-          block.x for z in 0 .. 16 {
-            if (39 - 16*c - z >= 0) {
-              use: C[b, 16*c + z] = r[z, 0] * r[z, 1]
-            }
-          }
-        }
-      }
-    }
-  }
-}
-)";
 
 Target CudaTarget(const std::string& arch) { return {.device = *CudaAccelerator(arch)}; }
 
@@ -60,8 +27,8 @@ LoopNest Mapped(const std::string& text) {
 }
 
 TEST(CudaGenerator, WritesKernels) {
-  const auto ptx =
-      MakeCudaGenerator()->Show(Mapped(kShared), CudaTarget("sm_90a"), CodeText::kAssembly);
+  const auto ptx = MakeCudaGenerator()->Show(Mapped(std::string(jit_test::kSharedNest)),
+                                             CudaTarget("sm_90a"), CodeText::kAssembly);
   ASSERT_TRUE(ptx) << ptx.error().message;
   EXPECT_THAT(*ptx, HasSubstr(".target sm_90a"));
   EXPECT_THAT(*ptx, HasSubstr(".visible .entry shared_phase0("));
@@ -98,7 +65,8 @@ TEST_P(EveryArch, IsAssembled) {
     ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
     GTEST_SKIP() << ptxas.error().message;
   }
-  const auto image = MakeCudaGenerator()->Compile(Mapped(kShared), CudaTarget(GetParam()));
+  const auto image = MakeCudaGenerator()->Compile(Mapped(std::string(jit_test::kSharedNest)),
+                                                  CudaTarget(GetParam()));
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->format, kCubinFormat);
   EXPECT_TRUE(CheckCubin(image->bytes));
