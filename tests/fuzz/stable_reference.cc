@@ -383,7 +383,8 @@ class Sample {
       case Freedom::kSum: {
         if (exact) return 0;
         // Roundings of a running sum may all go one way.
-        const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands);
+        const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands) +
+                             ExponentOf(node.op, operands);
         const bool composite = PatternOf(node.op) == OpPattern::kComposite;
         const bool mixes = node.op == Op::kResize || node.op == Op::kRotaryEmbedding;
         const double scale = composite || mixes ? largest : 0;
@@ -416,6 +417,17 @@ class Sample {
   static double LogarithmOf(Op op, double y, int64_t i, std::span<const Array> operands) {
     const double power = op == Op::kLrn ? std::abs(operands[0].GetDouble(i) / y) : 1;
     return power > 0 && std::isfinite(power) ? std::abs(std::log(power)) : 0;
+  }
+
+  // The mask is added to exponents, which are rounded by as much as it is large. Its greatest value
+  // counts: of smaller ones' exponentials less is left.
+  static double ExponentOf(Op op, std::span<const Array> operands) {
+    if (op != Op::kAttention || operands.size() < 4 || !IsFloat(operands[3].type())) return 0;
+    double greatest = -std::numeric_limits<double>::infinity();
+    for (int64_t i = 0; i < operands[3].size(); ++i)
+      if (std::isfinite(operands[3].GetDouble(i)))
+        greatest = std::max(greatest, operands[3].GetDouble(i));
+    return std::isfinite(greatest) ? std::abs(greatest) : 0;
   }
 
   static double TermsOf(std::span<const Array> operands, int64_t results) {
