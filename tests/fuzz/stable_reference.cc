@@ -220,6 +220,7 @@ class Sample {
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()))
           operands[i] = Disturbed(operands[i], graph_.value(node.inputs[i]).type.type);
+    if (strength_ > 0) RoundSome(operands, node);
     if (IsDiscontinuous(node, types[0].type))
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()) && (strength_ == 0 || random_.Below(2) == 0))
@@ -228,13 +229,9 @@ class Sample {
       operands[1] = Whole(operands[1], graph_.value(node.inputs[1]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
     // Half of the time, for what comes after may depend on the very size of the result.
-    if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0) {
-      constexpr double kInfinity = std::numeric_limits<double>::infinity();
-      constexpr double kAny[] = {
-          std::numeric_limits<double>::quiet_NaN(), 0, 1, -1, kInfinity, -kInfinity};
+    if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
       for (size_t i = 0; i < results.size(); ++i)
-        if (IsFloat(types[i].type)) Fill(results[i], kAny[random_.Below(std::size(kAny))]);
-    }
+        if (IsFloat(types[i].type)) FillAny(results[i]);
     for (size_t i = 0; i < results.size(); ++i)
       if (IsFloat(types[i].type)) Round(results[i], types[i].type, freedom, exact, operands, node);
     return results;
@@ -264,8 +261,15 @@ class Sample {
     return false;
   }
 
-  static void Fill(Array& array, double value) {
-    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, value);
+  // All elements alike, or each on its own: two that meet later may differ in what they are.
+  void FillAny(Array& array) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kAny[] = {
+        std::numeric_limits<double>::quiet_NaN(), 0, 1, -1, kInfinity, -kInfinity};
+    const auto any = [&] { return kAny[random_.Below(std::size(kAny))]; };
+    const double all = any();
+    const bool alike = random_.Below(2) == 0;
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, alike ? all : any());
   }
 
   // Kernels carry 16-bit floats as f32: within one, nothing is rounded to 16 bits.
@@ -312,6 +316,16 @@ class Sample {
     for (int64_t i = 0; i < array.size(); ++i)
       result.SetDouble(i, RoundTo(array.GetDouble(i), type));
     return result;
+  }
+
+  // A value of 16 bits may be rounded for one of its users, who reads what was stored, and not for
+  // another, who computes it.
+  void RoundSome(std::vector<Array>& operands, const Node& node) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!IsFloat(operands[i].type())) continue;
+      const DataType type = graph_.value(node.inputs[i]).type.type;
+      if (SizeOf(type) == 2 && random_.Below(4) == 0) operands[i] = Rounded(operands[i], type);
+    }
   }
 
   // Negative numbers have powers of whole exponents only, which a rounding may make.
