@@ -180,8 +180,7 @@ std::string PrintIndex(const IndexExpr& expr, const TextNames& names) {
     AppendTerm(text, term.coefficient, PrintAtom(term.atom, names));
   }
   for (const ModPart& part : mods) {
-    const std::string mod =
-        fmt::format("{} mod {}", Parenthesized(part.value, names), part.modulus);
+    std::string mod = fmt::format("{} mod {}", Parenthesized(part.value, names), part.modulus);
     if (alone && part.factor == 1) return mod;
     AppendTerm(text, part.factor, "(" + mod + ")");
   }

@@ -198,7 +198,7 @@ class Generator {
         if (sum.iterators[*iterator].kind == IteratorKind::kReduction) reduced = iterator;
       }
       if (!uses_column || !reduced) continue;
-      const DotPlan plan{sum.name, sum.iterators[*column].name, sum.iterators[*reduced].name};
+      DotPlan plan{sum.name, sum.iterators[*column].name, sum.iterators[*reduced].name};
       Rewrite(PackInPairs(compute_.tensors[read.tensor].name, iterators, *column, *reduced));
       return plan;
     }
