@@ -14,6 +14,7 @@
 #include "jit/cuda/assign_threads.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/nvdisasm.h"
 #include "jit/cuda/ptxas.h"
 #include "jit/cuda/write_ptx.h"
 #include "runtime/cuda/cubin.h"
@@ -82,6 +83,28 @@ Result<KernelImage> Emulated(const LoopNest& nest, const Accelerator& device) {
   return image;
 }
 
+Result<KernelImage> AssembleKernels(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
+  TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
+  for (const PhaseLaunch& launch : emitted.module.phases)
+    TUNEC_RETURN_IF_ERROR(CheckLimits(launch, *target.device));
+  TUNEC_ASSIGN(const std::string ptx,
+               jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
+  TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
+  TakeUses(cubin, emitted.module.phases);
+  return KernelImage{.format = std::string(kCubinFormat),
+                     .bytes = std::move(cubin.bytes),
+                     .phases = std::move(emitted.module.phases),
+                     .workspace_bytes = PlanStorage(nest).workspace_bytes};
+}
+
+// An emulated GPU has the code of the one that it stands for.
+Result<std::string> ShowMachineCode(const LoopNest& nest, const Target& target) {
+  TUNEC_ASSIGN(const Nvdisasm nvdisasm, FindNvdisasm());
+  TUNEC_ASSIGN(const KernelImage image, AssembleKernels(nest, target));
+  return Disassemble(nvdisasm, image.bytes);
+}
+
 class CudaGenerator : public CodeGenerator {
  public:
   std::string_view Name() const override { return kCudaKind; }
@@ -98,22 +121,12 @@ class CudaGenerator : public CodeGenerator {
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     if (IsEmulated(*target.device)) return Emulated(nest, *target.device);
-    TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
-    TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
-    for (const PhaseLaunch& launch : emitted.module.phases)
-      TUNEC_RETURN_IF_ERROR(CheckLimits(launch, *target.device));
-    TUNEC_ASSIGN(const std::string ptx,
-                 jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
-    TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
-    TakeUses(cubin, emitted.module.phases);
-    return KernelImage{.format = std::string(kCubinFormat),
-                       .bytes = std::move(cubin.bytes),
-                       .phases = std::move(emitted.module.phases),
-                       .workspace_bytes = PlanStorage(nest).workspace_bytes};
+    return AssembleKernels(nest, target);
   }
 
   Result<std::string> Show(const LoopNest& nest, const Target& target,
                            CodeText text) const override {
+    if (text == CodeText::kMachineCode) return ShowMachineCode(nest, target);
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
     llvm::Module& module = emitted.module.builder->module();
     if (text == CodeText::kAssembly) return jit::WritePtx(module, *emitted.machine);

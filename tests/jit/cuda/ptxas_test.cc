@@ -13,12 +13,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Ptxas, TellsItsVersion) {
-  const auto version = PtxasVersion(
+  const auto version = ToolkitVersion(
       "ptxas: NVIDIA (R) Ptx optimizing assembler\nCuda compilation tools, release 13.0, V13.0.88\n"
       "Build cuda_13.0.r13.0/compiler.36424714_0\n");
   ASSERT_TRUE(version);
   EXPECT_EQ(*version, "13.0.88");
-  EXPECT_FALSE(PtxasVersion("hello"));
+  EXPECT_FALSE(ToolkitVersion("hello"));
 }
 
 TEST(Ptxas, OfWrongCodeIsRefused) {
