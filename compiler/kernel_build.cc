@@ -26,7 +26,11 @@ bool IsArgument(const Compute& compute, const std::string& name) {
 }
 
 // kParse when the code is called with what a group of this Compute cannot give it.
-Status CheckFits(const CompiledKernel& code, const Compute& compute) {
+Status CheckFits(const CompiledKernel& code, const Compute& compute, const Target& target) {
+  if (target.device && code.work.size() != code.image.phases.size()) {
+    return Fail(ErrorCode::kParse, "{}: a stored object does not say what its phases do",
+                compute.name);
+  }
   const auto check = [&](const std::string& name) -> Status {
     if (IsArgument(compute, name)) return {};
     return Fail(ErrorCode::kParse, "{}: a stored object wants an argument {} that there is not",
@@ -61,7 +65,8 @@ Result<std::optional<CompiledKernel>> FindStored(const Database* database, const
   for (const std::string& reason : database->TakeMissReasons()) Log(options, reason);
   if (!artifact) return std::nullopt;
   Result<CompiledKernel> code = FromArtifact(*artifact);
-  const Status fits = code ? CheckFits(*code, compute) : std::unexpected(code.error());
+  const Status fits =
+      code ? CheckFits(*code, compute, options.target) : std::unexpected(code.error());
   if (fits) return std::move(*code);
   Log(options, fits.error().Format());
   return std::nullopt;

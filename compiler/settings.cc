@@ -72,7 +72,8 @@ constexpr std::array kTable = {
             .field = &Settings::gpu},
     Setting{.name = "emulate",
             .flag = "--emulate",
-            .help = "with cuda: run the kernels on this machine's processor, slowly, to check them",
+            .help = "with cuda: run the kernels on this machine's processor, slowly, to check them; "
+                    "trials rank candidates by predicted times",
             .field = &Settings::emulate},
     Setting{.name = "trials",
             .flag = "--trials",

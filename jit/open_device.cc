@@ -11,6 +11,7 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/open_gpu.h"
+#include "jit/cuda/ptxas.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -59,12 +60,23 @@ Status CheckRunsHere(const Target& target) {
   return driver.check(*target.device);
 }
 
+std::optional<Target> EmulatedTarget(const Target& target) {
+  if (!target.device || !IsEmulated(*target.device)) return std::nullopt;
+  Target emulated = target;
+  for (const std::string_view own : {kEmulated, kChecked})
+    emulated.device->features.erase(std::string(own));
+  return emulated;
+}
+
 Status CheckTimesHere(const Target& target) {
-  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  if (!target.device || !IsEmulated(*target.device)) return {};
-  return Fail(ErrorCode::kUnsupported,
-              "an emulated {} has no times of its own, so nothing can be tuned for it here",
-              target.device->name);
+  if (target.device && IsEmulated(*target.device)) {
+    TUNEC_RETURN_IF_ERROR(FindPtxas());
+    return {};
+  }
+  Status here = CheckRunsHere(target);
+  if (here || !target.device || target.device->kind != kCudaKind) return here;
+  here.error().message += "; with --emulate, candidates are ranked by predicted times";
+  return here;
 }
 
 Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ir/target.h"
@@ -17,8 +18,13 @@ namespace tunec {
 /// Compiling for such a target is fine.
 Status CheckRunsHere(const Target& target);
 
-/// Whether what is measured here is the target's own time: CheckRunsHere's errors, and kUnsupported
-/// for a device that the host stands in for.
+/// The target that the host stands in for, where its device is emulated: what its kernels are
+/// compiled for, and what their times are predicted of. None for any other target.
+std::optional<Target> EmulatedTarget(const Target& target);
+
+/// Whether candidates can be ranked here: CheckRunsHere's errors, with what else could be done.
+/// Where the host stands in for the device, times are predicted from assembled code, so that what
+/// keeps it from being assembled is an error, too.
 Status CheckTimesHere(const Target& target);
 
 /// The host on the pool's threads, for targets without a device of their own; else that device. The

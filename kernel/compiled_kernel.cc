@@ -8,6 +8,23 @@ namespace {
 
 constexpr int kFormat = 3;  // of an artifact's metadata
 
+nlohmann::json ToJson(const std::vector<PhaseWork>& work) {
+  nlohmann::json phases = nlohmann::json::array();
+  for (const PhaseWork& phase : work)
+    phases.push_back({phase.operations, phase.loads, phase.l2_bytes, phase.memory_bytes});
+  return phases;
+}
+
+std::vector<PhaseWork> WorkFrom(const nlohmann::json& json) {
+  std::vector<PhaseWork> work;
+  for (const nlohmann::json& phase : json)
+    work.push_back({.operations = phase.at(0).get<double>(),
+                    .loads = phase.at(1).get<double>(),
+                    .l2_bytes = phase.at(2).get<double>(),
+                    .memory_bytes = phase.at(3).get<double>()});
+  return work;
+}
+
 }  // namespace
 
 Artifact ToArtifact(const CompiledKernel& kernel) {
@@ -26,6 +43,7 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
                                 {"bytes", bytes.size()}});
     artifact.object += bytes;
   }
+  if (!kernel.work.empty()) json["work"] = ToJson(kernel.work);
   artifact.metadata = json.dump();
   return artifact;
 }
@@ -52,6 +70,7 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
     TUNEC_ASSIGN(prepack.image, TakeImage(bytes, item.at("bytes").get<size_t>()));
     kernel.prepacks.push_back(std::move(prepack));
   }
+  if (json.contains("work")) kernel.work = WorkFrom(json.at("work"));
   return kernel;
 }
 

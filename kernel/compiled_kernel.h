@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "db/records.h"
+#include "kernel/predict/phase_work.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
 
@@ -30,6 +31,9 @@ struct CompiledKernel {
   std::vector<CompiledPrepack> prepacks;
   /// Arguments (an input, an output) that may be one storage.
   std::vector<std::pair<std::string, std::string>> in_place;
+  /// Of a device's kernel, what each phase does, from which its time is predicted. Counted where
+  /// the loops are at hand, so that nobody has to make them again.
+  std::vector<PhaseWork> work;
   bool operator==(const CompiledKernel&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "autotune/measure/measure.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <new>
@@ -8,9 +9,12 @@
 #include "autotune/judge/check.h"
 #include "autotune/judge/guarded_memory.h"
 #include "autotune/judge/oracle.h"
+#include "autotune/judge/sample_blocks.h"
+#include "autotune/measure/predict_candidate.h"
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
+#include "support/check.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
@@ -53,6 +57,7 @@ Result<void*> AddressOf(const std::string& argument, const Storage& storage,
 struct CompiledCandidate::Impl {
   std::optional<Measurement> failure;
   CompiledKernel kernel;
+  std::optional<Prediction> prediction;
   double compile_ms = 0;
 };
 
@@ -65,7 +70,9 @@ const std::optional<Measurement>& CompiledCandidate::failure() const { return im
 // A candidate that is ready to run. Goes in the order in which it may: the kernel first.
 struct LoadedCandidate {
   Storage packed;
+  std::vector<void*> arguments;
   DeviceMemory workspace;
+  std::shared_ptr<const DeviceCode> code;
   std::unique_ptr<DeviceKernel> kernel;
 };
 
@@ -76,6 +83,8 @@ struct CheckedRun {
 
 struct Workbench::Impl {
   Workload workload;
+  std::optional<Target> emulated;  // whose times are predicted; none: they are measured
+  ThreadPool* pool = nullptr;
   std::unique_ptr<Device> device;
   Oracle oracle;
   Storage storage;
@@ -87,7 +96,10 @@ struct Workbench::Impl {
   Result<Storage> Pack(const std::vector<CompiledPrepack>& prepacks);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
   Result<CheckedRun> Check(LoadedCandidate& candidate);
+  Result<Verdict> CheckBlocks(LoadedCandidate& candidate, std::span<const int64_t> blocks);
+  Result<std::vector<Array>> ReadOutputs();
   Result<std::string> Overrun() const;
+  Result<Measurement> Predict(const CompiledCandidate::Impl& candidate);
   Result<Measurement> Measure(const CompiledCandidate::Impl& candidate, std::optional<double> best,
                               const TimingPolicy& policy);
 };
@@ -119,7 +131,16 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
   if (compute == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
   }
-  TUNEC_ASSIGN(candidate.kernel, CompileKernel(*compute, schedule, options));
+  if (emulated) {
+    TUNEC_ASSIGN(PredictedCandidate made,
+                 PredictCandidate(*compute, schedule, workload.target, *emulated, options.loops));
+    candidate.kernel = std::move(made.kernel);
+    candidate.prediction = std::move(made.prediction);
+    return {};
+  }
+  TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(*compute, schedule, options.loops));
+  TUNEC_RETURN_IF_ERROR(CheckFits(loops, workload.target));
+  TUNEC_ASSIGN(candidate.kernel, CompileLoops(loops, options));
   return {};
 }
 
@@ -150,8 +171,9 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
   }
   TUNEC_ASSIGN(DeviceMemory workspace, AllocateWorkspace(*device, kernel.image));
   TUNEC_ASSIGN(auto code, device->Load(kernel.image));
-  TUNEC_ASSIGN(auto bound, device->Bind(std::move(code), std::move(addresses), workspace.address));
-  return LoadedCandidate{std::move(packed), std::move(workspace), std::move(bound)};
+  TUNEC_ASSIGN(auto bound, device->Bind(code, addresses, workspace.address));
+  return LoadedCandidate{std::move(packed), std::move(addresses), std::move(workspace),
+                         std::move(code), std::move(bound)};
 }
 
 // What the guards tell; empty where nobody wrote them.
@@ -172,12 +194,73 @@ Result<CheckedRun> Workbench::Impl::Check(LoadedCandidate& candidate) {
   TUNEC_ASSIGN(const double seconds, candidate.kernel->Seconds(1));
   TUNEC_ASSIGN(std::string overrun, Overrun());
   if (!overrun.empty()) return CheckedRun{{.problem = std::move(overrun)}, seconds};
-  std::vector<Array> actual;
+  TUNEC_ASSIGN(const std::vector<Array> actual, ReadOutputs());
+  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+}
+
+Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
+  std::vector<Array> arrays;
   for (const Tensor& tensor : outputs) {
     TUNEC_ASSIGN(Array array, ReadArray(*device, storage.at(tensor.name).data(), tensor));
-    actual.push_back(std::move(array));
+    arrays.push_back(std::move(array));
   }
-  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+  return arrays;
+}
+
+// Runs the blocks twice, over outputs of ones and of zeros: what changes in either was written.
+Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
+                                             std::span<const int64_t> blocks) {
+  const Kernel* const kernel = candidate.code->OnHost();
+  TUNEC_CHECK(kernel != nullptr, "blocks of {} are run alone", workload.target.Kind());
+  const auto run = [&] {
+    candidate.kernel->Poison();
+    RunBlocks(*kernel, candidate.arguments.data(), candidate.workspace.address, blocks, *pool);
+    return ReadOutputs();
+  };
+  for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Clear());
+  TUNEC_ASSIGN(const std::vector<Array> over_zeros, run());
+  for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Poison());
+  TUNEC_ASSIGN(const std::vector<Array> actual, run());
+  TUNEC_ASSIGN(std::string overrun, Overrun());
+  if (!overrun.empty()) return Verdict{.problem = std::move(overrun)};
+  std::vector<std::vector<bool>> written;
+  int64_t elements = 0;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    written.push_back(WrittenElements(actual[i], over_zeros[i]));
+    elements += std::ranges::count(written.back(), true);
+  }
+  if (elements == 0) return Verdict{.problem = "the blocks that were run wrote nothing"};
+  return JudgeOutputs(actual, oracle.judges, written);
+}
+
+// Of a candidate whose answers are right, the time that was predicted when it was compiled.
+Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
+  const Prediction& prediction = *candidate.prediction;
+  Measurement result{.message = prediction.warnings, .note = prediction.note};
+  const Stopwatch watch;
+  TUNEC_ASSIGN(LoadedCandidate loaded, Load(candidate));
+  const std::vector<PhaseLaunch>& phases = candidate.kernel.image.phases;
+  std::vector<int64_t> blocks;
+  if (!prediction.blocks.empty())
+    blocks = BlocksToCheck(phases.front(), candidate.kernel.work.front(), prediction.blocks,
+                           workload.seed);
+  CheckedRun checked;
+  if (blocks.empty()) {
+    TUNEC_ASSIGN(checked, Check(loaded));
+  } else {
+    TUNEC_ASSIGN(checked.verdict, CheckBlocks(loaded, blocks));
+    result.note += fmt::format(" checked.blocks={}/{}", blocks.size(), phases.front().Blocks());
+  }
+  result.check_ms = watch.Milliseconds();
+  result.accuracy_error = checked.verdict.e;
+  if (!checked.verdict.problem.empty()) {
+    result.status = TrialStatus::kWrongResult;
+    result.message = checked.verdict.problem;
+    return result;
+  }
+  result.samples = {prediction.seconds};
+  result.artifact = ToArtifact(candidate.kernel);
+  return result;
 }
 
 Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
@@ -225,8 +308,12 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   auto impl = std::make_unique<Impl>();
   impl->device = std::move(device);
   impl->hook = std::move(hook);
+  impl->pool = &pool;
+  impl->emulated = EmulatedTarget(workload.target);
+  // The host's own code is faster than that of a device that it stands in for.
+  const Target of_oracle = impl->emulated ? Target{.host = workload.target.host} : workload.target;
   TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
-                                           workload.seed, workload.target, pool));
+                                           workload.seed, of_oracle, pool));
   impl->workload = std::move(workload);
   TUNEC_RETURN_IF_ERROR(impl->AllocateStorage());
   impl->oracle.arguments.clear();
@@ -251,7 +338,9 @@ CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
 Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double> best,
                                const TimingPolicy& policy) {
   if (candidate.failure()) return *candidate.failure();
-  Result<Measurement> result = impl_->Measure(*candidate.impl_, best, policy);
+  Result<Measurement> result = candidate.impl_->prediction
+                                   ? impl_->Predict(*candidate.impl_)
+                                   : impl_->Measure(*candidate.impl_, best, policy);
   if (!result) {
     const bool no_memory = result.error().code == ErrorCode::kResourceLimit;
     result = FailedBy(result.error());

@@ -30,6 +30,9 @@ int64_t ThreadsOf(const PhaseLaunch& launch);
 /// Warps of one block, the last of them perhaps in part.
 int64_t WarpsOf(const PhaseLaunch& launch);
 
+/// Whether what a processor holds at most is known.
+bool KnowsLimits(const Accelerator& device);
+
 /// By what a block takes of a processor: registers in units of 256 a warp, shared memory with
 /// 1 KiB that the system keeps of each block, threads, and blocks as such. The least counts; of
 /// equal ones the first in the order of OccupancyLimit. None where the registers of the code, or

@@ -39,6 +39,22 @@ TEST(ArtifactOfAKernel, ReadsBack) {
   }
 }
 
+TEST(ArtifactOfAKernel, KeepsWhatADevicesPhasesDo) {
+  CompiledKernel code = SomeCode();
+  code.work = {{.operations = 1.0 / 3, .loads = 2, .l2_bytes = 1e15, .memory_bytes = 4},
+               {.operations = 5}};
+  const Artifact artifact = ToArtifact(code);
+  const auto again = FromArtifact(artifact);
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(again->work, code.work);
+  EXPECT_TRUE(FromArtifact(ToArtifact(SomeCode()))->work.empty());
+  for (const char* damage : {"7", "[7]", "[[1, 2, 3]]", R"([["1", 2, 3, 4]])"}) {
+    nlohmann::json json = nlohmann::json::parse(artifact.metadata);
+    json["work"] = nlohmann::json::parse(damage);
+    EXPECT_FALSE(FromArtifact({.object = artifact.object, .metadata = json.dump()})) << damage;
+  }
+}
+
 TEST(ArtifactOfAKernel, CutShortIsAnError) {
   const Artifact whole = ToArtifact(SomeCode());
   for (size_t size = 0; size < whole.object.size(); ++size) {

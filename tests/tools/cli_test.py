@@ -360,7 +360,6 @@ class Cli(unittest.TestCase):
         self.bad(2, "unknown arch 'sm_7', expected one of sm_80, ", "verify", path, "--target", "cuda",
                  "--arch", "sm_7")
         self.bad(2, "arch is for the target cuda", "verify", path, "--arch", "sm_90a")
-        self.bad(2, "has no times of its own", path, *cuda, "--emulate", "--trials", "3")
         self.bad(2, "unknown gpu 'a100' of sm_90a, expected one of h100, ", "verify", path, *cuda, "--gpu", "a100")
         self.bad(2, "gpu is for the target cuda", "verify", path, "--gpu", "h100")
 
@@ -522,6 +521,40 @@ class Cli(unittest.TestCase):
         emulated, = json.loads(self.good(path, "--json", *cuda, "--emulate"))["predicted"]
         self.assertIsNone(emulated["predicted_ms"])
         self.assertEqual(emulated["operations"], row["operations"])
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_trials_of_predicted_times(self):
+        path = self.file("g.graph", GRAPH)
+        cuda = (path, "--target", "cuda", "--arch", "sm_90a")
+        seen = self.good(*cuda, "--emulate", "--trials", "50")
+        self.assertRegex(seen, r"(?m)^\d+ new trials of predicted times; stopped after \d+ of 50: every candidate tried; "
+                               r"\d+ ms each \(compile \d+, check \d+\)$")
+        self.assertRegex(seen, r"model \S+ us predicted  elapsed")
+        self.assertIn("no time is measured: those above are predicted for h100", seen)
+        self.assertNotIn("latency", seen)
+        again = json.loads(self.good(*cuda, "--emulate", "--trials", "50", "--json"))
+        self.assertEqual((again["trials"]["times"], again["trials"]["new"]), ("predicted", 0))
+        self.assertEqual((again["objects_compiled"], again["objects_reused"]), (0, 1))
+        kernel, = again["kernels"]
+        phase, = again["predicted"]
+        self.assertEqual((kernel["schedule"], kernel["recorded_ms"]), ("predicted", None))
+        self.assertAlmostEqual(kernel["predicted_ms"], phase["predicted_ms"])
+        self.assertNotIn("latency", again)
+
+        task, = json.loads(self.good("db", "list", "--json"))["tasks"]
+        self.assertEqual((task["best_ms"], task["gflops_per_second"]), (None, None))
+        self.assertAlmostEqual(task["predicted_ms"], kernel["predicted_ms"])
+        self.assertRegex(self.good("db", "list"), r"us predicted +- ")
+        self.assertRegex(self.good("db", "best"), r"(?m)^# predicted \S+ us, trial ")
+        self.assertRegex(self.good("db", "stats"), r"trials (\d+) \(\1 ok, \1 of predicted times\)")
+
+        plain = self.good(*cuda)
+        self.assertRegex(plain, r"(?m)^groups tuned: none of 1; by predicted times: 1 \(\d+ trials\)$")
+        self.environment["TUNEC_LIBCUDA"] = "/nowhere/libcuda.so.1"
+        self.bad(1, "with --emulate, candidates are ranked by predicted times", *cuda, "--trials", "3")
+        self.bad(2, "no GPU of sm_103 is known", path, "--target", "cuda", "--arch", "sm_103", "--emulate",
+                 "--trials", "3")
+        self.assertIn("they say nothing of a sm_90a", self.tunec("bench", *cuda, "--emulate").stderr)
 
     def test_a_gpu_that_is_not_there(self):
         path = self.file("g.graph", GRAPH)

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "jit/cuda/ptxas.h"
 #include "jit/open_device.h"
 #include "runtime/cuda/load_driver.h"
 #include "tests/scripted_cuda/load_script.h"
@@ -16,6 +17,7 @@ namespace {
 using scripted_cuda::kLibrary;
 using scripted_cuda::NewScript;
 using scripted_cuda::Script;
+using ::testing::EndsWith;
 using ::testing::StartsWith;
 
 bool Runs(const char* arch, int major, int minor) {
@@ -116,8 +118,25 @@ TEST_F(OpenGpuTest, SaysWhatIsWrongWithTheDriver) {
 TEST_F(OpenGpuTest, AnEmulatedOneNeedsNoDriver) {
   setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
   EXPECT_FALSE(CheckRunsHere(target_));
+  const Target gpu = target_;
+  EXPECT_FALSE(EmulatedTarget(gpu));
   target_.device->features.emplace(kEmulated);
   EXPECT_TRUE(OpenDevice(target_, pool_));
+  EXPECT_EQ(EmulatedTarget(target_), gpu);
+  target_.device->features.emplace(kChecked);
+  EXPECT_EQ(EmulatedTarget(target_), gpu);
+}
+
+// Without a GPU there are no times, but there are predictions.
+TEST_F(OpenGpuTest, WithoutOneTheEmulationIsNamed) {
+  setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
+  const Status here = CheckTimesHere(target_);
+  ASSERT_FALSE(here);
+  EXPECT_EQ(here.error().code, ErrorCode::kDevice);
+  EXPECT_THAT(here.error().message,
+              EndsWith("; with --emulate, candidates are ranked by predicted times"));
+  target_.device->features.emplace(kEmulated);
+  EXPECT_EQ(CheckTimesHere(target_).has_value(), FindPtxas().has_value());
 }
 
 }  // namespace
