@@ -151,7 +151,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
     return std::unexpected(model.error());
   }
   const double ready = SecondsNow() - started;
-  const Status here = CheckRunsHere(session.options.target);
+  const Status here = CheckRunsHere(session.options.target, session.options.device);
   if (!here) session.options.on_log(here.error().message);
   if (!command.json) {
     PrintSummary(model->report, session.options);
