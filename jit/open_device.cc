@@ -19,14 +19,14 @@ namespace {
 
 DeviceDriver DriverOfGpus() {
   return {.kind = std::string(kCudaKind),
-          .check = [](const Accelerator& device) -> Status {
-            if (IsEmulated(device)) return {};
-            return CheckGpu(device);
+          .check = [](const WantedDevice& wanted) -> Status {
+            if (IsEmulated(wanted.device)) return {};
+            return CheckGpu(wanted.device, wanted.choice);
           },
-          .open = [](const Accelerator& device, ThreadPool& pool,
+          .open = [](const WantedDevice& wanted, ThreadPool& pool,
                      PerfMap perf_map) -> Result<std::unique_ptr<Device>> {
-            if (IsEmulated(device)) return MakeEmulatedDevice(pool, perf_map);
-            return OpenGpu(device);
+            if (IsEmulated(wanted.device)) return MakeEmulatedDevice(pool, perf_map);
+            return OpenGpu(wanted.device, wanted.choice);
           }};
 }
 
@@ -54,10 +54,10 @@ Result<DeviceDriver> DriverFor(const Accelerator& device) {
 
 }  // namespace
 
-Status CheckRunsHere(const Target& target) {
+Status CheckRunsHere(const Target& target, const std::string& choice) {
   if (!target.device) return CheckHostRuns(target.host);
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
-  return driver.check(*target.device);
+  return driver.check({*target.device, choice});
 }
 
 std::optional<Target> EmulatedTarget(const Target& target) {
@@ -79,12 +79,14 @@ Status CheckTimesHere(const Target& target) {
   return here;
 }
 
-Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
-                                           PerfMap perf_map) {
-  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  if (!target.device) return MakeCpuDevice(pool, perf_map);
+Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool, PerfMap perf_map,
+                                           const std::string& choice) {
+  if (!target.device) {
+    TUNEC_RETURN_IF_ERROR(CheckHostRuns(target.host));
+    return MakeCpuDevice(pool, perf_map);
+  }
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
-  return driver.open(*target.device, pool, perf_map);
+  return driver.open({*target.device, choice}, pool, perf_map);
 }
 
 RegisteredDriver::RegisteredDriver(DeviceDriver driver) : kind_(driver.kind) {

@@ -42,7 +42,8 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
   const Tensor& packed = nest.tensors[TensorId(1)];
   CompiledPrepack prepack{.weight = nest.tensors[TensorId(0)].name, .packed = packed.name};
   prepack.packed_bytes = StorageBytes(packed);
-  TUNEC_ASSIGN(prepack.image, Emit(nest, target, stages));
+  TUNEC_ASSIGN(prepack.image, Emit(nest, {.host = target.host}, stages));
+  if (target.device) prepack.host_features = target.host.features;
   return prepack;
 }
 

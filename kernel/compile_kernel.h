@@ -18,9 +18,9 @@ struct KernelOptions {
   LoopPipelineOptions loops = {};
 };
 
-/// Runs the loop pipeline and generates code for the kernel and for what packs its weights. The
-/// loops are verified once more before that. Errors: of RunLoopPipeline and of the target's
-/// CodeGenerator.
+/// Runs the loop pipeline and generates code for the kernel and, for the target's host, for what
+/// packs its weights. The loops are verified once more before that. Errors: of RunLoopPipeline and
+/// of the target's CodeGenerator.
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
 

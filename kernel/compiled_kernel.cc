@@ -41,6 +41,9 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
                                 {"packed", prepack.packed},
                                 {"packed_bytes", prepack.packed_bytes},
                                 {"bytes", bytes.size()}});
+    if (!prepack.host_features.empty()) {
+      json["prepacks"].back()["host_features"] = prepack.host_features;
+    }
     artifact.object += bytes;
   }
   if (!kernel.work.empty()) json["work"] = ToJson(kernel.work);
@@ -68,6 +71,9 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
                             .packed = item.at("packed").get<std::string>(),
                             .packed_bytes = item.at("packed_bytes").get<int64_t>()};
     TUNEC_ASSIGN(prepack.image, TakeImage(bytes, item.at("bytes").get<size_t>()));
+    if (item.contains("host_features")) {
+      prepack.host_features = item.at("host_features").get<std::set<std::string>>();
+    }
     kernel.prepacks.push_back(std::move(prepack));
   }
   if (json.contains("work")) kernel.work = WorkFrom(json.at("work"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +15,15 @@
 
 namespace tunec {
 
-/// Packs one weight, once, when the model is loaded. Arguments: the weight, the packed tensor.
+/// Packs one weight, once, when the model is loaded, on the host. Arguments: the weight, the packed
+/// tensor.
 struct CompiledPrepack {
   std::string weight;  // the argument of the group that is packed, by its canonical name
   std::string packed;  // the argument of the kernel that is its result
   int64_t packed_bytes = 0;
   KernelImage image;
+  /// Of a device's kernel, whose target says nothing of the host: what the code asks of the host.
+  std::set<std::string> host_features = {};
   bool operator==(const CompiledPrepack&) const = default;
 };
 

@@ -40,16 +40,31 @@ Result<GuardedMemory> AllocatePoisoned(Device& device, size_t bytes) {
   return memory;
 }
 
-Result<void*> AddressOf(const std::string& argument, const Storage& storage,
-                        const Storage& packed) {
-  if (const auto own = packed.find(argument); own != packed.end()) {
-    return own->second.data().address;
-  }
-  if (const auto found = storage.find(argument); found != storage.end()) {
-    return found->second.data().address;
-  }
+Result<const GuardedMemory*> MemoryOf(const std::string& argument, const Storage& storage,
+                                      const Storage& packed) {
+  if (const auto own = packed.find(argument); own != packed.end()) return &own->second;
+  if (const auto found = storage.find(argument); found != storage.end()) return &found->second;
   return Fail(ErrorCode::kInternal, "the kernel has an argument {} that the workload lacks",
               argument);
+}
+
+Status RunPrepack(Device& device, const CompiledPrepack& prepack, void* weight, void* packed) {
+  TUNEC_ASSIGN(const DeviceMemory workspace, AllocateWorkspace(device, prepack.image));
+  TUNEC_ASSIGN(auto code, device.Load(prepack.image));
+  TUNEC_ASSIGN(const auto pack, device.Bind(std::move(code), {weight, packed}, workspace.address));
+  pack->Start();
+  return device.Synchronize();
+}
+
+// By way of the host's memory: what packs weights for a device is the host's code.
+Status RunPrepackOnHost(Device& host, Device& device, const CompiledPrepack& prepack,
+                        const GuardedMemory& weight, const GuardedMemory& packed) {
+  TUNEC_ASSIGN(const DeviceMemory from, host.Allocate(weight.size()));
+  TUNEC_ASSIGN(const DeviceMemory to, host.Allocate(packed.size()));
+  TUNEC_RETURN_IF_ERROR(device.CopyOut(from.address, weight.data().address, weight.size()));
+  TUNEC_RETURN_IF_ERROR(device.CopyOut(to.address, packed.data().address, packed.size()));
+  TUNEC_RETURN_IF_ERROR(RunPrepack(host, prepack, from.address, to.address));
+  return device.CopyIn(packed.data().address, to.address, packed.size());
 }
 
 }  // namespace
@@ -86,6 +101,7 @@ struct Workbench::Impl {
   std::optional<Target> emulated;  // whose times are predicted; none: they are measured
   ThreadPool* pool = nullptr;
   std::unique_ptr<Device> device;
+  std::unique_ptr<Device> host;  // packs weights; null: the device is the host
   Oracle oracle;
   Storage storage;
   std::vector<Tensor> outputs;  // of the default lowering
@@ -147,15 +163,13 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
 Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepacks) {
   Storage packed;
   for (const CompiledPrepack& prepack : prepacks) {
-    TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
+    TUNEC_ASSIGN(const GuardedMemory* const weight, MemoryOf(prepack.weight, storage, packed));
     TUNEC_ASSIGN(GuardedMemory result,
                  AllocatePoisoned(*device, static_cast<size_t>(prepack.packed_bytes)));
-    TUNEC_ASSIGN(const DeviceMemory workspace, AllocateWorkspace(*device, prepack.image));
-    TUNEC_ASSIGN(auto code, device->Load(prepack.image));
-    TUNEC_ASSIGN(const auto pack,
-                 device->Bind(std::move(code), {weight, result.data().address}, workspace.address));
-    pack->Start();
-    TUNEC_RETURN_IF_ERROR(device->Synchronize());
+    TUNEC_RETURN_IF_ERROR(
+        host != nullptr
+            ? RunPrepackOnHost(*host, *device, prepack, *weight, result)
+            : RunPrepack(*device, prepack, weight->data().address, result.data().address));
     packed.emplace(prepack.packed, std::move(result));
   }
   return packed;
@@ -166,8 +180,8 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
   TUNEC_ASSIGN(Storage packed, Pack(kernel.prepacks));
   std::vector<void*> addresses;
   for (const std::string& argument : kernel.arguments) {
-    TUNEC_ASSIGN(void* const address, AddressOf(argument, storage, packed));
-    addresses.push_back(address);
+    TUNEC_ASSIGN(const GuardedMemory* const memory, MemoryOf(argument, storage, packed));
+    addresses.push_back(memory->data().address);
   }
   TUNEC_ASSIGN(DeviceMemory workspace, AllocateWorkspace(*device, kernel.image));
   TUNEC_ASSIGN(auto code, device->Load(kernel.image));
@@ -307,6 +321,9 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   }
   auto impl = std::make_unique<Impl>();
   impl->device = std::move(device);
+  if (workload.target.device) {
+    TUNEC_ASSIGN(impl->host, OpenDevice({.host = workload.target.host}, pool));
+  }
   impl->hook = std::move(hook);
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);

@@ -133,5 +133,30 @@ TEST(ArtifactOfAKernel, CodeThatWantsOtherArgumentsIsCompiledAgain) {
   EXPECT_TRUE(BuildKernel(task, &*database, options, tuner)->reused);
 }
 
+// Code for a device, whose key says nothing of the host that packs its weights.
+TEST(ArtifactOfAKernel, CodeThatAnotherHostPacksForIsNotUsed) {
+  CompiledKernel code = SomeCode();
+  code.prepacks[0].host_features = {"avx2", "a_feature_of_tomorrow"};
+  EXPECT_EQ(*FromArtifact(ToArtifact(code)), code);
+
+  const TuningTask task = testing::TaskOf(testing::MatmulRelu());
+  auto database = Database::Open(":memory:", OpenMode::kReadWrite);
+  ASSERT_TRUE(database);
+  const CompileOptions options{.target = DetectCpu(1)};
+  const TunerOptions tuner{.target = options.target, .accuracy = options.accuracy};
+  const auto first = BuildKernel(task, &*database, options, tuner);
+  ASSERT_TRUE(first) << first.error().Format();
+  CompiledKernel stored = *first->code;
+  ASSERT_FALSE(stored.prepacks.empty());
+  const std::string key =
+      ArtifactKey(task, first->schedule.schedule, options.target, options.accuracy);
+  for (const bool here : {true, false}) {
+    stored.prepacks[0].host_features =
+        here ? options.target.host.features : code.prepacks[0].host_features;
+    ASSERT_TRUE(database->PutArtifact(key, ToArtifact(stored)));
+    EXPECT_EQ(BuildKernel(task, &*database, options, tuner)->reused, here);
+  }
+}
+
 }  // namespace
 }  // namespace tunec

@@ -575,6 +575,43 @@ class Cli(unittest.TestCase):
             self.environment["TUNEC_CUDA_SCRIPT"] = script
             self.bad(1, message, "verify", path, "--no-db", "--target", "cuda", "--arch", "sm_90a")
 
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_a_gpu_that_fails(self):
+        path = self.file("g.graph", GRAPH.replace("input b", "weight b"))
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        run = ("run", path, "--no-db", "--random-weights", "1", "--target", "cuda")
+        for script, message in (("memory 100", "NVIDIA S1 (device 0) has 100 of 100 bytes free, "),
+                                ("memory 100", "are needed: weights 8960, arena "),
+                                ("load 200", "cannot load the kernel: CUDA_ERROR_INVALID_IMAGE (200)"),
+                                ("load 209", "its driver supports CUDA 13.0: compile for that arch"),
+                                ("load 222", "by a ptxas that is no newer"),
+                                ("fault 700", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+                                ("fault 716", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
+                                ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA error 719")):
+            self.environment["TUNEC_CUDA_SCRIPT"] = script
+            self.bad(1, message, *run)
+        self.environment["TUNEC_CUDA_SCRIPT"] = "graph 801"
+        noted = self.tunec(*run)
+        self.assertEqual(noted.returncode, 0, noted.stderr)
+        self.assertIn("note: kernels are launched one by one: NVIDIA S1 (device 0) cannot prepare a graph", noted.stderr)
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_which_gpu(self):
+        path = self.file("g.graph", GRAPH)
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        run = ("run", path, "--no-db")
+        cuda = (*run, "--target", "cuda")
+        uuid = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
+        self.good(*cuda)
+        self.good(*cuda, "--device", "0")
+        self.good(*cuda, "--device", uuid)
+        nowhere = f"this machine has no GPU '7'; it has NVIDIA S1 (device 0), {uuid}"
+        self.bad(1, nowhere, *cuda, "--device", "7")
+        self.bad(1, nowhere, *cuda, "--arch", "sm_90a", "--device", "7")
+        self.bad(2, "device is for the target cuda", *run, "--device", "0")
+        self.bad(2, "emulated kernels run on its processor", *cuda, "--arch", "sm_90a", "--emulate", "--device", "0")
+        self.bad(2, "let CUDA_VISIBLE_DEVICES name it alone", path, "--target", "cuda", "--device", "0", "--trials", "1")
+
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)
         self.assertIn("(the model computes in f16: 16 roundings of 2^-11)", self.good("verify", half, "--no-db"))

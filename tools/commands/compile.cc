@@ -158,7 +158,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
     return std::unexpected(model.error());
   }
   const double ready = SecondsNow() - started;
-  const Status here = CheckRunsHere(session.options.target);
+  const Status here = CheckRunsHere(session.options.target, session.options.device);
   if (!here) session.options.on_log(here.error().message);
   // What an emulation takes is nobody's time.
   const bool timed = here && !PredictsTimes(session.options.target);
