@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/nest/plain_copies.h"
 #include "jit/builder/module.h"
-#include "jit/cuda/assign_threads.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/ptxas.h"
@@ -22,7 +20,7 @@ namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
-constexpr int kCudaGeneratorVersion = 2;
+constexpr int kCudaGeneratorVersion = 3;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;
@@ -92,9 +90,7 @@ class CudaGenerator : public CodeGenerator {
                        LLVM_VERSION_STRING, ptxas ? ptxas->version : "not found");
   }
 
-  LoopNest MapThreads(const LoopNest& nest) const override {
-    return AssignThreads(PlainCopies(nest));
-  }
+  LoopNest MapThreads(const LoopNest& nest) const override { return jit::MapCudaThreads(nest); }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     if (IsEmulated(*target.device)) return Emulated(nest, *target.device);
