@@ -84,6 +84,18 @@ struct Store {
   bool non_temporal = false;  // bypass the caches; ignored where unaligned
 };
 
+/// Where the chunks of 16 bytes of a storage lie: of row r, so many bytes, chunk c lies at the
+/// place of chunk c xor (r mod chunks). Threads that read one chunk of several rows then read
+/// different banks of shared memory. Whoever accesses the tensor does not know.
+struct Swizzle {
+  static constexpr int kChunkBytes = 16;
+
+  int chunks = 1;       // that change places: 2, 4 or 8; 1: none do
+  int row_bytes = 128;  // a power of two, at least chunks * 16
+  bool Moves() const { return chunks > 1; }
+  bool operator==(const Swizzle&) const = default;
+};
+
 /// Storage of a kLocal tensor for the duration of the body. kRegister is SSA in the emitter where,
 /// after unrolling, all its indices are constants but for the lane of one vector loop in the
 /// last dimension, and for the variables of block loops, which pick the thread that has the
@@ -92,7 +104,8 @@ struct Store {
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;
-  int stages = 1;  // copies of it that take turns, by the tensor's first dimension
+  int stages = 1;   // copies of it that take turns, by the tensor's first dimension
+  Swizzle swizzle;  // kShared
   Body body;
 };
 
@@ -111,7 +124,8 @@ struct AsyncCopy {
   std::vector<int64_t> extent;  // of the box that is copied, in the last dimensions of both; none:
                                 // one element
 };
-/// The copies of the token that were issued since its last Arrive are those of this stage.
+/// The copies of the token that were issued since its last Arrive are those of this stage; there
+/// may be none.
 struct Arrive {
   int token = 0;
   IndexExpr stage;
@@ -187,7 +201,9 @@ constexpr bool NumbersTasks(LoopKind kind) {
   return kind == LoopKind::kParallel || kind == LoopKind::kWave || IsGrid(kind);
 }
 
-/// How many blocks a phase starts along x, y, z, and threads each: 1 along axes without a loop.
+/// How many blocks a phase starts along x, y, z, and threads each: 1 along axes without a loop. The
+/// blocks of several parts stand one after the other along x, and have as many threads as the
+/// largest.
 struct Launch {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::array<int64_t, 3> block = {1, 1, 1};
@@ -197,14 +213,15 @@ Launch LaunchOf(const Phase& phase);
 /// Whether loops over threads occur in the body.
 bool HoldsBlockLoop(const Body& body);
 
-/// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
+/// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64, in shared storage of
+/// 128.
 struct StoragePlan {
   IdVector<TensorId, int64_t> offset;  // into the workspace (kWorkspace) or into its scope's
                                        // storage (kLocal, not in registers); -1 otherwise
-  IdVector<TensorId, Scope> scope;    // kShared or, in the scratch, kPacked and kGlobal
-  int64_t workspace_bytes = 0;        // shared by all tasks
-  int64_t scratch_bytes = 0;          // one for each thread that runs tasks
-  std::vector<int64_t> shared_bytes;  // per phase, for each block of its threads
+  IdVector<TensorId, Scope> scope;     // kShared or, in the scratch, kPacked and kGlobal
+  int64_t workspace_bytes = 0;         // shared by all tasks
+  int64_t scratch_bytes = 0;           // one for each thread that runs tasks
+  std::vector<int64_t> shared_bytes;   // per phase, for each block of its threads
 };
 StoragePlan PlanStorage(const LoopNest& nest);
 
@@ -215,6 +232,8 @@ std::vector<TensorId> Arguments(const LoopNest& nest);
 bool operator==(const LoopNest& a, const LoopNest& b);
 
 std::string Print(const LoopNest& nest);
+/// ` swizzle 8 of 128`, as an Alloc prints it; nothing where no chunk moves.
+std::string PrintSwizzle(const Swizzle& swizzle);
 Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name);
 /// Checks every invariant listed in verify_loop_nest.cc.
 Status Verify(const LoopNest& nest);

@@ -152,6 +152,11 @@ class Parser {
     if (lexer_.TryTake("stages")) {
       TUNEC_ASSIGN(alloc.stages, ParseCount("the number of stages"));
     }
+    if (lexer_.TryTake("swizzle")) {
+      TUNEC_ASSIGN(alloc.swizzle.chunks, ParseCount("the number of chunks"));
+      TUNEC_RETURN_IF_ERROR(lexer_.Expect("of"));
+      TUNEC_ASSIGN(alloc.swizzle.row_bytes, ParseCount("the bytes of a row"));
+    }
     TUNEC_ASSIGN(alloc.body, ParseBody());
     return NestNode{std::move(alloc)};
   }

@@ -12,13 +12,15 @@
 //   threads a block. Shared storage, barriers, arrives and waits are outside block loops. A vector
 //   loop holds no loop. An unrolled loop has a constant bound on its iterations, at most
 //   kMostUnrolled. Ifs have a condition, without loaded values. Storage of several stages has as
-//   many in its first dimension. Stores: as statements in a Compute, over the loop variables in
-//   scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy has extents of
-//   at most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
-//   cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have threads and
-//   names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it reaches,
-//   none of them operand and accumulator.
+//   many in its first dimension. A swizzle moves 2, 4 or 8 chunks in rows of a power of two bytes,
+//   as many at least, and is of shared storage. Stores: as statements in a Compute, over the loop
+//   variables in scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy
+//   has extents of at most as many dimensions as either tensor, equal types, and doesn't write an
+//   input or weight; cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have
+//   threads and names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it
+//   reaches, none of them operand and accumulator.
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -268,6 +270,7 @@ class Verifier {
     if (alloc.scope == Scope::kShared && IsAround(IsBlock)) {
       return Wrong("alloc of {}: shared storage inside a block loop", tensor.name);
     }
+    TUNEC_RETURN_IF_ERROR(CheckSwizzle(alloc, tensor));
     if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
       return Wrong("alloc of {} inside its own", tensor.name);
     }
@@ -276,6 +279,17 @@ class Verifier {
     block_chain_ = outer_blocks;
     allocated_.erase(alloc.tensor);
     return status;
+  }
+
+  static Status CheckSwizzle(const Alloc& alloc, const Tensor& tensor) {
+    const auto [chunks, row_bytes] = alloc.swizzle;
+    if (!alloc.swizzle.Moves()) return {};
+    const bool few = chunks == 2 || chunks == 4 || chunks == 8;
+    const bool fit = row_bytes >= chunks * Swizzle::kChunkBytes &&
+                     std::has_single_bit(static_cast<unsigned>(row_bytes));
+    if (alloc.scope == Scope::kShared && few && fit) return {};
+    return Wrong("alloc of {}: a swizzle of {} chunks in rows of {} bytes, of {} storage",
+                 tensor.name, chunks, row_bytes, Name(alloc.scope));
   }
 
   Status Check(const Store& store) {

@@ -24,6 +24,7 @@ LoopNest StorageOfTasks(LoopNest nest) {
   return Rewrite(std::move(nest), [](Alloc alloc) {
     const bool of_several_threads = HoldsBlockLoop(alloc.body);
     if (alloc.scope == Scope::kShared || of_several_threads) alloc.scope = Scope::kPacked;
+    alloc.swizzle = {};  // of banks, which a CPU has not
     return alloc;
   });
 }

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/nest/plain_copies.h"
 #include "jit/builder/module.h"
 #include "jit/cuda/assembly_memo.h"
-#include "jit/cuda/assign_threads.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/limits.h"
@@ -97,9 +95,7 @@ class CudaGenerator : public CodeGenerator {
                        LLVM_VERSION_STRING, ptxas ? ptxas->version : "not found");
   }
 
-  LoopNest MapThreads(const LoopNest& nest) const override {
-    return AssignThreads(PlainCopies(nest));
-  }
+  LoopNest MapThreads(const LoopNest& nest) const override { return jit::MapCudaThreads(nest); }
 
   Status CheckFits(const LoopNest& nest, const Target& target) const override {
     TUNEC_RETURN_IF_ERROR(CheckLaunchLimits(nest, *target.device));

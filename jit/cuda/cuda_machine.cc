@@ -8,6 +8,8 @@
 #include <string>
 
 #include "ir/nest/loop_range.h"
+#include "jit/cuda/emit_copies.h"
+#include "jit/cuda/pending_groups.h"
 #include "jit/emit/state.h"
 #include "support/check.h"
 
@@ -34,6 +36,13 @@ IrValue ReadRegister(Builder& builder, llvm::Intrinsic::ID id) {
   return builder.ZeroExtend(ir.CreateIntrinsic(id, llvm::ArrayRef<llvm::Value*>{}), Element::kI64);
 }
 
+void EmitBarrier(EmitState& state) {
+  llvm::IRBuilderBase& ir = state.builder.instructions();
+  ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,
+                     llvm::ArrayRef<llvm::Value*>{ir.getInt32(0)});
+  state.ForgetLoads();
+}
+
 // The launch's dynamic shared memory, as a generic address: LLVM finds out again where it lies.
 IrValue SharedMemory(Builder& builder) {
   llvm::Module& module = builder.module();
@@ -51,8 +60,11 @@ IrValue SharedMemory(Builder& builder) {
 
 }  // namespace
 
-CudaMachine::CudaMachine(const LoopNest& nest)
-    : arguments_(std::ssize(Arguments(nest))), local_bytes_(PlanStorage(nest).scratch_bytes) {}
+CudaMachine::CudaMachine(const LoopNest& nest, AccessNames names)
+    : arguments_(std::ssize(Arguments(nest))),
+      local_bytes_(PlanStorage(nest).scratch_bytes),
+      names_(names),
+      pending_(PendingGroups(nest)) {}
 
 PhaseEntry CudaMachine::BeginPhase(Builder& builder, const Phase& phase,
                                    const std::string& symbol) {
@@ -94,11 +106,15 @@ Status CudaMachine::EmitTile(EmitState&, const Tile& tile) {
 
 Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCuda("warp roles"));
-  TUNEC_CHECK(std::holds_alternative<Barrier>(node.value), "a node that PlainCopies removes");
-  llvm::IRBuilderBase& ir = state.builder.instructions();
-  ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,
-                     llvm::ArrayRef<llvm::Value*>{ir.getInt32(0)});
-  state.ForgetLoads();
+  if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) return EmitAsyncCopy(state, *copy);
+  if (std::holds_alternative<Arrive>(node.value)) {
+    EmitCommit(state);
+  } else if (const auto* wait = std::get_if<Wait>(&node.value)) {
+    EmitWait(state, pending_.at(wait));
+  } else {
+    TUNEC_CHECK(std::holds_alternative<Barrier>(node.value), "a node that is not for threads");
+    EmitBarrier(state);
+  }
   return {};
 }
 
@@ -131,6 +147,19 @@ Status CudaMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
 Status CudaMachine::CheckScope(Scope scope) {
   if (scope != Scope::kTile && scope != Scope::kFragment) return {};
   return std::unexpected(NotOnCuda("an alloc of tile or fragment scope"));
+}
+
+// LLVM's builder takes what it is to put on instructions from another instruction.
+void CudaMachine::NameAccess(Builder& builder, std::string_view statement,
+                             std::string_view tensor) {
+  if (names_ == AccessNames::kNone) return;
+  llvm::LLVMContext& context = builder.module().getContext();
+  llvm::Metadata* names[] = {llvm::MDString::get(context, statement),
+                             llvm::MDString::get(context, tensor)};
+  auto* named = new llvm::UnreachableInst(context);
+  named->setMetadata(kAccessMetadata, llvm::MDNode::get(context, names));
+  builder.instructions().CollectMetadataToCopy(named, {context.getMDKindID(kAccessMetadata)});
+  named->deleteValue();
 }
 
 }  // namespace tunec::jit

@@ -304,13 +304,15 @@ Result<IrValue> EmitRead(EmitState& state, const Read& read) {
     return state.builder.Select(guard.value, value, OutsideValue(state, read));
   }
   const IndexExpr& offset = state.analysis.offsets.at(&read);
-  Place place{read.tensor, state.index.Evaluate(offset), &offset};
+  Place place{read.tensor, EmitOffset(state, read.tensor, offset), &offset};
+  state.machine.NameAccess(state.builder, state.statement, state.tensor(read.tensor).name);
   return Reader(state, std::move(place), guard, read.guard ? read.guard->outside : 0).Read();
 }
 
 Result<IrValue> EmitOldValue(EmitState& state, const Write& write) {
   if (state.InSlots(write.tensor)) return ReadSlots(state, write.tensor, write.index);
-  Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
+  Place place{write.tensor, EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
+  state.machine.NameAccess(state.builder, state.statement, state.tensor(write.tensor).name);
   return Reader(state, std::move(place), Condition{}, 0).Read();
 }
 
@@ -322,7 +324,8 @@ Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_t
   const TensorId root = state.Root(write.tensor);
   state.ForgetLoadsOf(root);
   state.machine.ForgetOperands();
-  Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
+  Place place{write.tensor, EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
+  state.machine.NameAccess(state.builder, state.statement, state.tensor(write.tensor).name);
   return Writer(state, std::move(place), value, non_temporal).Write();
 }
 

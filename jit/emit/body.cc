@@ -37,6 +37,7 @@ Status EmitIf(EmitState& state, const If& branch) {
 Status EmitAlloc(EmitState& state, const Alloc& alloc) {
   TUNEC_RETURN_IF_ERROR(state.machine.CheckScope(alloc.scope));
   if (state.InSlots(alloc.tensor)) StartSlots(state, alloc.tensor);
+  state.storage[alloc.tensor].swizzle = alloc.swizzle;
   return EmitBody(state, alloc.body);
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "ir/loop_nest.h"
 #include "jit/builder/builder.h"
@@ -54,6 +55,10 @@ class Machine {
   virtual Status EmitThreadLoop(EmitState& state, const Loop& loop) = 0;
   /// Whether an Alloc may have this scope.
   virtual Status CheckScope(Scope scope) = 0;
+
+  /// The instructions that follow are for an access of this statement to this tensor: for machines
+  /// that tell where a fault is.
+  virtual void NameAccess(Builder&, std::string_view /*statement*/, std::string_view /*tensor*/) {}
 };
 
 }  // namespace tunec::jit

@@ -71,7 +71,7 @@ Body Generator::GenerateKind(const TreeNode& node, Context context) {
     case TreeNode::Kind::kLeaf:
       return GenerateLeaf(tree, node.statement, context);
     case TreeNode::Kind::kAlloc: {
-      Alloc alloc{.tensor = node.tensor, .scope = node.scope};
+      Alloc alloc{.tensor = node.tensor, .scope = node.scope, .swizzle = node.swizzle};
       alloc.body = Generate(node.children[0], std::move(context));
       return BodyOf(std::move(alloc));
     }

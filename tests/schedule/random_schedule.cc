@@ -292,7 +292,7 @@ class Generator {
   LoopStep RandomStep(const TreeNode* loop) {
     const std::vector<const TreeNode*> chain = Chain(loop);
     const std::string& statement = Any(tree_.statements).name;
-    switch (Below(25)) {
+    switch (Below(26)) {
       case 0:
         return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]), NewName()};
       case 1:
@@ -335,6 +335,8 @@ class Generator {
         return PipelineStep{Name(loop), 2 + Below(3)};
       case 22:
         return StorageOrderStep{statement, 1 + Below(20)};
+      case 23:
+        return SwizzleStorageStep{Any(tree_.tensors).name, 2 << Below(3)};
       default: {
         SplitStep split{.loop = Name(loop)};
         for (int i = Below(2); i >= 0; --i) split.factors.push_back(1 + Below(6));
@@ -422,8 +424,19 @@ class Generator {
     if (outer.size() > 1 && Below(2) == 0) Add(BindStep{outer[0], RandomAxis(true)});
     if (!Add(ComputeAtStep{copy, outer.back()})) return;
     if (!Add(StageStep{copy, RandomStorage(), outer.back()})) return;
+    if (Below(2) == 0) Add(SwizzleStorageStep{copy, 2 << Below(3)});
     if (Below(4) > 0) Add(PipelineStep{outer.back(), 2 + Below(3)});
+    if (Below(2) == 0) CopyVectors(copy);
     if (Below(2) == 0) BindThreads();
+  }
+
+  // Of several elements at once, where they lie side by side.
+  void CopyVectors(const std::string& copy) {
+    const std::vector<VarId> loops = LoopsAround(tree_.root, *tree_.FindStatement(copy));
+    if (loops.empty()) return;
+    std::string innermost = tree_.loops[loops.back()].name;
+    if (Below(2) == 0 && Add(SplitStep{innermost, {2 << Below(3)}})) innermost += ".1";
+    Add(VectorizeStep{innermost});
   }
 
   Scope RandomStorage() {

@@ -80,7 +80,8 @@ class Block {
   void Run(const Function& function) {
     if (threads_.size() == 1) {
       function(&threads_.front());
-      return EndTurn(threads_.front());
+      EndTurn(threads_.front());
+      return EndBlock();
     }
     for (Thread& thread : threads_) Start(thread, function);
     do {
@@ -91,6 +92,7 @@ class Block {
       CheckTogether();
       if (checks_) checks_->EndInterval();
     } while (!threads_.front().ended);
+    EndBlock();
   }
 
   const std::optional<CheckedBlock>& checks() const { return checks_; }
@@ -98,6 +100,10 @@ class Block {
  private:
   void EndTurn(const Thread& thread) {
     if (checks_) checks_->EndTurn(thread.order);
+  }
+
+  void EndBlock() const {
+    if (checks_) checks_->EndBlock();
   }
 
   template <class Function>
@@ -119,9 +125,12 @@ class Block {
     for (const Thread& thread : threads_) {
       const bool together =
           thread.ended == first.ended && (thread.ended || thread.site == first.site);
-      TUNEC_CHECK(
-          together, "{}, block {}: thread {} is at {}, but thread 0 at {}: a barrier is for all",
-          launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread), PlaceOf(first));
+      // Threads that have ended come to no barrier any more, so none of the others can go on.
+      const bool for_ever = thread.ended != first.ended;
+      TUNEC_CHECK(together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}",
+                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread),
+                  PlaceOf(first),
+                  for_ever ? "a deadlock, no thread can go on" : "a barrier is for all");
     }
   }
 

@@ -74,7 +74,7 @@ TEST_P(EveryArch, IsAssembled) {
   ASSERT_EQ(image->phases.size(), 1);
   EXPECT_EQ(image->phases[0].Blocks(), 18);
   EXPECT_EQ(image->phases[0].block[0], 16);
-  EXPECT_EQ(image->phases[0].shared_bytes, 64);
+  EXPECT_EQ(image->phases[0].shared_bytes, 128);
   EXPECT_GT(image->phases[0].registers, 0);
 }
 
