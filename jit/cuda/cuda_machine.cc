@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ir/nest/loop_range.h"
+#include "jit/cuda/emit_shuffle.h"
 #include "jit/emit/state.h"
 #include "support/check.h"
 
@@ -94,6 +95,9 @@ Status CudaMachine::EmitTile(EmitState&, const Tile& tile) {
 
 Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCuda("warp roles"));
+  if (const auto* shuffle = std::get_if<Shuffle>(&node.value)) {
+    return EmitShuffle(state, *shuffle, {threads_, launch_});
+  }
   TUNEC_CHECK(std::holds_alternative<Barrier>(node.value), "a node that PlainCopies removes");
   llvm::IRBuilderBase& ir = state.builder.instructions();
   ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,

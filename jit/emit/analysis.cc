@@ -49,6 +49,10 @@ class Analyzer {
           [&](const Prefetch& prefetch) {
             AddOffset(&prefetch.address, prefetch.address.tensor, prefetch.address.index);
           },
+          [&](const Shuffle& shuffle) {
+            WalkRead(shuffle.from);
+            WalkWrite(shuffle.to);
+          },
           [](const LeafNode auto&) {});
     }
   }
@@ -182,14 +186,18 @@ class Analyzer {
   // --- accesses ---
 
   void WalkStore(const Store& store) {
-    for (const Read& read : store.reads) {
-      AddOffset(&read, read.tensor, read.index);
-      SeeRegister(read.tensor, read.index);
-    }
-    for (const Write& write : store.writes) {
-      AddOffset(&write, write.tensor, write.index);
-      SeeRegister(write.tensor, write.index);
-    }
+    for (const Read& read : store.reads) WalkRead(read);
+    for (const Write& write : store.writes) WalkWrite(write);
+  }
+
+  void WalkRead(const Read& read) {
+    AddOffset(&read, read.tensor, read.index);
+    SeeRegister(read.tensor, read.index);
+  }
+
+  void WalkWrite(const Write& write) {
+    AddOffset(&write, write.tensor, write.index);
+    SeeRegister(write.tensor, write.index);
   }
 
   void AddOffset(const void* access, TensorId tensor, const std::vector<IndexExpr>& index) {
