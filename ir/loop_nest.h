@@ -44,6 +44,9 @@ constexpr size_t BlockAxis(LoopKind kind) {
 
 /// Threads of a block at most, over all axes: what every CUDA device allows.
 inline constexpr int64_t kMostBlockThreads = 1024;
+/// Threads of a block, counted with x fastest, that a device runs in step: they read each other's
+/// registers.
+inline constexpr int64_t kWarpThreads = 32;
 /// Copies of its body that a loop may be unrolled into.
 inline constexpr int64_t kMostUnrolled = 4096;
 
@@ -142,6 +145,16 @@ struct Wait {
 /// All threads of the block come here before any goes on, and see what the others wrote.
 struct Barrier {};
 
+/// Each thread reads what another of its warp has in private storage: the one whose number along x
+/// differs in the bit `distance`, where `from` is its element. All threads of the block do so at
+/// the same time: a shuffle stands alone in loops over all of them.
+struct Shuffle {
+  Read from;
+  Write to;
+  VarId thread;          // of the loop over the threads along x
+  int64_t distance = 1;  // a power of two, less than kWarpThreads
+};
+
 /// Groups of threads with different work (warp specialisation).
 struct Role {
   std::string name;
@@ -162,7 +175,8 @@ struct Tile {
 };
 
 struct NestNode {
-  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Barrier, Roles, Tile>
+  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Barrier, Shuffle, Roles,
+               Tile>
       value;
 };
 
@@ -174,8 +188,9 @@ struct NestNode {
 /// blocks of threads: inside them, the iterations of a chain of block loops are run by the threads
 /// of these numbers, at the same time in any order, and anything outside a block loop of an axis
 /// by the threads that are 0 along it. A thread does its part of the next node without waiting for
-/// others, but for a Barrier. A phase of one part may have wave loops around
-/// its parallel ones: its tasks then come in waves, with a barrier between two of them.
+/// others, but for a Barrier or, within its warp, a Shuffle. A phase of one part may have wave
+/// loops around its parallel ones: its tasks then come in waves, with a barrier between two of
+/// them.
 struct Phase {
   std::string name;
   Body body;

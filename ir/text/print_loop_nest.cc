@@ -116,6 +116,12 @@ class Printer {
 
   void Write(const Barrier&) { Line("barrier"); }
 
+  void Write(const Shuffle& shuffle) {
+    Line(fmt::format("shuffle {} = {} of {} xor {}", PrintWrite(shuffle.to, nest_.tensors, names_),
+                     PrintRead(shuffle.from, nest_.tensors, names_), variable_(shuffle.thread),
+                     shuffle.distance));
+  }
+
   void Write(const Roles& roles) {
     Line("roles {");
     ++depth_;

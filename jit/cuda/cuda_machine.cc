@@ -9,6 +9,7 @@
 
 #include "ir/nest/loop_range.h"
 #include "jit/cuda/emit_copies.h"
+#include "jit/cuda/emit_shuffle.h"
 #include "jit/cuda/pending_groups.h"
 #include "jit/emit/state.h"
 #include "support/check.h"
@@ -106,6 +107,9 @@ Status CudaMachine::EmitTile(EmitState&, const Tile& tile) {
 
 Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCuda("warp roles"));
+  if (const auto* shuffle = std::get_if<Shuffle>(&node.value)) {
+    return EmitShuffle(state, *shuffle, {threads_, launch_});
+  }
   if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) return EmitAsyncCopy(state, *copy);
   if (std::holds_alternative<Arrive>(node.value)) {
     EmitCommit(state);

@@ -3,6 +3,8 @@
 #include "ir/nest/plain_copies.h"
 #include "jit/builder/module.h"
 #include "jit/cuda/assign_threads.h"
+#include "jit/cuda/cuda_machine.h"
+#include "jit/cuda/cut_private_dimensions.h"
 #include "jit/cuda/emit_copies.h"
 #include "jit/cuda/privatize_threads.h"
 #include "jit/emit/nest.h"
@@ -15,7 +17,7 @@ LoopNest MapCudaThreads(const LoopNest& nest) {
 
 Result<CudaModule> EmitCudaModule(const LoopNest& nest, const llvm::TargetMachine& machine,
                                   AccessNames names) {
-  TUNEC_ASSIGN(const LoopNest own, PrivatizeThreads(nest));
+  TUNEC_ASSIGN(const LoopNest own, PrivatizeThreads(CutPrivateDimensions(nest)));
   CudaModule emitted{.builder = std::make_unique<Builder>(nest.name)};
   SetMachine(emitted.builder->module(), machine);
   CudaMachine gpu(own, names);

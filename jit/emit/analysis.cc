@@ -53,6 +53,10 @@ class Analyzer {
             AddOffset(&copy.from, copy.from.tensor, copy.from.index);
             AddOffset(&copy.to, copy.to.tensor, copy.to.index);
           },
+          [&](const Shuffle& shuffle) {
+            WalkRead(shuffle.from);
+            WalkWrite(shuffle.to);
+          },
           [](const LeafNode auto&) {});
     }
   }
@@ -196,14 +200,18 @@ class Analyzer {
   // --- accesses ---
 
   void WalkStore(const Store& store) {
-    for (const Read& read : store.reads) {
-      AddOffset(&read, read.tensor, read.index);
-      SeeRegister(read.tensor, read.index);
-    }
-    for (const Write& write : store.writes) {
-      AddOffset(&write, write.tensor, write.index);
-      SeeRegister(write.tensor, write.index);
-    }
+    for (const Read& read : store.reads) WalkRead(read);
+    for (const Write& write : store.writes) WalkWrite(write);
+  }
+
+  void WalkRead(const Read& read) {
+    AddOffset(&read, read.tensor, read.index);
+    SeeRegister(read.tensor, read.index);
+  }
+
+  void WalkWrite(const Write& write) {
+    AddOffset(&write, write.tensor, write.index);
+    SeeRegister(write.tensor, write.index);
   }
 
   void AddOffset(const void* access, TensorId tensor, const std::vector<IndexExpr>& index) {

@@ -87,7 +87,7 @@ Status EmitNode(EmitState& state, const NestNode& node) {
       },
       [&](const Roles&) { return of_threads(); }, [&](const AsyncCopy&) { return of_threads(); },
       [&](const Arrive&) { return of_threads(); }, [&](const Wait&) { return of_threads(); },
-      [&](const Barrier&) { return of_threads(); });
+      [&](const Barrier&) { return of_threads(); }, [&](const Shuffle&) { return of_threads(); });
 }
 
 Status EmitBody(EmitState& state, const Body& body) {

@@ -49,8 +49,8 @@ class Machine {
   /// Memory may have changed, or another part of the code begins: what was loaded does not hold.
   virtual void ForgetOperands() = 0;
 
-  /// Nodes and loops of machines that run threads side by side: roles, barriers, copies in flight,
-  /// loops over blocks and threads.
+  /// Nodes and loops of machines that run threads side by side: roles, barriers, shuffles, copies
+  /// in flight, loops over blocks and threads.
   virtual Status EmitThreads(EmitState& state, const NestNode& node) = 0;
   virtual Status EmitThreadLoop(EmitState& state, const Loop& loop) = 0;
   /// Whether an Alloc may have this scope.

@@ -120,6 +120,10 @@ class Reverser {
           Rewrite(wait.stage);
           Rewrite(wait.parity);
         },
+        [&](Shuffle& shuffle) {
+          Rewrite(shuffle.from.index);
+          Rewrite(shuffle.to.index);
+        },
         [](const Barrier&) {});
   }
 

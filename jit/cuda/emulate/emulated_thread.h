@@ -27,6 +27,10 @@ struct EmulatedThread {
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
   int32_t order = 0;               // of the block's threads, x fastest
   CheckedBlock* checks = nullptr;  // of the block, where accesses are checked
+  /// The value of the thread of the warp whose lane differs from this one's in the bits `distance`.
+  /// Comes back when all threads of the warp, which are `members` by their bits, have called it.
+  uint32_t (*shuffle)(EmulatedThread* self, int32_t site, uint32_t members, uint32_t value,
+                      uint32_t distance) = nullptr;
 };
 
 /// Of one launch; a constant of generated code.

@@ -106,6 +106,9 @@ class HostFunction {
         call.eraseFromParent();
         return {};
       }
+      case llvm::Intrinsic::nvvm_shfl_sync_bfly_i32:
+        ReplaceShuffle(call, site);
+        return {};
       default:
         break;
     }
@@ -116,6 +119,18 @@ class HostFunction {
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
     return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
+  }
+
+  // (members, value, distance, the last lane of a group: always the warp's)
+  void ReplaceShuffle(llvm::IntrinsicInst& call, Site& site) {
+    llvm::Type* word = site.getInt32Ty();
+    auto* type = llvm::FunctionType::get(word, {Pointer(), word, word, word, word}, false);
+    llvm::Value* shuffle = Field(site, thread_, offsetof(EmulatedThread, shuffle), Pointer());
+    call.replaceAllUsesWith(
+        site.CreateCall(type, shuffle,
+                        {thread_, site.getInt32(++shuffles_), call.getArgOperand(0),
+                         call.getArgOperand(1), call.getArgOperand(2)}));
+    call.eraseFromParent();
   }
 
   // EmulatedLaunch, as a constant.
@@ -154,6 +169,7 @@ class HostFunction {
   llvm::Function* function_ = nullptr;
   llvm::Value* thread_ = nullptr;
   int32_t barriers_ = 0;  // so far
+  int32_t shuffles_ = 0;  // so far
 };
 
 // Where code means the shared memory, it gets the block's.
