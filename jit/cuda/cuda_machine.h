@@ -1,8 +1,10 @@
 // An NVIDIA GPU, as the emitter sees it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "ir/loop_nest.h"
@@ -21,8 +23,11 @@ class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest);
 
-  /// What one thread loads at once: 16 bytes.
-  int Lanes(int bytes) const override { return 16 / bytes; }
+  /// As many as a schedule wants of one thread: 16 bytes of what lies in memory, which may be half
+  /// of what it is computed as. Wider values are only more registers.
+  int Lanes(int bytes) const override { return std::max(16 / bytes, 8); }
+  /// What a load or store of 16 bytes wants.
+  int64_t VectorAlignment() const override;
   PhaseEntry BeginPhase(Builder& builder, const Phase& phase, const std::string& symbol) override;
   IrValue Argument(Builder& builder, int64_t number) override;
   Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) override;
@@ -40,6 +45,10 @@ class CudaMachine : public Machine {
   Status CheckScope(Scope scope) override;
 
  private:
+  Status EmitThreadLoopOnce(EmitState& state, const Loop& loop);
+  /// Once for arguments that lie as vectors want it, once for others.
+  Status EmitVersions(EmitState& state, const Loop& loop, const std::set<TensorId>& doubtful);
+
   const int64_t arguments_;    // of the nest
   const int64_t local_bytes_;  // of each thread, besides registers
   // Of the present phase.
@@ -47,6 +56,7 @@ class CudaMachine : public Machine {
   IrValue local_ = nullptr;              // the thread's own storage
   std::array<IrValue, 3> threads_ = {};  // the thread's numbers along x, y, z, as i64
   Launch launch_;
+  bool in_version_ = false;  // of a loop over threads
 };
 
 }  // namespace tunec::jit
