@@ -5,9 +5,13 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "ir/nest/loop_range.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "jit/cuda/emit_copies.h"
 #include "jit/cuda/emit_shuffle.h"
 #include "jit/cuda/pending_groups.h"
@@ -20,6 +24,7 @@ namespace {
 constexpr unsigned kSharedSpace = 3;
 // Of the dynamic shared memory of a launch: what a driver gives at least, and bulk copies want.
 constexpr uint64_t kSharedAlignment = 128;
+constexpr int64_t kVectorBytes = 16;
 // A thread's own memory lies in the device's, and 132 processors run 2048 threads each.
 constexpr int64_t kMostLocalBytes = 16 << 10;
 
@@ -57,6 +62,23 @@ IrValue SharedMemory(Builder& builder) {
   }
   return llvm::ConstantExpr::getAddrSpaceCast(shared,
                                               llvm::PointerType::get(module.getContext(), 0));
+}
+
+// Arguments that vector loops inside walk, if not all of them are known to lie as vectors want it.
+// Where an argument lies is the caller's to say, so there are two versions of such a loop.
+std::set<TensorId> DoubtfulVectors(const EmitState& state, const Loop& loop) {
+  std::set<TensorId> walked;
+  ForEach<Loop>(loop.body, [&](const Loop& inner) {
+    if (inner.kind != LoopKind::kVector || state.analysis.vector_loops.at(&inner).lanes == 1)
+      return;
+    VisitNodes(inner.body, [&](const NestNode& node) {
+      ForEachAccess(node, [&](TensorId tensor, bool) { walked.insert(tensor); });
+    });
+  });
+  std::erase_if(walked, [&](TensorId tensor) {
+    return state.InSlots(tensor) || state.storage[tensor].alignment >= kVectorBytes;
+  });
+  return walked;
 }
 
 }  // namespace
@@ -122,7 +144,35 @@ Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
   return {};
 }
 
+int64_t CudaMachine::VectorAlignment() const { return kVectorBytes; }
+
 Status CudaMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
+  const std::set<TensorId> doubtful = DoubtfulVectors(state, loop);
+  if (in_version_ || doubtful.empty()) return EmitThreadLoopOnce(state, loop);
+  in_version_ = true;
+  const Status status = EmitVersions(state, loop, doubtful);
+  in_version_ = false;
+  return status;
+}
+
+Status CudaMachine::EmitVersions(EmitState& state, const Loop& loop,
+                                 const std::set<TensorId>& doubtful) {
+  Builder& b = state.builder;
+  IrValue bits = b.I64(0);
+  for (const TensorId tensor : doubtful)
+    bits = b.Or(bits, b.PointerToInt(state.storage[tensor].base));
+  const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(kVectorBytes - 1)), b.I64(0));
+  const auto emit = [&] { return EmitThreadLoopOnce(state, loop); };
+  std::map<TensorId, int64_t> known;
+  for (const TensorId tensor : doubtful)
+    known[tensor] = std::exchange(state.storage[tensor].alignment, kVectorBytes);
+  const Status status = EmitWhen(state, aligned, emit);
+  for (const auto& [tensor, alignment] : known) state.storage[tensor].alignment = alignment;
+  TUNEC_RETURN_IF_ERROR(status);
+  return EmitWhen(state, b.Not(aligned), emit);
+}
+
+Status CudaMachine::EmitThreadLoopOnce(EmitState& state, const Loop& loop) {
   if (!IsBlock(loop.kind)) return std::unexpected(NotOnCuda("a loop over warps"));
   const size_t axis = BlockAxis(loop.kind);
   const Interval range = RangeOf(loop);

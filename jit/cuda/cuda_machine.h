@@ -1,9 +1,11 @@
 // An NVIDIA GPU, as the emitter sees it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +33,11 @@ class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);
 
-  /// What one thread loads at once: 16 bytes.
-  int Lanes(int bytes) const override { return 16 / bytes; }
+  /// As many as a schedule wants of one thread: 16 bytes of what lies in memory, which may be half
+  /// of what it is computed as. Wider values are only more registers.
+  int Lanes(int bytes) const override { return std::max(16 / bytes, 8); }
+  /// What a load or store of 16 bytes wants.
+  int64_t VectorAlignment() const override;
   PhaseEntry BeginPhase(Builder& builder, const Phase& phase, const std::string& symbol) override;
   IrValue Argument(Builder& builder, int64_t number) override;
   Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) override;
@@ -51,6 +56,10 @@ class CudaMachine : public Machine {
   void NameAccess(Builder& builder, std::string_view statement, std::string_view tensor) override;
 
  private:
+  Status EmitThreadLoopOnce(EmitState& state, const Loop& loop);
+  /// Once for arguments that lie as vectors want it, once for others.
+  Status EmitVersions(EmitState& state, const Loop& loop, const std::set<TensorId>& doubtful);
+
   const int64_t arguments_;    // of the nest
   const int64_t local_bytes_;  // of each thread, besides registers
   const AccessNames names_;
@@ -60,6 +69,7 @@ class CudaMachine : public Machine {
   IrValue local_ = nullptr;              // the thread's own storage
   std::array<IrValue, 3> threads_ = {};  // the thread's numbers along x, y, z, as i64
   Launch launch_;
+  bool in_version_ = false;  // of a loop over threads
 };
 
 }  // namespace tunec::jit

@@ -73,7 +73,7 @@ class Reader {
       row.constant += lane * row.lane_factor;
       row.lane_factor = 0;
       const IrValue address = state_.index.Address(storage_.base, row, size());
-      rows.push_back(b_.Load({element(), copies}, address, size(), true));
+      rows.push_back(b_.Load({element(), copies}, address, LoadAlignment(row), true));
     }
     rows = Transpose(b_, std::move(rows));
     for (int copy = 0; copy < copies; ++copy)
@@ -122,10 +122,18 @@ class Reader {
       readable = readable == nullptr ? any : b_.And(readable, any);
     }
     if (readable != nullptr) address = b_.Select(readable, address, SafeAddress());
+    const int64_t alignment = readable == nullptr ? LoadAlignment(place_.offset) : size();
     const IrValue value =
-        b_.Load({element(), 1}, address, size(), storage_.invariant && readable == nullptr);
+        b_.Load({element(), 1}, address, alignment, storage_.invariant && readable == nullptr);
     return guard_.kind == Condition::Kind::kLanes ? b_.Select(guard_.value, value, Outside())
                                                   : value;
+  }
+
+  /// Of what need not be aligned: as much as is known where it makes a difference. LLVM makes one
+  /// load of neighbours where it knows that such a load is aligned.
+  int64_t LoadAlignment(const LinearIndex& offset) {
+    if (state_.machine.VectorAlignment() == 1) return size();
+    return AlignmentOf(state_, place_.tensor, offset);
   }
 
   int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset); }

@@ -28,6 +28,10 @@ class Machine {
   /// How many values of so many bytes a vector loop computes at once.
   virtual int Lanes(int bytes) const = 0;
 
+  /// Bytes that the address of a vector has to be a multiple of, to be one access; 1 where it is
+  /// one wherever it lies.
+  virtual int64_t VectorAlignment() const { return 1; }
+
   /// Starts the function of a phase.
   virtual PhaseEntry BeginPhase(Builder& builder, const Phase& phase,
                                 const std::string& symbol) = 0;
