@@ -108,6 +108,10 @@ def rows_of(text):
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
+def counted(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def time_text(rows):
     """'2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' of all rows that were compiled."""
     sums = [sum(row[stage] for row in rows if "error" not in row) for stage in STAGES]
@@ -134,7 +138,7 @@ def summary(rows):
     most = {key: max((function[key] for function in functions), default=0)
             for key in ("registers", "shared_bytes", "local_bytes")}
     refused = sum(row["refused"] for row in rows)
-    line = (f"{len(rows)} kernels, {len(functions)} functions, at most {most['registers']} registers, "
+    line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, at most {most['registers']} registers, "
             f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {refused} schedules refused; "
             f"{time_text(rows)}")
     return line, problems
@@ -158,7 +162,7 @@ def candidate_summary(rows):
     made = [row for row in rows if "error" not in row]
     spilling = sum(any(f["spilled_bytes"] for f in row["functions"]) for row in made)
     each = sum(row[stage] for row in made for stage in STAGES) / max(1, len(made))
-    line = (f"{len(rows)} candidates, {len(rows) - len(made)} not compiled, {spilling} with spills; "
+    line = (f"{counted(len(rows), 'candidate')}, {len(rows) - len(made)} not compiled, {spilling} with spills; "
             f"{each:.0f} ms each, {time_text(rows)}")
     reasons = collections.Counter(row["error"] for row in rows if "error" in row)
     return line, [f"{count} x {reason}" for reason, count in reasons.most_common(5)]

@@ -50,7 +50,7 @@ Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
   const auto emit = [&] { return EmitText(loops.nest, options.target, CodeText::kAssembly); };
   static const Result<std::string> first = emit();  // LLVM begins: counted for no kernel
   watch.Lap();
-  TUNEC_ASSIGN(const std::string ptx, emit());
+  if (const Result<std::string> ptx = emit(); !ptx) return std::unexpected(ptx.error());
   const double llvm_ms = watch.Lap();
   TUNEC_ASSIGN(const KernelImage image, EmitImage(loops.nest, options.target));
   row["loops_ms"] = loops_ms;
@@ -123,9 +123,11 @@ int Main(const std::string& path, const std::string& arch, int candidates) {
 }  // namespace
 }  // namespace tunec::bench
 
+// NOLINTNEXTLINE(bugprone-exception-escape): it ends the program, as the errors of Must do.
 int main(int argc, char** argv) {
   if (argc == 3 || argc == 4) {
-    return tunec::bench::Main(argv[1], argv[2], argc == 4 ? std::atoi(argv[3]) : 0);
+    return tunec::bench::Main(argv[1], argv[2],
+                              argc == 4 ? static_cast<int>(std::strtol(argv[3], nullptr, 10)) : 0);
   }
   fmt::print(stderr, "usage: bench_cuda_compile MODEL ARCH [CANDIDATES]\n");
   return 2;

@@ -109,7 +109,7 @@ Result<CudaDriver> LoadCudaDriver(const std::string& library) {
 }
 
 Result<std::string> FindCudaLibrary() {
-  const std::string library = LibraryOfThisMachine();
+  std::string library = LibraryOfThisMachine();
   TUNEC_ASSIGN(void* const handle, Open(library));
   const link_map* loaded = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&loaded)) != 0) return library;

@@ -40,7 +40,7 @@ class Summaries(unittest.TestCase):
         line, problems = test_cuda.summary([row(spilled=48), missing])
         self.assertEqual(problems, ["group 0 (matmul): k_phase0 spills 48 bytes at 64 registers (tile/j)",
                                     "group 2 (sort): not compiled: too large"])
-        self.assertIn("2 kernels, 1 functions", line)
+        self.assertIn("2 kernels, 1 function,", line)
         self.assertIn("0 kernels, 0 functions", test_cuda.summary([])[0])
 
     def test_candidates_may_fail(self):
@@ -117,7 +117,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(code, 0, printed)
         self.assertIn("kernels: 4 models for 2 architectures, 0 problems", printed)
         self.assertIn("matmul_512 under bf16: HMMA on sm_90a of sm_80, sm_90a", printed)
-        self.assertIn("matmul_512 sm_80: 1 candidates", printed)
+        self.assertIn("matmul_512 sm_80: 1 candidate,", printed)
         self.assertIn(f"{self.dir}/models/matmul_512.onnx sm_90a 7\n", (self.dir / "calls").read_text())
 
     def test_a_program_that_stops_is_a_problem(self):

@@ -20,10 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-const ToolkitSearch kSearch{.name = "tunec-test-tool",
-                            .variable = "TUNEC_TEST_TOOL",
-                            .purpose = "a program of this test",
-                            .package = "some-package==1.0"};
+Result<ToolkitProgram> Find() {
+  return FindToolkitProgram({.name = "tunec-test-tool",
+                             .variable = "TUNEC_TEST_TOOL",
+                             .purpose = "a program of this test",
+                             .package = "some-package==1.0"});
+}
 
 /// A folder for programs, and an environment that is put back.
 class Toolkit : public ::testing::Test {
@@ -53,7 +55,7 @@ class Toolkit : public ::testing::Test {
     fs::permissions(path, fs::perms::owner_all);
     return path.string();
   }
-  std::string Of(const std::string& version) { return "echo release 1.2, V" + version; }
+  static std::string Of(const std::string& version) { return "echo release 1.2, V" + version; }
 
   fs::path folder_;
   std::map<std::string, std::optional<std::string>> before_;
@@ -62,24 +64,24 @@ class Toolkit : public ::testing::Test {
 TEST_F(Toolkit, IsNamedElseInPathElseInCudaHome) {
   const std::string home = Program("cuda/bin", Of("1.0.1"));
   setenv("CUDA_HOME", (folder_ / "cuda").c_str(), 1);
-  auto found = FindToolkitProgram(kSearch);
+  auto found = Find();
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->path, home);
   EXPECT_EQ(found->version, "1.0.1");
 
   const std::string path = Program("path", Of("1.0.2"));
   setenv("PATH", ("/nowhere:" + (folder_ / "path").string() + ":/bin:/usr/bin").c_str(), 1);
-  EXPECT_EQ(FindToolkitProgram(kSearch)->path, path);
+  EXPECT_EQ(Find()->path, path);
 
   const std::string named = Program("named", Of("1.0.3"));
   setenv("TUNEC_TEST_TOOL", named.c_str(), 1);
-  found = FindToolkitProgram(kSearch);
+  found = Find();
   EXPECT_EQ(found->path, named);
   EXPECT_EQ(found->version, "1.0.3");
 }
 
 TEST_F(Toolkit, ThatIsNotThereIsNamedWithItsPackage) {
-  const auto found = FindToolkitProgram(kSearch);
+  const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(found.error().message,
@@ -91,7 +93,7 @@ TEST_F(Toolkit, ThatIsNamedHasToBeThere) {
   Program("path", Of("1.0.2"));
   setenv("PATH", (folder_ / "path").c_str(), 1);
   setenv("TUNEC_TEST_TOOL", "/nowhere/tool", 1);
-  const auto found = FindToolkitProgram(kSearch);
+  const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().message,
             "TUNEC_TEST_TOOL names '/nowhere/tool', which is no program that can be run");
@@ -99,7 +101,7 @@ TEST_F(Toolkit, ThatIsNamedHasToBeThere) {
 
 TEST_F(Toolkit, HasToTellItsVersion) {
   setenv("TUNEC_TEST_TOOL", Program("named", "echo hello").c_str(), 1);
-  const auto found = FindToolkitProgram(kSearch);
+  const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message,
               HasSubstr("is no tunec-test-tool: no version in what it prints: hello"));
