@@ -51,6 +51,17 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
   return keys;
 }
 
+namespace {
+
+// All that make the code: of a device's kernels, the host packs the weights.
+std::string Generators(const Target& target) {
+  const std::string own = CodeGeneratorVersion(target);
+  if (!target.device) return own;
+  return fmt::format("{}; packing {}", own, CodeGeneratorVersion({.host = target.host}));
+}
+
+}  // namespace
+
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy) {
   const Compute* lowering = FindLowering(task.lowerings, schedule.lowering);
@@ -66,8 +77,8 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
   return fmt::format(
       "artifact 1\n{}\ntarget {}\npolicy {}\nschedule language {}\n"
       "workload {}\n{}\nlowering {}\n{}\nschedule {}\n{}",
-      CodeGeneratorVersion(target), key.target, key.policy, key.schedule_version,
-      key.workload.text.size(), key.workload.text, body.size(), body, steps.size(), steps);
+      Generators(target), key.target, key.policy, key.schedule_version, key.workload.text.size(),
+      key.workload.text, body.size(), body, steps.size(), steps);
 }
 
 }  // namespace tunec

@@ -95,7 +95,8 @@ class Device {
   virtual ~Device() = default;
   /// The same device for another thread, with an order of work of its own, which this one's does
   /// not wait for. Memory and code of either are the other's, too; what this one has loaded and
-  /// allocated goes before it does. kResourceLimit without memory.
+  /// allocated goes before it does. May be called by several threads at once, while nothing else is
+  /// asked of this one. kResourceLimit without memory.
   virtual Result<std::unique_ptr<Device>> OpenQueue() = 0;
   /// The number by which callers' tensors name the device whose memory they lie in. None where they
   /// lie in the host's memory only.

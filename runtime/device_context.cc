@@ -148,7 +148,7 @@ std::string DeviceContext::Note() const {
 }
 
 Status DeviceContext::Stage(Staging& staging, int64_t bytes) {
-  if (staging.memory.address == nullptr) {
+  if (staging.memory.owner == nullptr) {
     TUNEC_ASSIGN(staging.memory, AllocateHere(bytes));
   }
   staging.address = static_cast<std::byte*>(staging.memory.address);

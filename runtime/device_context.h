@@ -21,7 +21,7 @@
 
 namespace tunec {
 
-/// What kernels of a device may rely on of any argument: their widest accesses are of so many
+/// Where a caller's buffer on a device has to begin: the widest accesses of kernels are of so many
 /// bytes.
 inline constexpr size_t kDeviceAlignment = 16;
 
@@ -88,7 +88,7 @@ class DeviceContext final : public RunContext {
   };
   // What the kernels read or write in the place of one of the caller's buffers.
   struct Staging {
-    DeviceMemory memory;           // null until first needed
+    DeviceMemory memory;           // without an owner until first needed
     std::byte* address = nullptr;  // of this run: there, or in the caller's buffer
   };
 

@@ -147,11 +147,11 @@ TEST(ArtifactOfAKernel, CodeThatAnotherHostPacksForIsNotUsed) {
   const auto first = BuildKernel(task, &*database, options, tuner);
   ASSERT_TRUE(first) << first.error().Format();
   CompiledKernel stored = *first->code;
-  ASSERT_FALSE(stored.prepacks.empty());
+  stored.prepacks.push_back({"B", "B_packed", 64, SomeImage("pack B")});
   const std::string key =
       ArtifactKey(task, first->schedule.schedule, options.target, options.accuracy);
   for (const bool here : {true, false}) {
-    stored.prepacks[0].host_features =
+    stored.prepacks.back().host_features =
         here ? options.target.host.features : code.prepacks[0].host_features;
     ASSERT_TRUE(database->PutArtifact(key, ToArtifact(stored)));
     EXPECT_EQ(BuildKernel(task, &*database, options, tuner)->reused, here);

@@ -91,12 +91,12 @@ bool IsDevice(CuDevice device) {
 
 CuResult GetErrorName(CuResult error, const char** name) {
   static const std::map<int, const char*> names = {
-      {1, "CUDA_ERROR_INVALID_VALUE"},       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {101, "CUDA_ERROR_INVALID_DEVICE"},    {200, "CUDA_ERROR_INVALID_IMAGE"},
-      {201, "CUDA_ERROR_INVALID_CONTEXT"},   {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-      {500, "CUDA_ERROR_NOT_FOUND"},         {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},   {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
-      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"}};
+      {1, "CUDA_ERROR_INVALID_VALUE"},        {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {101, "CUDA_ERROR_INVALID_DEVICE"},     {200, "CUDA_ERROR_INVALID_IMAGE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"},    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {500, "CUDA_ERROR_NOT_FOUND"},          {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"}};
   const auto found = names.find(static_cast<int>(error));
   if (found == names.end()) return kInvalidValue;
   *name = found->second;

@@ -587,7 +587,7 @@ class Cli(unittest.TestCase):
                                 ("load 222", "by a ptxas that is no newer"),
                                 ("fault 700", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
                                 ("fault 716", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
-                                ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA error 719")):
+                                ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_LAUNCH_FAILED (719)")):
             self.environment["TUNEC_CUDA_SCRIPT"] = script
             self.bad(1, message, *run)
         self.environment["TUNEC_CUDA_SCRIPT"] = "graph 801"

@@ -218,11 +218,11 @@ TUNEC_API int tunec_output_index(const tunec_executable* executable, const char*
  * element. Copies nothing; outputs may not overlap each other. Booleans are bytes of 0 or 1, of
  * type kDLBool or 8-bit kDLUInt. On an error no output was written.
  *
- * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA, with
- * its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a line
- * in tunec_notes. What its tensors hold has to be there when the call begins: it does not wait for
- * other streams. When it returns, the run is done. On a TUNEC_DEVICE_ERROR outputs may have been
- * written; where the message says that the GPU is lost, only another process gets it back. */
+ * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
+ * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a
+ * line in tunec_notes. What its tensors hold has to be there when the call begins: it does not wait
+ * for other streams. When it returns, the run is done. On a TUNEC_DEVICE_ERROR outputs may have
+ * been written; where the message says that the GPU is lost, only another process gets it back. */
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
 
@@ -239,8 +239,8 @@ TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* con
                                      DLTensor* const* outputs, const tunec_run_options* options);
 
 /* What a user should know of how the model runs on its GPU, a line each: tensors that every run
- * copies aside, kernels that are launched one by one. "" without any. Lives until this thread's next
- * call of it. */
+ * copies aside, kernels that are launched one by one. "" without any. Lives until this thread's
+ * next call of it. */
 TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
 /* How many indices of gathers (embeddings' token numbers, labels) were out of range, in all runs of

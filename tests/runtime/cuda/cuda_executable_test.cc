@@ -172,7 +172,7 @@ TEST_F(CudaExecutableTest, OnlyKernelsWithOtherPointersAreUpdated) {
 
 TEST_F(CudaExecutableTest, RunsInTheCallersStream) {
   MustMake();
-  const Floats x = {1, 2};
+  alignas(16) const Floats x = {1, 2};
   Results results;
   int place = 0;
   auto* const stream = reinterpret_cast<CuStream>(&place);
@@ -212,7 +212,7 @@ TEST_F(CudaExecutableTest, WithoutAGraphItSaysWhy) {
   EXPECT_THAT(executable_->Notes(),
               ElementsAre("kernels are launched one by one: NVIDIA S1 (device 0) cannot prepare a "
                           "graph: CUDA error 801"));
-  const Floats x = {1, 2};
+  alignas(16) const Floats x = {1, 2};
   Results results;
   ASSERT_TRUE(Run(x, results));
   ExpectResults(x, results);
@@ -222,7 +222,7 @@ TEST_F(CudaExecutableTest, WithoutAGraphItSaysWhy) {
 
 TEST_F(CudaExecutableTest, AProfileLaunchesKernelByKernel) {
   MustMake();
-  const Floats x = {1, 2};
+  alignas(16) const Floats x = {1, 2};
   Results results;
   const void* const from[] = {x.data()};
   void* const to[] = {results.y.data(), results.z.data(), results.x.data()};
@@ -246,7 +246,7 @@ TEST_F(CudaExecutableTest, MemoryThatIsNotFreeIsSaidBeforeItIsTaken) {
 TEST_F(CudaExecutableTest, MemoryForBuffersMayBeLacking) {
   script_.memory_bytes = 352 + 100;  // one of four
   MustMake();
-  const Floats x = {1, 2};
+  alignas(16) const Floats x = {1, 2};
   Results results;
   const Status ran = Run(x, results);
   ASSERT_FALSE(ran);
@@ -263,7 +263,7 @@ TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
     MustMake();
     script_.faulting_launch = 5;
     script_.fault = static_cast<CuResult>(fault);
-    const Floats x = {1, 2};
+    alignas(16) const Floats x = {1, 2};
     Results results;
     const Status ran = Run(x, results);
     ASSERT_FALSE(ran);
@@ -279,7 +279,7 @@ TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
 TEST_F(CudaExecutableTest, ALaunchThatIsRefusedIsSaidOnce) {
   MustMake();
   script_.refused_launch = 1;
-  const Floats x = {1, 2};
+  alignas(16) const Floats x = {1, 2};
   Results results;
   const Status ran = Run(x, results);
   ASSERT_FALSE(ran);
