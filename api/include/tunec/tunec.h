@@ -130,7 +130,7 @@ typedef struct tunec_callbacks {
  *   "gpu": "NAME"
  *       with arch: the GPU that times are predicted for, such as h200 (default: an assumed one)
  *   "emulate": true
- *       with cuda: run the kernels on this machine's processor, slowly, to check them; trials rank candidates by predicted times
+ *       with cuda: run kernels on this machine's processor; trials predict times
  *   "trials": N
  *       measured candidates for the whole model, recorded ones counted (default: 0)
  *   "time_limit": "TIME"
