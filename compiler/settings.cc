@@ -72,8 +72,7 @@ constexpr std::array kTable = {
             .field = &Settings::gpu},
     Setting{.name = "emulate",
             .flag = "--emulate",
-            .help = "with cuda: run the kernels on this machine's processor, slowly, to check them; "
-                    "trials rank candidates by predicted times",
+            .help = "with cuda: run kernels on this machine's processor; trials predict times",
             .field = &Settings::emulate},
     Setting{.name = "device",
             .flag = "--device",

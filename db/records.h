@@ -52,9 +52,9 @@ struct TrialRecord {
   std::string schedule;                  // its text; unique within a tuning key
   double median_seconds = 0;             // > 0 when ok, stored as NULL otherwise
   double mad_seconds = 0;                // median absolute deviation of the samples
-  std::vector<double> samples;  // raw times in seconds, in the order measured; none if predicted
+  std::vector<double> samples;           // raw times in seconds, in the order measured
   std::optional<double> accuracy_error;  // e of the accuracy contract, where it was checked
-  std::string message;          // why it failed; when ok, what its assembler warned of
+  std::string message;                   // why it failed; when ok, what its assembler warned of
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;

@@ -132,7 +132,7 @@ typedef struct tunec_callbacks {
  *   "gpu": "NAME"
  *       with arch: the GPU that times are predicted for, such as h200 (default: an assumed one)
  *   "emulate": true
- *       with cuda: run the kernels on this machine's processor, slowly, to check them; trials rank candidates by predicted times
+ *       with cuda: run kernels on this machine's processor; trials predict times
  *   "device": "N"
  *       with cuda: the GPU to run on, by its number or its UUID (default: the first that fits)
  *   "trials": N
