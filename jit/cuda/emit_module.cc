@@ -2,13 +2,14 @@
 
 #include "jit/builder/module.h"
 #include "jit/cuda/cuda_machine.h"
+#include "jit/cuda/cut_private_dimensions.h"
 #include "jit/cuda/privatize_threads.h"
 #include "jit/emit/nest.h"
 
 namespace tunec::jit {
 
 Result<CudaModule> EmitCudaModule(const LoopNest& nest, const llvm::TargetMachine& machine) {
-  TUNEC_ASSIGN(const LoopNest own, PrivatizeThreads(nest));
+  TUNEC_ASSIGN(const LoopNest own, PrivatizeThreads(CutPrivateDimensions(nest)));
   CudaModule emitted{.builder = std::make_unique<Builder>(nest.name)};
   SetMachine(emitted.builder->module(), machine);
   CudaMachine gpu(own);
