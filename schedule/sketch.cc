@@ -91,7 +91,11 @@ std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& qu
   std::vector<Sketch> sketches;
   if (stage != SketchStage::kPatterns) return sketches;
   for (const NamedCompute& lowering : question.lowerings) {
-    if (!HasEmptyLoop(lowering.compute)) AddBlockSketches(lowering, question.rounding, sketches);
+    if (HasEmptyLoop(lowering.compute)) continue;
+    if (ReducesContiguousRows(lowering.compute)) {
+      AddCudaRowSketches(lowering, *question.target.device, question.rounding, sketches);
+    }
+    AddBlockSketches(lowering, question.rounding, sketches);
   }
   return sketches;
 }

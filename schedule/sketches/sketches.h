@@ -50,6 +50,11 @@ void AddComposedSketches(const NamedCompute& lowering, const Target& target,
 void AddPartialSketches(const NamedCompute& lowering, const Target& target,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
+/// For a device: rows, as AddRowSketches, each by the threads of a block (cuda_rows.cc). Applies
+/// what it offers.
+void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
+                        const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
+
 /// For a device: each statement as blocks of threads that compute an element each (blocks.cc).
 /// Applies what it offers to each.
 void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,

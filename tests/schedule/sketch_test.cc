@@ -104,6 +104,18 @@ TEST(Sketches, ForADeviceAreItsOwn) {
   EXPECT_EQ(sketches[1].name, "naive");
 }
 
+TEST(Sketches, ForADeviceKnowRows) {
+  Target target = Avx512();
+  target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
+  for (const std::string_view text : {kSoftmax, kLayerNorm, kSumLast}) {
+    const Compute compute = MustParse(text);
+    const std::vector<NamedCompute> lowerings = {{"direct", compute}};
+    EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAny})[0].name, "cuda_rows");
+    // Threads would sum in another order than the one that is written.
+    EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAsWritten})[0].name, "blocks");
+  }
+}
+
 TEST(Sketches, FitTheKindsTheyAreFor) {
   const auto first = [](std::string_view text) {
     return std::string(SketchesOn(MustParse(text))[0].Kind());
