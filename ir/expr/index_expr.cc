@@ -177,7 +177,7 @@ void IndexExpr::CollectVars(std::vector<VarId>& into) const {
 
 namespace {
 
-IndexExpr FromAtom(IndexAtom atom, int64_t coefficient) {
+IndexExpr FromAtom(const IndexAtom& atom, int64_t coefficient) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
       return IndexExpr::Var(atom.variable()) * coefficient;
