@@ -55,7 +55,7 @@ namespace {
 
 // All that make the code: of a device's kernels, the host packs the weights.
 std::string Generators(const Target& target) {
-  const std::string own = CodeGeneratorVersion(target);
+  std::string own = CodeGeneratorVersion(target);
   if (!target.device) return own;
   return fmt::format("{}; packing {}", own, CodeGeneratorVersion({.host = target.host}));
 }

@@ -75,7 +75,7 @@ Status Assembler::OpenTarget() {
     TUNEC_ASSIGN(host_, open({.host = options_.target.host}));
     return {};
   };
-  const Status opened = open_all();
+  Status opened = open_all();
   if (opened || opened.error().code != ErrorCode::kDevice) return opened;
   plan_.device = nullptr;
   plan_.refusal = opened.error();
