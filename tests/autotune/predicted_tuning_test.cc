@@ -181,8 +181,8 @@ TEST_F(PredictedTuningTest, SeedsAreOfTheSameArchitecture) {
   Record(h200, other, 1);
   const auto seeds = [&](const Target& target) {
     std::vector<std::string> schedules;
-    for (const TrialRecord& seed : *PredictedSeeds(*database_, Key(target), 8))
-      schedules.push_back(seed.schedule);
+    const auto found = PredictedSeeds(*database_, Key(target), 8);
+    for (const TrialRecord& seed : *found) schedules.push_back(seed.schedule);
     return schedules;
   };
   EXPECT_EQ(seeds(Gpu()), (std::vector{own, other}));
