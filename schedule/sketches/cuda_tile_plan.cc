@@ -17,6 +17,10 @@ constexpr int64_t kFewColumns = 128;      // of which another column iterator is
 constexpr int64_t kMostInside = 64;       // iterations of reductions that a piece has wholly
 constexpr int64_t kWorthATile = 1 << 10;  // multiply-adds
 
+bool Contains(const std::vector<VarId>& list, VarId iterator) {
+  return std::ranges::find(list, iterator) != list.end();
+}
+
 bool HasConditions(const Statement& statement, VarId iterator) {
   const auto guards = [&](const Read& read) {
     return read.guard && UsesIterator(read.guard->nonnegative, iterator);
@@ -104,13 +108,13 @@ std::optional<VarId> Longest(const CudaTilePlan& plan, const std::vector<VarId>&
 }
 
 bool AssignOutputs(CudaTilePlan& plan) {
-  const std::vector<VarId> outputs = WrittenIterators(plan.sum);
+  plan.outputs = WrittenIterators(plan.sum);
   const std::optional<VarId> column = ContiguousOutput(plan);
-  if (!column || std::ranges::find(outputs, *column) == outputs.end()) return false;
+  if (!column || !Contains(plan.outputs, *column)) return false;
   const std::set<size_t> of_column = KnownBy(plan.sum, *column);
   std::vector<VarId> rows;
   std::vector<VarId> columns;
-  for (const VarId v : outputs) {
+  for (const VarId v : plan.outputs) {
     if (v == *column || plan.Extent(v) == 1) continue;
     const std::set<size_t> known = KnownBy(plan.sum, v);
     if (!known.empty() && !Overlap(known, of_column)) rows.push_back(v);
@@ -125,7 +129,7 @@ bool AssignOutputs(CudaTilePlan& plan) {
     if (const auto outer = Longest(plan, columns)) plan.outer_column = AxisOf(plan, *outer);
   if (plan.row.extent < kFewColumns)
     if (const auto outer = Longest(plan, rows)) plan.outer_row = AxisOf(plan, *outer);
-  for (const VarId v : outputs) {
+  for (const VarId v : plan.outputs) {
     const bool tiled = v == *column || v == *row ||
                        (plan.outer_column && plan.outer_column->iterator == v) ||
                        (plan.outer_row && plan.outer_row->iterator == v);
@@ -139,6 +143,7 @@ bool AssignReductions(CudaTilePlan& plan) {
   std::vector<VarId> free;
   for (const VarId v : reduced)
     if (!HasConditions(plan.sum, v)) free.push_back(v);
+  for (const VarId v : reduced) plan.reductions *= static_cast<double>(plan.Extent(v));
   const std::optional<VarId> piecewise = Longest(plan, free);
   if (!piecewise) return false;
   plan.piecewise = *piecewise;
@@ -156,10 +161,17 @@ bool AssignReductions(CudaTilePlan& plan) {
 void AssignOperands(CudaTilePlan& plan) {
   for (const Read& read : plan.sum.reads) {
     const Tensor& tensor = plan.compute->tensors[read.tensor];
-    plan.operands.push_back({.tensor = tensor.name,
-                             .index = read.index,
-                             .shared = CanBeShared(*plan.compute, plan.sum, read),
-                             .bytes = static_cast<int64_t>(SizeOf(tensor.type))});
+    TileOperand operand{.tensor = tensor.name,
+                        .index = read.index,
+                        .shared = CanBeShared(*plan.compute, plan.sum, read),
+                        .bytes = static_cast<int64_t>(SizeOf(tensor.type))};
+    for (const VarId v : plan.sum.iterators.ids())
+      if (UsesIterator(read.index, v)) operand.iterators.push_back(v);
+    operand.knows_column = UsesIterator(read.index, plan.column.iterator);
+    operand.knows_row = UsesIterator(read.index, plan.row.iterator);
+    operand.has_neighbours =
+        StorageStride(*plan.compute, plan.sum, read.tensor, read.index, plan.column.iterator) == 1;
+    plan.operands.push_back(std::move(operand));
   }
 }
 
@@ -170,16 +182,11 @@ int64_t PieceIterations(const CudaTilePlan& plan, const CudaTileChoice& choice) 
   return iterations;
 }
 
-bool Contains(const std::vector<VarId>& list, VarId iterator) {
-  return std::ranges::find(list, iterator) != list.end();
-}
-
 // Elements of the operand that one piece of one tile reads.
 int64_t PieceElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
                       const TileOperand& operand) {
   int64_t elements = 1;
-  for (const VarId v : plan.sum.iterators.ids()) {
-    if (!UsesIterator(operand.index, v)) continue;
+  for (const VarId v : operand.iterators) {
     if (v == plan.piecewise) {
       elements *= std::min(choice.piece, plan.Extent(v));
     } else if (Contains(plan.inside, v)) {
@@ -206,25 +213,16 @@ int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
 
 int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   int64_t blocks = 1;
-  for (const VarId v : WrittenIterators(plan.sum))
+  for (const VarId v : plan.outputs)
     blocks *= CeilDivide(plan.Extent(v), TileExtent(plan, choice, v));
   return blocks;
 }
 
-double ReductionSize(const CudaTilePlan& plan) {
-  double size = 1;
-  for (const VarId v : ReducedIterators(plan.sum)) size *= static_cast<double>(plan.Extent(v));
-  return size;
-}
-
 // Elements that a thread loads of the operand in one iteration of the reductions.
-double ThreadElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
-                      const TileOperand& operand) {
+double ThreadElements(const CudaTileChoice& choice, const TileOperand& operand) {
   double elements = 1;
-  if (UsesIterator(operand.index, plan.column.iterator))
-    elements *= static_cast<double>(choice.column_elements);
-  if (UsesIterator(operand.index, plan.row.iterator))
-    elements *= static_cast<double>(choice.row_elements);
+  if (operand.knows_column) elements *= static_cast<double>(choice.column_elements);
+  if (operand.knows_row) elements *= static_cast<double>(choice.row_elements);
   return elements;
 }
 
@@ -234,18 +232,15 @@ double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
                    const TileOperand& operand) {
   constexpr double kSector = 32;
   const auto bytes = static_cast<double>(operand.bytes);
-  const auto stride =
-      StorageStride(*plan.compute, plan.sum, plan.compute->FindTensor(operand.tensor).value(),
-                    operand.index, plan.column.iterator);
   const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kThreadsOfWarp));
   const auto in_warp = static_cast<double>(std::min(choice.Threads(), kThreadsOfWarp));
   double of_warp = 0;  // in one iteration, for one element of each thread
-  if (!UsesIterator(operand.index, plan.column.iterator)) {
+  if (!operand.knows_column) {
     of_warp = kSector * std::max(1.0, in_warp / static_cast<double>(choice.column_threads));
   } else {
-    of_warp = stride && *stride == 1 ? std::max(kSector, in_warp * bytes) : kSector * in_warp;
+    of_warp = operand.has_neighbours ? std::max(kSector, in_warp * bytes) : kSector * in_warp;
   }
-  return warps * of_warp * ThreadElements(plan, choice, operand) * ReductionSize(plan);
+  return warps * of_warp * ThreadElements(choice, operand) * plan.reductions;
 }
 
 // Clocks of a processor for all iterations of the reductions of one block: multiply-adds, beside
@@ -258,16 +253,16 @@ double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
   const double warps_a_clock = static_cast<double>(device.multiply_adds) / kThreadsOfWarp;
   double loads = 0;  // clocks of the one unit that loads
   for (const TileOperand& operand : plan.operands) {
-    const bool of_column = UsesIterator(operand.index, plan.column.iterator);
     // Neighbours bring 128 bytes a clock; what all threads of a row share, 16 bytes.
-    const double elements = ThreadElements(plan, choice, operand);
-    loads += of_column ? elements * static_cast<double>(choice.column_threads) / kThreadsOfWarp
-                       : elements / 4;
+    const double elements = ThreadElements(choice, operand);
+    loads += operand.knows_column
+                 ? elements * static_cast<double>(choice.column_threads) / kThreadsOfWarp
+                 : elements / 4;
     if (!operand.shared) loads += elements;
   }
   const double multiply = products / warps_a_clock;
   constexpr double kBeside = 0.2;  // of the lesser of both that is seen
-  return ReductionSize(plan) * warps *
+  return plan.reductions * warps *
          (std::max(multiply, loads) + kBeside * std::min(multiply, loads));
 }
 
@@ -370,7 +365,7 @@ double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
                        const Accelerator& device) {
   PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
   cost.clocks = IssueClocks(plan, choice, device);
-  const double pieces = ReductionSize(plan) / static_cast<double>(PieceIterations(plan, choice));
+  const double pieces = plan.reductions / static_cast<double>(PieceIterations(plan, choice));
   for (const TileOperand& operand : plan.operands) {
     cost.l2_bytes +=
         operand.shared

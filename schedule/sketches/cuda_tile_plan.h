@@ -20,6 +20,11 @@ struct TileOperand {
   std::vector<IndexExpr> index;
   bool shared = false;  // copied to storage of the block: each dimension is an iterator by itself
   int64_t bytes = 4;    // of an element
+  // What its index knows, so that choices can be compared quickly.
+  std::vector<VarId> iterators;
+  bool knows_column = false;
+  bool knows_row = false;
+  bool has_neighbours = false;  // those of columns lie side by side
 };
 
 /// An output iterator that a tile has several iterations of: threads, and in a row or a column
@@ -45,6 +50,8 @@ struct CudaTilePlan {
   std::vector<VarId> outside;  // reductions around the pieces that are shared
   VarId piecewise;             // the reduction that goes through shared storage in pieces
   std::vector<VarId> inside;   // reductions that pieces have wholly
+  std::vector<VarId> outputs;  // all of them
+  double reductions = 1;       // iterations for each output
 
   int64_t Extent(VarId iterator) const { return sum.iterators[iterator].extent; }
   const std::string& Name(VarId iterator) const { return sum.iterators[iterator].name; }
