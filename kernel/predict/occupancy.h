@@ -5,13 +5,11 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/loop_nest.h"
 #include "ir/target.h"
 #include "runtime/kernel_image.h"
 
 namespace tunec {
-
-/// Threads that one instruction is of.
-inline constexpr int64_t kWarpThreads = 32;
 
 /// What keeps a processor from running one more block.
 enum class OccupancyLimit : uint8_t { kThreads, kBlocks, kRegisters, kShared };
