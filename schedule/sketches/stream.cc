@@ -236,7 +236,8 @@ class StreamWriter {
 
 // Cycles of all tiles of `extent` by `vectors`.
 double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
-  const double full = static_cast<double>(extent / tile) *
+  const int64_t whole = extent / tile;
+  const double full = static_cast<double>(whole) *
                       TileCost(static_cast<double>(tile), static_cast<double>(vectors));
   const int64_t rest = extent % tile;
   return full + (rest == 0 ? 0 : TileCost(static_cast<double>(rest), static_cast<double>(vectors)));
