@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/loop_nest.h"
 #include "schedule/access_analysis.h"
 #include "schedule/relations.h"
 #include "schedule/sketches/device_cost.h"
@@ -232,8 +233,8 @@ double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
                    const CudaTileOperand& operand) {
   constexpr double kSector = 32;
   const auto bytes = static_cast<double>(operand.bytes);
-  const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kThreadsOfWarp));
-  const auto in_warp = static_cast<double>(std::min(choice.Threads(), kThreadsOfWarp));
+  const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
+  const auto in_warp = static_cast<double>(std::min(choice.Threads(), kWarpThreads));
   double of_warp = 0;  // in one iteration, for one element of each thread
   if (!operand.knows_column) {
     of_warp = kSector * std::max(1.0, in_warp / static_cast<double>(choice.column_threads));
@@ -247,16 +248,16 @@ double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
 // which loads from shared storage run.
 double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
                    const Accelerator& device) {
-  const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kThreadsOfWarp));
+  const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
   const auto products =
       static_cast<double>(choice.row_elements) * static_cast<double>(choice.column_elements);
-  const double warps_a_clock = static_cast<double>(device.multiply_adds) / kThreadsOfWarp;
+  const double warps_a_clock = static_cast<double>(device.multiply_adds) / kWarpThreads;
   double loads = 0;  // clocks of the one unit that loads
   for (const CudaTileOperand& operand : plan.operands) {
     // Neighbours bring 128 bytes a clock; what all threads of a row share, 16 bytes.
     const double elements = ThreadElements(choice, operand);
     loads += operand.knows_column
-                 ? elements * static_cast<double>(choice.column_threads) / kThreadsOfWarp
+                 ? elements * static_cast<double>(choice.column_threads) / kWarpThreads
                  : elements / 4;
     if (!operand.shared) loads += elements;
   }
@@ -386,7 +387,7 @@ CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device)
   CudaTileChoice best;
   double least = 0;
   const auto consider = [&](CudaTileChoice choice) {
-    if (choice.Threads() > kMostThreads || choice.Threads() < kThreadsOfWarp) return;
+    if (choice.Threads() > kMostThreads || choice.Threads() < kWarpThreads) return;
     if (choice.row_elements * choice.column_elements > kMostSums) return;
     const int64_t length = plan.Extent(plan.piecewise);
     for (const int64_t piece : {int64_t{16}, int64_t{8}, int64_t{4}, int64_t{1}}) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ir/expr/index_expr.h"
+#include "ir/loop_nest.h"
 
 namespace tunec {
 namespace {
@@ -39,10 +40,10 @@ Accelerator WithAllFacts(const Accelerator& device) {
 }
 
 int64_t ResidentBlocks(const BlockUse& use, const Accelerator& device) {
-  const int64_t warps = CeilDivide(use.threads, kThreadsOfWarp);
+  const int64_t warps = CeilDivide(use.threads, kWarpThreads);
   const int64_t registers =
-      warps * CeilDivide(kThreadsOfWarp * use.registers, kRegisterUnit) * kRegisterUnit;
-  return std::min({device.resident_blocks, device.resident_threads / (warps * kThreadsOfWarp),
+      warps * CeilDivide(kWarpThreads * use.registers, kRegisterUnit) * kRegisterUnit;
+  return std::min({device.resident_blocks, device.resident_threads / (warps * kWarpThreads),
                    device.registers / registers,
                    device.processor_shared_bytes / (use.shared_bytes + kSystemBytes)});
 }

@@ -10,9 +10,6 @@
 
 namespace tunec {
 
-/// Threads that one instruction is of.
-inline constexpr int64_t kThreadsOfWarp = 32;
-
 /// The device with everything filled in that its part does not tell, by numbers of a middling GPU.
 Accelerator WithAllFacts(const Accelerator& device);
 

@@ -1,6 +1,7 @@
 // The steps that the sketches for GPUs write, and how they choose numbers.
 #include <gtest/gtest.h>
 
+#include "ir/loop_nest.h"
 #include "schedule/sketches/cuda_tile_plan.h"
 #include "schedule/sketches/cuda_tile_writer.h"
 #include "schedule/sketches/device_cost.h"
@@ -201,7 +202,7 @@ TEST(CudaTile, DividesWhatHasDivisors) {
     const CudaTileChoice best = BestCudaTile(*plan, device);
     EXPECT_TRUE(best.row_elements == 1 || 64 % best.Rows() == 0);
     EXPECT_TRUE(best.column_elements == 1 || 96 % best.Columns() == 0);
-    EXPECT_GE(best.Threads(), kThreadsOfWarp);
+    EXPECT_GE(best.Threads(), kWarpThreads);
   }
 }
 
