@@ -17,7 +17,8 @@
 //   at most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
 //   cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have threads and
 //   names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it reaches,
-//   none of them operand and accumulator.
+//   none of them operand and accumulator. Tiles that a warp executes, and their accumulators: as
+//   verify_fragments.cc lists.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -26,6 +27,7 @@
 #include "ir/nest/loop_nest_names.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
+#include "ir/verify/verify_fragments.h"
 #include "ir/verify/verify_statement.h"
 
 namespace tunec {
@@ -399,6 +401,9 @@ class Verifier {
 
 }  // namespace
 
-Status Verify(const LoopNest& nest) { return Verifier(nest).Run(); }
+Status Verify(const LoopNest& nest) {
+  TUNEC_RETURN_IF_ERROR(Verifier(nest).Run());
+  return VerifyFragments(nest);
+}
 
 }  // namespace tunec
