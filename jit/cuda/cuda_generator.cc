@@ -22,7 +22,7 @@ namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
-constexpr int kCudaGeneratorVersion = 2;
+constexpr int kCudaGeneratorVersion = 3;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;

@@ -1,9 +1,11 @@
 // Every thread is a fiber. A round lets each go on to its next barrier; the block is done when all
-// threads have ended in the same round.
+// threads have ended in the same round. Before a warp is at its barrier, its lanes may meet any
+// number of times: when all have come, what they do together is done, and each goes on.
 #include "jit/cuda/emulate/block.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstdlib>
@@ -11,12 +13,14 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "jit/cuda/emulate/checked_block.h"
 #include "jit/cuda/emulate/checked_launch.h"
+#include "jit/cuda/emulate/warp_operation.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -29,9 +33,11 @@ constexpr size_t kSharedAlignment = 128;
 
 // A thread with what it takes to leave it and to come back.
 struct Thread : EmulatedThread {
-  context::fiber inside;   // where it stopped, while others run
-  context::fiber outside;  // the block's loop, while it runs
-  int32_t site = 0;        // of the barrier that it waits at
+  context::fiber inside;                     // where it stopped, while others run
+  context::fiber outside;                    // the block's loop, while it runs
+  int32_t site = 0;                          // of the barrier that it waits at, or of the operation
+  const WarpOperation* operation = nullptr;  // that it waits for, no barrier then
+  LaneRegisters registers = nullptr;         // for it
   bool ended = true;
 };
 
@@ -41,8 +47,20 @@ void WaitAtBarrier(EmulatedThread* self, int32_t site) {
   thread.outside = std::move(thread.outside).resume();
 }
 
+void MeetInWarp(EmulatedThread* self, int32_t site, const WarpOperation& operation,
+                uint32_t* registers) {
+  auto& thread = static_cast<Thread&>(*self);
+  thread.site = site;
+  thread.operation = &operation;
+  thread.registers = registers;
+  thread.outside = std::move(thread.outside).resume();
+}
+
 // Of a block of one thread.
 void PassBarrier(EmulatedThread*, int32_t) {}
+void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation&, uint32_t*) {
+  TUNEC_CHECK(false, "block {}: warp operation {} in a block of one thread", self->block, site);
+}
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -73,6 +91,7 @@ class Block {
       threads_[t].order = static_cast<int32_t>(order);
       threads_[t].checks = checks_ ? &*checks_ : nullptr;
       threads_[t].barrier = threads_.size() == 1 ? PassBarrier : WaitAtBarrier;
+      threads_[t].meet = threads_.size() == 1 ? MeetAlone : MeetInWarp;
     }
   }
 
@@ -84,10 +103,9 @@ class Block {
     }
     for (Thread& thread : threads_) Start(thread, function);
     do {
-      for (Thread& thread : threads_) {
-        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
-        EndTurn(thread);
-      }
+      for (size_t first = 0; first < threads_.size(); first += kWarpLanes)
+        RunWarp(std::span(threads_).subspan(first,
+                                            std::min<size_t>(kWarpLanes, threads_.size() - first)));
       CheckTogether();
       if (checks_) checks_->EndInterval();
     } while (!threads_.front().ended);
@@ -96,6 +114,38 @@ class Block {
   const std::optional<CheckedBlock>& checks() const { return checks_; }
 
  private:
+  // To the next barrier of each lane.
+  void RunWarp(std::span<Thread> lanes) {
+    do {
+      for (Thread& thread : lanes) {
+        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
+        EndTurn(thread);
+      }
+    } while (Meet(lanes));
+  }
+
+  // Whether the lanes have met, and go on.
+  bool Meet(std::span<Thread> lanes) {
+    if (std::ranges::all_of(lanes, [](const Thread& lane) { return lane.operation == nullptr; }))
+      return false;
+    std::vector<LaneRegisters> registers;
+    for (const Thread& lane : lanes) {
+      const Thread& first = lanes.front();
+      const bool together = (lane.operation == nullptr) == (first.operation == nullptr) &&
+                            lane.ended == first.ended && lane.site == first.site;
+      TUNEC_CHECK(together,
+                  "{}, block {}: thread {} is at {}, but thread {} at {}: all of a warp come "
+                  "together",
+                  launch_.symbol, number_, lane.order, PlaceOf(lane), first.order, PlaceOf(first));
+      registers.push_back(lane.registers);
+    }
+    TUNEC_CHECK(std::ssize(lanes) == kWarpLanes, "{}, block {}: a warp of {} threads at {}",
+                launch_.symbol, number_, lanes.size(), PlaceOf(lanes.front()));
+    lanes.front().operation->Run(registers);
+    for (Thread& lane : lanes) lane.operation = nullptr;
+    return true;
+  }
+
   void EndTurn(const Thread& thread) {
     if (checks_) checks_->EndTurn(thread.order);
   }
@@ -126,7 +176,9 @@ class Block {
   }
 
   static std::string PlaceOf(const Thread& thread) {
-    return thread.ended ? "its end" : fmt::format("barrier {}", thread.site);
+    if (thread.ended) return "its end";
+    return fmt::format("{} {}", thread.operation == nullptr ? "barrier" : "warp operation",
+                       thread.site);
   }
 
   const EmulatedLaunch& launch_;

@@ -10,6 +10,7 @@ namespace tunec {
 enum class EmulationMode : uint8_t { kPlain, kChecked };
 
 class CheckedBlock;
+class WarpOperation;
 
 /// Generated code reads it (host_module.cc), so its layout is an agreement.
 struct EmulatedThread {
@@ -21,6 +22,10 @@ struct EmulatedThread {
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
   int32_t order = 0;               // of the block's threads, x fastest
   CheckedBlock* checks = nullptr;  // of the block, where accesses are checked
+  /// Comes back when all lanes of the warp have called it, and the operation, equal in all of them,
+  /// was done with what they brought. `site` tells such calls of the code from each other.
+  void (*meet)(EmulatedThread* self, int32_t site, const WarpOperation& operation,
+               uint32_t* registers) = nullptr;
 };
 
 /// Of one launch; a constant of generated code.

@@ -16,6 +16,7 @@
 #include "jit/cuda/cuda_machine.h"
 #include "jit/cuda/emulate/emulated_thread.h"
 #include "jit/cuda/emulate/instrument.h"
+#include "jit/cuda/emulate/warp_calls.h"
 
 namespace tunec::jit {
 namespace {
@@ -108,6 +109,10 @@ class HostFunction {
       default:
         break;
     }
+    if (ReplaceWarpCall(call, thread_, warp_calls_ + 1)) {
+      ++warp_calls_;
+      return {};
+    }
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
     return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
@@ -149,6 +154,7 @@ class HostFunction {
   llvm::Function* function_ = nullptr;
   llvm::Value* thread_ = nullptr;
   int32_t barriers_ = 0;  // so far
+  int32_t warp_calls_ = 0;
 };
 
 // Where code means the shared memory, it gets the block's.
