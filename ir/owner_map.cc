@@ -1,5 +1,7 @@
 #include "ir/owner_map.h"
 
+#include "ir/loop_nest.h"
+
 namespace tunec {
 namespace {
 
@@ -42,7 +44,7 @@ MatrixPlace PlaceOf(const OwnerMap& map, const Owner& owner) {
 
 std::vector<Owner> OwnersOf(const OwnerMap& map, int64_t rows, int64_t columns) {
   std::vector<Owner> owners(static_cast<size_t>(rows * columns));
-  for (int64_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int64_t element = 0; element < ElementsOfLane(map); ++element) {
       const auto [row, column] = PlaceOf(map, {lane, element});
       if (row >= rows || column >= columns) continue;

@@ -12,9 +12,6 @@
 
 namespace tunec {
 
-/// Threads that execute one instruction together.
-inline constexpr int64_t kWarpLanes = 32;
-
 /// One digit of a number, from 0 to its extent: a step of it is a step by so many rows or columns,
 /// of which one is 0.
 struct OwnerDigit {

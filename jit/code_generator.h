@@ -15,7 +15,11 @@
 namespace tunec {
 
 /// Code as text, for people.
-enum class CodeText : uint8_t { kLlvmIr, kAssembly };
+enum class CodeText : uint8_t {
+  kLlvmIr,
+  kAssembly,
+  kMachineCode,  // read back, where an assembler that is not ours has made it of kAssembly
+};
 
 /// Without state: all functions may be called from several threads.
 class CodeGenerator {
@@ -33,11 +37,17 @@ class CodeGenerator {
   /// with the same results.
   virtual LoopNest MapThreads(const LoopNest& nest) const = 0;
 
+  /// Whether a kernel of these loops is worth compiling, asked before any code is generated, which
+  /// costs a thousand times more: kResourceLimit where it would not run for want of resources, or
+  /// would surely lack registers. Requires: a verified nest, not mapped to threads.
+  virtual Status CheckFits(const LoopNest& /*nest*/, const Target& /*target*/) const { return {}; }
+
   /// Requires: a nest that MapThreads made and Verify accepts. Errors: kUnsupported for nodes that
   /// the target has not, kDevice for a target that no code is generated for, kResourceLimit for
   /// code or storage beyond bounds.
   virtual Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const = 0;
-  /// The same code as text. Requires and errors: as above.
+  /// The same code as text. Requires and errors: as above; kUnsupported also where kMachineCode is
+  /// nothing else than kAssembly.
   virtual Result<std::string> Show(const LoopNest& nest, const Target& target,
                                    CodeText text) const = 0;
 };

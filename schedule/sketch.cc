@@ -90,9 +90,16 @@ bool WritesOutput(const Compute& compute) {
 std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
   std::vector<Sketch> sketches;
   if (stage != SketchStage::kPatterns) return sketches;
-  for (const NamedCompute& lowering : question.lowerings) {
-    if (!HasEmptyLoop(lowering.compute)) AddBlockSketches(lowering, question.rounding, sketches);
-  }
+  std::vector<NamedCompute> lowerings;
+  for (const NamedCompute& lowering : question.lowerings)
+    if (!HasEmptyLoop(lowering.compute)) lowerings.push_back(lowering);
+  for (const NamedCompute& lowering : lowerings)
+    if (ReducesContiguousRows(lowering.compute)) {
+      AddCudaRowSketches(lowering, *question.target.device, question.rounding, sketches);
+    }
+  AddCudaSketches(lowerings, *question.target.device, question.rounding, sketches);
+  for (const NamedCompute& lowering : lowerings)
+    AddBlockSketches(lowering, question.rounding, sketches);
   return sketches;
 }
 

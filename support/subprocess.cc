@@ -21,8 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostOutput = size_t{1} << 20;
-
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -67,7 +65,7 @@ Result<pid_t> Start(const std::string& path, const std::vector<std::string>& arg
 }
 
 // Reads until the other side is closed; false when the time is over before.
-bool ReadAll(int fd, Clock::time_point until, std::string& into) {
+bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
   std::array<char, 4096> chunk;
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
@@ -80,7 +78,7 @@ bool ReadAll(int fd, Clock::time_point until, std::string& into) {
     const ssize_t got = read(fd, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return true;
-    const size_t room = kMostOutput - std::min(kMostOutput, into.size());
+    const size_t room = most - std::min(most, into.size());
     into.append(chunk.data(), std::min(room, static_cast<size_t>(got)));
   }
 }
@@ -104,7 +102,7 @@ void Kill(pid_t process) {
 }  // namespace
 
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
-                                 std::chrono::milliseconds limit) {
+                                 std::chrono::milliseconds limit, size_t most_output) {
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     return Fail(ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
@@ -115,7 +113,9 @@ Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std:
   const Clock::time_point until = Clock::now() + limit;
   ProcessResult result;
   std::optional<int> status;
-  if (ReadAll(reading.get(), until, result.output)) status = StatusBefore(process, until);
+  if (ReadAll(reading.get(), until, most_output, result.output)) {
+    status = StatusBefore(process, until);
+  }
   if (!status) {
     Kill(process);
     return Fail(ErrorCode::kResourceLimit, "'{}' took longer than {} ms", path, limit.count());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@ struct ProcessResult {
   std::string output;  // standard output and standard error, as they came
 };
 
-/// Runs the program at `path`, without a shell, standard input being empty, and waits for it. No
-/// more than 1 MiB of output is kept. Errors: kNotFound when it cannot be started, kResourceLimit
-/// when it takes longer than `limit` (it is killed then), kInternal when a signal ended it.
+/// Runs the program at `path`, without a shell, standard input being empty, and waits for it. Of
+/// its output the first `most_output` bytes are kept. Errors: kNotFound when it cannot be started,
+/// kResourceLimit when it takes longer than `limit` (it is killed then), kInternal when a signal
+/// ended it.
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
-                                 std::chrono::milliseconds limit);
+                                 std::chrono::milliseconds limit,
+                                 size_t most_output = size_t{1} << 20);
 
 }  // namespace tunec

@@ -65,7 +65,7 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
 Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
                                          std::span<const int64_t> point) const {
   if (owners_.empty()) return Load(access, point);
-  SetLane(kWarpLanes - 1);
+  SetLane(kWarpThreads - 1);
   TUNEC_RETURN_IF_ERROR(Load(access, point));
   SetLane(0);
   return Load(access, point);

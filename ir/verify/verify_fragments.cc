@@ -40,9 +40,9 @@ class FragmentVerifier {
     for (const Phase& phase : nest_.phases) {
       if (!HoldsWarpTile(phase.body)) continue;
       const int64_t lanes = LaunchOf(phase).block[0];
-      if (lanes != kWarpLanes) {
+      if (lanes != kWarpThreads) {
         return Wrong("phase {}: {} threads along x, a warp's tile wants {}", phase.name, lanes,
-                     kWarpLanes);
+                     kWarpThreads);
       }
     }
     TUNEC_RETURN_IF_ERROR(FindFragments());
@@ -95,6 +95,10 @@ class FragmentVerifier {
           if (!tiles_.contains(copy.from.tensor) && !tiles_.contains(copy.to.tensor)) return {};
           return Wrong("async_copy: a fragment lies in registers");
         },
+        [&](const Shuffle& shuffle) -> Status {
+          TUNEC_RETURN_IF_ERROR(CheckAccess("shuffle", shuffle.from.tensor, shuffle.from.index));
+          return CheckAccess("shuffle", shuffle.to.tensor, shuffle.to.index);
+        },
         [](const LeafNode auto&) -> Status { return {}; });
   }
 
@@ -126,7 +130,7 @@ class FragmentVerifier {
           node, [&](const Store&) { ++stores; }, [&](const AsyncCopy&) { ++stores; },
           [&](const Prefetch&) { ++stores; }, [&](const Tile&) { ++of_tiles; }, [](const Loop&) {},
           [](const If&) {}, [](const Alloc&) {}, [](const Arrive&) {}, [](const Wait&) {},
-          [](const Barrier&) {}, [](const Roles&) {});
+          [](const Barrier&) {}, [&](const Shuffle&) { ++stores; }, [](const Roles&) {});
     });
     if (stores == of_tiles) return {};
     return Wrong("loop {} is over warps, as a tile is in it, and may hold nothing but tiles", name);
@@ -159,17 +163,21 @@ class FragmentVerifier {
   }
 
   Status CheckStore(const Store& store) const {
-    const auto check = [&](TensorId tensor, const std::vector<IndexExpr>& index) -> Status {
-      const auto found = tiles_.find(tensor);
-      if (found == tiles_.end()) return {};
-      const Status status = CheckLane(*found->second, index);
-      if (status) return {};
-      return Wrong("store {}: fragment {}: {}", store.statement, nest_.tensors[tensor].name,
-                   status.error().message);
-    };
-    for (const Read& read : store.reads) TUNEC_RETURN_IF_ERROR(check(read.tensor, read.index));
-    for (const Write& write : store.writes) TUNEC_RETURN_IF_ERROR(check(write.tensor, write.index));
+    const std::string who = fmt::format("store {}", store.statement);
+    for (const Read& read : store.reads)
+      TUNEC_RETURN_IF_ERROR(CheckAccess(who, read.tensor, read.index));
+    for (const Write& write : store.writes)
+      TUNEC_RETURN_IF_ERROR(CheckAccess(who, write.tensor, write.index));
     return {};
+  }
+
+  Status CheckAccess(std::string_view who, TensorId tensor,
+                     const std::vector<IndexExpr>& index) const {
+    const auto found = tiles_.find(tensor);
+    if (found == tiles_.end()) return {};
+    const Status status = CheckLane(*found->second, index);
+    if (status) return {};
+    return Wrong("{}: fragment {}: {}", who, nest_.tensors[tensor].name, status.error().message);
   }
 
   Status CheckLane(const TileIntrinsic& intrinsic, const std::vector<IndexExpr>& index) const {

@@ -72,7 +72,15 @@ class CpuGenerator : public CodeGenerator {
   }
   Result<std::string> Show(const LoopNest& nest, const Target& target,
                            CodeText text) const override {
-    return text == CodeText::kLlvmIr ? EmitLlvmIr(nest, target) : EmitAssembly(nest, target);
+    switch (text) {
+      case CodeText::kLlvmIr:
+        return EmitLlvmIr(nest, target);
+      case CodeText::kAssembly:
+        return EmitAssembly(nest, target);
+      case CodeText::kMachineCode:
+        break;
+    }
+    return Fail(ErrorCode::kUnsupported, "the assembly of a processor is its machine code");
   }
 };
 

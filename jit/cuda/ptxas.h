@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jit/cuda/toolkit.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -25,25 +26,22 @@ struct Cubin {
   std::vector<std::string> warnings;
 };
 
-/// One program.
-struct Ptxas {
-  std::string path;
-  std::string version;  // "13.0.88"
-};
+using Ptxas = ToolkitProgram;
 
-/// The ptxas of this process: the file that TUNEC_PTXAS names, else one of PATH, else that of a
-/// toolkit in its usual place (CUDA_HOME, /usr/local/cuda). Looked for once. Errors: kNotFound with
-/// what to install, kDevice for a version that is known to write wrong code.
+/// The ptxas of this process, as FindToolkitProgram finds it; TUNEC_PTXAS names another. Looked for
+/// once. Errors: also kDevice for a version that is known to write wrong code.
 Result<Ptxas> FindPtxas();
 
-/// The version in what `ptxas --version` prints. kParse when it is not there.
-Result<std::string> PtxasVersion(std::string_view output);
 /// kDevice, with the reason, for versions that write wrong code.
 Status CheckPtxasVersion(std::string_view version);
 
 /// Assembles for an arch ("sm_90a"). Errors: kResourceLimit when it takes too long or the PTX is
 /// larger than is sensible, kInternal with what ptxas says when it refuses: we wrote that.
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch);
+
+/// kUnsupported, with its text, for a warning that the kernel is not what we wrote: of the numbers
+/// C75xx ptxas says that it repaired code, or put operations that were to overlap in order.
+Status CheckPtxasWarnings(const Cubin& cubin);
 
 /// The uses and warnings in what `ptxas -v` prints.
 void ReadPtxasOutput(std::string_view output, Cubin& cubin);

@@ -84,6 +84,7 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
 }
 
 Status EmitStore(EmitState& state, const Store& store) {
+  state.statement = store.statement;
   std::vector<IrValue> reads;
   std::vector<std::pair<IrValue, Interval>> loaded;
   const bool uses_loaded = UsesLoaded(store);

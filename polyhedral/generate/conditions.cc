@@ -110,7 +110,7 @@ std::vector<IndexExpr> Conditions::Shared(const std::vector<StatementId>& statem
 
 std::vector<IndexExpr> Conditions::TakeShared(const std::vector<StatementId>& statements,
                                               const Wanted& wanted) {
-  const std::vector<IndexExpr> shared = Shared(statements, wanted);
+  std::vector<IndexExpr> shared = Shared(statements, wanted);
   for (const StatementId s : statements) {
     std::erase_if(conditions_[s],
                   [&](const IndexExpr& condition) { return Contains(shared, condition); });

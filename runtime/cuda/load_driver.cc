@@ -1,14 +1,20 @@
 #include "runtime/cuda/load_driver.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <type_traits>
 
 namespace tunec {
 namespace {
 
-constexpr const char* kUsualLibrary = "libcuda.so.1";
+std::string LibraryOfThisMachine() {
+  const char* const named = std::getenv("TUNEC_LIBCUDA");
+  return named != nullptr && *named != '\0' ? named : "libcuda.so.1";
+}
 
 using Init = CuResult (*)(unsigned flags);
 using DriverGetVersion = CuResult (*)(int* version);
@@ -102,9 +108,16 @@ Result<CudaDriver> LoadCudaDriver(const std::string& library) {
   return driver;
 }
 
-Result<CudaDriver> LoadCudaDriver() {
-  const char* const named = std::getenv("TUNEC_LIBCUDA");
-  return LoadCudaDriver(named != nullptr && *named != '\0' ? named : kUsualLibrary);
+Result<std::string> FindCudaLibrary() {
+  std::string library = LibraryOfThisMachine();
+  TUNEC_ASSIGN(void* const handle, Open(library));
+  const link_map* loaded = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&loaded)) != 0) return library;
+  std::error_code problem;
+  const auto path = std::filesystem::canonical(loaded->l_name, problem);
+  return problem ? library : path.string();
 }
+
+Result<CudaDriver> LoadCudaDriver() { return LoadCudaDriver(LibraryOfThisMachine()); }
 
 }  // namespace tunec

@@ -19,6 +19,11 @@ std::string CudaVersionText(int version);
 /// are built (CUDA's stub), a driver older than kOldestCuda, no GPU, a function that it lacks.
 Result<CudaDriver> LoadCudaDriver(const std::string& library);
 
+/// The file of this machine's driver: libcuda.so.1, or the library that TUNEC_LIBCUDA names,
+/// without symbolic links. The name of NVIDIA's own ends in the driver's version. kDevice without
+/// one.
+Result<std::string> FindCudaLibrary();
+
 /// The driver of this machine: libcuda.so.1, or the library that TUNEC_LIBCUDA names. Each call
 /// loads it, which costs little after the first one.
 Result<CudaDriver> LoadCudaDriver();

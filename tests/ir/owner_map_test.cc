@@ -85,7 +85,7 @@ std::pair<int64_t, int64_t> ShapeOf(const TileIntrinsic& tile, const std::string
 
 int64_t Mistakes(const OwnerMap& map, const Described& described) {
   int64_t mistakes = 0;
-  for (int64_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int64_t i = 0; i < ElementsOfLane(map); ++i) {
       mistakes += PlaceOf(map, {lane, i}) != described(lane / 4, lane % 4, i) ? 1 : 0;
     }
@@ -95,14 +95,14 @@ int64_t Mistakes(const OwnerMap& map, const Described& described) {
 
 bool HasOneOwnerEach(const OwnerMap& map, int64_t rows, int64_t columns) {
   std::set<std::pair<int64_t, int64_t>> places;
-  for (int64_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int64_t i = 0; i < ElementsOfLane(map); ++i) {
       const auto [row, column] = PlaceOf(map, {lane, i});
       if (row < 0 || row >= rows || column < 0 || column >= columns) return false;
       places.insert({row, column});
     }
   }
-  return std::ssize(places) == rows * columns && kWarpLanes * ElementsOfLane(map) == rows * columns;
+  return std::ssize(places) == rows * columns && kWarpThreads * ElementsOfLane(map) == rows * columns;
 }
 
 class OwnerMaps : public testing::TestWithParam<Fragment> {

@@ -103,12 +103,18 @@ def needed_constants(case, message):
     return {name: array for name, array in case.data_sets[0].inputs.items() if name in known and array.size <= MOST_BOUND}
 
 
-def compile_case(library, case, folder):
-    """The executable, and the inputs that were bound."""
+def most_elements(case):
+    """Of the largest array that goes in or comes out."""
+    return max((np.size(array) for data in case.data_sets
+                for array in (*data.inputs.values(), *data.outputs.values())), default=0)
+
+
+def compile_case(library, case, folder, target):
+    """The executable, and the inputs that were bound. `target`: the compiler's options of it."""
     path = os.path.join(folder, "case.onnx")
     with open(path, "wb") as file:
         file.write(case.model.SerializeToString())
-    options = {"db": None, "trials": 0, "threads": 2, "shapes": open_shapes(case)}
+    options = {"db": None, "trials": 0, "threads": 2, "shapes": open_shapes(case), **target}
     bound = {}
     while True:
         try:
@@ -130,9 +136,9 @@ def write_arrays(arrays, folder):
     return files
 
 
-def run_case(library, case, folder):
+def run_case(library, case, folder, target):
     try:
-        executable, bound = compile_case(library, case, folder)
+        executable, bound = compile_case(library, case, folder, target)
     except Failure as failure:
         status = "unsupported" if failure.status == UNSUPPORTED else "wrong"
         return Outcome(status, failure.message.replace(os.path.join(folder, ""), ""), [])
@@ -153,14 +159,14 @@ def run_case(library, case, folder):
 # -- the worker processes ------------------------------------------------------------------------
 
 
-def serve(pipe, library_path, all_cases):
+def serve(pipe, library_path, all_cases, target):
     """Runs the cases whose numbers arrive, until None does."""
     warnings.simplefilter("ignore")
     library = Library(library_path)
     with tempfile.TemporaryDirectory() as folder:
         while (number := pipe.recv()) is not None:
             try:
-                pipe.send(run_case(library, all_cases[number], folder))
+                pipe.send(run_case(library, all_cases[number], folder, target))
             except Exception as error:  # the harness's own: shown, and counted as wrong
                 pipe.send(Outcome("wrong", f"{type(error).__name__}: {error}", []))
 
@@ -168,8 +174,8 @@ def serve(pipe, library_path, all_cases):
 class Worker:
     """A process that runs cases. One that dies or hangs is replaced."""
 
-    def __init__(self, library_path, all_cases):
-        self.arguments = library_path, all_cases
+    def __init__(self, library_path, all_cases, target):
+        self.arguments = library_path, all_cases, target
         self.start()
 
     def start(self):
@@ -205,11 +211,12 @@ class Worker:
         self.process.join()
 
 
-def run_all(library_path, all_cases, count, limit):
+def run_all(library_path, all_cases, target, count, limit):
     """Outcomes in the order of the cases."""
     outcomes = [None] * len(all_cases)
     waiting = collections.deque(range(len(all_cases)))
-    workers = [Worker(library_path, all_cases) for _ in range(max(1, min(count, len(all_cases))))]
+    workers = [Worker(library_path, all_cases, target)
+               for _ in range(max(1, min(count, len(all_cases))))]
     for worker in workers:
         if waiting:
             worker.begin(waiting.popleft())
@@ -275,7 +282,12 @@ def main():
     parser.add_argument("--list", choices=("passed", "unsupported", "wrong"), help="each, with why")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="of one case")
+    parser.add_argument("--target", choices=("cpu", "cuda"), help="what to compile for (default: cpu)")
+    parser.add_argument("--arch", metavar="NAME", help="with cuda: the GPU's, sm_90a for example")
+    parser.add_argument("--emulate", action="store_true", help="with cuda: without a GPU")
+    parser.add_argument("--most-elements", type=int, metavar="N", help="of an array of a case")
     options = parser.parse_args()
+    target = {name: value for name in ("target", "arch", "emulate") if (value := getattr(options, name))}
     warnings.simplefilter("ignore")  # of the cases' own arithmetic
 
     selected, left_out = [], collections.Counter()
@@ -284,11 +296,13 @@ def main():
             if not re.search(options.filter, case.name):
                 continue
             reason = cases.out_of_scope(case.model) or cases.training_reason(case)
+            if not reason and options.most_elements and most_elements(case) > options.most_elements:
+                reason = f"more than {options.most_elements} elements"
             if reason:
                 left_out[reason] += 1
             else:
                 selected.append(case)
-    outcomes = run_all(os.path.abspath(options.library), selected, options.jobs, options.limit)
+    outcomes = run_all(os.path.abspath(options.library), selected, target, options.jobs, options.limit)
     return report(selected, outcomes, left_out, options.list)
 
 

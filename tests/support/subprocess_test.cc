@@ -29,6 +29,9 @@ TEST(RunProcess, KeepsTheFirstOfMuchOutput) {
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->exit_status, 1);
   EXPECT_EQ(result->output.size(), size_t{1} << 20);
+  const auto less = RunProcess("/bin/sh", {"-c", "echo abcd"}, kLong, 3);
+  ASSERT_TRUE(less) << less.error().message;
+  EXPECT_EQ(less->output, "abc");
 }
 
 TEST(RunProcess, SaysWhatCannotBeRun) {

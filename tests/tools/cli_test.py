@@ -24,6 +24,7 @@ from onnx_bytes import model, node, tensor
 TUNEC = None
 # TUNEC_REQUIRE_PTXAS makes its absence a failure.
 PTXAS = any(os.environ.get(name) for name in ("TUNEC_PTXAS", "TUNEC_REQUIRE_PTXAS")) or shutil.which("ptxas")
+NVDISASM = os.environ.get("TUNEC_NVDISASM") or shutil.which("nvdisasm")
 COMPUTE = """compute matvec {
   input M: f32[96, 64]
   input x: f32[64]
@@ -99,6 +100,8 @@ def model_of_open_shape():
 
 
 class Cli(unittest.TestCase):
+    ceilings = None  # a database with those of this machine
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
         self.addCleanup(self.folder.cleanup)
@@ -357,9 +360,139 @@ class Cli(unittest.TestCase):
         self.bad(2, "unknown arch 'sm_7', expected one of sm_80, ", "verify", path, "--target", "cuda",
                  "--arch", "sm_7")
         self.bad(2, "arch is for the target cuda", "verify", path, "--arch", "sm_90a")
-        self.bad(2, "has no times of its own", path, *cuda, "--emulate", "--trials", "3")
         self.bad(2, "unknown gpu 'a100' of sm_90a, expected one of h100, ", "verify", path, *cuda, "--gpu", "a100")
         self.bad(2, "gpu is for the target cuda", "verify", path, "--gpu", "h100")
+
+    def test_the_ptx_of_a_gpu_s_kernels(self):
+        twice = GRAPH.replace("output y = r", "s = softmax(r) {axis=0}\n  output y = r\n  output z = s")
+        path = self.file("g.graph", twice)
+        cuda = ("--no-db", "--target", "cuda", "--arch", "sm_86")
+        one = self.good("show", path, *cuda, "--ptx", "0")
+        self.assertEqual(one, self.good("show", path, *cuda, "--asm", "0"))
+        self.assertEqual(one.count(".target sm_86"), 1)
+        every = self.good("show", path, *cuda, "--ptx")
+        self.assertEqual(re.findall(r"(?m)^// group (\d+)$", every), ["0", "1"])
+        self.assertEqual(every.count(".target sm_86"), 2)
+        self.assertIn(one, every)
+        self.assertEqual(one, self.good("show", path, *cuda, "--emulate", "--ptx", "0"))
+        self.bad(2, "--ptx is for the target cuda; a processor's code is --asm", "show", path, "--no-db", "--ptx")
+        self.bad(2, "--sass is for the target cuda", "show", path, "--no-db", "--sass", "0")
+        self.bad(2, "no group '7'", "show", path, *cuda, "--ptx", "7")
+
+    def without_toolkit(self):
+        """No program of NVIDIA's is found."""
+        for name in ("TUNEC_PTXAS", "TUNEC_NVDISASM"):
+            self.environment.pop(name, None)
+        self.environment["PATH"] = self.environment["CUDA_HOME"] = "/nowhere"
+
+    @unittest.skipUnless(PTXAS and NVDISASM, "no ptxas or no nvdisasm")
+    def test_the_machine_code_of_a_gpu_s_kernels(self):
+        path = self.file("g.graph", GRAPH)
+        for arch, name in (("sm_80", "sm_80"), ("sm_90a", "sm_90a")):
+            cuda = ("--no-db", "--target", "cuda", "--arch", arch)
+            one = self.good("show", path, *cuda, "--sass", "0")
+            self.assertRegex(one, rf"(?m)^\s*\.target\s+{name}$")
+            self.assertIn("FFMA", one)
+            self.assertEqual("// group 0\n" + one, self.good("show", path, *cuda, "--sass"))
+            self.assertEqual(one, self.good("show", path, *cuda, "--emulate", "--sass", "0"))
+
+    def test_the_machine_code_needs_nvidia_s_programs(self):
+        path = self.file("g.graph", GRAPH)
+        sass = ("show", path, "--no-db", "--target", "cuda", "--arch", "sm_90a", "--sass")
+        self.without_toolkit()
+        self.bad(2, "no nvdisasm, NVIDIA's disassembler, in PATH or a CUDA toolkit: `pip install "
+                    "nvidia-cuda-nvdisasm==13.2.86` brings one, and TUNEC_NVDISASM names its file", *sass)
+        self.environment["TUNEC_NVDISASM"] = self.program("nvdisasm", "echo V13.2.86")
+        self.bad(2, "no ptxas, NVIDIA's assembler, in PATH or a CUDA toolkit: `pip install nvidia-cuda-nvcc==13.0.88`",
+                 *sass)
+
+    def program(self, name, script):
+        path = self.dir / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def doctor(self, code):
+        """doctor's JSON, and its lines by their first word. It measures once for all tests: that takes seconds."""
+        if Cli.ceilings is None:
+            folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
+            self.addClassCleanup(folder.cleanup)
+            Cli.ceilings = folder.name + "/ceilings.db"
+            self.tunec("doctor", "--measure", "--db", Cli.ceilings, "--threads", "1")
+        done = self.tunec("doctor", "--db", Cli.ceilings, "--threads", "1", "--json")
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        report = json.loads(done.stdout)
+        return report, {row["what"]: row for row in report["checks"]}
+
+    def test_doctor_without_gpu_and_toolkit(self):
+        self.without_toolkit()
+        self.environment["TUNEC_LIBCUDA"] = ""
+        report, checks = self.doctor(0)
+        if report["gpus"]:
+            self.skipTest("this machine has a GPU")
+        self.assertIn("no NVIDIA driver: libcuda.so.1", checks["driver"]["found"])
+        self.assertIn("pip install nvidia-cuda-nvcc==13.0.88", checks["ptxas"]["found"])
+        self.assertIn("pip install nvidia-cuda-nvdisasm==13.2.86", checks["nvdisasm"]["found"])
+        self.assertTrue(all(row["ok"] for row in checks.values()))
+        self.assertEqual(set(report["cuda"].values()), {None})
+
+    def script_cuda(self, script=""):
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        self.environment["TUNEC_CUDA_SCRIPT"] = script
+
+    def test_doctor_of_a_gpu(self):
+        self.without_toolkit()
+        self.script_cuda()
+        report, checks = self.doctor(1)
+        self.assertEqual(checks["driver"]["found"], f"CUDA 13.0, {self.environment['TUNEC_LIBCUDA']}")
+        self.assertEqual(checks["gpu"]["found"],
+                         "NVIDIA S1 (device 0): sm_90a, 132 multiprocessors, 1.00 MiB, 50.0 MiB L2, 227 KiB shared by a "
+                         "block, GPU-00010203-0405-0607-0809-0a0b0c0d0e0f")
+        gpu, = report["gpus"]
+        self.assertEqual([gpu[key] for key in ("number", "name", "capability", "arch", "multiprocessors")],
+                         [0, "NVIDIA S1", "9.0", "sm_90a", 132])
+        self.assertEqual([gpu[key] for key in ("memory_bytes", "l2_bytes", "shared_bytes")],
+                         [1 << 20, 50 << 20, 227 << 10])
+        # A GPU without an assembler is of no use.
+        self.assertEqual([what for what, row in checks.items() if not row["ok"]], ["ptxas"])
+        self.environment["TUNEC_PTXAS"] = ptxas = self.program("ptxas", "echo Cuda compilation tools, V13.0.88")
+        self.environment["TUNEC_NVDISASM"] = nvdisasm = self.program("nvdisasm", "echo V13.2.86")
+        report, checks = self.doctor(0)
+        self.assertEqual(checks["ptxas"]["found"], f"13.0.88, {ptxas}")
+        self.assertEqual(report["cuda"], {"driver": self.environment["TUNEC_LIBCUDA"], "cuda_version": "13.0",
+                                          "ptxas": ptxas, "ptxas_version": "13.0.88",
+                                          "nvdisasm": nvdisasm, "nvdisasm_version": "13.2.86"})
+
+    def test_doctor_says_what_is_wrong_with_a_driver(self):
+        self.environment["TUNEC_PTXAS"] = self.program("ptxas", "echo V13.0.88")
+        self.environment["TUNEC_NVDISASM"] = self.program("nvdisasm", "echo V13.2.86")
+        for script, what, message in (
+                ("init 34", "driver", "is the CUDA toolkit's stub"),
+                ("init 100", "driver", "the NVIDIA driver finds no GPU (error 100)"),
+                ("version 11080", "driver", "too old: it supports CUDA 11.8, tunec needs 12.0"),
+                ("gpu 7 5", "gpu", "no code is generated for NVIDIA S1 (device 0), whose compute capability is 7.5"),
+                ("version 12040", "ptxas", "is ahead of the driver, of CUDA 12.4, which may refuse its code")):
+            with self.subTest(script):
+                self.script_cuda(script)
+                report, checks = self.doctor(1)
+                self.assertIn(message, checks[what]["found"])
+                self.assertEqual([name for name, row in checks.items() if not row["ok"]], [what])
+                self.assertEqual(report["problems"], 1)
+        self.environment["TUNEC_LIBCUDA"] = "/nowhere/libcuda.so.1"
+        _, checks = self.doctor(1)
+        self.assertFalse(checks["driver"]["ok"])
+
+    def test_doctor_refuses_a_ptxas_of_wrong_code(self):
+        self.script_cuda()
+        self.environment["TUNEC_NVDISASM"] = "/nowhere/nvdisasm"
+        self.environment["TUNEC_PTXAS"] = ptxas = self.program("ptxas", "echo Cuda compilation tools, V12.3.107")
+        report, checks = self.doctor(1)
+        self.assertEqual(checks["ptxas"]["found"],
+                         "ptxas 12.3.107 is known to write wrong code, 12.6.85 or later is not "
+                         f"({ptxas}); TUNEC_PTXAS names another one")
+        self.assertEqual(checks["nvdisasm"]["found"],
+                         "TUNEC_NVDISASM names '/nowhere/nvdisasm', which is no program that can be run")
+        self.assertEqual((report["problems"], report["cuda"]["ptxas"]), (2, None))
 
     @unittest.skipUnless(PTXAS, "no ptxas")
     def test_times_of_a_gpu_are_predicted(self):
@@ -389,6 +522,40 @@ class Cli(unittest.TestCase):
         self.assertIsNone(emulated["predicted_ms"])
         self.assertEqual(emulated["operations"], row["operations"])
 
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_trials_of_predicted_times(self):
+        path = self.file("g.graph", GRAPH)
+        cuda = (path, "--target", "cuda", "--arch", "sm_90a")
+        seen = self.good(*cuda, "--emulate", "--trials", "50")
+        self.assertRegex(seen, r"(?m)^\d+ new trials of predicted times; stopped after \d+ of 50: every candidate tried; "
+                               r"\d+ ms each \(compile \d+, check \d+\)$")
+        self.assertRegex(seen, r"model \S+ us predicted  elapsed")
+        self.assertIn("no time is measured: those above are predicted for h100", seen)
+        self.assertNotIn("latency", seen)
+        again = json.loads(self.good(*cuda, "--emulate", "--trials", "50", "--json"))
+        self.assertEqual((again["trials"]["times"], again["trials"]["new"]), ("predicted", 0))
+        self.assertEqual((again["objects_compiled"], again["objects_reused"]), (0, 1))
+        kernel, = again["kernels"]
+        phase, = again["predicted"]
+        self.assertEqual((kernel["schedule"], kernel["recorded_ms"]), ("predicted", None))
+        self.assertAlmostEqual(kernel["predicted_ms"], phase["predicted_ms"])
+        self.assertNotIn("latency", again)
+
+        task, = json.loads(self.good("db", "list", "--json"))["tasks"]
+        self.assertEqual((task["best_ms"], task["gflops_per_second"]), (None, None))
+        self.assertAlmostEqual(task["predicted_ms"], kernel["predicted_ms"])
+        self.assertRegex(self.good("db", "list"), r"us predicted +- ")
+        self.assertRegex(self.good("db", "best"), r"(?m)^# predicted \S+ us, trial ")
+        self.assertRegex(self.good("db", "stats"), r"trials (\d+) \(\1 ok, \1 of predicted times\)")
+
+        plain = self.good(*cuda)
+        self.assertRegex(plain, r"(?m)^groups tuned: none of 1; by predicted times: 1 \(\d+ trials\)$")
+        self.environment["TUNEC_LIBCUDA"] = "/nowhere/libcuda.so.1"
+        self.bad(1, "with --emulate, candidates are ranked by predicted times", *cuda, "--trials", "3")
+        self.bad(2, "no GPU of sm_103 is known", path, "--target", "cuda", "--arch", "sm_103", "--emulate",
+                 "--trials", "3")
+        self.assertIn("they say nothing of a sm_90a", self.tunec("bench", *cuda, "--emulate").stderr)
+
     def test_a_gpu_that_is_not_there(self):
         path = self.file("g.graph", GRAPH)
         self.environment["TUNEC_LIBCUDA"] = "/nowhere/libcuda.so.1"
@@ -407,6 +574,43 @@ class Cli(unittest.TestCase):
                                 ("gpu 8 0", "NVIDIA S1 (device 0) has compute capability 8.0")):
             self.environment["TUNEC_CUDA_SCRIPT"] = script
             self.bad(1, message, "verify", path, "--no-db", "--target", "cuda", "--arch", "sm_90a")
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_a_gpu_that_fails(self):
+        path = self.file("g.graph", GRAPH.replace("input b", "weight b"))
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        run = ("run", path, "--no-db", "--random-weights", "1", "--target", "cuda")
+        for script, message in (("memory 100", "NVIDIA S1 (device 0) has 100 of 100 bytes free, "),
+                                ("memory 100", "are needed: weights 8960, arena "),
+                                ("load 200", "cannot load the kernel: CUDA_ERROR_INVALID_IMAGE (200)"),
+                                ("load 209", "its driver supports CUDA 13.0: compile for that arch"),
+                                ("load 222", "by a ptxas that is no newer"),
+                                ("fault 700", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+                                ("fault 716", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
+                                ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_LAUNCH_FAILED (719)")):
+            self.environment["TUNEC_CUDA_SCRIPT"] = script
+            self.bad(1, message, *run)
+        self.environment["TUNEC_CUDA_SCRIPT"] = "graph 801"
+        noted = self.tunec(*run)
+        self.assertEqual(noted.returncode, 0, noted.stderr)
+        self.assertIn("note: kernels are launched one by one: NVIDIA S1 (device 0) cannot prepare a graph", noted.stderr)
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_which_gpu(self):
+        path = self.file("g.graph", GRAPH)
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        run = ("run", path, "--no-db")
+        cuda = (*run, "--target", "cuda")
+        uuid = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
+        self.good(*cuda)
+        self.good(*cuda, "--device", "0")
+        self.good(*cuda, "--device", uuid)
+        nowhere = f"this machine has no GPU '7'; it has NVIDIA S1 (device 0), {uuid}"
+        self.bad(1, nowhere, *cuda, "--device", "7")
+        self.bad(1, nowhere, *cuda, "--arch", "sm_90a", "--device", "7")
+        self.bad(2, "device is for the target cuda", *run, "--device", "0")
+        self.bad(2, "emulated kernels run on its processor", *cuda, "--arch", "sm_90a", "--emulate", "--device", "0")
+        self.bad(2, "let CUDA_VISIBLE_DEVICES name it alone", path, "--target", "cuda", "--device", "0", "--trials", "1")
 
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)

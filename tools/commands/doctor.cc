@@ -12,6 +12,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "polyhedral/legality/legality.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/doctor_cuda.h"
 #include "tools/options/setting_options.h"
 #include "tools/runs/peaks.h"
 #include "tools/terminal/text_table.h"
@@ -33,9 +34,10 @@ class Doctor {
   void ExamineCpu();
   void ExamineCeilings();
   void ExamineDatabase();
+  void ExamineCuda();
   void ExamineVersions();
+  nlohmann::ordered_json Json() const;
   int problems() const { return problems_; }
-  const TextTable& rows() const { return rows_; }
 
  private:
   Result<Roofline> FindCeilings();
@@ -53,6 +55,7 @@ class Doctor {
   const DoctorArguments& arguments_;
   Target target_;
   std::unique_ptr<Database> database_;
+  CudaFindings cuda_ = {.findings = {}, .gpus = TextTable({})};
   TextTable rows_{{{"what"}, {"found"}, {"ok"}}};
   int problems_ = 0;
 };
@@ -165,6 +168,11 @@ void Doctor::ExamineCeilings() {
   }
 }
 
+void Doctor::ExamineCuda() {
+  cuda_ = tunec::ExamineCuda();
+  for (const auto& [what, found, ok] : cuda_.findings) ok ? Say(what, found) : Problem(what, found);
+}
+
 void Doctor::ExamineVersions() {
   Say("tunec", TUNEC_VERSION);
   Say("code", CodeGeneratorVersion(target_));
@@ -183,14 +191,21 @@ void Doctor::ExamineVersions() {
   }
 }
 
+nlohmann::ordered_json Doctor::Json() const {
+  return {{"checks", rows_.Json()},
+          {"cuda", CudaJson(cuda_)},
+          {"gpus", cuda_.gpus.Json()},
+          {"problems", problems_}};
+}
+
 Result<int> Diagnose(const DoctorArguments& arguments) {
   Doctor doctor(arguments);
   doctor.ExamineCpu();
   if (arguments.settings.database.kind != DatabaseChoice::Kind::kNone) doctor.ExamineDatabase();
   doctor.ExamineCeilings();
+  doctor.ExamineCuda();
   doctor.ExamineVersions();
-  if (arguments.json)
-    PrintJson({{"checks", doctor.rows().Json()}, {"problems", doctor.problems()}});
+  if (arguments.json) PrintJson(doctor.Json());
   if (doctor.problems() == 0) return kExitOk;
   return Fail(ErrorCode::kDevice, "{} found", CountText(doctor.problems(), "problem"));
 }

@@ -23,6 +23,9 @@
 namespace tunec {
 namespace {
 
+/// In the place of a group: all, equal ones only once.
+constexpr const char* kAllGroups = "all";
+
 struct ShowArguments {
   CompileArguments compile;
   bool optimised = false;  // tables are of the graph after the passes
@@ -33,6 +36,7 @@ struct ShowArguments {
   bool fusion = false, candidates = false;
   std::string svg, dot;                                 // files
   std::string compute, nest, schedule, llvm, assembly;  // a group each
+  std::string ptx, sass;                                // a group, or all
   std::string after;                                    // a stage of the loop pipeline
   std::string schedule_file;
   std::string onnx;
@@ -66,6 +70,9 @@ class Shower {
   Status ShowSchedule(const std::string& group) const;
   Status ShowLlvm(const std::string& group) const;
   Status ShowAssembly(const std::string& group) const;
+  /// A GPU's: of one group, or of `all`.
+  Status ShowPtx(const std::string& group) const;
+  Status ShowSass(const std::string& group) const;
   /// The tables that were asked for.
   Status AddTables(TableReport& report) const;
   Status Dump() const;
@@ -73,6 +80,9 @@ class Shower {
 
  private:
   Result<TextTable> MultiplyAddTable() const;
+  /// The numbers of the groups, equal ones only once, under the first's.
+  std::vector<size_t> DistinctGroups() const;
+  Status ShowGpuCode(const std::string& group, CodeText text) const;
   Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
   Result<ScheduledGroup> ScheduleGroup(const std::string& name) const {
     TUNEC_ASSIGN(const size_t group, FindGroup(front_, name));
@@ -177,6 +187,42 @@ Status Shower::ShowAssembly(const std::string& name) const {
   return {};
 }
 
+std::vector<size_t> Shower::DistinctGroups() const {
+  std::vector<size_t> distinct;
+  std::set<std::string> seen;
+  for (size_t g = 0; g < front_.groups.size(); ++g) {
+    if (seen.insert(Print(front_.groups[g].lowerings[0].compute)).second) distinct.push_back(g);
+  }
+  return distinct;
+}
+
+Status Shower::ShowGpuCode(const std::string& name, CodeText text) const {
+  const bool all = name == kAllGroups;
+  std::vector<size_t> shown;
+  if (all) {
+    shown = DistinctGroups();
+  } else {
+    TUNEC_ASSIGN(const size_t group, FindGroup(front_, name));
+    shown = {group};
+  }
+  for (const size_t group : shown) {
+    TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(front_.groups[group]));
+    TUNEC_ASSIGN(const std::string code,
+                 EmitText(scheduled.kernel.nest, session_.options.target, text));
+    if (all) fmt::print("// group {}\n", group);
+    fmt::print("{}", code);
+  }
+  return {};
+}
+
+Status Shower::ShowPtx(const std::string& group) const {
+  return ShowGpuCode(group, CodeText::kAssembly);
+}
+
+Status Shower::ShowSass(const std::string& group) const {
+  return ShowGpuCode(group, CodeText::kMachineCode);
+}
+
 Cell ShareCell(const MultiplyAdds& counted) {
   if (counted.total == 0) return Missing();
   const double share = counted.vector / counted.total;
@@ -208,18 +254,17 @@ Result<TextTable> Shower::MultiplyAddTable() const {
 
 // Groups of equal statements are one kernel, under the number of the first.
 Status Shower::Dump() const {
-  std::set<std::string> seen;
-  for (size_t g = 0; g < front_.groups.size(); ++g) {
+  const std::vector<size_t> distinct = DistinctGroups();
+  for (const size_t g : distinct) {
     const GroupReport& group = front_.groups[g];
-    const std::string statements = Print(group.lowerings[0].compute);
-    if (!seen.insert(statements).second) continue;
     TUNEC_ASSIGN(ScheduledGroup scheduled, ScheduleGroup(group));
     KernelDump dump{.schedule = Print(scheduled.schedule), .nests = {scheduled.kernel.nest}};
     for (LoopNest& prepack : scheduled.kernel.prepack) dump.nests.push_back(std::move(prepack));
-    TUNEC_RETURN_IF_ERROR(DumpKernel(arguments_.dump, DumpName(g, statements), std::move(dump),
-                                     session_.options.target));
+    TUNEC_RETURN_IF_ERROR(DumpKernel(arguments_.dump,
+                                     DumpName(g, Print(group.lowerings[0].compute)),
+                                     std::move(dump), session_.options.target));
   }
-  fmt::print("{} in {}\n", CountText(static_cast<int64_t>(seen.size()), "kernel"), arguments_.dump);
+  fmt::print("{} in {}\n", CountText(std::ssize(distinct), "kernel"), arguments_.dump);
   return {};
 }
 
@@ -264,9 +309,10 @@ bool WantsGraph(const ShowArguments& arguments) {
 
 /// Whether anything was asked for that needs the front end.
 bool WantsGroups(const ShowArguments& arguments) {
-  const bool of_group = !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
-                          arguments.assembly + arguments.after + arguments.dump)
-                             .empty();
+  const bool of_group =
+      !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
+        arguments.assembly + arguments.ptx + arguments.sass + arguments.after + arguments.dump)
+           .empty();
   return of_group || arguments.groups || arguments.multiply_adds || arguments.fusion ||
          arguments.candidates || !(arguments.svg + arguments.dot).empty();
 }
@@ -288,6 +334,8 @@ Status ShowGroups(const ShowArguments& arguments, const Session& session, FrontR
   }
   TUNEC_RETURN_IF_ERROR(show(arguments.llvm, &Shower::ShowLlvm));
   TUNEC_RETURN_IF_ERROR(show(arguments.assembly, &Shower::ShowAssembly));
+  TUNEC_RETURN_IF_ERROR(show(arguments.ptx, &Shower::ShowPtx));
+  TUNEC_RETURN_IF_ERROR(show(arguments.sass, &Shower::ShowSass));
   return arguments.dump.empty() ? Status() : shower.Dump();
 }
 
@@ -296,8 +344,16 @@ Status WriteOnnx(const ShowArguments& arguments, const Session& session) {
   return ExportOnnx(result.graph, arguments.onnx);
 }
 
+/// kInvalidArgument for code of a GPU where the target has none.
+Status CheckGpuCode(const ShowArguments& arguments, const Target& target) {
+  if ((arguments.ptx + arguments.sass).empty() || target.device) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda; a processor's code is --asm",
+              arguments.ptx.empty() ? "--sass" : "--ptx");
+}
+
 Result<int> Show(const ShowArguments& arguments) {
   TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
+  TUNEC_RETURN_IF_ERROR(CheckGpuCode(arguments, session.options.target));
   if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
   const bool wants_groups = WantsGroups(arguments);
   const bool by_default = !wants_groups && arguments.onnx.empty();
@@ -350,6 +406,15 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
       ->type_name("STAGE");
   add_group_option("--llvm", arguments->llvm, "a group's LLVM IR");
   add_group_option("--asm", arguments->assembly, "a group's assembly");
+  const auto add_gpu_option = [&](const char* name, std::string& group, const char* help) {
+    command.add_option(name, group, help)
+        ->type_name("[GROUP]")
+        ->expected(0, 1)
+        ->default_str(kAllGroups);
+  };
+  add_gpu_option("--ptx", arguments->ptx, "with cuda: the PTX of a group, or of all");
+  add_gpu_option("--sass", arguments->sass,
+                 "with cuda: the machine code of a group, or of all, as nvdisasm reads it");
   command
       .add_option("--schedule-file", arguments->schedule_file,
                   "the schedule to apply instead of the best known")
@@ -363,8 +428,8 @@ void AddShowCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--multiply-adds", arguments->multiply_adds,
                    "how many multiply-adds are vector operations");
   CLI::Option* json = command.add_flag("--json", arguments->json, "print the tables as JSON");
-  for (const char* text :
-       {"--dot", "--compute", "--schedule", "--nest", "--after", "--llvm", "--asm", "--dump"})
+  for (const char* text : {"--dot", "--compute", "--schedule", "--nest", "--after", "--llvm",
+                           "--asm", "--ptx", "--sass", "--dump"})
     json->excludes(command.get_option(text));
 }
 

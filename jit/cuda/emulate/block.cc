@@ -3,8 +3,6 @@
 // number of times: when all have come, what they do together is done, and each goes on.
 #include "jit/cuda/emulate/block.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
@@ -33,33 +31,31 @@ constexpr size_t kSharedAlignment = 128;
 
 // A thread with what it takes to leave it and to come back.
 struct Thread : EmulatedThread {
-  context::fiber inside;                     // where it stopped, while others run
-  context::fiber outside;                    // the block's loop, while it runs
-  int32_t site = 0;                          // of the barrier that it waits at, or of the operation
-  const WarpOperation* operation = nullptr;  // that it waits for, no barrier then
-  LaneRegisters registers = nullptr;         // for it
-  bool ended = true;
+  context::fiber inside;   // where it stopped, while others run
+  context::fiber outside;  // the block's loop, while it runs
+  ThreadStop stop;
 };
 
-void WaitAtBarrier(EmulatedThread* self, int32_t site) {
+void StopAt(EmulatedThread* self, const ThreadStop& stop) {
   auto& thread = static_cast<Thread&>(*self);
-  thread.site = site;
+  thread.stop = stop;
   thread.outside = std::move(thread.outside).resume();
+}
+
+void WaitAtBarrier(EmulatedThread* self, int32_t site) {
+  StopAt(self, {.ended = false, .site = site});
 }
 
 void MeetInWarp(EmulatedThread* self, int32_t site, const WarpOperation& operation,
                 uint32_t* registers) {
-  auto& thread = static_cast<Thread&>(*self);
-  thread.site = site;
-  thread.operation = &operation;
-  thread.registers = registers;
-  thread.outside = std::move(thread.outside).resume();
+  StopAt(self, {.ended = false, .site = site, .operation = &operation, .registers = registers});
 }
 
 // Of a block of one thread.
 void PassBarrier(EmulatedThread*, int32_t) {}
-void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation&, uint32_t*) {
-  TUNEC_CHECK(false, "block {}: warp operation {} in a block of one thread", self->block, site);
+void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation& operation, uint32_t*) {
+  TUNEC_CHECK(false, "block {}: {} {} in a block of one thread", self->block, operation.name(),
+              site);
 }
 
 struct Free {
@@ -99,16 +95,19 @@ class Block {
   void Run(const Function& function) {
     if (threads_.size() == 1) {
       function(&threads_.front());
-      return EndTurn(threads_.front());
+      EndTurn(threads_.front());
+      return EndBlock();
     }
     for (Thread& thread : threads_) Start(thread, function);
     do {
-      for (size_t first = 0; first < threads_.size(); first += kWarpLanes)
-        RunWarp(std::span(threads_).subspan(first,
-                                            std::min<size_t>(kWarpLanes, threads_.size() - first)));
+      for (size_t first = 0; first < threads_.size(); first += kWarpThreads) {
+        const size_t lanes = std::min<size_t>(kWarpThreads, threads_.size() - first);
+        RunWarp(std::span(threads_).subspan(first, lanes));
+      }
       CheckTogether();
       if (checks_) checks_->EndInterval();
-    } while (!threads_.front().ended);
+    } while (!threads_.front().stop.ended);
+    EndBlock();
   }
 
   const std::optional<CheckedBlock>& checks() const { return checks_; }
@@ -118,31 +117,27 @@ class Block {
   void RunWarp(std::span<Thread> lanes) {
     do {
       for (Thread& thread : lanes) {
-        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
+        if (!thread.stop.ended) thread.inside = std::move(thread.inside).resume();
         EndTurn(thread);
       }
     } while (Meet(lanes));
   }
 
   // Whether the lanes have met, and go on.
-  bool Meet(std::span<Thread> lanes) {
-    if (std::ranges::all_of(lanes, [](const Thread& lane) { return lane.operation == nullptr; }))
-      return false;
+  bool Meet(std::span<Thread> lanes) const {
+    const auto is_out = [](const Thread& lane) { return lane.stop.operation == nullptr; };
+    if (std::ranges::all_of(lanes, is_out)) return false;
+    std::vector<ThreadStop> stops;
     std::vector<LaneRegisters> registers;
     for (const Thread& lane : lanes) {
-      const Thread& first = lanes.front();
-      const bool together = (lane.operation == nullptr) == (first.operation == nullptr) &&
-                            lane.ended == first.ended && lane.site == first.site;
-      TUNEC_CHECK(together,
-                  "{}, block {}: thread {} is at {}, but thread {} at {}: all of a warp come "
-                  "together",
-                  launch_.symbol, number_, lane.order, PlaceOf(lane), first.order, PlaceOf(first));
-      registers.push_back(lane.registers);
+      stops.push_back(lane.stop);
+      registers.push_back(lane.stop.registers);
     }
-    TUNEC_CHECK(std::ssize(lanes) == kWarpLanes, "{}, block {}: a warp of {} threads at {}",
-                launch_.symbol, number_, lanes.size(), PlaceOf(lanes.front()));
-    lanes.front().operation->Run(registers);
-    for (Thread& lane : lanes) lane.operation = nullptr;
+    const std::string why = WhyDivergent(stops);
+    TUNEC_CHECK(why.empty(), "{}, block {}, warp of thread {}: {}", launch_.symbol, number_,
+                lanes.front().order, why);
+    stops.front().operation->Run(registers);
+    for (Thread& lane : lanes) lane.stop.operation = nullptr;
     return true;
   }
 
@@ -150,16 +145,20 @@ class Block {
     if (checks_) checks_->EndTurn(thread.order);
   }
 
+  void EndBlock() const {
+    if (checks_) checks_->EndBlock();
+  }
+
   template <class Function>
   static void Start(Thread& thread, const Function& function) {
     // Stacks are used again by later blocks of this thread of the host.
     thread_local context::pooled_fixedsize_stack stacks{kStackBytes};
-    thread.ended = false;
+    thread.stop.ended = false;
     thread.inside =
         context::fiber(std::allocator_arg, stacks, [&thread, &function](context::fiber&& outside) {
           thread.outside = std::move(outside);
           function(&thread);
-          thread.ended = true;
+          thread.stop.ended = true;
           return std::move(thread.outside);
         });
   }
@@ -167,18 +166,15 @@ class Block {
   void CheckTogether() const {
     const Thread& first = threads_.front();
     for (const Thread& thread : threads_) {
-      const bool together =
-          thread.ended == first.ended && (thread.ended || thread.site == first.site);
-      TUNEC_CHECK(
-          together, "{}, block {}: thread {} is at {}, but thread 0 at {}: a barrier is for all",
-          launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread), PlaceOf(first));
+      const bool together = thread.stop.ended == first.stop.ended &&
+                            (thread.stop.ended || thread.stop.site == first.stop.site);
+      // Threads that have ended come to no barrier any more, so none of the others can go on.
+      const bool for_ever = thread.stop.ended != first.stop.ended;
+      TUNEC_CHECK(together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}",
+                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread.stop),
+                  PlaceOf(first.stop),
+                  for_ever ? "a deadlock, no thread can go on" : "a barrier is for all");
     }
-  }
-
-  static std::string PlaceOf(const Thread& thread) {
-    if (thread.ended) return "its end";
-    return fmt::format("{} {}", thread.operation == nullptr ? "barrier" : "warp operation",
-                       thread.site);
   }
 
   const EmulatedLaunch& launch_;

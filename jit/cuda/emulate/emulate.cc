@@ -39,7 +39,10 @@ class KnownMemory {
 
 Result<KernelImage> CompileEmulated(const LoopNest& nest, EmulationMode mode) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(DetectCpu(1).host));
-  TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine));
+  const bool checked = mode == EmulationMode::kChecked;
+  TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine,
+                                                           checked ? jit::AccessNames::kMetadata
+                                                                   : jit::AccessNames::kNone));
   TUNEC_RETURN_IF_ERROR(jit::MakeHostModule(module, mode));
   KernelImage image{.format = std::string(kEmulatedFormat),
                     .phases = std::move(module.phases),
@@ -57,7 +60,11 @@ Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map) {
       ImportedFunction{jit::kAccessName, reinterpret_cast<const void*>(&CheckEmulatedAccess)},
       ImportedFunction{jit::kLoadMatricesName,
                        reinterpret_cast<const void*>(&LoadEmulatedMatrices)},
-      ImportedFunction{jit::kTileName, reinterpret_cast<const void*>(&RunEmulatedTile)}};
+      ImportedFunction{jit::kTileName, reinterpret_cast<const void*>(&RunEmulatedTile)},
+      ImportedFunction{jit::kShuffleName, reinterpret_cast<const void*>(&ShuffleEmulated)},
+      ImportedFunction{jit::kCopyName, reinterpret_cast<const void*>(&BeginEmulatedCopy)},
+      ImportedFunction{jit::kCommitName, reinterpret_cast<const void*>(&CommitEmulatedCopies)},
+      ImportedFunction{jit::kWaitName, reinterpret_cast<const void*>(&WaitForEmulatedCopies)}};
   return LoadObject(image, imports, perf_map);
 }
 

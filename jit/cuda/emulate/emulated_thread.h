@@ -12,6 +12,12 @@ enum class EmulationMode : uint8_t { kPlain, kChecked };
 class CheckedBlock;
 class WarpOperation;
 
+/// What an access is for, in checked mode; a constant of generated code. Null: not known.
+struct AccessName {
+  const char* statement = nullptr;
+  const char* tensor = nullptr;
+};
+
 /// Generated code reads it (host_module.cc), so its layout is an agreement.
 struct EmulatedThread {
   std::array<int32_t, 3> number = {};  // along x, y, z

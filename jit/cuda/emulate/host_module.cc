@@ -14,6 +14,7 @@
 
 #include "jit/builder/module.h"
 #include "jit/cuda/cuda_machine.h"
+#include "jit/cuda/emulate/cp_async.h"
 #include "jit/cuda/emulate/emulated_thread.h"
 #include "jit/cuda/emulate/instrument.h"
 #include "jit/cuda/emulate/warp_calls.h"
@@ -113,6 +114,10 @@ class HostFunction {
       ++warp_calls_;
       return {};
     }
+    if (const auto copy = CpAsyncOf(call)) {
+      mode_ == EmulationMode::kPlain ? CarryOutAtOnce(*copy) : CarryOutLate(*copy, thread_);
+      return {};
+    }
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
     return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
@@ -163,11 +168,16 @@ void ReplaceShared(llvm::Module& module) {
   if (shared == nullptr) return;
   llvm::convertUsersOfConstantsToInstructions({shared});
   for (llvm::User* user : llvm::make_early_inc_range(shared->users())) {
-    auto& cast = *llvm::cast<llvm::Instruction>(user);
-    Site site(&cast);
-    cast.replaceAllUsesWith(Field(site, cast.getFunction()->getArg(2),
-                                  offsetof(EmulatedThread, shared), cast.getType()));
-    cast.eraseFromParent();
+    auto& instruction = *llvm::cast<llvm::Instruction>(user);
+    Site site(&instruction);
+    llvm::Value* address = Field(site, instruction.getFunction()->getArg(2),
+                                 offsetof(EmulatedThread, shared), site.getPtrTy());
+    if (llvm::isa<llvm::AddrSpaceCastInst>(instruction)) {
+      instruction.replaceAllUsesWith(address);
+      instruction.eraseFromParent();
+    } else {
+      instruction.replaceUsesOfWith(shared, site.CreateAddrSpaceCast(address, shared->getType()));
+    }
   }
   shared->eraseFromParent();
 }

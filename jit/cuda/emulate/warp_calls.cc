@@ -35,8 +35,9 @@ class WarpCall {
                 "a place in shared memory that is no cast of a generic address");
     llvm::Value* address = cast->getPointerOperand();
     auto* row = llvm::FixedVectorType::get(ir_.getInt32Ty(), 4);
-    ir_.CreateAlignedStore(ir_.CreateAlignedLoad(row, address, llvm::Align(1)), registers_,
-                           llvm::Align(4));
+    llvm::LoadInst* loaded = ir_.CreateAlignedLoad(row, address, llvm::Align(1));
+    loaded->copyMetadata(call_);  // what the access is for
+    ir_.CreateAlignedStore(loaded, registers_, llvm::Align(4));
     Call(kLoadMatricesName, {thread_, ir_.getInt32(site_), ir_.getInt32(load.matrices),
                              ir_.getInt32(load.transposed ? 1 : 0), address, registers_});
     if (cast->use_empty()) cast->eraseFromParent();
@@ -47,6 +48,13 @@ class WarpCall {
     for (unsigned r = 0; r < call_.arg_size(); ++r)
       ir_.CreateAlignedStore(call_.getArgOperand(r), Register(r), llvm::Align(4));
     Call(kTileName, {thread_, ir_.getInt32(site_), ir_.getInt32(tile), registers_});
+  }
+
+  // (members, value, distance, the last lane of a group: always the warp's)
+  void Shuffle() {
+    ir_.CreateAlignedStore(call_.getArgOperand(1), registers_, llvm::Align(4));
+    Call(kShuffleName, {thread_, ir_.getInt32(site_), call_.getArgOperand(0),
+                        call_.getArgOperand(2), registers_});
   }
 
  private:
@@ -65,15 +73,21 @@ class WarpCall {
   }
 
   void TakeResults() {
-    auto* type = llvm::cast<llvm::StructType>(call_.getType());
-    llvm::Value* results = llvm::PoisonValue::get(type);
-    for (unsigned r = 0; r < type->getNumElements(); ++r) {
-      llvm::Value* value =
-          ir_.CreateAlignedLoad(type->getElementType(r), Register(r), llvm::Align(4));
-      results = ir_.CreateInsertValue(results, value, {r});
-    }
-    call_.replaceAllUsesWith(results);
+    call_.replaceAllUsesWith(Results());
     call_.eraseFromParent();
+  }
+
+  llvm::Value* Results() {
+    auto* type = llvm::dyn_cast<llvm::StructType>(call_.getType());
+    if (type == nullptr) return Result(0, call_.getType());
+    llvm::Value* results = llvm::PoisonValue::get(type);
+    for (unsigned r = 0; r < type->getNumElements(); ++r)
+      results = ir_.CreateInsertValue(results, Result(r, type->getElementType(r)), {r});
+    return results;
+  }
+
+  llvm::Value* Result(unsigned number, llvm::Type* type) {
+    return ir_.CreateAlignedLoad(type, Register(number), llvm::Align(4));
   }
 
   llvm::IntrinsicInst& call_;
@@ -102,6 +116,10 @@ bool ReplaceWarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t sit
   const llvm::Intrinsic::ID id = call.getIntrinsicID();
   if (id == llvm::Intrinsic::nvvm_f2tf32_rna) {
     ReplaceRounding(call);
+    return true;
+  }
+  if (id == llvm::Intrinsic::nvvm_shfl_sync_bfly_i32) {
+    WarpCall(call, thread, site).Shuffle();
     return true;
   }
   const auto load =

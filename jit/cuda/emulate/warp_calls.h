@@ -10,13 +10,15 @@ class Value;
 
 namespace tunec::jit {
 
-/// What host modules import; LoadEmulatedMatrices and RunEmulatedTile stand behind them.
+/// What host modules import; LoadEmulatedMatrices, RunEmulatedTile and ShuffleEmulated stand behind
+/// them.
 inline constexpr const char* kLoadMatricesName = "tunec_emulated_load_matrices";
 inline constexpr const char* kTileName = "tunec_emulated_tile";
+inline constexpr const char* kShuffleName = "tunec_emulated_shuffle";
 
-/// Puts a call through `thread`, the EmulatedThread, in the place of ldmatrix or mma.sync. Each
-/// lane loads its own row of a matrix, as any other memory. False, and nothing done, for another
-/// intrinsic. `site`: of this call, all of a kernel being different.
+/// Puts a call through `thread`, the EmulatedThread, in the place of ldmatrix, mma.sync or
+/// shfl.sync. Each lane loads its own row of a matrix, as any other memory. False, and nothing
+/// done, for another intrinsic. `site`: of this call, all of a kernel being different.
 bool ReplaceWarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site);
 
 }  // namespace tunec::jit

@@ -1,5 +1,7 @@
 #include "jit/cuda/emulate/warp_operation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "ir/array.h"
+#include "ir/loop_nest.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -87,7 +90,7 @@ void MatrixLoad::Run(std::span<const LaneRegisters> lanes) const {
     for (int32_t row = 0; row < kRows; ++row)
       std::memcpy(matrices.at(m).at(row).data(), lanes[static_cast<size_t>(kRows * m + row)],
                   sizeof(uint16_t) * kRows);
-  for (int32_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (int32_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int32_t m = 0; m < matrices_; ++m) {
       uint32_t bits = 0;
       for (int32_t i = 0; i < 2; ++i) {
@@ -112,7 +115,7 @@ void TileProduct::Run(std::span<const LaneRegisters> lanes) const {
   const Fragments left(intrinsic_.left, rows, reduced, 0);
   const Fragments right(intrinsic_.right, reduced, columns, right_first);
   const Fragments sums(intrinsic_.accumulator, rows, columns, first);
-  std::vector<std::array<uint32_t, 4>> results(kWarpLanes);
+  std::vector<std::array<uint32_t, 4>> results(kWarpThreads);
   std::vector<Scalar> a(static_cast<size_t>(reduced));
   std::vector<Scalar> b(static_cast<size_t>(reduced));
   for (int64_t row = 0; row < rows; ++row) {
@@ -127,6 +130,42 @@ void TileProduct::Run(std::span<const LaneRegisters> lanes) const {
   for (size_t lane = 0; lane < lanes.size(); ++lane) std::ranges::copy(results[lane], lanes[lane]);
 }
 
+void RegisterShuffle::Run(std::span<const LaneRegisters> lanes) const {
+  std::vector<uint32_t> values;
+  for (const LaneRegisters lane : lanes) values.push_back(lane[0]);
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    const size_t partner = lane ^ distance_;
+    TUNEC_CHECK(partner < values.size(), "lane {} reads lane {}, the warp has {}", lane, partner,
+                values.size());
+    lanes[lane][0] = values[partner];
+  }
+}
+
+std::string PlaceOf(const ThreadStop& stop) {
+  if (stop.ended) return "its end";
+  return fmt::format("{} {}", stop.operation == nullptr ? "barrier" : stop.operation->name(),
+                     stop.site);
+}
+
+std::string WhyDivergent(std::span<const ThreadStop> lanes) {
+  const auto is_out = [](const ThreadStop& lane) { return lane.operation == nullptr; };
+  if (std::ranges::all_of(lanes, is_out)) return {};
+  const ThreadStop& first = lanes.front();
+  const auto all = static_cast<uint32_t>((uint64_t{1} << lanes.size()) - 1);
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    const ThreadStop& other = lanes[lane];
+    if (is_out(other) || is_out(first) || other.site != first.site) {
+      return fmt::format("lane {} is at {}, but lane 0 at {}: all of a warp come together", lane,
+                         PlaceOf(other), PlaceOf(first));
+    }
+    if (const uint32_t members = other.operation->members(); members != all) {
+      return fmt::format("lane {} waits for the lanes {:#x} at {}, the warp has {:#x}", lane,
+                         members, PlaceOf(other), all);
+    }
+  }
+  return {};
+}
+
 void LoadEmulatedMatrices(EmulatedThread* thread, int32_t site, int32_t matrices,
                           int32_t transposed, const void* address, uint32_t* registers) {
   TUNEC_CHECK(reinterpret_cast<uintptr_t>(address) % 16 == 0,
@@ -137,6 +176,11 @@ void LoadEmulatedMatrices(EmulatedThread* thread, int32_t site, int32_t matrices
 
 void RunEmulatedTile(EmulatedThread* thread, int32_t site, int32_t tile, uint32_t* registers) {
   thread->meet(thread, site, TileProduct(TileIntrinsics()[static_cast<size_t>(tile)]), registers);
+}
+
+void ShuffleEmulated(EmulatedThread* thread, int32_t site, uint32_t members, uint32_t distance,
+                     uint32_t* registers) {
+  thread->meet(thread, site, RegisterShuffle(members, distance), registers);
 }
 
 }  // namespace tunec

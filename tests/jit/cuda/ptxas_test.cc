@@ -13,12 +13,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Ptxas, TellsItsVersion) {
-  const auto version = PtxasVersion(
+  const auto version = ToolkitVersion(
       "ptxas: NVIDIA (R) Ptx optimizing assembler\nCuda compilation tools, release 13.0, V13.0.88\n"
       "Build cuda_13.0.r13.0/compiler.36424714_0\n");
   ASSERT_TRUE(version);
   EXPECT_EQ(*version, "13.0.88");
-  EXPECT_FALSE(PtxasVersion("hello"));
+  EXPECT_FALSE(ToolkitVersion("hello"));
 }
 
 TEST(Ptxas, OfWrongCodeIsRefused) {
@@ -52,6 +52,18 @@ ptxas warning : (C7508) Potential Performance Loss
   EXPECT_EQ(cubin.uses[1].registers, 8);
   EXPECT_EQ(cubin.uses[1].barriers, 0);
   EXPECT_THAT(cubin.warnings, ElementsAre(HasSubstr("C7508")));
+}
+
+// The other warnings are for people.
+TEST(Ptxas, MustNotChangeTheKernel) {
+  Cubin cubin{.warnings = {"ptxas warning : Value of threads per SM is out of range"}};
+  EXPECT_TRUE(CheckPtxasWarnings(cubin));
+  cubin.warnings.emplace_back(
+      "ptxas warning : (C7510) Potential Performance Loss: wgmma.mma_async serialized");
+  const Status changed = CheckPtxasWarnings(cubin);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(changed.error().message, HasSubstr("(C7510) Potential Performance Loss: wgmma"));
 }
 
 TEST(CudaArchs, ImplyWhatCameBefore) {

@@ -260,8 +260,8 @@ TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
   const auto nest = ParseLoopNest(Apart(Cases().front()), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_DEATH(std::ignore = RunEmulated(*nest, RandomArguments(*nest, 1)),
-               "product_phase0, block 0: thread 2 is at its end, but thread 0 at warp operation "
-               "[0-9]+: all of a warp come together");
+               "product_phase0, block 0, warp of thread 0: lane 2 is at its end, but lane 0 at "
+               "ldmatrix [0-9]+: all of a warp come together");
 }
 
 // The others wait at a barrier, which lanes 0 and 1 cannot come to.
@@ -271,7 +271,7 @@ TEST(WrongWarpTilesDeathTest, WaitForEver) {
       Replaced(Apart(Cases().front()), "block.y for w3", "barrier\nblock.y for w3"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_DEATH(std::ignore = RunEmulated(*nest, RandomArguments(*nest, 1)),
-               "thread 2 is at barrier [0-9]+, but thread 0 at warp operation [0-9]+");
+               "lane 2 is at barrier [0-9]+, but lane 0 at ldmatrix [0-9]+");
 }
 
 // --- the emulation's operations ---

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "runtime/cuda/driver_error.h"
 #include "runtime/cuda/gpu_facts.h"
@@ -82,9 +83,11 @@ TEST(LoadDriver, OneThatLacksAFunction) {
 TEST(LoadDriver, TheEnvironmentNamesTheLibrary) {
   setenv("TUNEC_LIBCUDA", "/nowhere/else.so", 1);
   const auto refused = LoadCudaDriver();
+  EXPECT_EQ(FindCudaLibrary().error().message, refused.error().message);
   NewScript();
   setenv("TUNEC_LIBCUDA", kLibrary.c_str(), 1);
   const auto loaded = LoadCudaDriver();
+  EXPECT_EQ(*FindCudaLibrary(), std::filesystem::canonical(kLibrary));
   unsetenv("TUNEC_LIBCUDA");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("/nowhere/else.so"));

@@ -1,0 +1,134 @@
+// bench_cuda_compile MODEL ARCH [CANDIDATES]: what a model's kernels become for one architecture of
+// GPU, and how long that takes. Needs ptxas and no GPU. Prints a JSON object a line:
+//   {"group", "kernel", "sketch", "refused": N, "loops_ms", "llvm_ms", "ptxas_ms",
+//    "functions": [{"symbol", "registers", "spilled_bytes", "local_bytes", "shared_bytes"}]}
+// for each distinct kernel, by the first schedule that applies, as compiling the model takes it;
+// "refused" counts those before it. A kernel that nothing applies to has "error" in the place of
+// its times. With CANDIDATES, so many schedules of each kernel that a search would draw instead,
+// in lines of the same form: those that cannot be compiled have "error".
+//
+// loops: steps, legality, loops. llvm: LLVM IR and PTX. ptxas: the rest, its files among it.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "autotune/accuracy.h"
+#include "autotune/best_schedule.h"
+#include "autotune/search/history.h"
+#include "autotune/search/search_space.h"
+#include "autotune/search/strategy.h"
+#include "bench/must.h"
+#include "compiler/settings.h"
+#include "compiler/tasks.h"
+#include "kernel/compile_kernel.h"
+#include "support/random.h"
+#include "support/stopwatch.h"
+
+namespace tunec::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json FunctionJson(const PhaseLaunch& launch) {
+  return {{"symbol", launch.symbol},
+          {"registers", launch.registers},
+          {"spilled_bytes", launch.spilled_bytes},
+          {"local_bytes", launch.local_bytes},
+          {"shared_bytes", launch.shared_bytes}};
+}
+
+/// Adds the times and functions to `row`. Errors: of CompileKernel.
+Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
+                   const CompileOptions& options) {
+  Stopwatch watch;
+  TUNEC_ASSIGN(
+      const KernelLoops loops,
+      RunLoopPipeline(compute, schedule, {.rounding = RoundingFreedomFor(options.accuracy)}));
+  const double loops_ms = watch.Lap();
+  const auto emit = [&] { return EmitText(loops.nest, options.target, CodeText::kAssembly); };
+  static const Result<std::string> first = emit();  // LLVM begins: counted for no kernel
+  watch.Lap();
+  if (const Result<std::string> ptx = emit(); !ptx) return std::unexpected(ptx.error());
+  const double llvm_ms = watch.Lap();
+  TUNEC_ASSIGN(const KernelImage image, EmitImage(loops.nest, options.target));
+  row["loops_ms"] = loops_ms;
+  row["llvm_ms"] = llvm_ms;
+  row["ptxas_ms"] = watch.Lap() - llvm_ms;
+  for (const PhaseLaunch& launch : image.phases) row["functions"].push_back(FunctionJson(launch));
+  return {};
+}
+
+void PrintRow(const Json& row) { fmt::print("{}\n", row.dump()); }
+
+/// As BuildKernel (compiler/kernel_build.h) does it.
+void PrintBest(Json row, const TuningTask& task, const CompileOptions& options,
+               const TunerOptions& tuner) {
+  ScheduleRanking ranking = Must(ScheduleRanking::Of(nullptr, task, tuner));
+  row["refused"] = 0;
+  std::string last;
+  while (const auto candidate = ranking.Next()) {
+    const Compute* const compute = FindLowering(task.lowerings, candidate->schedule.lowering);
+    row["sketch"] = candidate->sketch;
+    const Status compiled = CompileInto(row, *compute, candidate->schedule, options);
+    if (compiled) return PrintRow(row);
+    row["refused"] = row["refused"].get<int>() + 1;
+    last = compiled.error().message;
+    if (compiled.error().code == ErrorCode::kInternal) break;
+  }
+  row["error"] = last;
+  PrintRow(row);
+}
+
+void PrintCandidates(const Json& kernel, const TuningTask& task, const CompileOptions& options,
+                     int count) {
+  const SearchSpace space(SketchesFor({.lowerings = task.lowerings,
+                                       .target = options.target,
+                                       .rounding = RoundingFreedomFor(options.accuracy)}));
+  Random random(options.seed);
+  for (const Candidate& candidate :
+       MakeRandomStrategy()->Propose(space, History(), count, random)) {
+    Json row = kernel;
+    row["sketch"] = space.sketches()[static_cast<size_t>(candidate.sketch)].name;
+    const Schedule schedule = Must(ParseSchedule(candidate.schedule, "candidate"));
+    const Compute* const compute = FindLowering(task.lowerings, schedule.lowering);
+    const Status compiled = CompileInto(row, *compute, schedule, options);
+    if (!compiled) row["error"] = compiled.error().message;
+    PrintRow(row);
+  }
+}
+
+int Main(const std::string& path, const std::string& arch, int candidates) {
+  Settings settings;
+  settings.target = "cuda";
+  settings.arch = arch;
+  const CompileOptions options = Must(MakeCompileOptions(settings));
+  const FrontReport front = Must(RunFrontEnd(Must(LoadModel(path, settings)), options));
+  const Tasks tasks = CollectTasks(front);
+  const TunerOptions tuner{.target = options.target, .accuracy = options.accuracy};
+  for (size_t group = 0, seen = 0; group < tasks.of_group.size(); ++group) {
+    if (tasks.of_group[group] != seen) continue;  // a repetition
+    const TuningTask& task = tasks.unique[seen++];
+    const Json kernel = {{"group", group}, {"kernel", task.description}};
+    if (candidates > 0) {
+      PrintCandidates(kernel, task, options, candidates);
+    } else {
+      PrintBest(kernel, task, options, tuner);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace tunec::bench
+
+// NOLINTNEXTLINE(bugprone-exception-escape): it ends the program, as the errors of Must do.
+int main(int argc, char** argv) {
+  if (argc == 3 || argc == 4) {
+    return tunec::bench::Main(argv[1], argv[2],
+                              argc == 4 ? static_cast<int>(std::strtol(argv[3], nullptr, 10)) : 0);
+  }
+  fmt::print(stderr, "usage: bench_cuda_compile MODEL ARCH [CANDIDATES]\n");
+  return 2;
+}

@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Times models on a GPU in tunec, PyTorch (cuBLAS, cuDNN), torch.compile and Triton, in one run.
+
+    gpu_peers.py MODELDIR [--tunec PROGRAM] [--peers tunec,torch,...] [--models NAME,...]
+                 [--accuracy f32,bf16] [--rounds N] [--runs N] [--db FILE] [--trials N] [--json OUT]
+                 [--dry-run]
+
+MODELDIR is what bench/peers/models.py wrote; without --models: products, attention, rows,
+elementwise operators and networks (DEFAULT_MODELS). --dry-run says what would be done, and needs no GPU, no torch
+and no Triton.
+
+Per accuracy and model every peer prepares itself and its outputs are compared with MODELDIR's; one
+whose outputs are wrong gets no time. Then come rounds, in each of which every peer in turn runs a
+block, so that changes of the GPU's clock fall on all alike; another peer begins each round. A
+block's time is the median of its runs. Reported are the median and the least of the blocks, their
+spread (the distance of their quartiles over the median), and the ratio of medians to tunec's.
+
+accuracy  tunec's contract   the others
+f32       f32                float32, TF32 off
+tf32      tf32               float32, TF32 on
+bf16      bf16               torch.autocast to bfloat16, and its casts
+
+tunec is its own process, `tunec bench --json`: what it calls the latency of a run. The others run a
+captured CUDA graph between two events, an array of L2's size and more being overwritten before each
+run. Triton has kernels for single operators alone (triton_kernels.py). Needs: torch and triton for
+CUDA, numpy, a tunec that runs models on the GPU.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PEERS = ("tunec", "torch", "inductor", "triton")
+DEFAULT_MODELS = ("matmul_512", "matmul_1024", "matmul_2048", "matmul_bias_gelu", "attention", "softmax_heads",
+                  "softmax_4096", "layernorm_768", "layernorm_4096", "elementwise5", "gelu_tanh", "resnet50",
+                  "bert_base", "gpt2_small", "vit_b_16")
+# Of the largest magnitude of the expected outputs, which are float32's.
+TOLERANCES = {"f32": 1e-4, "tf32": 1e-2, "bf16": 6e-2}
+FLUSHED_BYTES = 256 << 20
+
+
+# -- numbers -------------------------------------------------------------------------------------
+
+
+def quartiles(times):
+    """The lower and the upper one."""
+    if len(times) < 2:
+        return times[0], times[0]
+    lower, _, upper = statistics.quantiles(times, n=4, method="inclusive")
+    return lower, upper
+
+
+def summarise(blocks):
+    """Median, least and spread of the times of blocks."""
+    median = statistics.median(blocks)
+    lower, upper = quartiles(blocks)
+    return {"median_ms": median, "least_ms": min(blocks), "spread": (upper - lower) / median if median else 0.0,
+            "blocks_ms": [round(block, 6) for block in blocks]}
+
+
+def order_of(peers, turn):
+    """Who follows whom in that round."""
+    first = turn % len(peers) if peers else 0
+    return peers[first:] + peers[:first]
+
+
+def relative_error(got, want):
+    """The greatest difference over the greatest magnitude; infinite for other shapes or no numbers."""
+    import numpy as np
+    if got.shape != want.shape:
+        return float("inf")
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    if want.size == 0:
+        return 0.0
+    error = np.abs(got - want).max() / max(np.abs(want).max(), 1e-30)
+    return float("inf") if np.isnan(error) else float(error)
+
+
+def latency_of(text):
+    """The median of a run, in milliseconds, in what `tunec bench --json` prints."""
+    report = json.loads(text)
+    median = report["latency"]["median_ms"]
+    if median is None or median <= 0:
+        raise ValueError(f"tunec bench has no time of {report.get('model')}")
+    return median
+
+
+def table(rows):
+    """Lines of a model: peers with their times, or with what kept them from one."""
+    base = rows.get("tunec", {}).get("median_ms")
+    lines = []
+    for peer, row in rows.items():
+        if "problem" in row:
+            lines.append(f"  {peer:10} {row['problem']}")
+            continue
+        ratio = f"{row['median_ms'] / base:5.2f} x tunec" if base else ""
+        lines.append(f"  {peer:10} median {row['median_ms']:9.4f}  least {row['least_ms']:9.4f} ms  "
+                     f"spread {100 * row['spread']:3.0f} %  error {row['error']:.1e}  {ratio}".rstrip())
+    return lines
+
+
+# -- peers ---------------------------------------------------------------------------------------
+
+
+class Problem(Exception):
+    """What keeps a peer from running a model."""
+
+
+class Case:
+    """A model with its inputs and outputs, by the order of its signature."""
+
+    def __init__(self, folder, name, accuracy):
+        import numpy as np
+        self.name, self.accuracy = name, accuracy
+        self.model, self.arrays = folder / f"{name}.onnx", folder / f"{name}.npz"
+        with np.load(self.arrays) as stored:
+            self.inputs = [stored[key] for key in stored.files if key.startswith("x")]
+            self.outputs = {key: stored[key] for key in stored.files if key.startswith("y")}
+
+
+def tunec_command(options, verb, model, accuracy, *rest):
+    """As a list of words; verb '' is tunec MODEL itself."""
+    words = [options.tunec, *([verb] if verb else []), model, "--target", "cuda", "--accuracy", accuracy, *rest]
+    return [str(word) for word in words + (["--db", options.db] if options.db else ["--no-db"])]
+
+
+class Tunec:
+    """Each block a process, which finds its kernels in the database."""
+
+    def __init__(self, options):
+        self.options = options
+
+    def call(self, verb, *rest):
+        command = tunec_command(self.options, verb, self.case.model, self.case.accuracy, *rest)
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Problem((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
+        return done.stdout
+
+    def prepare(self, case):
+        import numpy as np
+        self.case = case
+        if self.options.trials:
+            self.call("", "--trials", self.options.trials)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "outputs.npz"
+            self.call("run", "--inputs", case.arrays, "--outputs", file)
+            with np.load(file) as stored:
+                return [stored[name] for name in case.outputs]
+
+    def block(self):
+        return latency_of(self.call("bench", "--json", "--inputs", self.case.arrays, "--runs", self.options.runs))
+
+
+class Torch:
+    """PyTorch as it is: products are cuBLAS's, convolutions cuDNN's."""
+
+    def __init__(self, options):
+        self.options = options
+
+    def function(self, case, module):
+        """What is timed, of the inputs."""
+        return module
+
+    def prepare(self, case):
+        sys.path.insert(0, str(HERE.parent / "peers"))
+        import models
+        import torch
+        self.torch = torch
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.accuracy == "tf32"
+        self.flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
+        inputs = [torch.from_numpy(array.copy()).cuda() for array in case.inputs]
+        function = self.function(case, models.build(case.name)[0].cuda())
+        self.captured, outputs = self.capture(lambda: self.compute(case, function, inputs))
+        self.captured.replay()
+        torch.cuda.synchronize()
+        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        return [output.float().cpu().numpy() for output in outputs]
+
+    def compute(self, case, function, inputs):
+        torch = self.torch
+        with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=case.accuracy == "bf16"):
+            return function(*inputs)
+
+    def capture(self, call):
+        """A graph of one call, and the outputs that it fills. Compiling and tuning come before."""
+        torch = self.torch
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                call()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            outputs = call()
+        return graph, outputs
+
+    def block(self):
+        torch, times = self.torch, []
+        for _ in range(self.options.runs):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            self.flushed.zero_()
+            begin.record()
+            self.captured.replay()
+            end.record()
+            times.append((begin, end))
+        torch.cuda.synchronize()
+        return statistics.median(begin.elapsed_time(end) for begin, end in times)
+
+
+class Inductor(Torch):
+    """torch.compile with its search over kernels."""
+
+    def function(self, case, module):
+        import torch
+        return torch.compile(module, mode="max-autotune-no-cudagraphs", dynamic=False)
+
+
+class Triton(Torch):
+    """Kernels written by hand, for single operators."""
+
+    def function(self, case, module):
+        import torch
+        import triton_kernels
+        found = triton_kernels.find(case.name, module, torch.bfloat16 if case.accuracy == "bf16" else torch.float32)
+        if found is None or case.accuracy == "tf32":
+            raise Problem("no kernel in triton_kernels.py")
+        return found
+
+
+CLASSES = dict(zip(PEERS, (Tunec, Torch, Inductor, Triton)))
+
+
+def prepare(peer, case):
+    """The error of the peer's outputs. Raises Problem."""
+    try:
+        outputs = peer.prepare(case)
+    except Problem:
+        raise
+    except Exception as error:  # theirs are of many kinds
+        raise Problem(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
+    wanted = list(case.outputs.values())
+    if len(outputs) != len(wanted):
+        raise Problem(f"{len(outputs)} outputs, wanted {len(wanted)}")
+    error = max(relative_error(got, want) for got, want in zip(outputs, wanted))
+    if error > TOLERANCES[case.accuracy]:
+        raise Problem(f"wrong: error {error:.1e}, at most {TOLERANCES[case.accuracy]:.0e}")
+    return error
+
+
+def measure(case, peers, rounds):
+    """A row for each peer of {name: object}, in their order."""
+    rows, blocks = {name: {} for name in peers}, {}
+    for name, peer in peers.items():
+        began = time.monotonic()
+        try:
+            rows[name]["error"] = prepare(peer, case)
+            blocks[name] = []
+        except Problem as problem:
+            rows[name]["problem"] = str(problem)
+        rows[name]["prepared_seconds"] = round(time.monotonic() - began, 3)
+    for turn in range(rounds):
+        for name in order_of(list(blocks), turn):
+            try:
+                blocks[name].append(peers[name].block())
+            except Exception as error:  # as above
+                rows[name]["problem"] = f"while it was timed: {error}"
+                del blocks[name]
+    for name, times in blocks.items():
+        rows[name].update(summarise(times))
+    return rows
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+def models_of(options):
+    """Those that are wanted, which MODELDIR has to have."""
+    wanted = options.models.split(",") if options.models else list(DEFAULT_MODELS)
+    missing = [name for name in wanted if not (options.modeldir / f"{name}.onnx").is_file()]
+    if missing and options.models:
+        raise SystemExit(f"gpu_peers.py: {options.modeldir} lacks {', '.join(missing)}")
+    return [name for name in wanted if name not in missing], missing
+
+
+def say_plan(options, models, missing):
+    for accuracy in options.accuracy:
+        for name in models:
+            print(f"{name} under {accuracy}: {', '.join(options.peers)}; {options.rounds} rounds of {options.runs} "
+                  f"runs; outputs within {TOLERANCES[accuracy]:.0e} of {name}.npz")
+            if "tunec" in options.peers:
+                model = options.modeldir / f"{name}.onnx"
+                if options.trials:
+                    print("    " + " ".join(tunec_command(options, "", model, accuracy, "--trials", options.trials)))
+                print("    " + " ".join(tunec_command(options, "bench", model, accuracy, "--json", "--runs", options.runs)))
+    for name in missing:
+        print(f"{name}: not in {options.modeldir}, left out")
+
+
+def main(arguments):
+    def words(known):
+        def split(text):
+            found = text.split(",")
+            if unknown := set(found) - set(known):
+                raise argparse.ArgumentTypeError(f"unknown {', '.join(sorted(unknown))}, expected {', '.join(known)}")
+            return found
+        return split
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modeldir", type=Path)
+    parser.add_argument("--tunec", default="build/bin/tunec", metavar="PROGRAM")
+    parser.add_argument("--peers", type=words(PEERS), default=list(PEERS), help="default: " + ",".join(PEERS))
+    parser.add_argument("--models", metavar="NAME,...")
+    parser.add_argument("--accuracy", type=words(TOLERANCES), default=["f32", "bf16"], help="default: f32,bf16")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=30, help="of a block")
+    parser.add_argument("--db", type=Path, metavar="FILE", help="tunec's database (default: none)")
+    parser.add_argument("--trials", type=int, default=0, metavar="N", help="tunec tunes each model before; needs --db")
+    parser.add_argument("--json", type=Path, metavar="OUT")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    options = parser.parse_args(arguments)
+    if options.trials and not options.db:
+        parser.error("--trials needs --db")
+    models, missing = models_of(options)
+    if options.dry_run:
+        say_plan(options, models, missing)
+        return 0
+    results = []
+    for accuracy in options.accuracy:
+        for name in models:
+            case = Case(options.modeldir, name, accuracy)
+            rows = measure(case, {peer: CLASSES[peer](options) for peer in options.peers}, options.rounds)
+            results.append({"model": name, "accuracy": accuracy, "peers": rows})
+            print("\n".join([f"{name} {accuracy}", *table(rows)]), flush=True)
+            if options.json:
+                options.json.write_text(json.dumps({"rounds": options.rounds, "runs": options.runs,
+                                                    "results": results}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE))
+    sys.exit(main(sys.argv[1:]))

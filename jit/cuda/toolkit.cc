@@ -1,0 +1,102 @@
+#include "jit/cuda/toolkit.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+#include <system_error>
+
+#include "support/subprocess.h"
+
+namespace tunec {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kLongestAnswer{10000};
+
+// What is not empty of the environment.
+std::string Environment(const std::string& variable) {
+  const char* const value = std::getenv(variable.c_str());
+  return value == nullptr ? "" : value;
+}
+
+std::vector<fs::path> UsualFolders() {
+  std::vector<fs::path> folders;
+  std::error_code problem;
+  const fs::path own = fs::canonical("/proc/self/exe", problem);
+  if (!problem) folders.push_back(own.parent_path());
+  std::istringstream path{Environment("PATH")};
+  for (std::string folder; std::getline(path, folder, ':');)
+    if (!folder.empty()) folders.emplace_back(folder);
+  const std::string home = Environment("CUDA_HOME");
+  folders.push_back(fs::path(home.empty() ? "/usr/local/cuda" : home) / "bin");
+  return folders;
+}
+
+bool CanBeRun(const fs::path& program) {
+  return access(program.c_str(), X_OK) == 0 && !fs::is_directory(program);
+}
+
+Result<std::string> PathOf(const ToolkitSearch& search) {
+  if (std::string named = Environment(search.variable); !named.empty()) {
+    if (CanBeRun(named)) return named;
+    return Fail(ErrorCode::kNotFound, "{} names '{}', which is no program that can be run",
+                search.variable, named);
+  }
+  for (const fs::path& folder : UsualFolders()) {
+    const fs::path program = folder / search.name;
+    if (CanBeRun(program)) return program.string();
+  }
+  return Fail(ErrorCode::kNotFound,
+              "no {}, {}, in PATH or a CUDA toolkit: `pip install {}` brings one, and {} names "
+              "its file",
+              search.name, search.purpose, search.package, search.variable);
+}
+
+}  // namespace
+
+Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search) {
+  ToolkitProgram program;
+  TUNEC_ASSIGN(program.path, PathOf(search));
+  TUNEC_ASSIGN(const ProcessResult answer, RunProcess(program.path, {"--version"}, kLongestAnswer));
+  Result<std::string> version = ToolkitVersion(answer.output);
+  if (!version) {
+    return Fail(version.error().code, "{} is no {}: {}", program.path, search.name,
+                version.error().message);
+  }
+  program.version = *std::move(version);
+  return program;
+}
+
+Result<std::string> ToolkitVersion(std::string_view output) {
+  static const std::regex kVersion(R"(V(\d+\.\d+\.\d+))");
+  std::match_results<std::string_view::const_iterator> match;
+  if (std::regex_search(output.begin(), output.end(), match, kVersion)) return match[1].str();
+  return Fail(ErrorCode::kParse, "no version in what it prints: {}", LastLine(output));
+}
+
+std::string LastLine(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  const size_t line = text.rfind('\n');
+  return std::string(line == std::string_view::npos ? text : text.substr(line + 1));
+}
+
+Result<TemporaryFolder> TemporaryFolder::Make() {
+  std::error_code problem;
+  std::string pattern = (fs::temp_directory_path(problem) / "tunec-cuda-XXXXXX").string();
+  if (problem || mkdtemp(pattern.data()) == nullptr)
+    return Fail(ErrorCode::kIo, "cannot make a folder for the files of CUDA's programs: {}",
+                pattern);
+  return TemporaryFolder(pattern);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+}  // namespace tunec

@@ -1,0 +1,54 @@
+// Programs of NVIDIA's CUDA toolkit that tunec runs: where they lie, their version, their files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/error.h"
+
+namespace tunec {
+
+/// One that was found.
+struct ToolkitProgram {
+  std::string path;
+  std::string version;  // "13.0.88"
+};
+
+/// One that is looked for, and what to say where it is not.
+struct ToolkitSearch {
+  std::string name;      // "ptxas"
+  std::string variable;  // of the environment, which names its file: "TUNEC_PTXAS"
+  std::string purpose;   // "NVIDIA's assembler"
+  std::string package;   // of PyPI, which has it: "nvidia-cuda-nvcc==13.0.88"
+};
+
+/// The file that the variable names, else the first of these that there is: beside this process's
+/// own program, where a packed tunec has it; in PATH; in the toolkit of CUDA_HOME, without which
+/// that is /usr/local/cuda. Errors: kNotFound, with what to install, and those of running it.
+Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search);
+
+/// The version in what such a program prints for --version. kParse when it is not there.
+Result<std::string> ToolkitVersion(std::string_view output);
+
+/// The last line that is not empty: what such a program says when it fails.
+std::string LastLine(std::string_view text);
+
+/// A folder for the files of one run, removed with this object.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> Make();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
+    other.path_.clear();
+  }
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+}  // namespace tunec

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""What of CUDA is tested without a GPU and takes too long for every commit (tools/dev test-cuda).
+
+    test_cuda.py models  --tunec PROGRAM --models FOLDER... [--networks FOLDER] [--arch NAME]
+    test_cuda.py kernels --bench PROGRAM --tunec PROGRAM --models FOLDER... [--archs NAME,...]
+
+FOLDER is what bench/peers/models.py wrote: NAME.onnx, NAME.npz, index.json.
+
+models: `tunec verify --emulate` of every model of at most --most-gflop of work and of every network
+of tests/networks, against PyTorch's outputs. One that takes over --limit seconds is listed, and is
+no failure.
+
+kernels: each model's kernels for each architecture, assembled by ptxas: registers, shared memory,
+spills, and seconds with the shares of loops, LLVM and ptxas; then the same of --candidates schedules
+of --product that a search would draw, and which products have HMMA instructions in their machine
+code under bf16. A kernel that spills or that nothing can be compiled for is a failure; candidates
+may fail. Times are of one core.
+
+The exit code is 1 when anything failed.
+"""
+import argparse
+import collections
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+STAGES = ("loops_ms", "llvm_ms", "ptxas_ms")
+# Of tests/networks: its README.
+NETWORK_SEED = "7"
+
+
+# -- models --------------------------------------------------------------------------------------
+
+
+def read_index(folders):
+    """(name, folder, GFLOP or None) of every model in the folders, the least work first."""
+    models = []
+    for folder in folders:
+        path = folder / "index.json"
+        work = json.loads(path.read_text()) if path.is_file() else {}
+        for model in sorted(folder.glob("*.onnx")):
+            models.append((model.stem, folder, work.get(model.stem, {}).get("gflop")))
+    return sorted(models, key=lambda model: (model[2] or 0, model[0]))
+
+
+def verify_commands(options):
+    """(name, arguments of tunec) of what is verified, and the names of what is too much work."""
+    commands, left_out = [], []
+    for graph in sorted(options.networks.glob("*.graph")):
+        commands.append((graph.stem, [graph, "--random-weights", NETWORK_SEED, "--expected",
+                                      graph.with_suffix(".npz")]))
+    for name, folder, gflop in read_index(options.models):
+        if gflop is not None and gflop > options.most_gflop:
+            left_out.append(name)
+        else:
+            commands.append((name, [folder / f"{name}.onnx", "--expected", folder / f"{name}.npz"]))
+    return commands, left_out
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "no message"
+
+
+def verdict(done):
+    """(right, in words) of what `tunec verify --json` printed."""
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        return False, f"exit code {done.returncode}: {last_line(done.stderr)}"
+    if not report["outputs"]:
+        return False, "no outputs"
+    worst = max(report["outputs"], key=lambda row: float("inf") if row["relative"] is None else row["relative"])
+    error = "not finite" if worst["relative"] is None else f"{worst['relative']:.1e}"
+    return report["ok"] and done.returncode == 0, f"error {error}, at most {worst['threshold']:.1e}"
+
+
+def test_models(options):
+    commands, left_out = verify_commands(options)
+    ended = collections.Counter()
+    for name, arguments in commands:
+        command = [options.tunec, "verify", *arguments, "--skip-reference", "--json", "--no-db", "--target", "cuda",
+                   "--arch", options.arch, "--emulate"]
+        began = time.monotonic()
+        try:
+            done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                                  timeout=options.limit)
+            right, words = verdict(done)
+            end = "right" if right else "wrong"
+        except subprocess.TimeoutExpired:
+            end, words = "too long", f"no end within {options.limit:.0f} s"
+        ended[end] += 1
+        print(f"{name:<20} {time.monotonic() - began:7.1f} s  {end}: {words}", flush=True)
+    for name in left_out:
+        print(f"{name:<20} left out: over {options.most_gflop:g} GFLOP")
+    print(f"models: {ended['right']} right, {ended['wrong']} wrong, {ended['too long']} too long, "
+          f"{len(left_out)} left out")
+    return ended["wrong"] == 0 and ended["right"] > 0
+
+
+# -- kernels -------------------------------------------------------------------------------------
+
+
+def rows_of(text):
+    """The objects that bench_cuda_compile printed, one a line."""
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def counted(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def time_text(rows):
+    """'2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' of all rows that were compiled."""
+    sums = [sum(row[stage] for row in rows if "error" not in row) for stage in STAGES]
+    total = sum(sums)
+    if total <= 0:
+        return "0 s"
+    loops, llvm, ptxas = (f"{100 * part / total:.0f} %" for part in sums)
+    return f"{total / 1e3:.1f} s: loops {loops}, LLVM {llvm}, ptxas {ptxas}"
+
+
+def summary(rows):
+    """A line on a model's kernels, and what is wrong with them, a line each."""
+    problems, functions = [], []
+    for row in rows:
+        place = f"group {row['group']} ({row['kernel']})"
+        if "error" in row:
+            problems.append(f"{place}: not compiled: {row['error']}")
+            continue
+        functions += row["functions"]
+        for function in row["functions"]:
+            if function["spilled_bytes"]:
+                problems.append(f"{place}: {function['symbol']} spills {function['spilled_bytes']} bytes at "
+                                f"{function['registers']} registers ({row['sketch'] or 'naive'})")
+    most = {key: max((function[key] for function in functions), default=0)
+            for key in ("registers", "shared_bytes", "local_bytes")}
+    refused = sum(row["refused"] for row in rows)
+    line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, at most {most['registers']} registers, "
+            f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {refused} schedules refused; "
+            f"{time_text(rows)}")
+    return line, problems
+
+
+def bench_rows(options, model, arch, candidates=None):
+    """What bench_cuda_compile prints; a row with an error where it does not end well."""
+    command = [options.bench, model, arch] + ([] if candidates is None else [candidates])
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=options.limit)
+    except subprocess.TimeoutExpired:
+        return [{"group": "-", "kernel": "all", "error": f"no end within {options.limit:.0f} s", "refused": 0}]
+    rows = rows_of(done.stdout)
+    if done.returncode != 0:
+        rows.append({"group": "-", "kernel": "all", "error": last_line(done.stderr), "refused": 0})
+    return rows
+
+
+def candidate_summary(rows):
+    """A line on candidates, and how often each reason kept one from being compiled."""
+    made = [row for row in rows if "error" not in row]
+    spilling = sum(any(f["spilled_bytes"] for f in row["functions"]) for row in made)
+    each = sum(row[stage] for row in made for stage in STAGES) / max(1, len(made))
+    line = (f"{counted(len(rows), 'candidate')}, {len(rows) - len(made)} not compiled, {spilling} with spills; "
+            f"{each:.0f} ms each, {time_text(rows)}")
+    reasons = collections.Counter(row["error"] for row in rows if "error" in row)
+    return line, [f"{count} x {reason}" for reason, count in reasons.most_common(5)]
+
+
+def hmma_archs(options, model):
+    """The architectures whose machine code of the model under bf16 has HMMA instructions."""
+    found = []
+    for arch in options.archs:
+        command = [options.tunec, "show", model, "--sass", "--no-db", "--accuracy", "bf16", "--target", "cuda",
+                   "--arch", arch]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=options.limit)
+        if done.returncode != 0:
+            return None, last_line(done.stderr)
+        if "HMMA" in done.stdout:
+            found.append(arch)
+    return found, ""
+
+
+def report_products(options, models):
+    for name, folder, _ in models:
+        if not name.startswith("matmul_"):
+            continue
+        found, problem = hmma_archs(options, folder / f"{name}.onnx")
+        words = problem if found is None else f"HMMA on {', '.join(found) or 'none'} of {', '.join(options.archs)}"
+        print(f"{name} under bf16: {words}", flush=True)
+
+
+def report_candidates(options, models):
+    for name, folder, _ in models:
+        if name != options.product or options.candidates == 0:
+            continue
+        for arch in options.archs:
+            line, reasons = candidate_summary(
+                bench_rows(options, folder / f"{name}.onnx", arch, options.candidates))
+            print(f"{name} {arch}: {line}", flush=True)
+            for reason in reasons:
+                print(f"    {reason}")
+
+
+def test_kernels(options):
+    models = read_index(options.models)
+    wrong = 0
+    for name, folder, _ in models:
+        for arch in options.archs:
+            line, problems = summary(bench_rows(options, folder / f"{name}.onnx", arch))
+            wrong += len(problems)
+            print(f"{name} {arch}: {line}", flush=True)
+            for problem in problems:
+                print(f"    {problem}")
+    report_candidates(options, models)
+    report_products(options, models)
+    print(f"kernels: {len(models)} models for {len(options.archs)} architectures, {wrong} problems")
+    return wrong == 0 and len(models) > 0
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=("models", "kernels"))
+    parser.add_argument("--tunec", default="build/bin/tunec", metavar="PROGRAM")
+    parser.add_argument("--bench", default="build/bin/bench_cuda_compile", metavar="PROGRAM")
+    parser.add_argument("--models", nargs="+", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--networks", type=Path, default=Path("tests/networks"), metavar="FOLDER")
+    parser.add_argument("--arch", default="sm_90a", metavar="NAME", help="that is emulated")
+    parser.add_argument("--archs", default="sm_80,sm_86,sm_90a,sm_100", metavar="NAME,...",
+                        help="that are compiled for", type=lambda text: text.split(","))
+    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="of one command")
+    parser.add_argument("--most-gflop", type=float, default=4, metavar="N", help="of an emulated model")
+    parser.add_argument("--product", default="matmul_512", metavar="MODEL", help="whose candidates are compiled")
+    parser.add_argument("--candidates", type=int, default=500, metavar="N")
+    options = parser.parse_args(arguments)
+    return 0 if {"models": test_models, "kernels": test_kernels}[options.part](options) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
