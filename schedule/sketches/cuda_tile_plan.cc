@@ -95,7 +95,7 @@ std::optional<VarId> ContiguousOutput(const CudaTilePlan& plan) {
   return WrittenBy(plan.sum, final, *contiguous);
 }
 
-TileAxis AxisOf(const CudaTilePlan& plan, VarId iterator) {
+CudaTileAxis AxisOf(const CudaTilePlan& plan, VarId iterator) {
   return {iterator, plan.Extent(iterator), !HasConditions(plan.sum, iterator)};
 }
 
@@ -162,10 +162,10 @@ bool AssignReductions(CudaTilePlan& plan) {
 void AssignOperands(CudaTilePlan& plan) {
   for (const Read& read : plan.sum.reads) {
     const Tensor& tensor = plan.compute->tensors[read.tensor];
-    TileOperand operand{.tensor = tensor.name,
-                        .index = read.index,
-                        .shared = CanBeShared(*plan.compute, plan.sum, read),
-                        .bytes = static_cast<int64_t>(SizeOf(tensor.type))};
+    CudaTileOperand operand{.tensor = tensor.name,
+                            .index = read.index,
+                            .shared = CanBeShared(*plan.compute, plan.sum, read),
+                            .bytes = static_cast<int64_t>(SizeOf(tensor.type))};
     for (const VarId v : plan.sum.iterators.ids())
       if (UsesIterator(read.index, v)) operand.iterators.push_back(v);
     operand.knows_column = UsesIterator(read.index, plan.column.iterator);
@@ -185,7 +185,7 @@ int64_t PieceIterations(const CudaTilePlan& plan, const CudaTileChoice& choice) 
 
 // Elements of the operand that one piece of one tile reads.
 int64_t PieceElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
-                      const TileOperand& operand) {
+                      const CudaTileOperand& operand) {
   int64_t elements = 1;
   for (const VarId v : operand.iterators) {
     if (v == plan.piecewise) {
@@ -202,7 +202,7 @@ int64_t PieceElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
 int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   constexpr int64_t kAlignment = 64;
   int64_t bytes = 0;
-  for (const TileOperand& operand : plan.operands) {
+  for (const CudaTileOperand& operand : plan.operands) {
     if (!operand.shared) continue;
     bytes +=
         CeilDivide(PieceElements(plan, choice, operand) * operand.bytes * StagesOf(plan, choice),
@@ -220,7 +220,7 @@ int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
 }
 
 // Elements that a thread loads of the operand in one iteration of the reductions.
-double ThreadElements(const CudaTileChoice& choice, const TileOperand& operand) {
+double ThreadElements(const CudaTileChoice& choice, const CudaTileOperand& operand) {
   double elements = 1;
   if (operand.knows_column) elements *= static_cast<double>(choice.column_elements);
   if (operand.knows_row) elements *= static_cast<double>(choice.row_elements);
@@ -230,7 +230,7 @@ double ThreadElements(const CudaTileChoice& choice, const TileOperand& operand) 
 // Bytes of L2 that a block reads of an operand that is not shared: each warp by itself, in sectors
 // where its threads read neighbours.
 double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
-                   const TileOperand& operand) {
+                   const CudaTileOperand& operand) {
   constexpr double kSector = 32;
   const auto bytes = static_cast<double>(operand.bytes);
   const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
@@ -253,7 +253,7 @@ double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
       static_cast<double>(choice.row_elements) * static_cast<double>(choice.column_elements);
   const double warps_a_clock = static_cast<double>(device.multiply_adds) / kWarpThreads;
   double loads = 0;  // clocks of the one unit that loads
-  for (const TileOperand& operand : plan.operands) {
+  for (const CudaTileOperand& operand : plan.operands) {
     // Neighbours bring 128 bytes a clock; what all threads of a row share, 16 bytes.
     const double elements = ThreadElements(choice, operand);
     loads += operand.knows_column
@@ -278,7 +278,8 @@ BlockUse UseOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
 
 // What a thread may have of an iterator: numbers that divide it, so that no thread has a part of
 // its elements.
-std::vector<int64_t> ElementChoices(const TileAxis& axis, std::initializer_list<int64_t> wanted) {
+std::vector<int64_t> ElementChoices(const CudaTileAxis& axis,
+                                    std::initializer_list<int64_t> wanted) {
   std::vector<int64_t> choices = {1};
   if (!axis.free) return choices;
   for (const int64_t elements : wanted)
@@ -299,8 +300,8 @@ std::vector<int64_t> ThreadChoices(int64_t extent, int64_t elements, int64_t mos
 }
 
 // All of an inner iterator before several of the one outside of it.
-std::vector<int64_t> OuterChoices(const std::optional<TileAxis>& outer, const TileAxis& inner,
-                                  int64_t tile) {
+std::vector<int64_t> OuterChoices(const std::optional<CudaTileAxis>& outer,
+                                  const CudaTileAxis& inner, int64_t tile) {
   constexpr int64_t kMost = 16;
   if (!outer || tile < inner.extent) return {1};
   return ThreadChoices(outer->extent, 1, kMost);
@@ -328,7 +329,7 @@ int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId
 }
 
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
-  const bool copies = std::ranges::any_of(plan.operands, &TileOperand::shared);
+  const bool copies = std::ranges::any_of(plan.operands, &CudaTileOperand::shared);
   return copies && plan.Extent(plan.piecewise) > choice.piece ? choice.stages : 1;
 }
 
@@ -336,7 +337,7 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
   constexpr int64_t kMostThreads = 1024;
   constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for what they are made of
   const auto halve = [](int64_t& number) { number = std::max<int64_t>(number / 2, 1); };
-  const auto below = [&](const TileAxis& axis, int64_t& elements, int64_t& threads) {
+  const auto below = [&](const CudaTileAxis& axis, int64_t& elements, int64_t& threads) {
     while (elements > 1 && (!axis.free || axis.extent % elements != 0)) --elements;
     threads = std::min(threads, CeilDivide(axis.extent, elements));
   };
@@ -367,7 +368,7 @@ double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
   PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
   cost.clocks = IssueClocks(plan, choice, device);
   const double pieces = plan.reductions / static_cast<double>(PieceIterations(plan, choice));
-  for (const TileOperand& operand : plan.operands) {
+  for (const CudaTileOperand& operand : plan.operands) {
     cost.l2_bytes +=
         operand.shared
             ? pieces * static_cast<double>(PieceElements(plan, choice, operand) * operand.bytes)

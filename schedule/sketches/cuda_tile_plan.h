@@ -15,7 +15,7 @@
 namespace tunec {
 
 /// A tensor that the sum reads.
-struct TileOperand {
+struct CudaTileOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
   bool shared = false;  // copied to storage of the block: each dimension is an iterator by itself
@@ -29,7 +29,7 @@ struct TileOperand {
 
 /// An output iterator that a tile has several iterations of: threads, and in a row or a column
 /// elements of a thread.
-struct TileAxis {
+struct CudaTileAxis {
   VarId iterator;
   int64_t extent = 1;
   bool free = true;  // of conditions: a thread may have several
@@ -41,11 +41,11 @@ struct CudaTilePlan {
   Statement sum;
   std::vector<std::string> followers;
   std::vector<std::string> registers;  // tensors that each thread has its own part of
-  std::vector<TileOperand> operands;
-  TileAxis column;                       // neighbours in the output
-  std::optional<TileAxis> outer_column;  // of the same operands, where the columns are few
-  TileAxis row;                          // what the columns' operands do not know
-  std::optional<TileAxis> outer_row;
+  std::vector<CudaTileOperand> operands;
+  CudaTileAxis column;                       // neighbours in the output
+  std::optional<CudaTileAxis> outer_column;  // of the same operands, where the columns are few
+  CudaTileAxis row;                          // what the columns' operands do not know
+  std::optional<CudaTileAxis> outer_row;
   std::vector<VarId> grid;     // other outputs, outermost first
   std::vector<VarId> outside;  // reductions around the pieces that are shared
   VarId piecewise;             // the reduction that goes through shared storage in pieces

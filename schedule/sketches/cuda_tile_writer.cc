@@ -28,7 +28,7 @@ class CudaTileWriter {
   void Write() {
     if (plan_.cache_write) Add(*plan_.cache_write);
     std::vector<VarId> blocks = plan_.grid;
-    for (const TileAxis& axis : Axes()) blocks.push_back(axis.iterator);
+    for (const CudaTileAxis& axis : Axes()) blocks.push_back(axis.iterator);
     blocks_ = std::move(blocks);
     CopyOperands();
     Split();
@@ -43,8 +43,8 @@ class CudaTileWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
   // Outermost first: rows, then columns.
-  std::vector<TileAxis> Axes() const {
-    std::vector<TileAxis> axes;
+  std::vector<CudaTileAxis> Axes() const {
+    std::vector<CudaTileAxis> axes;
     if (plan_.outer_row) axes.push_back(*plan_.outer_row);
     axes.push_back(plan_.row);
     if (plan_.outer_column) axes.push_back(*plan_.outer_column);
@@ -74,7 +74,7 @@ class CudaTileWriter {
 
   // One copy for each block, so for each of the loops over blocks that the operand does not know.
   void CopyOperands() {
-    for (const TileOperand& operand : plan_.operands) {
+    for (const CudaTileOperand& operand : plan_.operands) {
       if (!operand.shared) continue;
       CopyStep copy{operand.tensor, plan_.sum.name, {}};
       for (const VarId v : blocks_)
@@ -85,7 +85,7 @@ class CudaTileWriter {
   }
 
   void Split() {
-    for (const TileAxis& axis : Axes())
+    for (const CudaTileAxis& axis : Axes())
       if (IsSplit(axis.iterator)) Add(SplitStep{Loop(axis.iterator), {Tile(axis.iterator)}});
     Add(SplitStep{Loop(plan_.piecewise), {PieceLength()}});
   }
@@ -98,7 +98,7 @@ class CudaTileWriter {
     ReorderStep order{grid_};
     for (const VarId v : plan_.outside) order.loops.push_back(Loop(v));
     order.loops.push_back(PieceLoop());
-    for (const TileAxis& axis : Axes())
+    for (const CudaTileAxis& axis : Axes())
       if (IsTiled(axis.iterator)) order.loops.push_back(TileLoop(plan_.sum.name, axis.iterator));
     order.loops.push_back(Loop(plan_.piecewise) + ".1");
     for (const VarId v : plan_.inside) order.loops.push_back(Loop(v));
@@ -124,21 +124,21 @@ class CudaTileWriter {
   void Attach() {
     Add(ComputeAtStep{plan_.sum.name + ".init", grid_.back()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, grid_.back()});
-    for (const TileOperand& operand : plan_.operands)
+    for (const CudaTileOperand& operand : plan_.operands)
       if (operand.shared) Add(ComputeAtStep{operand.tensor + ".copy", PieceLoop()});
   }
 
   void Stage() {
     for (const std::string& tensor : plan_.registers)
       Add(StageStep{tensor, Scope::kRegister, grid_.back(), {}});
-    for (const TileOperand& operand : plan_.operands)
+    for (const CudaTileOperand& operand : plan_.operands)
       if (operand.shared)
         Add(StageStep{operand.tensor + ".copy", Scope::kShared, PieceLoop(), SharedOrder(operand)});
   }
 
   // Dimensions of a copy: groups, what is reduced, outer rows or columns, and last what a thread
   // has several neighbours of.
-  std::vector<int64_t> SharedOrder(const TileOperand& operand) const {
+  std::vector<int64_t> SharedOrder(const CudaTileOperand& operand) const {
     std::vector<int64_t> groups;
     for (const VarId v : blocks_)
       if (!UsesIterator(operand.index, v) && Blocks(v) > 1)
@@ -153,7 +153,7 @@ class CudaTileWriter {
   }
   int RankOf(const IndexExpr& index) const {
     if (index.Uses(plan_.column.iterator) || index.Uses(plan_.row.iterator)) return 2;
-    const auto uses = [&](const std::optional<TileAxis>& axis) {
+    const auto uses = [&](const std::optional<CudaTileAxis>& axis) {
       return axis && index.Uses(axis->iterator);
     };
     return uses(plan_.outer_column) || uses(plan_.outer_row) ? 1 : 0;
@@ -165,7 +165,7 @@ class CudaTileWriter {
     std::vector<std::string> sums = {plan_.sum.name, plan_.sum.name + ".init"};
     sums.insert(sums.end(), plan_.followers.begin(), plan_.followers.end());
     for (const std::string& statement : sums) ShareOut(statement);
-    for (const TileOperand& operand : plan_.operands)
+    for (const CudaTileOperand& operand : plan_.operands)
       if (operand.shared) ShareOutCopy(operand);
     if (StagesOf(plan_, choice_) > 1)
       Add(PipelineStep{PieceLoop(), static_cast<int>(choice_.stages)});
@@ -193,7 +193,7 @@ class CudaTileWriter {
     std::vector<std::string> threads;
     std::vector<std::string> elements;
     Part part;
-    for (const TileAxis& axis : Axes()) {
+    for (const CudaTileAxis& axis : Axes()) {
       const bool is_row = axis.iterator == plan_.row.iterator;
       const bool is_column = axis.iterator == plan_.column.iterator;
       const int64_t own = is_row ? choice_.row_elements : is_column ? choice_.column_elements : 1;
@@ -218,7 +218,7 @@ class CudaTileWriter {
   }
 
   // The loops that the copy has within a piece, as the source lies, farthest apart first.
-  std::vector<CountedLoop> CopyLoops(const TileOperand& operand) const {
+  std::vector<CountedLoop> CopyLoops(const CudaTileOperand& operand) const {
     const TensorId tensor = *plan_.compute->FindTensor(operand.tensor);
     std::vector<std::pair<int64_t, CountedLoop>> by_stride;
     const auto add = [&](VarId v, const std::string& loop, int64_t extent) {
@@ -227,7 +227,7 @@ class CudaTileWriter {
       by_stride.emplace_back(-std::abs(stride.value_or(0)), CountedLoop{loop, extent});
     };
     const std::string copy = operand.tensor + ".copy";
-    for (const TileAxis& axis : Axes())
+    for (const CudaTileAxis& axis : Axes())
       if (IsTiled(axis.iterator))
         add(axis.iterator, TileLoop(copy, axis.iterator), Tile(axis.iterator));
     add(plan_.piecewise, Loop(copy, plan_.piecewise) + ".1", PieceLength());
@@ -239,7 +239,7 @@ class CudaTileWriter {
   }
 
   // Neighbours in memory are copied by neighbours among the threads.
-  void ShareOutCopy(const TileOperand& operand) {
+  void ShareOutCopy(const CudaTileOperand& operand) {
     const std::string copy = operand.tensor + ".copy";
     const std::vector<CountedLoop> loops = CopyLoops(operand);
     const std::vector<int64_t> along = ThreadsAlong(loops, choice_.Threads());
