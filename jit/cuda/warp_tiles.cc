@@ -93,6 +93,7 @@ Status WarpTiles::Emit(EmitState& state, const TileParts& parts) {
                 "fragment {}: the loops around its tiles must be unrolled, and its registers few",
                 state.tensor(write.tensor).name);
   }
+  state.statement = parts.store->statement;
   for (const Loop* loop : parts.loops)
     if (loop != nullptr) state.index.Bind(loop->var, LinearIndex{});
   const std::vector<Read>& reads = parts.store->reads;
@@ -137,6 +138,7 @@ std::vector<IrValue> WarpTiles::Fragment(EmitState& state, const TileParts& part
                    place.row_stride,   place.column_stride};
   const auto [found, is_new] = fragments_.try_emplace(key);
   if (is_new) {
+    state.machine.NameAccess(state.builder, state.statement, state.tensor(place.tensor).name);
     found->second = Load(state, operand, place);
     for (IrValue& value : found->second) value = AsOperand(state.builder, *parts.intrinsic, value);
   }
@@ -174,6 +176,8 @@ std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand
   LinearIndex row = state.index.Sum(place.offset, of_eight_, next);
   for (size_t bit = 0; bit + 1 < map.element.size(); ++bit)
     row = state.index.Sum(row, matrix_[bit], place.StrideOf(map.element[bit + 1]));
+  // A row of 16 bytes stays together wherever chunks of storage move to.
+  row = EmitOffset(state, place.tensor, row);
   const IrValue generic =
       state.index.Address(state.storage[place.tensor].base, row, SizeOfElement(operand));
   llvm::IRBuilderBase& ir = state.builder.instructions();
@@ -197,6 +201,7 @@ std::vector<IrValue> WarpTiles::LoadElements(EmitState& state, const TileOperand
     const MatrixPlace at = tunec::PlaceOf(map, {.lane = 0, .element = element});
     LinearIndex index = first;
     index.constant += at.row * place.row_stride + at.column * place.column_stride;
+    index = EmitOffset(state, place.tensor, index);
     const int64_t alignment = std::min(AlignmentOf(state, place.tensor, index), bytes);
     return b.Load({type, 1}, state.index.Address(storage.base, index, size), alignment,
                   storage.invariant);

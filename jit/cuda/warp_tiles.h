@@ -31,7 +31,8 @@ class WarpTiles {
   void Forget() { fragments_.clear(); }
 
  private:
-  // Of an operand of one tile: its first element, and how far apart neighbours lie.
+  // Of an operand of one tile: its first element, and how far apart neighbours lie, by the layout.
+  // Where storage is swizzled, what is loaded lies elsewhere: each address is moved by itself.
   struct Place {
     TensorId tensor;
     LinearIndex offset;

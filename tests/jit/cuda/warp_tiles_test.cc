@@ -14,6 +14,7 @@
 #include "jit/cuda/cuda_generator.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/emulate/warp_operation.h"
+#include "jit/cuda/emulate/warp_requests.h"
 #include "jit/cuda/ptxas.h"
 #include "support/random.h"
 #include "tests/jit/nest_runner.h"
@@ -33,6 +34,7 @@ struct ProductCase {
   Lies left = Lies::kAlongReduced;
   Lies right = Lies::kAcross;
   std::vector<std::string> ptx;  // that it has
+  std::string swizzle = {};      // of shared storage
 };
 
 struct OperandText {
@@ -79,7 +81,7 @@ std::string Product(const ProductCase& of, const std::string& own = kOwn) {
   const std::string init = fmt::format(fmt::runtime(own), "w0");
   text += lanes(
       "w0", fmt::format("init: acc{} = {}", init, IsFloat(tile.accumulator.type) ? "0.0" : "0i32"));
-  text += "alloc a: shared {\nalloc b: shared {\n";
+  text += fmt::format("alloc a: shared{0} {{\nalloc b: shared{0} {{\n", of.swizzle);
   text += fmt::format(
       "block.y for w1 in 0 .. 2 {{\nblock.x for x in 0 .. 16 {{\nfor k in 0 .. {0} {{\n"
       "copy_a: a[{1}] = A[16*w1 + x, k]\n}}\n}}\n}}\n"
@@ -99,7 +101,7 @@ std::string Product(const ProductCase& of, const std::string& own = kOwn) {
   return text + "}\n}\n}\n}\n";
 }
 
-std::vector<ProductCase> Cases() {
+std::vector<ProductCase> PlainCases() {
   const std::string by_rows = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
   const std::string left_turned = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
   const std::string right_by_rows = "ldmatrix.sync.aligned.m8n8.x2.shared.b16";
@@ -126,6 +128,17 @@ std::vector<ProductCase> Cases() {
       {"s8", "mma.m16n8k32.s8", kAlongReduced, kAlongReduced, {s8, by_rows, right_by_rows}},
       {"s8_turned", "mma.m16n8k32.s8", kAcross, kAcross, {s8, "ld.shared.b8"}},
   };
+}
+
+// The same ones where chunks of 16 bytes have changed places: the same instructions.
+std::vector<ProductCase> Cases() {
+  std::vector<ProductCase> cases = PlainCases();
+  for (ProductCase of : PlainCases()) {
+    of.name += "_swizzled";
+    of.swizzle = " swizzle 4 of 128";
+    cases.push_back(of);
+  }
+  return cases;
 }
 
 class WarpTiles : public testing::TestWithParam<ProductCase> {};
@@ -177,6 +190,21 @@ TEST_P(WarpTiles, AreAssembled) {
 
 INSTANTIATE_TEST_SUITE_P(Products, WarpTiles, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
+
+int64_t ConflictsOf(const std::string& swizzle) {
+  ProductCase of = Cases().front();
+  of.swizzle = swizzle;
+  const LoopNest nest = Parse(Product(of));
+  const CountedRun counted;
+  const auto results = RunEmulated(nest, RandomArguments(nest, 1));
+  EXPECT_TRUE(results) << results.error().message;
+  return counted.Of("product_phase0").bank_conflicts;
+}
+
+TEST(SwizzledWarpTiles, HaveFewerBankConflicts) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  EXPECT_LT(ConflictsOf(" swizzle 4 of 128"), ConflictsOf(""));
+}
 
 // --- what is refused ---
 
@@ -251,7 +279,7 @@ TEST(WrongWarpTilesDeathTest, LackABarrier) {
   EXPECT_THAT(result.error().message, HasSubstr("race: "));
   if (!kEmulates) return;
   EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
-               "a race at shared memory");
+               "s reads 16 bytes of a at shared memory \\+ [0-9]+: a race at shared memory");
 }
 
 TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
