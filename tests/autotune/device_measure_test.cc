@@ -16,11 +16,11 @@ namespace {
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 using testing::kGoodSchedule;
 using testing::MatmulRelu;
+using ::testing::Not;
 using testing::ServedHere;
+using ::testing::StartsWith;
 
 // Packs its weight, too.
 constexpr const char* kPackingSchedule = "lower direct\npack B 1/8 0 1%8\n";

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "autotune/measure/measure.h"
 #include "ir/nest/rewrite_loop_nest.h"
@@ -82,12 +84,15 @@ class PredictedMeasureTest : public ::testing::Test {
     return *std::move(bench);
   }
   // The first schedule of the sketches.
-  static std::string Analytic(const Compute& compute) {
+  // That of the first sketch, or of the one of this name.
+  static std::string Analytic(const Compute& compute, std::string_view name = "") {
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     const Target target = EmulatedGpu();
     const std::vector<Sketch> sketches =
         SketchesFor({.lowerings = lowerings, .target = target, .rounding = ReductionOrder::kAny});
-    return Print(sketches.front().Fill(sketches.front().InitialDecisions()));
+    const auto named = std::ranges::find(sketches, name, &Sketch::name);
+    const Sketch& sketch = named == sketches.end() ? sketches.front() : *named;
+    return Print(sketch.Fill(sketch.InitialDecisions()));
   }
   static Measurement Measured(Workbench& bench, const std::string& schedule) {
     return bench.Measure(bench.Compile({schedule}), std::nullopt);
@@ -120,7 +125,7 @@ TEST_F(PredictedMeasureTest, TimesArePredictedOfTheGpusCode) {
 TEST_F(PredictedMeasureTest, AWrongAnswerHasNoTime) {
   Workbench bench = MakeBench(MatmulRelu(), testing::PlantedFaults());
   for (const Fault fault : {Fault::kReverseIndex, Fault::kDropTerm, Fault::kOverrun}) {
-    const Measurement result = Measured(bench, WithFault(Analytic(MatmulRelu()), fault));
+    const Measurement result = Measured(bench, WithFault(Analytic(MatmulRelu(), "blocks"), fault));
     EXPECT_EQ(result.status, TrialStatus::kWrongResult) << testing::Name(fault);
     EXPECT_THAT(result.samples, IsEmpty());  // that of the emulation would be no time of a GPU
     EXPECT_FALSE(result.artifact);

@@ -115,7 +115,7 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
 // A worker ends with its device: each of these takes a new one.
 TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
   Workload workload = WorkloadOf(MatmulRelu());
-  workload.target = second_target::PrinterWith(0);
+  workload.target.device = second_target::PrinterWith(0).device;
   std::vector<CandidateRequest> candidates;
   for (int i = 0; i < 5; ++i) candidates.push_back({GoodSchedule(i)});
   candidates.push_back({kIllegalSchedule});

@@ -227,6 +227,8 @@ class Sample {
           operands[i] = Rounded(operands[i], graph_.value(node.inputs[i]).type.type);
     if (node.op == Op::kPow && random_.Below(2) == 0)
       operands[1] = Whole(operands[1], graph_.value(node.inputs[1]).type.type);
+    if ((node.op == Op::kEq || node.op == Op::kNe) && random_.Below(4) == 0)
+      Meet(operands[0], operands[1], graph_.value(node.inputs[0]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
     // Half of the time, for what comes after may depend on the very size of the result.
     if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
@@ -337,6 +339,17 @@ class Sample {
       result.SetDouble(i, near ? whole : x);
     }
     return result;
+  }
+
+  // Noise alone hardly ever makes equal what roundings may.
+  static void Meet(Array& left, const Array& right, DataType type) {
+    if (!IsFloat(type) || left.shape() != right.shape()) return;
+    Array met(DataType::kF64, left.shape());
+    for (int64_t i = 0; i < left.size(); ++i) {
+      const double x = left.GetDouble(i), y = right.GetDouble(i);
+      met.SetDouble(i, std::abs(x - y) <= 64 * RoundingOf(type) * std::abs(y) ? y : x);
+    }
+    left = std::move(met);
   }
 
   // Each use of an operand on its own: as if its products were rounded.

@@ -82,12 +82,10 @@ TEST(MatmulAsync, RunsOnAnEmulatedGpu) {
 }
 
 std::string PtxFor(const std::string& arch) {
-  const KernelOptions options{.target = Gpu(arch)};
-  const auto loops = MappedLoops(test::MustParse(ReadExample("matmul_async.compute")),
-                                 *ParseSchedule(ReadExample("matmul_async.sched"), "e"), options);
+  const auto loops = RunLoopPipeline(test::MustParse(ReadExample("matmul_async.compute")),
+                                     *ParseSchedule(ReadExample("matmul_async.sched"), "e"), {});
   EXPECT_TRUE(loops) << loops.error().message;
-  const auto generator = GeneratorFor(options.target);
-  const auto ptx = (*generator)->Show(*loops, options.target, CodeText::kAssembly);
+  const auto ptx = EmitText(loops->nest, Gpu(arch), CodeText::kAssembly);
   EXPECT_TRUE(ptx) << ptx.error().message;
   return *ptx;
 }

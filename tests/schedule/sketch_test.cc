@@ -114,7 +114,8 @@ TEST(Sketches, ForADeviceKnowRows) {
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAny})[0].name, "cuda_rows");
     // Threads would sum in another order than the one that is written.
-    EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAsWritten})[0].name, "blocks");
+    for (const Sketch& sketch : SketchesFor({lowerings, target, ReductionOrder::kAsWritten}))
+      EXPECT_NE(sketch.name, "cuda_rows");
   }
 }
 

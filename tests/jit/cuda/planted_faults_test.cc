@@ -39,7 +39,7 @@ std::string Pipelined(const std::string& first_wait, const std::string& wait,
   return R"(
 nest copies {
   input A: f32[64] align 16
-  output C: f32[128] align 16
+  output C: f32[12] align 16
   local s: f32[3, 8]
   phase main {
     grid.x for b in 0 .. 1 {
@@ -70,7 +70,7 @@ nest copies {
           }
           arrive 0 stage (k + 2) mod 3
           block.x for w in 0 .. 2 {
-            use: C[8*k + w] = s[k mod 3, 7 - w]
+            use: C[2*k + w] = s[k mod 3, 7 - w]
           }
         }
         )" +

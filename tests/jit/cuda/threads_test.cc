@@ -310,7 +310,7 @@ TEST(CutPrivateDimensions, GivesEachThreadAPart) {
   const LoopNest cut = CutPrivateDimensions(nest);
   ExpectSameResults(nest, cut);
   EXPECT_THAT(Print(cut), HasSubstr("local r: f32[4, 8]"));
-  EXPECT_THAT(Print(cut), HasSubstr("fill: r[c, v + 2*x] ="));
+  EXPECT_THAT(Print(cut), HasSubstr("fill: r[c, 2*x + v] ="));
   const auto own = PrivatizeThreads(cut);
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_THAT(Print(*own), HasSubstr("local r: f32[4, 2]"));
