@@ -176,7 +176,8 @@ Bounds Conditions::TakeBounds(const TreeNode& node) {
   };
   const std::vector<StatementId> live = LiveBelow(node);
   Bounds bounds;
-  for (const IndexExpr& condition : TakeShared(live, bounds_it)) Narrow(loop, condition, bounds);
+  const std::vector<IndexExpr> shared = TakeShared(live, bounds_it);
+  for (const IndexExpr& condition : shared) Narrow(loop, condition, bounds);
   AddImpliedBounds(loop, live, bounds);
   return bounds;
 }

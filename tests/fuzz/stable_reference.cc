@@ -423,9 +423,11 @@ class Sample {
     }
   }
 
-  // Of a sum's terms: the results say it, but for the few terms of a rotation, which may cancel.
+  // Of a sum's terms: the results say it, but for those of a rotation or of a plain reduction,
+  // which may cancel.
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
+    if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
     if (node.op != Op::kRotaryEmbedding) return LargestFinite(result);
     return LargestFinite(operands[0]) *
            std::max(LargestFinite(operands[1]), LargestFinite(operands[2]));
