@@ -305,7 +305,8 @@ Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   Parts parts = TermsByDivisor(sum, divisor);
   for (const IndexTerm& term : sum.terms()) {
     if (term.atom.kind != IndexAtom::Kind::kFloorDiv || term.coefficient % divisor == 0) continue;
-    for (const int64_t k : TimesBeside(sum, term)) {
+    const Division division{*term.atom.numerator, term.atom.divisor};
+    for (const int64_t k : TimesBeside(sum, term.coefficient, division)) {
       const int64_t multiple = term.coefficient + k * term.atom.divisor;
       if (multiple == 0 || multiple % divisor != 0) continue;
       parts.divisible += FromAtom(term.atom, multiple);

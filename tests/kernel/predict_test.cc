@@ -259,7 +259,9 @@ nest product {
           block.x for l in 0 .. 32 {
             for u in 0 .. 2 {
               for v in 0 .. 2 {
-                out: C[g, 16*w + 8*u + floor(l/4), 2*(l mod 4) + v] = acc[16*w + 8*u + floor(l/4), 2*(l mod 4) + v]
+                out:
+                  @0 = acc[16*w + 8*u + floor(l/4), 2*(l mod 4) + v]
+                  C[g, 16*w + 8*u + floor(l/4), 2*(l mod 4) + v] = @0
               }
             }
           }
