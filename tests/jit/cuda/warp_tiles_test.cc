@@ -282,24 +282,32 @@ TEST(WrongWarpTilesDeathTest, LackABarrier) {
                "s reads 16 bytes of a at shared memory \\+ [0-9]+: a race at shared memory");
 }
 
+// Only lanes 0 to 7 come to the tiles. No nest that verifies has lanes that do not.
+LoopNest OfEightLanes(const std::string& before_end = "") {
+  std::string text = Replaced(Product(Cases().front()), "unrolled for j in 0 .. 2 {\ntile",
+                              "unrolled for j in 0 .. 2 {\nblock.x for x in 0 .. 8 {\ntile");
+  text = Replaced(text, "s: acc[16*w2 + m, 8*j + n]",
+                  "s: acc[16*w2 + m + floor(x/4), 8*j + n + 2*(x mod 4)]");
+  const auto nest =
+      ParseLoopNest(Replaced(text, "block.y for w3", "}\n" + before_end + "block.y for w3"), "n");
+  EXPECT_TRUE(nest) << nest.error().Format();
+  return *nest;
+}
+
 TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  // No nest that verifies has lanes that do not come.
-  const auto nest = ParseLoopNest(Apart(Cases().front()), "n");
-  ASSERT_TRUE(nest) << nest.error().Format();
-  EXPECT_DEATH(std::ignore = RunEmulated(*nest, RandomArguments(*nest, 1)),
-               "product_phase0, block 0, warp of thread 0: lane 2 is at its end, but lane 0 at "
+  const LoopNest nest = OfEightLanes();
+  EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
+               "product_phase0, block 0, warp of thread 0: lane 8 is at its end, but lane 0 at "
                "ldmatrix [0-9]+: all of a warp come together");
 }
 
-// The others wait at a barrier, which lanes 0 and 1 cannot come to.
+// The others wait at a barrier, which lanes 0 to 7 cannot come to.
 TEST(WrongWarpTilesDeathTest, WaitForEver) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const auto nest = ParseLoopNest(
-      Replaced(Apart(Cases().front()), "block.y for w3", "barrier\nblock.y for w3"), "n");
-  ASSERT_TRUE(nest) << nest.error().Format();
-  EXPECT_DEATH(std::ignore = RunEmulated(*nest, RandomArguments(*nest, 1)),
-               "lane 2 is at barrier [0-9]+, but lane 0 at ldmatrix [0-9]+");
+  const LoopNest nest = OfEightLanes("barrier\n");
+  EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
+               "lane 8 is at barrier [0-9]+, but lane 0 at ldmatrix [0-9]+");
 }
 
 // --- the emulation's operations ---
