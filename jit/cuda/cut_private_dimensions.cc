@@ -107,7 +107,10 @@ class Cutting {
     for (const VarId thread : threads_) {
       const int64_t step = index.Coefficient(thread);
       if (step == 0 || intervals_[thread].hi == 0) continue;
-      if (step < 0 || period) turns.refused = true;
+      if (step < 0 || period) {
+        turns.refused = true;
+        return;
+      }
       period = step * (intervals_[thread].hi + 1);
     }
     if (!period) {

@@ -104,8 +104,8 @@ TEST(AsyncCopies, AreLoadsAndStoresWhereNoInstructionFits) {
     const char* align;
     const char* load;
   };
-  for (const auto& [type, align, load] :
-       {Case{"bf16", "2", "ld\\.global\\.[bu]16"}, Case{"i8", "1", "ld\\.global\\.[bsu]8"}}) {
+  for (const auto& [type, align, load] : {Case{"bf16", "2", "ld\\.global\\.(nc\\.)?[bu]16"},
+                                          Case{"i8", "1", "ld\\.global\\.(nc\\.)?[bsu]8"}}) {
     const std::string text = Rows(type, kFirstRow, align);
     EXPECT_THAT(PtxOf(text), testing::ContainsRegex(load));
     ExpectAsInterpreted(text);

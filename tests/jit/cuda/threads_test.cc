@@ -342,5 +342,29 @@ nest other {
   EXPECT_EQ(CutPrivateDimensions(nest), nest);
 }
 
+TEST(CutPrivateDimensions, LeavesThreadsThatCountBackwardsAlone) {
+  const LoopNest nest = Parsed(R"(
+nest backwards {
+  output C: f32[32]
+  local r: f32[32]
+  phase main {
+    alloc r: register {
+      block.x for x in 0 .. 4 {
+        unrolled for c in 0 .. 8 {
+          fill: r[4*c + 3 - x] = 1.0
+        }
+      }
+      block.x for y in 0 .. 4 {
+        unrolled for d in 0 .. 8 {
+          use: C[4*d + 3 - y] = r[4*d + 3 - y]
+        }
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(CutPrivateDimensions(nest), nest);
+}
+
 }  // namespace
 }  // namespace tunec
