@@ -32,9 +32,9 @@ bool Counts(const std::vector<bool>& judged, int64_t i) {
   return judged.empty() || judged[static_cast<size_t>(i)];
 }
 
-OutputError MeasureIntegers(const Array& actual, const OutputJudge& judge,
-                            const std::vector<bool>& judged) {
-  OutputError error;
+MeasuredError MeasureIntegers(const Array& actual, const OutputJudge& judge,
+                              const std::vector<bool>& judged) {
+  MeasuredError error;
   for (int64_t i = 0; i < actual.size(); ++i) {
     if (!Counts(judged, i)) continue;
     const int64_t value = actual.GetInt(i);
@@ -68,9 +68,9 @@ double RoundedKind(double expected, DataType type) {
   return expected;
 }
 
-OutputError MeasureFloats(const Array& actual, const OutputJudge& judge,
-                          const std::vector<bool>& judged) {
-  OutputError error;
+MeasuredError MeasureFloats(const Array& actual, const OutputJudge& judge,
+                            const std::vector<bool>& judged) {
+  MeasuredError error;
   const std::span<const double> expected = judge.expected.As<double>();
   double worst = 0;
   for (int64_t i = 0; i < actual.size(); ++i) {
@@ -94,7 +94,7 @@ OutputError MeasureFloats(const Array& actual, const OutputJudge& judge,
   return error;
 }
 
-std::string Describe(const Array& actual, const OutputJudge& judge, const OutputError& error) {
+std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
   if (error.wrong_kind >= 0) {
     const int64_t i = error.wrong_kind;
     return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
@@ -138,8 +138,8 @@ double FunctionError(const Compute& compute) {
   return std::min(total, 1e-5);
 }
 
-OutputError MeasureError(const Array& actual, const OutputJudge& judge,
-                         const std::vector<bool>& judged) {
+MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
+                           const std::vector<bool>& judged) {
   return IsFloat(actual.type()) ? MeasureFloats(actual, judge, judged)
                                 : MeasureIntegers(actual, judge, judged);
 }
@@ -164,7 +164,7 @@ Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJ
                      const std::vector<std::vector<bool>>& judged) {
   Verdict verdict;
   for (size_t i = 0; i < judges.size(); ++i) {
-    const OutputError error =
+    const MeasuredError error =
         MeasureError(actual[i], judges[i], judged.empty() ? std::vector<bool>() : judged[i]);
     verdict.e = std::max(verdict.e, error.e);
     const bool met = error.wrong_kind < 0 && error.e <= judges[i].allowed;

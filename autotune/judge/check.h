@@ -48,14 +48,14 @@ double FunctionError(const Compute& compute);
 
 /// e, and the first element where the outputs differ from what is expected in kind: a NaN, an
 /// infinity, an integer. Both arrays have the judge's shape.
-struct OutputError {
+struct MeasuredError {
   double e = 0;
   int64_t worst = -1;       // the element of largest error
   int64_t wrong_kind = -1;  // -1: none
 };
 /// `judged` says which elements count; empty: all.
-OutputError MeasureError(const Array& actual, const OutputJudge& judge,
-                         const std::vector<bool>& judged = {});
+MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
+                           const std::vector<bool>& judged = {});
 
 /// Sets `scale` and `allowed` of every judge, whose `expected` and `sequential` are there.
 /// `magnitude`: max sum|a*b|, for groups with a contraction.

@@ -73,14 +73,6 @@ int64_t Product(const std::vector<int64_t>& extents) {
   return product;
 }
 
-Knob KnobAt(std::string name, std::vector<int64_t> choices, int64_t initial) {
-  if (std::ranges::find(choices, initial) == choices.end()) choices.push_back(initial);
-  std::ranges::sort(choices);
-  const auto found = std::ranges::find(choices, initial);
-  const auto position = static_cast<int>(found - choices.begin());
-  return {std::move(name), std::move(choices), position};
-}
-
 std::vector<int64_t> PowersUpTo(int64_t most) {
   std::vector<int64_t> powers;
   for (int64_t power = 1; power <= most; power *= 2) powers.push_back(power);

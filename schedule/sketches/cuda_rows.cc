@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "schedule/apply.h"
+#include "schedule/sketches/device_loops.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/row_plan.h"
 #include "schedule/sketches/sketches.h"
@@ -71,13 +72,10 @@ class DeviceRowWriter {
   }
 
   void Block() {
-    const std::string pivot = PivotOf(plan_) + ".";
-    row_loop_ = pivot + plan_.row_loops.front();
-    for (size_t i = 1; i < plan_.row_loops.size(); ++i) {
-      std::string name = pivot + "rows" + std::to_string(i);
-      Add(FuseStep{row_loop_, pivot + plan_.row_loops[i], name});
-      row_loop_ = std::move(name);
-    }
+    const std::string pivot = PivotOf(plan_);
+    std::vector<std::string> loops;
+    for (const std::string& loop : plan_.row_loops) loops.push_back(pivot + "." + loop);
+    row_loop_ = FuseAll(*plan_.compute, pivot, "rows", loops, schedule_);
     std::string blocks = row_loop_;
     if (choice_.rows > 1) {
       Add(SplitStep{row_loop_, {choice_.rows}});

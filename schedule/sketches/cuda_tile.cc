@@ -17,7 +17,6 @@
 //
 // Where a thread has several elements of a dimension, tiles divide it. Of a dimension without
 // divisors a thread has one element, and at its end some threads have no work.
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -29,19 +28,11 @@
 namespace tunec {
 namespace {
 
-// The choices with the initial one among them.
-Knob KnobWith(std::string name, std::vector<int64_t> choices, int64_t initial) {
-  if (std::ranges::find(choices, initial) == choices.end()) choices.push_back(initial);
-  std::ranges::sort(choices);
-  const auto position = std::ranges::find(choices, initial) - choices.begin();
-  return {std::move(name), std::move(choices), static_cast<int>(position)};
-}
-
 Knobs<CudaTileChoice> KnobsOf(const CudaTilePlan& plan, const CudaTileChoice& best) {
   Knobs<CudaTileChoice> knobs(best);
   const auto add = [&](std::string name, std::vector<int64_t> choices,
                        int64_t CudaTileChoice::*field) {
-    knobs.Add(KnobWith(std::move(name), std::move(choices), best.*field), field);
+    knobs.Add(KnobAt(std::move(name), std::move(choices), best.*field), field);
   };
   add("column_threads", {4, 8, 16, 32, 64}, &CudaTileChoice::column_threads);
   add("column_elements", {1, 2, 4}, &CudaTileChoice::column_elements);

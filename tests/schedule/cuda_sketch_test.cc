@@ -1,6 +1,7 @@
 // The steps that the sketches for GPUs write, and how they choose numbers.
 #include <gtest/gtest.h>
 
+#include "ir/loop_nest.h"
 #include "schedule/sketches/cuda_tile_plan.h"
 #include "schedule/sketches/cuda_tile_writer.h"
 #include "schedule/sketches/device_cost.h"
