@@ -4,15 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/ptxas.h"
 #include "kernel/run_once.h"
 #include "support/file.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -81,10 +80,7 @@ TEST(WarpTileSchedules, AreCodeForEveryArch) {
     EXPECT_THAT(*ptx, HasSubstr("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"));
     EXPECT_THAT(*ptx, HasSubstr("ldmatrix.sync.aligned.m8n8.x4.shared.b16"));
     EXPECT_THAT(*ptx, HasSubstr("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"));
-    if (const auto ptxas = FindPtxas(); !ptxas) {
-      ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-      continue;
-    }
+    if (!test::WhyNoPtxas().empty()) continue;
     const auto image = (*generator)->Compile(mapped, target);
     ASSERT_TRUE(image) << arch << ": " << image.error().message;
     EXPECT_EQ(image->phases[0].block, (std::array<int64_t, 3>{32, 2, 2}));

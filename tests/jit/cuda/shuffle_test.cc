@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "ir/interpret/interpret.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/cuda_generator.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/emulate/warp_operation.h"
-#include "jit/cuda/ptxas.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
 #include "tests/jit/reduced_nest.h"
 
@@ -213,10 +211,7 @@ TEST(Shuffle, IsOneInstructionOfAWarp) {
 }
 
 TEST(Shuffle, IsAssembled) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Target target{.device = *CudaAccelerator("sm_80")};
   const auto image = MakeCudaGenerator()->Compile(Mapped(ReducedNest()), target);
   ASSERT_TRUE(image) << image.error().message;

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <tuple>
 
 #include "ir/interpret/interpret.h"
@@ -15,8 +14,8 @@
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/emulate/warp_operation.h"
 #include "jit/cuda/emulate/warp_requests.h"
-#include "jit/cuda/ptxas.h"
 #include "support/random.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -175,10 +174,7 @@ TEST_P(WarpTiles, AreInstructionsOfTensorCores) {
 }
 
 TEST_P(WarpTiles, AreAssembled) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const LoopNest nest = MakeCudaGenerator()->MapThreads(Parse(Product(GetParam())));
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     const auto image = MakeCudaGenerator()->Compile(nest, {.device = *CudaAccelerator(arch)});
