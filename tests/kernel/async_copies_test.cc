@@ -32,7 +32,7 @@ std::string Without(const std::string& word, const std::string& text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at) + 1;
     const std::string line = text.substr(at, end - at);
-    if (line.find(word) == std::string::npos) kept += line;
+    if (!line.contains(word)) kept += line;
     at = end;
   }
   return kept;
