@@ -80,6 +80,12 @@ constexpr std::array kTable = {
             .help = "with cuda: the GPU to run on, by its number or its UUID",
             .unset = "the first that fits",
             .field = &Settings::device},
+    Setting{.name = "hang_after",
+            .flag = "--hang-after",
+            .value = "TIME",
+            .help = "with cuda: a run that is not done by then hangs",
+            .unset = "2m",
+            .field = &Settings::hang_seconds},
     Setting{.name = "trials",
             .flag = "--trials",
             .value = "N",
@@ -262,7 +268,8 @@ Result<Target> TargetOf(const Settings& settings) {
   if (settings.target != kCudaKind) {
     for (const auto& [name, given] :
          {std::pair("emulate", settings.emulate), std::pair("arch", !settings.arch.empty()),
-          std::pair("gpu", !settings.gpu.empty()), std::pair("device", !settings.device.empty())}) {
+          std::pair("gpu", !settings.gpu.empty()), std::pair("device", !settings.device.empty()),
+          std::pair("hang_after", settings.hang_seconds != kHangSeconds)}) {
       if (given) return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda", name);
     }
     return target;
@@ -286,7 +293,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.float_rules = settings.float_rules();
   options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
-  options.device = settings.device;
+  options.device = {.name = settings.device, .hang_seconds = settings.hang_seconds};
   options.share_threads = settings.share_threads;
   options.worker_path = settings.worker_path;
   options.failure_folder = settings.failure_folder;

@@ -20,6 +20,16 @@
 
 namespace tunec {
 
+/// What is waited for so long, and is not done, hangs, unless someone says otherwise.
+inline constexpr double kHangSeconds = 120;
+
+/// Which device of several, and what is said to hang there.
+struct DeviceChoice {
+  std::string name = {};  // its number, or its name as its driver writes it; empty: the first that
+                          // runs code for the target
+  double hang_seconds = kHangSeconds;
+};
+
 /// Bytes of a device, given back with the last copy of this.
 struct DeviceMemory {
   std::shared_ptr<void> owner;
@@ -133,7 +143,8 @@ class Device {
                                                      void* workspace) = 0;
   /// Binds all of them. Here each is then started by itself. Errors and requires: as Bind.
   virtual Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls);
-  /// Waits for everything that was started. kDevice for what went wrong since the last time.
+  /// Waits for everything that was started. kDevice for what went wrong since the last time, and
+  /// for what does not end.
   virtual Status Synchronize() = 0;
 };
 

@@ -91,10 +91,10 @@ Status CheckGpu(const Accelerator& device, std::string_view choice) {
   return {};
 }
 
-Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, std::string_view choice) {
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
-  TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice));
-  return OpenCudaDevice(driver, number);
+  TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice.name));
+  return OpenCudaDevice(driver, number, choice.hang_seconds);
 }
 
 }  // namespace tunec

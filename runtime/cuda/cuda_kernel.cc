@@ -92,6 +92,7 @@ Result<std::unique_ptr<CudaTimer>> CudaTimer::Make(Gpu& gpu) {
 }
 
 CudaTimer::~CudaTimer() {
+  if (gpu_.Hangs()) return;
   const Gpu::Current current(gpu_);
   for (const CuEvent event : {begin_, end_})
     if (event != nullptr) gpu_.driver().EventDestroy(event);

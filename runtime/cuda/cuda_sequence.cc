@@ -92,6 +92,7 @@ class CudaSequence final : public DeviceSequence {
   }
 
   void DestroyGraph() {
+    if (gpu_.Hangs()) return;
     const Gpu::Current current(gpu_);
     if (exec_ != nullptr) gpu_.driver().GraphExecDestroy(exec_);
     if (graph_ != nullptr) gpu_.driver().GraphDestroy(graph_);

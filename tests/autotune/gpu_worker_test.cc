@@ -1,0 +1,92 @@
+// Workers with a GPU of their own, on a driver that plays what a script says: what a GPU that fails
+// or hangs does to trials.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "autotune/worker/worker_measurer.h"
+#include "jit/cuda/ptxas.h"
+#include "tests/autotune/emulated_gpu.h"
+#include "tests/autotune/workloads.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+// Different texts of schedules that do the same.
+std::string ScheduleOf(int threads) {
+  return fmt::format("lower direct\nsplit out.i {}\nbind out.i.0 grid.x\nbind out.i.1 block.x\n",
+                     threads);
+}
+
+class GpuWorkerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto ptxas = FindPtxas(); !ptxas) {
+      ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+      GTEST_SKIP() << ptxas.error().message;
+    }
+    setenv("TUNEC_LIBCUDA", TUNEC_BINARY_DIR "/lib/libscripted_cuda.so", 1);
+  }
+  ~GpuWorkerTest() override {
+    unsetenv("TUNEC_LIBCUDA");
+    unsetenv("TUNEC_CUDA_SCRIPT");
+  }
+
+  // Of three candidates, by workers whose driver plays the script from its beginning.
+  std::vector<Measurement> MeasuredOn(const char* script, WorkerLimits limits = {}) {
+    setenv("TUNEC_CUDA_SCRIPT", script, 1);
+    const auto measurer =
+        MakeWorkerMeasurer(TUNEC_BINARY_DIR "/bin/tunec-worker", limits, /*cancelled=*/{});
+    const std::vector<CandidateRequest> requests = {
+        {ScheduleOf(8)}, {ScheduleOf(16)}, {ScheduleOf(32)}};
+    std::vector<Measurement> results(requests.size());
+    const Status status = measurer->Measure(
+        workload_, requests, std::nullopt, [&](size_t i, const Measurement& measurement) -> Status {
+          results.at(i) = measurement;
+          return {};
+        });
+    EXPECT_TRUE(status) << status.error().Format();
+    return results;
+  }
+
+  Workload workload_{.lowerings = {{"direct", testing::Parsed(R"(
+                         compute twice {
+                           input A: f32[64]
+                           output C: f32[64]
+                           out[i: 64]:
+                             C[i] = A[i] + A[i]
+                         })")}},
+                     .target = testing::Gpu(),
+                     .seed = 7};
+};
+
+// Its kernels do nothing.
+TEST_F(GpuWorkerTest, AnswersAreChecked) {
+  EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
+}
+
+// Each candidate had a GPU that had not been lost yet, so each had a worker of its own.
+TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
+  EXPECT_THAT(MeasuredOn("fault 700"),
+              Each(AllOf(Field(&Measurement::status, TrialStatus::kCrashed),
+                         Field(&Measurement::message,
+                               HasSubstr("is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)")))));
+}
+
+// The watchdog does not wait until the worker finds out.
+TEST_F(GpuWorkerTest, AHangIsATimeoutAndTheNextHasAnotherWorker) {
+  EXPECT_THAT(MeasuredOn("hang", {.seconds_per_candidate = 2}),
+              Each(AllOf(Field(&Measurement::status, TrialStatus::kTimedOut),
+                         Field(&Measurement::message, "not done after 2 s"))));
+}
+
+}  // namespace
+}  // namespace tunec
