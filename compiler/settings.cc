@@ -249,18 +249,10 @@ Result<Accelerator> GpuOf(const Settings& settings) {
               here.error().message);
 }
 
-// A candidate's worker opens a GPU by itself.
 Status CheckDevice(const Settings& settings) {
-  if (settings.device.empty()) return {};
-  if (settings.emulate)
-    return Fail(ErrorCode::kInvalidArgument,
-                "device names a GPU of this machine; emulated kernels run on its processor");
-  if (settings.trials > 0 || settings.time_limit_seconds > 0)
-    return Fail(ErrorCode::kUnsupported,
-                "trials run on the first GPU that can: to tune on device {}, let "
-                "CUDA_VISIBLE_DEVICES name it alone",
-                settings.device);
-  return {};
+  if (settings.device.empty() || !settings.emulate) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "device names a GPU of this machine; emulated kernels run on its processor");
 }
 
 Result<Target> TargetOf(const Settings& settings) {

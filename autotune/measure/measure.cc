@@ -315,7 +315,8 @@ size_t Workbench::Bytes() const {
 }
 
 Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook) {
-  TUNEC_ASSIGN(auto device, OpenDevice(workload.target, pool));
+  TUNEC_ASSIGN(auto device,
+               OpenDevice(workload.target, pool, PerfMap::kOff, {.name = workload.device}));
   if (workload.lowerings.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the workload has no lowering");
   }

@@ -73,6 +73,28 @@ TEST_F(GpuWorkerTest, AnswersAreChecked) {
   EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
 }
 
+// Its workers open the one that is chosen.
+TEST_F(GpuWorkerTest, TheChosenGpuIsMeasuredOn) {
+  workload_.device = "1";
+  EXPECT_THAT(MeasuredOn("gpus 2"), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
+  workload_.device = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10";
+  EXPECT_THAT(MeasuredOn("gpus 2 fault 700"),
+              Each(Field(&Measurement::message, HasSubstr("NVIDIA S1 (device 1) is lost"))));
+}
+
+TEST_F(GpuWorkerTest, AGpuThatIsNotThereIsAnError) {
+  workload_.device = "3";
+  setenv("TUNEC_CUDA_SCRIPT", "gpus 2", 1);
+  const auto measurer =
+      MakeWorkerMeasurer(TUNEC_BINARY_DIR "/bin/tunec-worker", {}, /*cancelled=*/{});
+  const std::vector<CandidateRequest> requests = {{ScheduleOf(8)}};
+  const Status status = measurer->Measure(workload_, requests, std::nullopt,
+                                          [](size_t, const Measurement&) -> Status { return {}; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kDevice);
+  EXPECT_THAT(status.error().message, HasSubstr("this machine has no GPU '3'"));
+}
+
 // Each candidate had a GPU that had not been lost yet, so each had a worker of its own.
 TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
   EXPECT_THAT(MeasuredOn("fault 700"),

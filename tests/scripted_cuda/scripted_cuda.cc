@@ -33,23 +33,14 @@ void ReadNumber(std::istringstream& words, T& value) {
   value = static_cast<T>(number);
 }
 
-// For tests of other programs: TUNEC_CUDA_SCRIPT is empty or one of "init N", "version N", "gpu
-// MAJOR MINOR", "gpus N", "missing FUNCTION", "memory BYTES", "load N", "graph N", "fault N", whose
-// first launch has that error, and "hang", whose first launch never ends. Launches do nothing,
-// whatever function they are of.
-Script FromEnvironment() {
-  Script begin{.any_function = true, .parameters = 0};
-  const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
-  std::istringstream words(text == nullptr ? "" : text);
-  std::string what;
-  words >> what;
+void Obey(const std::string& what, std::istringstream& words, Script& begin) {
   if (what == "init") ReadNumber(words, begin.init);
   if (what == "version") ReadNumber(words, begin.version);
   if (what == "gpu") words >> begin.capabilities[0].first >> begin.capabilities[0].second;
   if (what == "gpus") {
-    int count = 0;
+    size_t count = 0;
     ReadNumber(words, count);
-    begin.capabilities.resize(static_cast<size_t>(count), {9, 0});
+    begin.capabilities.resize(count, {9, 0});
   }
   if (what == "missing") words >> begin.missing;
   if (what == "memory") words >> begin.memory_bytes;
@@ -60,6 +51,17 @@ Script FromEnvironment() {
     begin.faulting_launch = 1;
   }
   if (what == "hang") begin.hanging_launch = 1;
+}
+
+// For tests of other programs: TUNEC_CUDA_SCRIPT has any of "init N", "version N", "gpu MAJOR
+// MINOR", "gpus N", "missing FUNCTION", "memory BYTES", "load N", "graph N", "fault N", whose first
+// launch has that error, and "hang", whose first launch never ends. Launches do nothing, whatever
+// function they are of.
+Script FromEnvironment() {
+  Script begin{.any_function = true, .parameters = 0};
+  const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
+  std::istringstream words(text == nullptr ? "" : text);
+  for (std::string what; words >> what;) Obey(what, words, begin);
   return begin;
 }
 
