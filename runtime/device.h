@@ -86,6 +86,8 @@ class DeviceSequence {
   virtual void Start() = 0;
   /// Starts that kernel alone, as DeviceKernel::Seconds(1).
   virtual Result<double> Seconds(size_t kernel) = 0;
+  /// The seconds that so many times Start take, as DeviceKernel::Seconds.
+  virtual Result<double> SecondsOfAll(int times) = 0;
   /// Why the kernels are started one by one, where the device could have kept them as one piece of
   /// work; empty: it does, or never can.
   virtual std::string Note() const { return {}; }

@@ -114,7 +114,7 @@ class CudaDevice : public Device {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
     std::vector<std::unique_ptr<CudaKernel>> kernels;
     for (DeviceCall& call : calls) kernels.push_back(MakeKernel(std::move(call)));
-    return RecordCudaSequence(*gpu_, std::move(kernels));
+    return RecordCudaSequence(*gpu_, *timer_, std::move(kernels));
   }
 
   Status Synchronize() override { return gpu_->Synchronize(); }

@@ -64,12 +64,7 @@ void CudaKernel::Start() {
 }
 
 Result<double> CudaKernel::Seconds(int times) {
-  TUNEC_RETURN_IF_ERROR(timer_.Begin());
-  for (int i = 0; i < times; ++i) Start();
-  const Status ended = timer_.End();
-  TUNEC_RETURN_IF_ERROR(gpu_.Synchronize());
-  TUNEC_RETURN_IF_ERROR(ended);
-  return timer_.Seconds();
+  return timer_.Seconds(times, [this] { Start(); });
 }
 
 void CudaKernel::Poison() {
@@ -98,6 +93,15 @@ CudaTimer::~CudaTimer() {
     if (event != nullptr) gpu_.driver().EventDestroy(event);
 }
 
+Result<double> CudaTimer::Seconds(int times, const std::function<void()>& start) {
+  TUNEC_RETURN_IF_ERROR(Begin());
+  for (int i = 0; i < times; ++i) start();
+  const Status ended = End();
+  TUNEC_RETURN_IF_ERROR(gpu_.Synchronize());
+  TUNEC_RETURN_IF_ERROR(ended);
+  return Read();
+}
+
 Status CudaTimer::Begin() {
   TUNEC_RETURN_IF_ERROR(gpu_.CheckThere());
   const Gpu::Current current(gpu_);
@@ -110,7 +114,7 @@ Status CudaTimer::End() {
   return gpu_.Check(gpu_.driver().EventRecord(end_, gpu_.stream()), "end to time");
 }
 
-Result<double> CudaTimer::Seconds() {
+Result<double> CudaTimer::Read() {
   const Gpu::Current current(gpu_);
   float milliseconds = 0;
   TUNEC_RETURN_IF_ERROR(
