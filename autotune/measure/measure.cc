@@ -11,11 +11,11 @@
 #include "autotune/judge/guarded_memory.h"
 #include "autotune/judge/oracle.h"
 #include "autotune/judge/sample_blocks.h"
-#include "autotune/measure/cold_runs.h"
 #include "autotune/measure/predict_candidate.h"
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
+#include "runtime/cold_runs.h"
 #include "support/check.h"
 #include "support/stopwatch.h"
 

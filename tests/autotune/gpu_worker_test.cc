@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "autotune/measure/measure.h"
 #include "autotune/worker/worker_measurer.h"
 #include "jit/cuda/ptxas.h"
 #include "tests/autotune/emulated_gpu.h"
 #include "tests/autotune/workloads.h"
+#include "tests/scripted_cuda/load_script.h"
 
 namespace tunec {
 namespace {
@@ -71,6 +73,27 @@ class GpuWorkerTest : public ::testing::Test {
 // Its kernels do nothing.
 TEST_F(GpuWorkerTest, AnswersAreChecked) {
   EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
+}
+
+// In this process, whose driver plays the kernel. A run is a launch of a millisecond, of which ten
+// fit a lap.
+TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
+  scripted_cuda::Script& script = scripted_cuda::NewScript();
+  script.any_function = true;
+  script.memory_bytes = 1 << 24;
+  script.run = [](const scripted_cuda::Launch& launch) {
+    const auto* const a = *static_cast<const float**>(launch.parameters[0]);
+    auto* const c = *static_cast<float**>(launch.parameters[1]);
+    for (size_t i = 0; i < 64; ++i) c[i] = 2 * a[i];
+  };
+  ThreadPool pool(1);
+  auto bench = Workbench::Make(workload_, pool);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  const Measurement result = bench->Measure(bench->Compile({ScheduleOf(8)}), std::nullopt);
+  ASSERT_EQ(result.status, TrialStatus::kOk) << result.message;
+  EXPECT_EQ(result.note, "timed.copies=10");
+  EXPECT_THAT(result.samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
+  EXPECT_THAT(script.log, ::testing::Contains("prepare a graph of 10").Times(1));
 }
 
 // Its workers open the one that is chosen.

@@ -1,17 +1,18 @@
-#include "autotune/measure/cold_runs.h"
+#include "runtime/cold_runs.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
-#include "ir/expr/index_expr.h"
 #include "support/check.h"
 
 namespace tunec {
 namespace {
 
 constexpr size_t kAlignment = 256;
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 

@@ -1,5 +1,5 @@
 // Which runs are timed together on a device with a cache, on a driver that a script plays.
-#include "autotune/measure/cold_runs.h"
+#include "runtime/cold_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
