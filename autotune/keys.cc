@@ -24,6 +24,10 @@ TuningKey KeyUnder(std::string_view policy, const TuningTask& task, const Target
           .schedule_version = kScheduleVersion};
 }
 
+std::string_view PolicyOfMeasurements(const Target& target) {
+  return target.device ? kDeviceMeasurementPolicy : kMeasurementPolicy;
+}
+
 }  // namespace
 
 bool IsPrediction(std::string_view policy) { return policy.starts_with("predicted "); }
@@ -40,13 +44,13 @@ std::string WorkloadText(const TuningTask& task) {
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy) {
   const std::optional<Target> emulated = EmulatedTarget(target);
   return emulated ? KeyUnder(kPredictionPolicy, task, *emulated, accuracy)
-                  : KeyUnder(kMeasurementPolicy, task, target, accuracy);
+                  : KeyUnder(PolicyOfMeasurements(target), task, target, accuracy);
 }
 
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy) {
   const Target own = EmulatedTarget(target).value_or(target);
-  std::vector<TuningKey> keys = {KeyUnder(kMeasurementPolicy, task, own, accuracy)};
+  std::vector<TuningKey> keys = {KeyUnder(PolicyOfMeasurements(own), task, own, accuracy)};
   if (own.device) keys.push_back(KeyUnder(kPredictionPolicy, task, own, accuracy));
   return keys;
 }

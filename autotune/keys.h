@@ -17,6 +17,9 @@ namespace tunec {
 /// How times are taken; a part of the tuning key. To be changed whenever measure_time.cc would
 /// give other numbers for the same kernel.
 inline constexpr std::string_view kMeasurementPolicy = "warm, median of adaptive repeats v1";
+/// How those of a device are: runtime/cold_runs.cc has a part in it.
+inline constexpr std::string_view kDeviceMeasurementPolicy =
+    "cold, graphs of runs, median of adaptive repeats v1";
 /// Of trials whose times nobody measured. To be changed whenever kernel/predict would predict other
 /// times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 1";

@@ -65,7 +65,8 @@ struct TunerOptions {
   /// their own; the others rest. Empty: all tasks, as usual.
   std::vector<size_t> retune;
   uint64_t seed = 0;
-  Target target;  // with its threads
+  Target target;       // with its threads
+  std::string device;  // DeviceChoice::name
   Accuracy accuracy;
   SketchSet sketches = SketchSet::kAll;
   /// The measuring program; empty: `tunec-worker` beside the library or the running program.

@@ -50,7 +50,7 @@ struct CompileOptions {
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
-  std::string device;          // which of several (OpenDevice); empty: the first that runs the code
+  DeviceChoice device;         // of several that run the code
   bool share_threads = false;  // the executable runs on SharedPool, else on a pool of its own
   std::string worker_path;     // of tunec-worker; empty: found beside the program or library
   std::string failure_folder;  // failing candidates are written here as cases; empty: none

@@ -80,6 +80,12 @@ constexpr std::array kTable = {
             .help = "with cuda: the GPU to run on, by its number or its UUID",
             .unset = "the first that fits",
             .field = &Settings::device},
+    Setting{.name = "hang_after",
+            .flag = "--hang-after",
+            .value = "TIME",
+            .help = "with cuda: a run that is not done by then hangs",
+            .unset = "2m",
+            .field = &Settings::hang_seconds},
     Setting{.name = "trials",
             .flag = "--trials",
             .value = "N",
@@ -243,18 +249,10 @@ Result<Accelerator> GpuOf(const Settings& settings) {
               here.error().message);
 }
 
-// A candidate's worker opens a GPU by itself.
 Status CheckDevice(const Settings& settings) {
-  if (settings.device.empty()) return {};
-  if (settings.emulate)
-    return Fail(ErrorCode::kInvalidArgument,
-                "device names a GPU of this machine; emulated kernels run on its processor");
-  if (settings.trials > 0 || settings.time_limit_seconds > 0)
-    return Fail(ErrorCode::kUnsupported,
-                "trials run on the first GPU that can: to tune on device {}, let "
-                "CUDA_VISIBLE_DEVICES name it alone",
-                settings.device);
-  return {};
+  if (settings.device.empty() || !settings.emulate) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "device names a GPU of this machine; emulated kernels run on its processor");
 }
 
 Result<Target> TargetOf(const Settings& settings) {
@@ -262,7 +260,8 @@ Result<Target> TargetOf(const Settings& settings) {
   if (settings.target != kCudaKind) {
     for (const auto& [name, given] :
          {std::pair("emulate", settings.emulate), std::pair("arch", !settings.arch.empty()),
-          std::pair("gpu", !settings.gpu.empty()), std::pair("device", !settings.device.empty())}) {
+          std::pair("gpu", !settings.gpu.empty()), std::pair("device", !settings.device.empty()),
+          std::pair("hang_after", settings.hang_seconds != kHangSeconds)}) {
       if (given) return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda", name);
     }
     return target;
@@ -286,7 +285,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.float_rules = settings.float_rules();
   options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
-  options.device = settings.device;
+  options.device = {.name = settings.device, .hang_seconds = settings.hang_seconds};
   options.share_threads = settings.share_threads;
   options.worker_path = settings.worker_path;
   options.failure_folder = settings.failure_folder;

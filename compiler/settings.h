@@ -26,13 +26,14 @@ namespace tunec {
 /// How the model is read, and how it is compiled.
 struct Settings : ModelOptions {
   std::string target = "cpu";
-  std::string arch;                 // of a device; empty: what this machine has
-  std::string gpu;                  // of the arch; empty: an assumed one
-  bool emulate = false;             // run a device's kernels on the host
-  std::string device;               // which of several; empty: the first that runs the code
-  int trials = 0;                   // of the whole model, recorded ones counted
-  double time_limit_seconds = 0;    // of tuning; 0: none
-  std::vector<std::string> retune;  // groups, or "all"
+  std::string arch;                    // of a device; empty: what this machine has
+  std::string gpu;                     // of the arch; empty: an assumed one
+  bool emulate = false;                // run a device's kernels on the host
+  std::string device;                  // which of several; empty: the first that runs the code
+  double hang_seconds = kHangSeconds;  // of a device, after which a run is said to hang
+  int trials = 0;                      // of the whole model, recorded ones counted
+  double time_limit_seconds = 0;       // of tuning; 0: none
+  std::vector<std::string> retune;     // groups, or "all"
   bool verbose = false;
   DatabaseChoice database;
   int threads = 0;  // 0: one for each core

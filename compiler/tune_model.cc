@@ -16,6 +16,7 @@ TunerOptions MakeTunerOptions(const CompileOptions& options) {
           .time_limit_seconds = options.time_limit_seconds,
           .seed = options.seed,
           .target = options.target,
+          .device = options.device.name,
           .accuracy = options.accuracy,
           .sketches = options.sketches,
           .worker_path = options.worker_path,
@@ -54,7 +55,7 @@ Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOp
   if (database == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
   }
-  TUNEC_RETURN_IF_ERROR(CheckTimesHere(tuner.target));
+  TUNEC_RETURN_IF_ERROR(CheckTimesHere(tuner.target, {.name = tuner.device}));
   if (const auto emulated = EmulatedTarget(tuner.target))
     TUNEC_RETURN_IF_ERROR(CheckPredicts(*emulated->device));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));

@@ -21,7 +21,7 @@ DeviceDriver DriverOfGpus() {
   return {.kind = std::string(kCudaKind),
           .check = [](const WantedDevice& wanted) -> Status {
             if (IsEmulated(wanted.device)) return {};
-            return CheckGpu(wanted.device, wanted.choice);
+            return CheckGpu(wanted.device, wanted.choice.name);
           },
           .open = [](const WantedDevice& wanted, ThreadPool& pool,
                      PerfMap perf_map) -> Result<std::unique_ptr<Device>> {
@@ -54,7 +54,7 @@ Result<DeviceDriver> DriverFor(const Accelerator& device) {
 
 }  // namespace
 
-Status CheckRunsHere(const Target& target, const std::string& choice) {
+Status CheckRunsHere(const Target& target, const DeviceChoice& choice) {
   if (!target.device) return CheckHostRuns(target.host);
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
   return driver.check({*target.device, choice});
@@ -68,19 +68,19 @@ std::optional<Target> EmulatedTarget(const Target& target) {
   return emulated;
 }
 
-Status CheckTimesHere(const Target& target) {
+Status CheckTimesHere(const Target& target, const DeviceChoice& choice) {
   if (target.device && IsEmulated(*target.device)) {
     TUNEC_RETURN_IF_ERROR(FindPtxas());
     return {};
   }
-  Status here = CheckRunsHere(target);
+  Status here = CheckRunsHere(target, choice);
   if (here || !target.device || target.device->kind != kCudaKind) return here;
   here.error().message += "; with --emulate, candidates are ranked by predicted times";
   return here;
 }
 
 Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool, PerfMap perf_map,
-                                           const std::string& choice) {
+                                           const DeviceChoice& choice) {
   if (!target.device) {
     TUNEC_RETURN_IF_ERROR(CheckHostRuns(target.host));
     return MakeCpuDevice(pool, perf_map);

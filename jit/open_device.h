@@ -16,7 +16,7 @@ namespace tunec {
 
 /// Whether OpenDevice finds what the target's kernels run on: kDevice with what this machine lacks.
 /// Compiling for such a target is fine.
-Status CheckRunsHere(const Target& target, const std::string& choice = {});
+Status CheckRunsHere(const Target& target, const DeviceChoice& choice = {});
 
 /// The target that the host stands in for, where its device is emulated: what its kernels are
 /// compiled for, and what their times are predicted of. None for any other target.
@@ -25,20 +25,19 @@ std::optional<Target> EmulatedTarget(const Target& target);
 /// Whether candidates can be ranked here: CheckRunsHere's errors, with what else could be done.
 /// Where the host stands in for the device, times are predicted from assembled code, so that what
 /// keeps it from being assembled is an error, too.
-Status CheckTimesHere(const Target& target);
+Status CheckTimesHere(const Target& target, const DeviceChoice& choice = {});
 
 /// The host on the pool's threads, for targets without a device of their own; else that device. The
-/// pool outlives what is returned. `perf_map` is for what is loaded on the host. `choice` says
-/// which of several devices, by number or by name as its driver writes it; empty: the first that
-/// runs code for the target. Errors: CheckRunsHere's, and what opening the device brings.
+/// pool outlives what is returned. `perf_map` is for what is loaded on the host. Errors:
+/// CheckRunsHere's, and what opening the device brings.
 Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
                                            PerfMap perf_map = PerfMap::kOff,
-                                           const std::string& choice = {});
+                                           const DeviceChoice& choice = {});
 
-/// A device that is looked for: the target's, and which of several (OpenDevice).
+/// A device that is looked for: the target's, and which of several.
 struct WantedDevice {
   const Accelerator& device;
-  const std::string& choice;
+  const DeviceChoice& choice;
 };
 
 /// How the devices of one kind are found. May be called from several threads.

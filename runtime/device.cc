@@ -18,6 +18,16 @@ class LaunchSequence final : public DeviceSequence {
     for (const auto& kernel : kernels_) kernel->Start();
   }
   Result<double> Seconds(size_t kernel) override { return kernels_[kernel]->Seconds(1); }
+  Result<double> SecondsOfAll(int times) override {
+    double sum = 0;
+    for (int i = 0; i < times; ++i) {
+      for (const auto& kernel : kernels_) {
+        TUNEC_ASSIGN(const double seconds, kernel->Seconds(1));
+        sum += seconds;
+      }
+    }
+    return sum;
+  }
 
  private:
   std::vector<std::unique_ptr<DeviceKernel>> kernels_;

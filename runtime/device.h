@@ -20,6 +20,16 @@
 
 namespace tunec {
 
+/// What is waited for so long, and is not done, hangs, unless someone says otherwise.
+inline constexpr double kHangSeconds = 120;
+
+/// Which device of several, and what is said to hang there.
+struct DeviceChoice {
+  std::string name = {};  // its number, or its name as its driver writes it; empty: the first that
+                          // runs code for the target
+  double hang_seconds = kHangSeconds;
+};
+
 /// Bytes of a device, given back with the last copy of this.
 struct DeviceMemory {
   std::shared_ptr<void> owner;
@@ -76,6 +86,8 @@ class DeviceSequence {
   virtual void Start() = 0;
   /// Starts that kernel alone, as DeviceKernel::Seconds(1).
   virtual Result<double> Seconds(size_t kernel) = 0;
+  /// The seconds that so many times Start take, as DeviceKernel::Seconds.
+  virtual Result<double> SecondsOfAll(int times) = 0;
   /// Why the kernels are started one by one, where the device could have kept them as one piece of
   /// work; empty: it does, or never can.
   virtual std::string Note() const { return {}; }
@@ -133,7 +145,8 @@ class Device {
                                                      void* workspace) = 0;
   /// Binds all of them. Here each is then started by itself. Errors and requires: as Bind.
   virtual Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls);
-  /// Waits for everything that was started. kDevice for what went wrong since the last time.
+  /// Waits for everything that was started. kDevice for what went wrong since the last time, and
+  /// for what does not end.
   virtual Status Synchronize() = 0;
 };
 

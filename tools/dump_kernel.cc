@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "kernel/compile_kernel.h"
+#include "kernel/make_kernel_file.h"
 #include "support/file.h"
 #include "support/hash.h"
 
@@ -27,9 +28,13 @@ Status DumpKernel(const std::filesystem::path& folder, const std::string& name, 
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".sched"), dump.schedule));
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".nest"), loops));
   for (size_t n = 0; n < dump.nests.size(); ++n) {
+    const bool of_device = n == 0 && target.device;
     const Result<KernelImage> image = EmitImage(dump.nests[n], target);
     if (!image) return WriteFileAtomically(file(".error"), image.error().Format() + "\n");
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(fmt::format(".{}.o", n)), image->bytes));
+    if (!of_device) continue;
+    TUNEC_RETURN_IF_ERROR(
+        WriteFileAtomically(file(".kernel"), Serialize(MakeKernelFile(dump.nests[0], *image))));
   }
   return {};
 }

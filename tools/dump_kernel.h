@@ -23,7 +23,8 @@ struct KernelDump {
 };
 
 /// Writes NAME.sched, NAME.nest (the loops of all nests) and for nest K the object code NAME.K.o,
-/// or NAME.error with the reason where it does not compile. The folder is made when missing. The
+/// or NAME.error with the reason where it does not compile. Of a device's kernel also NAME.kernel,
+/// which tunec-kernels runs (runtime/kernel_file.h). The folder is made when missing. The
 /// first nest's own name is not kept: it names graph nodes. Errors: kIo.
 Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,
                   const Target& target);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "autotune/judge/check.h"
@@ -14,6 +15,7 @@
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
+#include "runtime/cold_runs.h"
 #include "support/check.h"
 #include "support/stopwatch.h"
 
@@ -86,9 +88,11 @@ const std::optional<Measurement>& CompiledCandidate::failure() const { return im
 struct LoadedCandidate {
   Storage packed;
   std::vector<void*> arguments;
+  std::vector<size_t> argument_bytes;
   DeviceMemory workspace;
   std::shared_ptr<const DeviceCode> code;
   std::unique_ptr<DeviceKernel> kernel;
+  std::optional<ColdRuns> cold;  // made for the first time that is taken
 };
 
 struct CheckedRun {
@@ -115,6 +119,7 @@ struct Workbench::Impl {
   Result<Verdict> CheckBlocks(LoadedCandidate& candidate, std::span<const int64_t> blocks);
   Result<std::vector<Array>> ReadOutputs();
   Result<std::string> Overrun() const;
+  Result<double> Seconds(LoadedCandidate& candidate, int runs);
   Result<Measurement> Predict(const CompiledCandidate::Impl& candidate);
   Result<Measurement> Measure(const CompiledCandidate::Impl& candidate, std::optional<double> best,
                               const TimingPolicy& policy);
@@ -179,15 +184,22 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
   const CompiledKernel& kernel = candidate.kernel;
   TUNEC_ASSIGN(Storage packed, Pack(kernel.prepacks));
   std::vector<void*> addresses;
+  std::vector<size_t> bytes;
   for (const std::string& argument : kernel.arguments) {
     TUNEC_ASSIGN(const GuardedMemory* const memory, MemoryOf(argument, storage, packed));
     addresses.push_back(memory->data().address);
+    bytes.push_back(memory->size());
   }
   TUNEC_ASSIGN(DeviceMemory workspace, AllocateWorkspace(*device, kernel.image));
   TUNEC_ASSIGN(auto code, device->Load(kernel.image));
   TUNEC_ASSIGN(auto bound, device->Bind(code, addresses, workspace.address));
-  return LoadedCandidate{std::move(packed), std::move(addresses), std::move(workspace),
-                         std::move(code), std::move(bound)};
+  return LoadedCandidate{.packed = std::move(packed),
+                         .arguments = std::move(addresses),
+                         .argument_bytes = std::move(bytes),
+                         .workspace = std::move(workspace),
+                         .code = std::move(code),
+                         .kernel = std::move(bound),
+                         .cold = std::nullopt};
 }
 
 // What the guards tell; empty where nobody wrote them.
@@ -247,6 +259,21 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
   return JudgeOutputs(actual, oracle.judges, written);
 }
 
+// What the runs take, on a device with a cache those of a kernel that finds nothing there.
+Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
+  const int64_t cache_bytes = workload.target.device ? workload.target.device->l2_bytes : 0;
+  if (cache_bytes == 0) return candidate.kernel->Seconds(runs);
+  if (!candidate.cold) {
+    const std::vector<size_t>& bytes = candidate.argument_bytes;
+    TUNEC_ASSIGN(const double once, candidate.kernel->Seconds(1));
+    const Lap lap =
+        LapFor(std::accumulate(bytes.begin(), bytes.end(), int64_t{0}), cache_bytes, once);
+    const DeviceCall call{candidate.code, candidate.arguments, candidate.workspace.address};
+    TUNEC_ASSIGN(candidate.cold, ColdRuns::Make(*device, call, bytes, lap));
+  }
+  return candidate.cold->Seconds(runs);
+}
+
 // Of a candidate whose answers are right, the time that was predicted when it was compiled.
 Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
   const Prediction& prediction = *candidate.prediction;
@@ -292,9 +319,10 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     result.samples = {checked.seconds};
     return result;
   }
-  const auto run = [&](int times) { return loaded.kernel->Seconds(times); };
+  const auto run = [&](int times) { return Seconds(loaded, times); };
   TUNEC_ASSIGN(result.samples, TimeRuns(run, best, policy, SteadyClock(), checked.seconds));
   result.measure_ms = watch.Lap();
+  if (loaded.cold) result.note = fmt::format("timed.copies={}", loaded.cold->lap().copies);
   result.artifact = ToArtifact(candidate.kernel);
   return result;
 }
@@ -315,7 +343,8 @@ size_t Workbench::Bytes() const {
 }
 
 Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook) {
-  TUNEC_ASSIGN(auto device, OpenDevice(workload.target, pool));
+  TUNEC_ASSIGN(auto device,
+               OpenDevice(workload.target, pool, PerfMap::kOff, {.name = workload.device}));
   if (workload.lowerings.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the workload has no lowering");
   }
@@ -384,7 +413,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
-      const auto run = [&](int times) { return loaded[i]->kernel->Seconds(times); };
+      const auto run = [&](int times) { return impl_->Seconds(*loaded[i], times); };
       // The run before was another kernel: its first sample warms up.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;

@@ -18,7 +18,8 @@ struct Workload {
   std::vector<NamedCompute> lowerings;
   Target target;
   Accuracy accuracy;
-  uint64_t seed = 0;  // of the random arguments
+  uint64_t seed = 0;        // of the random arguments
+  std::string device = {};  // DeviceChoice::name
 };
 
 struct CandidateRequest {

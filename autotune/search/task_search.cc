@@ -115,7 +115,11 @@ Status TaskSearch::Reopen(Database& database, const SketchSource& sketches) {
 }
 
 Workload TaskSearch::MakeWorkload() const {
-  return {task_.lowerings, options_.target, options_.accuracy, options_.seed};
+  return {.lowerings = task_.lowerings,
+          .target = options_.target,
+          .accuracy = options_.accuracy,
+          .seed = options_.seed,
+          .device = options_.device};
 }
 
 void TaskSearch::EnsureSpace(const SketchSource& sketches) {

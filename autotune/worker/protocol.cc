@@ -146,12 +146,14 @@ Json ToJson(const PrepareRequest& request) {
   for (const NamedCompute& lowering : request.workload.lowerings) {
     lowerings.push_back({{"name", lowering.name}, {"compute", Print(lowering.compute)}});
   }
-  return {{"request", "prepare"},
-          {"version", kProtocolVersion},
-          {"lowerings", lowerings},
-          {"target", ToJson(request.workload.target)},
-          {"accuracy", Print(request.workload.accuracy)},
-          {"seed", request.workload.seed}};
+  Json json = {{"request", "prepare"},
+               {"version", kProtocolVersion},
+               {"lowerings", lowerings},
+               {"target", ToJson(request.workload.target)},
+               {"accuracy", Print(request.workload.accuracy)},
+               {"seed", request.workload.seed}};
+  if (!request.workload.device.empty()) json["device"] = request.workload.device;
+  return json;
 }
 
 Json ToJson(const MeasureRequest& request) {
@@ -189,6 +191,7 @@ Result<PrepareRequest> PrepareFrom(const Json& json) {
   TUNEC_ASSIGN(request.workload.target, TargetFrom(json.at("target")));
   TUNEC_ASSIGN(request.workload.accuracy, ParseAccuracy(json.at("accuracy").get<std::string>()));
   json.at("seed").get_to(request.workload.seed);
+  if (json.contains("device")) json.at("device").get_to(request.workload.device);
   TUNEC_RETURN_IF_ERROR(Verify(request.workload));
   return request;
 }

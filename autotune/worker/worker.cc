@@ -91,7 +91,7 @@ class Server {
       prepared_ = true;
       return;
     }
-    if (const Status here = CheckRunsHere(workload.target); !here) {
+    if (const Status here = CheckRunsHere(workload.target, {.name = workload.device}); !here) {
       Send(FailedEvent{here.error()});
       return;
     }

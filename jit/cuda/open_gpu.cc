@@ -27,25 +27,11 @@ std::string Describe(const std::vector<GpuFacts>& gpus) {
   return text;
 }
 
-// All GPUs, or the one that is chosen.
-Result<std::vector<GpuFacts>> ReadGpus(const CudaDriver& driver, std::string_view choice) {
-  TUNEC_ASSIGN(std::vector<GpuFacts> gpus, ReadAllGpuFacts(driver));
-  if (choice.empty()) return gpus;
-  const auto found = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
-    return gpu.uuid == choice || std::to_string(gpu.number) == choice;
-  });
-  if (found != gpus.end()) return std::vector{*found};
-  std::string known;
-  for (const GpuFacts& gpu : gpus)
-    known += fmt::format("{}{}, {}", known.empty() ? "" : "; ", Name(gpu), gpu.uuid);
-  return Fail(ErrorCode::kDevice, "this machine has no GPU '{}'; it has {}", choice, known);
-}
-
 // The number of the first GPU that runs the device's code.
 Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::string_view choice) {
   const CudaArch* const arch = FindCudaArch(device.name);
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
-  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadGpus(driver, choice));
+  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadChosenGpus(driver, choice));
   const auto found =
       std::ranges::find_if(gpus, [&](const GpuFacts& gpu) { return RunsOn(*arch, gpu); });
   if (found != gpus.end()) return found->number;
@@ -81,7 +67,7 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
 Result<Accelerator> DetectCuda(std::string_view choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
   if (choice.empty()) return DetectCuda(driver, 0);
-  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadGpus(driver, choice));
+  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadChosenGpus(driver, choice));
   return DetectCuda(driver, gpus.front().number);
 }
 
@@ -91,10 +77,10 @@ Status CheckGpu(const Accelerator& device, std::string_view choice) {
   return {};
 }
 
-Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, std::string_view choice) {
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
-  TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice));
-  return OpenCudaDevice(driver, number);
+  TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice.name));
+  return OpenCudaDevice(driver, number, choice.hang_seconds);
 }
 
 }  // namespace tunec

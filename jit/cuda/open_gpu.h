@@ -30,6 +30,6 @@ Result<Accelerator> DetectCuda(std::string_view choice = {});
 Status CheckGpu(const Accelerator& device, std::string_view choice = {});
 
 /// The first such GPU. Errors: CheckGpu's and those of OpenCudaDevice.
-Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, std::string_view choice = {});
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice = {});
 
 }  // namespace tunec

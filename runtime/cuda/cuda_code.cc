@@ -38,7 +38,7 @@ Result<std::shared_ptr<const CudaCode>> CudaCode::Load(Gpu& gpu, const KernelIma
 }
 
 CudaCode::~CudaCode() {
-  if (module_ == nullptr) return;
+  if (module_ == nullptr || gpu_.Hangs()) return;
   const Gpu::Current current(gpu_);
   gpu_.driver().ModuleUnload(module_);
 }

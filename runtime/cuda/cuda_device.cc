@@ -57,6 +57,7 @@ class CudaDevice : public Device {
     if (result == CuResult::kOutOfMemory) return NoMemory(bytes);
     TUNEC_RETURN_IF_ERROR(gpu_->Check(result, fmt::format("allocate {} bytes", bytes)));
     const auto free = [gpu = gpu_.get()](void* memory) {
+      if (gpu->Hangs()) return;
       const Gpu::Current while_freeing(*gpu);
       gpu->driver().MemFree(Address(memory));
     };
@@ -79,6 +80,7 @@ class CudaDevice : public Device {
         bytes, [&] { return driver().MemcpyHtoDAsync(Address(to), from, bytes, gpu_->stream()); });
   }
   void StartCopyOut(void* to, const void* from, size_t bytes) override {
+    gpu_->Settle();  // a copy to memory that the driver did not allocate waits
     StartCopying(
         bytes, [&] { return driver().MemcpyDtoHAsync(to, Address(from), bytes, gpu_->stream()); });
   }
@@ -112,7 +114,7 @@ class CudaDevice : public Device {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
     std::vector<std::unique_ptr<CudaKernel>> kernels;
     for (DeviceCall& call : calls) kernels.push_back(MakeKernel(std::move(call)));
-    return RecordCudaSequence(*gpu_, std::move(kernels));
+    return RecordCudaSequence(*gpu_, *timer_, std::move(kernels));
   }
 
   Status Synchronize() override { return gpu_->Synchronize(); }
@@ -140,7 +142,8 @@ class CudaDevice : public Device {
   template <class Begin>
   Status Copy(size_t bytes, const Begin& begin) {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
-    if (bytes > 0) {
+    if (bytes > 0) gpu_->Settle();
+    if (bytes > 0 && !gpu_->Failed()) {
       const Gpu::Current current(*gpu_);
       TUNEC_RETURN_IF_ERROR(gpu_->Check(begin(), fmt::format("copy {} bytes", bytes)));
     }
@@ -169,8 +172,9 @@ Result<std::unique_ptr<Device>> MakeDevice(std::unique_ptr<Gpu> gpu) {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> OpenCudaDevice(const CudaDriver& driver, int number) {
-  TUNEC_ASSIGN(std::unique_ptr<Gpu> gpu, Gpu::Open(driver, number));
+Result<std::unique_ptr<Device>> OpenCudaDevice(const CudaDriver& driver, int number,
+                                               double hang_seconds) {
+  TUNEC_ASSIGN(std::unique_ptr<Gpu> gpu, Gpu::Open(driver, number, hang_seconds));
   return MakeDevice(std::move(gpu));
 }
 

@@ -64,12 +64,7 @@ void CudaKernel::Start() {
 }
 
 Result<double> CudaKernel::Seconds(int times) {
-  TUNEC_RETURN_IF_ERROR(timer_.Begin());
-  for (int i = 0; i < times; ++i) Start();
-  const Status ended = timer_.End();
-  TUNEC_RETURN_IF_ERROR(gpu_.Synchronize());
-  TUNEC_RETURN_IF_ERROR(ended);
-  return timer_.Seconds();
+  return timer_.Seconds(times, [this] { Start(); });
 }
 
 void CudaKernel::Poison() {
@@ -92,9 +87,19 @@ Result<std::unique_ptr<CudaTimer>> CudaTimer::Make(Gpu& gpu) {
 }
 
 CudaTimer::~CudaTimer() {
+  if (gpu_.Hangs()) return;
   const Gpu::Current current(gpu_);
   for (const CuEvent event : {begin_, end_})
     if (event != nullptr) gpu_.driver().EventDestroy(event);
+}
+
+Result<double> CudaTimer::Seconds(int times, const std::function<void()>& start) {
+  TUNEC_RETURN_IF_ERROR(Begin());
+  for (int i = 0; i < times; ++i) start();
+  const Status ended = End();
+  TUNEC_RETURN_IF_ERROR(gpu_.Synchronize());
+  TUNEC_RETURN_IF_ERROR(ended);
+  return Read();
 }
 
 Status CudaTimer::Begin() {
@@ -109,7 +114,7 @@ Status CudaTimer::End() {
   return gpu_.Check(gpu_.driver().EventRecord(end_, gpu_.stream()), "end to time");
 }
 
-Result<double> CudaTimer::Seconds() {
+Result<double> CudaTimer::Read() {
   const Gpu::Current current(gpu_);
   float milliseconds = 0;
   TUNEC_RETURN_IF_ERROR(

@@ -1,6 +1,7 @@
 // A loaded cubin on arguments, and many of them as one graph.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -18,13 +19,15 @@ class CudaTimer {
   CudaTimer(const CudaTimer&) = delete;
   CudaTimer& operator=(const CudaTimer&) = delete;
 
-  Status Begin();
-  Status End();
-  /// Requires: the stream was waited for since End.
-  Result<double> Seconds();
+  /// The seconds that so many calls of `start` put into the stream, one after the other. Waits for
+  /// them. Errors: those of the GPU.
+  Result<double> Seconds(int times, const std::function<void()>& start);
 
  private:
   explicit CudaTimer(Gpu& gpu) : gpu_(gpu) {}
+  Status Begin();
+  Status End();
+  Result<double> Read();  // requires: the stream was waited for since End
 
   Gpu& gpu_;
   CuEvent begin_ = nullptr;

@@ -10,8 +10,8 @@ namespace {
 
 class CudaSequence final : public DeviceSequence {
  public:
-  CudaSequence(Gpu& gpu, std::vector<std::unique_ptr<CudaKernel>> kernels)
-      : gpu_(gpu), kernels_(std::move(kernels)), changed_(kernels_.size(), 0) {}
+  CudaSequence(Gpu& gpu, CudaTimer& timer, std::vector<std::unique_ptr<CudaKernel>> kernels)
+      : gpu_(gpu), timer_(timer), kernels_(std::move(kernels)), changed_(kernels_.size(), 0) {}
   ~CudaSequence() override { DestroyGraph(); }
   CudaSequence(const CudaSequence&) = delete;
   CudaSequence& operator=(const CudaSequence&) = delete;
@@ -48,6 +48,9 @@ class CudaSequence final : public DeviceSequence {
   }
 
   Result<double> Seconds(size_t kernel) override { return kernels_[kernel]->Seconds(1); }
+  Result<double> SecondsOfAll(int times) override {
+    return timer_.Seconds(times, [this] { Start(); });
+  }
   std::string Note() const override { return note_; }
 
  private:
@@ -92,6 +95,7 @@ class CudaSequence final : public DeviceSequence {
   }
 
   void DestroyGraph() {
+    if (gpu_.Hangs()) return;
     const Gpu::Current current(gpu_);
     if (exec_ != nullptr) gpu_.driver().GraphExecDestroy(exec_);
     if (graph_ != nullptr) gpu_.driver().GraphDestroy(graph_);
@@ -100,6 +104,7 @@ class CudaSequence final : public DeviceSequence {
   }
 
   Gpu& gpu_;
+  CudaTimer& timer_;
   const std::vector<std::unique_ptr<CudaKernel>> kernels_;
   std::vector<char> changed_;  // of each kernel: whether its pointers differ from its nodes'
   std::vector<std::vector<CuGraphNode>> nodes_;  // of each kernel's launches; they are graph_'s
@@ -112,8 +117,8 @@ class CudaSequence final : public DeviceSequence {
 }  // namespace
 
 std::unique_ptr<DeviceSequence> RecordCudaSequence(
-    Gpu& gpu, std::vector<std::unique_ptr<CudaKernel>> kernels) {
-  auto sequence = std::make_unique<CudaSequence>(gpu, std::move(kernels));
+    Gpu& gpu, CudaTimer& timer, std::vector<std::unique_ptr<CudaKernel>> kernels) {
+  auto sequence = std::make_unique<CudaSequence>(gpu, timer, std::move(kernels));
   sequence->MakeGraph();
   return sequence;
 }

@@ -16,8 +16,8 @@ namespace tunec {
 
 /// Made once; afterwards only pointers are updated, of kernels that have others than at the last
 /// start. Where the driver makes no graph, the kernels are launched one by one, and Note says why.
-/// The GPU outlives it.
+/// The GPU and the timer outlive it.
 std::unique_ptr<DeviceSequence> RecordCudaSequence(
-    Gpu& gpu, std::vector<std::unique_ptr<CudaKernel>> kernels);
+    Gpu& gpu, CudaTimer& timer, std::vector<std::unique_ptr<CudaKernel>> kernels);
 
 }  // namespace tunec

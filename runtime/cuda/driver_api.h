@@ -21,6 +21,7 @@ enum class CuResult : int {
   kNvlinkUncorrectable = 220,
   kUnsupportedPtxVersion = 222,
   kNotFound = 500,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
   kLaunchTimeout = 702,
@@ -108,7 +109,7 @@ static_assert(sizeof(CuKernelNodeParams) == 72);
     void** parameters, void** extra)                                                              \
   F(StreamCreate, CuStream* stream, unsigned flags)                                               \
   F(StreamDestroy, CuStream stream)                                                               \
-  F(StreamSynchronize, CuStream stream)                                                           \
+  F(StreamQuery, CuStream stream)                                                                 \
   F(GraphCreate, CuGraph* graph, unsigned flags)                                                  \
   F(GraphDestroy, CuGraph graph)                                                                  \
   F(GraphAddKernelNode, CuGraphNode* node, CuGraph graph, const CuGraphNode* dependencies,        \

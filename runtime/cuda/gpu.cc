@@ -1,8 +1,12 @@
 #include "runtime/cuda/gpu.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "runtime/cuda/driver_error.h"
+#include "runtime/cuda/load_driver.h"
 
 namespace tunec {
 
@@ -14,16 +18,17 @@ Gpu::Current::~Current() {
   if (pushed_) gpu_.driver_.CtxPopCurrent(&popped);
 }
 
-Result<std::unique_ptr<Gpu>> Gpu::Open(const CudaDriver& driver, int number) {
+Result<std::unique_ptr<Gpu>> Gpu::Open(const CudaDriver& driver, int number, double hang_seconds) {
   TUNEC_ASSIGN(GpuFacts facts, ReadGpuFacts(driver, number));
-  std::unique_ptr<Gpu> gpu(new Gpu(driver, std::move(facts)));
+  std::unique_ptr<Gpu> gpu(
+      new Gpu(driver, std::move(facts), hang_seconds, std::make_shared<std::atomic<bool>>(false)));
   TUNEC_RETURN_IF_ERROR(gpu->Begin());
   return gpu;
 }
 
 Result<std::unique_ptr<Gpu>> Gpu::OpenAgain() const {
   TUNEC_RETURN_IF_ERROR(CheckThere());
-  std::unique_ptr<Gpu> gpu(new Gpu(driver_, facts_));
+  std::unique_ptr<Gpu> gpu(new Gpu(driver_, facts_, hang_seconds_, hangs_));
   TUNEC_RETURN_IF_ERROR(gpu->Begin());
   return gpu;
 }
@@ -37,7 +42,7 @@ Status Gpu::Begin() {
 }
 
 Gpu::~Gpu() {
-  if (context_ == nullptr) return;
+  if (context_ == nullptr || Hangs()) return;
   if (stream_ != nullptr) {
     const Current current(*this);
     driver_.StreamDestroy(stream_);
@@ -47,6 +52,8 @@ Gpu::~Gpu() {
 
 Status Gpu::CheckThere() const {
   if (lost_) return std::unexpected(*lost_);
+  if (Hangs())
+    return Fail(ErrorCode::kDevice, "{} hangs in other work of this process", Name(facts_));
   return {};
 }
 
@@ -76,12 +83,50 @@ void Gpu::Started(CuResult result, std::string_view symbol) {
 
 Status Gpu::Synchronize() {
   TUNEC_RETURN_IF_ERROR(CheckThere());
-  const Current current(*this);
-  const Status waited = Check(driver_.StreamSynchronize(stream()), "wait for what was started");
+  const Status waited = Wait();
   const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
   last_started_ = {};
   if (failed && !lost_) return std::unexpected(*failed);
   return waited;
+}
+
+void Gpu::Settle() {
+  if (Failed()) return;
+  if (const Status waited = Wait(); !waited && !lost_) waiting_ = waited.error();
+}
+
+Status Gpu::Wait() {
+  const Current current(*this);
+  const CuResult result = WaitForStream();
+  if (result != CuResult::kNotReady) return Check(result, "wait for what was started");
+  *hangs_ = true;
+  lost_ =
+      MakeError(ErrorCode::kDevice,
+                "{} hangs{}: not done after {} s (driver of CUDA {}); end this process, for the "
+                "GPU is not free before, and see nvidia-smi; hang_after allows longer runs",
+                Name(facts_), InWhat(), hang_seconds_, CudaVersionText(driver_.cuda_version));
+  return CheckThere();
+}
+
+// The driver's own waits know no end of time. So it is asked again and again, at first without a
+// pause, as they do it, later at intervals that are a small part of what was waited already: who
+// times the run does not see them. kNotReady: it hangs.
+CuResult Gpu::WaitForStream() const {
+  using Seconds = std::chrono::duration<double>;
+  constexpr Seconds kImpatient(50e-3);
+  constexpr Seconds kLongestPause(10e-3);
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const CuResult result = driver_.StreamQuery(stream());
+    if (result != CuResult::kNotReady) return result;
+    const Seconds waited = std::chrono::steady_clock::now() - begin;
+    if (waited.count() >= hang_seconds_) return result;
+    if (waited < kImpatient) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::min(waited / 256, kLongestPause));
+    }
+  }
 }
 
 // A fault is known when something waits for it, and only that a kernel had it, not which.

@@ -1,6 +1,7 @@
 // One GPU of this process, below the Device that it is seen as: context, stream, errors.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +15,14 @@ namespace tunec {
 
 /// Holds the GPU's primary context, which a process's other users of the GPU share, and a stream of
 /// its own. A fault of a kernel ends the context for good: the GPU is lost to the process, and that
-/// first error is the answer to whatever is asked afterwards. Used by one thread at a time.
+/// first error is the answer to whatever is asked afterwards. So it is when work does not end: the
+/// driver, asked for anything that waits, would then never answer. Used by one thread at a time.
 class Gpu {
  public:
-  /// kDevice for what the driver refuses, kResourceLimit without memory for a context.
-  static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number);
+  /// Work that was waited for `hang_seconds` long, and is not done, hangs. kDevice for what the
+  /// driver refuses, kResourceLimit without memory for a context.
+  static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number,
+                                           double hang_seconds);
   /// The same GPU once more, for another thread: with another stream in the same context.
   Result<std::unique_ptr<Gpu>> OpenAgain() const;
   ~Gpu();
@@ -49,7 +53,10 @@ class Gpu {
   bool SharesContext(const Gpu& other) const { return context_ == other.context_; }
 
   /// Whether nothing should be started: the GPU is lost, or an error waits to be said.
-  bool Failed() const { return lost_ || waiting_; }
+  bool Failed() const { return lost_ || waiting_ || Hangs(); }
+  /// Whether something in its context does not end. Then nothing is given back to the driver, which
+  /// would wait for that: the end of the process does it.
+  bool Hangs() const { return *hangs_; }
   /// The error that the GPU was lost by.
   Status CheckThere() const;
   /// The result of a call that was to do `what`: "cannot {what}". kResourceLimit without memory,
@@ -63,14 +70,26 @@ class Gpu {
   void Started(CuResult result, std::string_view symbol);
   /// Waits for the stream. The first error since the last time.
   Status Synchronize();
+  /// Waits for what is in the stream, for a call that would else do so by itself: such a wait has
+  /// no end of time. What went wrong is said by the next Synchronize.
+  void Settle();
 
  private:
-  Gpu(const CudaDriver& driver, GpuFacts facts) : driver_(driver), facts_(std::move(facts)) {}
+  Gpu(const CudaDriver& driver, GpuFacts facts, double hang_seconds,
+      std::shared_ptr<std::atomic<bool>> hangs)
+      : driver_(driver),
+        facts_(std::move(facts)),
+        hang_seconds_(hang_seconds),
+        hangs_(std::move(hangs)) {}
   Status Begin();
+  Status Wait();
+  CuResult WaitForStream() const;
   std::string InWhat() const;
 
   const CudaDriver driver_;
   const GpuFacts facts_;
+  const double hang_seconds_;
+  const std::shared_ptr<std::atomic<bool>> hangs_;  // of all that were opened from the same one
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;

@@ -1,6 +1,8 @@
 #include "runtime/cuda/gpu_facts.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "runtime/cuda/driver_error.h"
 
@@ -71,6 +73,19 @@ Result<std::vector<GpuFacts>> ReadAllGpuFacts(const CudaDriver& driver) {
     all.push_back(std::move(facts));
   }
   return all;
+}
+
+Result<std::vector<GpuFacts>> ReadChosenGpus(const CudaDriver& driver, std::string_view choice) {
+  TUNEC_ASSIGN(std::vector<GpuFacts> gpus, ReadAllGpuFacts(driver));
+  if (choice.empty()) return gpus;
+  const auto found = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
+    return gpu.uuid == choice || std::to_string(gpu.number) == choice;
+  });
+  if (found != gpus.end()) return std::vector{*found};
+  std::string known;
+  for (const GpuFacts& gpu : gpus)
+    known += fmt::format("{}{}, {}", known.empty() ? "" : "; ", Name(gpu), gpu.uuid);
+  return Fail(ErrorCode::kDevice, "this machine has no GPU '{}'; it has {}", choice, known);
 }
 
 }  // namespace tunec

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cuda/driver_api.h"
@@ -31,5 +32,8 @@ Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, int number);
 
 /// Of all GPUs, in the driver's order.
 Result<std::vector<GpuFacts>> ReadAllGpuFacts(const CudaDriver& driver);
+/// The same; of the one that is chosen by its number or UUID alone, unless `choice` is empty.
+/// kDevice, with those that there are, for one that is not there.
+Result<std::vector<GpuFacts>> ReadChosenGpus(const CudaDriver& driver, std::string_view choice);
 
 }  // namespace tunec

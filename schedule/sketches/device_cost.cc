@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "ir/expr/index_expr.h"
-#include "ir/loop_nest.h"
 
 namespace tunec {
 namespace {
@@ -13,8 +12,6 @@ constexpr double kLaunchSeconds = 2e-6;
 constexpr double kL2Share = 2.5;        // of L2's bandwidth to memory's
 constexpr double kProcessorBytes = 64;  // from and to L2, in a clock
 constexpr double kOperationClocks = 4;  // until a result can be an operand
-constexpr int64_t kSystemBytes = 1024;  // of shared storage, that the system keeps of each block
-constexpr int64_t kRegisterUnit = 256;
 
 template <class Number>
 void Assume(Number& fact, Number value) {
@@ -39,17 +36,8 @@ Accelerator WithAllFacts(const Accelerator& device) {
   return known;
 }
 
-int64_t ResidentBlocks(const BlockUse& use, const Accelerator& device) {
-  const int64_t warps = CeilDivide(use.threads, kWarpThreads);
-  const int64_t registers =
-      warps * CeilDivide(kWarpThreads * use.registers, kRegisterUnit) * kRegisterUnit;
-  return std::min({device.resident_blocks, device.resident_threads / (warps * kWarpThreads),
-                   device.registers / registers,
-                   device.processor_shared_bytes / (use.shared_bytes + kSystemBytes)});
-}
-
 double EstimateSeconds(const PhaseCost& cost, const Accelerator& device) {
-  const int64_t resident = ResidentBlocks(cost.use, device);
+  const int64_t resident = OccupancyOf(cost.use, device).blocks;
   if (resident == 0 || cost.use.shared_bytes > device.shared_bytes)
     return std::numeric_limits<double>::infinity();
   const int64_t most_blocks = CeilDivide(cost.blocks, device.processors);

@@ -6,22 +6,13 @@
 
 #include <cstdint>
 
+#include "ir/occupancy.h"
 #include "ir/target.h"
 
 namespace tunec {
 
 /// The device with everything filled in that its part does not tell, by numbers of a middling GPU.
 Accelerator WithAllFacts(const Accelerator& device);
-
-/// What one block takes of a processor.
-struct BlockUse {
-  int64_t threads = 1;
-  int64_t registers = 32;  // of each thread
-  int64_t shared_bytes = 0;
-};
-
-/// How many such blocks a processor holds at once. Requires: a device with all facts.
-int64_t ResidentBlocks(const BlockUse& use, const Accelerator& device);
 
 /// What one phase does.
 struct PhaseCost {

@@ -297,4 +297,22 @@ TEST(Session, TakesTensorsOfItsGpu) {
               HasSubstr("is on GPU 1, expected the CPU (1) or GPU 0, which runs the model"));
 }
 
+TEST(Session, SaysThatItsGpuHangs) {
+  if (std::getenv("TUNEC_PTXAS") == nullptr) GTEST_SKIP() << "no ptxas";
+  // A driver reads its script when it is loaded: this one is not that of the other tests.
+  const std::filesystem::path driver = ::testing::TempDir() + "hanging_cuda.so";
+  std::filesystem::copy_file(TUNEC_SCRIPTED_CUDA, driver,
+                             std::filesystem::copy_options::overwrite_existing);
+  setenv("TUNEC_LIBCUDA", driver.c_str(), 1);
+  setenv("TUNEC_CUDA_SCRIPT", "hang", 1);
+  const Session session = Must(Session::CompileBytes(
+      Bytes(kDoubleGraph), "graph", R"({"target": "cuda", "db": "", "hang_after": "0.1s"})"));
+  unsetenv("TUNEC_LIBCUDA");
+  unsetenv("TUNEC_CUDA_SCRIPT");
+  const auto refused = session.Run(session.NewInputs());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status, TUNEC_DEVICE_ERROR);
+  EXPECT_THAT(refused.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of"));
+}
+
 }  // namespace

@@ -85,6 +85,38 @@ TEST_F(DeviceMeasureTest, AFailureWhileTimingAgainIsNoTime) {
   EXPECT_TRUE(timed[0].samples.empty());
 }
 
+// Two times 8192 bytes of others lie between two runs on one copy of 7776 bytes. Eight runs of a
+// millisecond fit a lap.
+TEST_F(DeviceMeasureTest, WhereThereIsACacheRunsFindItCold) {
+  Workload workload = OnPaper();
+  workload.target.device->l2_bytes = 8192;
+  Workbench bench = *Workbench::Make(workload, pool_);
+  paper_.log.clear();
+  const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
+  ASSERT_EQ(result.status, TrialStatus::kOk) << result.message;
+  EXPECT_THAT(result.samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
+  EXPECT_EQ(result.note, "timed.copies=4");
+  EXPECT_THAT(paper_.log, Contains("start copying 4292 within").Times(3));
+  EXPECT_THAT(paper_.log, Contains("bind matmul_relu").Times(1 + 8));
+
+  std::vector<CompiledCandidate> candidates;
+  candidates.push_back(bench.Compile({kGoodSchedule}));
+  paper_.log.clear();
+  const std::vector<Measurement> again = bench.Retime(std::move(candidates), 2);
+  EXPECT_THAT(again.at(0).samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
+  EXPECT_THAT(paper_.log, Contains("start copying 4292 within").Times(3));  // once for all rounds
+}
+
+TEST_F(DeviceMeasureTest, AFailureInAColdRunIsNoTime) {
+  Workload workload = OnPaper();
+  workload.target.device->l2_bytes = 8192;
+  Workbench bench = *Workbench::Make(workload, pool_);
+  paper_.failing_run = 3;  // of each kernel of a lap, which is in the third lap
+  const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
+  EXPECT_EQ(result.status, TrialStatus::kCrashed);
+  EXPECT_TRUE(result.samples.empty());
+}
+
 // Neither what candidates are judged by nor their packed weights are the device's work.
 TEST_F(DeviceMeasureTest, TheHostComputesTheReferenceAndPacks) {
   paper_.log.clear();

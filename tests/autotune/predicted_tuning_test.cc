@@ -51,7 +51,8 @@ TEST(PredictedKeys, ArePredictedForPeopleToo) {
     return KeyUse{key.target, key.policy, key.schedule_version};
   };
   EXPECT_EQ(Compare(use(EmulatedGpu()), use(Gpu())),
-            (KeyDifference{"times=predicted 1", "measured=warm, median of adaptive repeats v1"}));
+            (KeyDifference{"times=predicted 1",
+                           "measured=cold, graphs of runs, median of adaptive repeats v1"}));
 }
 
 class PredictedTuningTest : public testing::TunerTest {

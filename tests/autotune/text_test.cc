@@ -22,9 +22,12 @@ using testing::TaskOf;
 using testing::WorkloadOf;
 
 TEST(Protocol, RequestsReadBack) {
+  Workload on_a_device = WorkloadOf(MatmulRelu());
+  on_a_device.device = "GPU-01";
   const std::vector<Request> requests = {
       HelloRequest{},
       PrepareRequest{WorkloadOf(MatmulRelu())},
+      PrepareRequest{on_a_device},
       MeasureRequest{{{kGoodSchedule}, {"x"}}, 0.125},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
       RetimeRequest{{{kGoodSchedule}}, 9},
@@ -34,6 +37,8 @@ TEST(Protocol, RequestsReadBack) {
     ASSERT_TRUE(back) << back.error().Format();
     EXPECT_EQ(Encode(*back), Encode(request));
   }
+  const Request back = *DecodeRequest(Encode(requests[2]));
+  EXPECT_EQ(std::get<PrepareRequest>(back).workload.device, "GPU-01");
 }
 
 TEST(Protocol, EventsReadBack) {

@@ -33,32 +33,17 @@ PhaseLaunch Blocks(int64_t blocks, int64_t threads, int64_t registers = 32) {
   return {.symbol = "k", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .registers = registers};
 }
 
-void ExpectOccupancy(const PhaseLaunch& launch, int64_t blocks, double share,
-                     OccupancyLimit limit) {
-  const auto found = OccupancyOf(launch, Gpu());
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->blocks, blocks);
-  EXPECT_DOUBLE_EQ(found->share, share);
-  EXPECT_EQ(Name(found->limit), Name(limit));
-}
-
-TEST(Occupancy, IsTheLeastOfFourLimits) {
-  // 8 warps of 64 * 32 = 2048 registers.
-  ExpectOccupancy(Blocks(1, 256, 64), 4, 0.5, OccupancyLimit::kRegisters);
-  // 33 * 32 = 1056 registers of a warp are 1280.
-  ExpectOccupancy(Blocks(1, 256, 33), 6, 0.75, OccupancyLimit::kRegisters);
-  ExpectOccupancy(Blocks(1, 1024, 16), 2, 1, OccupancyLimit::kThreads);
-  ExpectOccupancy(Blocks(1, 32, 16), 32, 0.5, OccupancyLimit::kBlocks);
-  // A warp in part takes a whole one's place.
-  ExpectOccupancy(Blocks(1, 33, 16), 32, 1, OccupancyLimit::kThreads);
-  // 48 KiB and the system's one: 228 KiB hold four.
-  PhaseLaunch sharing = Blocks(1, 128);
+TEST(OccupancyOfLaunch, IsThatOfItsBlocks) {
+  PhaseLaunch sharing = Blocks(7, 64);
+  sharing.block = {32, 2, 2};
   sharing.shared_bytes = 48 << 10;
-  ExpectOccupancy(sharing, 4, 0.25, OccupancyLimit::kShared);
+  EXPECT_EQ(
+      OccupancyOf(sharing, Gpu()),
+      OccupancyOf(BlockUse{.threads = 128, .registers = 32, .shared_bytes = 48 << 10}, Gpu()));
 }
 
-TEST(Occupancy, MayBeNoneOrUnknown) {
-  ExpectOccupancy(Blocks(1, 1024, 255), 0, 0, OccupancyLimit::kRegisters);
+TEST(OccupancyOfLaunch, MayBeNoneOrUnknown) {
+  EXPECT_EQ(OccupancyOf(Blocks(1, 1024, 255), Gpu())->blocks, 0);
   EXPECT_FALSE(PredictTime({}, Blocks(1, 1024, 255), Gpu()));
   EXPECT_FALSE(OccupancyOf(Blocks(1, 256, 0), Gpu()));
   EXPECT_FALSE(PredictTime({}, Blocks(1, 256, 0), Gpu()));
@@ -70,7 +55,7 @@ TEST(Occupancy, MayBeNoneOrUnknown) {
   EXPECT_FALSE(PredictTime({}, Blocks(1, 256), arch));
 }
 
-TEST(Occupancy, CountsWavesOfOneStart) {
+TEST(OccupancyOfLaunch, CountsWavesOfOneStart) {
   const Occupancy four{.blocks = 4};
   EXPECT_EQ(OccupancyWaves(Blocks(1, 256), four, Gpu()), 1);
   EXPECT_EQ(OccupancyWaves(Blocks(800, 256), four, Gpu()), 2);

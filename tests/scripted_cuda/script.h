@@ -35,6 +35,8 @@ struct Script {
   CuResult graph = CuResult::kSuccess;  // of preparing a graph
   int faulting_launch = 0;  // all calls fail with `fault` once it was waited for; 0: none
   CuResult fault = CuResult::kIllegalAddress;
+  int hanging_launch = 0;      // neither it nor what is started after it ends; 0: none
+  int unfinished_queries = 0;  // so often a stream is said to be busy, then to be done
 
   // What it saw.
   std::vector<std::string> log = {};  // calls that do something

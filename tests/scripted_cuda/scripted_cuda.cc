@@ -1,6 +1,7 @@
 // A libcuda.so.1 that does what a test's script says. Its devices have the host's memory; a launch
 // is a call of the script's function. It holds its callers to what the driver holds them to: a
-// current context, a stream, dynamic shared memory that was asked for.
+// current context, a stream, dynamic shared memory that was asked for. Who asks for anything that
+// would wait for a launch that never ends is stopped with a message.
 // NOLINTBEGIN(*-static-initialization,*-int-to-ptr,*-identifier-naming,*EnumCastOutOfRange)
 #include <fmt/format.h>
 
@@ -32,18 +33,15 @@ void ReadNumber(std::istringstream& words, T& value) {
   value = static_cast<T>(number);
 }
 
-// For tests of other programs: TUNEC_CUDA_SCRIPT is empty or one of "init N", "version N", "gpu
-// MAJOR MINOR", "missing FUNCTION", "memory BYTES", "load N", "graph N" and "fault N", whose first
-// launch has that error. Launches do nothing, whatever function they are of.
-Script FromEnvironment() {
-  Script begin{.any_function = true, .parameters = 0};
-  const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
-  std::istringstream words(text == nullptr ? "" : text);
-  std::string what;
-  words >> what;
+void Obey(const std::string& what, std::istringstream& words, Script& begin) {
   if (what == "init") ReadNumber(words, begin.init);
   if (what == "version") ReadNumber(words, begin.version);
   if (what == "gpu") words >> begin.capabilities[0].first >> begin.capabilities[0].second;
+  if (what == "gpus") {
+    size_t count = 0;
+    ReadNumber(words, count);
+    begin.capabilities.resize(count, {9, 0});
+  }
   if (what == "missing") words >> begin.missing;
   if (what == "memory") words >> begin.memory_bytes;
   if (what == "load") ReadNumber(words, begin.load);
@@ -52,6 +50,18 @@ Script FromEnvironment() {
     ReadNumber(words, begin.fault);
     begin.faulting_launch = 1;
   }
+  if (what == "hang") begin.hanging_launch = 1;
+}
+
+// For tests of other programs: TUNEC_CUDA_SCRIPT has any of "init N", "version N", "gpu MAJOR
+// MINOR", "gpus N", "missing FUNCTION", "memory BYTES", "load N", "graph N", "fault N", whose first
+// launch has that error, and "hang", whose first launch never ends. Launches do nothing, whatever
+// function they are of.
+Script FromEnvironment() {
+  Script begin{.any_function = true, .parameters = 0};
+  const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
+  std::istringstream words(text == nullptr ? "" : text);
+  for (std::string what; words >> what;) Obey(what, words, begin);
   return begin;
 }
 
@@ -71,6 +81,17 @@ Handle SomeHandle() {
   return reinterpret_cast<Handle>(&here);
 }
 
+// What handles stand for, as long as it was not given back.
+template <class T>
+std::map<void*, std::unique_ptr<T>> kept;
+
+template <class Handle, class T>
+Handle Keep(std::unique_ptr<T> value) {
+  void* const address = value.get();
+  kept<T>.emplace(address, std::move(value));
+  return reinterpret_cast<Handle>(address);
+}
+
 template <class... Args>
 void Log(fmt::format_string<Args...> format, Args&&... args) {
   script.log.push_back(fmt::format(format, std::forward<Args>(args)...));
@@ -80,6 +101,15 @@ void Log(fmt::format_string<Args...> format, Args&&... args) {
 CuResult State() {
   if (script.faulted) return script.fault;
   return current.empty() ? kInvalidContext : CuResult::kSuccess;
+}
+
+bool Hangs() { return script.hanging_launch > 0 && script.launches >= script.hanging_launch; }
+
+// Of a call that waits for what was launched before.
+void StopIfItHangs(const char* function) {
+  if (!Hangs()) return;
+  fmt::print(stderr, "{} waits for a launch that never ends\n", function);
+  std::abort();
 }
 
 #define RETURN_UNLESS_SOUND() \
@@ -154,6 +184,7 @@ CuResult DevicePrimaryCtxRetain(CuContext* context, CuDevice) {
 }
 
 CuResult DevicePrimaryCtxRelease(CuDevice) {
+  StopIfItHangs("cuDevicePrimaryCtxRelease");
   --script.contexts;
   return CuResult::kSuccess;
 }
@@ -192,6 +223,7 @@ CuResult MemAlloc(CuDevicePtr* address, size_t bytes) {
 }
 
 CuResult MemFree(CuDevicePtr address) {
+  StopIfItHangs("cuMemFree");
   const auto found = allocations.find(address);
   if (found == allocations.end()) return kInvalidValue;
   std::free(reinterpret_cast<void*>(address));
@@ -204,6 +236,7 @@ CuResult MemFree(CuDevicePtr address) {
 CuResult MemcpyHtoDAsync(CuDevicePtr to, const void* from, size_t bytes, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
+  StopIfItHangs("cuMemcpyHtoDAsync");
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   Log("copy {} in", bytes);
   return CuResult::kSuccess;
@@ -212,6 +245,7 @@ CuResult MemcpyHtoDAsync(CuDevicePtr to, const void* from, size_t bytes, CuStrea
 CuResult MemcpyDtoHAsync(void* to, CuDevicePtr from, size_t bytes, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
+  StopIfItHangs("cuMemcpyDtoHAsync");
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   Log("copy {} out", bytes);
   return CuResult::kSuccess;
@@ -246,6 +280,7 @@ CuResult ModuleLoadDataEx(CuModule* module, const void*, unsigned options, int*,
 }
 
 CuResult ModuleUnload(CuModule) {
+  StopIfItHangs("cuModuleUnload");
   --script.modules;
   return State();
 }
@@ -287,7 +322,7 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
   if (++script.launches == script.refused_launch) return script.refusal;
   Log("launch {} grid {}x{}x{} block {}x{}x{} shared {}", function.symbol, grid_x, grid_y, grid_z,
       block_x, block_y, block_z, shared_bytes);
-  if (script.launches != script.faulting_launch) {
+  if (script.launches != script.faulting_launch && !Hangs()) {
     script.run({function.symbol, grid_x, parameters});
   }
   return CuResult::kSuccess;
@@ -296,18 +331,23 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
 CuResult StreamCreate(CuStream* stream, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *stream = reinterpret_cast<CuStream>(new int(0));
+  *stream = Keep<CuStream>(std::make_unique<int>(0));
   return CuResult::kSuccess;
 }
 
 CuResult StreamDestroy(CuStream stream) {
   --script.streams_events;
-  delete reinterpret_cast<int*>(stream);
+  kept<int>.erase(stream);
   return State();
 }
 
-CuResult StreamSynchronize(CuStream) {
+CuResult StreamQuery(CuStream) {
   RETURN_UNLESS_SOUND();
+  if (Hangs()) return CuResult::kNotReady;
+  if (script.unfinished_queries > 0) {
+    --script.unfinished_queries;
+    return CuResult::kNotReady;
+  }
   script.faulted = script.faulting_launch > 0 && script.launches >= script.faulting_launch;
   return State();
 }
@@ -339,13 +379,13 @@ CuResult GraphCreate(CuGraph* graph, unsigned flags) {
   RETURN_UNLESS_SOUND();
   if (flags != 0) return kInvalidValue;
   ++script.graphs;
-  *graph = reinterpret_cast<CuGraph>(new Graph);
+  *graph = Keep<CuGraph>(std::make_unique<Graph>());
   return CuResult::kSuccess;
 }
 
 CuResult GraphDestroy(CuGraph graph) {
   --script.graphs;
-  delete reinterpret_cast<Graph*>(graph);
+  kept<Graph>.erase(graph);
   return State();
 }
 
@@ -400,13 +440,14 @@ CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
     const CuKernelNodeParams& with =
         graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())).with;
     if (++script.launches == script.refused_launch) return script.refusal;
-    if (script.launches == script.faulting_launch) return CuResult::kSuccess;
+    if (script.launches == script.faulting_launch || Hangs()) return CuResult::kSuccess;
     script.run({reinterpret_cast<Function*>(with.function)->symbol, with.grid_x, with.parameters});
   }
   return CuResult::kSuccess;
 }
 
 CuResult GraphExecDestroy(CuGraphExec) {
+  StopIfItHangs("cuGraphExecDestroy");
   --script.graphs;
   return State();
 }
@@ -415,13 +456,13 @@ CuResult GraphExecDestroy(CuGraphExec) {
 CuResult EventCreate(CuEvent* event, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *event = reinterpret_cast<CuEvent>(new int(0));
+  *event = Keep<CuEvent>(std::make_unique<int>(0));
   return CuResult::kSuccess;
 }
 
 CuResult EventDestroy(CuEvent event) {
   --script.streams_events;
-  delete reinterpret_cast<int*>(event);
+  kept<int>.erase(event);
   return State();
 }
 

@@ -591,6 +591,11 @@ class Cli(unittest.TestCase):
                                 ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_LAUNCH_FAILED (719)")):
             self.environment["TUNEC_CUDA_SCRIPT"] = script
             self.bad(1, message, *run)
+        self.environment["TUNEC_CUDA_SCRIPT"] = "hang"
+        for command in (run, ("bench", *run[1:])):
+            self.bad(1, "NVIDIA S1 (device 0) hangs, in a graph of ", *command, "--hang-after", "0.1s")
+            self.bad(1, "not done after 0.1 s (driver of CUDA 13.0); end this process, for the GPU is not free before, "
+                        "and see nvidia-smi; hang_after allows longer runs", *command, "--hang-after", "0.1s")
         self.environment["TUNEC_CUDA_SCRIPT"] = "graph 801"
         noted = self.tunec(*run)
         self.assertEqual(noted.returncode, 0, noted.stderr)
@@ -609,9 +614,10 @@ class Cli(unittest.TestCase):
         nowhere = f"this machine has no GPU '7'; it has NVIDIA S1 (device 0), {uuid}"
         self.bad(1, nowhere, *cuda, "--device", "7")
         self.bad(1, nowhere, *cuda, "--arch", "sm_90a", "--device", "7")
+        self.bad(1, nowhere, path, "--target", "cuda", "--arch", "sm_90a", "--device", "7", "--trials", "1")
         self.bad(2, "device is for the target cuda", *run, "--device", "0")
+        self.bad(2, "hang_after is for the target cuda", *run, "--hang-after", "3s")
         self.bad(2, "emulated kernels run on its processor", *cuda, "--arch", "sm_90a", "--emulate", "--device", "0")
-        self.bad(2, "let CUDA_VISIBLE_DEVICES name it alone", path, "--target", "cuda", "--device", "0", "--trials", "1")
 
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)

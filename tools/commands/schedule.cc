@@ -30,7 +30,7 @@ constexpr const char* kAutomatic = "automatic";
 struct ScheduleArguments {
   std::string compute;
   std::vector<std::string> steps;
-  Settings settings;  // threads, processor, accuracy
+  Settings settings;  // threads, processor, accuracy, target
   uint64_t seed = 0;
   int rounds = 9;
   PictureArguments picture;
@@ -101,6 +101,11 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
   Request request;
   request.accuracy = arguments.settings.accuracy;
   TUNEC_ASSIGN(request.target, TargetOf(arguments.settings));
+  if (arguments.time && request.target.device) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--time is of loops on this machine's processor; what --dump writes for a GPU is "
+                "timed by tunec-kernels");
+  }
   TUNEC_ASSIGN(const std::string text, ReadFile(arguments.compute));
   TUNEC_ASSIGN(request.compute, ParseCompute(text, arguments.compute));
   TUNEC_RETURN_IF_ERROR(Verify(request.compute));
@@ -363,7 +368,8 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
   command.add_option("--rounds", arguments->rounds, "samples of each (default 9)")
       ->type_name("N")
       ->check(Silently(CLI::Range(1, 1000)));
-  AddSettings(command, arguments->settings, {"threads", "cpu", "accuracy"});
+  AddSettings(command, arguments->settings,
+              {"threads", "cpu", "accuracy", "target", "arch", "gpu", "emulate"});
   command.add_option("--seed", arguments->seed, "of the arguments (default 0)")->type_name("N");
 }
 

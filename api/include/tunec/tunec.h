@@ -135,6 +135,8 @@ typedef struct tunec_callbacks {
  *       with cuda: run kernels on this machine's processor; trials predict times
  *   "device": "N"
  *       with cuda: the GPU to run on, by its number or its UUID (default: the first that fits)
+ *   "hang_after": "TIME"
+ *       with cuda: a run that is not done by then hangs (default: 2m)
  *   "trials": N
  *       measured candidates for the whole model, recorded ones counted (default: 0)
  *   "time_limit": "TIME"

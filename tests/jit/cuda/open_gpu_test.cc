@@ -99,20 +99,20 @@ TEST_F(OpenGpuTest, TakesTheFirstThatRunsTheCode) {
 TEST_F(OpenGpuTest, TakesTheOneThatIsChosen) {
   script_.capabilities = {{9, 0}, {9, 0}, {8, 0}};
   for (const char* const choice : {"1", "GPU-01020304-0506-0708-090a-0b0c0d0e0f10"}) {
-    EXPECT_TRUE(CheckRunsHere(target_, choice));
-    const auto device = OpenDevice(target_, pool_, PerfMap::kOff, choice);
+    EXPECT_TRUE(CheckRunsHere(target_, {.name = choice}));
+    const auto device = OpenDevice(target_, pool_, PerfMap::kOff, {.name = choice});
     ASSERT_TRUE(device) << device.error().Format();
     EXPECT_EQ((*device)->Number(), 1);
     EXPECT_EQ(DetectCuda(choice)->name, "sm_90a");
   }
   EXPECT_EQ(DetectCuda("2")->name, "sm_80");
-  EXPECT_EQ(OpenDevice(target_, pool_, PerfMap::kOff, "2").error().message,
+  EXPECT_EQ(OpenDevice(target_, pool_, PerfMap::kOff, {.name = "2"}).error().message,
             "no GPU runs code for sm_90a: NVIDIA S1 (device 2) has compute capability 8.0");
   script_.capabilities = {{9, 0}};
   const std::string none =
       "this machine has no GPU '1'; it has NVIDIA S1 (device 0), "
       "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f";
-  EXPECT_EQ(CheckRunsHere(target_, "1").error().message, none);
+  EXPECT_EQ(CheckRunsHere(target_, {.name = "1"}).error().message, none);
   EXPECT_EQ(DetectCuda("1").error().message, none);
 }
 

@@ -262,6 +262,59 @@ TEST_F(CudaDeviceTest, AFaultedRunHasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("CUDA_ERROR_MISALIGNED_ADDRESS (716)"));
 }
 
+// What the driver would wait for without an end is not asked of it: its stand-in ends the test
+// then.
+TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
+  Script& script = NewScript();
+  script.functions = {"first", "second"};
+  auto opened = OpenCudaDevice(*LoadCudaDriver(kLibrary), 0, /*hang_seconds=*/0.02);
+  ASSERT_TRUE(opened) << opened.error().Format();
+  const std::unique_ptr<Device> device = *std::move(opened);
+  const std::unique_ptr<Device> queue = *device->OpenQueue();
+  const Sums sums(*queue);
+  script.hanging_launch = 2;
+  sums.kernel->Start();
+  std::array<float, kFloats> results{};
+  const Status copied = queue->CopyOut(results.data(), sums.out.address, kBytes);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, ErrorCode::kDevice);
+  const std::string message =
+      "NVIDIA S1 (device 0) hangs, in second or what was started before it: not done after 0.02 s "
+      "(driver of CUDA 13.0); end this process, for the GPU is not free before, and see "
+      "nvidia-smi; hang_after allows longer runs";
+  EXPECT_EQ(copied.error().message, message);
+  EXPECT_EQ(queue->Synchronize().error().message, message);
+  EXPECT_EQ(sums.kernel->Seconds(1).error().message, message);
+  EXPECT_EQ(queue->Allocate(1).error().message, message);
+  EXPECT_EQ(device->Load(SumsImage()).error().message,
+            "NVIDIA S1 (device 0) hangs in other work of this process");
+  sums.kernel->Start();
+  EXPECT_EQ(script.launches, 4);
+}
+
+TEST(HangingCudaDevice, HasNoTime) {
+  Script& script = NewScript();
+  script.functions = {"first", "second"};
+  const auto device = *OpenCudaDevice(*LoadCudaDriver(kLibrary), 0, /*hang_seconds=*/0.02);
+  const Sums sums(*device);
+  script.hanging_launch = 1;
+  const auto seconds = sums.kernel->Seconds(1);
+  ASSERT_FALSE(seconds);
+  EXPECT_THAT(seconds.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in second or"));
+}
+
+// Nothing is taken for a hang because it takes a while.
+TEST(HangingCudaDevice, IsNotOneThatEndsInTime) {
+  Script& script = NewScript();
+  script.functions = {"first", "second"};
+  script.unfinished_queries = 40;
+  const auto device = *OpenCudaDevice(*LoadCudaDriver(kLibrary), 0);
+  const Sums sums(*device);
+  sums.kernel->Start();
+  EXPECT_TRUE(device->Synchronize());
+  EXPECT_EQ(script.unfinished_queries, 0);
+}
+
 TEST(OpenCudaDevice, OneThatIsNotThere) {
   NewScript();
   const auto device = OpenCudaDevice(*LoadCudaDriver(kLibrary), 1);

@@ -62,9 +62,10 @@ class CudaExecutableTest : public ::testing::Test {
     script_.run = RunSums;
   }
 
-  // What it holds to is given back: also after a fault.
+  // What it holds to is given back: also after a fault, but not where that would wait for ever.
   void TearDown() override {
     executable_.reset();
+    if (script_.hanging_launch > 0) return;
     EXPECT_EQ(script_.contexts, 0);
     EXPECT_EQ(script_.allocations, 0);
     EXPECT_EQ(script_.streams_events, 0);
@@ -73,7 +74,7 @@ class CudaExecutableTest : public ::testing::Test {
   }
 
   Status Make() {
-    TUNEC_ASSIGN(auto opened, OpenCudaDevice(*LoadCudaDriver(kLibrary), 0));
+    TUNEC_ASSIGN(auto opened, OpenCudaDevice(*LoadCudaDriver(kLibrary), 0, /*hang_seconds=*/0.02));
     const std::shared_ptr<Device> device = std::move(opened);
     TUNEC_ASSIGN(const auto code, device->Load(SumsImage()));
     TUNEC_ASSIGN(Executable executable, Executable::Make(Plan(device, code)));
@@ -273,6 +274,26 @@ TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
     EXPECT_THAT(ran.error().message, HasSubstr(fmt::format("({})", static_cast<int>(fault))));
     EXPECT_THAT(ran.error().message, HasSubstr("in a graph of 12 launches from first on"));
     EXPECT_EQ(Run(x, results).error().message, ran.error().message);
+    executable_.reset();
+  }
+}
+
+// Copying to the host's memory would wait for it.
+TEST_F(CudaExecutableTest, AHangIsSaidWhereverItsOutputsLie) {
+  for (const RunOptions& options : {RunOptions{}, kAllThere}) {
+    script_ = {};
+    script_.functions = {"first", "second"};
+    script_.run = RunSums;
+    MustMake();
+    script_.hanging_launch = 5;
+    alignas(16) const Floats x = {1, 2};
+    Results results;
+    const Status ran = Run(x, results, options);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kDevice);
+    EXPECT_THAT(ran.error().message,
+                HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of 12 launches from first on: "));
+    EXPECT_EQ(Run(x, results, options).error().message, ran.error().message);
     executable_.reset();
   }
 }

@@ -1,0 +1,137 @@
+// Workers with a GPU of their own, on a driver that plays what a script says: what a GPU that fails
+// or hangs does to trials.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "autotune/measure/measure.h"
+#include "autotune/worker/worker_measurer.h"
+#include "jit/cuda/ptxas.h"
+#include "tests/autotune/emulated_gpu.h"
+#include "tests/autotune/workloads.h"
+#include "tests/scripted_cuda/load_script.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+// Different texts of schedules that do the same.
+std::string ScheduleOf(int threads) {
+  return fmt::format("lower direct\nsplit out.i {}\nbind out.i.0 grid.x\nbind out.i.1 block.x\n",
+                     threads);
+}
+
+class GpuWorkerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto ptxas = FindPtxas(); !ptxas) {
+      ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+      GTEST_SKIP() << ptxas.error().message;
+    }
+    setenv("TUNEC_LIBCUDA", TUNEC_BINARY_DIR "/lib/libscripted_cuda.so", 1);
+  }
+  ~GpuWorkerTest() override {
+    unsetenv("TUNEC_LIBCUDA");
+    unsetenv("TUNEC_CUDA_SCRIPT");
+  }
+
+  // Of three candidates, by workers whose driver plays the script from its beginning.
+  std::vector<Measurement> MeasuredOn(const char* script, WorkerLimits limits = {}) {
+    setenv("TUNEC_CUDA_SCRIPT", script, 1);
+    const auto measurer =
+        MakeWorkerMeasurer(TUNEC_BINARY_DIR "/bin/tunec-worker", limits, /*cancelled=*/{});
+    const std::vector<CandidateRequest> requests = {
+        {ScheduleOf(8)}, {ScheduleOf(16)}, {ScheduleOf(32)}};
+    std::vector<Measurement> results(requests.size());
+    const Status status = measurer->Measure(
+        workload_, requests, std::nullopt, [&](size_t i, const Measurement& measurement) -> Status {
+          results.at(i) = measurement;
+          return {};
+        });
+    EXPECT_TRUE(status) << status.error().Format();
+    return results;
+  }
+
+  Workload workload_{.lowerings = {{"direct", testing::Parsed(R"(
+                         compute twice {
+                           input A: f32[64]
+                           output C: f32[64]
+                           out[i: 64]:
+                             C[i] = A[i] + A[i]
+                         })")}},
+                     .target = testing::Gpu(),
+                     .seed = 7};
+};
+
+// Its kernels do nothing.
+TEST_F(GpuWorkerTest, AnswersAreChecked) {
+  EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
+}
+
+// In this process, whose driver plays the kernel. A run is a launch of a millisecond, of which ten
+// fit a lap.
+TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
+  scripted_cuda::Script& script = scripted_cuda::NewScript();
+  script.any_function = true;
+  script.memory_bytes = 1 << 24;
+  script.run = [](const scripted_cuda::Launch& launch) {
+    const auto* const a = *static_cast<const float**>(launch.parameters[0]);
+    auto* const c = *static_cast<float**>(launch.parameters[1]);
+    for (size_t i = 0; i < 64; ++i) c[i] = 2 * a[i];
+  };
+  ThreadPool pool(1);
+  auto bench = Workbench::Make(workload_, pool);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  const Measurement result = bench->Measure(bench->Compile({ScheduleOf(8)}), std::nullopt);
+  ASSERT_EQ(result.status, TrialStatus::kOk) << result.message;
+  EXPECT_EQ(result.note, "timed.copies=10");
+  EXPECT_THAT(result.samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
+  EXPECT_THAT(script.log, ::testing::Contains("prepare a graph of 10").Times(1));
+}
+
+// Its workers open the one that is chosen.
+TEST_F(GpuWorkerTest, TheChosenGpuIsMeasuredOn) {
+  workload_.device = "1";
+  EXPECT_THAT(MeasuredOn("gpus 2"), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
+  workload_.device = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10";
+  EXPECT_THAT(MeasuredOn("gpus 2 fault 700"),
+              Each(Field(&Measurement::message, HasSubstr("NVIDIA S1 (device 1) is lost"))));
+}
+
+TEST_F(GpuWorkerTest, AGpuThatIsNotThereIsAnError) {
+  workload_.device = "3";
+  setenv("TUNEC_CUDA_SCRIPT", "gpus 2", 1);
+  const auto measurer =
+      MakeWorkerMeasurer(TUNEC_BINARY_DIR "/bin/tunec-worker", {}, /*cancelled=*/{});
+  const std::vector<CandidateRequest> requests = {{ScheduleOf(8)}};
+  const Status status = measurer->Measure(workload_, requests, std::nullopt,
+                                          [](size_t, const Measurement&) -> Status { return {}; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kDevice);
+  EXPECT_THAT(status.error().message, HasSubstr("this machine has no GPU '3'"));
+}
+
+// Each candidate had a GPU that had not been lost yet, so each had a worker of its own.
+TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
+  EXPECT_THAT(MeasuredOn("fault 700"),
+              Each(AllOf(Field(&Measurement::status, TrialStatus::kCrashed),
+                         Field(&Measurement::message,
+                               HasSubstr("is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)")))));
+}
+
+// The watchdog does not wait until the worker finds out.
+TEST_F(GpuWorkerTest, AHangIsATimeoutAndTheNextHasAnotherWorker) {
+  EXPECT_THAT(MeasuredOn("hang", {.seconds_per_candidate = 2}),
+              Each(AllOf(Field(&Measurement::status, TrialStatus::kTimedOut),
+                         Field(&Measurement::message, "not done after 2 s"))));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,55 @@
+// How many blocks a processor of a GPU holds, against numbers worked out by hand.
+#include "ir/occupancy.h"
+
+#include <gtest/gtest.h>
+
+namespace tunec {
+namespace {
+
+// Of one processor, those of sm_90.
+Accelerator Gpu() {
+  return {.kind = "cuda",
+          .registers = 65536,
+          .processor_shared_bytes = 228 << 10,
+          .resident_threads = 2048,
+          .resident_blocks = 32};
+}
+
+void ExpectOccupancy(const BlockUse& use, int64_t blocks, double share, OccupancyLimit limit) {
+  const Occupancy found = OccupancyOf(use, Gpu());
+  EXPECT_EQ(found.blocks, blocks);
+  EXPECT_DOUBLE_EQ(found.share, share);
+  EXPECT_EQ(Name(found.limit), Name(limit));
+}
+
+TEST(Occupancy, IsTheLeastOfFourLimits) {
+  // 8 warps of 64 * 32 = 2048 registers.
+  ExpectOccupancy({.threads = 256, .registers = 64}, 4, 0.5, OccupancyLimit::kRegisters);
+  // 33 * 32 = 1056 registers of a warp are 1280.
+  ExpectOccupancy({.threads = 256, .registers = 33}, 6, 0.75, OccupancyLimit::kRegisters);
+  ExpectOccupancy({.threads = 1024, .registers = 16}, 2, 1, OccupancyLimit::kThreads);
+  ExpectOccupancy({.threads = 32, .registers = 16}, 32, 0.5, OccupancyLimit::kBlocks);
+  // A warp in part takes a whole one's place.
+  ExpectOccupancy({.threads = 33, .registers = 16}, 32, 1, OccupancyLimit::kThreads);
+  // 48 KiB and the system's one: 228 KiB hold four.
+  ExpectOccupancy({.threads = 128, .shared_bytes = 48 << 10}, 4, 0.25, OccupancyLimit::kShared);
+}
+
+TEST(Occupancy, MayBeNone) {
+  ExpectOccupancy({.threads = 1024, .registers = 255}, 0, 0, OccupancyLimit::kRegisters);
+  ExpectOccupancy({.threads = 32, .shared_bytes = 228 << 10}, 0, 0, OccupancyLimit::kShared);
+}
+
+TEST(Occupancy, TakesLimitsThatAreKnown) {
+  EXPECT_TRUE(KnowsLimits(Gpu()));
+  for (int64_t Accelerator::*limit :
+       {&Accelerator::registers, &Accelerator::processor_shared_bytes,
+        &Accelerator::resident_threads, &Accelerator::resident_blocks}) {
+    Accelerator device = Gpu();
+    device.*limit = 0;
+    EXPECT_FALSE(KnowsLimits(device));
+  }
+}
+
+}  // namespace
+}  // namespace tunec
