@@ -9,7 +9,7 @@
 #include "schedule/access_analysis.h"
 #include "schedule/relations.h"
 #include "schedule/sketches/device_cost.h"
-#include "schedule/steps/apply_compute_steps.h"
+#include "schedule/sketches/own_sums.h"
 
 namespace tunec {
 namespace {
@@ -53,27 +53,6 @@ bool CanBeShared(const Compute& compute, const Statement& sum, const Read& read)
   // A copy of one tensor serves all reads of it.
   const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
   return !seen.empty() && std::ranges::count_if(sum.reads, same) == 1;
-}
-
-// Sums that go straight into an argument are moved to workspace, which can be registers.
-bool SetCompute(const Compute& compute, CudaTilePlan& plan) {
-  const Statement& sum = compute.statements.front();
-  Result<Compute> own = compute;
-  if (compute.tensors[sum.writes[0].tensor].role != TensorRole::kWorkspace) {
-    plan.cache_write = CacheWriteStep{sum.name};
-    own = Apply(compute, *plan.cache_write);
-  }
-  if (!own) return false;
-  plan.compute = std::make_shared<const Compute>(*std::move(own));
-  plan.sum = plan.compute->statements.front();
-  for (const Statement& statement : plan.compute->statements) {
-    if (statement.name != plan.sum.name) plan.followers.push_back(statement.name);
-    for (const Write& write : statement.writes) {
-      const Tensor& tensor = plan.compute->tensors[write.tensor];
-      if (tensor.role == TensorRole::kWorkspace) plan.registers.push_back(tensor.name);
-    }
-  }
-  return true;
 }
 
 bool IsPlainSum(const Statement& sum) {
@@ -312,9 +291,14 @@ std::vector<int64_t> OuterChoices(const std::optional<CudaTileAxis>& outer,
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute) {
   const Statement& sum = compute.statements.front();
   if (!IsPlainSum(sum) || BoxSize(sum) < static_cast<double>(kWorthATile)) return std::nullopt;
-  CudaTilePlan plan;
-  if (!SetCompute(compute, plan) || !AssignOutputs(plan) || !AssignReductions(plan))
-    return std::nullopt;
+  std::optional<OwnSums> own = MakeOwnSums(compute);
+  if (!own) return std::nullopt;
+  CudaTilePlan plan{.compute = own->compute,
+                    .cache_write = own->cache_write,
+                    .sum = own->sum(),
+                    .followers = std::move(own->followers),
+                    .registers = std::move(own->registers)};
+  if (!AssignOutputs(plan) || !AssignReductions(plan)) return std::nullopt;
   AssignOperands(plan);
   return plan;
 }
