@@ -41,18 +41,39 @@ bool Overlap(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::ranges::any_of(a, [&](size_t r) { return b.contains(r); });
 }
 
-// A tile of it is a box: each dimension is an iterator by itself, or has one element.
-bool CanBeShared(const Compute& compute, const Statement& sum, const Read& read) {
-  if (read.guard) return false;
+// One dimension of a box: an iterator by itself, or the one that numbers blocks times the length of
+// another, and that one.
+struct BoxSide {
+  VarId along;
+  std::optional<VarId> start = {};
+};
+
+std::optional<BoxSide> SideOf(const CudaTilePlan& plan, const IndexExpr& index) {
+  if (const std::optional<VarId> alone = index.AsVar()) return BoxSide{*alone};
+  for (const VarId start : plan.grid) {
+    const int64_t length = index.Coefficient(start);
+    const std::optional<VarId> along = (index - IndexExpr::Var(start) * length).AsVar();
+    if (along && length == plan.Extent(*along)) return BoxSide{*along, start};
+  }
+  return std::nullopt;
+}
+
+// Decides whether the operand is shared.
+void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand) {
   std::set<VarId> seen;
+  std::vector<VarId> starts;
   for (size_t d = 0; d < read.index.size(); ++d) {
-    if (compute.tensors[read.tensor].shape[d] == 1) continue;
-    const std::optional<VarId> iterator = read.index[d].AsVar();
-    if (!iterator || !seen.insert(*iterator).second) return false;
+    if (plan.compute->tensors[read.tensor].shape[d] == 1) continue;
+    const std::optional<BoxSide> side = SideOf(plan, read.index[d]);
+    if (!side || !seen.insert(side->along).second) return;
+    if (side->start && !seen.insert(*side->start).second) return;
+    if (side->start) starts.push_back(*side->start);
   }
   // A copy of one tensor serves all reads of it.
   const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
-  return !seen.empty() && std::ranges::count_if(sum.reads, same) == 1;
+  if (read.guard || seen.empty() || std::ranges::count_if(plan.sum.reads, same) > 1) return;
+  operand.shared = true;
+  operand.starts = std::move(starts);
 }
 
 bool IsPlainSum(const Statement& sum) {
@@ -143,8 +164,8 @@ void AssignOperands(CudaTilePlan& plan) {
     const Tensor& tensor = plan.compute->tensors[read.tensor];
     CudaTileOperand operand{.tensor = tensor.name,
                             .index = read.index,
-                            .shared = CanBeShared(*plan.compute, plan.sum, read),
                             .bytes = static_cast<int64_t>(SizeOf(tensor.type))};
+    SetBox(plan, read, operand);
     for (const VarId v : plan.sum.iterators.ids())
       if (UsesIterator(read.index, v)) operand.iterators.push_back(v);
     operand.knows_column = UsesIterator(read.index, plan.column.iterator);
@@ -189,13 +210,6 @@ int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
         kAlignment;
   }
   return bytes;
-}
-
-int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
-  int64_t blocks = 1;
-  for (const VarId v : plan.outputs)
-    blocks *= CeilDivide(plan.Extent(v), TileExtent(plan, choice, v));
-  return blocks;
 }
 
 // Elements that a thread loads of the operand in one iteration of the reductions.
@@ -310,6 +324,13 @@ int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId
   if (plan.outer_column && iterator == plan.outer_column->iterator) tile = choice.outer_columns;
   if (plan.outer_row && iterator == plan.outer_row->iterator) tile = choice.outer_rows;
   return std::min(tile, plan.Extent(iterator));
+}
+
+int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  int64_t blocks = 1;
+  for (const VarId v : plan.outputs)
+    blocks *= CeilDivide(plan.Extent(v), TileExtent(plan, choice, v));
+  return blocks;
 }
 
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
