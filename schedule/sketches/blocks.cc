@@ -22,9 +22,9 @@
 #include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/loop_names.h"
+#include "schedule/sketches/own_sums.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/sub_compute.h"
-#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
@@ -40,7 +40,7 @@ struct BlockPlan {
   std::vector<std::string> flat;           // what they are called as they are fused, one by one
   std::optional<CacheWriteStep> own_sums;  // where the sums are not its own to keep in registers
   std::vector<std::string> moved;          // statements that move below the innermost of them
-  std::vector<std::string> sums;           // tensors that become registers
+  std::vector<std::string> registers;      // tensors that become registers
 };
 
 // The loops alone.
@@ -58,36 +58,17 @@ BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
   return plan;
 }
 
-bool IsReadOutside(const Compute& compute, TensorId tensor, StatementId begin, StatementId end) {
-  for (const StatementId s : compute.statements.ids()) {
-    if (begin <= s && s < end) continue;
-    const auto& reads = compute.statements[s].reads;
-    if (std::ranges::find(reads, tensor, &Read::tensor) != reads.end()) return true;
-  }
-  return false;
-}
-
-// A reduction and its followers, the sums in registers.
-BlockPlan PlanForReduction(const Compute& compute, StatementId begin, StatementId end) {
+// A reduction and its followers, the sums in registers. None where these can't be.
+std::optional<BlockPlan> PlanForReduction(const Compute& compute, StatementId begin,
+                                          StatementId end) {
   const Statement& reduction = compute.statements[begin];
+  std::optional<OwnSums> own = MakeOwnSums(StatementsOf(compute, begin, end));
+  if (!own) return std::nullopt;
   BlockPlan plan = PlanFor(compute, reduction);
+  plan.own_sums = own->cache_write;
   plan.moved = {reduction.name + ".init"};
-  for (const Write& write : reduction.writes) {
-    const Tensor& tensor = compute.tensors[write.tensor];
-    const bool own =
-        tensor.role == TensorRole::kWorkspace && !IsReadOutside(compute, write.tensor, begin, end);
-    if (!own) plan.own_sums = CacheWriteStep{reduction.name};
-    plan.sums.push_back(tensor.name);
-  }
-  if (plan.own_sums) {
-    const Result<Compute> rewritten = Apply(compute, *plan.own_sums);
-    if (!rewritten) return plan;  // and be refused
-    plan.sums.clear();
-    for (const Write& write : rewritten->statements[begin].writes)
-      plan.sums.push_back(rewritten->tensors[write.tensor].name);
-    plan.moved.push_back(reduction.name + ".store");
-  }
-  for (StatementId s = begin.next(); s < end; ++s) plan.moved.push_back(compute.statements[s].name);
+  plan.moved.insert(plan.moved.end(), own->followers.begin(), own->followers.end());
+  plan.registers = std::move(own->registers);
   return plan;
 }
 
@@ -105,8 +86,8 @@ void WriteBlocks(const BlockPlan& plan, const BlockChoice& choice, Schedule& sch
     all = plan.flat[i - 1];
   }
   schedule.Add(SplitStep{all, {choice.threads}});
-  for (const std::string& sum : plan.sums)
-    schedule.Add(StageStep{.tensor = sum, .scope = Scope::kRegister, .loop = all + ".1"});
+  for (const std::string& tensor : plan.registers)
+    schedule.Add(StageStep{.tensor = tensor, .scope = Scope::kRegister, .loop = all + ".1"});
   schedule.Add(BindStep{all + ".0", LoopKind::kGridX});
   schedule.Add(BindStep{all + ".1", LoopKind::kBlockX});
 }
@@ -137,13 +118,13 @@ class BlockPlanner {
   }
 
  private:
-  bool AddIfApplies(BlockPlan plan, StatementId begin, StatementId end,
+  bool AddIfApplies(std::optional<BlockPlan> plan, StatementId begin, StatementId end,
                     std::vector<BlockPlan>& plans) const {
-    if (plan.order.empty()) return false;
+    if (!plan || plan->order.empty()) return false;
     Schedule alone{.lowering = lowering_.name};
-    WriteBlocks(plan, {}, alone);
+    WriteBlocks(*plan, {}, alone);
     if (!CheckApplies(StatementsOf(compute_, begin, end), alone, rounding_)) return false;
-    plans.push_back(std::move(plan));
+    plans.push_back(*std::move(plan));
     return true;
   }
 
@@ -165,12 +146,12 @@ std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question) {
   const Statement& first = compute.statements.front();
   const StatementId end(compute.statements.size());
   if (!first.reducer && compute.statements.size() > 1) return std::nullopt;
-  const BlockPlan plan =
+  const std::optional<BlockPlan> plan =
       first.reducer ? PlanForReduction(compute, StatementId(0), end) : PlanFor(compute, first);
-  if (plan.order.empty()) return std::nullopt;
+  if (!plan || plan->order.empty()) return std::nullopt;
   const Knobs<BlockChoice> knobs = BlockKnobs();
   return DevicePhase{"blocks", knobs.list(),
-                     [plan, knobs](const std::vector<int64_t>& values, Schedule& schedule) {
+                     [plan = *plan, knobs](const std::vector<int64_t>& values, Schedule& schedule) {
                        WriteBlocks(plan, knobs.Choose(values), schedule);
                      }};
 }

@@ -20,8 +20,8 @@
 #include "schedule/sketches/device_loops.h"
 #include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/knobs.h"
+#include "schedule/sketches/own_sums.h"
 #include "schedule/sketches/pointwise_plan.h"
-#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
@@ -292,30 +292,17 @@ bool WalksSideBySide(const Compute& compute, const Statement& statement, VarId i
 
 std::optional<SumPlan> PlanSums(const Compute& compute) {
   const Statement& sum = compute.statements.front();
-  if (sum.writes.size() != 1) return std::nullopt;
-  SumPlan plan{.statement = sum.name, .moved = {sum.name + ".init"}};
-  const Compute* with_cache = &compute;
-  Result<Compute> rewritten = compute;
-  if (compute.tensors[sum.writes[0].tensor].role != TensorRole::kWorkspace) {
-    plan.own_sums = CacheWriteStep{sum.name};
-    rewritten = Apply(compute, *plan.own_sums);
-    if (!rewritten) return std::nullopt;
-    with_cache = &*rewritten;
-  }
-  plan.compute = std::make_shared<const Compute>(*with_cache);
-  const Statement& own = plan.compute->statements.front();
+  std::optional<OwnSums> own = MakeOwnSums(compute);
+  if (sum.writes.size() != 1 || !own) return std::nullopt;
+  SumPlan plan{.compute = own->compute,
+               .own_sums = own->cache_write,
+               .statement = sum.name,
+               .moved = {sum.name + ".init"},
+               .registers = std::move(own->registers)};
   for (const VarId v : InStorageOrder(compute, sum, sum.writes[0], WrittenIterators(sum)))
     plan.order.push_back(sum.iterators[v].name);
   for (const VarId v : ReducedIterators(sum)) plan.reduced.push_back(sum.iterators[v].name);
-  plan.registers.push_back(plan.compute->tensors[own.writes[0].tensor].name);
-  for (StatementId s(1); plan.compute->statements.contains(s); ++s) {
-    const Statement& follower = plan.compute->statements[s];
-    plan.moved.push_back(follower.name);
-    for (const Write& write : follower.writes) {
-      const Tensor& tensor = plan.compute->tensors[write.tensor];
-      if (tensor.role == TensorRole::kWorkspace) plan.registers.push_back(tensor.name);
-    }
-  }
+  plan.moved.insert(plan.moved.end(), own->followers.begin(), own->followers.end());
   return plan;
 }
 

@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::string_view kBlocks = "blocks";
 
-std::vector<int64_t> InitialValues(const std::vector<Knob>& knobs) {
-  std::vector<int64_t> values;
-  for (const Knob& knob : knobs)
-    values.push_back(knob.choices.at(static_cast<size_t>(knob.initial)));
-  return values;
-}
-
 // Finds a kind for one phase after the other.
 class PhasePlanner {
  public:
@@ -56,10 +49,11 @@ class PhasePlanner {
     constexpr std::array kKinds = {MakeCudaTilePhase, MakeCudaElementsPhase, MakeBlockPhase};
     const Compute part = StatementsOf(lowering_.compute, begin, end);
     for (const auto& make : kKinds) {
-      std::optional<DevicePhase> phase = make({.compute = part, .device = device_});
+      std::optional<DevicePhase> phase =
+          make({.compute = part, .device = device_, .order = rounding_.order});
       if (!phase) continue;
       Schedule alone{.lowering = lowering_.name};
-      phase->write(InitialValues(phase->knobs), alone);
+      phase->WriteInitial(alone);
       if (!CheckApplies(part, alone, rounding_)) continue;
       phases.push_back(*std::move(phase));
       return true;
@@ -132,6 +126,13 @@ bool IsFaster(const Candidate& a, const Candidate& b) {
 }
 
 }  // namespace
+
+void DevicePhase::WriteInitial(Schedule& schedule) const {
+  std::vector<int64_t> values;
+  for (const Knob& knob : knobs)
+    values.push_back(knob.choices.at(static_cast<size_t>(knob.initial)));
+  write(values, schedule);
+}
 
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {

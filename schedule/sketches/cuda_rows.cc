@@ -1,19 +1,20 @@
 // Rows on a device: statements that share outer iterators and reduce along one row after the other,
-// as softmax and normalisations do. A block of threads computes whole rows: one warp of short ones,
-// up to a thousand threads of long ones.
+// as softmax and normalisations do. A row has as many threads as it keeps busy: a part of a warp if
+// it is short, up to a thousand if it is long. A block computes several short rows side by side.
 //
 //   grid.x: blocks of rows
-//     rows of the block
-//     shared: m
-//     block.x: thread                    m, each thread its part, which all combine
-//       chunks of the row: vector: m = combine(m, x[...])
-//     registers: e                       each thread its elements
-//     block.x: thread
-//       chunks of the row: vector: e = exp(x[...] - m)
-//     ...
+//     rows of the block, one after the other
+//       shared: m
+//       block.y: rows side by side, block.x: thread
+//         chunks of the row: vector: m = combine(m, x[...])    its part, which all threads combine
+//       registers: e                                           each thread its elements
+//       block.y, block.x
+//         chunks of the row: vector: e = exp(x[...] - m)
+//       ...
 //
-// A thread takes the same elements of each statement, in vectors that lie side by side with its
-// neighbours', so that what one leaves for the next stays in its registers while these suffice.
+// A thread takes the same elements of each statement, in vectors of 16 bytes that lie side by side
+// with its neighbours', so that what one leaves for the next stays in its registers while these
+// suffice.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -40,13 +41,17 @@ struct DeviceRowChoice {
   int64_t threads = 32;  // of a row
   int64_t vector = 4;    // elements that a thread takes side by side
   int64_t chunks = 8;    // that a loop along the row unrolls
-  int64_t rows = 1;      // that a block computes one after the other
+  int64_t beside = 1;    // rows that a block computes at once
+  int64_t rows = 1;      // how often it does so
 };
 
 class DeviceRowWriter {
  public:
   DeviceRowWriter(const RowPlan& plan, const DeviceRowChoice& choice)
-      : plan_(plan), choice_(choice) {}
+      : plan_(plan), choice_(choice) {
+    const int64_t most = std::min(kMostThreads / choice_.threads, plan_.row_extents.back());
+    choice_.beside = std::min(choice_.beside, most);
+  }
 
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
@@ -56,17 +61,27 @@ class DeviceRowWriter {
     for (const RowStatement& statement : plan_.statements) {
       if (statement.walks) Share(statement);
     }
+    if (choice_.beside > 1) BindRows();
     return std::move(schedule_);
   }
 
  private:
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
+  // The innermost loop over rows of a statement; several side by side have one of their own.
+  std::string RowLoop(const std::string& statement) const {
+    return statement + "." + plan_.row_loops.back();
+  }
+  std::string BlockLoop(const std::string& statement) const {
+    return RowLoop(statement) + (choice_.beside > 1 ? ".0" : "");
+  }
+
   void Join() {
     const std::string pivot = PivotOf(plan_);
+    if (choice_.beside > 1) Add(SplitStep{RowLoop(pivot), {choice_.beside}});
     for (const RowStatement& statement : plan_.statements) {
       for (const std::string& part : PartsOf(statement)) {
-        if (part != pivot) Add(ComputeAtStep{part, pivot + "." + plan_.row_loops.back()});
+        if (part != pivot) Add(ComputeAtStep{part, BlockLoop(pivot)});
       }
     }
   }
@@ -76,6 +91,7 @@ class DeviceRowWriter {
     const std::string prefix = pivot + ".";
     std::vector<std::string> loops;
     for (const std::string& loop : plan_.row_loops) loops.push_back(prefix + loop);
+    loops.back() = BlockLoop(pivot);
     row_loop_ = FuseAll(*plan_.compute, pivot, "rows", loops, schedule_);
     std::string blocks = row_loop_;
     if (choice_.rows > 1) {
@@ -95,7 +111,7 @@ class DeviceRowWriter {
         Add(StageStep{name, Scope::kShared, row_loop_});
       } else if (Keeps(tensor.shape.back())) {
         Add(StageStep{name, Scope::kRegister, row_loop_});
-      } else if (tensor.shape.back() * static_cast<int64_t>(SizeOf(tensor.type)) <=
+      } else if (choice_.beside * tensor.shape.back() * static_cast<int64_t>(SizeOf(tensor.type)) <=
                  kMostSharedBytes) {
         Add(StageStep{name, Scope::kShared, row_loop_});
       }
@@ -134,29 +150,58 @@ class DeviceRowWriter {
     Add(UnrollStep{chunks, count <= choice_.chunks ? 0 : static_cast<int>(choice_.chunks)});
   }
 
+  void BindRows() {
+    for (const RowStatement& statement : plan_.statements)
+      for (const std::string& part : PartsOf(statement))
+        Add(BindStep{RowLoop(part) + ".1", LoopKind::kBlockY});
+  }
+
   const RowPlan& plan_;
   DeviceRowChoice choice_;
   std::string row_loop_;
   Schedule schedule_;
 };
 
-Knob KnobOf(const char* name, std::vector<int64_t> choices, int64_t initial) {
-  const auto found = std::ranges::find(choices, initial);
-  const auto place = found == choices.end() ? 0 : static_cast<int>(found - choices.begin());
-  return {.name = name, .choices = std::move(choices), .initial = place};
+// Elements that fill 16 bytes of what rows are read from and written to, where rows begin at
+// multiples of them.
+int64_t InitialVector(const RowPlan& plan) {
+  constexpr int64_t kBytes = 16;
+  constexpr int64_t kMost = 8;
+  const int64_t length = LongestRow(plan);
+  int64_t narrowest = SizeOf(DataType::kF32);
+  for (const Tensor& tensor : plan.compute->tensors) {
+    const bool is_row = !tensor.shape.empty() && tensor.shape.back() == length;
+    if (is_row && tensor.role != TensorRole::kWorkspace)
+      narrowest = std::min(narrowest, static_cast<int64_t>(SizeOf(tensor.type)));
+  }
+  int64_t vector = std::min(kMost, kBytes / narrowest);
+  while (length % vector != 0) vector /= 2;
+  return vector;
 }
 
-// As wide as loads of 16 bytes of float32 are, where rows begin at multiples of them.
-int64_t InitialVector(int64_t length) { return length % 4 == 0 ? 4 : length % 2 == 0 ? 2 : 1; }
-
-// As few as have their part of a row in flight at once: a warp of rows up to a thousand elements.
+// As few as have their part of a row in flight at once; of short rows as many as have work.
 int64_t InitialThreads(int64_t length, int64_t vector) {
-  const int64_t wanted = CeilDivide(length, vector * kMostInFlight);
-  return std::clamp(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(wanted))),
-                    kWarpThreads, kMostThreads);
+  const auto power = [](int64_t number) {
+    return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(number)));
+  };
+  const int64_t wanted = power(CeilDivide(length, vector * kMostInFlight));
+  const int64_t busy = std::clamp<int64_t>(power(CeilDivide(length, vector)), 2, kWarpThreads);
+  return std::clamp(wanted, busy, kMostThreads);
 }
 
-// Several rows of a block where each is little work, as long as all processors have blocks enough.
+// Rows of a warp, or less, that make a block of a few warps, as long as all processors have one.
+int64_t InitialBeside(const RowPlan& plan, int64_t threads, const Accelerator& device) {
+  constexpr int64_t kBlockThreads = 128;
+  if (threads > kWarpThreads) return 1;
+  const int64_t rows = CountRows(plan);
+  int64_t beside = kBlockThreads / threads;
+  while (beside > plan.row_extents.back()) beside /= 2;
+  while (beside > 1 && rows < beside * device.processors) beside /= 2;
+  return beside;
+}
+
+// Several times where a block has little work, as long as all processors have blocks enough.
+// `rows`: those of a block at once, taken for one that is so long.
 int64_t InitialRows(int64_t rows, int64_t length, const Accelerator& device) {
   constexpr int64_t kElements = 4096;
   constexpr int64_t kBlocksOfProcessor = 64;
@@ -168,6 +213,32 @@ int64_t InitialRows(int64_t rows, int64_t length, const Accelerator& device) {
   return together;
 }
 
+DeviceRowChoice Analytic(const RowPlan& plan, const Accelerator& device) {
+  const int64_t length = LongestRow(plan);
+  const int64_t rows = CountRows(plan);
+  DeviceRowChoice choice{.vector = InitialVector(plan), .chunks = kMostInFlight};
+  choice.threads = InitialThreads(length, choice.vector);
+  choice.beside = InitialBeside(plan, choice.threads, device);
+  choice.rows = InitialRows(rows / choice.beside, length * choice.beside, device);
+  return choice;
+}
+
+Sketch RowSketch(const RowPlan& plan, const DeviceRowChoice& best, bool beside) {
+  Knobs<DeviceRowChoice> knobs(best);
+  const auto add = [&](const char* name, std::vector<int64_t> choices,
+                       int64_t DeviceRowChoice::*field) {
+    knobs.Add(KnobAt(name, std::move(choices), best.*field), field);
+  };
+  add("threads", {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, &DeviceRowChoice::threads);
+  add("vector", {1, 2, 4, 8}, &DeviceRowChoice::vector);
+  add("chunks", {1, 2, 4, 8, 16}, &DeviceRowChoice::chunks);
+  if (beside) add("beside", {1, 2, 4, 8, 16, 32, 64}, &DeviceRowChoice::beside);
+  add("rows", {1, 2, 4, 8, 16, 32, 64}, &DeviceRowChoice::rows);
+  return MakeSketch("cuda_rows", std::move(knobs), [plan](const DeviceRowChoice& choice) {
+    return DeviceRowWriter(plan, choice).Write();
+  });
+}
+
 }  // namespace
 
 void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
@@ -176,21 +247,17 @@ void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
   if (!plan) return;
   const auto in_order = [](const RowStatement& row) { return row.reduces && !row.reorderable; };
   if (std::ranges::any_of(plan->statements, in_order)) return;
-  const int64_t length = LongestRow(*plan);
-  const int64_t vector = InitialVector(length);
-  Knobs<DeviceRowChoice> knobs;
-  knobs.Add(KnobOf("threads", {32, 64, 128, 256, 512, 1024}, InitialThreads(length, vector)),
-            &DeviceRowChoice::threads);
-  knobs.Add(KnobOf("vector", {1, 2, 4, 8}, vector), &DeviceRowChoice::vector);
-  knobs.Add(KnobOf("chunks", {1, 2, 4, 8, 16}, kMostInFlight), &DeviceRowChoice::chunks);
-  knobs.Add(KnobOf("rows", {1, 2, 4, 8, 16, 32, 64}, InitialRows(CountRows(*plan), length, device)),
-            &DeviceRowChoice::rows);
-  Sketch sketch =
-      MakeSketch("cuda_rows", std::move(knobs), [plan = *plan](const DeviceRowChoice& choice) {
-        return DeviceRowWriter(plan, choice).Write();
-      });
-  const Schedule initial = sketch.Fill(sketch.InitialDecisions());
-  if (CheckApplies(lowering.compute, initial, rounding)) sketches.push_back(std::move(sketch));
+  const auto applies = [&](const Schedule& schedule) {
+    return CheckApplies(lowering.compute, schedule, rounding).has_value();
+  };
+  DeviceRowChoice best = Analytic(*plan, device);
+  DeviceRowChoice several = best;
+  several.beside = std::max<int64_t>(best.beside, 2);
+  const bool beside =
+      plan->row_extents.back() > 1 && applies(DeviceRowWriter(*plan, several).Write());
+  if (!beside) best.beside = 1;
+  Sketch sketch = RowSketch(*plan, best, beside);
+  if (applies(sketch.Fill(sketch.InitialDecisions()))) sketches.push_back(std::move(sketch));
 }
 
 }  // namespace tunec

@@ -9,7 +9,7 @@
 #include "schedule/access_analysis.h"
 #include "schedule/relations.h"
 #include "schedule/sketches/device_cost.h"
-#include "schedule/steps/apply_compute_steps.h"
+#include "schedule/sketches/own_sums.h"
 
 namespace tunec {
 namespace {
@@ -41,39 +41,39 @@ bool Overlap(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::ranges::any_of(a, [&](size_t r) { return b.contains(r); });
 }
 
-// A tile of it is a box: each dimension is an iterator by itself, or has one element.
-bool CanBeShared(const Compute& compute, const Statement& sum, const Read& read) {
-  if (read.guard) return false;
+// One dimension of a box: an iterator by itself, or the one that numbers blocks times the length of
+// another, and that one.
+struct BoxSide {
+  VarId along;
+  std::optional<VarId> start = {};
+};
+
+std::optional<BoxSide> SideOf(const CudaTilePlan& plan, const IndexExpr& index) {
+  if (const std::optional<VarId> alone = index.AsVar()) return BoxSide{*alone};
+  for (const VarId start : plan.grid) {
+    const int64_t length = index.Coefficient(start);
+    const std::optional<VarId> along = (index - IndexExpr::Var(start) * length).AsVar();
+    if (along && length == plan.Extent(*along)) return BoxSide{*along, start};
+  }
+  return std::nullopt;
+}
+
+// Decides whether the operand is shared.
+void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand) {
   std::set<VarId> seen;
+  std::vector<VarId> starts;
   for (size_t d = 0; d < read.index.size(); ++d) {
-    if (compute.tensors[read.tensor].shape[d] == 1) continue;
-    const std::optional<VarId> iterator = read.index[d].AsVar();
-    if (!iterator || !seen.insert(*iterator).second) return false;
+    if (plan.compute->tensors[read.tensor].shape[d] == 1) continue;
+    const std::optional<BoxSide> side = SideOf(plan, read.index[d]);
+    if (!side || !seen.insert(side->along).second) return;
+    if (side->start && !seen.insert(*side->start).second) return;
+    if (side->start) starts.push_back(*side->start);
   }
   // A copy of one tensor serves all reads of it.
   const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
-  return !seen.empty() && std::ranges::count_if(sum.reads, same) == 1;
-}
-
-// Sums that go straight into an argument are moved to workspace, which can be registers.
-bool SetCompute(const Compute& compute, CudaTilePlan& plan) {
-  const Statement& sum = compute.statements.front();
-  Result<Compute> own = compute;
-  if (compute.tensors[sum.writes[0].tensor].role != TensorRole::kWorkspace) {
-    plan.cache_write = CacheWriteStep{sum.name};
-    own = Apply(compute, *plan.cache_write);
-  }
-  if (!own) return false;
-  plan.compute = std::make_shared<const Compute>(*std::move(own));
-  plan.sum = plan.compute->statements.front();
-  for (const Statement& statement : plan.compute->statements) {
-    if (statement.name != plan.sum.name) plan.followers.push_back(statement.name);
-    for (const Write& write : statement.writes) {
-      const Tensor& tensor = plan.compute->tensors[write.tensor];
-      if (tensor.role == TensorRole::kWorkspace) plan.registers.push_back(tensor.name);
-    }
-  }
-  return true;
+  if (read.guard || seen.empty() || std::ranges::count_if(plan.sum.reads, same) > 1) return;
+  operand.shared = true;
+  operand.starts = std::move(starts);
 }
 
 bool IsPlainSum(const Statement& sum) {
@@ -164,8 +164,8 @@ void AssignOperands(CudaTilePlan& plan) {
     const Tensor& tensor = plan.compute->tensors[read.tensor];
     CudaTileOperand operand{.tensor = tensor.name,
                             .index = read.index,
-                            .shared = CanBeShared(*plan.compute, plan.sum, read),
                             .bytes = static_cast<int64_t>(SizeOf(tensor.type))};
+    SetBox(plan, read, operand);
     for (const VarId v : plan.sum.iterators.ids())
       if (UsesIterator(read.index, v)) operand.iterators.push_back(v);
     operand.knows_column = UsesIterator(read.index, plan.column.iterator);
@@ -210,13 +210,6 @@ int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
         kAlignment;
   }
   return bytes;
-}
-
-int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
-  int64_t blocks = 1;
-  for (const VarId v : plan.outputs)
-    blocks *= CeilDivide(plan.Extent(v), TileExtent(plan, choice, v));
-  return blocks;
 }
 
 // Elements that a thread loads of the operand in one iteration of the reductions.
@@ -312,9 +305,14 @@ std::vector<int64_t> OuterChoices(const std::optional<CudaTileAxis>& outer,
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute) {
   const Statement& sum = compute.statements.front();
   if (!IsPlainSum(sum) || BoxSize(sum) < static_cast<double>(kWorthATile)) return std::nullopt;
-  CudaTilePlan plan;
-  if (!SetCompute(compute, plan) || !AssignOutputs(plan) || !AssignReductions(plan))
-    return std::nullopt;
+  std::optional<OwnSums> own = MakeOwnSums(compute);
+  if (!own) return std::nullopt;
+  CudaTilePlan plan{.compute = own->compute,
+                    .cache_write = own->cache_write,
+                    .sum = own->sum(),
+                    .followers = std::move(own->followers),
+                    .registers = std::move(own->registers)};
+  if (!AssignOutputs(plan) || !AssignReductions(plan)) return std::nullopt;
   AssignOperands(plan);
   return plan;
 }
@@ -326,6 +324,13 @@ int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId
   if (plan.outer_column && iterator == plan.outer_column->iterator) tile = choice.outer_columns;
   if (plan.outer_row && iterator == plan.outer_row->iterator) tile = choice.outer_rows;
   return std::min(tile, plan.Extent(iterator));
+}
+
+int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  int64_t blocks = 1;
+  for (const VarId v : plan.outputs)
+    blocks *= CeilDivide(plan.Extent(v), TileExtent(plan, choice, v));
+  return blocks;
 }
 
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {

@@ -18,8 +18,10 @@ namespace tunec {
 struct CudaTileOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
-  bool shared = false;  // copied to storage of the block: each dimension is an iterator by itself
-  int64_t bytes = 4;    // of an element
+  bool shared = false;  // copied to storage of the block: a tile of it is a box
+  // Iterators that number blocks, whose copies begin elsewhere in the tensor.
+  std::vector<VarId> starts;
+  int64_t bytes = 4;  // of an element
   // What its index knows, so that choices can be compared quickly.
   std::vector<VarId> iterators;
   bool knows_column = false;
@@ -70,7 +72,8 @@ struct CudaTileChoice {
   int64_t outer_rows = 1;
   int64_t piece = 8;  // iterations of the piecewise reduction
   int64_t stages = 2;
-  int64_t band = 1;  // rows of blocks that run near each other
+  int64_t band = 1;   // rows of blocks that run near each other
+  int64_t parts = 1;  // of the reduction, each by blocks of its own (cuda_split.h)
 
   int64_t Columns() const { return column_threads * column_elements; }
   int64_t Rows() const { return row_threads * row_elements; }
@@ -84,6 +87,8 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
 /// The numbers of iterations that a tile has of an iterator in this choice: 1 of those that only
 /// number blocks.
 int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator);
+
+int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
 /// How many stages really are: one where one piece is all.
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice);

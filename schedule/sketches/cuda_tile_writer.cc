@@ -72,14 +72,21 @@ class CudaTileWriter {
   }
   int64_t PieceLength() const { return std::min(choice_.piece, plan_.Extent(plan_.piecewise)); }
 
-  // One copy for each block, so for each of the loops over blocks that the operand does not know.
+  // Whether blocks along the iterator have copies of their own: of an operand that does not know
+  // it, or that begins elsewhere for each.
+  bool HasCopies(const CudaTileOperand& operand, VarId iterator) const {
+    if (Blocks(iterator) == 1) return false;
+    return !UsesIterator(operand.index, iterator) ||
+           std::ranges::find(operand.starts, iterator) != operand.starts.end();
+  }
+
+  // One copy for each block.
   void CopyOperands() {
     for (const CudaTileOperand& operand : plan_.operands) {
       if (!operand.shared) continue;
       CopyStep copy{operand.tensor, plan_.sum.name, {}};
       for (const VarId v : blocks_)
-        if (!UsesIterator(operand.index, v) && Blocks(v) > 1)
-          copy.groups.push_back({plan_.Name(v), Tile(v)});
+        if (HasCopies(operand, v)) copy.groups.push_back({plan_.Name(v), Tile(v)});
       Add(std::move(copy));
     }
   }
@@ -141,8 +148,7 @@ class CudaTileWriter {
   std::vector<int64_t> SharedOrder(const CudaTileOperand& operand) const {
     std::vector<int64_t> groups;
     for (const VarId v : blocks_)
-      if (!UsesIterator(operand.index, v) && Blocks(v) > 1)
-        groups.push_back(static_cast<int64_t>(groups.size()));
+      if (HasCopies(operand, v)) groups.push_back(static_cast<int64_t>(groups.size()));
     const auto first = static_cast<int64_t>(groups.size());
     std::vector<std::pair<int, int64_t>> ranked;
     for (size_t d = 0; d < operand.index.size(); ++d)

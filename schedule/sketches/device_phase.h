@@ -18,6 +18,9 @@ struct DevicePhase {
   /// Adds the steps for the values of the knobs. Pure.
   std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
   std::optional<double> seconds = {};  // estimated of the initial values, if they are
+
+  /// Adds the steps of the analytic choices.
+  void WriteInitial(Schedule& schedule) const;
 };
 
 /// What a phase is sought for: the statements of `compute` alone (StatementsOf), the first of which
@@ -25,6 +28,7 @@ struct DevicePhase {
 struct PhaseQuestion {
   const Compute& compute;
   const Accelerator& device;  // with all facts
+  ReductionOrder order = ReductionOrder::kAny;
 };
 
 /// Register tiles of sums of products whose operands go through shared storage (cuda_tile.cc).

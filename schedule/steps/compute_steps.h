@@ -36,7 +36,8 @@ struct PackStep {
 };
 
 /// `copy x acc j 64`: a copy of a tensor, for each 64 values of j its own, and the statement's
-/// reads moved to it: what `stage` can put into storage near its use, tile by tile.
+/// reads moved to it: what `stage` can put into storage near its use, tile by tile. Where the index
+/// of x knows j, each copy has only the window of x that its group may read.
 ///   before: acc[i,j] sum= x[i,k] * w[k,j]
 ///   after:  x.copy[p,i,k] = x[i,k]; acc[i,j] sum= x.copy[j/64,i,k] * w[k,j]
 struct CopyStep {

@@ -3,7 +3,8 @@
 // Every instance of a statement runs once, so a copy that several tiles want must be several
 // copies: one for each group of values of the iterators that the tensor does not know. The group is
 // the copy's leading dimension, floor(iterator / factor) for its reader; `compute_at` finds its
-// loops.
+// loops. Where the tensor's index knows the group's iterator, the copy has a window of that
+// dimension: from the first to the last element that an instance of the group may read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +67,69 @@ Status CheckSource(const Compute& compute, TensorId source, const Statement& rea
   return {};
 }
 
-Tensor CopyOf(const Tensor& source, const Statement& reader, const std::vector<Group>& groups) {
+// What the copy has of one of the tensor's dimensions.
+struct Window {
+  IndexExpr start;       // of a group, over the numbers of the groups
+  Interval rest;         // of what is read, from there
+  bool is_whole = true;  // all of the dimension, for each group
+};
+
+// The part of an index that is its group's, over the numbers of the groups; none where an iterator
+// is divided.
+std::optional<IndexExpr> StartOf(const IndexExpr& index, const std::vector<Group>& groups) {
+  IndexExpr start(0);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto& [iterator, factor] = groups[g];
+    const int64_t coefficient = index.Coefficient(iterator);
+    if ((index - IndexExpr::Var(iterator) * coefficient).Uses(iterator)) return std::nullopt;
+    start += IndexExpr::Var(IteratorVar(g)) * (coefficient * factor);
+  }
+  return start;
+}
+
+// How far reads of a group are from its start.
+Interval RestOf(const IndexExpr& index, const Statement& reader, const std::vector<Group>& groups) {
+  return BoundsOf(index, [&](VarId v) {
+    const auto group = std::ranges::find(groups, v, &Group::iterator);
+    const int64_t extent = reader.iterators[v].extent;
+    return Interval{0, (group == groups.end() ? extent : std::min(group->factor, extent)) - 1};
+  });
+}
+
+Window WindowOf(const Statement& reader, TensorId source, size_t dimension, int64_t extent,
+                const std::vector<Group>& groups) {
+  Window window;
+  bool is_first = true;
+  for (const Read& read : reader.reads) {
+    if (read.tensor != source) continue;
+    const IndexExpr& index = read.index[dimension];
+    const std::optional<IndexExpr> start = StartOf(index, groups);
+    if (!start || index.UsesLoaded() || start->IsConstant()) return {};
+    if (!is_first && *start != window.start) return {};
+    const Interval rest = RestOf(index, reader, groups);
+    window = {*start,
+              is_first
+                  ? rest
+                  : Interval{std::min(rest.lo, window.rest.lo), std::max(rest.hi, window.rest.hi)},
+              /*is_whole=*/false};
+    is_first = false;
+  }
+  return window.rest.hi - window.rest.lo + 1 < extent ? window : Window{};
+}
+
+using Windows = std::vector<Window>;  // by dimension of the tensor
+
+Windows WindowsOf(const Compute& compute, TensorId source, const Statement& reader,
+                  const std::vector<Group>& groups) {
+  Windows windows;
+  const std::vector<int64_t>& shape = compute.tensors[source].shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    windows.push_back(WindowOf(reader, source, d, shape[d], groups));
+  return windows;
+}
+
+Tensor CopyOf(const Tensor& source, const Statement& reader, const std::vector<Group>& groups,
+              const Windows& windows) {
   Tensor copy{.name = source.name + ".copy",
               .type = source.type,
               .role = TensorRole::kWorkspace,
@@ -74,24 +137,56 @@ Tensor CopyOf(const Tensor& source, const Statement& reader, const std::vector<G
   for (const Group& group : groups) {
     copy.shape.push_back(CeilDivide(reader.iterators[group.iterator].extent, group.factor));
   }
-  copy.shape.insert(copy.shape.end(), source.shape.begin(), source.shape.end());
+  for (size_t d = 0; d < windows.size(); ++d) {
+    const auto& [start, rest, is_whole] = windows[d];
+    copy.shape.push_back(is_whole ? source.shape[d] : rest.hi - rest.lo + 1);
+  }
   copy.range = source.range;
   return copy;
 }
 
-Statement CopyStatement(const Tensor& copy, TensorId from, TensorId to, size_t groups) {
+// Over the copy's elements; not those of windows that the tensor has nothing for.
+Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
+                        const Windows& windows) {
+  const Tensor& copy = compute.tensors[to];
+  const size_t groups = copy.shape.size() - windows.size();
   Statement statement{.name = copy.name};
-  std::vector<IndexExpr> index;
+  std::vector<IndexExpr> place;
   for (size_t d = 0; d < copy.shape.size(); ++d) {
     const std::string name = d < groups ? fmt::format("g{}", d) : fmt::format("d{}", d - groups);
-    index.push_back(IndexExpr::Var(
+    place.push_back(IndexExpr::Var(
         statement.iterators.push_back({name, copy.shape[d], IteratorKind::kParallel})));
   }
-  statement.writes.push_back({to, index});
-  index.erase(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(groups));
-  statement.reads.push_back({from, index, {}});
+  const auto interval = [&](VarId v) { return Interval{0, statement.iterators[v].extent - 1}; };
+  std::vector<IndexExpr> element;
+  for (size_t d = 0; d < windows.size(); ++d) {
+    element.push_back(place[groups + d]);
+    if (windows[d].is_whole) continue;
+    element[d] += windows[d].start + windows[d].rest.lo;
+    const Interval bounds = BoundsOf(element[d], interval);
+    const int64_t last = compute.tensors[from].shape[d] - 1;
+    if (bounds.lo < 0) statement.domain.push_back(element[d]);
+    if (bounds.hi > last) statement.domain.push_back(IndexExpr(last) - element[d]);
+  }
+  statement.writes.push_back({to, std::move(place)});
+  statement.reads.push_back({from, std::move(element), {}});
   statement.values.push_back(Expr::Read(0, copy.type));
   return statement;
+}
+
+// The element of the copy for one of the tensor.
+std::vector<IndexExpr> IndexOfCopy(const std::vector<IndexExpr>& index,
+                                   const std::vector<Group>& groups, const Windows& windows) {
+  std::vector<IndexExpr> place;
+  for (const Group& group : groups)
+    place.push_back(IndexExpr::FloorDiv(IndexExpr::Var(group.iterator), group.factor));
+  const std::vector<IndexExpr> numbers = place;
+  for (size_t d = 0; d < windows.size(); ++d) {
+    place.push_back(index[d]);
+    if (!windows[d].is_whole)
+      place.back() -= Substitute(windows[d].start, numbers) + windows[d].rest.lo;
+  }
+  return place;
 }
 
 }  // namespace
@@ -103,22 +198,19 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   const Statement& reads = compute.statements[*reader];
   TUNEC_RETURN_IF_ERROR(CheckSource(compute, *source, reads, step));
   TUNEC_ASSIGN(const std::vector<Group> groups, FindGroups(reads, step));
+  const Windows windows = WindowsOf(compute, *source, reads, groups);
   Compute result = compute;
   const TensorId id = result.tensors.next_id();
-  result.tensors.push_back(CopyOf(compute.tensors[*source], reads, groups));
+  result.tensors.push_back(CopyOf(compute.tensors[*source], reads, groups, windows));
   if (ElementCount(result.tensors.back().shape) < 0) {
     return Refuse(step, "so many copies have too many elements");
   }
   for (Read& read : result.statements[*reader].reads) {
     if (read.tensor != *source) continue;
     read.tensor = id;
-    std::vector<IndexExpr> index;
-    for (const Group& group : groups) {
-      index.push_back(IndexExpr::FloorDiv(IndexExpr::Var(group.iterator), group.factor));
-    }
-    read.index.insert(read.index.begin(), index.begin(), index.end());
+    read.index = IndexOfCopy(read.index, groups, windows);
   }
-  result.statements.insert(*reader, CopyStatement(result.tensors[id], *source, id, groups.size()));
+  result.statements.insert(*reader, CopyStatement(result, *source, id, windows));
   return result;
 }
 

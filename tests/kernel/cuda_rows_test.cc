@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -94,9 +95,15 @@ std::vector<Rows> Cases() {
 
 Target Gpu() { return {.device = *CudaAccelerator("sm_80")}; }
 
-Sketch RowsOf(const Compute& compute) {
+// Of one processor, so that few rows are enough for several side by side.
+Target SmallestGpu() {
+  Target target = Gpu();
+  target.device->processors = 1;
+  return target;
+}
+
+Sketch RowsOf(const Compute& compute, const Target& target = Gpu()) {
   const std::vector<NamedCompute> lowerings = {{"direct", compute}};
-  const Target target = Gpu();
   for (Sketch& sketch : SketchesOf(SketchStage::kPatterns, {lowerings, target, AnyRounding()}))
     if (sketch.name == "cuda_rows") return std::move(sketch);
   ADD_FAILURE() << "no sketch for " << Print(compute);
@@ -139,8 +146,10 @@ class CudaRows : public testing::TestWithParam<Rows> {
 
 TEST_P(CudaRows, AreAsInterpreted) {
   const Sketch sketch = RowsOf(GetParam().compute);
+  const Sketch dense = RowsOf(GetParam().compute, SmallestGpu());
   ASSERT_FALSE(HasFailure());
   Expect(LoopsOf(sketch, sketch.InitialDecisions()));
+  Expect(LoopsOf(dense, dense.InitialDecisions()));
   std::mt19937 random(7);
   for (int i = 0; i < 3 && !HasFailure(); ++i) {
     Decisions decisions;
@@ -152,15 +161,58 @@ TEST_P(CudaRows, AreAsInterpreted) {
 
 TEST_P(CudaRows, KeepTheirValuesInRegisters) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
-  const Sketch sketch = RowsOf(GetParam().compute);
-  ASSERT_FALSE(HasFailure());
-  const LoopNest nest = MakeCudaGenerator()->MapThreads(LoopsOf(sketch, sketch.InitialDecisions()));
-  const auto image = MakeCudaGenerator()->Compile(nest, Gpu());
-  ASSERT_TRUE(image) << image.error().message;
-  for (const PhaseLaunch& launch : image->phases) {
-    EXPECT_EQ(launch.spilled_bytes, 0);
-    EXPECT_EQ(launch.local_bytes, 0) << Print(nest);
+  for (const Target& target : {Gpu(), SmallestGpu()}) {
+    const Sketch sketch = RowsOf(GetParam().compute, target);
+    ASSERT_FALSE(HasFailure());
+    const LoopNest nest =
+        MakeCudaGenerator()->MapThreads(LoopsOf(sketch, sketch.InitialDecisions()));
+    const auto image = MakeCudaGenerator()->Compile(nest, target);
+    ASSERT_TRUE(image) << image.error().message;
+    for (const PhaseLaunch& launch : image->phases) {
+      EXPECT_EQ(launch.spilled_bytes, 0);
+      EXPECT_EQ(launch.local_bytes, 0) << Print(nest);
+    }
   }
+}
+
+int64_t KnobValue(const Sketch& sketch, std::string_view name) {
+  const auto knob = std::ranges::find(sketch.knobs, name, &Knob::name);
+  if (knob == sketch.knobs.end()) return 0;
+  return knob->choices[static_cast<size_t>(knob->initial)];
+}
+
+// Blocks of 128 threads, and threads that have work.
+TEST(CudaRowChoice, FitsTheLengthOfRows) {
+  struct Wanted {
+    int64_t length, threads, vector, beside;
+  };
+  for (const Wanted& wanted :
+       {Wanted{8, 2, 4, 64}, Wanted{37, 32, 1, 4}, Wanted{64, 16, 4, 8}, Wanted{768, 32, 4, 4},
+        Wanted{4096, 128, 4, 1}, Wanted{100000, 1024, 4, 1}}) {
+    const Sketch sketch = RowsOf(MustParse(Softmax(1 << 14, wanted.length)));
+    EXPECT_EQ(KnobValue(sketch, "threads"), wanted.threads) << wanted.length;
+    EXPECT_EQ(KnobValue(sketch, "vector"), wanted.vector) << wanted.length;
+    EXPECT_EQ(KnobValue(sketch, "beside"), wanted.beside) << wanted.length;
+  }
+}
+
+// Eight of bfloat16 are 16 bytes.
+TEST(CudaRowChoice, FitsTheTypeOfRows) {
+  const Sketch sketch = RowsOf(MustParse(R"(compute greatest {
+  input X: bf16[64, 768]
+  output Y: bf16[64]
+  Y[i: 64, j: 768 reduction]:
+    Y[i] max= X[i, j]
+})"));
+  EXPECT_EQ(KnobValue(sketch, "vector"), 8);
+}
+
+// More rows at a time than are listed are a choice of their own.
+TEST(CudaRowChoice, IsAmongItsKnobs) {
+  const Sketch sketch = RowsOf(MustParse(Softmax(1 << 22, 2)));
+  for (const Knob& knob : sketch.knobs)
+    EXPECT_TRUE(std::ranges::is_sorted(knob.choices)) << knob.name;
+  EXPECT_GT(KnobValue(sketch, "rows"), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, CudaRows, testing::ValuesIn(Cases()),

@@ -137,10 +137,14 @@ std::vector<Shape> SmallShapes() {
   return {{"product", "cuda_tile", Product(64, 96, 32)},
           {"product_odd", "cuda_tile", Product(37, 29, 13)},
           {"product_ends", "cuda_tile", Product(70, 44, 22)},
+          {"product_long", "cuda_tile", Product(32, 24, 1024)},
+          {"product_long_odd", "cuda_tile", Product(19, 11, 513)},
+          {"batched_long", "cuda_tile", BatchedProduct(2, 8, 12, 768)},
           {"batched", "cuda_tile", BatchedProduct(3, 32, 24, 16)},
           {"batched_odd", "cuda_tile", BatchedProduct(2, 19, 23, 7)},
           {"convolution", "cuda_tile", Convolution(8, 14, 16)},
           {"convolution_odd", "cuda_tile", Convolution(5, 11, 7)},
+          {"convolution_deep", "cuda_tile", Convolution(64, 5, 8)},
           {"pointwise", "cuda_tile", PointwiseConvolution(16, 14, 32)},
           {"pointwise_odd", "cuda_tile", PointwiseConvolution(6, 9, 11)},
           {"chain", "cuda_elements", Chain(64, 512)},
@@ -158,6 +162,9 @@ std::vector<Shape> LargeShapes() {
   return {{"product_512", "cuda_tile", Product(512, 512, 512)},
           {"product_wide", "cuda_tile", Product(128, 3072, 768)},
           {"product_odd", "cuda_tile", Product(509, 401, 307)},
+          {"product_long", "cuda_tile", Product(64, 128, 8192)},
+          {"product_long_odd", "cuda_tile", Product(17, 65, 6561)},
+          {"convolution_deep", "cuda_tile", Convolution(512, 7, 512)},
           {"batched", "cuda_tile", BatchedProduct(12, 512, 512, 64)},
           {"convolution", "cuda_tile", Convolution(64, 56, 64)},
           {"pointwise", "cuda_tile", PointwiseConvolution(64, 56, 256)},
@@ -248,6 +255,34 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
     EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target),
               kEnds * PredictedSeconds(compute, Analytic(*blocks), target))
         << Print(Analytic(sketches[0]));
+  }
+}
+
+// Of the analytic choices, but for the number of parts.
+double PredictedInParts(const Compute& compute, const Sketch& sketch, const Target& target,
+                        int64_t parts) {
+  Decisions decisions = sketch.InitialDecisions();
+  for (size_t k = 0; k < decisions.size(); ++k) {
+    const auto& [name, choices, initial] = sketch.knobs[k];
+    if (name != "parts") continue;
+    const auto at = std::ranges::find(choices, parts) - choices.begin();
+    decisions[k] = static_cast<int>(at);
+  }
+  return PredictedSeconds(compute, sketch.Fill(decisions), target);
+}
+
+// What would leave most processors without work.
+TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
+  if (const auto ptxas = FindPtxas(); !ptxas) {
+    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+    GTEST_SKIP() << ptxas.error().message;
+  }
+  const Target target = Gpu("sm_90a");
+  for (const std::string& text : {Product(64, 128, 8192), Convolution(512, 7, 512)}) {
+    const Compute compute = MustParse(text);
+    const Sketch sketch = DeviceSketches(compute, target)[0];
+    EXPECT_LT(PredictedSeconds(compute, Analytic(sketch), target),
+              PredictedInParts(compute, sketch, target, 1));
   }
 }
 

@@ -1,10 +1,16 @@
 // The steps that the sketches for GPUs write, and how they choose numbers.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "ir/loop_nest.h"
+#include "schedule/sketches/cuda_split.h"
 #include "schedule/sketches/cuda_tile_plan.h"
 #include "schedule/sketches/cuda_tile_writer.h"
 #include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_phase.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/programs.h"
 
@@ -204,6 +210,94 @@ TEST(CudaTile, DividesWhatHasDivisors) {
     EXPECT_TRUE(best.column_elements == 1 || 96 % best.Columns() == 0);
     EXPECT_GE(best.Threads(), kWarpThreads);
   }
+}
+
+constexpr std::string_view kLongProduct = R"(compute product {
+  input A: f32[16, 512]
+  weight B: f32[512, 32] constant
+  output C: f32[16, 32]
+  workspace acc: f32[16, 32]
+  acc[i: 16, j: 32, k: 512 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 16, j: 32]:
+    C[i, j] = max(acc[i, j], 0.0)
+})";
+
+DevicePhase TilePhase(const Compute& compute, ReductionOrder order) {
+  Accelerator device = Gpu();
+  device.processors = 132;
+  auto phase = MakeCudaTilePhase({.compute = compute, .device = device, .order = order});
+  EXPECT_TRUE(phase);
+  return phase ? *std::move(phase) : DevicePhase();
+}
+
+const Knob* FindKnob(const DevicePhase& phase, std::string_view name) {
+  const auto knob = std::ranges::find(phase.knobs, name, &Knob::name);
+  return knob == phase.knobs.end() ? nullptr : &*knob;
+}
+
+// Two phases: partial sums side by side for each part, and what adds them, in order.
+TEST(CudaTile, MakesSumsInParts) {
+  const Compute compute = MustParse(kLongProduct);
+  const DevicePhase phase = TilePhase(compute, ReductionOrder::kAny);
+  std::vector<int64_t> values;
+  for (const Knob& knob : phase.knobs) values.push_back(knob.choices[0]);
+  const std::map<std::string, int64_t> wanted = {{"column_threads", 8}, {"column_elements", 4},
+                                                 {"row_threads", 4},    {"row_elements", 4},
+                                                 {"piece", 8},          {"parts", 4}};
+  for (size_t k = 0; k < values.size(); ++k)
+    if (const auto found = wanted.find(phase.knobs[k].name); found != wanted.end())
+      values[k] = found->second;
+  Schedule schedule{.lowering = "direct"};
+  phase.write(values, schedule);
+  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(Print(schedule), R"()");
+}
+
+// A few blocks of a long reduction: the device is empty without parts.
+TEST(CudaTile, HasPartsWhereBlocksAreFew) {
+  const DevicePhase few = TilePhase(MustParse(R"(compute product {
+  input A: f32[32, 8192]
+  input B: f32[8192, 64]
+  output C: f32[32, 64]
+  C[i: 32, j: 64, k: 8192 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+})"),
+                                    ReductionOrder::kAny);
+  const Knob* const parts = FindKnob(few, "parts");
+  ASSERT_NE(parts, nullptr);
+  EXPECT_EQ(parts->choices[0], 1);
+  EXPECT_GE(parts->choices[static_cast<size_t>(parts->initial)], 4);
+  const DevicePhase many = TilePhase(MustParse(R"(compute product {
+  input A: f32[2048, 512]
+  input B: f32[512, 2048]
+  output C: f32[2048, 2048]
+  C[i: 2048, j: 2048, k: 512 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+})"),
+                                     ReductionOrder::kAny);
+  EXPECT_EQ(FindKnob(many, "parts"), nullptr);
+}
+
+TEST(CudaTile, HasNoPartsOfSumsThatAreAddedAsWritten) {
+  const DevicePhase phase = TilePhase(MustParse(kLongProduct), ReductionOrder::kAsWritten);
+  EXPECT_EQ(FindKnob(phase, "parts"), nullptr);
+}
+
+TEST(CudaSplit, PartsAreEquallyLong) {
+  EXPECT_THAT(PartCounts(4096, 16), testing::ElementsAre(2, 4, 8, 16, 32, 64));
+  EXPECT_THAT(PartCounts(768, 16), testing::ElementsAre(2, 4, 8, 16, 32));
+  EXPECT_THAT(PartCounts(513, 16), testing::ElementsAre(3, 9, 19));
+  EXPECT_THAT(PartCounts(509, 16), testing::IsEmpty());
+  EXPECT_THAT(PartCounts(31, 16), testing::IsEmpty());
+}
+
+TEST(DeviceCost, IsBoundByTheScarcest) {
+  const Accelerator device = Gpu();
+  EXPECT_EQ(ResidentBlocks({.threads = 256, .registers = 64}, device), 4);
+  EXPECT_EQ(ResidentBlocks({.threads = 1024, .registers = 32}, device), 2);
+  EXPECT_EQ(ResidentBlocks({.threads = 32, .registers = 16}, device), 32);
+  EXPECT_EQ(ResidentBlocks({.threads = 128, .shared_bytes = 48 << 10}, device), 4);
 }
 
 TEST(DeviceCost, GrowsWithWhatIsDone) {

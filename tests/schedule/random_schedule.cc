@@ -411,7 +411,8 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // A copy of what a statement reads: for groups of the iterators that the tensor does not know.
+  // A copy of what a statement reads: for groups of the iterators that the tensor does not know,
+  // and windows along some that it knows.
   void CopyByHand() {
     const Statement reader = Any(compute_.statements);
     if (reader.reads.empty()) return;
@@ -421,7 +422,8 @@ class Generator {
       const bool used =
           std::ranges::any_of(read.index, [&](const IndexExpr& index) { return index.Uses(i); });
       if (used) along_.push_back(reader.iterators[i].name);
-      if (!used && Below(4) > 0) copy.groups.push_back({reader.iterators[i].name, 1 + Below(6)});
+      if (used ? Below(6) == 0 : Below(4) > 0)
+        copy.groups.push_back({reader.iterators[i].name, 1 + Below(6)});
     }
     const size_t before = schedule_.compute_steps.size();
     Rewrite(copy);

@@ -29,6 +29,15 @@ constexpr std::string_view kSeidel = R"(compute seidel {
 }
 )";
 
+// Windows that overlap, begin before what they read, and end behind it.
+constexpr std::string_view kWindows = R"(compute windows {
+  input X: f32[23, 11]
+  output Y: f32[12, 11]
+  Y[i: 12, j: 11, r: 3 reduction, s: 3 reduction] where 2*i + r - 1 >= 0, 23 - 2*i - r >= 0, j + s - 1 >= 0, 11 - j - s >= 0:
+    Y[i, j] sum= X[2*i + r - 1, j + s - 1]
+}
+)";
+
 constexpr std::string_view kScoresTimesValues = R"(compute scores_times_values {
   input X: f32[7, 9]
   input V: f32[9, 5]
@@ -319,6 +328,9 @@ constexpr Example kExamples[] = {
     {"copy", kMatmul, "copy A acc"},
     {"precision_of_a_packed_constant", kWeightMatmul, "precision acc bf16 2\npack B 1 0"},
     {"copy_in_groups", kMatmul, "copy B acc i 5\ncopy acc C"},
+    {"copy_windows", kWindows, "copy X Y i 5 j 4"},
+    {"copy_windows_of_parts", kMatmul,
+     "reduce_split acc k 8 outer\ncopy A acc.part j 5 ko 1\ncopy B acc.part ko 2"},
     {"compute_at_what_is_gathered", kInlinedGather,
      "copy T g\nsplit T.copy.d0 5\ncompute_at g T.copy.d0.0"},
     {"index_split", kMatmul,
