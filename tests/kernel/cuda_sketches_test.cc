@@ -273,10 +273,7 @@ double PredictedInParts(const Compute& compute, const Sketch& sketch, const Targ
 
 // What would leave most processors without work.
 TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Target target = Gpu("sm_90a");
   for (const std::string& text : {Product(64, 128, 8192), Convolution(512, 7, 512)}) {
     const Compute compute = MustParse(text);
