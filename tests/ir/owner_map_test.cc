@@ -102,7 +102,8 @@ bool HasOneOwnerEach(const OwnerMap& map, int64_t rows, int64_t columns) {
       places.insert({row, column});
     }
   }
-  return std::ssize(places) == rows * columns && kWarpThreads * ElementsOfLane(map) == rows * columns;
+  return std::ssize(places) == rows * columns &&
+         kWarpThreads * ElementsOfLane(map) == rows * columns;
 }
 
 class OwnerMaps : public testing::TestWithParam<Fragment> {
