@@ -292,14 +292,6 @@ TEST(CudaSplit, PartsAreEquallyLong) {
   EXPECT_THAT(PartCounts(31, 16), testing::IsEmpty());
 }
 
-TEST(DeviceCost, IsBoundByTheScarcest) {
-  const Accelerator device = Gpu();
-  EXPECT_EQ(ResidentBlocks({.threads = 256, .registers = 64}, device), 4);
-  EXPECT_EQ(ResidentBlocks({.threads = 1024, .registers = 32}, device), 2);
-  EXPECT_EQ(ResidentBlocks({.threads = 32, .registers = 16}, device), 32);
-  EXPECT_EQ(ResidentBlocks({.threads = 128, .shared_bytes = 48 << 10}, device), 4);
-}
-
 TEST(DeviceCost, GrowsWithWhatIsDone) {
   const Accelerator device = Gpu();
   PhaseCost cost{.blocks = 4, .use = {.threads = 256}, .clocks = 1e6};
