@@ -1,0 +1,79 @@
+"""tools/tidy.py, with a clang-tidy that finds the word BAD and writes down what it is asked for."""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TIDY = Path(__file__).resolve().parents[2] / "tools" / "tidy.py"
+NINJA = """rule cc
+  command = gcc -MD -MF $out.d -c $in -o $out
+  deps = gcc
+  depfile = $out.d
+build a.o: cc ../a.c
+build b.o: cc ../b.c
+"""
+PROGRAM = """#!/bin/sh
+if [ "$1" = --version ]; then cat version; exit; fi
+echo "$4" >>asked
+if grep -q BAD "$4"; then echo "$4: BAD"; exit 1; fi
+"""
+
+
+class Tidy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name).resolve()
+        (self.root / "build").mkdir()
+        self.write("build/build.ninja", NINJA)
+        entries = [{"directory": str(self.root / "build"), "file": str(self.root / f"{name}.c"),
+                    "command": f"gcc -c ../{name}.c -o {name}.o"} for name in "ab"]
+        self.write("build/compile_commands.json", json.dumps(entries))
+        self.write("a.c", '#include "shared.h"\n')
+        self.write("b.c", "int b;\n")
+        self.write("shared.h", "int shared;\n")
+        self.write(".clang-tidy", "Checks: one\n")
+        self.write("version", "22\n")
+        self.write("clang-tidy", PROGRAM)
+        (self.root / "clang-tidy").chmod(0o755)
+        self.asked()
+
+    def write(self, name, text):
+        (self.root / name).write_text(text)
+
+    def asked(self):
+        """Of which files clang-tidy is asked now, the exit code and what is printed."""
+        subprocess.run(["ninja", "-C", "build"], cwd=self.root, check=True, capture_output=True)
+        (self.root / "asked").write_text("")
+        done = subprocess.run([sys.executable, TIDY, "--tidy", "./clang-tidy", "a.c", "b.c"],
+                              cwd=self.root, capture_output=True, text=True)
+        return sorted((self.root / "asked").read_text().split()), done.returncode, done.stdout
+
+    def test_clean_files_are_not_asked_for_again(self):
+        files, code, _ = self.asked()
+        self.assertEqual((files, code), ([], 0))
+
+    def test_what_a_file_includes_counts(self):
+        self.write("shared.h", "long shared;\n")
+        self.assertEqual(self.asked()[0], ["a.c"])
+
+    def test_configuration_version_and_command_count(self):
+        for name, text in ((".clang-tidy", "Checks: two\n"), ("version", "23\n")):
+            self.write(name, text)
+            self.assertEqual(self.asked()[0], ["a.c", "b.c"], name)
+        commands = (self.root / "build/compile_commands.json").read_text()
+        self.write("build/compile_commands.json", commands.replace("-c ../b.c", "-O2 -c ../b.c"))
+        self.assertEqual(self.asked()[0], ["b.c"])
+
+    def test_findings_are_printed_each_time(self):
+        self.write("b.c", "int b;  // BAD\n")
+        for _ in range(2):
+            files, code, printed = self.asked()
+            self.assertEqual((files, code), (["b.c"], 1))
+            self.assertIn("b.c: BAD", printed)
+
+
+if __name__ == "__main__":
+    unittest.main()

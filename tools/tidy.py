@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""clang-tidy over files that a build compiles, but for those that it found nothing in before.
+
+    tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] FILE...
+
+Run in the root of the checkout after `ninja -C DIR`. Going over everything takes most of an hour on
+two cores, and a run that ends early is not lost: DIR/tidy holds an empty file for each clean
+result, named by a hash of all that it depends on, which is the file, what it includes (as ninja
+knows), its command, the .clang-tidy files above it and clang-tidy's version.
+
+Prints what clang-tidy prints of files with findings. The exit code is 1 when there are any.
+"""
+import argparse
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+@functools.cache
+def hash_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def read_includes(build):
+    """By object, as ninja names it: the file and all that it includes."""
+    includes, files = {}, []
+    for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
+        if line.startswith("    "):
+            files.append((build / line.strip()).resolve())
+        elif ": #deps" in line:
+            files = includes[line.split(": #deps")[0]] = []
+    return includes
+
+
+def configurations(file, root):
+    folders = [folder for folder in file.parents if folder == root or root in folder.parents]
+    return [folder / ".clang-tidy" for folder in folders if (folder / ".clang-tidy").is_file()]
+
+
+def object_of(entry):
+    """As ninja names it: relative to the build's folder."""
+    words = entry["command"].split()
+    return entry.get("output") or words[words.index("-o") + 1]
+
+
+def keys_of(files, build, tidy):
+    """(file, key) of each; without a key where the build did not compile it."""
+    root = Path.cwd()
+    version = output_of(tidy, "--version")
+    includes = read_includes(build)
+    entries = {Path(entry["file"]): entry
+               for entry in json.loads((build / "compile_commands.json").read_text())}
+    for file in files:
+        entry = entries.get(root / file)
+        if entry is None or object_of(entry) not in includes:
+            yield file, None
+            continue
+        parts = [version, entry["command"]]
+        for path in sorted(includes[object_of(entry)]) + configurations(root / file, root):
+            parts += [os.path.relpath(path, root), hash_of(path)]
+        yield file, hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def check(file, key, options):
+    """What clang-tidy finds in a file, None: nothing. A clean one is remembered."""
+    done = subprocess.run([options.tidy, "--quiet", "-p", str(options.build), file],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        return (done.stdout + done.stderr).strip() or f"{file}: exit code {done.returncode}"
+    if key is not None:
+        (options.build / "tidy" / key).touch()
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=Path("build"))
+    parser.add_argument("--tidy", default="clang-tidy")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    remembered = options.build / "tidy"
+    remembered.mkdir(exist_ok=True)
+    keys = list(keys_of(options.files, options.build, options.tidy))
+    to_do = [(file, key) for file, key in keys if key is None or not (remembered / key).exists()]
+    print(f"{len(to_do)} of {len(keys)} files are not known to be clean", flush=True)
+    findings = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for found in pool.map(lambda each: check(*each, options), to_do):
+            if found is not None:
+                findings += 1
+                print(found, flush=True)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
