@@ -8,6 +8,10 @@ namespace {
 
 // kDLBool is younger than the dlpack.h of Debian 12.
 constexpr uint8_t kBoolCode = 6;
+// Not all of them are declared where dlpack.h is not installed.
+constexpr int kCpu = 1;
+constexpr int kCuda = 2;
+constexpr int kCudaHost = 3;  // the host's memory, which GPUs see
 
 bool IsCompatible(const DLDataType& given, DataType wanted) {
   const DLDataType type = DlpackType(wanted);
@@ -39,6 +43,21 @@ bool IsDense(std::span<const int64_t> shape, const int64_t* strides) {
   return true;
 }
 
+std::string DeviceText(const DLDevice& device) {
+  const auto type = static_cast<int>(device.device_type);
+  if (type == kCuda) return fmt::format("GPU {}", device.device_id);
+  return fmt::format("DLPack device {}", type);
+}
+
+// `number`: of the executable's GPU.
+Result<BufferPlace> PlaceOf(const DLDevice& device, std::optional<int> number) {
+  const auto type = static_cast<int>(device.device_type);
+  if (type == kCpu || type == kCudaHost) return BufferPlace::kHost;
+  if (type == kCuda && number == device.device_id) return BufferPlace::kDevice;
+  return Fail(ErrorCode::kInvalidArgument, "is on {}, expected the CPU ({}){}", DeviceText(device),
+              kCpu, number ? fmt::format(" or GPU {}, which runs the model", *number) : "");
+}
+
 }  // namespace
 
 DLDataType DlpackType(DataType type) {
@@ -49,15 +68,14 @@ DLDataType DlpackType(DataType type) {
   return {static_cast<uint8_t>(IsSigned(type) ? kDLInt : kDLUInt), bits, 1};
 }
 
-Result<void*> CheckedData(const DLTensor* tensor, const TensorSpec& spec, std::string_view what) {
+Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
+                               std::string_view what, std::optional<int> device) {
   const auto wrong = [&](const std::string& problem) {
     return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
   };
   if (tensor == nullptr) return wrong(fmt::format("is null, expected {}", FormatType(spec)));
-  if (tensor->device.device_type != kDLCPU)
-    return wrong(fmt::format("is on DLPack device {}, expected the CPU ({})",
-                             static_cast<int>(tensor->device.device_type),
-                             static_cast<int>(kDLCPU)));
+  const Result<BufferPlace> place = PlaceOf(tensor->device, device);
+  if (!place) return wrong(place.error().message);
   if (!IsCompatible(tensor->dtype, spec.type))
     return wrong(fmt::format("has type {}, expected {}", TypeText(tensor->dtype), Name(spec.type)));
   // The caller's shape has as many elements as it says, which is not for us to try out.
@@ -69,8 +87,8 @@ Result<void*> CheckedData(const DLTensor* tensor, const TensorSpec& spec, std::s
   if (!std::ranges::equal(shape, spec.shape))
     return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), ShapeText(spec.shape)));
   if (!IsDense(shape, tensor->strides)) return wrong("has strides that are not dense row-major");
-  if (tensor->data == nullptr) return nullptr;
-  return static_cast<std::byte*>(tensor->data) + tensor->byte_offset;
+  if (tensor->data == nullptr) return TensorData{nullptr, *place};
+  return TensorData{static_cast<std::byte*>(tensor->data) + tensor->byte_offset, *place};
 }
 
 }  // namespace tunec

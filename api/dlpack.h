@@ -1,9 +1,11 @@
 // DLPack tensors against what an executable wants.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "api/include/tunec/tunec.h"
+#include "runtime/executable.h"
 #include "runtime/tensor_spec.h"
 #include "support/error.h"
 
@@ -12,8 +14,16 @@ namespace tunec {
 /// The type as DLPack states it.
 DLDataType DlpackType(DataType type);
 
-/// Where the tensor's elements lie, once it is on the CPU, dense row-major and of the spec's type
-/// and shape. `what` ("input", "output") and the spec's name begin the message of an error.
-Result<void*> CheckedData(const DLTensor* tensor, const TensorSpec& spec, std::string_view what);
+/// Where a tensor's elements lie.
+struct TensorData {
+  void* data = nullptr;
+  BufferPlace place = BufferPlace::kHost;
+};
+
+/// Of a tensor that is dense row-major and of the spec's type and shape, and lies in the host's
+/// memory or in that of the GPU with the number `device`. `what` ("input", "output") and the spec's
+/// name begin the message of an error.
+Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
+                               std::string_view what, std::optional<int> device);
 
 }  // namespace tunec

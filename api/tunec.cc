@@ -107,24 +107,26 @@ void SetCallbacks(const tunec_callbacks& callbacks, CompileOptions& options) {
     };
 }
 
-/// The caller's functions; those that its header did not have yet are null. Functions that ours
-/// does not have yet must be null: they would be dropped silently.
-Result<tunec_callbacks> KnownCallbacks(const tunec_callbacks& given) {
+/// A struct of the caller's, whose members that its header did not have yet are null. Those that
+/// ours does not have yet must be null: they would be dropped silently. tunec_`kind` is the
+/// struct, `name` what the caller knows it as, `members` what it has.
+template <class Struct>
+Result<Struct> KnownPart(const Struct& given, std::string_view kind, std::string_view name,
+                         std::string_view members) {
   constexpr size_t kEntry = sizeof(void*);
   constexpr size_t kMost = 64 * kEntry;  // a greater size is no struct's, but a number not set
-  static_assert(sizeof(tunec_callbacks) % kEntry == 0 && sizeof(tunec_callbacks) <= kMost);
+  static_assert(sizeof(Struct) % kEntry == 0 && sizeof(Struct) <= kMost);
   if (given.size < kEntry || given.size > kMost || given.size % kEntry != 0)
-    return Fail(ErrorCode::kInvalidArgument,
-                "callbacks.size is {}, expected sizeof(tunec_callbacks), here {}", given.size,
-                sizeof given);
+    return Fail(ErrorCode::kInvalidArgument, "{}.size is {}, expected sizeof(tunec_{}), here {}",
+                name, given.size, kind, sizeof given);
   const std::span bytes(reinterpret_cast<const std::byte*>(&given), given.size);
   const std::span ours = bytes.first(std::min(bytes.size(), sizeof given));
   const auto is_set = [](std::byte byte) { return byte != std::byte{0}; };
   if (std::ranges::any_of(bytes.subspan(ours.size()), is_set))
     return Fail(ErrorCode::kInvalidArgument,
-                "callbacks have functions beyond the {} bytes that this library knows",
+                "{} have {} beyond the {} bytes that this library knows", name, members,
                 sizeof given);
-  tunec_callbacks known = {};
+  Struct known = {};
   std::memcpy(&known, ours.data(), ours.size());
   return known;
 }
@@ -138,7 +140,7 @@ struct CompileCall {
 Result<CompileCall> ReadCall(const char* options_json, const tunec_callbacks* callbacks) {
   std::optional<tunec_callbacks> known;
   if (callbacks != nullptr) {
-    TUNEC_ASSIGN(known, KnownCallbacks(*callbacks));
+    TUNEC_ASSIGN(known, KnownPart(*callbacks, "callbacks", "callbacks", "functions"));
   }
   CompileCall call;
   TUNEC_ASSIGN(call.settings, ParseApiOptions(options_json == nullptr ? "" : options_json));
@@ -209,44 +211,64 @@ int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
   return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
 }
 
+/// Where the tensors of one side lie.
+template <class Pointer>
+struct Buffers {
+  std::vector<Pointer> data;
+  std::vector<BufferPlace> places;
+};
+
 template <class Pointer>
 Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
-               std::string_view what, std::vector<Pointer>& data) {
-  data.clear();
+               std::string_view what, std::optional<int> device, Buffers<Pointer>& buffers) {
+  buffers.data.clear();
+  buffers.places.clear();
   if (specs.empty()) return {};
   if (tensors == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
   for (size_t i = 0; i < specs.size(); ++i) {
-    TUNEC_ASSIGN(void* const bytes, CheckedData(tensors[i], specs[i], what));
-    data.push_back(bytes);
+    TUNEC_ASSIGN(const TensorData tensor, CheckedData(tensors[i], specs[i], what, device));
+    buffers.data.push_back(tensor.data);
+    buffers.places.push_back(tensor.place);
   }
   return {};
 }
 
 /// Kept per thread, so that a run allocates nothing.
-struct Pointers {
-  std::vector<const void*> from;
-  std::vector<void*> to;
+struct RunTensors {
+  Buffers<const void*> from;
+  Buffers<void*> to;
+
+  RunOptions Options(void* stream) const {
+    return {.inputs = from.places, .outputs = to.places, .stream = stream};
+  }
 };
-thread_local Pointers pointers;
+thread_local RunTensors tensors;
 
 Status CollectAll(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
-  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", pointers.from));
-  return Collect(outputs, executable.Outputs(), "output", pointers.to);
+  const std::optional<int> device = executable.DeviceNumber();
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", device, tensors.from));
+  return Collect(outputs, executable.Outputs(), "output", device, tensors.to);
 }
 
-Status RunTensors(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
-  TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
-  return executable.Run(pointers.from, pointers.to);
+Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
+           void* stream) {
+  if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
+  TUNEC_RETURN_IF_ERROR(CollectAll(*executable->executable, inputs, outputs));
+  return executable->executable->Run(tensors.from.data, tensors.to.data, tensors.Options(stream));
 }
 
 Status ProfileTensors(const Executable& executable, DLTensor* const* inputs,
                       DLTensor* const* outputs, double* seconds) {
   TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
-  TUNEC_ASSIGN(const std::vector<double> steps, executable.ProfileRun(pointers.from, pointers.to));
+  TUNEC_ASSIGN(const std::vector<double> steps,
+               executable.ProfileRun(tensors.from.data, tensors.to.data, tensors.Options(nullptr)));
   std::ranges::copy(steps, seconds);
   return {};
 }
+
+/// Kept per thread for its caller.
+thread_local std::string notes_text;
 
 }  // namespace
 }  // namespace tunec
@@ -345,11 +367,29 @@ int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTenso
 }
 
 int tunec_run(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs) {
+  return tunec::Guarded(
+      [&]() -> Status { return tunec::Run(executable, inputs, outputs, /*stream=*/nullptr); });
+}
+
+int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
+                           DLTensor* const* outputs, const tunec_run_options* options) {
   return tunec::Guarded([&]() -> Status {
-    if (executable == nullptr)
-      return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
-    return tunec::RunTensors(*executable->executable, inputs, outputs);
+    if (options == nullptr) return tunec::Run(executable, inputs, outputs, /*stream=*/nullptr);
+    TUNEC_ASSIGN(const tunec_run_options known,
+                 tunec::KnownPart(*options, "run_options", "options", "members"));
+    return tunec::Run(executable, inputs, outputs, known.stream);
   });
+}
+
+const char* tunec_notes(const tunec_executable* executable) {
+  tunec::notes_text.clear();
+  tunec::Guarded([&]() -> Status {
+    if (executable == nullptr) return {};
+    for (const std::string& note : executable->executable->Notes())
+      tunec::notes_text += note + "\n";
+    return {};
+  });
+  return tunec::notes_text.c_str();
 }
 
 uint64_t tunec_outside_indices(const tunec_executable* executable) {

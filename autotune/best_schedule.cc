@@ -19,22 +19,28 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
                                             const TunerOptions& options) {
   ScheduleRanking ranking(task, options);
   if (database == nullptr) return ranking;
-  const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
-  TUNEC_ASSIGN(const std::optional<TrialRecord> best, database->Best(key));
-  // Records come from all sketches: who wants only the naive one has no use for them.
-  if (best && options.sketches == SketchSet::kAll) {
-    // A record of another version of the language, or damaged: a miss.
-    Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
-    if (schedule && FindLowering(task.lowerings, schedule->lowering) != nullptr) {
-      ranking.waiting_.push_back({std::move(*schedule), best->median_seconds});
-      ranking.listed_.insert(best->schedule);
+  for (const TuningKey& key : KeysByTrust(task, options.target, options.accuracy)) {
+    // Records come from all sketches: who wants only the naive one has no use for them.
+    if (options.sketches == SketchSet::kAll) TUNEC_RETURN_IF_ERROR(ranking.AddBest(*database, key));
+    TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database->Trials(key));
+    for (const TrialRecord& trial : trials) {
+      if (trial.status != TrialStatus::kOk) ranking.listed_.insert(trial.schedule);
     }
   }
-  TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database->Trials(key));
-  for (const TrialRecord& trial : trials) {
-    if (trial.status != TrialStatus::kOk) ranking.listed_.insert(trial.schedule);
-  }
   return ranking;
+}
+
+Status ScheduleRanking::AddBest(const Database& database, const TuningKey& key) {
+  TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
+  if (!best || listed_.contains(best->schedule)) return {};
+  // A record of another version of the language, or damaged: a miss.
+  Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
+  if (!schedule || FindLowering(task_->lowerings, schedule->lowering) == nullptr) return {};
+  waiting_.push_back({.schedule = std::move(*schedule),
+                      .seconds = best->median_seconds,
+                      .predicted = IsPrediction(key.policy)});
+  listed_.insert(best->schedule);
+  return {};
 }
 
 void ScheduleRanking::AddStage() {

@@ -18,11 +18,13 @@ namespace tunec {
 /// A schedule to compile a task with.
 struct RankedSchedule {
   Schedule schedule;
-  std::optional<double> seconds;  // its recorded median; none: never measured
+  std::optional<double> seconds;  // its recorded median; none: there is no record of it
   std::string sketch = {};        // that it is the analytic schedule of; empty: it was recorded
+  bool predicted = false;         // `seconds` were: nobody measured them
 };
 
-/// The best recorded schedule that is readable, then the analytic schedules of the sketches,
+/// The best schedule that was measured, then the best of predicted time, as far as they are
+/// readable; then the analytic schedules of the sketches,
 /// without those recorded as failures; the naive one is last and always there. A compiler takes the
 /// first that applies. A recorded schedule is not applied again here: it was legal when it was
 /// recorded.
@@ -39,6 +41,7 @@ class ScheduleRanking {
 
  private:
   ScheduleRanking(const TuningTask& task, const TunerOptions& options);
+  Status AddBest(const Database& database, const TuningKey& key);
   void AddStage();
 
   const TuningTask* task_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace tunec {
@@ -20,6 +21,7 @@ std::string Reason(const TrialRecord& failed) {
 std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
   std::string text;
   if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);
+  if (used.predicted) text += ", as predicted";
   if (used.seconds && !failed.samples.empty()) {
     text += fmt::format(", the other took {} in one run", Milliseconds(failed.samples.front()));
   }
@@ -34,6 +36,8 @@ std::string_view Name(ScheduleSource source) {
       return "tuned";
     case ScheduleSource::kAnalytic:
       return "analytic";
+    case ScheduleSource::kPredicted:
+      return "predicted";
     case ScheduleSource::kNaive:
       break;
   }
@@ -42,7 +46,8 @@ std::string_view Name(ScheduleSource source) {
 
 ScheduleSource SourceOf(const RankedSchedule& schedule) {
   if (schedule.schedule.StepCount() == 0) return ScheduleSource::kNaive;
-  return schedule.seconds ? ScheduleSource::kTuned : ScheduleSource::kAnalytic;
+  if (!schedule.seconds) return ScheduleSource::kAnalytic;
+  return schedule.predicted ? ScheduleSource::kPredicted : ScheduleSource::kTuned;
 }
 
 Result<std::optional<std::string>> DescribeFallback(const Database* database,
@@ -50,9 +55,12 @@ Result<std::optional<std::string>> DescribeFallback(const Database* database,
                                                     const TunerOptions& options,
                                                     const RankedSchedule& used) {
   if (database == nullptr) return std::nullopt;
-  const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
-  TUNEC_ASSIGN(std::vector<TrialRecord> failures, database->Trials(key));
-  std::erase_if(failures, [](const TrialRecord& t) { return t.status == TrialStatus::kOk; });
+  std::vector<TrialRecord> failures;
+  for (const TuningKey& key : KeysByTrust(task, options.target, options.accuracy)) {
+    TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database->Trials(key));
+    std::ranges::copy_if(trials, std::back_inserter(failures),
+                         [](const TrialRecord& t) { return t.status != TrialStatus::kOk; });
+  }
   if (failures.empty()) return std::nullopt;
   TUNEC_ASSIGN(ScheduleRanking analytic, ScheduleRanking::Of(nullptr, task, options));
   const std::string first = Print(analytic.Next()->schedule);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "autotune/keys.h"
+
 namespace tunec {
 namespace {
 
@@ -61,7 +63,7 @@ std::string Differing(const std::vector<KeyPart>& parts, const std::vector<KeyPa
 
 std::vector<KeyPart> AllParts(const KeyUse& key) {
   std::vector<KeyPart> parts = TakeApart(key.target);
-  parts.push_back({"measured", key.policy});
+  parts.push_back({IsPrediction(key.policy) ? "times" : "measured", key.policy});
   parts.push_back({"schedule_language", fmt::format("{}", key.schedule_version)});
   return parts;
 }

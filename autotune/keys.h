@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "autotune/accuracy.h"
 #include "autotune/task.h"
@@ -16,16 +17,30 @@ namespace tunec {
 /// How times are taken; a part of the tuning key. To be changed whenever measure_time.cc would
 /// give other numbers for the same kernel.
 inline constexpr std::string_view kMeasurementPolicy = "warm, median of adaptive repeats v1";
+/// Of trials whose times nobody measured. To be changed whenever kernel/predict would predict other
+/// times for the same kernel.
+inline constexpr std::string_view kPredictionPolicy = "predicted 1";
+
+/// Whether the times under a policy were predicted, by whatever formula.
+bool IsPrediction(std::string_view policy);
+/// Whether times of the target's kernels are: where the host stands in for its device.
+bool PredictsTimes(const Target& target);
 
 /// The canonical text of a task's default lowering (its first), whatever the group was called.
 std::string WorkloadText(const TuningTask& task);
 
-/// The key of the task's trials.
+/// The key of the task's trials: where the host stands in for the target's device, that of
+/// predictions, else that of measurements.
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy);
+/// The keys of the task's trials from what was measured to what was predicted: of a device that the
+/// host may stand in for both, of a host the first alone. Emulated or not, a device has the same.
+std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
+                                   const Accuracy& accuracy);
 
-/// The key text of the compiled object of one schedule of a task: the tuning key's facts, the text
-/// of the lowering that the schedule names, the schedule, the versions of LLVM and of our code
-/// generator. Requires: `schedule.lowering` names one of the task's lowerings.
+/// The key text of the compiled object of one schedule of a task: the target (emulated code is
+/// another), the accuracy, the schedule language, the workload, the text of the lowering that the
+/// schedule names, the schedule, the versions of LLVM and of our code generator. Requires:
+/// `schedule.lowering` names one of the task's lowerings.
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy);
 

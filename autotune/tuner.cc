@@ -40,6 +40,7 @@ class Tuning {
       : database_(database),
         options_(options),
         parts_(parts),
+        predicts_(PredictsTimes(options.target)),
         start_(parts.clock()),
         ceilings_(database, options.target, parts.ceilings) {}
 
@@ -74,6 +75,7 @@ class Tuning {
   Database& database_;
   const TunerOptions& options_;
   const TuningParts& parts_;
+  const bool predicts_;
   double start_;
   Ceilings ceilings_;
   std::optional<TrialBudget> budget_;
@@ -130,6 +132,7 @@ int64_t Tuning::CountRecorded() const {
 
 TuneProgress Tuning::Progress() const {
   TuneProgress progress = sums_;
+  progress.predicted = predicts_;
   progress.budget = budget_->limit();
   progress.trials = budget_->spent();
   progress.recorded = CountRecorded();
@@ -181,12 +184,16 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
                      .compile_ms = measurement.compile_ms,
                      .check_ms = measurement.check_ms,
                      .measure_ms = measurement.measure_ms,
-                     .note = search.NoteOf(candidate),
+                     .note = measurement.note.empty()
+                                 ? search.NoteOf(candidate)
+                                 : search.NoteOf(candidate) + " " + measurement.note,
                      .tool_version = options_.tool_version};
   if (record.status == TrialStatus::kOk) {
     record.median_seconds = Median(record.samples);
     record.mad_seconds = MedianDeviation(record.samples);
   }
+  // Nobody took a sample of it.
+  if (predicts_) record.samples.clear();
   // Of a wrong result e may be infinite or NaN, which no database keeps.
   if (record.accuracy_error && !std::isfinite(*record.accuracy_error)) {
     record.accuracy_error.reset();
@@ -326,7 +333,7 @@ Status Tuning::Prepare() {
 
 // The fastest, settled; its code is what models will run.
 Status Tuning::Finish(TaskSearch& search) {
-  TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
+  if (!predicts_) TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
   const std::vector<Tried> ranked = search.Ranked();
   if (ranked.empty()) return {};
   return search.best_code.Settle(database_, ranked.front().schedule);
@@ -387,10 +394,13 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
       .machine = [&] { return MeasureRoofline(options.target); },
       .arithmetic =
           [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
-  parts.machine_is_busy = [&] {
-    const int threads = std::min(options.target.host.threads, options.target.host.cores);
-    return BusyShare(threads) > kMostDisturbance;
-  };
+  // Who else uses the machine changes no predicted time.
+  if (!PredictsTimes(options.target)) {
+    parts.machine_is_busy = [&] {
+      const int threads = std::min(options.target.host.threads, options.target.host.cores);
+      return BusyShare(threads) > kMostDisturbance;
+    };
+  }
   parts.sketches = [&](const TuningTask& task) {
     return SketchesFor({.lowerings = task.lowerings,
                         .target = options.target,

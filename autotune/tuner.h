@@ -38,6 +38,7 @@ struct TaskProgress {
 /// The state after each batch of trials, and after each trial. `tasks` is in the order given.
 struct TuneProgress {
   std::vector<TaskProgress> tasks;
+  bool predicted = false;      // all times of trials are: nobody measured them
   int64_t trials = 0;          // that count for the budget
   int64_t budget = 0;          // how many may
   int64_t recorded = 0;        // of all tasks, those that other models measured included
@@ -93,6 +94,9 @@ std::string Describe(const Convergence& convergence);
 /// In one line, without the number of trials: what they came to is the reader's already.
 std::string DescribeStop(const TuneReport& report);
 
+/// Where the host stands in for the target's device, times are predicted, and "measures" below
+/// means compiles, checks and predicts; what is recorded is kept apart (kPredictionPolicy).
+///
 /// Measures until the budget or the time is spent, every task has converged or the caller cancels.
 /// Nothing converges while others use the machine. Every trial is recorded before it is reported.
 /// Tasks of equal workload text share their trials. Without a time limit, the same database, tasks,

@@ -1,4 +1,5 @@
 // The stages from a graph to something that runs, in order. To start reading tunec, start here.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -39,6 +40,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   TUNEC_ASSIGN(model.report, MakeReport(front, tasks, tuned, kernels, plan, options));
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), pool));
   model.executable = std::make_shared<const Executable>(std::move(executable));
+  if (options.on_log) std::ranges::for_each(model.executable->Notes(), options.on_log);
   model.report.nodes_before = static_cast<int>(CountNodes(graph));
   model.report.passes_ms = passes_ms;
   model.report.compile_ms = watch.Milliseconds();

@@ -1,27 +1,23 @@
 #include "compiler/compile_report.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "autotune/fallback.h"
 #include "compiler/front_end.h"
 #include "graph/count_graph.h"
-#include "kernel/compile_kernel.h"
 #include "support/hash.h"
 
 namespace tunec {
 namespace {
 
 // Nothing of the host's kernels.
-Result<std::vector<PredictedPhase>> Predict(const Compute& lowering, const BuiltKernel& built,
+Result<std::vector<PredictedPhase>> Predict(const BuiltKernel& built,
                                             const CompileOptions& options) {
   if (!options.target.device) return {};
-  TUNEC_ASSIGN(const LoopNest loops,
-               MappedLoops(lowering, built.schedule.schedule,
-                           {.target = options.target,
-                            .loops = {.rounding = RoundingFreedomFor(options.accuracy)}}));
-  return PredictPhases(loops, built.code->image, *options.target.device);
+  return PredictPhases(built.code->work, built.code->image, *options.target.device);
 }
 
 // What the kernels of a task's groups have in common: everything but their names.
@@ -30,7 +26,8 @@ Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
   const Work work = CountWork(task.lowerings[0].compute);
   const Schedule& schedule = built.schedule.schedule;
   const Compute& lowering = *FindLowering(task.lowerings, schedule.lowering);
-  TUNEC_ASSIGN(std::vector<PredictedPhase> predicted, Predict(lowering, built, options));
+  TUNEC_ASSIGN(std::vector<PredictedPhase> predicted, Predict(built, options));
+  const std::optional<double> seconds = built.schedule.seconds;
   return KernelReport{.kind = task.kind,
                       .workload = StableHash(WorkloadText(task)),
                       .schedule = Print(schedule),
@@ -40,7 +37,8 @@ Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
                       .arithmetic = ArithmeticOf(lowering, schedule, options.target),
                       .phases = static_cast<int>(built.code->image.phases.size()),
                       .predicted = std::move(predicted),
-                      .recorded_seconds = built.schedule.seconds,
+                      .recorded_seconds = built.schedule.predicted ? std::nullopt : seconds,
+                      .predicted_seconds = built.schedule.predicted ? seconds : std::nullopt,
                       .reused = built.reused,
                       .notes = built.notes};
 }

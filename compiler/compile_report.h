@@ -11,8 +11,7 @@
 
 namespace tunec {
 
-/// The report but for its times and `nodes_before`. Of a device's kernels the loops are made once
-/// more, for what is predicted of them.
+/// The report but for its times and `nodes_before`.
 Result<CompileReport> MakeReport(const FrontReport& front, const Tasks& tasks,
                                  const TunedModel& tuned, const std::vector<BuiltKernel>& kernels,
                                  const ExecutablePlan& plan, const CompileOptions& options);

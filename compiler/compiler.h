@@ -50,6 +50,7 @@ struct CompileOptions {
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
+  std::string device;          // which of several (OpenDevice); empty: the first that runs the code
   bool share_threads = false;  // the executable runs on SharedPool, else on a pool of its own
   std::string worker_path;     // of tunec-worker; empty: found beside the program or library
   std::string failure_folder;  // failing candidates are written here as cases; empty: none
@@ -68,15 +69,17 @@ struct KernelReport {
   std::string kind;           // "conv", "matmul", "softmax", ...
   std::string workload;       // hash of its workload
   std::string schedule;       // text
-  std::string sketch_source;  // "tuned", "analytic" or "naive"
+  std::string sketch_source;  // "tuned", "predicted", "analytic" or "naive"
   double flops = 0;
   double bytes = 0;
   std::optional<KernelArithmetic> arithmetic;  // that its roofline is of
   int phases = 1;
   std::vector<PredictedPhase> predicted;   // of a device's kernels, one for each phase
   std::optional<double> recorded_seconds;  // of one run, as the tuner measured it; none: never
-  bool reused = false;                     // its object came from the database
-  std::vector<std::string> notes;          // what `on_log` was told of its schedule
+  /// Of one run, as predicted when the schedule was chosen by that; none: it was not.
+  std::optional<double> predicted_seconds;
+  bool reused = false;             // its object came from the database
+  std::vector<std::string> notes;  // what `on_log` was told of its schedule
 };
 
 /// What the database knew of the model's groups before anything was measured.
@@ -84,9 +87,12 @@ struct KnownTrials {
   int64_t groups = 0;  // different ones
   int64_t tuned = 0;   // of these, for these options
   int64_t trials = 0;
-  std::string elsewhere;  // one line, where more are tuned for others; empty otherwise
+  int64_t predicted = 0;         // groups with trials of predicted times, for these options
+  int64_t predicted_trials = 0;  // those, which nobody measured
+  std::string elsewhere;         // one line, where more are tuned for others; empty otherwise
 };
-/// "groups tuned: 12 of 21 (400 trials)"
+/// "groups tuned: 12 of 21 (400 trials)", "groups tuned: none of 21; by predicted times: 3 (60
+/// trials)"
 std::string Describe(const KnownTrials& known);
 
 struct CompileReport {

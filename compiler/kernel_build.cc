@@ -9,6 +9,7 @@
 
 #include "autotune/fallback.h"
 #include "autotune/keys.h"
+#include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 
 namespace tunec {
@@ -25,8 +26,13 @@ bool IsArgument(const Compute& compute, const std::string& name) {
   return role != TensorRole::kWorkspace && role != TensorRole::kLocal;
 }
 
-// kParse when the code is called with what a group of this Compute cannot give it.
-Status CheckFits(const CompiledKernel& code, const Compute& compute) {
+// kParse when the code is called with what a group of this Compute cannot give it, kDevice when
+// another host than this one packs its weights.
+Status CheckFits(const CompiledKernel& code, const Compute& compute, const Target& target) {
+  if (target.device && code.work.size() != code.image.phases.size()) {
+    return Fail(ErrorCode::kParse, "{}: a stored object does not say what its phases do",
+                compute.name);
+  }
   const auto check = [&](const std::string& name) -> Status {
     if (IsArgument(compute, name)) return {};
     return Fail(ErrorCode::kParse, "{}: a stored object wants an argument {} that there is not",
@@ -41,6 +47,7 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute) {
   }
   for (const CompiledPrepack& prepack : code.prepacks) {
     TUNEC_RETURN_IF_ERROR(check(prepack.weight));
+    TUNEC_RETURN_IF_ERROR(CheckRunsHere({.host = {.features = prepack.host_features}}));
     if (prepack.packed_bytes >= 0) continue;
     return Fail(ErrorCode::kParse, "{}: a stored object packs {} into {} bytes", compute.name,
                 prepack.weight, prepack.packed_bytes);
@@ -61,7 +68,8 @@ Result<std::optional<CompiledKernel>> FindStored(const Database* database, const
   for (const std::string& reason : database->TakeMissReasons()) Log(options, reason);
   if (!artifact) return std::nullopt;
   Result<CompiledKernel> code = FromArtifact(*artifact);
-  const Status fits = code ? CheckFits(*code, compute) : std::unexpected(code.error());
+  const Status fits =
+      code ? CheckFits(*code, compute, options.target) : std::unexpected(code.error());
   if (fits) return std::move(*code);
   Log(options, fits.error().Format());
   return std::nullopt;

@@ -4,20 +4,29 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "autotune/keys.h"
+
 namespace tunec {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Of the kind that trials of these options would be.
+int64_t KnownOf(const CompileReport& report, const CompileOptions& options) {
+  return PredictsTimes(options.target) ? report.known.predicted_trials : report.known.trials;
+}
+
 /// "stopped" is null where nothing was to be measured.
 Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   const TuneProgress& tuning = report.tuning.progress;
-  Json json = {{"asked", options.trials},
-               {"recorded", options.Tunes() ? tuning.trials : report.known.trials},
+  Json json = {{"times", PredictsTimes(options.target) ? "predicted" : "measured"},
+               {"asked", options.trials},
+               {"recorded", options.Tunes() ? tuning.trials : KnownOf(report, options)},
                {"new", tuning.measured},
                {"stopped", nullptr},
                {"elapsed_seconds", tuning.elapsed_seconds},
                {"groups_tuned_before", report.known.tuned},
+               {"groups_predicted_before", report.known.predicted},
                {"groups_distinct", report.known.groups}};
   if (options.Tunes()) json["stopped"] = DescribeStop(report.tuning);
   return json;
@@ -36,10 +45,12 @@ Json KernelJson(const KernelReport& kernel, size_t group) {
                {"phases", kernel.phases},
                {"schedule", kernel.sketch_source},
                {"recorded_ms", nullptr},
+               {"predicted_ms", nullptr},
                {"object", kernel.reused ? "reused" : "compiled"},
                {"notes", kernel.notes}};
   if (kernel.arithmetic) json["arithmetic"] = kernel.arithmetic->by->name;
   if (kernel.recorded_seconds) json["recorded_ms"] = 1e3 * *kernel.recorded_seconds;
+  if (kernel.predicted_seconds) json["predicted_ms"] = 1e3 * *kernel.predicted_seconds;
   return json;
 }
 

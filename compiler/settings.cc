@@ -72,8 +72,14 @@ constexpr std::array kTable = {
             .field = &Settings::gpu},
     Setting{.name = "emulate",
             .flag = "--emulate",
-            .help = "with cuda: run the kernels on this machine's processor, slowly, to check them",
+            .help = "with cuda: run kernels on this machine's processor; trials predict times",
             .field = &Settings::emulate},
+    Setting{.name = "device",
+            .flag = "--device",
+            .value = "N",
+            .help = "with cuda: the GPU to run on, by its number or its UUID",
+            .unset = "the first that fits",
+            .field = &Settings::device},
     Setting{.name = "trials",
             .flag = "--trials",
             .value = "N",
@@ -231,21 +237,37 @@ Result<Accelerator> GpuOf(const Settings& settings) {
   if (!settings.arch.empty()) return CudaAccelerator(settings.arch, settings.gpu);
   if (!settings.gpu.empty())
     return Fail(ErrorCode::kInvalidArgument, "gpu names a part of an arch: say which arch");
-  Result<Accelerator> here = DetectCuda();
+  Result<Accelerator> here = DetectCuda(settings.device);
   if (here) return here;
   return Fail(here.error().code, "{}; to compile for a GPU, name one with arch, sm_90a for example",
               here.error().message);
 }
 
+// A candidate's worker opens a GPU by itself.
+Status CheckDevice(const Settings& settings) {
+  if (settings.device.empty()) return {};
+  if (settings.emulate)
+    return Fail(ErrorCode::kInvalidArgument,
+                "device names a GPU of this machine; emulated kernels run on its processor");
+  if (settings.trials > 0 || settings.time_limit_seconds > 0)
+    return Fail(ErrorCode::kUnsupported,
+                "trials run on the first GPU that can: to tune on device {}, let "
+                "CUDA_VISIBLE_DEVICES name it alone",
+                settings.device);
+  return {};
+}
+
 Result<Target> TargetOf(const Settings& settings) {
   TUNEC_ASSIGN(Target target, ParseCpu(settings.cpu, settings.threads));
   if (settings.target != kCudaKind) {
-    if (settings.arch.empty() && settings.gpu.empty() && !settings.emulate) return target;
-    return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda",
-                settings.emulate        ? "emulate"
-                : settings.arch.empty() ? "gpu"
-                                        : "arch");
+    for (const auto& [name, given] :
+         {std::pair("emulate", settings.emulate), std::pair("arch", !settings.arch.empty()),
+          std::pair("gpu", !settings.gpu.empty()), std::pair("device", !settings.device.empty())}) {
+      if (given) return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda", name);
+    }
+    return target;
   }
+  TUNEC_RETURN_IF_ERROR(CheckDevice(settings));
   TUNEC_ASSIGN(target.device, GpuOf(settings));
   if (settings.emulate) target.device->features.emplace(kEmulated);
   return target;
@@ -264,6 +286,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.float_rules = settings.float_rules();
   options.sketches = settings.naive ? SketchSet::kNaiveOnly : SketchSet::kAll;
   options.perf_map = settings.perf_map ? PerfMap::kOn : PerfMap::kOff;
+  options.device = settings.device;
   options.share_threads = settings.share_threads;
   options.worker_path = settings.worker_path;
   options.failure_folder = settings.failure_folder;

@@ -29,6 +29,7 @@ struct Settings : ModelOptions {
   std::string arch;                 // of a device; empty: what this machine has
   std::string gpu;                  // of the arch; empty: an assumed one
   bool emulate = false;             // run a device's kernels on the host
+  std::string device;               // which of several; empty: the first that runs the code
   int trials = 0;                   // of the whole model, recorded ones counted
   double time_limit_seconds = 0;    // of tuning; 0: none
   std::vector<std::string> retune;  // groups, or "all"

@@ -5,6 +5,7 @@
 #include "compiler/front_end.h"
 #include "compiler/known_trials.h"
 #include "jit/open_device.h"
+#include "kernel/predict/predict_time.h"
 
 namespace tunec {
 namespace {
@@ -54,6 +55,8 @@ Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOp
     return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
   }
   TUNEC_RETURN_IF_ERROR(CheckTimesHere(tuner.target));
+  if (const auto emulated = EmulatedTarget(tuner.target))
+    TUNEC_RETURN_IF_ERROR(CheckPredicts(*emulated->device));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
   if (report.stop == TuneStop::kCancelled) {
     return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");

@@ -40,7 +40,7 @@ struct WorkloadKey {
 struct TuningKey {
   WorkloadKey workload;
   std::string target;        // features, cache sizes, threads, accuracy contract
-  std::string policy;        // how times were measured: warm or cold, repeats, clocks
+  std::string policy;        // how times were measured: warm or cold, repeats, clocks; or predicted
   int schedule_version = 1;  // of the schedule language
   bool operator==(const TuningKey&) const = default;
 };
@@ -54,7 +54,7 @@ struct TrialRecord {
   double mad_seconds = 0;                // median absolute deviation of the samples
   std::vector<double> samples;           // raw times in seconds, in the order measured
   std::optional<double> accuracy_error;  // e of the accuracy contract, where it was checked
-  std::string message;                   // why it failed; empty when ok
+  std::string message;                   // why it failed; when ok, what its assembler warned of
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;

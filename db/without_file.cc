@@ -20,7 +20,7 @@ using SqlitePtr = std::unique_ptr<SQLite::Database>;
 Result<SqlitePtr> SaveInMemory(SQLite::Database& from, ErrorCode why) {
   try {
     if (why != ErrorCode::kParse) return CopyInMemory(from);
-  } catch (const SQLite::Exception&) {  // then nothing is saved
+  } catch (const SQLite::Exception&) {  // NOLINT(bugprone-empty-catch): then nothing is saved
   }
   auto empty = std::make_unique<SQLite::Database>(kInMemory, SQLite::OPEN_READWRITE);
   ConfigureConnection(*empty);

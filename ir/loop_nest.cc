@@ -47,6 +47,8 @@ int64_t CountWaves(const Phase& phase) {
 
 Launch LaunchOf(const Phase& phase) {
   Launch launch;
+  const bool several = phase.body.size() > 1;
+  if (several) launch.grid[0] = CountTasks(phase);
   ForEach<Loop>(phase.body, [&](const Loop& loop) {
     if (IsBlock(loop.kind)) {
       // Threads are counted from 0, wherever the loop begins.
@@ -55,7 +57,7 @@ Launch LaunchOf(const Phase& phase) {
       for (const IndexExpr& bound : loop.upper) upper = std::min(upper, bound.constant());
       threads = std::max(threads, upper);
     }
-    if (IsGrid(loop.kind)) {
+    if (IsGrid(loop.kind) && !several) {
       launch.grid.at(static_cast<size_t>(loop.kind) - static_cast<size_t>(LoopKind::kGridX)) =
           ConstantExtent(loop);
     }

@@ -44,6 +44,9 @@ constexpr size_t BlockAxis(LoopKind kind) {
 
 /// Threads of a block at most, over all axes: what every CUDA device allows.
 inline constexpr int64_t kMostBlockThreads = 1024;
+/// Threads of a block, counted with x fastest, that a device runs in step: they read each other's
+/// registers.
+inline constexpr int64_t kWarpThreads = 32;
 /// Copies of its body that a loop may be unrolled into.
 inline constexpr int64_t kMostUnrolled = 4096;
 
@@ -84,6 +87,18 @@ struct Store {
   bool non_temporal = false;  // bypass the caches; ignored where unaligned
 };
 
+/// Where the chunks of 16 bytes of a storage lie: of row r, so many bytes, chunk c lies at the
+/// place of chunk c xor (r mod chunks). Threads that read one chunk of several rows then read
+/// different banks of shared memory. Whoever accesses the tensor does not know.
+struct Swizzle {
+  static constexpr int kChunkBytes = 16;
+
+  int chunks = 1;       // that change places: 2, 4 or 8; 1: none do
+  int row_bytes = 128;  // a power of two, at least chunks * 16
+  bool Moves() const { return chunks > 1; }
+  bool operator==(const Swizzle&) const = default;
+};
+
 /// Storage of a kLocal tensor for the duration of the body. kRegister is SSA in the emitter where,
 /// after unrolling, all its indices are constants but for the lane of one vector loop in the
 /// last dimension, and for the variables of block loops, which pick the thread that has the
@@ -92,7 +107,8 @@ struct Store {
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;
-  int stages = 1;  // copies of it that take turns, by the tensor's first dimension
+  int stages = 1;   // copies of it that take turns, by the tensor's first dimension
+  Swizzle swizzle;  // kShared
   Body body;
 };
 
@@ -111,7 +127,8 @@ struct AsyncCopy {
   std::vector<int64_t> extent;  // of the box that is copied, in the last dimensions of both; none:
                                 // one element
 };
-/// The copies of the token that were issued since its last Arrive are those of this stage.
+/// The copies of the token that were issued since its last Arrive are those of this stage; there
+/// may be none.
 struct Arrive {
   int token = 0;
   IndexExpr stage;
@@ -127,6 +144,16 @@ struct Wait {
 
 /// All threads of the block come here before any goes on, and see what the others wrote.
 struct Barrier {};
+
+/// Each thread reads what another of its warp has in private storage: the one whose number along x
+/// differs in the bit `distance`, where `from` is its element. All threads of the block do so at
+/// the same time: a shuffle stands alone in loops over all of them.
+struct Shuffle {
+  Read from;
+  Write to;
+  VarId thread;          // of the loop over the threads along x
+  int64_t distance = 1;  // a power of two, less than kWarpThreads
+};
 
 /// Groups of threads with different work (warp specialisation).
 struct Role {
@@ -148,7 +175,8 @@ struct Tile {
 };
 
 struct NestNode {
-  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Barrier, Roles, Tile>
+  std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Barrier, Shuffle, Roles,
+               Tile>
       value;
 };
 
@@ -160,8 +188,9 @@ struct NestNode {
 /// blocks of threads: inside them, the iterations of a chain of block loops are run by the threads
 /// of these numbers, at the same time in any order, and anything outside a block loop of an axis
 /// by the threads that are 0 along it. A thread does its part of the next node without waiting for
-/// others, but for a Barrier. A phase of one part may have wave loops around
-/// its parallel ones: its tasks then come in waves, with a barrier between two of them.
+/// others, but for a Barrier or, within its warp, a Shuffle. A phase of one part may have wave
+/// loops around its parallel ones: its tasks then come in waves, with a barrier between two of
+/// them.
 struct Phase {
   std::string name;
   Body body;
@@ -187,7 +216,9 @@ constexpr bool NumbersTasks(LoopKind kind) {
   return kind == LoopKind::kParallel || kind == LoopKind::kWave || IsGrid(kind);
 }
 
-/// How many blocks a phase starts along x, y, z, and threads each: 1 along axes without a loop.
+/// How many blocks a phase starts along x, y, z, and threads each: 1 along axes without a loop. The
+/// blocks of several parts stand one after the other along x, and have as many threads as the
+/// largest.
 struct Launch {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::array<int64_t, 3> block = {1, 1, 1};
@@ -197,14 +228,15 @@ Launch LaunchOf(const Phase& phase);
 /// Whether loops over threads occur in the body.
 bool HoldsBlockLoop(const Body& body);
 
-/// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64.
+/// Where the kernel's own tensors lie. Offsets are bytes, multiples of 64, in shared storage of
+/// 128.
 struct StoragePlan {
   IdVector<TensorId, int64_t> offset;  // into the workspace (kWorkspace) or into its scope's
                                        // storage (kLocal, not in registers); -1 otherwise
-  IdVector<TensorId, Scope> scope;    // kShared or, in the scratch, kPacked and kGlobal
-  int64_t workspace_bytes = 0;        // shared by all tasks
-  int64_t scratch_bytes = 0;          // one for each thread that runs tasks
-  std::vector<int64_t> shared_bytes;  // per phase, for each block of its threads
+  IdVector<TensorId, Scope> scope;     // kShared or, in the scratch, kPacked and kGlobal
+  int64_t workspace_bytes = 0;         // shared by all tasks
+  int64_t scratch_bytes = 0;           // one for each thread that runs tasks
+  std::vector<int64_t> shared_bytes;   // per phase, for each block of its threads
 };
 StoragePlan PlanStorage(const LoopNest& nest);
 
@@ -215,6 +247,8 @@ std::vector<TensorId> Arguments(const LoopNest& nest);
 bool operator==(const LoopNest& a, const LoopNest& b);
 
 std::string Print(const LoopNest& nest);
+/// ` swizzle 8 of 128`, as an Alloc prints it; nothing where no chunk moves.
+std::string PrintSwizzle(const Swizzle& swizzle);
 Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name);
 /// Checks every invariant listed in verify_loop_nest.cc.
 Status Verify(const LoopNest& nest);

@@ -36,7 +36,7 @@ Expr Replaces(const Expr& old, const Expr& incoming, const Expr& preferred, bool
   const Expr better = greatest ? Expr::Apply(ScalarOp::kLt, {old, incoming})
                                : Expr::Apply(ScalarOp::kLt, {incoming, old});
   const Expr same = Expr::Apply(ScalarOp::kEq, {old, incoming});
-  const Expr ordinary = Either(better, Both(same, preferred));
+  Expr ordinary = Either(better, Both(same, preferred));
   if (!IsFloat(old.type())) return ordinary;
   const Expr old_is_number = Unary(ScalarOp::kNot, Unary(ScalarOp::kIsNan, old));
   const Expr nan = Both(Unary(ScalarOp::kIsNan, incoming), Either(old_is_number, preferred));

@@ -37,6 +37,11 @@ class CodeGenerator {
   /// with the same results.
   virtual LoopNest MapThreads(const LoopNest& nest) const = 0;
 
+  /// Whether a kernel of these loops is worth compiling, asked before any code is generated, which
+  /// costs a thousand times more: kResourceLimit where it would not run for want of resources, or
+  /// would surely lack registers. Requires: a verified nest, not mapped to threads.
+  virtual Status CheckFits(const LoopNest& /*nest*/, const Target& /*target*/) const { return {}; }
+
   /// Requires: a nest that MapThreads made and Verify accepts. Errors: kUnsupported for nodes that
   /// the target has not, kDevice for a target that no code is generated for, kResourceLimit for
   /// code or storage beyond bounds.

@@ -11,6 +11,7 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/open_gpu.h"
+#include "jit/cuda/ptxas.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -18,14 +19,14 @@ namespace {
 
 DeviceDriver DriverOfGpus() {
   return {.kind = std::string(kCudaKind),
-          .check = [](const Accelerator& device) -> Status {
-            if (IsEmulated(device)) return {};
-            return CheckGpu(device);
+          .check = [](const WantedDevice& wanted) -> Status {
+            if (IsEmulated(wanted.device)) return {};
+            return CheckGpu(wanted.device, wanted.choice);
           },
-          .open = [](const Accelerator& device, ThreadPool& pool,
+          .open = [](const WantedDevice& wanted, ThreadPool& pool,
                      PerfMap perf_map) -> Result<std::unique_ptr<Device>> {
-            if (IsEmulated(device)) return MakeEmulatedDevice(pool, perf_map);
-            return OpenGpu(device);
+            if (IsEmulated(wanted.device)) return MakeEmulatedDevice(pool, perf_map);
+            return OpenGpu(wanted.device, wanted.choice);
           }};
 }
 
@@ -53,26 +54,39 @@ Result<DeviceDriver> DriverFor(const Accelerator& device) {
 
 }  // namespace
 
-Status CheckRunsHere(const Target& target) {
+Status CheckRunsHere(const Target& target, const std::string& choice) {
   if (!target.device) return CheckHostRuns(target.host);
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
-  return driver.check(*target.device);
+  return driver.check({*target.device, choice});
+}
+
+std::optional<Target> EmulatedTarget(const Target& target) {
+  if (!target.device || !IsEmulated(*target.device)) return std::nullopt;
+  Target emulated = target;
+  for (const std::string_view own : {kEmulated, kChecked})
+    emulated.device->features.erase(std::string(own));
+  return emulated;
 }
 
 Status CheckTimesHere(const Target& target) {
-  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  if (!target.device || !IsEmulated(*target.device)) return {};
-  return Fail(ErrorCode::kUnsupported,
-              "an emulated {} has no times of its own, so nothing can be tuned for it here",
-              target.device->name);
+  if (target.device && IsEmulated(*target.device)) {
+    TUNEC_RETURN_IF_ERROR(FindPtxas());
+    return {};
+  }
+  Status here = CheckRunsHere(target);
+  if (here || !target.device || target.device->kind != kCudaKind) return here;
+  here.error().message += "; with --emulate, candidates are ranked by predicted times";
+  return here;
 }
 
-Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
-                                           PerfMap perf_map) {
-  TUNEC_RETURN_IF_ERROR(CheckRunsHere(target));
-  if (!target.device) return MakeCpuDevice(pool, perf_map);
+Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool, PerfMap perf_map,
+                                           const std::string& choice) {
+  if (!target.device) {
+    TUNEC_RETURN_IF_ERROR(CheckHostRuns(target.host));
+    return MakeCpuDevice(pool, perf_map);
+  }
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
-  return driver.open(*target.device, pool, perf_map);
+  return driver.open({*target.device, choice}, pool, perf_map);
 }
 
 RegisteredDriver::RegisteredDriver(DeviceDriver driver) : kind_(driver.kind) {

@@ -18,16 +18,21 @@ Result<LoopNest> Prepare(const LoopNest& nest, const CodeGenerator& generator,
   return mapped;
 }
 
-Result<KernelImage> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
-  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
-  TUNEC_ASSIGN(LoopNest mapped, Prepare(nest, *generator, stages));
+Result<KernelImage> EmitMapped(LoopNest mapped, const CodeGenerator& generator,
+                               const Target& target, const StageRunner& stages) {
   stages.Plant({"emit", mapped.name}, mapped);
   KernelImage image;
   TUNEC_RETURN_IF_ERROR(stages.Check("emit", mapped.name, mapped, [&]() -> Status {
-    TUNEC_ASSIGN(image, generator->Compile(mapped, target));
+    TUNEC_ASSIGN(image, generator.Compile(mapped, target));
     return {};
   }));
   return image;
+}
+
+Result<KernelImage> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  TUNEC_ASSIGN(LoopNest mapped, Prepare(nest, *generator, stages));
+  return EmitMapped(std::move(mapped), *generator, target, stages);
 }
 
 Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& target,
@@ -37,7 +42,8 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
   const Tensor& packed = nest.tensors[TensorId(1)];
   CompiledPrepack prepack{.weight = nest.tensors[TensorId(0)].name, .packed = packed.name};
   prepack.packed_bytes = StorageBytes(packed);
-  TUNEC_ASSIGN(prepack.image, Emit(nest, target, stages));
+  TUNEC_ASSIGN(prepack.image, Emit(nest, {.host = target.host}, stages));
+  if (target.device) prepack.host_features = target.host.features;
   return prepack;
 }
 
@@ -45,11 +51,18 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
 
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options) {
-  const StageRunner stages(options.loops);
   TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(compute, schedule, options.loops));
+  return CompileLoops(loops, options);
+}
+
+Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOptions& options) {
+  const StageRunner stages(options.loops);
   const LoopNest& nest = loops.nest;
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(options.target));
+  TUNEC_ASSIGN(LoopNest mapped, Prepare(nest, *generator, stages));
   CompiledKernel kernel;
-  TUNEC_ASSIGN(kernel.image, Emit(nest, options.target, stages));
+  if (options.target.device) kernel.work = CountPhaseWork(mapped);
+  TUNEC_ASSIGN(kernel.image, EmitMapped(std::move(mapped), *generator, options.target, stages));
   for (const TensorId id : Arguments(nest)) kernel.arguments.push_back(nest.tensors[id].name);
   for (const InPlacePair& pair : FindInPlacePairs(nest)) {
     kernel.in_place.emplace_back(nest.tensors[pair.input].name, nest.tensors[pair.output].name);
@@ -61,11 +74,9 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
   return kernel;
 }
 
-Result<LoopNest> MappedLoops(const Compute& compute, const Schedule& schedule,
-                             const KernelOptions& options) {
-  TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(compute, schedule, options.loops));
-  TUNEC_ASSIGN(const auto generator, GeneratorFor(options.target));
-  return Prepare(loops.nest, *generator, StageRunner(options.loops));
+Status CheckFits(const KernelLoops& loops, const Target& target) {
+  TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
+  return generator->CheckFits(loops.nest, target);
 }
 
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target) {

@@ -18,16 +18,18 @@ struct KernelOptions {
   LoopPipelineOptions loops = {};
 };
 
-/// Runs the loop pipeline and generates code for the kernel and for what packs its weights. The
-/// loops are verified once more before that. Errors: of RunLoopPipeline and of the target's
-/// CodeGenerator.
+/// Runs the loop pipeline and generates code for the kernel and, for the target's host, for what
+/// packs its weights. The loops are verified once more before that. Errors: of RunLoopPipeline and
+/// of the target's CodeGenerator.
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
 
-/// The loops that CompileKernel generates the kernel's code from: as the target's threads run them.
-/// Errors: of RunLoopPipeline.
-Result<LoopNest> MappedLoops(const Compute& compute, const Schedule& schedule,
-                             const KernelOptions& options);
+/// The second half of it, for who compiles the same loops for two targets. Errors: of the target's
+/// CodeGenerator.
+Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOptions& options);
+/// What the target's CodeGenerator says of the loops before any code is generated
+/// (CodeGenerator::CheckFits).
+Status CheckFits(const KernelLoops& loops, const Target& target);
 
 /// The pipeline's last stages alone, of loops from elsewhere: as the target runs them, verified,
 /// compiled. Errors: kInternal for loops that Verify refuses, and those of the CodeGenerator.

@@ -8,6 +8,23 @@ namespace {
 
 constexpr int kFormat = 3;  // of an artifact's metadata
 
+nlohmann::json ToJson(const std::vector<PhaseWork>& work) {
+  nlohmann::json phases = nlohmann::json::array();
+  for (const PhaseWork& phase : work)
+    phases.push_back({phase.operations, phase.loads, phase.l2_bytes, phase.memory_bytes});
+  return phases;
+}
+
+std::vector<PhaseWork> WorkFrom(const nlohmann::json& json) {
+  std::vector<PhaseWork> work;
+  for (const nlohmann::json& phase : json)
+    work.push_back({.operations = phase.at(0).get<double>(),
+                    .loads = phase.at(1).get<double>(),
+                    .l2_bytes = phase.at(2).get<double>(),
+                    .memory_bytes = phase.at(3).get<double>()});
+  return work;
+}
+
 }  // namespace
 
 Artifact ToArtifact(const CompiledKernel& kernel) {
@@ -24,8 +41,12 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
                                 {"packed", prepack.packed},
                                 {"packed_bytes", prepack.packed_bytes},
                                 {"bytes", bytes.size()}});
+    if (!prepack.host_features.empty()) {
+      json["prepacks"].back()["host_features"] = prepack.host_features;
+    }
     artifact.object += bytes;
   }
+  if (!kernel.work.empty()) json["work"] = ToJson(kernel.work);
   artifact.metadata = json.dump();
   return artifact;
 }
@@ -50,8 +71,12 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
                             .packed = item.at("packed").get<std::string>(),
                             .packed_bytes = item.at("packed_bytes").get<int64_t>()};
     TUNEC_ASSIGN(prepack.image, TakeImage(bytes, item.at("bytes").get<size_t>()));
+    if (item.contains("host_features")) {
+      prepack.host_features = item.at("host_features").get<std::set<std::string>>();
+    }
     kernel.prepacks.push_back(std::move(prepack));
   }
+  if (json.contains("work")) kernel.work = WorkFrom(json.at("work"));
   return kernel;
 }
 

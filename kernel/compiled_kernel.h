@@ -3,22 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "db/records.h"
+#include "kernel/predict/phase_work.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
 
 namespace tunec {
 
-/// Packs one weight, once, when the model is loaded. Arguments: the weight, the packed tensor.
+/// Packs one weight, once, when the model is loaded, on the host. Arguments: the weight, the packed
+/// tensor.
 struct CompiledPrepack {
   std::string weight;  // the argument of the group that is packed, by its canonical name
   std::string packed;  // the argument of the kernel that is its result
   int64_t packed_bytes = 0;
   KernelImage image;
+  /// Of a device's kernel, whose target says nothing of the host: what the code asks of the host.
+  std::set<std::string> host_features = {};
   bool operator==(const CompiledPrepack&) const = default;
 };
 
@@ -30,6 +35,9 @@ struct CompiledKernel {
   std::vector<CompiledPrepack> prepacks;
   /// Arguments (an input, an output) that may be one storage.
   std::vector<std::pair<std::string, std::string>> in_place;
+  /// Of a device's kernel, what each phase does, from which its time is predicted. Counted where
+  /// the loops are at hand, so that nobody has to make them again.
+  std::vector<PhaseWork> work;
   bool operator==(const CompiledKernel&) const = default;
 };
 

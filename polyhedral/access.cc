@@ -51,7 +51,7 @@ class StorageReader {
     }
   }
 
-  Storage Take() { return std::move(storage_); }
+  WrittenStorage Take() { return std::move(storage_); }
 
  private:
   std::vector<IndexExpr> IndexOf(TensorId tensor, const std::vector<IndexExpr>& logical) const {
@@ -61,22 +61,22 @@ class StorageReader {
 
   const Tensors& tensors_;
   bool linear_ = false;  // tensors with other shapes share it: indexed by offset
-  Storage storage_;
+  WrittenStorage storage_;
 };
 
 }  // namespace
 
-std::vector<Storage> WrittenStorages(const Tensors& tensors, const Statements& statements) {
+std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statements& statements) {
   IdVector<StatementId, Effects> effects;
   for (const Statement& statement : statements) effects.push_back(EffectsOf(tensors, statement));
-  std::vector<Storage> storages;
+  std::vector<WrittenStorage> storages;
   for (const TensorId t : tensors.ids()) {
     if (tensors[t].alias) continue;
     StorageReader reader(tensors, t);
     for (const StatementId s : statements.ids()) {
       reader.Collect(s, statements[s], effects[s]);
     }
-    Storage storage = reader.Take();
+    WrittenStorage storage = reader.Take();
     if (std::ranges::any_of(storage.accesses, &Access::writes)) {
       storages.push_back(std::move(storage));
     }

@@ -20,14 +20,14 @@ struct Access {
   bool replaces = false;
 };
 
-struct Storage {
+struct WrittenStorage {
   TensorId home;                 // the tensor whose storage it is
   std::vector<int64_t> extents;  // of the index space
   std::vector<Access> accesses;
 };
 
 /// The storages that some statement writes, with all accesses to them, by tensor.
-std::vector<Storage> WrittenStorages(const Tensors& tensors, const Statements& statements);
+std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statements& statements);
 
 /// Whether the instances of a reduction may be permuted: the reducer allows it, and nothing
 /// but the reducer itself reads what the statement writes.

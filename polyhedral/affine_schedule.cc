@@ -119,7 +119,9 @@ class Reader {
     return found;
   }
 
-  static StatementId IdOf(const char* tuple) { return StatementId(std::atoi(tuple + 1)); }
+  static StatementId IdOf(const char* tuple) {
+    return StatementId(static_cast<int>(std::strtol(tuple + 1, nullptr, 10)));
+  }
 
   AffineSchedule ReadSequence(const isl::ScheduleNode& node) const {
     AffineSchedule sequence{.kind = AffineSchedule::Kind::kSequence};

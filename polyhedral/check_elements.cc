@@ -59,7 +59,7 @@ class ElementChecker {
     for (const StatementId s : compute_.statements.ids()) {
       TUNEC_RETURN_IF_ERROR(CheckInside(s));
     }
-    for (const Storage& storage : WrittenStorages(compute_.tensors, compute_.statements)) {
+    for (const WrittenStorage& storage : WrittenStorages(compute_.tensors, compute_.statements)) {
       TUNEC_RETURN_IF_ERROR(CheckWritten(storage));
     }
     return CheckNeverWritten();
@@ -119,7 +119,7 @@ class ElementChecker {
                 reached.name, tensor.name, fmt::join(element, ", "), fmt::join(tensor.shape, "x"));
   }
 
-  Status CheckWritten(const Storage& storage) {
+  Status CheckWritten(const WrittenStorage& storage) {
     const Tensor& home = compute_.tensors[storage.home];
     if (home.role == TensorRole::kInput || home.role == TensorRole::kWeight) return {};
     isl::Set written = Elements(storage, "1 = 0");
@@ -148,7 +148,7 @@ class ElementChecker {
   }
 
   /// `written`: by the statements before.
-  Status CheckRead(const Storage& storage, const Access& access, const isl::Set& written) {
+  Status CheckRead(const WrittenStorage& storage, const Access& access, const isl::Set& written) {
     if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
     const Statement& statement = compute_.statements[access.statement];
     if (AnyLoaded(statement.domain)) return {};
@@ -167,20 +167,20 @@ class ElementChecker {
   }
 
   /// From instances to what earlier instances of the same statement write.
-  isl::Map Earlier(const Storage& storage, const Access& write) {
+  isl::Map Earlier(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     isl_map* later = isl_map_lex_gt(isl_space_domain(isl_map_get_space(map.get())));
     return isl::Map(isl_map_apply_range(later, map.copy()));
   }
 
   /// The elements of a reduction start at its identity.
-  isl::Map AnyInstance(const Storage& storage, const Access& write) {
+  isl::Map AnyInstance(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     return isl::Map(
         isl_map_from_domain_and_range(isl_map_domain(map.copy()), isl_map_range(map.copy())));
   }
 
-  isl::Map MapOf(const Storage& storage, const Access& access) {
+  isl::Map MapOf(const WrittenStorage& storage, const Access& access) {
     const Statement& statement = compute_.statements[access.statement];
     const std::string text =
         AccessText(access.writes ? Initialised(statement) : statement, storage, access);
@@ -202,7 +202,7 @@ class ElementChecker {
     return statement;
   }
 
-  isl::Set Elements(const Storage& storage, std::string_view conditions) {
+  isl::Set Elements(const WrittenStorage& storage, std::string_view conditions) {
     std::vector<std::string> names;
     for (size_t d = 0; d < storage.extents.size(); ++d) names.push_back(fmt::format("a{}", d));
     const std::string text =
@@ -210,7 +210,7 @@ class ElementChecker {
     return isl::Set(isl_set_read_from_str(context_.get(), text.c_str()));
   }
 
-  static std::string Box(const Storage& storage) {
+  static std::string Box(const WrittenStorage& storage) {
     std::string conditions = "1 = 1";
     for (size_t d = 0; d < storage.extents.size(); ++d) {
       conditions += fmt::format(" and 0 <= a{} < {}", d, storage.extents[d]);
@@ -219,7 +219,7 @@ class ElementChecker {
   }
 
   /// Whether the statement writes every element, by one iterator for each dimension.
-  bool CoversAll(const Storage& storage, const Access& access) const {
+  bool CoversAll(const WrittenStorage& storage, const Access& access) const {
     const Statement& statement = compute_.statements[access.statement];
     std::vector<VarId> used;
     for (size_t d = 0; d < access.index.size(); ++d) {

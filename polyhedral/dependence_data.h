@@ -30,7 +30,7 @@ struct Dependences::Data {
   isl::Context context;
   Tensors tensors;
   Statements statements;
-  std::vector<Storage> storages;
+  std::vector<WrittenStorage> storages;
   /// Per storage, computed when first asked for: most checks are decided without.
   std::vector<std::optional<std::vector<Dependence>>> computed;
 
@@ -43,10 +43,10 @@ struct Dependences::Data {
  private:
   Status Compute(size_t storage);
   isl::UnionMap OriginalOrder() const;
-  std::vector<isl::Map> Elements(const Storage& storage) const;
-  void WithinReductions(const Storage& storage, const std::vector<isl::Map>& elements,
+  std::vector<isl::Map> Elements(const WrittenStorage& storage) const;
+  void WithinReductions(const WrittenStorage& storage, const std::vector<isl::Map>& elements,
                         std::vector<Dependence>& into) const;
-  Status Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
+  Status Append(const WrittenStorage& storage, DependenceKind kind, isl_union_flow* flow,
                 std::vector<Dependence>& into) const;
 };
 

@@ -27,8 +27,8 @@ StatementId StatementOf(const isl::Map& map, isl_dim_type side) {
 
 }  // namespace
 
-Status Dependences::Data::Append(const Storage& storage, DependenceKind kind, isl_union_flow* flow,
-                                 std::vector<Dependence>& into) const {
+Status Dependences::Data::Append(const WrittenStorage& storage, DependenceKind kind,
+                                 isl_union_flow* flow, std::vector<Dependence>& into) const {
   const isl::UnionMap all(isl_union_flow_get_may_dependence(flow));
   isl_union_flow_free(flow);
   isl_map_list* list = all.ok() ? isl_union_map_get_map_list(all.get()) : nullptr;
@@ -70,7 +70,7 @@ isl::UnionMap Dependences::Data::OriginalOrder() const {
 }
 
 // From the instances of its statement to elements, for each access: isl reads text slowly.
-std::vector<isl::Map> Dependences::Data::Elements(const Storage& storage) const {
+std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage) const {
   std::vector<isl::Map> elements;
   for (const Access& access : storage.accesses) {
     const std::string text = AccessText(statements[access.statement], storage, access);
@@ -80,7 +80,7 @@ std::vector<isl::Map> Dependences::Data::Elements(const Storage& storage) const 
 }
 
 // Every addition to an element depends on all that come before it.
-void Dependences::Data::WithinReductions(const Storage& storage,
+void Dependences::Data::WithinReductions(const WrittenStorage& storage,
                                          const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -96,7 +96,7 @@ void Dependences::Data::WithinReductions(const Storage& storage,
 }
 
 Status Dependences::Data::Compute(size_t position) {
-  const Storage& storage = storages[position];
+  const WrittenStorage& storage = storages[position];
   const isl::UnionMap order = OriginalOrder();
   const std::vector<isl::Map> elements = Elements(storage);
   const auto of = [&](bool (*wanted)(const Access&)) {

@@ -46,7 +46,8 @@ std::string DomainText(StatementId id, const Statement& statement) {
   return fmt::format("{{ {} : {} }}", Tuple(id, statement), DomainConditions(statement));
 }
 
-std::string AccessText(const Statement& statement, const Storage& storage, const Access& access) {
+std::string AccessText(const Statement& statement, const WrittenStorage& storage,
+                       const Access& access) {
   std::string element;
   std::string conditions = DomainConditions(statement);
   for (size_t d = 0; d < access.index.size(); ++d) {

@@ -16,7 +16,8 @@ namespace tunec {
 std::string DomainText(StatementId id, const Statement& statement);
 /// `{ S0[i0, i1] -> T2[a0] : a0 = i0 + i1 and ... }`, over the domain and the guard. An index
 /// that is itself loaded may be anything within the storage.
-std::string AccessText(const Statement& statement, const Storage& storage, const Access& access);
+std::string AccessText(const Statement& statement, const WrittenStorage& storage,
+                       const Access& access);
 /// `{ S0[i0, i1] -> [e0, e1, ...] }` without the domain.
 std::string TimeText(StatementId id, const Statement& statement,
                      const std::vector<IndexExpr>& time);

@@ -238,8 +238,8 @@ void PrintNode(const ScheduleTree& tree, const TreeNode& node, int indent, std::
       text += fmt::format("{}{}\n", space, tree.statements[node.statement].name);
       break;
     case TreeNode::Kind::kAlloc:
-      text +=
-          fmt::format("{}stage {} {}\n", space, tree.tensors[node.tensor].name, Name(node.scope));
+      text += fmt::format("{}stage {} {}{}\n", space, tree.tensors[node.tensor].name,
+                          Name(node.scope), PrintSwizzle(node.swizzle));
       break;
   }
   for (const TreeNode& child : node.children) PrintNode(tree, child, indent + 1, text);

@@ -32,6 +32,7 @@ struct TreeNode {
   StatementId statement;  // kLeaf
   TensorId tensor;        // kAlloc
   Scope scope = Scope::kRegister;
+  Swizzle swizzle;
   std::vector<TreeNode> children;
 };
 

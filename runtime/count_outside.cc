@@ -14,6 +14,7 @@ int64_t CountIn(const std::byte* data, int64_t count, int64_t extent) {
   const auto* elements = reinterpret_cast<const T*>(data);
   int64_t outside = 0;
   for (int64_t i = 0; i < count; ++i) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): an i8 is a number here.
     const auto index = static_cast<int64_t>(elements[i]);
     outside += index < -extent || index >= extent ? 1 : 0;
   }

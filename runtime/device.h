@@ -1,5 +1,6 @@
 // Where kernels run: memory, loading, starting, timing. The host is a device too, whose memory is
-// the program's own. One virtual call starts a whole kernel; nothing here is called for an element.
+// the program's own. One virtual call starts a whole kernel, or all kernels of a model; nothing
+// here is called for an element.
 //
 // An image is loaded once and its code bound to arguments as often as wanted: the tuner binds each
 // candidate once, a model binds the code of equal groups many times.
@@ -7,6 +8,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/kernel.h"
@@ -28,18 +33,20 @@ struct DeviceMemory {
 class DeviceCode {
  public:
   virtual ~DeviceCode() = default;
-  /// The same functions for who calls them without a device in between, as an Executable does: then
-  /// a step costs no virtual call. A copy may outlive the code and its device. Null where the host
-  /// cannot call them.
+  /// The same functions for who calls them without a device in between, as an Executable of the
+  /// host does: then a step costs no virtual call. A copy may outlive the code and its device. Null
+  /// where the host cannot call them.
   virtual const Kernel* OnHost() const { return nullptr; }
 };
 
-/// Loaded code on fixed arguments: ready to run as often as wanted. It keeps its code loaded.
-/// Neither the kernel nor the memory that it was bound to may go before its runs are done: before
-/// Seconds or Device::Synchronize has returned. Used by one thread at a time.
+/// Loaded code on arguments: ready to run as often as wanted. It keeps its code loaded. Neither the
+/// kernel nor the memory that it was bound to may go before its runs are done: before Seconds or
+/// Device::Synchronize has returned. Used by one thread at a time.
 class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
+  /// From the next Start on the argument of that number lies there. Allocates nothing.
+  virtual void SetArgument(size_t number, void* address) = 0;
   /// Starts the launches of all phases, in order, with all their waves. May return before they are
   /// done: what goes wrong in them is said by Device::Synchronize. Allocates nothing.
   virtual void Start() = 0;
@@ -51,18 +58,67 @@ class DeviceKernel {
   virtual void Poison() = 0;
 };
 
+/// One kernel of a DeviceSequence, as Device::Bind is given it.
+struct DeviceCall {
+  std::shared_ptr<const DeviceCode> code;
+  std::vector<void*> arguments;
+  void* workspace = nullptr;
+};
+
+/// Kernels that always run in the same order, started by one call: a device may keep them as one
+/// piece of work. What holds for a DeviceKernel holds for it.
+class DeviceSequence {
+ public:
+  virtual ~DeviceSequence() = default;
+  /// From the next Start on this argument of that kernel lies there. Allocates nothing.
+  virtual void SetArgument(size_t kernel, size_t argument, void* address) = 0;
+  /// Starts all kernels, as DeviceKernel::Start does one.
+  virtual void Start() = 0;
+  /// Starts that kernel alone, as DeviceKernel::Seconds(1).
+  virtual Result<double> Seconds(size_t kernel) = 0;
+  /// Why the kernels are started one by one, where the device could have kept them as one piece of
+  /// work; empty: it does, or never can.
+  virtual std::string Note() const { return {}; }
+};
+
+/// Bytes that are about to be allocated, and what for: "weights".
+struct MemoryNeed {
+  std::string_view what;
+  int64_t bytes = 0;
+};
+
 /// Work is done in the order it was asked for. After kDevice a device may be of no use any more: a
 /// fault can end all that a process has on it. Used by one thread at a time; outlives its memory,
 /// its code and its kernels.
 class Device {
  public:
   virtual ~Device() = default;
+  /// The same device for another thread, with an order of work of its own, which this one's does
+  /// not wait for. Memory and code of either are the other's, too; what this one has loaded and
+  /// allocated goes before it does. May be called by several threads at once, while nothing else is
+  /// asked of this one. kResourceLimit without memory.
+  virtual Result<std::unique_ptr<Device>> OpenQueue() = 0;
+  /// The number by which callers' tensors name the device whose memory they lie in. None where they
+  /// lie in the host's memory only.
+  virtual std::optional<int> Number() const { return std::nullopt; }
+  /// From now on work is put into this stream of the caller's, in order with what others put there;
+  /// null: into its own again. Requires: it was synchronized. kUnsupported where there are none.
+  virtual Status UseStream(void* stream);
+
+  /// kResourceLimit, with what is needed and what is free, where the device knows that so much
+  /// cannot be allocated.
+  virtual Status CheckRoom(std::span<const MemoryNeed> needs);
   /// At least 64-byte aligned, not cleared. kResourceLimit without memory.
   virtual Result<DeviceMemory> Allocate(size_t bytes) = 0;
   /// Copies from the host to the device's memory, and back. Both wait until it is done. kDevice as
   /// Synchronize.
   virtual Status CopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
+  /// The same without waiting, and copies within the device's memory: both ends stay until
+  /// Synchronize, which says what went wrong. Allocates nothing.
+  virtual void StartCopyIn(void* to, const void* from, size_t bytes) = 0;
+  virtual void StartCopyOut(void* to, const void* from, size_t bytes) = 0;
+  virtual void StartCopy(void* to, const void* from, size_t bytes) = 0;
   /// Sets each byte.
   virtual Status Fill(void* to, std::byte value, size_t bytes) = 0;
   /// Errors: kParse for bytes of another format or damaged ones, kNotFound for a function that they
@@ -75,6 +131,8 @@ class Device {
   virtual Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
                                                      std::vector<void*> arguments,
                                                      void* workspace) = 0;
+  /// Binds all of them. Here each is then started by itself. Errors and requires: as Bind.
+  virtual Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls);
   /// Waits for everything that was started. kDevice for what went wrong since the last time.
   virtual Status Synchronize() = 0;
 };

@@ -1,13 +1,15 @@
 #include "runtime/executable.h"
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <utility>
 
 #include "runtime/buffer.h"
-#include "runtime/run_context.h"
+#include "runtime/device_context.h"
+#include "runtime/host_context.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -72,9 +74,8 @@ Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
     for (const ValueRef& ref : step.arguments)
       TUNEC_RETURN_IF_ERROR(Settle(plan.constants[ref.index]));
     const std::vector<std::byte*> addresses = Addresses(plan.constants);
-    TUNEC_ASSIGN(auto context, RunContext::Make({&step, 1}, 0, addresses, pool.threads()));
-    TUNEC_RETURN_IF_ERROR(context->Bind({}, {}, {}, {}));
-    context->RunStep(0, pool);
+    TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, addresses, pool));
+    TUNEC_RETURN_IF_ERROR(context->Run({}, {}));
     for (const ValueRef& ref : step.arguments)
       if (last_use[ref.index] == s) plan.constants[ref.index].data = nullptr;
   }
@@ -98,19 +99,23 @@ Status CheckBuffer(const char* role, const TensorSpec& spec, int64_t bytes, cons
 }  // namespace
 
 struct Executable::Impl {
+  std::shared_ptr<ThreadPool> pool;
+  std::shared_ptr<Device> device;  // null: the host; else what follows is its, and goes first
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<int64_t> input_bytes;
   std::vector<int64_t> output_bytes;
   std::vector<Constant> constants;
+  DeviceConstants on_device;
   std::vector<std::byte*> constant_addresses;
   std::vector<Step> steps;
   std::vector<std::string> step_names;
   std::vector<IndexCheck> index_checks;
   std::vector<std::atomic<int64_t>> outside;  // of each check, in all runs
+  StagedBuffers staged;
   int64_t arena_bytes = 0;
   std::optional<Error> refusal;
-  std::shared_ptr<ThreadPool> pool;
+  std::string context_note;
 
   std::mutex mutex;                  // held for a few instructions: guards what follows
   std::unique_ptr<RunContext> idle;  // most recently used first, for its warm caches
@@ -118,14 +123,38 @@ struct Executable::Impl {
   int64_t context_bytes = 0;  // of one, without copies of inputs
 
   using ContextResult = Result<std::unique_ptr<RunContext>>;
+  Status PlaceConstants(std::vector<Constant> placed);
+  ContextResult MakeContext();
   ContextResult TakeContext();
   void ReturnContext(std::unique_ptr<RunContext> context);
-  Status CheckBuffers(std::span<const void* const> in, std::span<void* const> out) const;
-  Status Run(std::span<const void* const> in, std::span<void* const> out,
+  Status CheckBuffers(const RunBuffers& buffers) const;
+  Status CheckPlaces(const RunBuffers& buffers) const;
+  Status Run(std::span<const void* const> in, std::span<void* const> out, const RunOptions& options,
              std::span<double> seconds);
-  void RunSteps(RunContext& context, std::span<double> seconds);
-  void CountOutside(RunContext& context, std::span<void* const> out);
+  Status CountOutside(RunContext& context, const RunBuffers& buffers);
 };
+
+Status Executable::Impl::PlaceConstants(std::vector<Constant> placed) {
+  constants = std::move(placed);
+  if (device == nullptr || refusal) {
+    constant_addresses = Addresses(constants);
+    return {};
+  }
+  TUNEC_ASSIGN(on_device, CopyConstants(*device, constants, steps, arena_bytes));
+  constant_addresses = on_device.addresses;
+  return {};
+}
+
+Executable::Impl::ContextResult Executable::Impl::MakeContext() {
+  if (device == nullptr) return HostContext::Make(steps, arena_bytes, constant_addresses, *pool);
+  return DeviceContext::Make({.device = *device,
+                              .pool = *pool,
+                              .steps = steps,
+                              .checks = index_checks,
+                              .constants = constant_addresses,
+                              .arena_bytes = arena_bytes,
+                              .staged = staged});
+}
 
 Executable::Impl::ContextResult Executable::Impl::TakeContext() {
   {
@@ -137,7 +166,7 @@ Executable::Impl::ContextResult Executable::Impl::TakeContext() {
     }
     ++contexts;
   }
-  ContextResult made = RunContext::Make(steps, arena_bytes, constant_addresses, pool->threads());
+  ContextResult made = MakeContext();
   if (!made) {
     const std::lock_guard lock(mutex);
     --contexts;
@@ -151,78 +180,81 @@ void Executable::Impl::ReturnContext(std::unique_ptr<RunContext> context) {
   idle = std::move(context);
 }
 
-Status Executable::Impl::CheckBuffers(std::span<const void* const> in,
-                                      std::span<void* const> out) const {
+Status Executable::Impl::CheckPlaces(const RunBuffers& buffers) const {
+  const RunOptions& options = buffers.options;
+  const bool fit = (options.inputs.empty() || options.inputs.size() == inputs.size()) &&
+                   (options.outputs.empty() || options.outputs.size() == outputs.size());
+  TUNEC_CHECK(fit, "{} and {} places of {} inputs and {} outputs", options.inputs.size(),
+              options.outputs.size(), inputs.size(), outputs.size());
+  if (device != nullptr && device->Number()) return {};
+  const auto there = [](BufferPlace place) { return place == BufferPlace::kDevice; };
+  if (std::ranges::none_of(options.inputs, there) && std::ranges::none_of(options.outputs, there) &&
+      options.stream == nullptr) {
+    return {};
+  }
+  return Fail(ErrorCode::kInvalidArgument, "the model runs on the host: it has no {} of a device",
+              options.stream != nullptr ? "stream" : "memory");
+}
+
+Status Executable::Impl::CheckBuffers(const RunBuffers& buffers) const {
+  const auto& [in, in_bytes, out, out_bytes, options] = buffers;
   if (in.size() != inputs.size() || out.size() != outputs.size())
     return Fail(ErrorCode::kInvalidArgument, "{} inputs and {} outputs given, wanted {} and {}",
                 in.size(), out.size(), inputs.size(), outputs.size());
+  TUNEC_RETURN_IF_ERROR(CheckPlaces(buffers));
   for (size_t i = 0; i < in.size(); ++i)
-    TUNEC_RETURN_IF_ERROR(CheckBuffer("input", inputs[i], input_bytes[i], in[i]));
+    TUNEC_RETURN_IF_ERROR(CheckBuffer("input", inputs[i], in_bytes[i], in[i]));
   for (size_t i = 0; i < out.size(); ++i) {
-    TUNEC_RETURN_IF_ERROR(CheckBuffer("output", outputs[i], output_bytes[i], out[i]));
+    TUNEC_RETURN_IF_ERROR(CheckBuffer("output", outputs[i], out_bytes[i], out[i]));
     for (size_t j = 0; j < i; ++j)
-      if (Overlap(out[i], output_bytes[i], out[j], output_bytes[j]))
+      if (Overlap(out[i], out_bytes[i], out[j], out_bytes[j]))
         return Fail(ErrorCode::kInvalidArgument, "outputs '{}' and '{}' overlap", outputs[j].name,
                     outputs[i].name);
   }
   return {};
 }
 
-void Executable::Impl::RunSteps(RunContext& context, std::span<double> seconds) {
-  using Clock = std::chrono::steady_clock;
-  if (seconds.empty()) {
-    for (size_t i = 0; i < steps.size(); ++i) context.RunStep(i, *pool);
-    return;
-  }
-  auto before = Clock::now();
-  for (size_t i = 0; i < steps.size(); ++i) {
-    context.RunStep(i, *pool);
-    const auto after = Clock::now();
-    seconds[i] = std::chrono::duration<double>(after - before).count();
-    before = after;
-  }
-}
-
-void Executable::Impl::CountOutside(RunContext& context, std::span<void* const> out) {
+Status Executable::Impl::CountOutside(RunContext& context, const RunBuffers& buffers) {
   for (size_t i = 0; i < index_checks.size(); ++i) {
-    const int64_t count = context.CountOutside(index_checks[i], out, *pool);
+    TUNEC_ASSIGN(const int64_t count, context.CountOutside(index_checks[i], buffers));
     if (count > 0) outside[i].fetch_add(count, std::memory_order_relaxed);
   }
+  return {};
 }
 
 Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* const> out,
-                             std::span<double> seconds) {
+                             const RunOptions& options, std::span<double> seconds) {
   if (refusal) return std::unexpected(*refusal);
-  TUNEC_RETURN_IF_ERROR(CheckBuffers(in, out));
+  const RunBuffers buffers{in, input_bytes, out, output_bytes, options};
+  TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext());
-  const Status bound = context->Bind(in, input_bytes, out, output_bytes);
-  if (bound) {
-    RunSteps(*context, seconds);
-    CountOutside(*context, out);
-  }
+  Status ran = context->Run(buffers, seconds);
+  if (ran) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));
-  return bound;
+  return ran;
 }
 
 Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool) {
   TUNEC_RETURN_IF_ERROR(Verify(plan));
   auto impl = std::make_unique<Impl>();
   impl->pool = pool != nullptr ? std::move(pool) : std::make_shared<ThreadPool>(plan.threads);
+  impl->device = plan.device;  // code that is still the plan's goes before it
   TUNEC_ASSIGN(impl->input_bytes, ByteSizes(plan.inputs));
   TUNEC_ASSIGN(impl->output_bytes, ByteSizes(plan.outputs));
   if (!plan.refusal) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
   impl->refusal = std::move(plan.refusal);
   impl->inputs = std::move(plan.inputs);
   impl->outputs = std::move(plan.outputs);
-  impl->constants = std::move(plan.constants);
-  impl->constant_addresses = Addresses(impl->constants);
   impl->steps = std::move(plan.steps);
   impl->outside = std::vector<std::atomic<int64_t>>(plan.index_checks.size());
   impl->index_checks = std::move(plan.index_checks);
   impl->arena_bytes = plan.arena_bytes;
+  impl->staged = StagedBuffers(impl->inputs.size(), impl->outputs.size());
   for (const Step& step : impl->steps) impl->step_names.push_back(step.name);
+  TUNEC_RETURN_IF_ERROR(impl->PlaceConstants(std::move(plan.constants)));
   TUNEC_ASSIGN(auto context, impl->TakeContext());
   impl->context_bytes = context->Bytes();
+  impl->context_note = context->Note();
   impl->ReturnContext(std::move(context));
   return Executable(std::move(impl));
 }
@@ -236,11 +268,15 @@ const std::vector<TensorSpec>& Executable::Inputs() const { return impl_->inputs
 const std::vector<TensorSpec>& Executable::Outputs() const { return impl_->outputs; }
 const std::vector<std::string>& Executable::StepNames() const { return impl_->step_names; }
 int Executable::Threads() const { return impl_->pool->threads(); }
+std::optional<int> Executable::DeviceNumber() const {
+  return impl_->device == nullptr ? std::nullopt : impl_->device->Number();
+}
 
 MemoryUse Executable::Memory() const {
   MemoryUse use;
   for (const Constant& constant : impl_->constants)
     if (constant.data != nullptr) use.constants += constant.bytes;
+  use.constants += impl_->on_device.bytes;
   const std::lock_guard lock(impl_->mutex);
   use.contexts = impl_->contexts;
   use.per_context = impl_->context_bytes;
@@ -257,14 +293,32 @@ std::vector<OutsideIndices> Executable::Outside() const {
   return found;
 }
 
-Status Executable::Run(std::span<const void* const> inputs, std::span<void* const> outputs) const {
-  return impl_->Run(inputs, outputs, {});
+std::vector<std::string> Executable::Notes() const {
+  std::vector<std::string> notes;
+  if (!impl_->context_note.empty()) notes.push_back(impl_->context_note);
+  const auto add = [&](const char* role, const std::vector<TensorSpec>& specs, const auto& staged) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (!staged[i].load(std::memory_order_relaxed)) continue;
+      notes.push_back(
+          fmt::format("{} '{}' does not lie at a multiple of {} bytes: each run copies it aside",
+                      role, specs[i].name, kDeviceAlignment));
+    }
+  };
+  add("input", impl_->inputs, impl_->staged.inputs);
+  add("output", impl_->outputs, impl_->staged.outputs);
+  return notes;
+}
+
+Status Executable::Run(std::span<const void* const> inputs, std::span<void* const> outputs,
+                       const RunOptions& options) const {
+  return impl_->Run(inputs, outputs, options, {});
 }
 
 Result<std::vector<double>> Executable::ProfileRun(std::span<const void* const> inputs,
-                                                   std::span<void* const> outputs) const {
+                                                   std::span<void* const> outputs,
+                                                   const RunOptions& options) const {
   std::vector<double> seconds(impl_->steps.size());
-  TUNEC_RETURN_IF_ERROR(impl_->Run(inputs, outputs, seconds));
+  TUNEC_RETURN_IF_ERROR(impl_->Run(inputs, outputs, options, seconds));
   return seconds;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,20 @@
 
 namespace tunec {
 
-/// Bytes that an executable holds.
+/// Where a caller's buffer lies: `kDevice` is the memory of the executable's device.
+enum class BufferPlace : uint8_t { kHost, kDevice };
+
+/// What a run of an executable on a device may be told beside its buffers.
+struct RunOptions {
+  /// Of each input and output. No elements: all are the host's.
+  std::span<const BufferPlace> inputs = {};
+  std::span<const BufferPlace> outputs = {};
+  /// A stream of the device's that the run is put into, in order with what others put there. Null:
+  /// one of the executable's own; then what the device's buffers hold has to be there already.
+  void* stream = nullptr;
+};
+
+/// Bytes that an executable holds, of the host's memory or of its device's.
 struct MemoryUse {
   int64_t constants = 0;    // shared by all runs
   int64_t per_context = 0;  // arena, workspace and scratch; one for each concurrent Run so far
@@ -33,9 +47,11 @@ struct OutsideIndices {
 /// call is running.
 class Executable {
  public:
-  /// Checks the plan (kInvalidArgument names the step), runs the prologue, makes one
-  /// context. kResourceLimit without memory. `pool` may be shared by executables; without one
-  /// a pool of plan.threads is made.
+  /// Checks the plan (kInvalidArgument names the step), runs the prologue, copies the constants to
+  /// the plan's device where it has one, makes one context. kResourceLimit without memory; of a
+  /// device it says what is needed and what is free. kDevice for what a device refuses. `pool` may
+  /// be shared by executables; without one a pool of plan.threads is made. A device that runs on a
+  /// pool runs on this one.
   static Result<Executable> Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool = nullptr);
 
   Executable(Executable&&) noexcept;
@@ -47,9 +63,13 @@ class Executable {
   /// Names of the steps, in order.
   const std::vector<std::string>& StepNames() const;
   int Threads() const;
+  /// The number of the device whose memory callers' buffers may lie in; none: the host's only.
+  std::optional<int> DeviceNumber() const;
   MemoryUse Memory() const;
   /// Of the gathers that had any.
   std::vector<OutsideIndices> Outside() const;
+  /// What a user should know of how the runs so far were done: one line each.
+  std::vector<std::string> Notes() const;
 
   /// Reads the inputs, writes the outputs: one dense buffer for each of Inputs() and Outputs(),
   /// aligned to the element; a buffer of no bytes may be null. An input may overlap outputs (it is
@@ -57,11 +77,17 @@ class Executable {
   /// ever before, or an input overlaps an output for the first time.
   /// kInvalidArgument: a wrong number of buffers, a null or misaligned one; nothing was written.
   /// The plan's refusal, where it has one.
-  Status Run(std::span<const void* const> inputs, std::span<void* const> outputs) const;
+  /// On a device: buffers of the host are copied there and back. Those of the device are used as
+  /// they are, but for inputs that overlap outputs and buffers at no multiple of 16 bytes, which
+  /// are copied aside. When it returns, all is done. kDevice for what went wrong, and outputs may
+  /// have been written then.
+  Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
+             const RunOptions& options = {}) const;
 
   /// Run, and the seconds that each step took (allocates).
   Result<std::vector<double>> ProfileRun(std::span<const void* const> inputs,
-                                         std::span<void* const> outputs) const;
+                                         std::span<void* const> outputs,
+                                         const RunOptions& options = {}) const;
 
  private:
   struct Impl;

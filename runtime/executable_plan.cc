@@ -2,12 +2,16 @@
 //  1. sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0,
 //     threads >= 1, alignments of constants are powers of two up to 64;
 //  2. every argument names something that exists, at an offset within it;
-//  3. a step is a kernel, all phases of which have tasks >= 0 and, but for a plan with a refusal, a
-//     function, or a copy of two arguments that stays within both, whose ends do not overlap and
-//     whose target is writable; a step without phases and without bytes does nothing;
+//  3. a step is a kernel, all phases of which have tasks >= 0 and, but for a plan with a refusal
+//  and
+//     a device's kernel, a function, or a copy of two arguments that stays within both, whose ends
+//     do not overlap and whose target is writable; a step without phases and without bytes does
+//     nothing;
 //  4. prologue steps name constants only;
 //  5. a constant without data that a step names is named by a prologue step;
-//  6. an index check is of integers that lie within an input, an output or the arena.
+//  6. kernels of the device are named by `steps` only, where they are all kernels, or there is
+//  none;
+//  7. an index check is of integers that lie within an input, an output or the arena.
 // What a kernel reads and writes is not visible here: that is the compiler's word.
 #include "runtime/executable_plan.h"
 
@@ -88,7 +92,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
     TUNEC_RETURN_IF_ERROR(VerifyReference(plan, ref, step.copy_bytes));
   if (step.copy_bytes != 0) return VerifyCopy(step, writable);
   for (const KernelPhase& phase : step.kernel.phases)
-    if ((phase.function == nullptr && !plan.refusal) || phase.tasks < 0)
+    if ((phase.function == nullptr && !plan.refusal && !step.code) || phase.tasks < 0)
       return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks and {} function", phase.tasks,
                   phase.function == nullptr ? "no" : "a");
   for (const KernelPhase& phase : step.kernel.phases)
@@ -100,6 +104,15 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
     if (bytes < 0 || bytes > kLimit)
       return Fail(ErrorCode::kInvalidArgument, "the kernel wants {} bytes of its own", bytes);
   return {};
+}
+
+// Of a step that is run by the plan's device, or by the host.
+Status VerifyCode(const Step& step, bool on_device) {
+  const bool nothing = step.kernel.phases.empty() && step.code == nullptr;
+  if (nothing || on_device == (step.code != nullptr)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "the kernel is {}, its step is run by {}",
+              step.code != nullptr ? "a device's" : "the host's",
+              on_device ? "the device" : "the host");
 }
 
 Status Named(const Step& step, Status status) {
@@ -136,7 +149,11 @@ Status VerifyIndexCheck(const ExecutablePlan& plan, const IndexCheck& check) {
 }  // namespace
 
 Step MakeCopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes) {
-  return {.name = std::move(name), .kernel = {}, .arguments = {from, to}, .copy_bytes = bytes};
+  return {.name = std::move(name),
+          .kernel = {},
+          .arguments = {from, to},
+          .copy_bytes = bytes,
+          .code = nullptr};
 }
 
 Status Verify(const ExecutablePlan& plan) {
@@ -145,6 +162,7 @@ Status Verify(const ExecutablePlan& plan) {
   for (size_t i = 0; i < has_data.size(); ++i) has_data[i] = plan.constants[i].data != nullptr;
   for (const Step& step : plan.prologue) {
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kConstant)));
+    TUNEC_RETURN_IF_ERROR(Named(step, VerifyCode(step, /*on_device=*/false)));
     for (const ValueRef& ref : step.arguments) {
       if (ref.kind != Kind::kConstant)
         return Named(step, Fail(ErrorCode::kInvalidArgument, "the prologue names {} {}",
@@ -154,6 +172,7 @@ Status Verify(const ExecutablePlan& plan) {
   }
   for (const Step& step : plan.steps) {
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kOutput)));
+    TUNEC_RETURN_IF_ERROR(Named(step, VerifyCode(step, plan.device != nullptr)));
     for (const ValueRef& ref : step.arguments)
       if (ref.kind == Kind::kConstant && !has_data[ref.index])
         return Named(step, Fail(ErrorCode::kInvalidArgument, "nothing writes constant '{}'",

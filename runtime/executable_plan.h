@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device.h"
 #include "runtime/kernel.h"
 #include "runtime/tensor_spec.h"
 #include "support/error.h"
@@ -37,9 +38,10 @@ struct ValueRef {
 /// One kernel call, or one copy. Steps run in order, each finished before the next begins.
 struct Step {
   std::string name;                 // for profiles and messages
-  Kernel kernel;                    // empty (no phases) for a copy
+  Kernel kernel;                    // empty (no phases) for a copy; a device's: without functions
   std::vector<ValueRef> arguments;  // in the order of the kernel's arguments; a copy: from, to
   int64_t copy_bytes = 0;           // > 0: a copy. Both ends must not overlap.
+  std::shared_ptr<const DeviceCode> code = nullptr;  // of a kernel of the plan's device
 };
 
 /// A step that copies: an output that is an input or a constant, or a second output of one value.
@@ -65,12 +67,15 @@ struct IndexCheck {
 };
 
 struct ExecutablePlan {
+  /// What runs `steps`; null: the host. Its memory has the constants that they name and the arena.
+  /// It is left to the executable alone. The first member: the code of steps goes before it.
+  std::shared_ptr<Device> device;
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<Constant> constants;
-  /// Run once, when the executable is made; arguments are constants only. A constant without data
-  /// is allocated (not cleared) before the first step that names it; a constant that no step
-  /// of `steps` names is dropped after the last prologue step that does. Packing weights:
+  /// Run once by the host, when the executable is made; arguments are constants only. A constant
+  /// without data is allocated (not cleared) before the first step that names it; a constant that
+  /// no step of `steps` names is dropped after the last prologue step that does. Packing weights:
   /// {original, packed}, and `steps` name the packed one only.
   std::vector<Step> prologue;
   std::vector<Step> steps;

@@ -41,6 +41,8 @@ struct KernelImage {
   std::vector<PhaseLaunch> phases;  // in the order of the nest's
   int64_t workspace_bytes = 0;      // shared by all phases
   int64_t scratch_bytes = 0;        // of each thread of the host that runs tasks
+  /// Of who made it; Serialize leaves them out.
+  std::vector<std::string> warnings = {};
   bool operator==(const KernelImage&) const = default;
 };
 

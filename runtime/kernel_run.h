@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// A kernel with its scratch, on fixed arguments. Used by one thread at a time.
+/// A kernel with its scratch, on arguments. Used by one thread at a time.
 class KernelRun {
  public:
   /// `arguments` are base addresses in the order of the kernel's arguments; what they point to
@@ -21,6 +21,9 @@ class KernelRun {
   /// Errors: kResourceLimit without memory.
   static Result<KernelRun> Make(Kernel kernel, std::vector<void*> arguments, int threads,
                                 void* workspace = nullptr);
+
+  /// From the next Run on the argument of that number lies there.
+  void SetArgument(size_t number, void* address) { arguments_[number] = address; }
 
   /// Fills workspace and scratch with NaN, so that what is read before it is written shows.
   void Poison();

@@ -1,75 +1,57 @@
-// Private to runtime/: the memory and the prepared calls of one run at a time.
+// Private to runtime/: what one run at a time works in. host_context.h is that of an executable
+// whose kernels are the host's, device_context.h that of one whose kernels are a device's.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "runtime/buffer.h"
+#include "runtime/executable.h"
 #include "runtime/executable_plan.h"
-#include "runtime/kernel_calls.h"
-#include "runtime/thread_pool.h"
+#include "support/error.h"
 
 namespace tunec {
 
 /// Whether the two ranges share a byte.
 bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes);
 
-/// Arena, workspace and scratch for a list of steps, and their calls with all addresses that
-/// do not change from run to run filled in. Used by one thread at a time; keeps addresses into
-/// itself, so it stays where it is. The steps and constants must outlive it.
+/// The caller's buffers of a run, checked. What the spans hold stays until the run is done.
+struct RunBuffers {
+  std::span<const void* const> inputs;
+  std::span<const int64_t> input_bytes;
+  std::span<void* const> outputs;
+  std::span<const int64_t> output_bytes;
+  RunOptions options = {};
+
+  bool InputOnDevice(size_t i) const {
+    return !options.inputs.empty() && options.inputs[i] == BufferPlace::kDevice;
+  }
+  bool OutputOnDevice(size_t i) const {
+    return !options.outputs.empty() && options.outputs[i] == BufferPlace::kDevice;
+  }
+};
+
+/// Memory for the steps of an executable, and what of them can be prepared before a run. Used by
+/// one thread at a time.
 class RunContext {
  public:
-  /// `constants` are the addresses of the plan's constants; those that no step names may be null.
-  static Result<std::unique_ptr<RunContext>> Make(std::span<const Step> steps, int64_t arena_bytes,
-                                                  std::span<std::byte* const> constants,
-                                                  int threads);
+  RunContext() = default;
+  virtual ~RunContext() = default;
   RunContext(const RunContext&) = delete;
   RunContext& operator=(const RunContext&) = delete;
 
-  /// Fills in the caller's buffers. An input that shares bytes with an output is copied aside.
-  Status Bind(std::span<const void* const> inputs, std::span<const int64_t> input_bytes,
-              std::span<void* const> outputs, std::span<const int64_t> output_bytes);
-
-  /// Runs step i. Requires: all steps before it were run since Bind.
-  void RunStep(size_t i, ThreadPool& pool) { pool.RunPhases(steps_[i]); }
-
-  /// How many of the indices are out of range; `outputs` are those of Bind. Requires: all steps
-  /// were run since Bind.
-  int64_t CountOutside(const IndexCheck& check, std::span<void* const> outputs, ThreadPool& pool);
-
+  /// Runs all steps, and waits until they are done. `seconds` is filled with those of each step;
+  /// empty: nothing is timed. Allocates only what no run before it needed.
+  virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
+  /// How many of the indices are out of range. Requires: the run of these buffers was the last one.
+  virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;
   /// Bytes allocated.
-  int64_t Bytes() const;
+  virtual int64_t Bytes() const = 0;
+  /// What a user should know of how the steps are run; empty: nothing.
+  virtual std::string Note() const { return {}; }
 
   std::unique_ptr<RunContext> next;  // of the executable's list of idle contexts
-
- private:
-  // An argument that is known only when Bind is called.
-  struct CallerArgument {
-    size_t slot;  // in arguments_
-    bool output;
-    int32_t index;
-    int64_t offset;
-  };
-
-  RunContext() = default;
-  Status Allocate(std::span<const Step> steps, int64_t arena_bytes, int threads);
-  void Prepare(std::span<const Step> steps, std::span<std::byte* const> constants);
-  void AddArguments(const Step& step, std::span<std::byte* const> constants);
-  void AddCalls(const Step& step, size_t first_argument);
-
-  Buffer arena_;
-  Buffer workspace_;
-  Buffer scratch_;
-  size_t scratch_stride_ = 0;
-  std::vector<Buffer> staged_;                     // per input; empty until first needed
-  std::vector<const std::byte*> input_addresses_;  // the caller's or staged
-  std::vector<void*> arguments_;
-  std::vector<CallerArgument> caller_arguments_;
-  KernelCalls calls_;
-  std::vector<std::span<const ParallelPhase>> steps_;  // of calls_
 };
 
 }  // namespace tunec

@@ -61,14 +61,18 @@ bool IsContiguousRow(const Compute& compute, const Statement& reduction, const R
   return plain && !compute.tensors[read.tensor].constant && ReadsPerElement(reduction, read) == 1;
 }
 
+const Statement* FirstReduction(const Compute& compute) {
+  const auto found = std::ranges::find_if(
+      compute.statements, [](const Statement& statement) { return statement.reducer.has_value(); });
+  return found == compute.statements.end() ? nullptr : &*found;
+}
+
 // Whether the Compute's first reduction reads rows once that are contiguous along what is reduced.
 bool ReducesContiguousRows(const Compute& compute) {
-  const auto reduction = std::ranges::find_if(
-      compute.statements, [](const Statement& statement) { return statement.reducer.has_value(); });
-  if (reduction == compute.statements.end() || reduction->writes.size() != 1) return false;
-  return std::ranges::any_of(reduction->reads, [&](const Read& read) {
-    return IsContiguousRow(compute, *reduction, read);
-  });
+  const Statement* const reduction = FirstReduction(compute);
+  return reduction != nullptr && std::ranges::any_of(reduction->reads, [&](const Read& read) {
+           return IsContiguousRow(compute, *reduction, read);
+         });
 }
 
 Sketch Naive(const std::string& lowering) {
@@ -90,9 +94,16 @@ bool WritesOutput(const Compute& compute) {
 std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
   std::vector<Sketch> sketches;
   if (stage != SketchStage::kPatterns) return sketches;
-  for (const NamedCompute& lowering : question.lowerings) {
-    if (!HasEmptyLoop(lowering.compute)) AddBlockSketches(lowering, question.rounding, sketches);
-  }
+  std::vector<NamedCompute> lowerings;
+  for (const NamedCompute& lowering : question.lowerings)
+    if (!HasEmptyLoop(lowering.compute)) lowerings.push_back(lowering);
+  for (const NamedCompute& lowering : lowerings)
+    if (ReducesContiguousRows(lowering.compute)) {
+      AddCudaRowSketches(lowering, *question.target.device, question.rounding, sketches);
+    }
+  AddCudaSketches(lowerings, *question.target.device, question.rounding, sketches);
+  for (const NamedCompute& lowering : lowerings)
+    AddBlockSketches(lowering, question.rounding, sketches);
   return sketches;
 }
 
@@ -102,7 +113,9 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches) {
   if (!WritesOutput(lowering.compute)) return;
   // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
-  const bool rows_first = ReducesContiguousRows(lowering.compute);
+  const Statement* const reduction = FirstReduction(lowering.compute);
+  const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
+                          ReducesContiguousRows(lowering.compute);
   if (rows_first) AddRowSketches(lowering, target, sketches);
   AddTileSketches(lowering, target, sketches);
   if (!rows_first) AddRowSketches(lowering, target, sketches);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "autotune/keys.h"
 #include "autotune/measure/measure_time.h"
 #include "autotune/worker/case.h"
 #include "autotune/worker/worker.h"
@@ -40,7 +41,8 @@ int Repeat(const std::string& path) {
   fmt::print("now: {}", TrialStatusName(now->status));
   if (!now->message.empty()) fmt::print(": {}", now->message);
   if (now->accuracy_error) fmt::print("; e = {:.3g}", *now->accuracy_error);
-  if (!now->samples.empty()) fmt::print("; {:.3f} us", Median(now->samples) * 1e6);
+  const std::string_view how = PredictsTimes(failing->workload.target) ? "predicted " : "";
+  if (!now->samples.empty()) fmt::print("; {}{:.3f} us", how, Median(now->samples) * 1e6);
   fmt::print("\n");
   return now->status == TrialStatus::kOk ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -27,9 +27,16 @@ double BoundOf(const OutputJudge& judge, int64_t i) {
   return std::isnan(bound) ? 0 : bound;
 }
 
-OutputError MeasureIntegers(const Array& actual, const OutputJudge& judge) {
-  OutputError error;
+// Whether element i counts.
+bool Counts(const std::vector<bool>& judged, int64_t i) {
+  return judged.empty() || judged[static_cast<size_t>(i)];
+}
+
+MeasuredError MeasureIntegers(const Array& actual, const OutputJudge& judge,
+                              const std::vector<bool>& judged) {
+  MeasuredError error;
   for (int64_t i = 0; i < actual.size(); ++i) {
+    if (!Counts(judged, i)) continue;
     const int64_t value = actual.GetInt(i);
     const int64_t expected = judge.expected.GetInt(i);
     if (value == expected) continue;
@@ -61,15 +68,16 @@ double RoundedKind(double expected, DataType type) {
   return expected;
 }
 
-OutputError MeasureFloats(const Array& actual, const OutputJudge& judge) {
-  OutputError error;
+MeasuredError MeasureFloats(const Array& actual, const OutputJudge& judge,
+                            const std::vector<bool>& judged) {
+  MeasuredError error;
   const std::span<const double> expected = judge.expected.As<double>();
   double worst = 0;
   for (int64_t i = 0; i < actual.size(); ++i) {
     const double value =
         actual.type() == DataType::kF32 ? actual.As<float>()[i] : actual.GetDouble(i);
     double difference = std::abs(value - expected[i]);
-    if (difference <= worst) continue;
+    if (difference <= worst || !Counts(judged, i)) continue;
     const double bound = BoundOf(judge, i);
     if (difference <= bound) continue;
     if (std::isfinite(bound)) difference -= bound;
@@ -86,7 +94,7 @@ OutputError MeasureFloats(const Array& actual, const OutputJudge& judge) {
   return error;
 }
 
-std::string Describe(const Array& actual, const OutputJudge& judge, const OutputError& error) {
+std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
   if (error.wrong_kind >= 0) {
     const int64_t i = error.wrong_kind;
     return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
@@ -130,8 +138,10 @@ double FunctionError(const Compute& compute) {
   return std::min(total, 1e-5);
 }
 
-OutputError MeasureError(const Array& actual, const OutputJudge& judge) {
-  return IsFloat(actual.type()) ? MeasureFloats(actual, judge) : MeasureIntegers(actual, judge);
+MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
+                           const std::vector<bool>& judged) {
+  return IsFloat(actual.type()) ? MeasureFloats(actual, judge, judged)
+                                : MeasureIntegers(actual, judge, judged);
 }
 
 void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
@@ -150,10 +160,12 @@ void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
   }
 }
 
-Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges) {
+Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges,
+                     const std::vector<std::vector<bool>>& judged) {
   Verdict verdict;
   for (size_t i = 0; i < judges.size(); ++i) {
-    const OutputError error = MeasureError(actual[i], judges[i]);
+    const MeasuredError error =
+        MeasureError(actual[i], judges[i], judged.empty() ? std::vector<bool>() : judged[i]);
     verdict.e = std::max(verdict.e, error.e);
     const bool met = error.wrong_kind < 0 && error.e <= judges[i].allowed;
     if (!met && verdict.problem.empty()) verdict.problem = Describe(actual[i], judges[i], error);

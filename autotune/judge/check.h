@@ -48,12 +48,14 @@ double FunctionError(const Compute& compute);
 
 /// e, and the first element where the outputs differ from what is expected in kind: a NaN, an
 /// infinity, an integer. Both arrays have the judge's shape.
-struct OutputError {
+struct MeasuredError {
   double e = 0;
   int64_t worst = -1;       // the element of largest error
   int64_t wrong_kind = -1;  // -1: none
 };
-OutputError MeasureError(const Array& actual, const OutputJudge& judge);
+/// `judged` says which elements count; empty: all.
+MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
+                           const std::vector<bool>& judged = {});
 
 /// Sets `scale` and `allowed` of every judge, whose `expected` and `sequential` are there.
 /// `magnitude`: max sum|a*b|, for groups with a contraction.
@@ -65,6 +67,8 @@ struct Verdict {
   double e = 0;         // the largest of all outputs
   std::string problem;  // empty when the contract is met
 };
-Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges);
+/// `judged`: for each output, which of its elements count; empty: all of all.
+Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges,
+                     const std::vector<std::vector<bool>>& judged = {});
 
 }  // namespace tunec

@@ -32,6 +32,8 @@ Result<GuardedMemory> GuardedMemory::Allocate(Device& device, size_t bytes) {
 
 Status GuardedMemory::Poison() { return device_->Fill(data_.address, std::byte{0xff}, size_); }
 
+Status GuardedMemory::Clear() { return device_->Fill(data_.address, std::byte{0}, size_); }
+
 Result<ptrdiff_t> GuardedMemory::Overrun() const {
   Zone before, behind;
   TUNEC_RETURN_IF_ERROR(device_->CopyOut(before.data(), Before(data_), kZone));

@@ -22,6 +22,8 @@ class GuardedMemory {
 
   /// Fills the data with 0xff bytes: NaN in every float type, -1 or the largest value in others.
   Status Poison();
+  /// Fills the data with zeros.
+  Status Clear();
   /// Where the guards were written: bytes before (negative) or after the data; 0 if intact.
   Result<ptrdiff_t> Overrun() const;
 

@@ -212,7 +212,8 @@ Result<Oracle> Judgement::Make(uint64_t seed) const {
 
 Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, uint64_t seed,
                              const Target& target, ThreadPool& pool) {
-  return Judgement(compute, accuracy, Evaluation{target, pool}).Make(seed);
+  const Target host{.host = target.host};
+  return Judgement(compute, accuracy, Evaluation{host, pool}).Make(seed);
 }
 
 }  // namespace tunec

@@ -23,8 +23,9 @@ struct Oracle {
 };
 
 /// Computes the unscheduled compute with all floats in float64, and once more in its own types
-/// sequentially, both compiled with a plain schedule that keeps the order of every reduction. Where
-/// outputs are behind steps, a third time in float64 with the errors carried along.
+/// sequentially, both compiled for the target's host with a plain schedule that keeps the order of
+/// every reduction. Where outputs are behind steps, a third time in float64 with the errors carried
+/// along.
 /// Cost: about four times a scalar evaluation, behind steps ten, divided by vectors and threads.
 /// Errors: those of compilation; kResourceLimit without memory.
 Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, uint64_t seed,

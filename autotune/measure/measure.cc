@@ -1,5 +1,6 @@
 #include "autotune/measure/measure.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <new>
@@ -8,9 +9,12 @@
 #include "autotune/judge/check.h"
 #include "autotune/judge/guarded_memory.h"
 #include "autotune/judge/oracle.h"
+#include "autotune/judge/sample_blocks.h"
+#include "autotune/measure/predict_candidate.h"
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
+#include "support/check.h"
 #include "support/stopwatch.h"
 
 namespace tunec {
@@ -36,16 +40,31 @@ Result<GuardedMemory> AllocatePoisoned(Device& device, size_t bytes) {
   return memory;
 }
 
-Result<void*> AddressOf(const std::string& argument, const Storage& storage,
-                        const Storage& packed) {
-  if (const auto own = packed.find(argument); own != packed.end()) {
-    return own->second.data().address;
-  }
-  if (const auto found = storage.find(argument); found != storage.end()) {
-    return found->second.data().address;
-  }
+Result<const GuardedMemory*> MemoryOf(const std::string& argument, const Storage& storage,
+                                      const Storage& packed) {
+  if (const auto own = packed.find(argument); own != packed.end()) return &own->second;
+  if (const auto found = storage.find(argument); found != storage.end()) return &found->second;
   return Fail(ErrorCode::kInternal, "the kernel has an argument {} that the workload lacks",
               argument);
+}
+
+Status RunPrepack(Device& device, const CompiledPrepack& prepack, void* weight, void* packed) {
+  TUNEC_ASSIGN(const DeviceMemory workspace, AllocateWorkspace(device, prepack.image));
+  TUNEC_ASSIGN(auto code, device.Load(prepack.image));
+  TUNEC_ASSIGN(const auto pack, device.Bind(std::move(code), {weight, packed}, workspace.address));
+  pack->Start();
+  return device.Synchronize();
+}
+
+// By way of the host's memory: what packs weights for a device is the host's code.
+Status RunPrepackOnHost(Device& host, Device& device, const CompiledPrepack& prepack,
+                        const GuardedMemory& weight, const GuardedMemory& packed) {
+  TUNEC_ASSIGN(const DeviceMemory from, host.Allocate(weight.size()));
+  TUNEC_ASSIGN(const DeviceMemory to, host.Allocate(packed.size()));
+  TUNEC_RETURN_IF_ERROR(device.CopyOut(from.address, weight.data().address, weight.size()));
+  TUNEC_RETURN_IF_ERROR(device.CopyOut(to.address, packed.data().address, packed.size()));
+  TUNEC_RETURN_IF_ERROR(RunPrepack(host, prepack, from.address, to.address));
+  return device.CopyIn(packed.data().address, to.address, packed.size());
 }
 
 }  // namespace
@@ -53,6 +72,7 @@ Result<void*> AddressOf(const std::string& argument, const Storage& storage,
 struct CompiledCandidate::Impl {
   std::optional<Measurement> failure;
   CompiledKernel kernel;
+  std::optional<Prediction> prediction;
   double compile_ms = 0;
 };
 
@@ -65,7 +85,9 @@ const std::optional<Measurement>& CompiledCandidate::failure() const { return im
 // A candidate that is ready to run. Goes in the order in which it may: the kernel first.
 struct LoadedCandidate {
   Storage packed;
+  std::vector<void*> arguments;
   DeviceMemory workspace;
+  std::shared_ptr<const DeviceCode> code;
   std::unique_ptr<DeviceKernel> kernel;
 };
 
@@ -76,7 +98,10 @@ struct CheckedRun {
 
 struct Workbench::Impl {
   Workload workload;
+  std::optional<Target> emulated;  // whose times are predicted; none: they are measured
+  ThreadPool* pool = nullptr;
   std::unique_ptr<Device> device;
+  std::unique_ptr<Device> host;  // packs weights; null: the device is the host
   Oracle oracle;
   Storage storage;
   std::vector<Tensor> outputs;  // of the default lowering
@@ -87,7 +112,10 @@ struct Workbench::Impl {
   Result<Storage> Pack(const std::vector<CompiledPrepack>& prepacks);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
   Result<CheckedRun> Check(LoadedCandidate& candidate);
+  Result<Verdict> CheckBlocks(LoadedCandidate& candidate, std::span<const int64_t> blocks);
+  Result<std::vector<Array>> ReadOutputs();
   Result<std::string> Overrun() const;
+  Result<Measurement> Predict(const CompiledCandidate::Impl& candidate);
   Result<Measurement> Measure(const CompiledCandidate::Impl& candidate, std::optional<double> best,
                               const TimingPolicy& policy);
 };
@@ -119,22 +147,29 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
   if (compute == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "there is no lowering '{}'", schedule.lowering);
   }
-  TUNEC_ASSIGN(candidate.kernel, CompileKernel(*compute, schedule, options));
+  if (emulated) {
+    TUNEC_ASSIGN(PredictedCandidate made,
+                 PredictCandidate(*compute, schedule, workload.target, *emulated, options.loops));
+    candidate.kernel = std::move(made.kernel);
+    candidate.prediction = std::move(made.prediction);
+    return {};
+  }
+  TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(*compute, schedule, options.loops));
+  TUNEC_RETURN_IF_ERROR(CheckFits(loops, workload.target));
+  TUNEC_ASSIGN(candidate.kernel, CompileLoops(loops, options));
   return {};
 }
 
 Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepacks) {
   Storage packed;
   for (const CompiledPrepack& prepack : prepacks) {
-    TUNEC_ASSIGN(void* const weight, AddressOf(prepack.weight, storage, packed));
+    TUNEC_ASSIGN(const GuardedMemory* const weight, MemoryOf(prepack.weight, storage, packed));
     TUNEC_ASSIGN(GuardedMemory result,
                  AllocatePoisoned(*device, static_cast<size_t>(prepack.packed_bytes)));
-    TUNEC_ASSIGN(const DeviceMemory workspace, AllocateWorkspace(*device, prepack.image));
-    TUNEC_ASSIGN(auto code, device->Load(prepack.image));
-    TUNEC_ASSIGN(const auto pack,
-                 device->Bind(std::move(code), {weight, result.data().address}, workspace.address));
-    pack->Start();
-    TUNEC_RETURN_IF_ERROR(device->Synchronize());
+    TUNEC_RETURN_IF_ERROR(
+        host != nullptr
+            ? RunPrepackOnHost(*host, *device, prepack, *weight, result)
+            : RunPrepack(*device, prepack, weight->data().address, result.data().address));
     packed.emplace(prepack.packed, std::move(result));
   }
   return packed;
@@ -145,13 +180,14 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
   TUNEC_ASSIGN(Storage packed, Pack(kernel.prepacks));
   std::vector<void*> addresses;
   for (const std::string& argument : kernel.arguments) {
-    TUNEC_ASSIGN(void* const address, AddressOf(argument, storage, packed));
-    addresses.push_back(address);
+    TUNEC_ASSIGN(const GuardedMemory* const memory, MemoryOf(argument, storage, packed));
+    addresses.push_back(memory->data().address);
   }
   TUNEC_ASSIGN(DeviceMemory workspace, AllocateWorkspace(*device, kernel.image));
   TUNEC_ASSIGN(auto code, device->Load(kernel.image));
-  TUNEC_ASSIGN(auto bound, device->Bind(std::move(code), std::move(addresses), workspace.address));
-  return LoadedCandidate{std::move(packed), std::move(workspace), std::move(bound)};
+  TUNEC_ASSIGN(auto bound, device->Bind(code, addresses, workspace.address));
+  return LoadedCandidate{std::move(packed), std::move(addresses), std::move(workspace),
+                         std::move(code), std::move(bound)};
 }
 
 // What the guards tell; empty where nobody wrote them.
@@ -172,12 +208,73 @@ Result<CheckedRun> Workbench::Impl::Check(LoadedCandidate& candidate) {
   TUNEC_ASSIGN(const double seconds, candidate.kernel->Seconds(1));
   TUNEC_ASSIGN(std::string overrun, Overrun());
   if (!overrun.empty()) return CheckedRun{{.problem = std::move(overrun)}, seconds};
-  std::vector<Array> actual;
+  TUNEC_ASSIGN(const std::vector<Array> actual, ReadOutputs());
+  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+}
+
+Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
+  std::vector<Array> arrays;
   for (const Tensor& tensor : outputs) {
     TUNEC_ASSIGN(Array array, ReadArray(*device, storage.at(tensor.name).data(), tensor));
-    actual.push_back(std::move(array));
+    arrays.push_back(std::move(array));
   }
-  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+  return arrays;
+}
+
+// Runs the blocks twice, over outputs of ones and of zeros: what changes in either was written.
+Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
+                                             std::span<const int64_t> blocks) {
+  const Kernel* const kernel = candidate.code->OnHost();
+  TUNEC_CHECK(kernel != nullptr, "blocks of {} are run alone", workload.target.Kind());
+  const auto run = [&] {
+    candidate.kernel->Poison();
+    RunBlocks(*kernel, candidate.arguments.data(), candidate.workspace.address, blocks, *pool);
+    return ReadOutputs();
+  };
+  for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Clear());
+  TUNEC_ASSIGN(const std::vector<Array> over_zeros, run());
+  for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Poison());
+  TUNEC_ASSIGN(const std::vector<Array> actual, run());
+  TUNEC_ASSIGN(std::string overrun, Overrun());
+  if (!overrun.empty()) return Verdict{.problem = std::move(overrun)};
+  std::vector<std::vector<bool>> written;
+  int64_t elements = 0;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    written.push_back(WrittenElements(actual[i], over_zeros[i]));
+    elements += std::ranges::count(written.back(), true);
+  }
+  if (elements == 0) return Verdict{.problem = "the blocks that were run wrote nothing"};
+  return JudgeOutputs(actual, oracle.judges, written);
+}
+
+// Of a candidate whose answers are right, the time that was predicted when it was compiled.
+Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
+  const Prediction& prediction = *candidate.prediction;
+  Measurement result{.message = prediction.warnings, .note = prediction.note};
+  const Stopwatch watch;
+  TUNEC_ASSIGN(LoadedCandidate loaded, Load(candidate));
+  const std::vector<PhaseLaunch>& phases = candidate.kernel.image.phases;
+  std::vector<int64_t> blocks;
+  if (!prediction.blocks.empty())
+    blocks = BlocksToCheck(phases.front(), candidate.kernel.work.front(), prediction.blocks,
+                           workload.seed);
+  CheckedRun checked;
+  if (blocks.empty()) {
+    TUNEC_ASSIGN(checked, Check(loaded));
+  } else {
+    TUNEC_ASSIGN(checked.verdict, CheckBlocks(loaded, blocks));
+    result.note += fmt::format(" checked.blocks={}/{}", blocks.size(), phases.front().Blocks());
+  }
+  result.check_ms = watch.Milliseconds();
+  result.accuracy_error = checked.verdict.e;
+  if (!checked.verdict.problem.empty()) {
+    result.status = TrialStatus::kWrongResult;
+    result.message = checked.verdict.problem;
+    return result;
+  }
+  result.samples = {prediction.seconds};
+  result.artifact = ToArtifact(candidate.kernel);
+  return result;
 }
 
 Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
@@ -224,9 +321,16 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   }
   auto impl = std::make_unique<Impl>();
   impl->device = std::move(device);
+  if (workload.target.device) {
+    TUNEC_ASSIGN(impl->host, OpenDevice({.host = workload.target.host}, pool));
+  }
   impl->hook = std::move(hook);
+  impl->pool = &pool;
+  impl->emulated = EmulatedTarget(workload.target);
+  // The host's own code is faster than that of a device that it stands in for.
+  const Target of_oracle = impl->emulated ? Target{.host = workload.target.host} : workload.target;
   TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
-                                           workload.seed, workload.target, pool));
+                                           workload.seed, of_oracle, pool));
   impl->workload = std::move(workload);
   TUNEC_RETURN_IF_ERROR(impl->AllocateStorage());
   impl->oracle.arguments.clear();
@@ -251,7 +355,9 @@ CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
 Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double> best,
                                const TimingPolicy& policy) {
   if (candidate.failure()) return *candidate.failure();
-  Result<Measurement> result = impl_->Measure(*candidate.impl_, best, policy);
+  Result<Measurement> result = candidate.impl_->prediction
+                                   ? impl_->Predict(*candidate.impl_)
+                                   : impl_->Measure(*candidate.impl_, best, policy);
   if (!result) {
     const bool no_memory = result.error().code == ErrorCode::kResourceLimit;
     result = FailedBy(result.error());

@@ -54,11 +54,14 @@ class Workbench {
 
   /// Thread-safe. Never fails: an error is in the candidate.
   CompiledCandidate Compile(const CandidateRequest& request) const;
-  /// Checks, then times. One at a time. `best`: the fastest time known, for the race. kCrashed for
+  /// Checks, then times; where the host stands in for the target's device, the time is the one
+  /// that is predicted of the device's code, and large kernels are checked by some of their blocks
+  /// (sample_blocks.h). One at a time. `best`: the fastest time known, for the race. kCrashed for
   /// a candidate at which the device failed; after that the workbench is of no more use.
   Measurement Measure(CompiledCandidate candidate, std::optional<double> best,
                       const TimingPolicy& policy = {});
-  /// Times candidates in turns, `rounds` samples each, so that drift meets all alike. Nothing is
+  /// Times candidates in turns, `rounds` samples each, so that drift meets all alike. Requires: a
+  /// target whose times are measured. Nothing is
   /// checked: they were checked when first measured. kCrashed as of Measure.
   std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,
                                   const TimingPolicy& policy = {});

@@ -28,14 +28,19 @@ struct CandidateRequest {
 /// The outcome of one candidate: the fields of a TrialRecord that measuring decides.
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
-  std::vector<double> samples;  // seconds; of a wrong result that of the run that was checked
+  /// Seconds; of a wrong result that of the run that was checked. Where the host stands in for the
+  /// target's device, the predicted time alone: the emulation's own say nothing.
+  std::vector<double> samples;
   std::optional<double> accuracy_error;
-  std::string message;
+  std::string message;  // why it failed; of a correct one, what its assembler warns of
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;
   /// Of a correct candidate: the code that was checked and timed.
   std::optional<Artifact> artifact = {};
+  /// What is known of its code and how it was checked, as fields of a trial's note:
+  /// `code.registers=40 code.spilled=0`. May be empty.
+  std::string note = {};
   bool operator==(const Measurement&) const = default;
 };
 

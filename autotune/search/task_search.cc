@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "autotune/search/predicted_seeds.h"
 #include "autotune/search/strategy.h"
 #include "support/random.h"
 
@@ -16,6 +17,7 @@ constexpr int64_t kLeastPatience = 64;
 constexpr int64_t kMostPatience = 1024;
 constexpr int64_t kPatiencePart = 8;  // of the model's trials
 constexpr size_t kTransfers = 2;
+constexpr size_t kSeeds = 8;
 
 double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   const auto ratio = [](double x, double y) { return std::abs(std::log2((x + 1) / (y + 1))); };
@@ -142,6 +144,21 @@ void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   }
 }
 
+// What is fast by predicted times is a candidate like any other.
+Status TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count, const Database& database) {
+  if (!seeds_) {
+    TUNEC_ASSIGN(seeds_, PredictedSeeds(database, key_, kSeeds));
+  }
+  for (const TrialRecord& seed : *seeds_) {
+    if (static_cast<int>(chosen.size()) >= count) break;
+    std::optional<Candidate> candidate = space_->Recall(seed.note, seed.schedule);
+    if (!candidate) continue;
+    candidate->origin = "predicted";
+    Offer(chosen, std::move(*candidate));
+  }
+  return {};
+}
+
 Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
                                   const Database& database) {
   if (std::exchange(transferred_, true)) return {};
@@ -190,6 +207,7 @@ Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
   std::vector<Candidate> chosen;
   OfferAnalytic(chosen, count);
   if (!history_.AnyOk()) return chosen;
+  TUNEC_RETURN_IF_ERROR(OfferSeeds(chosen, count, database));
   TUNEC_RETURN_IF_ERROR(OfferTransfers(chosen, count, database));
   OfferSearched(chosen, count, spent);
   return chosen;

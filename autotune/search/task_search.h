@@ -96,6 +96,7 @@ class TaskSearch {
   void ShowBest();
   std::optional<KernelArithmetic> JudgedBy(const std::string& schedule) const;
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
+  Status OfferSeeds(std::vector<Candidate>& chosen, int count, const Database& database);
   Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
   void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);
   bool Offer(std::vector<Candidate>& chosen, Candidate candidate) const;
@@ -108,6 +109,7 @@ class TaskSearch {
   std::optional<SearchSpace> space_;
   History history_;
   std::string shown_;  // the schedule that progress.arithmetic is of; empty: the plain loops
+  std::optional<std::vector<TrialRecord>> seeds_;  // none: not read yet
   bool transferred_ = false;
   bool heeds_ceiling_ = true;
 };

@@ -237,6 +237,7 @@ Json ToJson(const FinishedEvent& event) {
             {"status", static_cast<int>(m.status)},
             {"samples", m.samples},
             {"message", m.message},
+            {"note", m.note},
             {"compile_ms", m.compile_ms},
             {"check_ms", m.check_ms},
             {"measure_ms", m.measure_ms}};
@@ -276,6 +277,7 @@ Result<FinishedEvent> FinishedFrom(const Json& json, std::string_view code) {
   m.status = static_cast<TrialStatus>(status);
   json.at("samples").get_to(m.samples);
   json.at("message").get_to(m.message);
+  json.at("note").get_to(m.note);
   json.at("compile_ms").get_to(m.compile_ms);
   json.at("check_ms").get_to(m.check_ms);
   json.at("measure_ms").get_to(m.measure_ms);

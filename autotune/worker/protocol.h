@@ -16,7 +16,7 @@
 namespace tunec {
 
 /// Changes with the messages: a tuner and a worker of different builds refuse each other.
-inline constexpr int kProtocolVersion = 5;
+inline constexpr int kProtocolVersion = 6;
 
 /// The first request to a worker. Answered at once, so that a program that is no worker, or one of
 /// another build, is found out before anything is asked of it.

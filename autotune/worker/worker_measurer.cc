@@ -16,6 +16,7 @@
 
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/worker_process.h"
+#include "jit/open_device.h"
 
 namespace tunec {
 namespace {
@@ -107,13 +108,19 @@ class WorkerMeasurer : public Measurer {
     return progress;
   }
 
+  // What a driver maps of a device counts as data of the process, however little of it is memory.
+  int64_t MemoryFor(const Target& target) const {
+    const bool on_device = target.device && !EmulatedTarget(target);
+    return on_device ? 0 : limits_.memory_bytes;
+  }
+
   // Has a worker that knows the workload.
   Status Prepare(const Workload& workload) {
     std::string wanted = Encode(PrepareRequest{workload});
     if (worker_ && prepared_ == wanted) return {};
     for (int attempt = 0;; ++attempt) {
       if (!worker_) {
-        TUNEC_ASSIGN(worker_, WorkerProcess::Start(path_, limits_.memory_bytes));
+        TUNEC_ASSIGN(worker_, WorkerProcess::Start(path_, MemoryFor(workload.target)));
         TUNEC_RETURN_IF_ERROR(Greet());
       }
       prepared_.clear();

@@ -38,7 +38,8 @@ class Assembler {
   void AddOutputCopies();
   Status AddIndexCheck(const UnprovenIndices& unproven);
   Result<ValueRef> PackedWeight(const CompiledPrepack& prepack, ValueId weight);
-  Result<Kernel> Load(const KernelImage& image);
+  Status LoadStep(Step& step, const KernelImage& image);
+  Result<Kernel> LoadOnHost(const KernelImage& image);
   ValueRef RefOf(ValueId value);
   int32_t ConstantIndex(ValueId value);
 
@@ -48,21 +49,36 @@ class Assembler {
   const std::vector<StorageView>& views_;
   const CompileOptions& options_;
   ThreadPool& pool_;
-  std::unique_ptr<Device> device_;  // null where this machine cannot run the kernels
+  std::unique_ptr<Device>
+      host_;  // null where it runs nothing: a plan that is refused, or its device
   ExecutablePlan plan_;
   std::map<ValueId, const StorageView*> view_of_;
   std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
   std::map<ValueId, int32_t> constants_;
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
   std::map<const KernelImage*, Kernel> kernels_;
+  std::map<const KernelImage*, std::shared_ptr<const DeviceCode>> codes_;
 };
 
+// Where weights are packed, the host has a part in what runs on a device.
 Status Assembler::OpenTarget() {
-  if (const Status runs = CheckRunsHere(options_.target); !runs) {
-    plan_.refusal = runs.error();
+  const bool packs = std::ranges::any_of(
+      groups_, [](const GroupKernel& group) { return !group.code->prepacks.empty(); });
+  const auto open = [&](const Target& target) {
+    return OpenDevice(target, pool_, options_.perf_map, options_.device);
+  };
+  const auto open_all = [&]() -> Status {
+    if (options_.target.device) {
+      TUNEC_ASSIGN(plan_.device, open(options_.target));
+      if (!packs) return {};
+    }
+    TUNEC_ASSIGN(host_, open({.host = options_.target.host}));
     return {};
-  }
-  TUNEC_ASSIGN(device_, OpenDevice(options_.target, pool_, options_.perf_map));
+  };
+  Status opened = open_all();
+  if (opened || opened.error().code != ErrorCode::kDevice) return opened;
+  plan_.device = nullptr;
+  plan_.refusal = opened.error();
   return {};
 }
 
@@ -129,7 +145,7 @@ ValueRef Assembler::RefOf(ValueId value) {
   return ValueRef::Constant(ConstantIndex(value));
 }
 
-// For plans that are refused: nobody calls it.
+// For plans that are refused, and of a device's code: nobody calls it.
 Kernel WithoutFunctions(const KernelImage& image) {
   Kernel kernel{.workspace_bytes = image.workspace_bytes, .scratch_bytes = image.scratch_bytes};
   for (const PhaseLaunch& phase : image.phases)
@@ -138,17 +154,28 @@ Kernel WithoutFunctions(const KernelImage& image) {
 }
 
 // Steps that share code share one loaded kernel. It comes from the device that a tuner would
-// measure it on; a step then calls it without a device in between.
-Result<Kernel> Assembler::Load(const KernelImage& image) {
+// measure it on; a step of the host then calls it without a device in between.
+Status Assembler::LoadStep(Step& step, const KernelImage& image) {
+  if (plan_.device == nullptr) {
+    TUNEC_ASSIGN(step.kernel, LoadOnHost(image));
+    return {};
+  }
+  std::shared_ptr<const DeviceCode>& code = codes_[&image];
+  if (code == nullptr) {
+    TUNEC_ASSIGN(code, plan_.device->Load(image));
+  }
+  step.code = code;
+  step.kernel = WithoutFunctions(image);
+  return {};
+}
+
+Result<Kernel> Assembler::LoadOnHost(const KernelImage& image) {
   const auto found = kernels_.find(&image);
   if (found != kernels_.end()) return found->second;
-  if (device_ == nullptr) return kernels_[&image] = WithoutFunctions(image);
-  TUNEC_ASSIGN(const auto code, device_->Load(image));
+  if (plan_.refusal) return kernels_[&image] = WithoutFunctions(image);
+  TUNEC_ASSIGN(const auto code, host_->Load(image));
   const Kernel* const kernel = code->OnHost();
-  if (kernel == nullptr) {
-    return Fail(ErrorCode::kUnsupported, "an executable cannot run kernels of {} yet",
-                options_.target.Kind());
-  }
+  TUNEC_CHECK(kernel != nullptr, "the host cannot call its own code");
   return kernels_[&image] = *kernel;
 }
 
@@ -162,7 +189,7 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   plan_.constants.push_back(
       {.name = plan_.constants[source].name + ".packed", .bytes = prepack.packed_bytes});
   Step step{.name = plan_.constants[index].name};
-  TUNEC_ASSIGN(step.kernel, Load(prepack.image));
+  TUNEC_ASSIGN(step.kernel, LoadOnHost(prepack.image));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
   plan_.prologue.push_back(std::move(step));
   packed_[key] = index;
@@ -173,7 +200,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
   const std::map<std::string, ValueId> value_of =
       ValueOfArguments(group.group, group.argument_names);
   Step step{.name = group.name};
-  TUNEC_ASSIGN(step.kernel, Load(group.code->image));
+  TUNEC_RETURN_IF_ERROR(LoadStep(step, group.code->image));
   for (const std::string& argument : group.code->arguments) {
     const auto prepack =
         std::ranges::find(group.code->prepacks, argument, &CompiledPrepack::packed);

@@ -26,9 +26,10 @@ std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& 
                                          const std::vector<BuiltKernel>& kernels);
 
 /// Loads the code and lays out the memory. `groups` are in an order that respects data flow. `pool`
-/// is the one that the executable will run on. Where this machine cannot run the target's kernels,
-/// nothing is loaded, and the plan has a refusal. Errors: indices that turned out to be constants
-/// out of range; kUnsupported for kernels that the host cannot call.
+/// is the one that the executable will run on. Kernels of a device are steps of the plan's device;
+/// what packs weights is the host's. Where this machine cannot run the target's kernels, nothing is
+/// loaded, and the plan has a refusal. Errors: indices that turned out to be constants out of
+/// range, and those of loading code.
 Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                 const CompileOptions& options, ThreadPool& pool);
 

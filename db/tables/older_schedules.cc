@@ -30,7 +30,7 @@ Argument FindArgument(std::string_view workload, std::string_view tensor) {
     const std::string_view role = TakeUpTo(' ', line);
     if (role != "input" && role != "weight") continue;
     if (TakeUpTo(':', line) != tensor) continue;
-    const bool constant = role == "weight" && line.find(" constant") != std::string_view::npos;
+    const bool constant = role == "weight" && line.contains(" constant");
     return constant ? Argument::kConstant : Argument::kVariable;
   }
   return Argument::kNone;

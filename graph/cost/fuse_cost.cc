@@ -83,7 +83,7 @@ std::string Explain(const FusionCost& cost, const FusionMachine& machine) {
                        cost.parts == 1 ? "one task" : fmt::format("{:.3g} tasks", cost.parts))},
       Term{SpillSeconds(cost, machine), fmt::format("{} values in registers", cost.live_values)},
       Term{-memory, "memory traffic"}};
-  const std::string gain = Decisive(gains);
+  std::string gain = Decisive(gains);
   const std::string loss = Decisive(losses);
   if (loss.empty()) return gain;
   return fmt::format("{} against {}", gain.empty() ? "nothing" : gain, loss);

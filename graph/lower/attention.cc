@@ -339,7 +339,7 @@ class AttentionBuilder {
           at.row = IndexExpr::Mod(index[rank - 2], rows);
           at.width = index[rank - 1];
           const Expr scale = builder.ReadTensor(inverse, At(at, kRow));
-          const Expr y = Expr::Cast(builder.ReadTensor(output, At(at, axes)) * scale, type);
+          Expr y = Expr::Cast(builder.ReadTensor(output, At(at, axes)) * scale, type);
           if (!zero) return y;
           const Expr infinity = Expr::Constant(kInfinity, scale.type());
           return Expr::Select(Expr::Apply(ScalarOp::kEq, {scale, infinity}),

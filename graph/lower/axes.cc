@@ -41,7 +41,7 @@ Lazy ReduceOver(LowerContext& context, const std::vector<int64_t>& shape, const 
                 DataType accumulator, const Reducer& reducer, const Body& body) {
   const std::vector<int64_t> kept = axes.Kept(shape);
   if (axes.Count(shape) == 0) {
-    const Expr identity = reducer.identity[0];
+    Expr identity = reducer.identity[0];
     return context.Define(accumulator, kept, 0,
                           [identity](StatementBuilder&, const Index&) { return identity; });
   }

@@ -58,8 +58,8 @@ Lazy LowerContext::InputValue(ValueId value, TensorId tensor) {
   const DataType type = TypeOf(value).type;
   const Array* constant = graph_.ConstantOf(value);
   if (constant == nullptr || constant->size() != 1) return Stored(tensor, type);
-  const Expr literal = IsFloat(type) ? Expr::Constant(constant->GetDouble(0), ComputeType(type))
-                                     : Expr::Constant(constant->GetInt(0), type);
+  Expr literal = IsFloat(type) ? Expr::Constant(constant->GetDouble(0), ComputeType(type))
+                               : Expr::Constant(constant->GetInt(0), type);
   Lazy lazy = Define(type, TypeOf(value).Shape(), 0,
                      [literal](StatementBuilder&, const Index&) { return literal; });
   lazy.tensor = tensor;

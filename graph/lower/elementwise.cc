@@ -104,7 +104,7 @@ Expr IsNan(const Place& p) {
 Expr IsInf(const Place& p) {
   const Expr& x = p.x[0];
   if (!IsFloat(x.type())) return Expr::Constant(0, DataType::kBool);
-  const Expr infinite = Unary(ScalarOp::kIsInf, x);
+  Expr infinite = Unary(ScalarOp::kIsInf, x);
   const bool positive = p.node.Int("detect_positive") != 0;
   const bool negative = p.node.Int("detect_negative") != 0;
   if (positive && negative) return infinite;

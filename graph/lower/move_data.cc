@@ -30,7 +30,7 @@ Expr SelectPiece(StatementBuilder& builder, const std::vector<Piece>& pieces, si
   Index own = index;
   own[axis] -= piece.begin;
   const IndexExpr before_end = IndexExpr(end - 1) - index[axis];
-  const Expr value =
+  Expr value =
       builder.UnderGuard({own[axis], before_end}, 0, [&] { return piece.value.At(builder, own); });
   if (is_last || bounds.hi < end) return value;
   const Expr rest = SelectPiece(builder, pieces, first + 1, index, axis);

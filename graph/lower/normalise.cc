@@ -37,7 +37,8 @@ Lazy SumOver(LowerContext& context, const Lazy& x, const AxisSet& axes, bool squ
 }
 
 // A stored value per row, computed from another.
-Lazy PerRow(LowerContext& context, const Lazy& row, std::function<Expr(const Expr&)> function) {
+Lazy PerRow(LowerContext& context, const Lazy& row,
+            const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(
       context.Define(row.type, row.shape, row.cost + kDivisionCost,
                      [row, function](StatementBuilder& builder, const Index& index) {
@@ -88,7 +89,7 @@ Lazy Affine(LowerContext& context, const Node& node, const Lazy& x,
       [=](StatementBuilder& builder, const Index& index) {
         const Expr value = x.At(builder, index);
         const Index at = operand_index(index);
-        const Expr scaled = value * Expr::Cast(operands[0].Broadcast(builder, at), value.type());
+        Expr scaled = value * Expr::Cast(operands[0].Broadcast(builder, at), value.type());
         if (operands.size() == 1) return scaled;
         return scaled + Expr::Cast(operands[1].Broadcast(builder, at), value.type());
       });
@@ -150,7 +151,7 @@ bool IsChannelsLast(const LowerContext& context, ValueId value) {
 
 // The sums over groups of `size` channels and all that follows the channels: [batch, groups].
 Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool squared) {
-  const Lazy sums = SumOver(context, x, AxisSet::From(2, x.shape.size()), squared);
+  Lazy sums = SumOver(context, x, AxisSet::From(2, x.shape.size()), squared);
   if (size == 1) return sums;
   const Lazy grouped =
       context.Define(sums.type, {x.shape[0], x.shape[1] / size, size}, kReadCost,
@@ -162,7 +163,7 @@ Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool square
 
 // A stored value per channel, computed from one per group.
 Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_t size,
-                std::function<Expr(const Expr&)> function) {
+                const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(context.Define(
       row.type, {row.shape[0], channels}, row.cost + kDivisionCost,
       [=](StatementBuilder& builder, const Index& index) {

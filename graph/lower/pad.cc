@@ -46,7 +46,7 @@ Expr ReadConstant(StatementBuilder& builder, const Padded& pad, const Index& ind
     inside.push_back(IndexExpr(pad.x.shape[d] - 1) - source[d]);
   }
   std::erase_if(inside, [&](const IndexExpr& e) { return !builder.CanFail(e); });
-  const Expr value = builder.UnderGuard(inside, outside, [&] { return pad.x.At(builder, source); });
+  Expr value = builder.UnderGuard(inside, outside, [&] { return pad.x.At(builder, source); });
   if (inside.empty() || builder.IsReadGuardedBy(value, inside)) return value;
   return Expr::Select(Expr::Holds(inside), value, Expr::Constant(outside, value.type()));
 }

@@ -130,7 +130,7 @@ Lazy ResizeAlong(LowerContext& context, const Node& node, const Lazy& x, const R
   std::vector<int64_t> shape = x.shape;
   shape[resize.axis] = resize.output;
   if (node.String("mode") == "nearest") {
-    const std::string mode = node.String("nearest_mode");
+    const std::string& mode = node.String("nearest_mode");
     return context.Define(
         x.type, shape, x.cost + 1, [=](StatementBuilder& builder, const Index& index) {
           const IndexExpr tap = NearestTap(mode, resize.coordinate, index[resize.axis]);

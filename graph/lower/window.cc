@@ -81,7 +81,7 @@ Expr ReadPadded(StatementBuilder& builder, const Lazy& x, const Index& index,
     for (const IndexExpr& condition : padding.inside) builder.Require(condition);
     return x.At(builder, index);
   }
-  const Expr value =
+  Expr value =
       builder.UnderGuard(padding.inside, padding.outside, [&] { return x.At(builder, index); });
   std::vector<IndexExpr> failing;
   for (const IndexExpr& condition : padding.inside)

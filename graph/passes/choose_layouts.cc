@@ -164,7 +164,7 @@ Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options) {
       [&](const Node& node, const std::vector<ValueId>& inputs,
           GraphBuilder& builder) -> Result<std::vector<ValueId>> {
         if (std::ranges::all_of(node.outputs, is_plain)) return std::vector<ValueId>{};
-        TUNEC_ASSIGN(const std::vector<ValueId> outputs, builder.CopyNode(graph, node, inputs));
+        TUNEC_ASSIGN(std::vector<ValueId> outputs, builder.CopyNode(graph, node, inputs));
         for (size_t i = 0; i < outputs.size(); ++i) {
           const ImageOrder order = orders.OrderOf(node.outputs[i]);
           const std::vector<int64_t> shape = builder.TypeOf(outputs[i]).Shape();

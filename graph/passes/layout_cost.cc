@@ -96,8 +96,8 @@ double ContractionCost(const Graph& graph, const Node& node, const NodeOrders& o
   return Cheapest([&](Along along) {
     if (!IsDepthwise(graph, node)) return ConvCost(graph, node, orders, along, machine);
     const Shape weight = graph.value(node.inputs[1]).type.Shape();
-    const double taps = static_cast<double>(ElementCount(weight) / std::max<int64_t>(weight[0], 1));
-    return WindowCost(graph, node, orders, along, taps, machine);
+    const int64_t taps = ElementCount(weight) / std::max<int64_t>(weight[0], 1);
+    return WindowCost(graph, node, orders, along, static_cast<double>(taps), machine);
   });
 }
 

@@ -101,7 +101,11 @@ Result<RuleTerm> RuleTermParser::ParseAlternatives() {
     TUNEC_ASSIGN(RuleTerm alternative, Parse());
     std::set<int> both;
     std::ranges::set_intersection(all, scope_.bound(), std::inserter(both, both.end()));
-    all = term.operands.empty() ? scope_.bound() : std::move(both);
+    if (term.operands.empty()) {
+      all = scope_.bound();
+    } else {
+      all = std::move(both);
+    }
     term.operands.push_back(std::move(alternative));
   } while (IsPattern() && lexer_.TryTake("|"));
   scope_.SetBound(std::move(all));

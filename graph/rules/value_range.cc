@@ -228,7 +228,7 @@ ValueRange Rounded(const ValueRange& x) {
 
 ValueRange Cast(Q q) {
   const DataType to = q.type().type;
-  const ValueRange x = q.Operand(0);
+  ValueRange x = q.Operand(0);
   if (IsFloat(to)) return Rounded(x);
   if (to == DataType::kBool) return RangeOfType(to);
   if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped says whether it fits

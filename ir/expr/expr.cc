@@ -137,7 +137,7 @@ Expr Transform(const Expr& expr, const std::function<Expr(const Expr&)>& rewrite
     changed |= &operands.back().node() != &operand.node();
   }
   if (!changed) return rewrite(expr);
-  return rewrite(expr.kind() == ExprKind::kCast ? Expr::Cast(std::move(operands[0]), expr.type())
+  return rewrite(expr.kind() == ExprKind::kCast ? Expr::Cast(operands[0], expr.type())
                                                 : Expr::Apply(expr.node().op, std::move(operands)));
 }
 

@@ -177,7 +177,7 @@ void IndexExpr::CollectVars(std::vector<VarId>& into) const {
 
 namespace {
 
-IndexExpr FromAtom(IndexAtom atom, int64_t coefficient) {
+IndexExpr FromAtom(const IndexAtom& atom, int64_t coefficient) {
   switch (atom.kind) {
     case IndexAtom::Kind::kVariable:
       return IndexExpr::Var(atom.variable()) * coefficient;
@@ -224,16 +224,34 @@ Interval ModuloBounds(Interval numerator, int64_t divisor) {
 
 namespace {
 
+// floor(n/d), as one of the ways in which a division can be read.
+struct Division {
+  IndexExpr numerator;
+  int64_t divisor;
+};
+
+// The division itself and, for each floor(n/e) beside it whose e divides d, floor(floor(n/e) /
+// (d/e)): of n = row * e + column, what row mod (d/e) is made of.
+std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum) {
+  const IndexExpr& n = *division.numerator;
+  std::vector<Division> readings = {{n, division.divisor}};
+  for (const auto& [coefficient, atom] : sum.terms()) {
+    if (atom.kind != IndexAtom::Kind::kFloorDiv || atom.divisor >= division.divisor) continue;
+    if (division.divisor % atom.divisor != 0 || *atom.numerator != n) continue;
+    readings.push_back({FromAtom(atom, 1), division.divisor / atom.divisor});
+  }
+  return readings;
+}
+
 // The k for which a sum with the term c*floor(n/d) may be taken to hold k*n besides: what makes n
 // mod d of them, and as often as the numerator's first term is there.
-std::vector<int64_t> TimesBeside(const IndexExpr& expr, const IndexTerm& division) {
+std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division& division) {
   std::vector<int64_t> times;
-  const int64_t divisor = division.atom.divisor;
-  if (division.coefficient % divisor == 0) times.push_back(-division.coefficient / divisor);
-  const std::vector<IndexTerm>& numerator = division.atom.numerator->terms();
+  if (c % division.divisor == 0) times.push_back(-c / division.divisor);
+  const std::vector<IndexTerm>& numerator = division.numerator.terms();
   if (numerator.empty()) return times;
-  const auto here = std::ranges::find(expr.terms(), numerator[0].atom, &IndexTerm::atom);
-  if (here == expr.terms().end() || here->coefficient % numerator[0].coefficient != 0) return times;
+  const auto here = std::ranges::find(sum.terms(), numerator[0].atom, &IndexTerm::atom);
+  if (here == sum.terms().end() || here->coefficient % numerator[0].coefficient != 0) return times;
   times.push_back(here->coefficient / numerator[0].coefficient);
   return times;
 }
@@ -245,18 +263,19 @@ Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
   Interval best = TermwiseBounds(expr, variables, loaded);
   // c*floor(n/d) + k*n is (c + k*d)*floor(n/d) + k*(n mod d): tighter than the sum of its terms, as
   // for n mod d itself (k = 1, c = -d).
-  for (const IndexTerm& term : expr.terms()) {
-    if (term.atom.kind != IndexAtom::Kind::kFloorDiv) continue;
-    const IndexExpr& n = *term.atom.numerator;
-    const int64_t d = term.atom.divisor;
-    for (const int64_t k : TimesBeside(expr, term)) {
-      const IndexExpr rest = expr - FromAtom(term.atom, term.coefficient) - n * k;
-      if (rest.terms().size() >= expr.terms().size()) continue;
-      const Interval numerator = BoundsOf(n, variables, loaded);
-      const Interval quotient{FloorDivide(numerator.lo, d), FloorDivide(numerator.hi, d)};
-      const Interval parts =
-          Sum(Scale(quotient, term.coefficient + k * d), Scale(ModuloBounds(numerator, d), k));
-      best = Intersect(best, Sum(BoundsOf(rest, variables, loaded), parts));
+  for (const auto& [c, atom] : expr.terms()) {
+    if (atom.kind != IndexAtom::Kind::kFloorDiv) continue;
+    for (const Division& division : ReadingsOf(atom, expr)) {
+      const auto& [n, d] = division;
+      for (const int64_t k : TimesBeside(expr, c, division)) {
+        const IndexExpr rest = expr - FromAtom(atom, c) - n * k;
+        if (rest.terms().size() >= expr.terms().size()) continue;
+        const Interval numerator = BoundsOf(n, variables, loaded);
+        const Interval quotient{FloorDivide(numerator.lo, d), FloorDivide(numerator.hi, d)};
+        const Interval parts =
+            Sum(Scale(quotient, c + k * d), Scale(ModuloBounds(numerator, d), k));
+        best = Intersect(best, Sum(BoundsOf(rest, variables, loaded), parts));
+      }
     }
   }
   return best;

@@ -6,6 +6,7 @@
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/races.h"
 #include "ir/interpret/tile.h"
+#include "ir/nest/plain_shuffles.h"
 #include "ir/nest/visit_loop_nest.h"
 
 namespace tunec {
@@ -86,11 +87,18 @@ class Compiler {
     return step;
   }
 
-  Result<Step> Compile(const Store& store) {
+  Result<Step> Compile(const Store& store) { return CompileStore(store, races_); }
+
+  // Private storage of another thread is read: by all at the same time, so there is no race.
+  Result<Step> Compile(const Shuffle& shuffle) {
+    return CompileStore(StoreOf(shuffle, nest_.tensors), nullptr);
+  }
+
+  Step CompileStore(const Store& store, RaceDetector* races) const {
     Step step{.kind = Step::Kind::kStore};
     const Assignment assignment{store.reads, store.writes, store.values, store.reducer};
     step.assignment = std::make_unique<CompiledAssignment>(storage_, assignment, store.statement,
-                                                           nest_.contraction, precision_, races_);
+                                                           nest_.contraction, precision_, races);
     return step;
   }
 

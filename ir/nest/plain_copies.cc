@@ -18,40 +18,76 @@ VarId NewVariable(IdVector<VarId, std::string>& variables, size_t dimension) {
   return variables.push_back(std::move(name));
 }
 
-// A store, in loops over the box.
-Body Copy(const AsyncCopy& copy, DataType type, IdVector<VarId, std::string>& all_variables) {
-  Store store{.statement = "async_copy", .reads = {copy.from}, .writes = {copy.to}};
-  store.values = {Expr::Read(0, type)};
+// Loops over the box of a copy around what `inside` makes of one element's indices.
+template <class Inside>
+Body InLoops(AsyncCopy copy, LoopKind innermost, IdVector<VarId, std::string>& all_variables,
+             const Inside& inside) {
+  const std::vector<int64_t> extent = std::exchange(copy.extent, {});
   std::vector<VarId> variables;
-  for (size_t d = 0; d < copy.extent.size(); ++d) {
+  for (size_t d = 0; d < extent.size(); ++d) {
     variables.push_back(NewVariable(all_variables, d));
     const IndexExpr within = IndexExpr::Var(variables.back());
-    std::vector<IndexExpr>& from = store.reads[0].index;
-    std::vector<IndexExpr>& to = store.writes[0].index;
-    from[from.size() - copy.extent.size() + d] += within;
-    to[to.size() - copy.extent.size() + d] += within;
+    std::vector<IndexExpr>& from = copy.from.index;
+    std::vector<IndexExpr>& to = copy.to.index;
+    from[from.size() - extent.size() + d] += within;
+    to[to.size() - extent.size() + d] += within;
   }
-  Body body = BodyOf(std::move(store));
-  for (size_t d = copy.extent.size(); d-- > 0;) {
-    Loop loop{.var = variables[d], .lower = {IndexExpr(0)}, .upper = {IndexExpr(copy.extent[d])}};
+  Body body = BodyOf(inside(std::move(copy)));
+  for (size_t d = extent.size(); d-- > 0;) {
+    Loop loop{.var = variables[d],
+              .kind = d + 1 == extent.size() ? innermost : LoopKind::kSerial,
+              .lower = {IndexExpr(0)},
+              .upper = {IndexExpr(extent[d])}};
     loop.body = std::move(body);
     body = BodyOf(std::move(loop));
   }
   return body;
 }
 
+Body Plain(const AsyncCopy& copy, DataType type, IdVector<VarId, std::string>& variables) {
+  return InLoops(copy, LoopKind::kSerial, variables, [&](AsyncCopy one) {
+    Store store{.statement = "async_copy", .reads = {std::move(one.from)}, .writes = {one.to}};
+    store.values = {Expr::Read(0, type)};
+    return store;
+  });
+}
+
 }  // namespace
 
-LoopNest PlainCopies(const LoopNest& nest) {
+LoopNest PlainCopies(const LoopNest& nest, const std::set<int>& kept) {
   IdVector<VarId, std::string> variables = nest.variables;
+  const auto unless_kept = [&](const auto& node) {
+    return kept.contains(node.token) ? BodyOf(node) : Body();
+  };
   LoopNest result =
       Rewrite(nest, Overloaded{
                         [&](const AsyncCopy& copy) {
-                          return Copy(copy, nest.tensors[copy.from.tensor].type, variables);
+                          return kept.contains(copy.token)
+                                     ? BodyOf(copy)
+                                     : Plain(copy, nest.tensors[copy.from.tensor].type, variables);
                         },
-                        [](const Arrive&) { return Body(); },
-                        [](const Wait&) { return Body(); },
+                        [&](const Arrive& arrive) { return unless_kept(arrive); },
+                        [&](const Wait& wait) { return unless_kept(wait); },
                     });
+  result.variables = std::move(variables);
+  return result;
+}
+
+LoopNest ElementCopies(const LoopNest& nest) {
+  IdVector<VarId, std::string> variables = nest.variables;
+  const auto in_loops = [&](LoopKind innermost) {
+    return [&variables, innermost](const AsyncCopy& copy) {
+      return InLoops(copy, innermost, variables, [](AsyncCopy one) { return one; });
+    };
+  };
+  // From the inside out: what a vector loop holds is done before the rest.
+  auto inside_vectors = in_loops(LoopKind::kSerial);
+  LoopNest result = Rewrite(nest, [&](Loop loop) {
+    if (loop.kind == LoopKind::kVector)
+      loop.body = RewriteBody(std::move(loop.body), inside_vectors);
+    return loop;
+  });
+  result = Rewrite(std::move(result), in_loops(LoopKind::kVector));
   result.variables = std::move(variables);
   return result;
 }

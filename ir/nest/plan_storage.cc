@@ -12,9 +12,11 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+// Of shared storage: all of its banks side by side. A swizzle moves chunks within that.
+constexpr int64_t kSharedAlignment = 128;
 
-int64_t AlignedBytes(const Tensor& tensor) {
-  return CeilDivide(StorageBytes(tensor), kAlignment) * kAlignment;
+int64_t AlignedBytes(const Tensor& tensor, int64_t alignment = kAlignment) {
+  return CeilDivide(StorageBytes(tensor), alignment) * alignment;
 }
 
 struct Lifetime {
@@ -101,7 +103,8 @@ int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scop
       int64_t& offset = plan.offset[alloc->tensor];
       offset = std::max(offset, top);
       plan.scope[alloc->tensor] = alloc->scope;
-      inner_top = offset + AlignedBytes(nest.tensors[alloc->tensor]);
+      const int64_t alignment = IsShared(alloc->scope) ? kSharedAlignment : kAlignment;
+      inner_top = offset + AlignedBytes(nest.tensors[alloc->tensor], alignment);
       most = std::max(most, inner_top);
     }
     ForEachBody(node, [&](const Body& inner) {

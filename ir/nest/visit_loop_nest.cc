@@ -44,6 +44,10 @@ void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool
         visit(copy.from.tensor, false);
         visit(copy.to.tensor, true);
       },
+      [&](const Shuffle& shuffle) {
+        visit(shuffle.from.tensor, false);
+        visit(shuffle.to.tensor, true);
+      },
       [&](const Prefetch& prefetch) { visit(prefetch.address.tensor, false); }, [](const Loop&) {},
       [](const If&) {}, [](const Alloc&) {}, [](const Arrive&) {}, [](const Wait&) {},
       [](const Barrier&) {}, [](const Roles&) {}, [](const Tile&) {});

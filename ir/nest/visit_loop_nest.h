@@ -14,9 +14,9 @@ namespace tunec {
 
 /// The kinds that hold no other nodes.
 template <class Kind>
-concept LeafNode =
-    std::same_as<Kind, Store> || std::same_as<Kind, Prefetch> || std::same_as<Kind, AsyncCopy> ||
-    std::same_as<Kind, Arrive> || std::same_as<Kind, Wait> || std::same_as<Kind, Barrier>;
+concept LeafNode = std::same_as<Kind, Store> || std::same_as<Kind, Prefetch> ||
+    std::same_as<Kind, AsyncCopy> || std::same_as<Kind, Arrive> || std::same_as<Kind, Wait> ||
+    std::same_as<Kind, Barrier> || std::same_as<Kind, Shuffle>;
 
 /// Calls the one of the functions that takes the node's kind. Each kind has to be taken: a new one
 /// does not compile until every such visitor answers.

@@ -67,6 +67,7 @@ class Parser {
     if (word == "arrive") return ParseArrive();
     if (word == "wait") return ParseWait();
     if (word == "barrier") return ParseBarrier();
+    if (word == "shuffle") return ParseShuffle();
     if (word == "roles") return ParseRoles();
     if (word == "tile") return ParseTile();
     return ParseStore();
@@ -152,6 +153,11 @@ class Parser {
     if (lexer_.TryTake("stages")) {
       TUNEC_ASSIGN(alloc.stages, ParseCount("the number of stages"));
     }
+    if (lexer_.TryTake("swizzle")) {
+      TUNEC_ASSIGN(alloc.swizzle.chunks, ParseCount("the number of chunks"));
+      TUNEC_RETURN_IF_ERROR(lexer_.Expect("of"));
+      TUNEC_ASSIGN(alloc.swizzle.row_bytes, ParseCount("the bytes of a row"));
+    }
     TUNEC_ASSIGN(alloc.body, ParseBody());
     return NestNode{std::move(alloc)};
   }
@@ -206,6 +212,26 @@ class Parser {
   Result<NestNode> ParseBarrier() {
     lexer_.Next();
     return NestNode{Barrier{}};
+  }
+
+  Result<NestNode> ParseShuffle() {
+    Shuffle shuffle;
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("shuffle"));
+    TUNEC_ASSIGN(shuffle.to, Exprs().ParseWrite());
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("="));
+    TUNEC_ASSIGN(shuffle.from, Exprs().ParseRead());
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("of"));
+    const Token at = lexer_.Peek();
+    TUNEC_ASSIGN(const std::string name, lexer_.ExpectName("the variable of the thread's number"));
+    const std::optional<VarId> thread = variables_(name);
+    if (!thread) {
+      return FailAt(lexer_.LocationOf(at), ErrorCode::kParse, "no loop around it is called {}",
+                    name);
+    }
+    shuffle.thread = *thread;
+    TUNEC_RETURN_IF_ERROR(lexer_.Expect("xor"));
+    TUNEC_ASSIGN(shuffle.distance, ParseCount("the distance of the threads"));
+    return NestNode{std::move(shuffle)};
   }
 
   Result<NestNode> ParseRoles() {

@@ -116,12 +116,12 @@ void AppendTerm(std::string& sum, int64_t coefficient, const std::string& factor
   }
 }
 
-constexpr std::array<std::string_view, 39> kReserved = {
-    "alloc",    "arrive",   "async_copy", "barrier",  "block.x", "block.y", "block.z", "compute",
-    "else",     "false",    "floor",      "for",      "grid.x",  "grid.y",  "grid.z",  "if",
-    "in",       "inf",      "max",        "min",      "mod",     "nan",     "nest",    "output",
-    "input",    "parallel", "phase",      "prefetch", "reducer", "roles",   "tile",    "true",
-    "unrolled", "vector",   "wait",       "warp",     "wave",    "where",   "local"};
+constexpr std::array<std::string_view, 40> kReserved = {
+    "alloc", "arrive",   "async_copy", "barrier",  "block.x", "block.y", "block.z", "compute",
+    "else",  "false",    "floor",      "for",      "grid.x",  "grid.y",  "grid.z",  "if",
+    "in",    "inf",      "max",        "min",      "mod",     "nan",     "nest",    "output",
+    "input", "parallel", "phase",      "prefetch", "reducer", "roles",   "shuffle", "tile",
+    "true",  "unrolled", "vector",     "wait",     "warp",    "wave",    "where",   "local"};
 
 std::string PrintConstant(const Expr& expr) {
   const DataType type = expr.type();
@@ -180,8 +180,7 @@ std::string PrintIndex(const IndexExpr& expr, const TextNames& names) {
     AppendTerm(text, term.coefficient, PrintAtom(term.atom, names));
   }
   for (const ModPart& part : mods) {
-    const std::string mod =
-        fmt::format("{} mod {}", Parenthesized(part.value, names), part.modulus);
+    std::string mod = fmt::format("{} mod {}", Parenthesized(part.value, names), part.modulus);
     if (alone && part.factor == 1) return mod;
     AppendTerm(text, part.factor, "(" + mod + ")");
   }

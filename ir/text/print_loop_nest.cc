@@ -88,7 +88,7 @@ class Printer {
   void Write(const Alloc& alloc) {
     std::string head = fmt::format("alloc {}: {}", TensorText(alloc.tensor), Name(alloc.scope));
     if (alloc.stages != 1) head += fmt::format(" stages {}", alloc.stages);
-    Block(head, alloc.body);
+    Block(head + PrintSwizzle(alloc.swizzle), alloc.body);
   }
 
   void Write(const Prefetch& prefetch) {
@@ -115,6 +115,12 @@ class Printer {
   }
 
   void Write(const Barrier&) { Line("barrier"); }
+
+  void Write(const Shuffle& shuffle) {
+    Line(fmt::format("shuffle {} = {} of {} xor {}", PrintWrite(shuffle.to, nest_.tensors, names_),
+                     PrintRead(shuffle.from, nest_.tensors, names_), variable_(shuffle.thread),
+                     shuffle.distance));
+  }
 
   void Write(const Roles& roles) {
     Line("roles {");
@@ -145,5 +151,10 @@ class Printer {
 }  // namespace
 
 std::string Print(const LoopNest& nest) { return Printer(nest).Run(); }
+
+std::string PrintSwizzle(const Swizzle& swizzle) {
+  if (!swizzle.Moves()) return "";
+  return fmt::format(" swizzle {} of {}", swizzle.chunks, swizzle.row_bytes);
+}
 
 }  // namespace tunec

@@ -65,7 +65,7 @@ class InlineReads {
     }
     const int outer = within_;
     within_ = slot;
-    const std::string text = PrintRead(reads_[slot], tensors_, names_);
+    std::string text = PrintRead(reads_[slot], tensors_, names_);
     within_ = outer;
     Record(slot);
     return text;

@@ -12,13 +12,18 @@
 //   threads a block. Shared storage, barriers, arrives and waits are outside block loops. A vector
 //   loop holds no loop. An unrolled loop has a constant bound on its iterations, at most
 //   kMostUnrolled. Ifs have a condition, without loaded values. Storage of several stages has as
-//   many in its first dimension. Stores: as statements in a Compute, over the loop variables in
-//   scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy has extents of
-//   at most as many dimensions as either tensor, equal types, and doesn't write an input or weight;
-//   cache levels are 1 to 3. Arrive and Wait name the token of a copy. Roles have threads and
-//   names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it reaches,
-//   none of them operand and accumulator.
+//   many in its first dimension. A swizzle moves 2, 4 or 8 chunks in rows of a power of two bytes,
+//   as many at least, and is of shared storage. Stores: as statements in a Compute, over the loop
+//   variables in scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy
+//   has extents of at most as many dimensions as either tensor, equal types, and doesn't write an
+//   input or weight; cache levels are 1 to 3. Arrive and Wait name the token of a copy. A shuffle
+//   is alone in loops over all threads of the phase's blocks, along x a multiple of twice its
+//   distance; it goes from one tensor of each thread to another one, of the same type. Roles have
+//   threads and names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it
+//   reaches, none of them operand and accumulator.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -72,8 +77,9 @@ class Verifier {
     ForEach<AsyncCopy>(nest_, [&](const AsyncCopy& copy) { tokens_.insert(copy.token); });
     for (const Phase& phase : nest_.phases) {
       waves_ = phase.body.size() == 1;
+      launch_ = LaunchOf(phase);
       TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(phase.body, true), "phase " + phase.name));
-      const int64_t threads = LaunchOf(phase).Threads();
+      const int64_t threads = launch_.Threads();
       if (threads > kMostBlockThreads) {
         return Wrong("phase {}: {} threads a block, at most {}", phase.name, threads,
                      kMostBlockThreads);
@@ -268,6 +274,7 @@ class Verifier {
     if (alloc.scope == Scope::kShared && IsAround(IsBlock)) {
       return Wrong("alloc of {}: shared storage inside a block loop", tensor.name);
     }
+    TUNEC_RETURN_IF_ERROR(CheckSwizzle(alloc, tensor));
     if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
       return Wrong("alloc of {} inside its own", tensor.name);
     }
@@ -276,6 +283,17 @@ class Verifier {
     block_chain_ = outer_blocks;
     allocated_.erase(alloc.tensor);
     return status;
+  }
+
+  static Status CheckSwizzle(const Alloc& alloc, const Tensor& tensor) {
+    const auto [chunks, row_bytes] = alloc.swizzle;
+    if (!alloc.swizzle.Moves()) return {};
+    const bool few = chunks == 2 || chunks == 4 || chunks == 8;
+    const bool fit = row_bytes >= chunks * Swizzle::kChunkBytes &&
+                     std::has_single_bit(static_cast<unsigned>(row_bytes));
+    if (alloc.scope == Scope::kShared && few && fit) return {};
+    return Wrong("alloc of {}: a swizzle of {} chunks in rows of {} bytes, of {} storage",
+                 tensor.name, chunks, row_bytes, Name(alloc.scope));
   }
 
   Status Check(const Store& store) {
@@ -332,6 +350,50 @@ class Verifier {
       return Wrong("a barrier inside a block or parallel loop");
     }
     return {};
+  }
+
+  Status Check(const Shuffle& shuffle) const {
+    TUNEC_RETURN_IF_ERROR(Annotate(VerifyRead(shuffle.from, context_, 0), "shuffle"));
+    TUNEC_RETURN_IF_ERROR(
+        Annotate(VerifyAccess(shuffle.to.tensor, shuffle.to.index, context_, 0, false), "shuffle"));
+    TUNEC_RETURN_IF_ERROR(CheckPrivate(shuffle.from.tensor));
+    TUNEC_RETURN_IF_ERROR(CheckPrivate(shuffle.to.tensor));
+    const Tensor& from = nest_.tensors[shuffle.from.tensor];
+    const Tensor& to = nest_.tensors[shuffle.to.tensor];
+    if (shuffle.from.guard || from.type != to.type || shuffle.from.tensor == shuffle.to.tensor) {
+      return Wrong("shuffle of {} to {}: a guard, another type, or the same tensor", from.name,
+                   to.name);
+    }
+    return CheckWarps(shuffle);
+  }
+
+  Status CheckPrivate(TensorId id) const {
+    TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(id), "shuffle"));
+    const auto found = allocated_.find(id);
+    if (found != allocated_.end() && IsPrivate(found->second)) return {};
+    return Wrong("shuffle: {} is no private storage", nest_.tensors[id].name);
+  }
+
+  // Whole warps come by, and the partner of each thread is in its own.
+  Status CheckWarps(const Shuffle& shuffle) const {
+    const auto thread = bindings_.find(shuffle.thread);
+    if (thread == bindings_.end() || thread->second.kind != LoopKind::kBlockX) {
+      return Wrong("shuffle of a variable that is no thread's number along x");
+    }
+    std::array<bool, 3> all = {};
+    for (size_t axis = 0; axis < all.size(); ++axis) all.at(axis) = launch_.block.at(axis) == 1;
+    for (const auto& [variable, binding] : bindings_) {
+      if (!IsBlock(binding.kind)) continue;
+      const size_t axis = BlockAxis(binding.kind);
+      all.at(axis) = binding.interval == Interval{0, launch_.block.at(axis) - 1};
+    }
+    if (!block_chain_ || !all[0] || !all[1] || !all[2]) {
+      return Wrong("a shuffle must be alone in loops over all threads of the block");
+    }
+    const int64_t distance = shuffle.distance;
+    const bool power = distance > 0 && (distance & (distance - 1)) == 0;
+    if (power && distance < kWarpThreads && launch_.block[0] % (2 * distance) == 0) return {};
+    return Wrong("a shuffle over {} threads at distance {}", launch_.block[0], distance);
   }
 
   Status CheckToken(int token) const {
@@ -391,6 +453,7 @@ class Verifier {
   const LoopNest& nest_;
   VerifyContext context_;
   bool waves_ = false;        // wave loops may stand here
+  Launch launch_;             // of the phase
   bool block_chain_ = false;  // directly in a block loop that holds one node
   std::map<VarId, Binding> bindings_;
   std::map<TensorId, Scope> allocated_;

@@ -28,6 +28,7 @@ class CpuKernel final : public DeviceKernel {
  public:
   CpuKernel(KernelRun run, ThreadPool& pool) : run_(std::move(run)), pool_(pool) {}
 
+  void SetArgument(size_t number, void* address) override { run_.SetArgument(number, address); }
   void Start() override { run_.Run(pool_); }
   Result<double> Seconds(int times) override {
     const Stopwatch watch;
@@ -41,11 +42,15 @@ class CpuKernel final : public DeviceKernel {
   ThreadPool& pool_;
 };
 
+// Has nothing of its own that changes, so each queue is another one of these.
 class CpuDevice final : public Device {
  public:
   CpuDevice(ThreadPool& pool, LoadImage load, KeepMemory keep)
       : pool_(pool), load_(std::move(load)), keep_(std::move(keep)) {}
 
+  Result<std::unique_ptr<Device>> OpenQueue() override {
+    return std::make_unique<CpuDevice>(pool_, load_, keep_);
+  }
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
     const auto owner = std::make_shared<Buffer>(std::move(buffer));
@@ -53,11 +58,21 @@ class CpuDevice final : public Device {
     return DeviceMemory{.owner = keep_(owner, data, bytes), .address = data, .on_host = data};
   }
   Status CopyIn(void* to, const void* from, size_t bytes) override {
-    if (bytes > 0) std::memcpy(to, from, bytes);
+    StartCopy(to, from, bytes);
     return {};
   }
   Status CopyOut(void* to, const void* from, size_t bytes) override {
-    return CopyIn(to, from, bytes);
+    StartCopy(to, from, bytes);
+    return {};
+  }
+  void StartCopyIn(void* to, const void* from, size_t bytes) override {
+    StartCopy(to, from, bytes);
+  }
+  void StartCopyOut(void* to, const void* from, size_t bytes) override {
+    StartCopy(to, from, bytes);
+  }
+  void StartCopy(void* to, const void* from, size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
   }
   Status Fill(void* to, std::byte value, size_t bytes) override {
     if (bytes > 0) std::memset(to, static_cast<int>(value), bytes);

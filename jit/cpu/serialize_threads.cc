@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/nest/plain_copies.h"
+#include "ir/nest/plain_shuffles.h"
 #include "ir/nest/rewrite_loop_nest.h"
 
 namespace tunec {
@@ -14,8 +15,8 @@ bool IsForThreads(const NestNode& node) {
       node, [](const Loop& loop) { return IsGrid(loop.kind) || IsBlock(loop.kind); },
       [](const AsyncCopy&) { return true; }, [](const Arrive&) { return true; },
       [](const Wait&) { return true; }, [](const Barrier&) { return true; },
-      [](const Store&) { return false; }, [](const Prefetch&) { return false; },
-      [](const If&) { return false; },
+      [](const Shuffle&) { return true; }, [](const Store&) { return false; },
+      [](const Prefetch&) { return false; }, [](const If&) { return false; },
       [](const Alloc& alloc) { return alloc.scope == Scope::kShared; },
       [](const Tile&) { return false; }, [](const Roles&) { return false; });
 }
@@ -24,6 +25,7 @@ LoopNest StorageOfTasks(LoopNest nest) {
   return Rewrite(std::move(nest), [](Alloc alloc) {
     const bool of_several_threads = HoldsBlockLoop(alloc.body);
     if (alloc.scope == Scope::kShared || of_several_threads) alloc.scope = Scope::kPacked;
+    alloc.swizzle = {};  // of banks, which a CPU has not
     return alloc;
   });
 }
@@ -46,7 +48,7 @@ LoopNest SerializeThreads(const LoopNest& nest) {
   for (const Phase& phase : nest.phases) {
     VisitNodes(phase.body, [&](const NestNode& node) { any |= IsForThreads(node); });
   }
-  return any ? OneThread(PlainCopies(StorageOfTasks(nest))) : nest;
+  return any ? OneThread(PlainShuffles(PlainCopies(StorageOfTasks(nest)))) : nest;
 }
 
 }  // namespace tunec

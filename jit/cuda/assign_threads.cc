@@ -27,10 +27,10 @@ bool IsForAll(const NestNode& node) {
         inner, [](const Loop& loop) { return IsBlock(loop.kind) || NumbersTasks(loop.kind); },
         [](const Alloc& alloc) { return alloc.scope == Scope::kShared; },
         [](const Arrive&) { return true; }, [](const Wait&) { return true; },
-        [](const Barrier&) { return true; }, [](const Roles&) { return true; },
-        [](const If&) { return false; }, [](const Tile&) { return false; },
-        [](const Store&) { return false; }, [](const Prefetch&) { return false; },
-        [](const AsyncCopy&) { return false; });
+        [](const Barrier&) { return true; }, [](const Shuffle&) { return true; },
+        [](const Roles&) { return true; }, [](const If&) { return false; },
+        [](const Tile&) { return false; }, [](const Store&) { return false; },
+        [](const Prefetch&) { return false; }, [](const AsyncCopy&) { return false; });
   });
   return for_all;
 }

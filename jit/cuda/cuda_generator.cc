@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "ir/nest/plain_copies.h"
 #include "jit/builder/module.h"
-#include "jit/cuda/assign_threads.h"
+#include "jit/cuda/assembly_memo.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/limits.h"
 #include "jit/cuda/nvdisasm.h"
 #include "jit/cuda/ptxas.h"
 #include "jit/cuda/write_ptx.h"
@@ -23,7 +23,7 @@ namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
-constexpr int kCudaGeneratorVersion = 2;
+constexpr int kCudaGeneratorVersion = 4;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;
@@ -46,25 +46,6 @@ Result<Emitted> Emit(const LoopNest& nest, const Target& target) {
   return emitted;
 }
 
-// What a driver would refuse at run time is refused here.
-Status CheckLimits(const PhaseLaunch& launch, const Accelerator& device) {
-  constexpr int64_t kMostThreadsAlongZ = 64;
-  if (launch.block[2] > kMostThreadsAlongZ) {
-    return Fail(ErrorCode::kResourceLimit, "{} has {} threads a block along z, at most {}",
-                launch.symbol, launch.block[2], kMostThreadsAlongZ);
-  }
-  if (launch.shared_bytes > device.shared_bytes) {
-    return Fail(ErrorCode::kResourceLimit, "{} shares {} bytes in a block, {} has {}",
-                launch.symbol, launch.shared_bytes, device.name, device.shared_bytes);
-  }
-  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
-  if (launch.Blocks() / launch.waves > kMostBlocks) {
-    return Fail(ErrorCode::kResourceLimit, "{} has {} blocks, at most {}", launch.symbol,
-                launch.Blocks() / launch.waves, kMostBlocks);
-  }
-  return {};
-}
-
 void TakeUses(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
   for (PhaseLaunch& launch : phases) {
     const auto use = std::ranges::find(cubin.uses, launch.symbol, &PtxasUse::symbol);
@@ -77,31 +58,30 @@ void TakeUses(const Cubin& cubin, std::vector<PhaseLaunch>& phases) {
 
 Result<KernelImage> Emulated(const LoopNest& nest, const Accelerator& device) {
   const bool checked = device.features.contains(std::string(kChecked));
-  TUNEC_ASSIGN(KernelImage image,
-               CompileEmulated(nest, checked ? EmulationMode::kChecked : EmulationMode::kPlain));
-  for (const PhaseLaunch& launch : image.phases) TUNEC_RETURN_IF_ERROR(CheckLimits(launch, device));
-  return image;
+  return CompileEmulated(nest, checked ? EmulationMode::kChecked : EmulationMode::kPlain);
 }
 
-Result<KernelImage> AssembleKernels(const LoopNest& nest, const Target& target) {
+Result<KernelImage> AssembleKernels(const LoopNest& nest, const Target& target,
+                                    AssemblyMemo& assembled) {
   TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
   TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
-  for (const PhaseLaunch& launch : emitted.module.phases)
-    TUNEC_RETURN_IF_ERROR(CheckLimits(launch, *target.device));
   TUNEC_ASSIGN(const std::string ptx,
                jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
-  TUNEC_ASSIGN(Cubin cubin, Assemble(ptxas, ptx, target.device->name));
+  TUNEC_ASSIGN(Cubin cubin, assembled.Assemble(ptxas, ptx, target.device->name));
+  TUNEC_RETURN_IF_ERROR(CheckPtxasWarnings(cubin));
   TakeUses(cubin, emitted.module.phases);
   return KernelImage{.format = std::string(kCubinFormat),
                      .bytes = std::move(cubin.bytes),
                      .phases = std::move(emitted.module.phases),
-                     .workspace_bytes = PlanStorage(nest).workspace_bytes};
+                     .workspace_bytes = PlanStorage(nest).workspace_bytes,
+                     .warnings = std::move(cubin.warnings)};
 }
 
 // An emulated GPU has the code of the one that it stands for.
-Result<std::string> ShowMachineCode(const LoopNest& nest, const Target& target) {
+Result<std::string> ShowMachineCode(const LoopNest& nest, const Target& target,
+                                    AssemblyMemo& assembled) {
   TUNEC_ASSIGN(const Nvdisasm nvdisasm, FindNvdisasm());
-  TUNEC_ASSIGN(const KernelImage image, AssembleKernels(nest, target));
+  TUNEC_ASSIGN(const KernelImage image, AssembleKernels(nest, target, assembled));
   return Disassemble(nvdisasm, image.bytes);
 }
 
@@ -115,23 +95,32 @@ class CudaGenerator : public CodeGenerator {
                        LLVM_VERSION_STRING, ptxas ? ptxas->version : "not found");
   }
 
-  LoopNest MapThreads(const LoopNest& nest) const override {
-    return AssignThreads(PlainCopies(nest));
+  LoopNest MapThreads(const LoopNest& nest) const override { return jit::MapCudaThreads(nest); }
+
+  Status CheckFits(const LoopNest& nest, const Target& target) const override {
+    TUNEC_RETURN_IF_ERROR(CheckLaunchLimits(nest, *target.device));
+    return CheckRegisters(nest, *target.device);
   }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
+    // What a driver would refuse at run time is refused here.
+    TUNEC_RETURN_IF_ERROR(CheckLaunchLimits(nest, *target.device));
     if (IsEmulated(*target.device)) return Emulated(nest, *target.device);
-    return AssembleKernels(nest, target);
+    return AssembleKernels(nest, target, assembled_);
   }
 
   Result<std::string> Show(const LoopNest& nest, const Target& target,
                            CodeText text) const override {
-    if (text == CodeText::kMachineCode) return ShowMachineCode(nest, target);
+    if (text == CodeText::kMachineCode) return ShowMachineCode(nest, target, assembled_);
     TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
     llvm::Module& module = emitted.module.builder->module();
     if (text == CodeText::kAssembly) return jit::WritePtx(module, *emitted.machine);
     return jit::PrintModule(module);
   }
+
+ private:
+  // Only time is saved: what it answers does not depend on what was asked before.
+  mutable AssemblyMemo assembled_;
 };
 
 }  // namespace

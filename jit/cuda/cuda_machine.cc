@@ -5,9 +5,16 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "ir/nest/loop_range.h"
+#include "ir/nest/visit_loop_nest.h"
+#include "jit/cuda/emit_copies.h"
+#include "jit/cuda/emit_shuffle.h"
+#include "jit/cuda/pending_groups.h"
 #include "jit/emit/state.h"
 #include "support/check.h"
 
@@ -17,6 +24,7 @@ namespace {
 constexpr unsigned kSharedSpace = 3;
 // Of the dynamic shared memory of a launch: what a driver gives at least, and bulk copies want.
 constexpr uint64_t kSharedAlignment = 128;
+constexpr int64_t kVectorBytes = 16;
 // A thread's own memory lies in the device's, and 132 processors run 2048 threads each.
 constexpr int64_t kMostLocalBytes = 16 << 10;
 
@@ -34,6 +42,13 @@ IrValue ReadRegister(Builder& builder, llvm::Intrinsic::ID id) {
   return builder.ZeroExtend(ir.CreateIntrinsic(id, llvm::ArrayRef<llvm::Value*>{}), Element::kI64);
 }
 
+void EmitBarrier(EmitState& state) {
+  llvm::IRBuilderBase& ir = state.builder.instructions();
+  ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,
+                     llvm::ArrayRef<llvm::Value*>{ir.getInt32(0)});
+  state.ForgetLoads();
+}
+
 // The launch's dynamic shared memory, as a generic address: LLVM finds out again where it lies.
 IrValue SharedMemory(Builder& builder) {
   llvm::Module& module = builder.module();
@@ -49,10 +64,30 @@ IrValue SharedMemory(Builder& builder) {
                                               llvm::PointerType::get(module.getContext(), 0));
 }
 
+// Arguments that vector loops inside walk, if not all of them are known to lie as vectors want it.
+// Where an argument lies is the caller's to say, so there are two versions of such a loop.
+std::set<TensorId> DoubtfulVectors(const EmitState& state, const Loop& loop) {
+  std::set<TensorId> walked;
+  ForEach<Loop>(loop.body, [&](const Loop& inner) {
+    if (inner.kind != LoopKind::kVector || state.analysis.vector_loops.at(&inner).lanes == 1)
+      return;
+    VisitNodes(inner.body, [&](const NestNode& node) {
+      ForEachAccess(node, [&](TensorId tensor, bool) { walked.insert(tensor); });
+    });
+  });
+  std::erase_if(walked, [&](TensorId tensor) {
+    return state.InSlots(tensor) || state.storage[tensor].alignment >= kVectorBytes;
+  });
+  return walked;
+}
+
 }  // namespace
 
-CudaMachine::CudaMachine(const LoopNest& nest)
-    : arguments_(std::ssize(Arguments(nest))), local_bytes_(PlanStorage(nest).scratch_bytes) {}
+CudaMachine::CudaMachine(const LoopNest& nest, AccessNames names)
+    : arguments_(std::ssize(Arguments(nest))),
+      local_bytes_(PlanStorage(nest).scratch_bytes),
+      names_(names),
+      pending_(PendingGroups(nest)) {}
 
 PhaseEntry CudaMachine::BeginPhase(Builder& builder, const Phase& phase,
                                    const std::string& symbol) {
@@ -94,15 +129,50 @@ Status CudaMachine::EmitTile(EmitState&, const Tile& tile) {
 
 Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
   if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCuda("warp roles"));
-  TUNEC_CHECK(std::holds_alternative<Barrier>(node.value), "a node that PlainCopies removes");
-  llvm::IRBuilderBase& ir = state.builder.instructions();
-  ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,
-                     llvm::ArrayRef<llvm::Value*>{ir.getInt32(0)});
-  state.ForgetLoads();
+  if (const auto* shuffle = std::get_if<Shuffle>(&node.value)) {
+    return EmitShuffle(state, *shuffle, {threads_, launch_});
+  }
+  if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) return EmitAsyncCopy(state, *copy);
+  if (std::holds_alternative<Arrive>(node.value)) {
+    EmitCommit(state);
+  } else if (const auto* wait = std::get_if<Wait>(&node.value)) {
+    EmitWait(state, pending_.at(wait));
+  } else {
+    TUNEC_CHECK(std::holds_alternative<Barrier>(node.value), "a node that is not for threads");
+    EmitBarrier(state);
+  }
   return {};
 }
 
+int64_t CudaMachine::VectorAlignment() const { return kVectorBytes; }
+
 Status CudaMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
+  const std::set<TensorId> doubtful = DoubtfulVectors(state, loop);
+  if (in_version_ || doubtful.empty()) return EmitThreadLoopOnce(state, loop);
+  in_version_ = true;
+  const Status status = EmitVersions(state, loop, doubtful);
+  in_version_ = false;
+  return status;
+}
+
+Status CudaMachine::EmitVersions(EmitState& state, const Loop& loop,
+                                 const std::set<TensorId>& doubtful) {
+  Builder& b = state.builder;
+  IrValue bits = b.I64(0);
+  for (const TensorId tensor : doubtful)
+    bits = b.Or(bits, b.PointerToInt(state.storage[tensor].base));
+  const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(kVectorBytes - 1)), b.I64(0));
+  const auto emit = [&] { return EmitThreadLoopOnce(state, loop); };
+  std::map<TensorId, int64_t> known;
+  for (const TensorId tensor : doubtful)
+    known[tensor] = std::exchange(state.storage[tensor].alignment, kVectorBytes);
+  const Status status = EmitWhen(state, aligned, emit);
+  for (const auto& [tensor, alignment] : known) state.storage[tensor].alignment = alignment;
+  TUNEC_RETURN_IF_ERROR(status);
+  return EmitWhen(state, b.Not(aligned), emit);
+}
+
+Status CudaMachine::EmitThreadLoopOnce(EmitState& state, const Loop& loop) {
   if (!IsBlock(loop.kind)) return std::unexpected(NotOnCuda("a loop over warps"));
   const size_t axis = BlockAxis(loop.kind);
   const Interval range = RangeOf(loop);
@@ -131,6 +201,19 @@ Status CudaMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
 Status CudaMachine::CheckScope(Scope scope) {
   if (scope != Scope::kTile && scope != Scope::kFragment) return {};
   return std::unexpected(NotOnCuda("an alloc of tile or fragment scope"));
+}
+
+// LLVM's builder takes what it is to put on instructions from another instruction.
+void CudaMachine::NameAccess(Builder& builder, std::string_view statement,
+                             std::string_view tensor) {
+  if (names_ == AccessNames::kNone) return;
+  llvm::LLVMContext& context = builder.module().getContext();
+  llvm::Metadata* names[] = {llvm::MDString::get(context, statement),
+                             llvm::MDString::get(context, tensor)};
+  auto* named = new llvm::UnreachableInst(context);
+  named->setMetadata(kAccessMetadata, llvm::MDNode::get(context, names));
+  builder.instructions().CollectMetadataToCopy(named, {context.getMDKindID(kAccessMetadata)});
+  named->deleteValue();
 }
 
 }  // namespace tunec::jit

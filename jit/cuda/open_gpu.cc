@@ -27,11 +27,25 @@ std::string Describe(const std::vector<GpuFacts>& gpus) {
   return text;
 }
 
+// All GPUs, or the one that is chosen.
+Result<std::vector<GpuFacts>> ReadGpus(const CudaDriver& driver, std::string_view choice) {
+  TUNEC_ASSIGN(std::vector<GpuFacts> gpus, ReadAllGpuFacts(driver));
+  if (choice.empty()) return gpus;
+  const auto found = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
+    return gpu.uuid == choice || std::to_string(gpu.number) == choice;
+  });
+  if (found != gpus.end()) return std::vector{*found};
+  std::string known;
+  for (const GpuFacts& gpu : gpus)
+    known += fmt::format("{}{}, {}", known.empty() ? "" : "; ", Name(gpu), gpu.uuid);
+  return Fail(ErrorCode::kDevice, "this machine has no GPU '{}'; it has {}", choice, known);
+}
+
 // The number of the first GPU that runs the device's code.
-Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device) {
+Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::string_view choice) {
   const CudaArch* const arch = FindCudaArch(device.name);
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
-  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadAllGpuFacts(driver));
+  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadGpus(driver, choice));
   const auto found =
       std::ranges::find_if(gpus, [&](const GpuFacts& gpu) { return RunsOn(*arch, gpu); });
   if (found != gpus.end()) return found->number;
@@ -64,20 +78,22 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
   return device;
 }
 
-Result<Accelerator> DetectCuda() {
+Result<Accelerator> DetectCuda(std::string_view choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
-  return DetectCuda(driver, 0);
+  if (choice.empty()) return DetectCuda(driver, 0);
+  TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadGpus(driver, choice));
+  return DetectCuda(driver, gpus.front().number);
 }
 
-Status CheckGpu(const Accelerator& device) {
+Status CheckGpu(const Accelerator& device, std::string_view choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
-  TUNEC_RETURN_IF_ERROR(FindGpu(driver, device));
+  TUNEC_RETURN_IF_ERROR(FindGpu(driver, device, choice));
   return {};
 }
 
-Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device) {
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, std::string_view choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
-  TUNEC_ASSIGN(const int number, FindGpu(driver, device));
+  TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice));
   return OpenCudaDevice(driver, number);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "ir/target.h"
 #include "jit/cuda/arch.h"
@@ -20,13 +21,15 @@ bool RunsOn(const CudaArch& arch, const GpuFacts& gpu);
 /// with what the driver says of its size. Errors: kDevice for a number that the driver does not
 /// have, and for a GPU that no code is generated for.
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
-/// This machine's first GPU. Errors: kDevice also without a driver.
-Result<Accelerator> DetectCuda();
+/// This machine's GPU of that number or UUID, as nvidia-smi writes it ("GPU-8f2c..."); empty: its
+/// first one. Errors: kDevice also without a driver, or without such a GPU.
+Result<Accelerator> DetectCuda(std::string_view choice = {});
 
 /// kDevice, with what is missing, unless this machine has a driver and a GPU for the device's code.
-Status CheckGpu(const Accelerator& device);
+/// `choice` is of DetectCuda; empty: any one.
+Status CheckGpu(const Accelerator& device, std::string_view choice = {});
 
 /// The first such GPU. Errors: CheckGpu's and those of OpenCudaDevice.
-Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device);
+Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, std::string_view choice = {});
 
 }  // namespace tunec

@@ -53,6 +53,11 @@ class Privatizing {
                                             for (Write& write : store.writes) TakeOut(write);
                                             return store;
                                           },
+                                          [&](Shuffle shuffle) {
+                                            TakeOut(shuffle.from);
+                                            TakeOut(shuffle.to);
+                                            return shuffle;
+                                          },
                                           [&](AsyncCopy copy) {
                                             TakeOut(copy.from);
                                             TakeOut(copy.to);
@@ -104,6 +109,10 @@ class Privatizing {
           return SeeAccess(copy.to, copy.extent);
         },
         [&](const Prefetch& prefetch) { return SeeAccess(prefetch.address); },
+        [&](const Shuffle& shuffle) -> Status {
+          TUNEC_RETURN_IF_ERROR(SeeAccess(shuffle.from));
+          return SeeAccess(shuffle.to);
+        },
         [&](const If&) { return inside(in_threads); },
         [&](const Tile&) { return inside(in_threads); },
         [&](const Roles&) { return inside(in_threads); },

@@ -90,6 +90,14 @@ void ReadPtxasOutput(std::string_view output, Cubin& cubin) {
   }
 }
 
+Status CheckPtxasWarnings(const Cubin& cubin) {
+  for (const std::string& warning : cubin.warnings) {
+    if (!warning.contains("(C75")) continue;
+    return Fail(ErrorCode::kUnsupported, "ptxas changes the kernel: {}", warning);
+  }
+  return {};
+}
+
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch) {
   if (ptx.size() > kMostPtxBytes)
     return Fail(ErrorCode::kResourceLimit, "{} bytes of PTX, at most {}", ptx.size(),

@@ -39,6 +39,10 @@ Status CheckPtxasVersion(std::string_view version);
 /// larger than is sensible, kInternal with what ptxas says when it refuses: we wrote that.
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch);
 
+/// kUnsupported, with its text, for a warning that the kernel is not what we wrote: of the numbers
+/// C75xx ptxas says that it repaired code, or put operations that were to overlap in order.
+Status CheckPtxasWarnings(const Cubin& cubin);
+
 /// The uses and warnings in what `ptxas -v` prints.
 void ReadPtxasOutput(std::string_view output, Cubin& cubin);
 

@@ -73,7 +73,7 @@ class Reader {
       row.constant += lane * row.lane_factor;
       row.lane_factor = 0;
       const IrValue address = state_.index.Address(storage_.base, row, size());
-      rows.push_back(b_.Load({element(), copies}, address, size(), true));
+      rows.push_back(b_.Load({element(), copies}, address, LoadAlignment(row), true));
     }
     rows = Transpose(b_, std::move(rows));
     for (int copy = 0; copy < copies; ++copy)
@@ -122,10 +122,18 @@ class Reader {
       readable = readable == nullptr ? any : b_.And(readable, any);
     }
     if (readable != nullptr) address = b_.Select(readable, address, SafeAddress());
+    const int64_t alignment = readable == nullptr ? LoadAlignment(place_.offset) : size();
     const IrValue value =
-        b_.Load({element(), 1}, address, size(), storage_.invariant && readable == nullptr);
+        b_.Load({element(), 1}, address, alignment, storage_.invariant && readable == nullptr);
     return guard_.kind == Condition::Kind::kLanes ? b_.Select(guard_.value, value, Outside())
                                                   : value;
+  }
+
+  /// Of what need not be aligned: as much as is known where it makes a difference. LLVM makes one
+  /// load of neighbours where it knows that such a load is aligned.
+  int64_t LoadAlignment(const LinearIndex& offset) {
+    if (state_.machine.VectorAlignment() == 1) return size();
+    return AlignmentOf(state_, place_.tensor, offset);
   }
 
   int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset); }
@@ -304,13 +312,15 @@ Result<IrValue> EmitRead(EmitState& state, const Read& read) {
     return state.builder.Select(guard.value, value, OutsideValue(state, read));
   }
   const IndexExpr& offset = state.analysis.offsets.at(&read);
-  Place place{read.tensor, state.index.Evaluate(offset), &offset};
+  Place place{read.tensor, EmitOffset(state, read.tensor, offset), &offset};
+  state.machine.NameAccess(state.builder, state.statement, state.tensor(read.tensor).name);
   return Reader(state, std::move(place), guard, read.guard ? read.guard->outside : 0).Read();
 }
 
 Result<IrValue> EmitOldValue(EmitState& state, const Write& write) {
   if (state.InSlots(write.tensor)) return ReadSlots(state, write.tensor, write.index);
-  Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
+  Place place{write.tensor, EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
+  state.machine.NameAccess(state.builder, state.statement, state.tensor(write.tensor).name);
   return Reader(state, std::move(place), Condition{}, 0).Read();
 }
 
@@ -322,7 +332,8 @@ Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_t
   const TensorId root = state.Root(write.tensor);
   state.ForgetLoadsOf(root);
   state.machine.ForgetOperands();
-  Place place{write.tensor, state.index.Evaluate(state.analysis.offsets.at(&write))};
+  Place place{write.tensor, EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
+  state.machine.NameAccess(state.builder, state.statement, state.tensor(write.tensor).name);
   return Writer(state, std::move(place), value, non_temporal).Write();
 }
 

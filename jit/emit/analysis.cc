@@ -49,6 +49,14 @@ class Analyzer {
           [&](const Prefetch& prefetch) {
             AddOffset(&prefetch.address, prefetch.address.tensor, prefetch.address.index);
           },
+          [&](const AsyncCopy& copy) {
+            AddOffset(&copy.from, copy.from.tensor, copy.from.index);
+            AddOffset(&copy.to, copy.to.tensor, copy.to.index);
+          },
+          [&](const Shuffle& shuffle) {
+            WalkRead(shuffle.from);
+            WalkWrite(shuffle.to);
+          },
           [](const LeafNode auto&) {});
     }
   }
@@ -128,6 +136,12 @@ class Analyzer {
     int widest = 1;
     const auto see = [&](DataType type) { widest = std::max(widest, ComputeBytes(type)); };
     VisitNodes(body, [&](const NestNode& node) {
+      // What is only copied is not computed with.
+      if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
+        const size_t bytes = SizeOf(nest_.tensors[copy->to.tensor].type);
+        widest = std::max(widest, static_cast<int>(bytes));
+        return;
+      }
       ForEachAccess(node, [&](TensorId tensor, bool) { see(nest_.tensors[tensor].type); });
       const auto* store = std::get_if<Store>(&node.value);
       if (store == nullptr) return;
@@ -142,12 +156,16 @@ class Analyzer {
   /// Where a storage offset has floor(lane / d) with d a power of two below the width, chunks of
   /// d lanes stay contiguous.
   int LanesWithinBlocks(const Loop& loop, int lanes) {
+    const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
+      lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);
+    };
     ForEach<Store>(loop.body, [&](const Store& store) {
-      const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
-        lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);
-      };
       for (const Read& read : store.reads) see(read.tensor, read.index);
       for (const Write& write : store.writes) see(write.tensor, write.index);
+    });
+    ForEach<AsyncCopy>(loop.body, [&](const AsyncCopy& copy) {
+      see(copy.from.tensor, copy.from.index);
+      see(copy.to.tensor, copy.to.index);
     });
     return lanes;
   }
@@ -182,14 +200,18 @@ class Analyzer {
   // --- accesses ---
 
   void WalkStore(const Store& store) {
-    for (const Read& read : store.reads) {
-      AddOffset(&read, read.tensor, read.index);
-      SeeRegister(read.tensor, read.index);
-    }
-    for (const Write& write : store.writes) {
-      AddOffset(&write, write.tensor, write.index);
-      SeeRegister(write.tensor, write.index);
-    }
+    for (const Read& read : store.reads) WalkRead(read);
+    for (const Write& write : store.writes) WalkWrite(write);
+  }
+
+  void WalkRead(const Read& read) {
+    AddOffset(&read, read.tensor, read.index);
+    SeeRegister(read.tensor, read.index);
+  }
+
+  void WalkWrite(const Write& write) {
+    AddOffset(&write, write.tensor, write.index);
+    SeeRegister(write.tensor, write.index);
   }
 
   void AddOffset(const void* access, TensorId tensor, const std::vector<IndexExpr>& index) {

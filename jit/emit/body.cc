@@ -37,6 +37,7 @@ Status EmitIf(EmitState& state, const If& branch) {
 Status EmitAlloc(EmitState& state, const Alloc& alloc) {
   TUNEC_RETURN_IF_ERROR(state.machine.CheckScope(alloc.scope));
   if (state.InSlots(alloc.tensor)) StartSlots(state, alloc.tensor);
+  state.storage[alloc.tensor].swizzle = alloc.swizzle;
   return EmitBody(state, alloc.body);
 }
 
@@ -86,7 +87,7 @@ Status EmitNode(EmitState& state, const NestNode& node) {
       },
       [&](const Roles&) { return of_threads(); }, [&](const AsyncCopy&) { return of_threads(); },
       [&](const Arrive&) { return of_threads(); }, [&](const Wait&) { return of_threads(); },
-      [&](const Barrier&) { return of_threads(); });
+      [&](const Barrier&) { return of_threads(); }, [&](const Shuffle&) { return of_threads(); });
 }
 
 Status EmitBody(EmitState& state, const Body& body) {

@@ -21,7 +21,7 @@ Condition EmitCondition(EmitState& state, const std::vector<IndexExpr>& nonnegat
   Condition all;
   for (const IndexExpr& expr : nonnegative) {
     const LinearIndex value = state.index.Evaluate(expr);
-    const Condition one = NonNegative(state, value, state.index.Bounds(expr, value));
+    Condition one = NonNegative(state, value, state.index.Bounds(expr, value));
     if (one.kind == Kind::kNever) return one;
     if (one.kind == Kind::kAlways) continue;
     all.value = all.kind == Kind::kAlways ? one.value : state.builder.And(all.value, one.value);

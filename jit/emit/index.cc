@@ -43,7 +43,7 @@ void IndexEmitter::Leave() { scopes_.pop_back(); }
 LinearIndex IndexEmitter::NewValue(IrValue value, Interval interval, int64_t multiple) {
   values_.push_back({value, interval, multiple, depth()});
   LinearIndex index;
-  index.terms.push_back({static_cast<int>(values_.size()) - 1, 1});
+  index.terms.emplace_back(static_cast<int>(values_.size()) - 1, 1);
   return index;
 }
 
@@ -77,11 +77,11 @@ LinearIndex IndexEmitter::Sum(const LinearIndex& a, const LinearIndex& b, int64_
     if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].first < b.terms[j].first)) {
       sum.terms.push_back(a.terms[i++]);
     } else if (i == a.terms.size() || b.terms[j].first < a.terms[i].first) {
-      sum.terms.push_back({b.terms[j].first, b.terms[j].second * factor});
+      sum.terms.emplace_back(b.terms[j].first, b.terms[j].second * factor);
       ++j;
     } else {
       const int64_t total = a.terms[i].second + b.terms[j].second * factor;
-      if (total != 0) sum.terms.push_back({a.terms[i].first, total});
+      if (total != 0) sum.terms.emplace_back(a.terms[i].first, total);
       ++i, ++j;
     }
   }
@@ -169,9 +169,9 @@ LinearIndex IndexEmitter::FloorDivide(const LinearIndex& numerator, int64_t divi
   quotient.constant = tunec::FloorDivide(numerator.constant, divisor);
   for (const auto& [number, factor] : numerator.terms) {
     if (factor % divisor == 0) {
-      quotient.terms.push_back({number, factor / divisor});
+      quotient.terms.emplace_back(number, factor / divisor);
     } else {
-      rest.terms.push_back({number, factor});
+      rest.terms.emplace_back(number, factor);
     }
   }
   rest.lane_factor = numerator.lane_factor;
@@ -231,7 +231,7 @@ LinearIndex IndexEmitter::DivideUniform(const LinearIndex& numerator, int64_t di
        1,
        at});
   LinearIndex quotient;
-  quotient.terms.push_back({static_cast<int>(values_.size()) - 1, 1});
+  quotient.terms.emplace_back(static_cast<int>(values_.size()) - 1, 1);
   cache[key] = quotient;
   return quotient;
 }
@@ -300,7 +300,7 @@ IrValue IndexEmitter::SumOfTerms(IrValue start, const Terms& terms, int64_t scal
   for (int at = 0; at <= depth(); ++at) {
     Terms here;
     for (const auto& [number, factor] : terms)
-      if (values_[number].depth == at) here.push_back({number, factor * scale});
+      if (values_[number].depth == at) here.emplace_back(number, factor * scale);
     if (!here.empty()) start = AddTerms(start, here, at);
   }
   return start;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "ir/loop_nest.h"
 #include "jit/builder/builder.h"
@@ -27,6 +28,10 @@ class Machine {
   /// How many values of so many bytes a vector loop computes at once.
   virtual int Lanes(int bytes) const = 0;
 
+  /// Bytes that the address of a vector has to be a multiple of, to be one access; 1 where it is
+  /// one wherever it lies.
+  virtual int64_t VectorAlignment() const { return 1; }
+
   /// Starts the function of a phase.
   virtual PhaseEntry BeginPhase(Builder& builder, const Phase& phase,
                                 const std::string& symbol) = 0;
@@ -48,12 +53,16 @@ class Machine {
   /// Memory may have changed, or another part of the code begins: what was loaded does not hold.
   virtual void ForgetOperands() = 0;
 
-  /// Nodes and loops of machines that run threads side by side: roles, barriers, copies in flight,
-  /// loops over blocks and threads.
+  /// Nodes and loops of machines that run threads side by side: roles, barriers, shuffles, copies
+  /// in flight, loops over blocks and threads.
   virtual Status EmitThreads(EmitState& state, const NestNode& node) = 0;
   virtual Status EmitThreadLoop(EmitState& state, const Loop& loop) = 0;
   /// Whether an Alloc may have this scope.
   virtual Status CheckScope(Scope scope) = 0;
+
+  /// The instructions that follow are for an access of this statement to this tensor: for machines
+  /// that tell where a fault is.
+  virtual void NameAccess(Builder&, std::string_view /*statement*/, std::string_view /*tensor*/) {}
 };
 
 }  // namespace tunec::jit

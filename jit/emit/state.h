@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct TensorStorage {
   IrValue base = nullptr;            // of a tensor in memory
   int64_t alignment = 1;             // bytes the base is a multiple of
   bool invariant = false;            // nothing writes it while the kernel runs
+  Swizzle swizzle;                   // of the present Alloc
   std::map<int64_t, IrValue> slots;  // of a register tensor, by slot number
 };
 
@@ -65,6 +67,17 @@ struct LoadKey {
   auto operator<=>(const LoadKey&) const = default;
 };
 
+/// An offset in the storage of a tensor whose chunks have changed places.
+struct SwizzleKey {
+  TensorId root;
+  std::vector<std::pair<int, int64_t>> terms;  // as LinearIndex has them
+  int64_t constant = 0;
+  int64_t lane_factor = 0;
+  IrValue per_lane = nullptr;
+  int lanes = 1;
+  auto operator<=>(const SwizzleKey&) const = default;
+};
+
 struct EmitState {
   EmitState(const LoopNest& nest_in, Machine& machine_in, Builder& builder_in)
       : nest(nest_in),
@@ -81,8 +94,10 @@ struct EmitState {
   IndexEmitter index;
   IdVector<TensorId, TensorStorage> storage;
   LaneContext lanes;
-  std::vector<UnrolledLoop> unrolled;  // outermost first
-  std::map<LoadKey, IrValue> loads;    // values read in this block and still valid
+  std::vector<UnrolledLoop> unrolled;          // outermost first
+  std::map<LoadKey, IrValue> loads;            // values read in this block and still valid
+  std::map<SwizzleKey, LinearIndex> swizzled;  // computed in this block
+  std::string_view statement;                  // whose instance is being emitted
   std::map<const Store*, LaneAccumulators> accumulators;
   std::map<std::tuple<DataType, double>, IrValue> safe_addresses;
   bool bases_aligned = false;  // the version of a part whose non-temporal targets are aligned
@@ -98,10 +113,12 @@ struct EmitState {
   bool InSlots(TensorId id) const { return analysis.registers[id].form == RegisterForm::kSlots; }
   void EnterScope(IrBlock before) {
     index.Enter(before);
+    swizzled.clear();
     ForgetLoads();
   }
   void LeaveScope() {
     index.Leave();
+    swizzled.clear();
     ForgetLoads();
   }
   void ForgetLoads() {
@@ -156,7 +173,9 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& values,
                                  const std::vector<IrValue>* reads);
 
-// --- tensors (access.cc, register.cc) ---
+// --- tensors (access.cc, swizzle.cc, register.cc) ---
+/// Where an element lies in the tensor's storage, in elements; `offset` is where its layout says.
+LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& offset);
 /// The greatest power of two that the address of lane 0 is known to be a multiple of.
 int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset);
 Result<IrValue> EmitRead(EmitState& state, const Read& read);

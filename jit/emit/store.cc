@@ -16,7 +16,7 @@ void PublishLoaded(EmitState& state, const Store& store, const std::vector<IrVal
   } else {
     value = EmitCast(state.builder, value, tensor.type, DataType::kI64);
   }
-  loaded.push_back({value, tensor.range.value_or(kUnknownInterval)});
+  loaded.emplace_back(value, tensor.range.value_or(kUnknownInterval));
   state.index.SetLoaded(loaded);
 }
 
@@ -84,6 +84,7 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
 }
 
 Status EmitStore(EmitState& state, const Store& store) {
+  state.statement = store.statement;
   std::vector<IrValue> reads;
   std::vector<std::pair<IrValue, Interval>> loaded;
   const bool uses_loaded = UsesLoaded(store);

@@ -16,11 +16,6 @@ struct Bound {
   int64_t blocks;
 };
 
-bool KnowsLimits(const Accelerator& device) {
-  return device.registers > 0 && device.processor_shared_bytes > 0 && device.resident_threads > 0 &&
-         device.resident_blocks > 0;
-}
-
 int64_t RegistersOfBlock(const PhaseLaunch& launch) {
   const int64_t of_warp =
       CeilDivide(kWarpThreads * launch.registers, kRegisterUnit) * kRegisterUnit;
@@ -32,6 +27,11 @@ int64_t RegistersOfBlock(const PhaseLaunch& launch) {
 std::string_view Name(OccupancyLimit limit) {
   constexpr std::array<std::string_view, 4> kNames = {"threads", "blocks", "registers", "shared"};
   return kNames.at(static_cast<size_t>(limit));
+}
+
+bool KnowsLimits(const Accelerator& device) {
+  return device.registers > 0 && device.processor_shared_bytes > 0 && device.resident_threads > 0 &&
+         device.resident_blocks > 0;
 }
 
 int64_t ThreadsOf(const PhaseLaunch& launch) {

@@ -5,13 +5,11 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/loop_nest.h"
 #include "ir/target.h"
 #include "runtime/kernel_image.h"
 
 namespace tunec {
-
-/// Threads that one instruction is of.
-inline constexpr int64_t kWarpThreads = 32;
 
 /// What keeps a processor from running one more block.
 enum class OccupancyLimit : uint8_t { kThreads, kBlocks, kRegisters, kShared };
@@ -29,6 +27,9 @@ struct Occupancy {
 int64_t ThreadsOf(const PhaseLaunch& launch);
 /// Warps of one block, the last of them perhaps in part.
 int64_t WarpsOf(const PhaseLaunch& launch);
+
+/// Whether what a processor holds at most is known.
+bool KnowsLimits(const Accelerator& device);
 
 /// By what a block takes of a processor: registers in units of 256 a warp, shared memory with
 /// 1 KiB that the system keeps of each block, threads, and blocks as such. The least counts; of

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/multiply_add.h"
+#include "ir/nest/plain_copies.h"
 #include "ir/nest/sample_instances.h"
 #include "kernel/predict/warp_sectors.h"
 
@@ -84,7 +85,8 @@ class Counting {
 
 }  // namespace
 
-std::vector<PhaseWork> CountPhaseWork(const LoopNest& nest) {
+std::vector<PhaseWork> CountPhaseWork(const LoopNest& mapped) {
+  const LoopNest nest = PlainCopies(mapped);  // stores are what is counted
   std::vector<PhaseWork> works;
   for (const Phase& phase : nest.phases) works.push_back(Counting(nest, phase).work());
   return works;

@@ -92,12 +92,12 @@ std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunc
       .bound = longest.seconds < kLaunchSeconds ? TimeBound::kLaunch : longest.bound};
 }
 
-Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const KernelImage& image,
+Result<std::vector<PredictedPhase>> PredictPhases(const std::vector<PhaseWork>& works,
+                                                  const KernelImage& image,
                                                   const Accelerator& device) {
-  const std::vector<PhaseWork> works = CountPhaseWork(nest);
   if (works.size() != image.phases.size()) {
-    return Fail(ErrorCode::kParse, "{} has {} phases, its object code {}", nest.name, works.size(),
-                image.phases.size());
+    return Fail(ErrorCode::kParse, "the work of {} phases is known, the object code has {}",
+                works.size(), image.phases.size());
   }
   std::vector<PredictedPhase> phases;
   for (size_t p = 0; p < works.size(); ++p) {
@@ -110,6 +110,25 @@ Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const Ke
     phases.push_back(phase);
   }
   return phases;
+}
+
+Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases) {
+  double seconds = 0;
+  for (const PredictedPhase& phase : phases) {
+    if (!phase.time) {
+      return Fail(ErrorCode::kResourceLimit, "not one block of {} fits a processor: {}",
+                  phase.launch.symbol,
+                  phase.occupancy ? Name(phase.occupancy->limit) : "registers are not known");
+    }
+    seconds += phase.time->seconds;
+  }
+  return seconds;
+}
+
+Status CheckPredicts(const Accelerator& device) {
+  if (KnowsLimits(device) && KnowsRates(device)) return {};
+  return Fail(ErrorCode::kUnsupported, "no times are predicted: no GPU of {} is known",
+              device.name);
 }
 
 }  // namespace tunec

@@ -44,9 +44,15 @@ struct PredictedPhase {
   std::optional<PredictedTime> time;
 };
 
-/// One for each phase of the image, which was made of these loops as the CodeGenerator maps them.
-/// kParse where a stored image has others.
-Result<std::vector<PredictedPhase>> PredictPhases(const LoopNest& nest, const KernelImage& image,
+/// One for each phase of the image, which does this work. kParse where a stored image has others.
+Result<std::vector<PredictedPhase>> PredictPhases(const std::vector<PhaseWork>& work,
+                                                  const KernelImage& image,
                                                   const Accelerator& device);
+
+/// The time of a kernel: that of all its phases, one after the other. kResourceLimit where not even
+/// one block of a phase fits. Requires: CheckPredicts, and phases whose registers are known.
+Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases);
+/// kUnsupported for a device whose facts do not suffice for times.
+Status CheckPredicts(const Accelerator& device);
 
 }  // namespace tunec

@@ -54,7 +54,7 @@ isl::Map WithoutDetours(const isl::Map& order) {
 }
 
 // { a -> b : a reads, as `from` says, an element that b writes }
-isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const Storage& storage,
+isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenStorage& storage,
                      const Dependence& dependence) {
   isl::Map all(isl_map_empty(isl_map_get_space(dependence.instances.get())));
   const auto relation = [&](const Access& access) {

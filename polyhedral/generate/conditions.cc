@@ -110,7 +110,7 @@ std::vector<IndexExpr> Conditions::Shared(const std::vector<StatementId>& statem
 
 std::vector<IndexExpr> Conditions::TakeShared(const std::vector<StatementId>& statements,
                                               const Wanted& wanted) {
-  const std::vector<IndexExpr> shared = Shared(statements, wanted);
+  std::vector<IndexExpr> shared = Shared(statements, wanted);
   for (const StatementId s : statements) {
     std::erase_if(conditions_[s],
                   [&](const IndexExpr& condition) { return Contains(shared, condition); });
@@ -176,7 +176,8 @@ Bounds Conditions::TakeBounds(const TreeNode& node) {
   };
   const std::vector<StatementId> live = LiveBelow(node);
   Bounds bounds;
-  for (const IndexExpr& condition : TakeShared(live, bounds_it)) Narrow(loop, condition, bounds);
+  const std::vector<IndexExpr> shared = TakeShared(live, bounds_it);
+  for (const IndexExpr& condition : shared) Narrow(loop, condition, bounds);
   AddImpliedBounds(loop, live, bounds);
   return bounds;
 }

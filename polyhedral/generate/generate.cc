@@ -37,6 +37,22 @@ VarId Generator::NewVariable(const std::string& loop_name) {
   return variables_.push_back(std::move(name));
 }
 
+TensorId Generator::NewTensor(const std::string& name, DataType type,
+                              const std::vector<int64_t>& shape) {
+  const auto [made, is_new] = own_tensors_.try_emplace(name);
+  if (!is_new) return made->second;
+  Tensor tensor{.name = name, .type = type, .shape = shape, .role = TensorRole::kLocal};
+  while (std::ranges::find(tensors, tensor.name, &Tensor::name) != tensors.end())
+    tensor.name += "_";
+  return made->second = tensors.push_back(std::move(tensor));
+}
+
+VarId Generator::ThreadVariable(size_t axis) {
+  std::optional<VarId>& variable = threads_.at(axis);
+  if (!variable) variable = NewVariable(fmt::format("thread_{}", "xyz"[axis]));
+  return *variable;
+}
+
 // Parallel loops stay an unbroken chain, and so do those over threads: what concerns them only is
 // tested inside.
 bool Generator::IsInChain(const TreeNode& node, bool among_threads) const {
@@ -65,13 +81,20 @@ Body Generator::Generate(const TreeNode& node, Context context) {
 Body Generator::GenerateKind(const TreeNode& node, Context context) {
   switch (node.kind) {
     case TreeNode::Kind::kLoop:
+      if (IsBlock(tree.loops[node.loop].kind) && !context.in_threads) {
+        return GenerateThreads(*this, node, std::move(context));
+      }
       return IsWholeTile(tree, node, context.conditions)
                  ? GenerateTile(*this, node, std::move(context))
                  : GenerateLoop(*this, node, std::move(context));
-    case TreeNode::Kind::kLeaf:
-      return GenerateLeaf(tree, node.statement, context);
+    case TreeNode::Kind::kLeaf: {
+      if (context.end != nullptr) return CombineParts(*this, context);
+      Body leaf = GenerateLeaf(tree, node.statement, context);
+      if (context.parts != nullptr) KeepParts(*this, node.statement, context, leaf);
+      return leaf;
+    }
     case TreeNode::Kind::kAlloc: {
-      Alloc alloc{.tensor = node.tensor, .scope = node.scope};
+      Alloc alloc{.tensor = node.tensor, .scope = node.scope, .swizzle = node.swizzle};
       alloc.body = Generate(node.children[0], std::move(context));
       return BodyOf(std::move(alloc));
     }
@@ -92,15 +115,27 @@ Body Generator::OnePart(Body parts) {
   return BodyOf(std::move(once));
 }
 
+// As many threads as the loops need along each axis.
+void Generator::CountThreads(const TreeNode& node) {
+  if (node.kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node.loop].kind)) {
+    int64_t& threads = block_.at(BlockAxis(tree.loops[node.loop].kind));
+    threads = std::max(threads, tree.loops[node.loop].extent);
+  }
+  for (const TreeNode& child : node.children) CountThreads(child);
+}
+
 LoopNest Generator::Run() {
-  LoopNest nest{.name = tree.name, .tensors = tree.tensors};
+  LoopNest nest{.name = tree.name};
   const Context start{Conditions(tree)};
   for (const TreeNode& child : tree.root.children) {
+    block_ = {1, 1, 1};
+    CountThreads(child);
     Body body = OnePart(Generate(child, start));
     if (body.empty()) continue;
     const StatementId last = StatementsBelow(child).back();
     nest.phases.push_back({tree.statements[last].name, std::move(body)});
   }
+  nest.tensors = std::move(tensors);
   nest.variables = std::move(variables_);
   return nest;
 }

@@ -37,7 +37,8 @@ PipelineParts PipelinePartsOf(const TreeNode& node, const LoopPipeline& pipeline
 // Storage around a body, the first outermost, so many times over.
 Body InStorage(const std::vector<const TreeNode*>& storage, int stages, Body body) {
   for (const TreeNode* node : std::views::reverse(storage)) {
-    Alloc alloc{.tensor = node->tensor, .scope = node->scope, .stages = stages};
+    Alloc alloc{
+        .tensor = node->tensor, .scope = node->scope, .stages = stages, .swizzle = node->swizzle};
     alloc.body = std::move(body);
     body = BodyOf(std::move(alloc));
   }
@@ -72,18 +73,22 @@ Body Iterate(Generator& generator, VarId loop, Context context, Interval range,
 // Begins the copies of the iteration whose value the context has.
 Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
-  const IndexExpr iteration = *context.conditions.value(node.loop);
   context.token = pipeline.token;
   Body body;
   for (const TreeNode& child : PipelinePartsOf(node, pipeline).sequence->children) {
     if (IsCopyOf(child, pipeline)) Append(body, generator.Generate(child, context));
   }
-  body.push_back(NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}});
   return body;
 }
 
+// Says that the copies of an iteration have begun.
+NestNode ArriveFor(const LoopPipeline& pipeline, const IndexExpr& iteration) {
+  return NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}};
+}
+
 // The barrier after the wait also says that all threads have done with what the new copy
-// overwrites.
+// overwrites. The last iterations have nothing more to begin, but arrive too: a GPU knows copies
+// by how many arrivals have come since, which then is the same number at every wait.
 Body PipelineIteration(Generator& generator, const TreeNode& node, const Context& context,
                        Interval range) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
@@ -101,7 +106,8 @@ Body PipelineIteration(Generator& generator, const TreeNode& node, const Context
     later.conditions.SetValue(node.loop, now + ahead);
     If begin{.nonnegative = {IndexExpr(range.hi - ahead) - now}};
     begin.body = BeginCopies(generator, node, std::move(later));
-    body.push_back(NestNode{std::move(begin)});
+    if (!begin.body.empty()) body.push_back(NestNode{std::move(begin)});
+    body.push_back(ArriveFor(pipeline, now + ahead));
   }
   Body work;
   for (const TreeNode& child : parts.sequence->children) {
@@ -117,8 +123,10 @@ Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context&
                       Interval range) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
   const Interval first = {range.lo, std::min(range.hi, range.lo + pipeline.stages - 2)};
-  Body result = Iterate(generator, node.loop, context, first, [&](Context inner) {
-    return BeginCopies(generator, node, std::move(inner));
+  Body result = Iterate(generator, node.loop, context, first, [&](const Context& inner) {
+    Body body = BeginCopies(generator, node, inner);
+    body.push_back(ArriveFor(pipeline, *inner.conditions.value(node.loop)));
+    return body;
   });
   Append(result, Iterate(generator, node.loop, context, range, [&](const Context& inner) {
            return PipelineIteration(generator, node, inner, range);

@@ -10,7 +10,8 @@ namespace {
 // Where in its instance an access takes place: the reads for a write, then the write.
 size_t PlaceOf(const Access& access) { return 2 * access.turn + (access.writes ? 1 : 0); }
 
-isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const Storage& storage, const Access& access) {
+isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const WrittenStorage& storage,
+               const Access& access) {
   const std::string text = AccessText(order.statement, storage, access);
   return isl::Map(isl_map_read_from_str(ctx, text.c_str()));
 }
@@ -31,7 +32,8 @@ bool Meet(const LaneOrder& order, const isl::Map& a, const isl::Map& b) {
 
 }  // namespace
 
-bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order, const Storage& storage) {
+bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order,
+               const WrittenStorage& storage) {
   for (const Access& a : storage.accesses) {
     for (const Access& b : storage.accesses) {
       if (a.statement != id || b.statement != id || !(a.writes || b.writes)) continue;

@@ -17,6 +17,6 @@ struct LaneOrder {
 /// Whether any two accesses of the statement to one element of the storage, from an earlier and a
 /// later lane, come in that order in their turns too. Takes every such pair for a dependence.
 /// Requires: the statement's effects are conditional. False when isl's quota is used up.
-bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order, const Storage& storage);
+bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order, const WrittenStorage& storage);
 
 }  // namespace tunec

@@ -39,7 +39,7 @@ struct Asked {
 class OrderCheck {
  public:
   OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
-             const std::vector<Storage>& storages)
+             const std::vector<WrittenStorage>& storages)
       : ctx_(ctx), input_(input), tree_(input.tree), questions_(questions), storages_(storages) {
     BuildTimes();
   }
@@ -66,7 +66,7 @@ class OrderCheck {
   const ProofInput& input_;
   const ScheduleTree& tree_;
   const std::vector<OrderQuestion>& questions_;
-  const std::vector<Storage>& storages_;
+  const std::vector<WrittenStorage>& storages_;
   size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
   IdVector<StatementId, isl::Map> times_;
 };
@@ -240,7 +240,7 @@ bool OrderCheck::TakesTurns(VarId loop, const Asked& asked) const {
       !EffectsOf(input_.tensors, statement).conditional) {
     return false;
   }
-  const auto storage = std::ranges::find(storages_, asked.dependence.tensor, &Storage::home);
+  const auto storage = std::ranges::find(storages_, asked.dependence.tensor, &WrittenStorage::home);
   return KeepTurns(ctx_, id, {statement, times_[id], asked.question.depth}, *storage);
 }
 

@@ -15,8 +15,8 @@ enum class ReductionOrder { kAny, kAsWritten };
 ///   - every instance of every statement runs, once;
 ///   - every dependence runs forward in the tree's order (those of a reduction on its own
 ///     accumulator may be permuted under kAny);
-///   - no dependence is carried by a parallel loop, nor by a vector loop unless it is a
-///     reorderable reduction's own;
+///   - no dependence is carried by a parallel loop, nor by a vector loop or one over the threads of
+///     a block unless it is a reorderable reduction's own, into one element;
 ///   - what a pipelined loop copies ahead is written as many iterations before, or outside it;
 ///   - no dependence through storage that each thread of a block has for itself goes from one
 ///     thread to another;

@@ -110,7 +110,7 @@ class OrderProof {
     }
   }
 
-  bool Holds(const Storage& storage) const {
+  bool Holds(const WrittenStorage& storage) const {
     for (const Access& x : storage.accesses) {
       for (const Access& y : storage.accesses) {
         const bool ordered = x.statement < y.statement || &x <= &y;
@@ -122,7 +122,7 @@ class OrderProof {
   }
 
  private:
-  bool Holds(const Storage& storage, const Access& x, const Access& y) const;
+  bool Holds(const WrittenStorage& storage, const Access& x, const Access& y) const;
   bool KeepsItsOrder(const DependenceEnds& ends) const;
   Bounds Differences(const Meeting& meeting, const Access& x, const Access& y) const;
   bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
@@ -168,7 +168,7 @@ bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
   return next == input_.statements[ends.from].iterators.next_id();
 }
 
-bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y) const {
+bool OrderProof::Holds(const WrittenStorage& storage, const Access& x, const Access& y) const {
   const Meeting meeting(input_.statements[x.statement], x, input_.statements[y.statement], y);
   const DependenceEnds ends{x.statement, y.statement, storage.home, y.reads};
   const bool own = x.statement == y.statement;
@@ -205,10 +205,10 @@ bool OrderProof::Holds(const Storage& storage, const Access& x, const Access& y)
 }  // namespace
 
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
-                             const std::vector<Storage>& storages) {
+                             const std::vector<WrittenStorage>& storages) {
   const OrderProof proof(input, questions);
   std::vector<bool> proven;
-  for (const Storage& storage : storages) proven.push_back(proof.Holds(storage));
+  for (const WrittenStorage& storage : storages) proven.push_back(proof.Holds(storage));
   return proven;
 }
 

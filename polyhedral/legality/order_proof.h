@@ -12,6 +12,6 @@ namespace tunec {
 /// unknown. Every pair of instances that touch one element is taken for a dependence, from
 /// the one that comes first in the original order. Pairs of accesses times questions.
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
-                             const std::vector<Storage>& storages);
+                             const std::vector<WrittenStorage>& storages);
 
 }  // namespace tunec

@@ -5,6 +5,7 @@
 
 #include "polyhedral/access.h"
 #include "polyhedral/relations.h"
+#include "polyhedral/thread_sums.h"
 #include "support/overloaded.h"
 
 // A kind of node that asks nothing is listed so, or does not compile.
@@ -65,6 +66,13 @@ bool IsSumOfLanes(VarId loop, const ProofInput& input, const DependenceEnds& end
          WritesOneElement(input.tree, ends.from, input.statements[ends.from], loop);
 }
 
+// Threads that all add to one element have a part each, and these are combined.
+bool IsSumOfThreads(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
+  if (!IsBlock(input.tree.loops[loop].kind) || !ArePermutable(input, ends)) return false;
+  const auto sum = ThreadSumOf(input.tree, ends.from, input.statements[ends.from]);
+  return sum && std::ranges::find(sum->threads, loop) != sum->threads.end();
+}
+
 }  // namespace
 
 std::vector<OrderQuestion> QuestionsOf(const ScheduleTree& tree) { return Collector(tree).Take(); }
@@ -87,7 +95,8 @@ bool Concerns(const OrderQuestion& question, const ProofInput& input, const Depe
                         [&](const IsNotCarried& loop) {
                           return question.inside.contains(ends.from) &&
                                  question.inside.contains(ends.to) &&
-                                 !IsSumOfLanes(loop.loop, input, ends);
+                                 !IsSumOfLanes(loop.loop, input, ends) &&
+                                 !IsSumOfThreads(loop.loop, input, ends);
                         },
                     },
                     question.asks);

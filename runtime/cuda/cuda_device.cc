@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cuda/cuda_kernel.h"
+#include "runtime/cuda/cuda_sequence.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -12,10 +13,41 @@ namespace {
 
 CuDevicePtr Address(const void* of_device) { return reinterpret_cast<CuDevicePtr>(of_device); }
 
+Result<std::unique_ptr<Device>> MakeDevice(std::unique_ptr<Gpu> gpu);
+
 class CudaDevice : public Device {
  public:
   CudaDevice(std::unique_ptr<Gpu> gpu, std::unique_ptr<CudaTimer> timer)
       : gpu_(std::move(gpu)), timer_(std::move(timer)) {}
+
+  Result<std::unique_ptr<Device>> OpenQueue() override {
+    TUNEC_ASSIGN(std::unique_ptr<Gpu> gpu, gpu_->OpenAgain());
+    return MakeDevice(std::move(gpu));
+  }
+
+  std::optional<int> Number() const override { return gpu_->facts().number; }
+
+  Status UseStream(void* stream) override {
+    gpu_->UseStream(static_cast<CuStream>(stream));
+    return {};
+  }
+
+  Status CheckRoom(std::span<const MemoryNeed> needs) override {
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    const Gpu::Current current(*gpu_);
+    size_t free = 0;
+    size_t total = 0;
+    TUNEC_RETURN_IF_ERROR(gpu_->Check(driver().MemGetInfo(&free, &total), "say what is free"));
+    int64_t sum = 0;
+    std::string list;
+    for (const MemoryNeed& need : needs) {
+      sum += need.bytes;
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", need.what, need.bytes);
+    }
+    if (static_cast<size_t>(sum) <= free) return {};
+    return Fail(ErrorCode::kResourceLimit, "{} has {} of {} bytes free, {} are needed: {}",
+                Name(gpu_->facts()), free, total, sum, list);
+  }
 
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
@@ -42,6 +74,20 @@ class CudaDevice : public Device {
                 [&] { return driver().MemcpyDtoHAsync(to, Address(from), bytes, gpu_->stream()); });
   }
 
+  void StartCopyIn(void* to, const void* from, size_t bytes) override {
+    StartCopying(
+        bytes, [&] { return driver().MemcpyHtoDAsync(Address(to), from, bytes, gpu_->stream()); });
+  }
+  void StartCopyOut(void* to, const void* from, size_t bytes) override {
+    StartCopying(
+        bytes, [&] { return driver().MemcpyDtoHAsync(to, Address(from), bytes, gpu_->stream()); });
+  }
+  void StartCopy(void* to, const void* from, size_t bytes) override {
+    StartCopying(bytes, [&] {
+      return driver().MemcpyDtoDAsync(Address(to), Address(from), bytes, gpu_->stream());
+    });
+  }
+
   Status Fill(void* to, std::byte value, size_t bytes) override {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
     if (bytes == 0) return {};
@@ -58,18 +104,37 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
                                              std::vector<void*> arguments,
                                              void* workspace) override {
-    auto own = std::dynamic_pointer_cast<const CudaCode>(std::move(code));
-    TUNEC_CHECK(own != nullptr && &own->gpu() == gpu_.get(), "code of another device");
-    TUNEC_CHECK((workspace != nullptr) == (own->workspace_bytes() > 0),
-                "a kernel is bound with the wrong workspace");
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
-    return BindCudaKernel(*gpu_, *timer_, std::move(own), std::move(arguments), workspace);
+    return MakeKernel({std::move(code), std::move(arguments), workspace});
+  }
+
+  Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls) override {
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    std::vector<std::unique_ptr<CudaKernel>> kernels;
+    for (DeviceCall& call : calls) kernels.push_back(MakeKernel(std::move(call)));
+    return RecordCudaSequence(*gpu_, std::move(kernels));
   }
 
   Status Synchronize() override { return gpu_->Synchronize(); }
 
  private:
   const CudaDriver& driver() const { return gpu_->driver(); }
+
+  std::unique_ptr<CudaKernel> MakeKernel(DeviceCall call) {
+    auto own = std::dynamic_pointer_cast<const CudaCode>(std::move(call.code));
+    TUNEC_CHECK(own != nullptr && own->gpu().SharesContext(*gpu_), "code of another device");
+    TUNEC_CHECK((call.workspace != nullptr) == (own->workspace_bytes() > 0),
+                "a kernel is bound with the wrong workspace");
+    return std::make_unique<CudaKernel>(*gpu_, *timer_, std::move(own), std::move(call.arguments),
+                                        call.workspace);
+  }
+
+  template <class Begin>
+  void StartCopying(size_t bytes, const Begin& begin) {
+    if (bytes == 0 || gpu_->Failed()) return;
+    const Gpu::Current current(*gpu_);
+    gpu_->Asked(begin(), "copy what a run reads or writes");
+  }
 
   // The copy has its place in the stream, and is waited for there.
   template <class Begin>
@@ -97,12 +162,16 @@ class CudaDevice : public Device {
   const std::unique_ptr<CudaTimer> timer_;
 };
 
+Result<std::unique_ptr<Device>> MakeDevice(std::unique_ptr<Gpu> gpu) {
+  TUNEC_ASSIGN(std::unique_ptr<CudaTimer> timer, CudaTimer::Make(*gpu));
+  return std::make_unique<CudaDevice>(std::move(gpu), std::move(timer));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Device>> OpenCudaDevice(const CudaDriver& driver, int number) {
   TUNEC_ASSIGN(std::unique_ptr<Gpu> gpu, Gpu::Open(driver, number));
-  TUNEC_ASSIGN(std::unique_ptr<CudaTimer> timer, CudaTimer::Make(*gpu));
-  return std::make_unique<CudaDevice>(std::move(gpu), std::move(timer));
+  return MakeDevice(std::move(gpu));
 }
 
 }  // namespace tunec

@@ -5,74 +5,82 @@
 namespace tunec {
 namespace {
 
-class CudaKernel : public DeviceKernel {
- public:
-  CudaKernel(Gpu& gpu, CudaTimer& timer, std::shared_ptr<const CudaCode> code,
-             std::vector<void*> arguments, void* workspace)
-      : gpu_(gpu),
-        timer_(timer),
-        code_(std::move(code)),
-        arguments_(std::move(arguments)),
-        workspace_(workspace) {
-    parameters_.reserve(arguments_.size() + 2);
-    for (void*& argument : arguments_) parameters_.push_back(&argument);
-    parameters_.push_back(&workspace_);
-    parameters_.push_back(&first_);
-  }
-
-  void Start() override {
-    if (gpu_.Failed()) return;
-    const Gpu::Current current(gpu_);
-    for (const CudaCode::Phase& phase : code_->phases()) StartPhase(phase);
-  }
-
-  Result<double> Seconds(int times) override {
-    TUNEC_RETURN_IF_ERROR(timer_.Begin());
-    for (int i = 0; i < times; ++i) Start();
-    const Status ended = timer_.End();
-    TUNEC_RETURN_IF_ERROR(gpu_.Synchronize());
-    TUNEC_RETURN_IF_ERROR(ended);
-    return timer_.Seconds();
-  }
-
-  void Poison() override {
-    if (gpu_.Failed() || workspace_ == nullptr) return;
-    constexpr unsigned char kNanByte = 0xff;
-    const Gpu::Current current(gpu_);
-    const auto bytes = static_cast<size_t>(code_->workspace_bytes());
-    gpu_.Started(gpu_.driver().MemsetD8Async(reinterpret_cast<CuDevicePtr>(workspace_), kNanByte,
-                                             bytes, gpu_.stream()),
-                 "the workspace's poison");
-  }
-
- private:
-  void StartPhase(const CudaCode::Phase& phase) {
-    const PhaseLaunch& launch = phase.launch;
-    const int64_t blocks = launch.Blocks() / launch.waves;
-    if (blocks == 0) return;  // which the driver would refuse
-    for (first_ = 0; first_ < launch.Blocks() && !gpu_.Failed(); first_ += blocks) {
-      gpu_.Started(Launch(phase.function, launch, static_cast<unsigned>(blocks)), launch.symbol);
-    }
-  }
-
-  // The driver copies the parameters before it returns.
-  CuResult Launch(CuFunction function, const PhaseLaunch& launch, unsigned blocks) {
-    return gpu_.driver().LaunchKernel(
-        function, blocks, 1, 1, static_cast<unsigned>(launch.block[0]),
-        static_cast<unsigned>(launch.block[1]), static_cast<unsigned>(launch.block[2]),
-        static_cast<unsigned>(launch.shared_bytes), gpu_.stream(), parameters_.data(), nullptr);
-  }
-
-  Gpu& gpu_;
-  CudaTimer& timer_;
-  const std::shared_ptr<const CudaCode> code_;
-  std::vector<void*> arguments_;
-  void* workspace_;
-  int64_t first_ = 0;              // block of the wave that is started
-  std::vector<void*> parameters_;  // where the values above lie
-};
+int64_t CountLaunches(const CudaCode& code) {
+  int64_t count = 0;
+  for (const CudaCode::Phase& phase : code.phases()) count += phase.launch.waves;
+  return count;
+}
 
 }  // namespace
+
+CudaKernel::CudaKernel(Gpu& gpu, CudaTimer& timer, std::shared_ptr<const CudaCode> code,
+                       std::vector<void*> arguments, void* workspace)
+    : gpu_(gpu),
+      timer_(timer),
+      code_(std::move(code)),
+      arguments_(std::move(arguments)),
+      workspace_(workspace) {
+  // Launches point into these, so they get their final size first.
+  const auto most = static_cast<size_t>(CountLaunches(*code_));
+  first_blocks_.reserve(most);
+  parameters_.reserve(most * (arguments_.size() + 2));
+  launches_.reserve(most);
+  for (const CudaCode::Phase& phase : code_->phases()) AddPhase(phase);
+}
+
+void CudaKernel::AddPhase(const CudaCode::Phase& phase) {
+  const PhaseLaunch& launch = phase.launch;
+  const int64_t blocks = launch.Blocks() / launch.waves;
+  if (blocks == 0) return;
+  for (int64_t first = 0; first < launch.Blocks(); first += blocks) {
+    const size_t begin = parameters_.size();
+    for (void*& argument : arguments_) parameters_.push_back(&argument);
+    parameters_.push_back(&workspace_);
+    parameters_.push_back(&first_blocks_.emplace_back(first));
+    launches_.push_back({.symbol = launch.symbol,
+                         .parameters = {.function = phase.function,
+                                        .grid_x = static_cast<unsigned>(blocks),
+                                        .block_x = static_cast<unsigned>(launch.block[0]),
+                                        .block_y = static_cast<unsigned>(launch.block[1]),
+                                        .block_z = static_cast<unsigned>(launch.block[2]),
+                                        .shared_bytes = static_cast<unsigned>(launch.shared_bytes),
+                                        .parameters = parameters_.data() + begin}});
+  }
+}
+
+void CudaKernel::Start() {
+  if (gpu_.Failed()) return;
+  const Gpu::Current current(gpu_);
+  for (const Launch& launch : launches_) {
+    if (gpu_.Failed()) return;
+    const CuKernelNodeParams& with = launch.parameters;
+    // The driver copies the parameters before it returns.
+    gpu_.Started(
+        gpu_.driver().LaunchKernel(with.function, with.grid_x, with.grid_y, with.grid_z,
+                                   with.block_x, with.block_y, with.block_z, with.shared_bytes,
+                                   gpu_.stream(), with.parameters, nullptr),
+        launch.symbol);
+  }
+}
+
+Result<double> CudaKernel::Seconds(int times) {
+  TUNEC_RETURN_IF_ERROR(timer_.Begin());
+  for (int i = 0; i < times; ++i) Start();
+  const Status ended = timer_.End();
+  TUNEC_RETURN_IF_ERROR(gpu_.Synchronize());
+  TUNEC_RETURN_IF_ERROR(ended);
+  return timer_.Seconds();
+}
+
+void CudaKernel::Poison() {
+  if (gpu_.Failed() || workspace_ == nullptr) return;
+  constexpr unsigned char kNanByte = 0xff;
+  const Gpu::Current current(gpu_);
+  const auto bytes = static_cast<size_t>(code_->workspace_bytes());
+  gpu_.Started(gpu_.driver().MemsetD8Async(reinterpret_cast<CuDevicePtr>(workspace_), kNanByte,
+                                           bytes, gpu_.stream()),
+               "the workspace's poison");
+}
 
 Result<std::unique_ptr<CudaTimer>> CudaTimer::Make(Gpu& gpu) {
   std::unique_ptr<CudaTimer> timer(new CudaTimer(gpu));
@@ -107,12 +115,6 @@ Result<double> CudaTimer::Seconds() {
   TUNEC_RETURN_IF_ERROR(
       gpu_.Check(gpu_.driver().EventElapsedTime(&milliseconds, begin_, end_), "read its clock"));
   return 1e-3 * milliseconds;
-}
-
-std::unique_ptr<DeviceKernel> BindCudaKernel(Gpu& gpu, CudaTimer& timer,
-                                             std::shared_ptr<const CudaCode> code,
-                                             std::vector<void*> arguments, void* workspace) {
-  return std::make_unique<CudaKernel>(gpu, timer, std::move(code), std::move(arguments), workspace);
 }
 
 }  // namespace tunec

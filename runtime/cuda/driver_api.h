@@ -57,7 +57,23 @@ using CuModule = struct CuModuleTag*;
 using CuFunction = struct CuFunctionTag*;
 using CuStream = struct CuStreamTag*;
 using CuEvent = struct CuEventTag*;
+using CuGraph = struct CuGraphTag*;
+using CuGraphNode = struct CuGraphNodeTag*;
+using CuGraphExec = struct CuGraphExecTag*;
 using CuUuid = std::array<unsigned char, 16>;
+
+/// CUDA_KERNEL_NODE_PARAMS_v2. The driver copies what the parameters point to.
+struct CuKernelNodeParams {
+  CuFunction function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;       // a CUkernel in the function's place
+  CuContext context = nullptr;  // null: the current one
+};
+static_assert(sizeof(CuKernelNodeParams) == 72);
 
 /// F(name, parameters...) for each function: its name is that of the driver without "cu", and all
 /// of them return CuResult. They are the versions that CUDA 12.0 has (cuMemAlloc_v2, ...), which
@@ -80,6 +96,7 @@ using CuUuid = std::array<unsigned char, 16>;
   F(MemFree, CuDevicePtr address)                                                                 \
   F(MemcpyHtoDAsync, CuDevicePtr to, const void* from, size_t bytes, CuStream stream)             \
   F(MemcpyDtoHAsync, void* to, CuDevicePtr from, size_t bytes, CuStream stream)                   \
+  F(MemcpyDtoDAsync, CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream)             \
   F(MemsetD8Async, CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream)            \
   F(ModuleLoadDataEx, CuModule* module, const void* image, unsigned options, int* names,          \
     void** values)                                                                                \
@@ -92,6 +109,15 @@ using CuUuid = std::array<unsigned char, 16>;
   F(StreamCreate, CuStream* stream, unsigned flags)                                               \
   F(StreamDestroy, CuStream stream)                                                               \
   F(StreamSynchronize, CuStream stream)                                                           \
+  F(GraphCreate, CuGraph* graph, unsigned flags)                                                  \
+  F(GraphDestroy, CuGraph graph)                                                                  \
+  F(GraphAddKernelNode, CuGraphNode* node, CuGraph graph, const CuGraphNode* dependencies,        \
+    size_t count, const CuKernelNodeParams* parameters)                                           \
+  F(GraphInstantiateWithFlags, CuGraphExec* exec, CuGraph graph, unsigned long long flags)        \
+  F(GraphExecKernelNodeSetParams, CuGraphExec exec, CuGraphNode node,                             \
+    const CuKernelNodeParams* parameters)                                                         \
+  F(GraphLaunch, CuGraphExec exec, CuStream stream)                                               \
+  F(GraphExecDestroy, CuGraphExec exec)                                                           \
   F(EventCreate, CuEvent* event, unsigned flags)                                                  \
   F(EventDestroy, CuEvent event)                                                                  \
   F(EventRecord, CuEvent event, CuStream stream)                                                  \

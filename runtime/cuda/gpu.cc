@@ -21,6 +21,13 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const CudaDriver& driver, int number) {
   return gpu;
 }
 
+Result<std::unique_ptr<Gpu>> Gpu::OpenAgain() const {
+  TUNEC_RETURN_IF_ERROR(CheckThere());
+  std::unique_ptr<Gpu> gpu(new Gpu(driver_, facts_));
+  TUNEC_RETURN_IF_ERROR(gpu->Begin());
+  return gpu;
+}
+
 Status Gpu::Begin() {
   TUNEC_RETURN_IF_ERROR(Check(driver_.DeviceGet(&device_, facts_.number), "be opened"));
   TUNEC_RETURN_IF_ERROR(
@@ -56,19 +63,21 @@ Status Gpu::Check(CuResult result, std::string_view what) {
               Name(facts_), what, text);
 }
 
+void Gpu::Asked(CuResult result, std::string_view what) {
+  if (result == CuResult::kSuccess) return;
+  if (const Status status = Check(result, what); !status && !waiting_) waiting_ = status.error();
+}
+
 void Gpu::Started(CuResult result, std::string_view symbol) {
   started_several_ = !last_started_.empty();
   last_started_ = symbol;
-  if (result == CuResult::kSuccess) return;
-  if (const Status status = Check(result, fmt::format("start {}", symbol)); !status && !waiting_) {
-    waiting_ = status.error();
-  }
+  if (result != CuResult::kSuccess) Asked(result, fmt::format("start {}", symbol));
 }
 
 Status Gpu::Synchronize() {
   TUNEC_RETURN_IF_ERROR(CheckThere());
   const Current current(*this);
-  const Status waited = Check(driver_.StreamSynchronize(stream_), "wait for what was started");
+  const Status waited = Check(driver_.StreamSynchronize(stream()), "wait for what was started");
   const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
   last_started_ = {};
   if (failed && !lost_) return std::unexpected(*failed);

@@ -19,6 +19,8 @@ class Gpu {
  public:
   /// kDevice for what the driver refuses, kResourceLimit without memory for a context.
   static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number);
+  /// The same GPU once more, for another thread: with another stream in the same context.
+  Result<std::unique_ptr<Gpu>> OpenAgain() const;
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -39,7 +41,12 @@ class Gpu {
 
   const CudaDriver& driver() const { return driver_; }
   const GpuFacts& facts() const { return facts_; }
-  CuStream stream() const { return stream_; }
+  /// The one that work is put into: its own, unless a caller's was handed in.
+  CuStream stream() const { return callers_stream_ != nullptr ? callers_stream_ : stream_; }
+  /// Null: its own again. Requires: it was synchronized.
+  void UseStream(CuStream callers) { callers_stream_ = callers; }
+  /// Whether memory and modules of either are the other's.
+  bool SharesContext(const Gpu& other) const { return context_ == other.context_; }
 
   /// Whether nothing should be started: the GPU is lost, or an error waits to be said.
   bool Failed() const { return lost_ || waiting_; }
@@ -48,6 +55,9 @@ class Gpu {
   /// The result of a call that was to do `what`: "cannot {what}". kResourceLimit without memory,
   /// else kDevice. Remembers when the GPU is lost.
   Status Check(CuResult result, std::string_view what);
+  /// A call that was to begin `what`: a failure is said by the next Synchronize. Allocates nothing
+  /// unless it failed.
+  void Asked(CuResult result, std::string_view what);
   /// That function is in the stream now: what goes wrong later is blamed on it. The name has to
   /// stay until the next Synchronize. A failure is said there. Allocates nothing unless it failed.
   void Started(CuResult result, std::string_view symbol);
@@ -64,6 +74,7 @@ class Gpu {
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
+  CuStream callers_stream_ = nullptr;
   std::optional<Error> lost_;
   std::optional<Error> waiting_;   // of a launch, to be said by Synchronize
   std::string_view last_started_;  // since the last Synchronize; empty: nothing was

@@ -19,7 +19,9 @@
 
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
+#include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/knobs.h"
+#include "schedule/sketches/loop_names.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/sub_compute.h"
 #include "schedule/steps/apply_compute_steps.h"
@@ -35,6 +37,7 @@ struct BlockChoice {
 struct BlockPlan {
   std::string statement;
   std::vector<std::string> order;          // of those loops, outermost first
+  std::vector<std::string> flat;           // what they are called as they are fused, one by one
   std::optional<CacheWriteStep> own_sums;  // where the sums are not its own to keep in registers
   std::vector<std::string> moved;          // statements that move below the innermost of them
   std::vector<std::string> sums;           // tensors that become registers
@@ -50,6 +53,8 @@ BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
   BlockPlan plan{.statement = statement.name};
   for (const VarId iterator : InStorageOrder(compute, statement, statement.writes[0], independent))
     plan.order.push_back(statement.iterators[iterator].name);
+  for (size_t i = 1; i < plan.order.size(); ++i)
+    plan.flat.push_back(NewLoopName(compute, statement.name, "flat" + std::to_string(i)));
   return plan;
 }
 
@@ -96,9 +101,8 @@ void WriteBlocks(const BlockPlan& plan, const BlockChoice& choice, Schedule& sch
   if (order.loops.size() > 1) schedule.Add(order);
   for (const std::string& moved : plan.moved) schedule.Add(ComputeAtStep{moved, last});
   for (size_t i = 1; i < order.loops.size(); ++i) {
-    std::string name = loop("flat" + std::to_string(i));
-    schedule.Add(FuseStep{all, order.loops[i], name});
-    all = std::move(name);
+    schedule.Add(FuseStep{all, order.loops[i], plan.flat[i - 1]});
+    all = plan.flat[i - 1];
   }
   schedule.Add(SplitStep{all, {choice.threads}});
   for (const std::string& sum : plan.sums)
@@ -148,7 +152,28 @@ class BlockPlanner {
   const RoundingFreedom& rounding_;
 };
 
+Knobs<BlockChoice> BlockKnobs() {
+  Knobs<BlockChoice> knobs;
+  knobs.Add({"threads", {32, 64, 128, 256, 512, 1024}, 3}, &BlockChoice::threads);
+  return knobs;
+}
+
 }  // namespace
+
+std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question) {
+  const Compute& compute = question.compute;
+  const Statement& first = compute.statements.front();
+  const StatementId end(compute.statements.size());
+  if (!first.reducer && compute.statements.size() > 1) return std::nullopt;
+  const BlockPlan plan =
+      first.reducer ? PlanForReduction(compute, StatementId(0), end) : PlanFor(compute, first);
+  if (plan.order.empty()) return std::nullopt;
+  const Knobs<BlockChoice> knobs = BlockKnobs();
+  return DevicePhase{"blocks", knobs.list(),
+                     [plan, knobs](const std::vector<int64_t>& values, Schedule& schedule) {
+                       WriteBlocks(plan, knobs.Choose(values), schedule);
+                     }};
+}
 
 void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,
                       std::vector<Sketch>& sketches) {
@@ -156,8 +181,7 @@ void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& round
   if (std::ranges::any_of(lowering.compute.tensors, shares)) return;
   const std::vector<BlockPlan> plans = BlockPlanner(lowering, rounding).Plans();
   if (plans.empty()) return;
-  Knobs<BlockChoice> knobs;
-  knobs.Add({"threads", {32, 64, 128, 256, 512, 1024}, 3}, &BlockChoice::threads);
+  Knobs<BlockChoice> knobs = BlockKnobs();
   const auto write = [plans, lowering = lowering.name](const BlockChoice& choice) {
     Schedule schedule{.lowering = lowering};
     for (const BlockPlan& plan : plans) WriteBlocks(plan, choice, schedule);

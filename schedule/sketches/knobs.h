@@ -13,6 +13,9 @@
 
 namespace tunec {
 
+/// A knob that begins with `initial`, which is one of its choices even where it is not listed.
+Knob KnobAt(std::string name, std::vector<int64_t> choices, int64_t initial);
+
 template <class Choice>
 class Knobs {
  public:

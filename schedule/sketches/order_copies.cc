@@ -36,7 +36,7 @@ void OrderCopies(const Compute& compute, Schedule& schedule) {
   std::vector<LoopStep> steps;
   for (const ComputeStep& step : schedule.compute_steps) {
     if (std::optional<std::string> copy = CopyOf(compute, step)) {
-      steps.push_back(StorageOrderStep{*std::move(copy), kLongestVectorLoop});
+      steps.emplace_back(StorageOrderStep{*std::move(copy), kLongestVectorLoop});
     }
   }
   for (LoopStep& step : schedule.loop_steps) {

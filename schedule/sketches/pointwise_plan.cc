@@ -6,6 +6,7 @@
 #include <map>
 
 #include "schedule/access_analysis.h"
+#include "schedule/sketches/loop_names.h"
 
 namespace tunec {
 namespace {
@@ -96,9 +97,8 @@ class PointwiseWriter {
     std::string loop = Loop(plan_.order[0]);
     int64_t extent = plan_.extents[0];
     for (size_t i = 1; i < plan_.order.size(); ++i) {
-      const std::string name = plan_.statement + ".flat" + std::to_string(i);
-      Add(FuseStep{loop, Loop(plan_.order[i]), name});
-      loop = name;
+      Add(FuseStep{loop, Loop(plan_.order[i]), plan_.flat[i - 1]});
+      loop = plan_.flat[i - 1];
       extent *= plan_.extents[i];
     }
     Add(SplitStep{loop, {choice_.trips, choice_.vector}});
@@ -179,6 +179,8 @@ std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Sta
     plan.order.push_back(statement.iterators[iterator].name);
     plan.extents.push_back(statement.iterators[iterator].extent);
   }
+  for (size_t i = 1; i < order.size(); ++i)
+    plan.flat.push_back(NewLoopName(compute, statement.name, "flat" + std::to_string(i)));
   plan.uniform = IsUniform(compute, statement, order);
   if (!plan.uniform) plan.across = Across(compute, statement, order.back(), block);
   return plan;

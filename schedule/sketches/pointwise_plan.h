@@ -15,6 +15,7 @@ namespace tunec {
 struct PointwisePlan {
   std::string statement;
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
+  std::vector<std::string> flat;   // what loops are called as they are fused, one by one
   std::vector<int64_t> extents;
   bool uniform = false;  // all accesses have the output's offsets, or none
   /// An iterator that a read walks memory with, where the last one makes strides: in blocks of

@@ -50,6 +50,18 @@ void AddComposedSketches(const NamedCompute& lowering, const Target& target,
 void AddPartialSketches(const NamedCompute& lowering, const Target& target,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
+/// For a device: rows, as AddRowSketches, each by the threads of a block (cuda_rows.cc). Applies
+/// what it offers.
+void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
+                        const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
+
+/// For a device: each phase by the first kind that fits it, tiles of sums or elements by
+/// themselves, else blocks (cuda_phases.cc). None where blocks alone fit. Takes all lowerings, none
+/// of which has an empty loop, since what a tile can share differs between them. Applies what it
+/// offers to each.
+void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
+                     const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
+
 /// For a device: each statement as blocks of threads that compute an element each (blocks.cc).
 /// Applies what it offers to each.
 void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,

@@ -236,7 +236,8 @@ class StreamWriter {
 
 // Cycles of all tiles of `extent` by `vectors`.
 double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
-  const double full = static_cast<double>(extent / tile) *
+  const int64_t whole = extent / tile;
+  const double full = static_cast<double>(whole) *
                       TileCost(static_cast<double>(tile), static_cast<double>(vectors));
   const int64_t rest = extent % tile;
   return full + (rest == 0 ? 0 : TileCost(static_cast<double>(rest), static_cast<double>(vectors)));
@@ -297,13 +298,6 @@ StreamSizes BestSizes(const StreamPlan& plan, const Machine& machine) {
   return best;
 }
 
-Knob KnobOf(std::string name, std::vector<int64_t> choices, int64_t initial) {
-  if (std::ranges::find(choices, initial) == choices.end()) choices.push_back(initial);
-  std::ranges::sort(choices);
-  const auto at = std::ranges::find(choices, initial) - choices.begin();
-  return {.name = std::move(name), .choices = std::move(choices), .initial = static_cast<int>(at)};
-}
-
 std::vector<int64_t> UpTo(int64_t most) {
   std::vector<int64_t> choices;
   for (const int64_t choice : {2, 4, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28})
@@ -315,14 +309,14 @@ Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const Stream
   const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
   const int64_t lanes = machine.lanes;
   Knobs<StreamChoice> knobs({.lanes = lanes});
-  knobs.Add(KnobOf("columns", UpTo(std::min(plan.columns, machine.registers / row_vectors)),
+  knobs.Add(KnobAt("columns", UpTo(std::min(plan.columns, machine.registers / row_vectors)),
                    initial.columns),
             &StreamChoice::columns);
-  knobs.Add(KnobOf("rows", UpTo(std::min(plan.rows, machine.registers)), initial.rows),
+  knobs.Add(KnobAt("rows", UpTo(std::min(plan.rows, machine.registers)), initial.rows),
             &StreamChoice::rows);
-  knobs.Add(KnobOf("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths),
+  knobs.Add(KnobAt("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths),
             &StreamChoice::widths);
-  knobs.Add(KnobOf("unroll", {1, 2, 4, 8}, initial.unroll), &StreamChoice::unroll);
+  knobs.Add(KnobAt("unroll", {1, 2, 4, 8}, initial.unroll), &StreamChoice::unroll);
   return MakeSketch("stream", std::move(knobs), [plan, machine](StreamChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows =

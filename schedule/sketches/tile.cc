@@ -47,7 +47,8 @@ TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
       const auto v = static_cast<double>(vectors);
       const double column_tiles =
           std::ceil(static_cast<double>(columns) / (v * static_cast<double>(lanes)));
-      const double full = static_cast<double>(rows / mr) * TileCost(static_cast<double>(mr), v);
+      const int64_t whole = rows / mr;
+      const double full = static_cast<double>(whole) * TileCost(static_cast<double>(mr), v);
       const double rest = rows % mr > 0 ? TileCost(static_cast<double>(rows % mr), v) : 0;
       const double cost = column_tiles * (full + rest);
       if (best_cost == 0 || IsCheaper(cost, best_cost)) {

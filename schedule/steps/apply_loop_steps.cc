@@ -328,6 +328,14 @@ Status Apply(ScheduleTree& tree, const NonTemporalStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "non_temporal: there is no statement {}",
                 step.statement);
   }
+  const auto is_copied_ahead = [&](const TreeLoop& loop) {
+    return std::ranges::find(loop.pipeline.copies, *statement) != loop.pipeline.copies.end();
+  };
+  if (std::ranges::any_of(tree.loops, is_copied_ahead)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "non_temporal: {} is begun ahead by a pipeline, and what it fills is used soon",
+                step.statement);
+  }
   tree.non_temporal[*statement] = true;
   return {};
 }

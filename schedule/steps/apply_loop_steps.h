@@ -17,6 +17,7 @@ Status Apply(ScheduleTree& tree, const ParallelizeStep& step);
 Status Apply(ScheduleTree& tree, const StorageOrderStep& step);
 Status Apply(ScheduleTree& tree, const ComputeAtStep& step);
 Status Apply(ScheduleTree& tree, const StageStep& step);
+Status Apply(ScheduleTree& tree, const SwizzleStorageStep& step);
 Status Apply(ScheduleTree& tree, const NonTemporalStep& step);
 Status Apply(ScheduleTree& tree, const SkewStep& step);
 Status Apply(ScheduleTree& tree, const PeelStep& step);

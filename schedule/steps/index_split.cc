@@ -81,7 +81,7 @@ Status CheckOrder(const Compute& compute, const Statement& statement, VarId iter
 Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int64_t end) {
   Statement part = statement;
   part.iterators[iterator].extent = end - begin;
-  const auto shift = [&](IndexExpr index) {
+  const auto shift = [&](const IndexExpr& index) {
     return Substitute(index,
                       [&](VarId v) { return IndexExpr::Var(v) + (v == iterator ? begin : 0); });
   };

@@ -280,6 +280,21 @@ struct StageStep {
   bool operator==(const StageStep&) const = default;
 };
 
+/// `swizzle_storage A.copy 8`: of the shared storage that a tensor was staged in, eight
+/// neighbouring chunks of 16 bytes of each row change places (Swizzle, ir/loop_nest.h). Rows are
+/// the storage's, or several of them together where they are shorter than 128 bytes.
+///   before: chunk c of row r lies at c     after: at c xor (r mod 8)
+struct SwizzleStorageStep {
+  static constexpr std::string_view kName = "swizzle_storage";
+  std::string tensor;
+  int chunks = 8;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kTensor, self.tensor);
+    visit(StepArgument{"CHUNKS", "a number of chunks"}, self.chunks);
+  }
+  bool operator==(const SwizzleStorageStep&) const = default;
+};
+
 /// `tensorize acc.j.1 dpbf16.avx512`: the loop and those inside it are one instruction of
 /// ir/tile_intrinsic.h, where all of their iterations run.
 ///   before: for j.1 < 16 { for k.1 < 2 { acc[.., j.1] sum= A[.., k.1] * B[.., j.1, k.1]
@@ -307,7 +322,7 @@ using LoopStep = std::variant<SplitStep, ReorderStep, FuseStep, SkewStep, PeelSt
                               UnrollJamStep, SwizzleStep, IsolateStep, UnrollStep, VectorizeStep,
                               ParallelizeStep, StorageOrderStep, BindStep, PipelineStep,
                               WavefrontStep, PrefetchStep, ComputeAtStep, ReverseComputeAtStep,
-                              StageStep, TensorizeStep, NonTemporalStep>;
+                              StageStep, SwizzleStorageStep, TensorizeStep, NonTemporalStep>;
 static_assert(AreSteps<LoopStep>);
 
 }  // namespace tunec

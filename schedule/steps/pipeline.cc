@@ -101,6 +101,11 @@ Status Apply(ScheduleTree& tree, const PipelineStep& step) {
     pipeline.copies.push_back(*copy);
     pipeline.filled.push_back(stage->tensor);
   }
+  for (const StatementId copy : pipeline.copies) {
+    if (!tree.non_temporal[copy]) continue;
+    return Refuse(step, fmt::format("{} is non_temporal, and what it fills is used soon",
+                                    tree.statements[copy].name));
+  }
   if (pipeline.copies.empty()) {
     return Refuse(step, "nothing in it is a plain copy into packed or shared storage of its own");
   }

@@ -186,7 +186,10 @@ static void test_tensors(void) {
   refuse_run(model, &run, "output 'y' has type i32, expected f32");
   fill(&run, 1);
   run.tensors[0].device.device_type = (DLDeviceType)2;
-  refuse_run(model, &run, "expected the CPU");
+  refuse_run(model, &run, "input 'a' is on GPU 0, expected the CPU (1)");
+  fill(&run, 1);
+  run.tensors[0].device.device_type = (DLDeviceType)3; /* the host's memory, which GPUs see */
+  CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
   fill(&run, 1);
   run.inputs[1] = NULL;
   refuse_run(model, &run, "input 'b' is null");
@@ -195,6 +198,42 @@ static void test_tensors(void) {
   refuse_run(model, &run, "");
   fill(&run, 1);
   CHECK(tunec_run(model, NULL, run.outputs) == TUNEC_INVALID_ARGUMENT);
+  tunec_release(model);
+}
+
+static void test_run_options(void) {
+  tunec_executable* model = compile(tiny);
+  struct tiny_run run;
+  tunec_run_options options = {sizeof options, NULL};
+  fill(&run, 1);
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, NULL) == TUNEC_OK);
+  CHECK(is_right(&run, run.a));
+  fill(&run, 2);
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
+  CHECK(is_right(&run, run.a));
+  options.size = sizeof(size_t); /* of a program that knows no streams */
+  options.stream = &run;
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
+  options.size = sizeof options;
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has("the model runs on the host: it has no stream of a device"));
+  const size_t wrong[] = {0, 1, sizeof options - 1, 1000000};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    options.size = wrong[i];
+    CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) ==
+          TUNEC_INVALID_ARGUMENT);
+    CHECK(message_has("expected sizeof(tunec_run_options)"));
+  }
+  struct {
+    tunec_run_options known;
+    void* unknown;
+  } later = {{sizeof later, NULL}, NULL};
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &later.known) == TUNEC_OK);
+  later.unknown = &run;
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &later.known) ==
+        TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has("options have members beyond the 16 bytes that this library knows"));
+  CHECK(strcmp(tunec_notes(model), "") == 0 && strcmp(tunec_notes(NULL), "") == 0);
   tunec_release(model);
 }
 
@@ -423,11 +462,12 @@ static void test_report(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {
-    {"interface", test_interface},     {"errors", test_errors},   {"tensors", test_tensors},
-    {"profile", test_profile},         {"threads", test_threads}, {"callbacks", test_callbacks},
-    {"other_cpu", test_other_cpu},     {"outside", test_outside}, {"bytes", test_bytes},
-    {"wrong_bytes", test_wrong_bytes}, {"report", test_report}};
+} cases[] = {{"interface", test_interface}, {"errors", test_errors},
+             {"tensors", test_tensors},     {"profile", test_profile},
+             {"threads", test_threads},     {"callbacks", test_callbacks},
+             {"other_cpu", test_other_cpu}, {"outside", test_outside},
+             {"bytes", test_bytes},         {"wrong_bytes", test_wrong_bytes},
+             {"report", test_report},       {"run_options", test_run_options}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

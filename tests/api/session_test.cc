@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -242,6 +243,7 @@ std::ptrdiff_t ThreadsOfThisProcess() {
 
 TEST(Session, ManyShareThreads) {
   const std::string options = R"({"threads": 4, "share_threads": true, "db": ""})";
+  std::thread([] {}).join();  // with the first, a sanitizer may start one of its own
   const auto before = ThreadsOfThisProcess();
   std::vector<Session> sessions;
   for (int i = 0; i < 3; ++i)
@@ -254,6 +256,42 @@ TEST(Session, ManyShareThreads) {
     const std::vector<Tensor> outputs = Must(session.Run(inputs));
     EXPECT_THAT(Must(outputs[0].As<float>()), ElementsAre(3, 3, 3, 3));
   }
+}
+
+// On a driver that a script plays, whose kernels do nothing and whose memory is the host's.
+TEST(Session, TakesTensorsOfItsGpu) {
+  if (std::getenv("TUNEC_PTXAS") == nullptr) GTEST_SKIP() << "no ptxas";
+  setenv("TUNEC_LIBCUDA", TUNEC_SCRIPTED_CUDA, 1);
+  const Session session =
+      Must(Session::CompileBytes(Bytes(kDoubleGraph), "graph", R"({"target": "cuda", "db": ""})"));
+  unsetenv("TUNEC_LIBCUDA");
+  alignas(16) std::array<float, 12> memory = {};
+  DLTensor from = *session.NewInputs()[0].dlpack();
+  DLTensor to = from;
+  std::array<int64_t, 1> shape = {4};
+  from.shape = to.shape = shape.data();
+  from.data = memory.data();
+  to.data = memory.data() + 8;
+  from.device = to.device = {static_cast<DLDeviceType>(2), 0};
+  const std::array inputs = {&from};
+  const std::array outputs = {&to};
+  EXPECT_TRUE(session.Run(inputs, outputs));
+  EXPECT_EQ(session.Notes(), "");
+
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA's name for its default stream
+  tunec_run_options options = {sizeof options, reinterpret_cast<void*>(1)};
+  EXPECT_TRUE(session.Run(inputs, outputs, options));
+
+  from.byte_offset = sizeof(float);
+  EXPECT_TRUE(session.Run(inputs, outputs));
+  EXPECT_THAT(session.Notes(), HasSubstr("does not lie at a multiple of 16 bytes"));
+
+  from.device.device_id = 1;
+  const auto refused = session.Run(inputs, outputs);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status, TUNEC_INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("is on GPU 1, expected the CPU (1) or GPU 0, which runs the model"));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(Check, ErrorIsRelativeToTheScale) {
   OutputJudge judge = Judge({1, 2, 4});
   judge.scale = 4;
   judge.allowed = 0.1;
-  const OutputError error = MeasureError(Floats({1, 2.25, 4}), judge);
+  const MeasuredError error = MeasureError(Floats({1, 2.25, 4}), judge);
   EXPECT_DOUBLE_EQ(error.e, 0.0625);
   EXPECT_EQ(error.worst, 1);
   EXPECT_EQ(JudgeOutputs({Floats({1, 2.25, 4})}, {judge}).problem, "");

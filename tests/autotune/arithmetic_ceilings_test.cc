@@ -32,7 +32,7 @@ class ArithmeticCeilings : public testing::TunerTest {
     };
   }
   // Further measurements find these, the last one again and again.
-  void ArithmeticsAre(std::vector<ArithmeticCeiling> found) {
+  void ArithmeticsAre(const std::vector<ArithmeticCeiling>& found) {
     meters_.arithmetic = [this, found](const MacInstruction& by) -> Result<ArithmeticCeiling> {
       measured_.push_back(by.name);
       return found[std::min(measured_.size(), found.size()) - 1];

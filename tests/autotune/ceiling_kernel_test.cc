@@ -68,7 +68,8 @@ TEST_P(EveryArithmetic, AddsWhatItSays) {
     const int64_t lanes = sums.shape()[1];
     for (int64_t i = 0; i < sums.size(); ++i) {
       const bool narrow = by().operand == DataType::kF32;
-      auto wanted = static_cast<double>(i / lanes);
+      const int64_t row = i / lanes;
+      auto wanted = static_cast<double>(row);
       for (int64_t round = 0; round < kFewRounds; ++round) {
         wanted = narrow ? std::fma(static_cast<float>(wanted), 0.999F, 0.0001F)
                         : std::fma(wanted, 0.999, 0.0001);

@@ -18,7 +18,9 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using testing::kGoodSchedule;
 using testing::MatmulRelu;
+using ::testing::Not;
 using testing::ServedHere;
+using ::testing::StartsWith;
 
 // Packs its weight, too.
 constexpr const char* kPackingSchedule = "lower direct\npack B 1/8 0 1%8\n";
@@ -27,7 +29,7 @@ class DeviceMeasureTest : public ::testing::Test {
  protected:
   Workload OnPaper() const {
     Workload workload = testing::WorkloadOf(MatmulRelu());
-    workload.target = second_target::PrinterWith(0);
+    workload.target.device = second_target::PrinterWith(0).device;
     return workload;
   }
   Workbench MakeBench() { return *Workbench::Make(OnPaper(), pool_); }
@@ -83,11 +85,18 @@ TEST_F(DeviceMeasureTest, AFailureWhileTimingAgainIsNoTime) {
   EXPECT_TRUE(timed[0].samples.empty());
 }
 
-TEST_F(DeviceMeasureTest, AFailureInTheReferenceIsAnError) {
-  paper_.failing_run = 1;
-  const auto bench = Workbench::Make(OnPaper(), pool_);
-  ASSERT_FALSE(bench);
-  EXPECT_EQ(bench.error().code, ErrorCode::kDevice);
+// Neither what candidates are judged by nor their packed weights are the device's work.
+TEST_F(DeviceMeasureTest, TheHostComputesTheReferenceAndPacks) {
+  paper_.log.clear();
+  Workbench bench = MakeBench();
+  EXPECT_THAT(paper_.log, Not(Contains(StartsWith("load "))));
+  const Measurement result = bench.Measure(bench.Compile({kPackingSchedule}), std::nullopt);
+  ASSERT_EQ(result.status, TrialStatus::kOk) << result.message;
+  EXPECT_THAT(paper_.log, Contains(StartsWith("load ")).Times(1));
+  const auto code = FromArtifact(*result.artifact);
+  ASSERT_TRUE(code) << code.error().Format();
+  EXPECT_EQ(code->prepacks.at(0).image.format, kElfFormat);
+  EXPECT_EQ(code->prepacks.at(0).host_features, OnPaper().target.host.features);
 }
 
 // The next candidate would fail too, through no fault of its own.

@@ -187,7 +187,7 @@ void PlantFault(LoopPipelineOptions& options, std::string_view schedule) {
   Misbehave(fault);
   options.plant = [fault](const StageRecord& record, const MutableStageProduct& product) {
     // Not what packs a weight, which has a name with a dot: "B.pack".
-    if (record.stage != "emit" || record.name.find('.') != std::string_view::npos) return;
+    if (record.stage != "emit" || record.name.contains('.')) return;
     LoopNest& nest = *std::get<LoopNest*>(product);
     nest = Corrupt(std::move(nest), fault);
   };

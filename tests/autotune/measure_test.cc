@@ -22,7 +22,7 @@ using testing::WorkloadOf;
 
 class MeasureTest : public ::testing::Test {
  protected:
-  Measurement Measured(const Compute& compute, CandidateRequest request) {
+  Measurement Measured(const Compute& compute, const CandidateRequest& request) {
     Result<Workbench> bench = Workbench::Make(WorkloadOf(compute), pool_, testing::PlantedFaults());
     if (!bench) ADD_FAILURE() << bench.error().Format();
     if (!bench) return {};

@@ -53,7 +53,8 @@ class ScriptedMeasurer : public Measurer {
             .compile_ms = 10,
             .check_ms = 2,
             .measure_ms = 5,
-            .artifact = CodeOf(schedule)};
+            .artifact = CodeOf(schedule),
+            .note = note};
   }
 
   static Artifact CodeOf(const std::string& schedule) {
@@ -63,6 +64,7 @@ class ScriptedMeasurer : public Measurer {
   std::function<bool(const std::string&)> fails;
   std::function<void()> on_candidate;  // called before its result is reported
   std::optional<double> seconds;       // of every schedule
+  std::string note;                    // likewise
   std::optional<Error> failure;
   std::set<std::string> seen;
   std::vector<std::string> order;

@@ -103,7 +103,7 @@ TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
 
 // Nor did texts say then how copies are stored.
 TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnHowCopiesAreStored) {
-  const auto space = [](std::vector<LoopStep> steps) {
+  const auto space = [](const std::vector<LoopStep>& steps) {
     Sketch sketch = MakeSketch("tile", {{"rows", Scale(5), 2}});
     sketch.fill = [steps](const std::vector<int64_t>&) {
       return Schedule{.lowering = "direct", .loop_steps = steps};

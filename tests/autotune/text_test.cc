@@ -39,6 +39,7 @@ TEST(Protocol, RequestsReadBack) {
 TEST(Protocol, EventsReadBack) {
   FinishedEvent finished{3, {.status = TrialStatus::kOk, .samples = {1e-3, 1.0 / 3}}};
   finished.measurement.accuracy_error = 1e-7;
+  finished.measurement.note = "code.registers=40";
   finished.measurement.message = "caf\xc3\xa9 \n\"";
   const std::vector<Event> events = {
       StartedEvent{1, Stage::kMeasure}, CompiledEvent{2}, finished,

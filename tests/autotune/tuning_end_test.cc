@@ -30,7 +30,7 @@ class TuningEnd : public testing::TunerTest {
     ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline).has_value());
   }
   // Further measurements find these, the last one again and again.
-  void CeilingsAre(std::vector<Roofline> found) {
+  void CeilingsAre(const std::vector<Roofline>& found) {
     meters_.machine = [this, found]() -> Result<Roofline> {
       return found[std::min(measured_ceilings_++, found.size() - 1)];
     };

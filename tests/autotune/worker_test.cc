@@ -8,6 +8,7 @@
 #include <map>
 
 #include "autotune/worker/worker_measurer.h"
+#include "tests/autotune/emulated_gpu.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 #include "tests/kernel/second_target/printing_generator.h"
@@ -114,7 +115,7 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
 // A worker ends with its device: each of these takes a new one.
 TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
   Workload workload = WorkloadOf(MatmulRelu());
-  workload.target = second_target::PrinterWith(0);
+  workload.target.device = second_target::PrinterWith(0).device;
   std::vector<CandidateRequest> candidates;
   for (int i = 0; i < 5; ++i) candidates.push_back({GoodSchedule(i)});
   candidates.push_back({kIllegalSchedule});
@@ -205,6 +206,32 @@ TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
     EXPECT_THAT(status.error().message, HasSubstr(message));
   }
   std::filesystem::remove(path);
+}
+
+// What a driver maps of a device counts as data of the process.
+TEST_F(WorkerTest, OnlyAWorkerOfTheHostHasItsMemoryLimited) {
+  const std::string path = ::testing::TempDir() + "/words-" + std::to_string(getpid());
+  const std::string words = path + ".txt";
+  std::ofstream(path) << "#!/bin/sh\necho \"$@\" > " << words << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  Workload device = WorkloadOf(MatmulRelu());
+  device.target = second_target::PrinterWith(0);
+  Workload emulated = WorkloadOf(MatmulRelu());
+  emulated.target = testing::EmulatedGpu();
+  const auto words_for = [&](const Workload& workload) {
+    const auto measurer = MakeWorkerMeasurer(path, {.memory_bytes = 12345}, {});
+    const std::vector<CandidateRequest> requests = {{GoodSchedule(0)}};
+    EXPECT_FALSE(measurer->Measure(workload, requests, std::nullopt,
+                                   [](size_t, const Measurement&) -> Status { return {}; }));
+    std::string line;
+    std::getline(std::ifstream(words), line);
+    return line;
+  };
+  EXPECT_THAT(words_for(WorkloadOf(MatmulRelu())), HasSubstr("--memory 12345"));
+  EXPECT_THAT(words_for(emulated), HasSubstr("--memory 12345"));
+  EXPECT_THAT(words_for(device), HasSubstr("--memory 0"));
+  std::filesystem::remove(path);
+  std::filesystem::remove(words);
 }
 
 }  // namespace

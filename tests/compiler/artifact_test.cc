@@ -39,6 +39,22 @@ TEST(ArtifactOfAKernel, ReadsBack) {
   }
 }
 
+TEST(ArtifactOfAKernel, KeepsWhatADevicesPhasesDo) {
+  CompiledKernel code = SomeCode();
+  code.work = {{.operations = 1.0 / 3, .loads = 2, .l2_bytes = 1e15, .memory_bytes = 4},
+               {.operations = 5}};
+  const Artifact artifact = ToArtifact(code);
+  const auto again = FromArtifact(artifact);
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(again->work, code.work);
+  EXPECT_TRUE(FromArtifact(ToArtifact(SomeCode()))->work.empty());
+  for (const char* damage : {"7", "[7]", "[[1, 2, 3]]", R"([["1", 2, 3, 4]])"}) {
+    nlohmann::json json = nlohmann::json::parse(artifact.metadata);
+    json["work"] = nlohmann::json::parse(damage);
+    EXPECT_FALSE(FromArtifact({.object = artifact.object, .metadata = json.dump()})) << damage;
+  }
+}
+
 TEST(ArtifactOfAKernel, CutShortIsAnError) {
   const Artifact whole = ToArtifact(SomeCode());
   for (size_t size = 0; size < whole.object.size(); ++size) {
@@ -115,6 +131,31 @@ TEST(ArtifactOfAKernel, CodeThatWantsOtherArgumentsIsCompiledAgain) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_NE(lines[0].find("a stored object wants an argument nowhere"), std::string::npos);
   EXPECT_TRUE(BuildKernel(task, &*database, options, tuner)->reused);
+}
+
+// Code for a device, whose key says nothing of the host that packs its weights.
+TEST(ArtifactOfAKernel, CodeThatAnotherHostPacksForIsNotUsed) {
+  CompiledKernel code = SomeCode();
+  code.prepacks[0].host_features = {"avx2", "a_feature_of_tomorrow"};
+  EXPECT_EQ(*FromArtifact(ToArtifact(code)), code);
+
+  const TuningTask task = testing::TaskOf(testing::MatmulRelu());
+  auto database = Database::Open(":memory:", OpenMode::kReadWrite);
+  ASSERT_TRUE(database);
+  const CompileOptions options{.target = DetectCpu(1)};
+  const TunerOptions tuner{.target = options.target, .accuracy = options.accuracy};
+  const auto first = BuildKernel(task, &*database, options, tuner);
+  ASSERT_TRUE(first) << first.error().Format();
+  CompiledKernel stored = *first->code;
+  stored.prepacks.push_back({"B", "B_packed", 64, SomeImage("pack B")});
+  const std::string key =
+      ArtifactKey(task, first->schedule.schedule, options.target, options.accuracy);
+  for (const bool here : {true, false}) {
+    stored.prepacks.back().host_features =
+        here ? options.target.host.features : code.prepacks[0].host_features;
+    ASSERT_TRUE(database->PutArtifact(key, ToArtifact(stored)));
+    EXPECT_EQ(BuildKernel(task, &*database, options, tuner)->reused, here);
+  }
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ constexpr std::string_view kRelu =
     "  output y = s\n"
     "}\n";
 
-Result<Graph> Load(std::string_view text, std::string_view format, ModelOptions options = {}) {
+Result<Graph> Load(std::string_view text, std::string_view format,
+                   const ModelOptions& options = {}) {
   return LoadModelBytes(std::as_bytes(std::span(text)), format, options);
 }
 

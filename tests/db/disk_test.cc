@@ -123,11 +123,11 @@ int FillSmallDisk(const std::string& folder) {
     --recorded;
     if (recorded < 100) return 8;
     if (outcome || outcome.error().code != ErrorCode::kIo) return 2;
-    if (outcome.error().message.find("disk full") == std::string::npos) return 3;
+    if (!outcome.error().message.contains("disk full")) return 3;
     const Status exported = database->ExportFile(folder + "/out.jsonl");
     if (exported || exported.error().code != ErrorCode::kIo) return 4;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().string().find("out.jsonl") != std::string::npos) return 5;
+      if (entry.path().string().contains("out.jsonl")) return 5;
     }
   }
   const Result<Database> database = Database::Open(path, OpenMode::kReadOnly);

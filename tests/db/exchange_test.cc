@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <limits>
 
 #include "tests/db/samples.h"
@@ -29,7 +31,7 @@ void Fill(Database& database, int salt) {
     if (task == 3) key.workload.kind = "conv2d";
     for (int n = 0; n < 5; ++n) {
       TrialRecord trial = OkTrial(n + salt, 1 + n + 0.1 * salt);
-      if (n == 3) trial = FailedTrial(n, static_cast<TrialStatus>(2 + (task + salt) % 6));
+      if (n == 3) trial = FailedTrial(n, static_cast<TrialStatus>(2 + std::abs(task + salt) % 6));
       if (n == 4) trial.accuracy_error = std::numeric_limits<double>::infinity();
       ASSERT_TRUE(database.RecordTrial(key, trial, n % 2 == 0 ? "m" : "").has_value());
     }

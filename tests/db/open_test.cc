@@ -335,8 +335,7 @@ TEST(Open, ReadOnlyFolderCanBeReadButNotWritten) {
               const auto creating =
                   Database::Open(folder.File("fixed/new.db"), OpenMode::kReadWrite);
               return !creating && creating.error().code == ErrorCode::kIo &&
-                             creating.error().message.find("write into this folder: Permission") !=
-                                 std::string::npos
+                             creating.error().message.contains("write into this folder: Permission")
                          ? 0
                          : 1;
             }),
@@ -540,8 +539,12 @@ TEST(DefaultPath, FollowsTheEnvironment) {
     setenv("HOME", home, 1);
     return DefaultDatabasePath().value_or("none");
   };
-  const std::string cache = getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "";
-  const std::string home = getenv("HOME") ? getenv("HOME") : "";
+  const auto value_of = [](const char* name) {
+    const char* const value = getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  const std::string cache = value_of("XDG_CACHE_HOME");
+  const std::string home = value_of("HOME");
   EXPECT_EQ(path_with("/c", "/h"), "/c/tunec/tunec.db");
   EXPECT_EQ(path_with("", "/h"), "/h/.cache/tunec/tunec.db");
   EXPECT_EQ(path_with("relative", "/h"), "/h/.cache/tunec/tunec.db");

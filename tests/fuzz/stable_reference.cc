@@ -220,21 +220,20 @@ class Sample {
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()))
           operands[i] = Disturbed(operands[i], graph_.value(node.inputs[i]).type.type);
+    if (strength_ > 0) RoundSome(operands, node);
     if (IsDiscontinuous(node, types[0].type))
       for (size_t i = 0; i < operands.size(); ++i)
         if (IsFloat(operands[i].type()) && (strength_ == 0 || random_.Below(2) == 0))
           operands[i] = Rounded(operands[i], graph_.value(node.inputs[i]).type.type);
     if (node.op == Op::kPow && random_.Below(2) == 0)
       operands[1] = Whole(operands[1], graph_.value(node.inputs[1]).type.type);
+    if ((node.op == Op::kEq || node.op == Op::kNe) && random_.Below(4) == 0)
+      Meet(operands[0], operands[1], graph_.value(node.inputs[0]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
     // Half of the time, for what comes after may depend on the very size of the result.
-    if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0) {
-      constexpr double kInfinity = std::numeric_limits<double>::infinity();
-      constexpr double kAny[] = {
-          std::numeric_limits<double>::quiet_NaN(), 0, 1, -1, kInfinity, -kInfinity};
+    if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
       for (size_t i = 0; i < results.size(); ++i)
-        if (IsFloat(types[i].type)) Fill(results[i], kAny[random_.Below(std::size(kAny))]);
-    }
+        if (IsFloat(types[i].type)) FillAny(results[i]);
     for (size_t i = 0; i < results.size(); ++i)
       if (IsFloat(types[i].type)) Round(results[i], types[i].type, freedom, exact, operands, node);
     return results;
@@ -264,8 +263,15 @@ class Sample {
     return false;
   }
 
-  static void Fill(Array& array, double value) {
-    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, value);
+  // All elements alike, or each on its own: two that meet later may differ in what they are.
+  void FillAny(Array& array) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kAny[] = {
+        std::numeric_limits<double>::quiet_NaN(), 0, 1, -1, kInfinity, -kInfinity};
+    const auto any = [&] { return kAny[random_.Below(std::size(kAny))]; };
+    const double all = any();
+    const bool alike = random_.Below(2) == 0;
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, alike ? all : any());
   }
 
   // Kernels carry 16-bit floats as f32: within one, nothing is rounded to 16 bits.
@@ -314,6 +320,16 @@ class Sample {
     return result;
   }
 
+  // A value of 16 bits may be rounded for one of its users, who reads what was stored, and not for
+  // another, who computes it.
+  void RoundSome(std::vector<Array>& operands, const Node& node) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!IsFloat(operands[i].type())) continue;
+      const DataType type = graph_.value(node.inputs[i]).type.type;
+      if (SizeOf(type) == 2 && random_.Below(4) == 0) operands[i] = Rounded(operands[i], type);
+    }
+  }
+
   // Negative numbers have powers of whole exponents only, which a rounding may make.
   static Array Whole(const Array& exponents, DataType type) {
     Array result(DataType::kF64, exponents.shape());
@@ -323,6 +339,17 @@ class Sample {
       result.SetDouble(i, near ? whole : x);
     }
     return result;
+  }
+
+  // Noise alone hardly ever makes equal what roundings may.
+  static void Meet(Array& left, const Array& right, DataType type) {
+    if (!IsFloat(type) || left.shape() != right.shape()) return;
+    Array met(DataType::kF64, left.shape());
+    for (int64_t i = 0; i < left.size(); ++i) {
+      const double x = left.GetDouble(i), y = right.GetDouble(i);
+      met.SetDouble(i, std::abs(x - y) <= 64 * RoundingOf(type) * std::abs(y) ? y : x);
+    }
+    left = std::move(met);
   }
 
   // Each use of an operand on its own: as if its products were rounded.
@@ -383,7 +410,8 @@ class Sample {
       case Freedom::kSum: {
         if (exact) return 0;
         // Roundings of a running sum may all go one way.
-        const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands);
+        const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands) +
+                             ExponentOf(node.op, operands);
         const bool composite = PatternOf(node.op) == OpPattern::kComposite;
         const bool mixes = node.op == Op::kResize || node.op == Op::kRotaryEmbedding;
         const double scale = composite || mixes ? largest : 0;
@@ -395,9 +423,11 @@ class Sample {
     }
   }
 
-  // Of a sum's terms: the results say it, but for the few terms of a rotation, which may cancel.
+  // Of a sum's terms: the results say it, but for those of a rotation or of a plain reduction,
+  // which may cancel.
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
+    if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
     if (node.op != Op::kRotaryEmbedding) return LargestFinite(result);
     return LargestFinite(operands[0]) *
            std::max(LargestFinite(operands[1]), LargestFinite(operands[2]));
@@ -416,6 +446,17 @@ class Sample {
   static double LogarithmOf(Op op, double y, int64_t i, std::span<const Array> operands) {
     const double power = op == Op::kLrn ? std::abs(operands[0].GetDouble(i) / y) : 1;
     return power > 0 && std::isfinite(power) ? std::abs(std::log(power)) : 0;
+  }
+
+  // The mask is added to exponents, which are rounded by as much as it is large. Its greatest value
+  // counts: of smaller ones' exponentials less is left.
+  static double ExponentOf(Op op, std::span<const Array> operands) {
+    if (op != Op::kAttention || operands.size() < 4 || !IsFloat(operands[3].type())) return 0;
+    double greatest = -std::numeric_limits<double>::infinity();
+    for (int64_t i = 0; i < operands[3].size(); ++i)
+      if (std::isfinite(operands[3].GetDouble(i)))
+        greatest = std::max(greatest, operands[3].GetDouble(i));
+    return std::isfinite(greatest) ? std::abs(greatest) : 0;
   }
 
   static double TermsOf(std::span<const Array> operands, int64_t results) {

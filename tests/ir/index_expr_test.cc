@@ -75,6 +75,14 @@ TEST(IndexExpr, BoundsOfANeighbourInAPairAreExact) {
   EXPECT_EQ(BoundsOf(loaded + 1, {}, [](int) { return Interval{0, 3}; }), (Interval{0, 3}));
 }
 
+// The middle digit of x written with bases 4, 2 and 2.
+TEST(IndexExpr, BoundsOfADigitBetweenOthersAreExact) {
+  const IndexExpr x = IndexExpr::Loaded(0);
+  const IndexExpr digit = IndexExpr::FloorDiv(x, 2) - IndexExpr::FloorDiv(x, 4) * 2;
+  EXPECT_EQ(BoundsOf(digit, {}, [](int) { return Interval{0, 15}; }), (Interval{0, 1}));
+  EXPECT_EQ(BoundsOf(digit, {}, [](int) { return Interval{4, 5}; }), (Interval{0, 0}));
+}
+
 RC_GTEST_PROP(IndexExpr, ConstructionAgreesWithArithmetic, (uint64_t seed)) {
   Random random(seed);
   const IndexExpr a = test::RandomIndex(random, kVariables, 3);

@@ -153,6 +153,37 @@ TEST(LoopNest, CountsTasks) {
   EXPECT_EQ(CountWaves(waves.phases[0]), 3);
 }
 
+TEST(LoopNest, PartsAreLaunchedOneAfterTheOther) {
+  const LoopNest parts = MustParse(R"(nest n {
+    input A: f32[64]
+    output C: f32[64]
+    phase p {
+      grid.y for a in 0 .. 3 {
+        grid.x for b in 0 .. 4 {
+          block.x for x in 0 .. 2 {
+            s: C[8*a + 2*b + x] = A[x]
+          }
+        }
+      }
+      grid.x for c in 0 .. 2 {
+        block.x for y in 0 .. 5 {
+          t: C[5*c + y + 24] = A[y]
+        }
+      }
+      u: C[63] = A[0]
+    }
+    phase q {
+      grid.x for d in 0 .. 6 {
+        v: C[d] = C[d] + 1.0
+      }
+    }
+  })");
+  const Launch launch = LaunchOf(parts.phases[0]);
+  EXPECT_EQ(launch.grid, (std::array<int64_t, 3>{12 + 2 + 1, 1, 1}));
+  EXPECT_EQ(launch.block, (std::array<int64_t, 3>{5, 1, 1}));
+  EXPECT_EQ(LaunchOf(parts.phases[1]).grid, (std::array<int64_t, 3>{6, 1, 1}));
+}
+
 TEST(LoopNest, PlansStorage) {
   const LoopNest nest = MustParse(R"(nest n {
     input A: f32[4]
@@ -226,7 +257,7 @@ TEST(LoopNest, SharedStorageIsPlannedApartAndOfEachPhase) {
             (IdVector<TensorId, Scope>{Scope::kGlobal, Scope::kGlobal, Scope::kPacked,
                                        Scope::kShared, Scope::kShared, Scope::kShared}));
   EXPECT_EQ(plan.scratch_bytes, 128);
-  EXPECT_EQ(plan.shared_bytes, (std::vector<int64_t>{192, 64}));
+  EXPECT_EQ(plan.shared_bytes, (std::vector<int64_t>{256, 128}));
 }
 
 TEST(LoopNest, StorageThatIsAllocatedTwiceHasOnePlace) {

@@ -261,6 +261,15 @@ TEST(VerifyLoopNest, Allocations) {
             "phase p: alloc of t with 0 stages");
   EXPECT_EQ(Nest("alloc t: packed stages 3 {\n s: t[0] = 0.0\n}"),
             "phase p: alloc of t with 3 stages, which its first dimension hasn't");
+  EXPECT_EQ(Nest("alloc t: shared swizzle 8 of 128 {\n s: t[0] = 0.0\n}"), "");
+  EXPECT_EQ(Nest("alloc t: packed swizzle 8 of 128 {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t: a swizzle of 8 chunks in rows of 128 bytes, of packed storage");
+  EXPECT_EQ(Nest("alloc t: shared swizzle 6 of 128 {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t: a swizzle of 6 chunks in rows of 128 bytes, of shared storage");
+  EXPECT_EQ(Nest("alloc t: shared swizzle 8 of 64 {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t: a swizzle of 8 chunks in rows of 64 bytes, of shared storage");
+  EXPECT_EQ(Nest("alloc t: shared swizzle 2 of 96 {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t: a swizzle of 2 chunks in rows of 96 bytes, of shared storage");
   EXPECT_EQ(Nest("alloc t: register {\n for i in 0 .. 16 {\n s: t[i] = 0.0\n}\n}"), "");
   EXPECT_EQ(Nest("for o in 0 .. 2 {\n alloc t: register {\n vector for i in 8*o .. 8*o + 8 {\n"
                  " s: t[i mod 8] = 0.0\n u: t[i - 8*o + 8] = 0.0\n}\n}\n}"),

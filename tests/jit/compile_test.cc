@@ -262,7 +262,7 @@ TEST(Cpu, WhatLlvmUsesUnaskedIsKnownToIt) {
     const Status runs = CheckRuns(target->host, {});
     ASSERT_FALSE(runs.has_value());
     const bool is_new = std::string(cpu) == "diamondrapids";
-    EXPECT_EQ(runs.error().message.find("egpr") != std::string::npos, is_new);
+    EXPECT_EQ(runs.error().message.contains("egpr"), is_new);
     EXPECT_NE(runs.error().message.find("lzcnt"), std::string::npos) << cpu;
   }
 }

@@ -40,7 +40,7 @@ class Generator {
 
   /// A number in [0, 400) from variables below 70.
   std::string Index(const std::vector<std::string>& variables) {
-    const std::string v = Pick(variables);
+    std::string v = Pick(variables);
     const std::string w = Pick(variables);
     switch (Below(9)) {
       case 0:
@@ -65,7 +65,7 @@ class Generator {
   }
 
   std::string Read(const std::vector<std::string>& variables) {
-    const std::string read =
+    std::string read =
         fmt::format("{}[{}, {}]", Pick({"A", "B"}), Index(variables), Index(variables));
     if (Below(4) != 0) return read;
     return fmt::format("({} where ({} - {} >= 0, {} - {} >= 0) else 3.0)", read, Pick(variables),
@@ -73,7 +73,7 @@ class Generator {
   }
 
   std::string Value(const std::vector<std::string>& variables) {
-    const std::string a = Read(variables);
+    std::string a = Read(variables);
     const std::string b = Read(variables);
     const std::string index = fmt::format("index_{}({})", type_, Pick(variables));
     switch (Below(7)) {

@@ -34,17 +34,17 @@ Result<CompiledKernel> Compiled(const KernelOptions& options, std::string_view s
   return CompileKernel(MustParse(kProgram), MustParseSteps(steps), options);
 }
 
-TEST(LoopPipeline, MapsTheLoopsThatCodeIsGeneratedFrom) {
-  KernelOptions options = Options();
-  std::string seen;
-  options.loops.on_stage = [&](const StageRecord& record, const StageProduct& product) {
-    if (record.stage == "map_threads" && record.name == "product") seen = Print(product);
-  };
-  ASSERT_TRUE(Compiled(options));
-  const auto loops = MappedLoops(MustParse(kProgram), MustParseSteps(kSteps), Options());
+TEST(LoopPipeline, LoopsAreCompiledByThemselves) {
+  const KernelOptions options = Options();
+  const auto whole = Compiled(options);
+  ASSERT_TRUE(whole) << whole.error().Format();
+  const auto loops = RunLoopPipeline(MustParse(kProgram), MustParseSteps(kSteps), options.loops);
   ASSERT_TRUE(loops) << loops.error().Format();
-  EXPECT_EQ(Print(*loops), seen);
-  EXPECT_FALSE(MappedLoops(MustParse(kProgram), MustParseSteps("split nothing.i 8\n"), Options()));
+  EXPECT_TRUE(CheckFits(*loops, options.target));
+  const auto compiled = CompileLoops(*loops, options);
+  ASSERT_TRUE(compiled) << compiled.error().Format();
+  EXPECT_EQ(*compiled, *whole);
+  EXPECT_TRUE(whole->work.empty());  // the host's is nobody's question
 }
 
 TEST(LoopPipeline, TellsOfEveryStageInOrder) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string_view>
+#include <vector>
 
 namespace tunec {
 namespace {
@@ -270,7 +271,8 @@ nest two {
                                   "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   KernelImage image{.phases = {Blocks(2, 32), Blocks(2, 32)}};
-  const auto phases = PredictPhases(*nest, image, Gpu());
+  const std::vector<PhaseWork> work = CountPhaseWork(*nest);
+  const auto phases = PredictPhases(work, image, Gpu());
   ASSERT_TRUE(phases) << phases.error().message;
   ASSERT_EQ(phases->size(), 2);
   EXPECT_EQ(phases->at(0).waves, 1);
@@ -278,8 +280,26 @@ nest two {
   EXPECT_EQ(phases->at(1).time->bound, TimeBound::kLaunch);
   EXPECT_EQ(phases->at(1).work.loads, 64);
 
+  const Result<double> seconds = PredictSeconds(*phases);
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_DOUBLE_EQ(*seconds, phases->at(0).time->seconds + phases->at(1).time->seconds);
+
+  image.phases[1] = Blocks(2, 1024, 255);
+  const Result<double> none = PredictSeconds(*PredictPhases(work, image, Gpu()));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(none.error().message, "not one block of k fits a processor: registers");
+
   image.phases.pop_back();
-  EXPECT_EQ(PredictPhases(*nest, image, Gpu()).error().code, ErrorCode::kParse);
+  EXPECT_EQ(PredictPhases(work, image, Gpu()).error().code, ErrorCode::kParse);
+}
+
+TEST(PredictTime, WantsTheFactsOfAPart) {
+  EXPECT_TRUE(CheckPredicts(Gpu()));
+  Accelerator arch = Gpu();
+  arch.clock_hertz = 0;
+  EXPECT_EQ(CheckPredicts(arch).error().message,
+            "no times are predicted: no GPU of sm_90a is known");
 }
 
 }  // namespace

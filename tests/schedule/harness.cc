@@ -8,6 +8,7 @@
 
 #include "ir/interpret/interpret.h"
 #include "ir/nest/visit_loop_nest.h"
+#include "jit/cuda/arch.h"
 #include "support/check.h"
 #include "tests/schedule/loops_of.h"
 
@@ -119,6 +120,10 @@ class Reverser {
         [&](Wait& wait) {
           Rewrite(wait.stage);
           Rewrite(wait.parity);
+        },
+        [&](Shuffle& shuffle) {
+          Rewrite(shuffle.from.index);
+          Rewrite(shuffle.to.index);
         },
         [](const Barrier&) {});
   }
@@ -248,6 +253,13 @@ Target Cpu(int bits, int registers) {
 
 Target Avx2() { return Cpu(256, 16); }
 Target Avx512() { return Cpu(512, 32); }
+
+Target SmallGpu() {
+  Target target = Avx512();
+  target.device = *CudaAccelerator("sm_90a");
+  target.device->processors = 2;
+  return target;
+}
 
 std::vector<Sketch> SketchesOn(const Compute& compute) {
   return SketchesFor({{{"direct", compute}}, Avx512(), ReductionOrder::kAny});

@@ -69,6 +69,8 @@ RoundingFreedom AnyRounding();
 
 Target Avx2();
 Target Avx512();
+/// A GPU of two processors, so that small Computes have tiles of many elements.
+Target SmallGpu();
 
 /// Of the lowering `direct`, for AVX-512, where sums may be regrouped.
 std::vector<Sketch> SketchesOn(const Compute& compute);

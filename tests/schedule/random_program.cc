@@ -234,6 +234,14 @@ class Writer {
 
 }  // namespace
 
-Compute RandomProgram(std::mt19937& random) { return MustParse(Writer(random).Any()); }
+Compute RandomProgram(std::mt19937& random) {
+  Compute compute = MustParse(Writer(random).Any());
+  // Half of them say that their arguments are aligned as vectors are.
+  const int64_t alignment = random() % 2 == 0 ? 0 : 16;
+  for (Tensor& tensor : compute.tensors)
+    if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight)
+      tensor.alignment = alignment;
+  return compute;
+}
 
 }  // namespace tunec::test

@@ -1,6 +1,7 @@
 #include "tests/schedule/random_schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "polyhedral/generate/generate.h"
@@ -33,7 +34,11 @@ class Generator {
     } else if (Below(4) == 0) {
       TileByHand();
     }
-    if (Below(4) == 0) BindByHand();
+    if (Below(4) == 0) {
+      BindByHand();
+    } else if (Below(3) == 0) {
+      SumByThreads();
+    }
     for (int i = 0; i < length; ++i) AddLoopStep();
     return std::move(schedule_);
   }
@@ -198,7 +203,7 @@ class Generator {
         if (sum.iterators[*iterator].kind == IteratorKind::kReduction) reduced = iterator;
       }
       if (!uses_column || !reduced) continue;
-      const DotPlan plan{sum.name, sum.iterators[*column].name, sum.iterators[*reduced].name};
+      DotPlan plan{sum.name, sum.iterators[*column].name, sum.iterators[*reduced].name};
       Rewrite(PackInPairs(compute_.tensors[read.tensor].name, iterators, *column, *reduced));
       return plan;
     }
@@ -292,7 +297,7 @@ class Generator {
   LoopStep RandomStep(const TreeNode* loop) {
     const std::vector<const TreeNode*> chain = Chain(loop);
     const std::string& statement = Any(tree_.statements).name;
-    switch (Below(25)) {
+    switch (Below(26)) {
       case 0:
         return FuseStep{Name(loop), Name(chain[chain.size() > 1 ? 1 : 0]), NewName()};
       case 1:
@@ -335,6 +340,8 @@ class Generator {
         return PipelineStep{Name(loop), 2 + Below(3)};
       case 22:
         return StorageOrderStep{statement, 1 + Below(20)};
+      case 23:
+        return SwizzleStorageStep{Any(tree_.tensors).name, 2 << Below(3)};
       default: {
         SplitStep split{.loop = Name(loop)};
         for (int i = Below(2); i >= 0; --i) split.factors.push_back(1 + Below(6));
@@ -373,6 +380,35 @@ class Generator {
     }
     if (Below(2) == 0) Add(StageStep{Any(tree_.tensors).name, RandomStorage(), names[0]});
     BindThreads();
+  }
+
+  // A reduction that the threads of a block share out, each of them some of its iterations.
+  void SumByThreads() {
+    const Statement sum = Any(tree_.statements);
+    const VarId reduced(Below(sum.iterators.size()));
+    if (!sum.reducer || !sum.iterators.contains(reduced)) return;
+    if (sum.iterators[reduced].kind != IteratorKind::kReduction) return;
+    const std::string loop = sum.name + "." + sum.iterators[reduced].name;
+    constexpr std::array<int64_t, 7> kThreads = {2, 3, 4, 6, 8, 32, 64};
+    if (!Add(SplitStep{loop, {Any(kThreads)}})) return;
+    const std::string threads = loop + ".1";
+    ReorderStep order;
+    for (const TreeNode& phase : tree_.root.children) {
+      if (phase.kind != TreeNode::Kind::kLoop) continue;
+      const std::vector<const TreeNode*> chain = Chain(&phase);
+      if (std::ranges::none_of(chain, [&](auto* at) { return Name(at) == threads; })) continue;
+      for (const TreeNode* at : chain) {
+        if (Name(at) != threads && Name(at) != loop + ".0") order.loops.push_back(Name(at));
+      }
+    }
+    const size_t outer = order.loops.size();
+    order.loops.push_back(threads);
+    if (Below(4) > 0) order.loops.push_back(loop + ".0");
+    if (!Add(order)) return;
+    if (outer > 0 && Below(4) > 0) Add(BindStep{order.loops[0], RandomAxis(true)});
+    if (outer > 1 && Below(2) == 0) Add(BindStep{order.loops[outer - 1], LoopKind::kBlockY});
+    Add(BindStep{threads, Below(3) > 0 ? LoopKind::kBlockX : RandomAxis(false)});
+    if (Below(2) == 0) BindThreads();
   }
 
   // A copy of what a statement reads: for groups of the iterators that the tensor does not know.
@@ -422,8 +458,19 @@ class Generator {
     if (outer.size() > 1 && Below(2) == 0) Add(BindStep{outer[0], RandomAxis(true)});
     if (!Add(ComputeAtStep{copy, outer.back()})) return;
     if (!Add(StageStep{copy, RandomStorage(), outer.back()})) return;
+    if (Below(2) == 0) Add(SwizzleStorageStep{copy, 2 << Below(3)});
     if (Below(4) > 0) Add(PipelineStep{outer.back(), 2 + Below(3)});
+    if (Below(2) == 0) CopyVectors(copy);
     if (Below(2) == 0) BindThreads();
+  }
+
+  // Of several elements at once, where they lie side by side.
+  void CopyVectors(const std::string& copy) {
+    const std::vector<VarId> loops = LoopsAround(tree_.root, *tree_.FindStatement(copy));
+    if (loops.empty()) return;
+    std::string innermost = tree_.loops[loops.back()].name;
+    if (Below(2) == 0 && Add(SplitStep{innermost, {2 << Below(3)}})) innermost += ".1";
+    Add(VectorizeStep{innermost});
   }
 
   Scope RandomStorage() {

@@ -46,6 +46,7 @@ std::vector<Case> Cases() {
   for (const Program& program : kPrograms) {
     cases.push_back({program, Avx2(), std::string(program.name) + "_avx2"});
     cases.push_back({program, Avx512(), std::string(program.name) + "_avx512"});
+    cases.push_back({program, SmallGpu(), std::string(program.name) + "_gpu"});
   }
   return cases;
 }
@@ -99,9 +100,23 @@ TEST(Sketches, ForADeviceAreItsOwn) {
   Target target = Avx512();
   target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
   const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
-  ASSERT_EQ(sketches.size(), 2U);
-  EXPECT_EQ(sketches[0].name, "blocks");
-  EXPECT_EQ(sketches[1].name, "naive");
+  ASSERT_EQ(sketches.size(), 3U);
+  EXPECT_EQ(sketches[0].name, "cuda_tile");
+  EXPECT_EQ(sketches[1].name, "blocks");
+  EXPECT_EQ(sketches[2].name, "naive");
+}
+
+TEST(Sketches, ForADeviceKnowRows) {
+  Target target = Avx512();
+  target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
+  for (const std::string_view text : {kSoftmax, kLayerNorm, kSumLast}) {
+    const Compute compute = MustParse(text);
+    const std::vector<NamedCompute> lowerings = {{"direct", compute}};
+    EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAny})[0].name, "cuda_rows");
+    // Threads would sum in another order than the one that is written.
+    for (const Sketch& sketch : SketchesFor({lowerings, target, ReductionOrder::kAsWritten}))
+      EXPECT_NE(sketch.name, "cuda_rows");
+  }
 }
 
 TEST(Sketches, FitTheKindsTheyAreFor) {
@@ -157,6 +172,21 @@ TEST(Sketches, HaveNamesOfTheirOwn) {
 }
 
 // A sum of its own for each register of an output's tile.
+TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
+  const Compute compute = MustParse(R"(compute named {
+  input A: f32[16, 12]
+  output C: f32[16, 12]
+  C[flat1: 16, j: 12]:
+    C[flat1, j] = A[flat1, j] + 1.0
+})");
+  for (const Target& target : {Avx512(), SmallGpu()}) {
+    const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
+    ASSERT_GT(sketches.size(), 1U);
+    EXPECT_THAT(AnalyticText(sketches[0]), HasSubstr(" as C.flat1_"));
+    EXPECT_EQ(Judge(compute).Outcome(sketches[0].Fill(sketches[0].InitialDecisions())), "");
+  }
+}
+
 TEST(Sketches, KeepBareSumsInRegisters) {
   const std::string schedule = AnalyticText(SketchOfKind("tile", kBareProduct));
   EXPECT_THAT(schedule, StartsWith("lower direct\ncache_write C\n"));

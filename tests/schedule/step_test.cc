@@ -337,6 +337,9 @@ constexpr Example kExamples[] = {
     {"pipeline_unrolled", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nunroll acc.k 2\nvectorize B.copy.j"},
+    {"swizzle_storage", kMatmul,
+     "copy B acc i 37\nsplit acc.j 8\nsplit acc.k 4\nreorder acc.j.0 acc.k.0 acc.i acc.j.1 "
+     "acc.k.1\ncompute_at B.copy acc.k.0\nstage B.copy shared acc.k.0\nswizzle_storage B.copy 8"},
     {"bind_blocks", kMatmul, "bind acc.i grid.y\nbind acc.j grid.x"},
     {"bind_threads", kMatmul,
      "split acc.i 8\nbind acc.i.0 grid.x\nbind acc.i.1 block.y\nbind acc.j block.x"},
@@ -673,6 +676,28 @@ constexpr Refusal kRefusals[] = {
     {"copy_twice", kMatmul, "copy B acc\ncopy B acc", "copy B: acc does not read it"},
     {"copy_no_iterator", kMatmul, "copy B acc z 4", "copy B: no iterator z of acc in groups of 4"},
     {"copy_unknown", kMatmul, "copy D acc", "copy D: there is no such tensor or statement"},
+    {"swizzle_storage_unstaged", kMatmul, "swizzle_storage B 8",
+     "swizzle_storage B: it is not staged in shared storage"},
+    {"swizzle_storage_private", kMatmul,
+     "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
+     "stage B.copy packed acc.k\nswizzle_storage B.copy 8",
+     "swizzle_storage B.copy: it is not staged in shared storage"},
+    {"swizzle_storage_of_three", kMatmul,
+     "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
+     "stage B.copy shared acc.k\nswizzle_storage B.copy 3",
+     "swizzle_storage B.copy: 3 chunks, wanted 2, 4 or 8"},
+    {"swizzle_storage_odd_rows", kMatmul,
+     "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
+     "stage B.copy shared acc.k\nswizzle_storage B.copy 8",
+     "swizzle_storage B.copy: its rows have 52 bytes, wanted a power of two"},
+    {"pipeline_past_the_caches", kMatmul,
+     "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
+     "stage B.copy packed acc.k\nnon_temporal B.copy\npipeline acc.k 2",
+     "pipeline acc.k: B.copy is non_temporal, and what it fills is used soon"},
+    {"non_temporal_pipelined", kMatmul,
+     "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
+     "stage B.copy packed acc.k\npipeline acc.k 2\nnon_temporal B.copy",
+     "non_temporal: B.copy is begun ahead by a pipeline, and what it fills is used soon"},
     {"pipeline_nothing", kMatmul, "pipeline acc.k 2",
      "pipeline acc.k: nothing in it is a plain copy into packed or shared storage of its own"},
     {"pipeline_one_stage", kMatmul, "pipeline acc.k 1", "pipeline acc.k: 1 stages, wanted 2 to 64"},

@@ -44,6 +44,7 @@ distribute acc.i
 unroll_jam acc.i 4
 swizzle acc.i.0 acc.j.0 4
 wavefront A.w
+swizzle_storage A.copy 8
 pipeline acc.k.0 3
 bind acc.i.0 grid.y
 bind acc.i.1 block.x

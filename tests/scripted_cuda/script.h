@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/driver_api.h"
@@ -25,20 +26,25 @@ struct Script {
   std::vector<std::pair<int, int>> capabilities = {{9, 0}};  // of each GPU
   size_t memory_bytes = 1 << 20;                             // of each GPU
   CuResult load = CuResult::kSuccess;
-  std::vector<std::string> functions = {};                        // of each module
+  std::vector<std::string> functions = {};  // of each module
+  bool any_function = false;                // modules have every function that is asked for
+  size_t parameters = 4;                    // of each function, of eight bytes each
   std::function<void(const Launch&)> run = [](const Launch&) {};  // what a launch does, at once
   int refused_launch = 0;  // counted from 1, the call fails with `refusal`; 0: none
   CuResult refusal = CuResult::kLaunchOutOfResources;
+  CuResult graph = CuResult::kSuccess;  // of preparing a graph
   int faulting_launch = 0;  // all calls fail with `fault` once it was waited for; 0: none
   CuResult fault = CuResult::kIllegalAddress;
 
   // What it saw.
   std::vector<std::string> log = {};  // calls that do something
   int launches = 0;
-  int contexts = 0;        // retained and not released
-  int allocations = 0;     // not freed
-  int streams_events = 0;  // not destroyed
-  int modules = 0;         // not unloaded
+  int contexts = 0;                    // retained and not released
+  int allocations = 0;                 // not freed
+  int streams_events = 0;              // not destroyed
+  int modules = 0;                     // not unloaded
+  int graphs = 0;                      // not destroyed, prepared ones counted anew
+  std::vector<CuStream> streams = {};  // that a launch of a graph was put into
   size_t allocated_bytes = 0;
   bool faulted = false;
 };

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -24,24 +25,32 @@ constexpr auto kInvalidContext = static_cast<CuResult>(201);
 constexpr int64_t kUsualSharedBytes = 48 << 10;
 constexpr int kMostSharedBytes = 227 << 10;
 
-// For tests of other programs: TUNEC_CUDA_SCRIPT is empty or "init N", "version N", "gpu MAJOR
-// MINOR" or "missing FUNCTION".
+template <class T>
+void ReadNumber(std::istringstream& words, T& value) {
+  int number = 0;
+  words >> number;
+  value = static_cast<T>(number);
+}
+
+// For tests of other programs: TUNEC_CUDA_SCRIPT is empty or one of "init N", "version N", "gpu
+// MAJOR MINOR", "missing FUNCTION", "memory BYTES", "load N", "graph N" and "fault N", whose first
+// launch has that error. Launches do nothing, whatever function they are of.
 Script FromEnvironment() {
-  Script begin;
+  Script begin{.any_function = true, .parameters = 0};
   const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
   std::istringstream words(text == nullptr ? "" : text);
   std::string what;
   words >> what;
-  if (what == "init") {
-    int result = 0;
-    words >> result;
-    begin.init = static_cast<CuResult>(result);
-  } else if (what == "version") {
-    words >> begin.version;
-  } else if (what == "gpu") {
-    words >> begin.capabilities[0].first >> begin.capabilities[0].second;
-  } else if (what == "missing") {
-    words >> begin.missing;
+  if (what == "init") ReadNumber(words, begin.init);
+  if (what == "version") ReadNumber(words, begin.version);
+  if (what == "gpu") words >> begin.capabilities[0].first >> begin.capabilities[0].second;
+  if (what == "missing") words >> begin.missing;
+  if (what == "memory") words >> begin.memory_bytes;
+  if (what == "load") ReadNumber(words, begin.load);
+  if (what == "graph") ReadNumber(words, begin.graph);
+  if (what == "fault") {
+    ReadNumber(words, begin.fault);
+    begin.faulting_launch = 1;
   }
   return begin;
 }
@@ -82,12 +91,12 @@ bool IsDevice(CuDevice device) {
 
 CuResult GetErrorName(CuResult error, const char** name) {
   static const std::map<int, const char*> names = {
-      {1, "CUDA_ERROR_INVALID_VALUE"},       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {101, "CUDA_ERROR_INVALID_DEVICE"},    {200, "CUDA_ERROR_INVALID_IMAGE"},
-      {201, "CUDA_ERROR_INVALID_CONTEXT"},   {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-      {500, "CUDA_ERROR_NOT_FOUND"},         {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},   {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
-      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"}};
+      {1, "CUDA_ERROR_INVALID_VALUE"},        {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {101, "CUDA_ERROR_INVALID_DEVICE"},     {200, "CUDA_ERROR_INVALID_IMAGE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"},    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {500, "CUDA_ERROR_NOT_FOUND"},          {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"}};
   const auto found = names.find(static_cast<int>(error));
   if (found == names.end()) return kInvalidValue;
   *name = found->second;
@@ -208,6 +217,14 @@ CuResult MemcpyDtoHAsync(void* to, CuDevicePtr from, size_t bytes, CuStream stre
   return CuResult::kSuccess;
 }
 
+CuResult MemcpyDtoDAsync(CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr) return kInvalidValue;
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  Log("copy {} within", bytes);
+  return CuResult::kSuccess;
+}
+
 CuResult MemsetD8Async(CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
@@ -220,7 +237,7 @@ CuResult ModuleLoadDataEx(CuModule* module, const void*, unsigned options, int*,
   RETURN_UNLESS_SOUND();
   if (options != 0) return kInvalidValue;
   if (script.load != CuResult::kSuccess) return script.load;
-  functions.clear();
+  if (!script.any_function) functions.clear();
   for (const std::string& name : script.functions) functions[name] = {name};
   ++script.modules;
   *module = SomeHandle<CuModule>();
@@ -235,6 +252,7 @@ CuResult ModuleUnload(CuModule) {
 
 CuResult ModuleGetFunction(CuFunction* function, CuModule, const char* symbol) {
   RETURN_UNLESS_SOUND();
+  if (script.any_function) functions.try_emplace(symbol, Function{symbol});
   const auto found = functions.find(symbol);
   if (found == functions.end()) return CuResult::kNotFound;
   *function = reinterpret_cast<CuFunction>(&found->second);
@@ -250,13 +268,20 @@ CuResult FuncSetAttribute(CuFunction function, CuFunctionAttribute attribute, in
   return CuResult::kSuccess;
 }
 
+bool IsLaunch(const CuKernelNodeParams& with) {
+  const auto& function = *reinterpret_cast<Function*>(with.function);
+  return with.grid_x * with.grid_y * with.grid_z > 0 &&
+         with.block_x * with.block_y * with.block_z <= 1024 &&
+         with.shared_bytes <= static_cast<unsigned>(function.shared_bytes);
+}
+
 CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                       CuStream stream, void** parameters, void**) {
   RETURN_UNLESS_SOUND();
   const auto& function = *reinterpret_cast<Function*>(handle);
-  if (stream == nullptr || grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z > 1024 ||
-      shared_bytes > static_cast<unsigned>(function.shared_bytes)) {
+  if (stream == nullptr || !IsLaunch({handle, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                      shared_bytes, parameters})) {
     return kInvalidValue;
   }
   if (++script.launches == script.refused_launch) return script.refusal;
@@ -271,18 +296,118 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
 CuResult StreamCreate(CuStream* stream, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *stream = SomeHandle<CuStream>();
+  *stream = reinterpret_cast<CuStream>(new int(0));
   return CuResult::kSuccess;
 }
 
-CuResult StreamDestroy(CuStream) {
+CuResult StreamDestroy(CuStream stream) {
   --script.streams_events;
+  delete reinterpret_cast<int*>(stream);
   return State();
 }
 
 CuResult StreamSynchronize(CuStream) {
   RETURN_UNLESS_SOUND();
   script.faulted = script.faulting_launch > 0 && script.launches >= script.faulting_launch;
+  return State();
+}
+
+// Nodes keep their launches with the values of all parameters, which the driver copies. How many
+// there are is the script's to say: a driver knows it from the function.
+struct Node {
+  CuKernelNodeParams with;
+  std::vector<uint64_t> values;
+  std::vector<void*> pointers;
+
+  void Set(const CuKernelNodeParams& given) {
+    with = given;
+    values.clear();
+    for (size_t i = 0; i < script.parameters; ++i)
+      values.push_back(*static_cast<const uint64_t*>(given.parameters[i]));
+    pointers.clear();
+    for (uint64_t& value : values) pointers.push_back(&value);
+    with.parameters = pointers.data();
+  }
+};
+// A prepared graph has nodes of its own, which it knows by those of the graph.
+struct Graph {
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::map<CuGraphNode, Node> prepared;
+};
+
+CuResult GraphCreate(CuGraph* graph, unsigned flags) {
+  RETURN_UNLESS_SOUND();
+  if (flags != 0) return kInvalidValue;
+  ++script.graphs;
+  *graph = reinterpret_cast<CuGraph>(new Graph);
+  return CuResult::kSuccess;
+}
+
+CuResult GraphDestroy(CuGraph graph) {
+  --script.graphs;
+  delete reinterpret_cast<Graph*>(graph);
+  return State();
+}
+
+// Only chains: each node waits for the one before it.
+CuResult GraphAddKernelNode(CuGraphNode* node, CuGraph handle, const CuGraphNode* dependencies,
+                            size_t count, const CuKernelNodeParams* parameters) {
+  RETURN_UNLESS_SOUND();
+  auto& graph = *reinterpret_cast<Graph*>(handle);
+  const bool chained = graph.nodes.empty() ? count == 0
+                                           : count == 1 && reinterpret_cast<Node*>(*dependencies) ==
+                                                               graph.nodes.back().get();
+  if (!chained || !IsLaunch(*parameters)) return kInvalidValue;
+  auto& added = graph.nodes.emplace_back(std::make_unique<Node>());
+  added->Set(*parameters);
+  *node = reinterpret_cast<CuGraphNode>(added.get());
+  return CuResult::kSuccess;
+}
+
+CuResult GraphInstantiateWithFlags(CuGraphExec* exec, CuGraph handle, unsigned long long flags) {
+  RETURN_UNLESS_SOUND();
+  if (flags != 0) return kInvalidValue;
+  if (script.graph != CuResult::kSuccess) return script.graph;
+  auto& graph = *reinterpret_cast<Graph*>(handle);
+  for (const auto& node : graph.nodes)
+    graph.prepared[reinterpret_cast<CuGraphNode>(node.get())].Set(node->with);
+  ++script.graphs;
+  *exec = reinterpret_cast<CuGraphExec>(&graph);
+  Log("prepare a graph of {}", graph.nodes.size());
+  return CuResult::kSuccess;
+}
+
+CuResult GraphExecKernelNodeSetParams(CuGraphExec exec, CuGraphNode node,
+                                      const CuKernelNodeParams* parameters) {
+  RETURN_UNLESS_SOUND();
+  auto& graph = *reinterpret_cast<Graph*>(exec);
+  const auto found = graph.prepared.find(node);
+  if (found == graph.prepared.end() || found->second.with.function != parameters->function) {
+    return kInvalidValue;
+  }
+  found->second.Set(*parameters);
+  Log("update {}", reinterpret_cast<Function*>(parameters->function)->symbol);
+  return CuResult::kSuccess;
+}
+
+CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr) return kInvalidValue;
+  auto& graph = *reinterpret_cast<Graph*>(exec);
+  script.streams.push_back(stream);
+  Log("launch a graph");
+  for (const auto& node : graph.nodes) {
+    const CuKernelNodeParams& with =
+        graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())).with;
+    if (++script.launches == script.refused_launch) return script.refusal;
+    if (script.launches == script.faulting_launch) return CuResult::kSuccess;
+    script.run({reinterpret_cast<Function*>(with.function)->symbol, with.grid_x, with.parameters});
+  }
+  return CuResult::kSuccess;
+}
+
+CuResult GraphExecDestroy(CuGraphExec) {
+  --script.graphs;
   return State();
 }
 

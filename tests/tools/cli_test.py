@@ -360,7 +360,6 @@ class Cli(unittest.TestCase):
         self.bad(2, "unknown arch 'sm_7', expected one of sm_80, ", "verify", path, "--target", "cuda",
                  "--arch", "sm_7")
         self.bad(2, "arch is for the target cuda", "verify", path, "--arch", "sm_90a")
-        self.bad(2, "has no times of its own", path, *cuda, "--emulate", "--trials", "3")
         self.bad(2, "unknown gpu 'a100' of sm_90a, expected one of h100, ", "verify", path, *cuda, "--gpu", "a100")
         self.bad(2, "gpu is for the target cuda", "verify", path, "--gpu", "h100")
 
@@ -512,9 +511,10 @@ class Cli(unittest.TestCase):
         self.assertIn("part=h100", report["target"])
         row, = report["predicted"]
         self.assertGreater(row["registers"], 0)
-        self.assertEqual((row["group"], row["spilled_bytes"], row["shared_bytes"], row["waves"]), (0, 0, 0, 1))
+        self.assertEqual((row["group"], row["spilled_bytes"], row["waves"]), (0, 0, 1))
         self.assertGreaterEqual(row["blocks"] * row["threads"], 24 * 56)
-        self.assertGreaterEqual(row["operations"], 24 * 40 * 56)
+        # Loops whose bounds depend on others' are counted by their middle.
+        self.assertGreaterEqual(row["operations"], 0.9 * 24 * 40 * 56)
         self.assertGreaterEqual(row["l2_bytes"], row["memory_bytes"])
         self.assertGreater(row["predicted_ms"], 0.002)
         self.assertNotIn("each_ms", report["kernels"][0])
@@ -522,6 +522,40 @@ class Cli(unittest.TestCase):
         emulated, = json.loads(self.good(path, "--json", *cuda, "--emulate"))["predicted"]
         self.assertIsNone(emulated["predicted_ms"])
         self.assertEqual(emulated["operations"], row["operations"])
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_trials_of_predicted_times(self):
+        path = self.file("g.graph", GRAPH)
+        cuda = (path, "--target", "cuda", "--arch", "sm_90a")
+        seen = self.good(*cuda, "--emulate", "--trials", "50")
+        self.assertRegex(seen, r"(?m)^\d+ new trials of predicted times; stopped after \d+ of 50: the budget is spent; "
+                               r"\d+ ms each \(compile \d+, check \d+\)$")
+        self.assertRegex(seen, r"model \S+ us predicted  elapsed")
+        self.assertIn("no time is measured: those above are predicted for h100", seen)
+        self.assertNotIn("latency", seen)
+        again = json.loads(self.good(*cuda, "--emulate", "--trials", "50", "--json"))
+        self.assertEqual((again["trials"]["times"], again["trials"]["new"]), ("predicted", 0))
+        self.assertEqual((again["objects_compiled"], again["objects_reused"]), (0, 1))
+        kernel, = again["kernels"]
+        phase, = again["predicted"]
+        self.assertEqual((kernel["schedule"], kernel["recorded_ms"]), ("predicted", None))
+        self.assertAlmostEqual(kernel["predicted_ms"], phase["predicted_ms"])
+        self.assertNotIn("latency", again)
+
+        task, = json.loads(self.good("db", "list", "--json"))["tasks"]
+        self.assertEqual((task["best_ms"], task["gflops_per_second"]), (None, None))
+        self.assertAlmostEqual(task["predicted_ms"], kernel["predicted_ms"])
+        self.assertRegex(self.good("db", "list"), r"us predicted +- ")
+        self.assertRegex(self.good("db", "best"), r"(?m)^# predicted \S+ us, trial ")
+        self.assertRegex(self.good("db", "stats"), r"trials (\d+) \(\1 ok, \1 of predicted times\)")
+
+        plain = self.good(*cuda)
+        self.assertRegex(plain, r"(?m)^groups tuned: none of 1; by predicted times: 1 \(\d+ trials\)$")
+        self.environment["TUNEC_LIBCUDA"] = "/nowhere/libcuda.so.1"
+        self.bad(1, "with --emulate, candidates are ranked by predicted times", *cuda, "--trials", "3")
+        self.bad(2, "no GPU of sm_103 is known", path, "--target", "cuda", "--arch", "sm_103", "--emulate",
+                 "--trials", "3")
+        self.assertIn("they say nothing of a sm_90a", self.tunec("bench", *cuda, "--emulate").stderr)
 
     def test_a_gpu_that_is_not_there(self):
         path = self.file("g.graph", GRAPH)
@@ -541,6 +575,43 @@ class Cli(unittest.TestCase):
                                 ("gpu 8 0", "NVIDIA S1 (device 0) has compute capability 8.0")):
             self.environment["TUNEC_CUDA_SCRIPT"] = script
             self.bad(1, message, "verify", path, "--no-db", "--target", "cuda", "--arch", "sm_90a")
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_a_gpu_that_fails(self):
+        path = self.file("g.graph", GRAPH.replace("input b", "weight b"))
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        run = ("run", path, "--no-db", "--random-weights", "1", "--target", "cuda")
+        for script, message in (("memory 100", "NVIDIA S1 (device 0) has 100 of 100 bytes free, "),
+                                ("memory 100", "are needed: weights 8960, arena "),
+                                ("load 200", "cannot load the kernel: CUDA_ERROR_INVALID_IMAGE (200)"),
+                                ("load 209", "its driver supports CUDA 13.0: compile for that arch"),
+                                ("load 222", "by a ptxas that is no newer"),
+                                ("fault 700", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+                                ("fault 716", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
+                                ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_LAUNCH_FAILED (719)")):
+            self.environment["TUNEC_CUDA_SCRIPT"] = script
+            self.bad(1, message, *run)
+        self.environment["TUNEC_CUDA_SCRIPT"] = "graph 801"
+        noted = self.tunec(*run)
+        self.assertEqual(noted.returncode, 0, noted.stderr)
+        self.assertIn("note: kernels are launched one by one: NVIDIA S1 (device 0) cannot prepare a graph", noted.stderr)
+
+    @unittest.skipUnless(PTXAS, "no ptxas")
+    def test_which_gpu(self):
+        path = self.file("g.graph", GRAPH)
+        self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")
+        run = ("run", path, "--no-db")
+        cuda = (*run, "--target", "cuda")
+        uuid = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
+        self.good(*cuda)
+        self.good(*cuda, "--device", "0")
+        self.good(*cuda, "--device", uuid)
+        nowhere = f"this machine has no GPU '7'; it has NVIDIA S1 (device 0), {uuid}"
+        self.bad(1, nowhere, *cuda, "--device", "7")
+        self.bad(1, nowhere, *cuda, "--arch", "sm_90a", "--device", "7")
+        self.bad(2, "device is for the target cuda", *run, "--device", "0")
+        self.bad(2, "emulated kernels run on its processor", *cuda, "--arch", "sm_90a", "--emulate", "--device", "0")
+        self.bad(2, "let CUDA_VISIBLE_DEVICES name it alone", path, "--target", "cuda", "--device", "0", "--trials", "1")
 
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "jit/open_device.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
 #include "tools/options/number_checks.h"
@@ -121,6 +122,15 @@ void NoteSpread(const Timing& timing) {
                   100 * timing.Spread()));
 }
 
+// What an emulation takes is nobody's time.
+void NoteEmulation(const Target& target) {
+  if (const auto emulated = EmulatedTarget(target))
+    PrintToStandardError(
+        fmt::format("note: these are times of the emulation on this machine's processor; they say "
+                    "nothing of a {}",
+                    emulated->device->name));
+}
+
 Result<int> Bench(const BenchArguments& arguments) {
   CatchInterrupts();
   TUNEC_ASSIGN(const ArrayFile given, ReadArrays(arguments.inputs));
@@ -134,6 +144,7 @@ Result<int> Bench(const BenchArguments& arguments) {
     PrintText(result);
   }
   NoteSpread(result.timing);
+  NoteEmulation(session.options.target);
   if (result.unfused_error <= kOutputTolerance) return kExitOk;
   return Fail(ErrorCode::kWrongResult,
               "fused and unfused outputs differ by {:.3g} of the largest magnitude, allowed {:g}",

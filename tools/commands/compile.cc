@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "autotune/keys.h"
 #include "compiler/report_json.h"
 #include "jit/open_device.h"
 #include "tools/commands/commands.h"
@@ -53,9 +54,15 @@ void PrintSummary(const CompileReport& report, const CompileOptions& options) {
   if (!options.Tunes()) fmt::print("{}\n", Describe(report.known));
   if (options.Tunes()) {
     const TuneProgress& tuning = report.tuning.progress;
-    fmt::print("{}; stopped after {}: {}", CountText(tuning.measured, "new trial"),
-               BudgetText(tuning), DescribeStop(report.tuning));
-    if (tuning.measured > 0)
+    fmt::print("{}{}; stopped after {}: {}", CountText(tuning.measured, "new trial"),
+               tuning.predicted ? " of predicted times" : "", BudgetText(tuning),
+               DescribeStop(report.tuning));
+    if (tuning.measured > 0 && tuning.predicted)
+      fmt::print("; {:.0f} ms each (compile {:.0f}, check {:.0f})",
+                 1e3 * tuning.elapsed_seconds / static_cast<double>(tuning.measured),
+                 1e3 * tuning.compile_seconds / static_cast<double>(tuning.measured),
+                 1e3 * tuning.check_seconds / static_cast<double>(tuning.measured));
+    else if (tuning.measured > 0)
       fmt::print("; {:.0f} ms each (compile {:.0f}, check {:.0f}, measure {:.0f})",
                  1e3 * tuning.elapsed_seconds / static_cast<double>(tuning.measured),
                  1e3 * tuning.compile_seconds / static_cast<double>(tuning.measured),
@@ -87,12 +94,12 @@ Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
   return MeasuredRuns{std::move(timings[0]), std::move(kernels), std::move(roofline)};
 }
 
-/// In place of times, for a device that this machine lacks.
+/// In place of times, for a device that this machine lacks, or stands in for.
 void PrintPredictions(const CompileReport& report, const Accelerator& device,
                       std::string_view gpu) {
   constexpr size_t kNameWidth = 24;
   fmt::print("\n{}{}\n", PredictionTable(report, kNameWidth).Print(),
-             DescribePrediction(device, gpu));
+             DescribePrediction(report, device, gpu));
 }
 
 void PrintTimes(const MeasuredRuns& runs, int threads) {
@@ -112,7 +119,7 @@ Json WithTimes(const Json& kernels, Json timings) {
   return timings;
 }
 
-/// `runs` are none where this machine cannot run the code.
+/// `runs` are none where this machine cannot run the code, or only emulates it.
 void PrintModelJson(const ModelCommand& command, const CompiledModel& model,
                     const CompileOptions& options, double ready_seconds,
                     const std::optional<MeasuredRuns>& runs) {
@@ -151,11 +158,13 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
     return std::unexpected(model.error());
   }
   const double ready = SecondsNow() - started;
-  const Status here = CheckRunsHere(session.options.target);
+  const Status here = CheckRunsHere(session.options.target, session.options.device);
   if (!here) session.options.on_log(here.error().message);
+  // What an emulation takes is nobody's time.
+  const bool timed = here && !PredictsTimes(session.options.target);
   if (!command.json) {
     PrintSummary(model->report, session.options);
-    if (!here) {
+    if (!timed) {
       if (const auto& device = session.options.target.device)
         PrintPredictions(model->report, *device, command.compile.settings.gpu);
       return kExitOk;
@@ -163,7 +172,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
     fmt::print("ready to run after {}\n", DurationText(ready));
   }
   std::optional<MeasuredRuns> runs;
-  if (here) {
+  if (timed) {
     TUNEC_ASSIGN(runs, MeasureRuns(session.graph, *model,
                                    RooflineToShow(FindRoofline(session, model->report))));
   }

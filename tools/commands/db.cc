@@ -67,8 +67,18 @@ std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   return apart.own;
 }
 
+// Of the target's trials, those whose times nobody measured.
+int64_t CountPredicted(const std::vector<TaskSummary>& tasks, const std::string& target) {
+  int64_t trials = 0;
+  for (const TaskSummary& task : tasks) {
+    if (task.key.target == target && IsPrediction(task.key.policy)) trials += task.trials;
+  }
+  return trials;
+}
+
 Result<Json> TargetsJson(const Database& database, const DatabaseStats& stats) {
   Json targets = Json::array();
+  TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List({}));
   for (const TargetStats& target : stats.targets) {
     Json facts = Json::object();
     TUNEC_ASSIGN(const std::vector<MachineFact> measured, database.MachineFacts(target.target));
@@ -77,6 +87,7 @@ Result<Json> TargetsJson(const Database& database, const DatabaseStats& stats) {
                        {"tasks", target.tasks},
                        {"trials", target.trials},
                        {"ok", target.ok},
+                       {"predicted", CountPredicted(tasks, target.target)},
                        {"latest", target.latest_at},
                        {"machine_facts", std::move(facts)}});
   }
@@ -112,10 +123,14 @@ Result<int> ShowStats(const DbArguments& arguments) {
              stats.workloads, stats.tasks, stats.converged, stats.trials, stats.ok, stats.artifacts,
              BytesText(static_cast<double>(stats.artifact_bytes)));
   const std::vector<std::string> names = NameTargets(stats.targets);
+  TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List({}));
   for (size_t t = 0; t < stats.targets.size(); ++t) {
     const TargetStats& target = stats.targets[t];
-    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok), latest {}\n", names[t], target.tasks,
-               target.trials, target.ok, DateText(target.latest_at));
+    const int64_t predicted = CountPredicted(tasks, target.target);
+    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok{}), latest {}\n", names[t], target.tasks,
+               target.trials, target.ok,
+               predicted > 0 ? fmt::format(", {} of predicted times", predicted) : "",
+               DateText(target.latest_at));
     TUNEC_ASSIGN(const std::vector<MachineFact> facts, database.MachineFacts(target.target));
     for (const MachineFact& fact : facts)
       fmt::print("  {} {} ({})\n", fact.name, QuantityText(fact.value), fact.text);
@@ -139,6 +154,7 @@ Result<int> ListTasks(const DbArguments& arguments) {
                    {"trials", Align::kRight},
                    {"ok", Align::kRight},
                    {"best", Align::kRight, "best_ms"},
+                   {"predicted", Align::kRight, "predicted_ms", Shown::kInJson},
                    {"GFLOP/s", Align::kRight, "gflops_per_second"},
                    {"state"},
                    {"latest"},
@@ -147,14 +163,17 @@ Result<int> ListTasks(const DbArguments& arguments) {
   for (size_t t = 0; t < tasks.size(); ++t) {
     const TaskSummary& task = tasks[t];
     const WorkloadKey& workload = task.key.workload;
+    const bool predicted = IsPrediction(task.key.policy);
     const double seconds = task.best ? task.best->median_seconds : 0;
-    const double rate = seconds > 0 ? workload.flops / seconds / 1e9 : 0;
+    const double rate = seconds > 0 && !predicted ? workload.flops / seconds / 1e9 : 0;
+    const Cell time = task.best ? Cell(DurationText(seconds), 1e3 * seconds) : Missing();
     table.AddRow({{WorkloadHash(task).substr(0, 12), WorkloadHash(task)},
                   workload.kind,
                   workload.description,
                   CountCell(task.trials),
                   CountCell(task.ok),
-                  task.best ? Cell(DurationText(seconds), 1e3 * seconds) : Missing(),
+                  predicted ? Cell(time.text + " predicted", nullptr) : time,
+                  predicted ? time : Missing(),
                   rate > 0 ? Cell(fmt::format("{:.1f}", rate), rate) : Missing(),
                   task.converged ? "converged: " + Describe(*task.converged) : "",
                   DateCell(task.latest_at),
@@ -168,15 +187,21 @@ Result<int> ListTasks(const DbArguments& arguments) {
   return kExitOk;
 }
 
+// "1.23 ms +- 10 us", "predicted 1.23 ms"; of a task with a best trial.
+std::string TimeOf(const TaskSummary& task) {
+  const std::string time = DurationText(task.best->median_seconds);
+  if (IsPrediction(task.key.policy)) return "predicted " + time;
+  return fmt::format("{} +- {}", time, DurationText(task.best->mad_seconds));
+}
+
 Result<int> ShowBest(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List(arguments.filter));
   int shown = 0;
   for (const TaskSummary& task : tasks) {
     if (!WorkloadHash(task).starts_with(arguments.workload) || !task.best) continue;
-    fmt::print("{}# {} {}\n# target {}\n# {} +- {}, trial {}, {}\n{}", shown > 0 ? "\n" : "",
-               WorkloadHash(task), task.key.workload.description, task.key.target,
-               DurationText(task.best->median_seconds), DurationText(task.best->mad_seconds),
+    fmt::print("{}# {} {}\n# target {}\n# {}, trial {}, {}\n{}", shown > 0 ? "\n" : "",
+               WorkloadHash(task), task.key.workload.description, task.key.target, TimeOf(task),
                task.best->id, DateText(task.best->created_at), task.best->schedule);
     if (!task.best->schedule.ends_with('\n')) fmt::print("\n");
     ++shown;

@@ -123,7 +123,7 @@ void Doctor::ExamineDatabase() {
 Result<Roofline> Doctor::FindCeilings() {
   const std::vector<const MacInstruction*> all = MacInstructionsOf(target_);
   if (!arguments_.measure) return RecordedOrMeasured(database_.get(), target_, all);
-  TUNEC_ASSIGN(const Roofline measured, RecordedOrMeasured(nullptr, target_, all));
+  TUNEC_ASSIGN(Roofline measured, RecordedOrMeasured(nullptr, target_, all));
   if (database_ == nullptr) return measured;
   return RecordRoofline(*database_, target_, measured);
 }

@@ -63,8 +63,9 @@ Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given
   return SelectArrays(given.arrays, InputSpecs(graph), given.file);
 }
 
-Result<RunBuffers> RunBuffers::Make(const Executable& executable, std::span<const Array> inputs) {
-  RunBuffers buffers;
+Result<ModelBuffers> ModelBuffers::Make(const Executable& executable,
+                                        std::span<const Array> inputs) {
+  ModelBuffers buffers;
   for (const Array& input : inputs) buffers.from.push_back(input.data());
   for (const TensorSpec& spec : executable.Outputs()) {
     TUNEC_ASSIGN(Array output, AllocateArray(spec.type, spec.shape, "output " + spec.name));
@@ -75,7 +76,7 @@ Result<RunBuffers> RunBuffers::Make(const Executable& executable, std::span<cons
 }
 
 Result<std::vector<Array>> RunModel(const Executable& executable, std::span<const Array> inputs) {
-  TUNEC_ASSIGN(RunBuffers buffers, RunBuffers::Make(executable, inputs));
+  TUNEC_ASSIGN(ModelBuffers buffers, ModelBuffers::Make(executable, inputs));
   TUNEC_RETURN_IF_ERROR(executable.Run(buffers.from, buffers.to));
   return std::move(buffers.outputs);
 }

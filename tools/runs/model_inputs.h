@@ -39,8 +39,8 @@ Result<ArrayFile> ReadArrays(const std::string& file);
 Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given, uint64_t seed);
 
 /// Memory for the outputs of one run, and pointers to it and to the inputs.
-struct RunBuffers {
-  static Result<RunBuffers> Make(const Executable& executable, std::span<const Array> inputs);
+struct ModelBuffers {
+  static Result<ModelBuffers> Make(const Executable& executable, std::span<const Array> inputs);
   std::vector<Array> outputs;
   std::vector<const void*> from;
   std::vector<void*> to;

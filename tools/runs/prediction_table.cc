@@ -15,6 +15,14 @@ Cell OccupancyCell(const std::optional<Occupancy>& occupancy) {
   return fmt::format("{:.0f} % {}", 100 * occupancy->share, Name(occupancy->limit));
 }
 
+bool AnyAssembled(const CompileReport& report) {
+  for (const KernelReport& kernel : report.kernels) {
+    for (const PredictedPhase& phase : kernel.predicted)
+      if (phase.launch.registers > 0) return true;
+  }
+  return false;
+}
+
 std::vector<Cell> RowOf(const PredictedPhase& phase, size_t group, const std::string& name) {
   const PhaseLaunch& launch = phase.launch;
   const bool assembled = launch.registers > 0;
@@ -59,9 +67,13 @@ TextTable PredictionTable(const CompileReport& report, size_t name_width) {
   return table;
 }
 
-std::string DescribePrediction(const Accelerator& device, std::string_view gpu) {
+std::string DescribePrediction(const CompileReport& report, const Accelerator& device,
+                               std::string_view gpu) {
   if (device.part.empty())
     return fmt::format("no times are predicted: no GPU of {} is known", device.name);
+  if (!AnyAssembled(report))
+    return "no times are predicted: emulated kernels are assembled only while they are tuned, "
+           "--trials";
   const std::string choice =
       gpu.empty() ? fmt::format("; it is assumed for {}, --gpu names another", device.name) : "";
   return fmt::format(

@@ -13,8 +13,8 @@ namespace tunec {
 TextTable PredictionTable(const CompileReport& report, size_t name_width);
 
 /// One sentence that says for which GPU the times are predicted, and whether it was assumed: `gpu`
-/// is the one that the user named, or empty. Where no GPU of the arch is known, that there are no
-/// times.
-std::string DescribePrediction(const Accelerator& device, std::string_view gpu);
+/// is the one that the user named, or empty. Where there are no times, why.
+std::string DescribePrediction(const CompileReport& report, const Accelerator& device,
+                               std::string_view gpu);
 
 }  // namespace tunec

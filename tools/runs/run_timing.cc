@@ -50,10 +50,10 @@ double Timing::Spread() const {
 }
 
 Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits) {
-  std::vector<RunBuffers> buffers;
+  std::vector<ModelBuffers> buffers;
   buffers.reserve(runs.size());
   for (const TimedRun& run : runs) {
-    TUNEC_ASSIGN(buffers.emplace_back(), RunBuffers::Make(*run.executable, run.inputs));
+    TUNEC_ASSIGN(buffers.emplace_back(), ModelBuffers::Make(*run.executable, run.inputs));
     for (int i = 0; i < limits.warmup; ++i)
       TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
   }
@@ -74,7 +74,7 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
 
 Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
                                       const TimingLimits& limits) {
-  TUNEC_ASSIGN(RunBuffers buffers, RunBuffers::Make(executable, inputs));
+  TUNEC_ASSIGN(ModelBuffers buffers, ModelBuffers::Make(executable, inputs));
   std::vector<std::vector<double>> samples(executable.StepNames().size());
   const double start = Now();
   for (int round = 0; !Enough(round, start, limits); ++round) {

@@ -95,8 +95,9 @@ TextTable DependencyTable(const Graph& graph) {
     std::string used_by = NamesOf(graph, readers);
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
       if (std::ranges::find(node.outputs, graph.outputs()[i]) == node.outputs.end()) continue;
-      const std::string output = "output " + graph.output_names()[i];
-      used_by = used_by == "-" ? output : used_by + ", " + output;
+      const std::string& name = graph.output_names()[i];
+      used_by = used_by == "-" ? fmt::format("output {}", name)
+                               : fmt::format("{}, output {}", used_by, name);
     }
     table.AddRow({node.name, NamesOf(graph, operands), used_by});
   }

@@ -54,8 +54,15 @@ std::vector<std::string> FitRows(std::vector<std::string> lines, size_t room) {
   return lines;
 }
 
-std::string RateText(const TaskProgress& task) {
-  if (!task.best_seconds || task.flops <= 0) return "-";
+// "1.23 ms", "1.23 ms predicted"
+std::string TimeText(const std::optional<double>& seconds, bool predicted) {
+  if (!seconds) return "-";
+  return DurationText(*seconds) + (predicted ? " predicted" : "");
+}
+
+// None of a predicted time: it would be read as measured.
+std::string RateText(const TaskProgress& task, bool predicted) {
+  if (!task.best_seconds || task.flops <= 0 || predicted) return "-";
   return fmt::format("{:.1f}", task.flops / *task.best_seconds / 1e9);
 }
 
@@ -68,12 +75,12 @@ std::string BudgetText(const TuneProgress& progress) {
 
 std::string ProgressLine(const TuneProgress& progress) {
   const std::optional<double> left = SecondsLeft(progress);
-  return fmt::format(
-      "trials {}  groups {}  model {}  elapsed {:.1f} s  left {}",
-      progress.budget >= kUnlimitedTrials ? fmt::format("{}", progress.trials)
-                                          : fmt::format("{}/{}", progress.trials, progress.budget),
-      progress.tasks.size(), progress.total_seconds ? DurationText(*progress.total_seconds) : "-",
-      progress.elapsed_seconds, left ? fmt::format("{:.0f} s", *left) : "-");
+  return fmt::format("trials {}  groups {}  model {}  elapsed {:.1f} s  left {}",
+                     progress.budget >= kUnlimitedTrials
+                         ? fmt::format("{}", progress.trials)
+                         : fmt::format("{}/{}", progress.trials, progress.budget),
+                     progress.tasks.size(), TimeText(progress.total_seconds, progress.predicted),
+                     progress.elapsed_seconds, left ? fmt::format("{:.0f} s", *left) : "-");
 }
 
 TuningDisplay::TuningDisplay() : terminal_(isatty(STDOUT_FILENO) != 0) {}
@@ -125,8 +132,8 @@ void TuningDisplay::Redraw() {
 void TuningDisplay::PrintBatch() {
   const TaskProgress& task = latest_->tasks.at(batch_task_);
   fmt::print("{}  |  {}: best {}, roofline {}\n", ProgressLine(*latest_),
-             Shorten(task.description, kShortName),
-             task.best_seconds ? DurationText(*task.best_seconds) : "-", RooflineText(task));
+             Shorten(task.description, kShortName), TimeText(task.best_seconds, latest_->predicted),
+             RooflineText(task));
   std::fflush(stdout);
   printed_measured_ = latest_->measured;
 }
@@ -148,7 +155,7 @@ std::vector<std::string> TuningDisplay::TableLines(size_t name_width) const {
                    {"weight", Align::kRight},
                    {"trials", Align::kRight},
                    {"failed", Align::kRight},
-                   {"best", Align::kRight},
+                   {latest_->predicted ? "predicted" : "best", Align::kRight},
                    {"GFLOP/s", Align::kRight},
                    {"roofline", Align::kRight},
                    {"state"}});
@@ -156,8 +163,8 @@ std::vector<std::string> TuningDisplay::TableLines(size_t name_width) const {
     const TaskProgress& task = latest_->tasks[index];
     table.AddRow({Shorten(task.description, name_width), fmt::format("{:g}", task.weight),
                   fmt::format("{}", task.trials), fmt::format("{}", task.failures),
-                  task.best_seconds ? DurationText(*task.best_seconds) : "-", RateText(task),
-                  RooflineText(task),
+                  task.best_seconds ? DurationText(*task.best_seconds) : "-",
+                  RateText(task, latest_->predicted), RooflineText(task),
                   !task.problem.empty() ? task.problem
                   : task.converged      ? "converged"
                                         : ""});

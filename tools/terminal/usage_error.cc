@@ -38,7 +38,7 @@ std::string FullName(const CLI::App& command) {
   if (command.get_parent() == nullptr) return command.get_name() + " MODEL";
   std::string name = command.get_name();
   for (const CLI::App* above = command.get_parent(); above != nullptr; above = above->get_parent())
-    name = above->get_name() + " " + name;
+    name = fmt::format("{} {}", above->get_name(), name);
   return name;
 }
 

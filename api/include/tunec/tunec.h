@@ -34,7 +34,9 @@ typedef enum : int32_t {
 #else
 typedef enum {
 #endif
-  kDLCPU = 1
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3
 } DLDeviceType;
 typedef struct {
   DLDeviceType device_type;
@@ -130,7 +132,9 @@ typedef struct tunec_callbacks {
  *   "gpu": "NAME"
  *       with arch: the GPU that times are predicted for, such as h200 (default: an assumed one)
  *   "emulate": true
- *       with cuda: run the kernels on this machine's processor, slowly, to check them
+ *       with cuda: run kernels on this machine's processor; trials predict times
+ *   "device": "N"
+ *       with cuda: the GPU to run on, by its number or its UUID (default: the first that fits)
  *   "trials": N
  *       measured candidates for the whole model, recorded ones counted (default: 0)
  *   "time_limit": "TIME"
@@ -212,9 +216,32 @@ TUNEC_API int tunec_output_index(const tunec_executable* executable, const char*
 /* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
  * type and shape stated above, dense row-major (strides null or saying the same), aligned to the
  * element. Copies nothing; outputs may not overlap each other. Booleans are bytes of 0 or 1, of
- * type kDLBool or 8-bit kDLUInt. On an error no output was written. */
+ * type kDLBool or 8-bit kDLUInt. On an error no output was written.
+ *
+ * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
+ * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a
+ * line in tunec_notes. What its tensors hold has to be there when the call begins: it does not wait
+ * for other streams. When it returns, the run is done. On a TUNEC_DEVICE_ERROR outputs may have
+ * been written; where the message says that the GPU is lost, only another process gets it back. */
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
+
+/* What a run may be told. All bytes that are not set have to be zero. */
+typedef struct tunec_run_options {
+  size_t size;  /* set it to sizeof(tunec_run_options); all bytes of it are read */
+  void* stream; /* a CUstream of the GPU that runs the model: the run is put into it, after what is
+                 * in it already; the call waits for it. Null: a stream of the model's own. CUDA's
+                 * default stream is (void*)1, as in DLPack. */
+} tunec_run_options;
+/* The same; `options` may be null. A stream for a model that runs on the host is
+ * TUNEC_INVALID_ARGUMENT. */
+TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
+                                     DLTensor* const* outputs, const tunec_run_options* options);
+
+/* What a user should know of how the model runs on its GPU, a line each: tensors that every run
+ * copies aside, kernels that are launched one by one. "" without any. Lives until this thread's
+ * next call of it. */
+TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
 /* How many indices of gathers (embeddings' token numbers, labels) were out of range, in all runs of
  * the executable so far. In range are -n to n-1 for an axis of n elements, negative ones counting

@@ -318,6 +318,12 @@ class Session {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
     return detail::Check(tunec_run(get(), inputs.data(), outputs.data()));
   }
+  /// The same for a model that runs on a GPU, in a stream of its: see tunec_run_with_options.
+  Result<void> Run(std::span<DLTensor* const> inputs, std::span<DLTensor* const> outputs,
+                   const tunec_run_options& options) const {
+    if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
+    return detail::Check(tunec_run_with_options(get(), inputs.data(), outputs.data(), &options));
+  }
   Result<void> Run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
     if (auto right = CheckWritable(outputs); !right) return right;
     return Run(Pointers(inputs), Pointers(outputs));
@@ -360,6 +366,9 @@ class Session {
   }
   /// Indices of gathers that were out of range, in all runs so far: see tunec_outside_indices.
   uint64_t OutsideIndices() const { return tunec_outside_indices(get()); }
+
+  /// What a user should know of how the model runs on its GPU, a line each: see tunec_notes.
+  std::string Notes() const { return tunec_notes(get()); }
 
   /// For functions of tunec.h. The session keeps it.
   tunec_executable* get() const { return executable_.get(); }

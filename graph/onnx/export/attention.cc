@@ -70,7 +70,7 @@ Written WriteAttention(FormContext& node) {
   TUNEC_ASSIGN(const std::string x, Scores(node));
   TUNEC_ASSIGN(const std::string values, Repeated(node, 2));
   const std::string weights = node.Emit("Softmax", {x}, {{"axis", int64_t{-1}}});
-  const std::string y = node.Emit("MatMul", {weights, values});
+  std::string y = node.Emit("MatMul", {weights, values});
   if (node.node().String("empty_rows") == "nan") return y;
   const auto last = static_cast<int64_t>(node.OutputType().dims.size()) - 1;
   const std::string most =

@@ -115,7 +115,7 @@ Written WriteAveragePool(FormContext& node) {
   const OnnxAttributes attributes =
       PoolAttributes(node.node(), std::vector<int64_t>(node.node().Ints("pads").size(), 0));
   const std::string x = Padded(node, node.input(0), 0, node.type());
-  const std::string average = node.Emit("AveragePool", {x}, attributes);
+  std::string average = node.Emit("AveragePool", {x}, attributes);
   if (counts_pads) return average;
   // The average with zeros over the share of the window that lies inside.
   TUNEC_ASSIGN(std::vector<int64_t> shape, node.InputShape(0));

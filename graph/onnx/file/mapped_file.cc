@@ -45,7 +45,7 @@ Result<std::vector<std::string>> SplitLocation(const std::string& location) {
     return Fail(ErrorCode::kInvalidArgument, "external data location '{}' {}", location, why);
   };
   if (location.empty()) return refuse("is empty");
-  if (location.find('\0') != std::string::npos) return refuse("contains a zero byte");
+  if (location.contains('\0')) return refuse("contains a zero byte");
   if (location.front() == '/') return refuse("is absolute, wanted a path in the model's folder");
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= location.size();) {
@@ -99,7 +99,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const std::st
                   "external data location '{}' leads through '{}', which is a link or no folder",
                   location, parts[i]);
     }
-    if (next.value() < 0) return SystemError(start + "/" + location);
+    if (next.value() < 0) return SystemError(fmt::format("{}/{}", start, location));
     at = std::move(next);
   }
   struct stat status;

@@ -12,6 +12,7 @@ namespace tunec::onnx_import {
 
 /// AttributeProto.AttributeType, as far as there are counterparts.
 enum class AttributeKind : uint64_t {
+  kUndefined = 0,
   kFloat = 1,
   kInt = 2,
   kString = 3,
@@ -25,7 +26,7 @@ enum class AttributeKind : uint64_t {
 struct RawAttribute {
   std::string name;
   std::string reference;  // ref_attr_name
-  AttributeKind kind{};
+  AttributeKind kind = AttributeKind::kUndefined;
   double number = 0;
   int64_t integer = 0;
   std::string text;

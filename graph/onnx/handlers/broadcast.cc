@@ -10,7 +10,7 @@ namespace {
 /// The right operand. Before opset 7 its axes could be those of the left one from `axis` on.
 Result<Operand> RightOperand(const NodeContext& node) {
   TUNEC_ASSIGN(const Operand left, node.Input(0));
-  TUNEC_ASSIGN(const Operand right, node.Input(1));
+  TUNEC_ASSIGN(Operand right, node.Input(1));
   if (node.version() >= 7 || !node.HasAttribute("axis")) return right;
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 0, left->rank()));
   const int64_t behind = left->rank() - axis - right->rank();

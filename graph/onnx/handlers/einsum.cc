@@ -22,7 +22,7 @@ struct Labelled {
 
   /// A label stands for an axis that the value has: Label sees to it.
   int64_t SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
-  bool Has(char label) const { return labels.find(label) != std::string::npos; }
+  bool Has(char label) const { return labels.contains(label); }
 };
 
 std::string Where(const std::string& labels, auto&& keep) {
@@ -76,12 +76,12 @@ Equation Split(std::string text) {
 Result<Labelled> SumOut(const NodeContext& node, const Labelled& x, const std::string& kept) {
   std::vector<int64_t> axes;
   for (size_t i = 0; i < x.labels.size(); ++i) {
-    if (kept.find(x.labels[i]) == std::string::npos) axes.push_back(static_cast<int64_t>(i));
+    if (!kept.contains(x.labels[i])) axes.push_back(static_cast<int64_t>(i));
   }
   if (axes.empty()) return x;
   TUNEC_ASSIGN(const Operand sum,
                node.Emit(Op::kReduceSum, {x.value}, {{"axes", axes}, {"keepdims", int64_t{0}}}));
-  return Labelled{sum, Where(x.labels, [&](char c) { return kept.find(c) != std::string::npos; })};
+  return Labelled{sum, Where(x.labels, [&](char c) { return kept.contains(c); })};
 }
 
 Result<Operand> Permuted(const NodeContext& node, const Labelled& x, const std::string& order) {
@@ -98,7 +98,7 @@ int64_t Volume(const Labelled& x, const std::string& labels) {
 
 /// The product of two operands, summed over labels that are not in `kept`.
 Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std::string& kept) {
-  const auto is_kept = [&](char c) { return kept.find(c) != std::string::npos; };
+  const auto is_kept = [&](char c) { return kept.contains(c); };
   TUNEC_ASSIGN(a, SumOut(node, a, kept + b.labels));
   TUNEC_ASSIGN(b, SumOut(node, b, kept + a.labels));
   for (const char label : a.labels) {
@@ -148,7 +148,7 @@ Result<std::vector<Labelled>> Label(const Operands& inputs, const Equation& equa
     const std::string& term = equation.terms[i];
     const auto letters =
         static_cast<int64_t>(std::ranges::count_if(term, [](char c) { return c != '.'; }));
-    const bool dots = term.find("...") != std::string::npos;
+    const bool dots = term.contains("...");
     const int64_t rest = inputs[i]->rank() - letters;
     if (rest < 0 || rest > 10 || (rest > 0 && !dots)) {
       return Fail(ErrorCode::kParse, "term '{}' does not fit an operand of rank {}", term,

@@ -38,7 +38,7 @@ Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const For
     const Formula one = weights ? *weights : log_prob.Number(1).Expand(given.shape());
     weights = Where(*labels.counts, one, one.Number(0));
   }
-  const Formula loss = weights ? -picked * *weights : -picked;
+  Formula loss = weights ? -picked * *weights : -picked;
   if (reduction == "none") return loss;
   std::vector<int64_t> all = AllAxes(given.rank());
   if (reduction == "sum") return Sum(loss, all);

@@ -89,14 +89,14 @@ Result<Operands> FusedMatMul(const NodeContext& node, Op) {
 /// An integer operand as i32 without its zero point.
 Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_point, bool rows) {
   TUNEC_ASSIGN(const Operand x, node.Input(input));
-  TUNEC_ASSIGN(const Operand wide, node.Cast(x, DataType::kI32));
+  TUNEC_ASSIGN(Operand wide, node.Cast(x, DataType::kI32));
   if (!node.HasInput(zero_point)) return wide;
   TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(zero_point), DataType::kI32));
   if (rows && x->rank() > 1 && zero->rank() == 1) {  // one per row of the left operand
     TUNEC_ASSIGN(const auto count, node.Extents<1>(zero));
     TUNEC_ASSIGN(zero, node.Reshape(zero, {count[0], 1}));
   }
-  TUNEC_ASSIGN(const Operand centered, node.Emit(Op::kSub, {wide, zero}));
+  TUNEC_ASSIGN(Operand centered, node.Emit(Op::kSub, {wide, zero}));
   if (centered->shape == x->shape) return centered;
   return Fail(ErrorCode::kInvalidArgument, "{}, which does not broadcast to the operand",
               node.Describe(node.OptionalInput(zero_point)));
@@ -111,15 +111,15 @@ Result<Operands> MatMulInteger(const NodeContext& node, Op) {
 /// The determinant of the last two axes without the given rows and columns, by the first row left.
 Formula Determinant(const Formula& x, int64_t n, const std::vector<int64_t>& columns) {
   const auto row = n - static_cast<int64_t>(columns.size());
-  std::optional<Formula> sum;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    Formula term = x.At(-2, row).At(-1, columns[i]);
+  const auto term = [&](size_t i) {
     std::vector<int64_t> rest = columns;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!rest.empty()) term = term * Determinant(x, n, rest);
-    sum = !sum ? term : i % 2 == 0 ? *sum + term : *sum - term;
-  }
-  return *sum;
+    const Formula factor = x.At(-2, row).At(-1, columns[i]);
+    return rest.empty() ? factor : factor * Determinant(x, n, rest);
+  };
+  Formula sum = term(0);
+  for (size_t i = 1; i < columns.size(); ++i) sum = i % 2 == 0 ? sum + term(i) : sum - term(i);
+  return sum;
 }
 
 Result<Operands> Det(const NodeContext& node, Op) {

@@ -80,7 +80,7 @@ Result<Operands> AveragePool(const NodeContext& node, Op op) {
 
 Formula PowerOfAbsolute(const Formula& x, int64_t p) {
   if (p == 2) return x * x;
-  const Formula absolute = Apply(Op::kAbs, {x});
+  Formula absolute = Apply(Op::kAbs, {x});
   if (p == 1) return absolute;
   return Apply(Op::kPow, {absolute, x.Number(static_cast<double>(p))});
 }

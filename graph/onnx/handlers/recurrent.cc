@@ -18,7 +18,7 @@ using Activation = std::function<Formula(const Formula&)>;
 Result<Activation> ActivationOf(const std::string& name, std::optional<double> alpha,
                                 std::optional<double> beta) {
   const auto plain = [](Op op) { return [op](const Formula& x) { return Apply(op, {x}); }; };
-  const auto with = [&](Op op, Attributes attributes) {
+  const auto with = [&](Op op, const Attributes& attributes) {
     return [op, attributes](const Formula& x) { return Apply(op, {x}, attributes); };
   };
   if (name == "Sigmoid") return plain(Op::kSigmoid);

@@ -63,7 +63,7 @@ struct UpdateRule {
 
 Result<UpdateRule> ReadUpdateRule(const NodeContext& node) {
   TUNEC_ASSIGN(const std::string name, node.String("update_rule", "gated_delta"));
-  const UpdateRule rule{.decays = name.starts_with("gated"), .corrects = name.ends_with("delta")};
+  UpdateRule rule{.decays = name.starts_with("gated"), .corrects = name.ends_with("delta")};
   if (name != "linear" && !rule.decays && !rule.corrects) {
     return Fail(ErrorCode::kParse, "update_rule is '{}'", name);
   }

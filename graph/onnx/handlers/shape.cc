@@ -127,7 +127,7 @@ Result<Operands> Tile(const NodeContext& node, Op op) {
 }
 
 Result<Operands> Concat(const NodeContext& node, Op op) {
-  TUNEC_ASSIGN(const Operands inputs, node.Inputs());
+  TUNEC_ASSIGN(Operands inputs, node.Inputs());
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 1, inputs.front()->rank()));
   if (inputs.size() == 1) return inputs;
   return One(node.Emit(op, inputs, {{"axis", axis}}));

@@ -134,7 +134,7 @@ Formula RealInverse(const Signal& x, int64_t n) {
   const Formula cos = Matrix(node, type, count, n, [&](int64_t j, int64_t i) {
     return factor(j) * std::cos(Angle(i, j, n));
   });
-  const Formula real = Matmul(x.real, cos);
+  Formula real = Matmul(x.real, cos);
   if (!x.imaginary) return real;
   const Formula sin = Matrix(node, type, count, n, [&](int64_t j, int64_t i) {
     return factor(j) * std::sin(Angle(i, j, n));

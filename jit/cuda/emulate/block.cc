@@ -1,9 +1,11 @@
 // Every thread is a fiber. A round lets each go on to its next barrier; the block is done when all
-// threads have ended in the same round.
+// threads have ended in the same round. Warps have their round one after the other: their threads
+// meet in shuffles on the way.
 #include "jit/cuda/emulate/block.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstdlib>
@@ -11,12 +13,14 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "jit/cuda/emulate/checked_block.h"
 #include "jit/cuda/emulate/checked_launch.h"
+#include "jit/cuda/emulate/warp_shuffle.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -32,6 +36,7 @@ struct Thread : EmulatedThread {
   context::fiber inside;   // where it stopped, while others run
   context::fiber outside;  // the block's loop, while it runs
   int32_t site = 0;        // of the barrier that it waits at
+  WarpShuffle meeting;     // that it waits in
   bool ended = true;
 };
 
@@ -39,6 +44,14 @@ void WaitAtBarrier(EmulatedThread* self, int32_t site) {
   auto& thread = static_cast<Thread&>(*self);
   thread.site = site;
   thread.outside = std::move(thread.outside).resume();
+}
+
+uint32_t WaitInShuffle(EmulatedThread* self, int32_t site, uint32_t members, uint32_t value,
+                       uint32_t distance) {
+  auto& thread = static_cast<Thread&>(*self);
+  thread.meeting = {site, members, value, distance};
+  thread.outside = std::move(thread.outside).resume();
+  return thread.meeting.value;
 }
 
 // Of a block of one thread.
@@ -73,6 +86,7 @@ class Block {
       threads_[t].order = static_cast<int32_t>(order);
       threads_[t].checks = checks_ ? &*checks_ : nullptr;
       threads_[t].barrier = threads_.size() == 1 ? PassBarrier : WaitAtBarrier;
+      threads_[t].shuffle = WaitInShuffle;
     }
   }
 
@@ -80,24 +94,53 @@ class Block {
   void Run(const Function& function) {
     if (threads_.size() == 1) {
       function(&threads_.front());
-      return EndTurn(threads_.front());
+      EndTurn(threads_.front());
+      return EndBlock();
     }
     for (Thread& thread : threads_) Start(thread, function);
     do {
-      for (Thread& thread : threads_) {
-        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
-        EndTurn(thread);
+      for (size_t first = 0; first < threads_.size(); first += kWarpLanes) {
+        const size_t lanes = std::min(kWarpLanes, threads_.size() - first);
+        RunWarp(std::span(threads_).subspan(first, lanes));
       }
       CheckTogether();
       if (checks_) checks_->EndInterval();
     } while (!threads_.front().ended);
+    EndBlock();
   }
 
   const std::optional<CheckedBlock>& checks() const { return checks_; }
 
  private:
+  // To the next barrier of each lane.
+  void RunWarp(std::span<Thread> lanes) {
+    do {
+      for (Thread& thread : lanes) {
+        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
+        EndTurn(thread);
+      }
+    } while (Shuffle(lanes));
+  }
+
+  // Whether the lanes have met in a shuffle, and go on.
+  bool Shuffle(std::span<Thread> lanes) const {
+    std::vector<WarpShuffle> meeting;
+    for (Thread& lane : lanes) meeting.push_back(std::exchange(lane.meeting, {}));
+    const std::string why = WhyDivergent(meeting);
+    TUNEC_CHECK(why.empty(), "{}, block {}, warp of thread {}: {}", launch_.symbol, number_,
+                lanes.front().order, why);
+    Exchange(meeting);
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+      lanes[lane].meeting.value = meeting[lane].value;
+    return meeting.front().site != 0;
+  }
+
   void EndTurn(const Thread& thread) {
     if (checks_) checks_->EndTurn(thread.order);
+  }
+
+  void EndBlock() const {
+    if (checks_) checks_->EndBlock();
   }
 
   template <class Function>
@@ -119,9 +162,12 @@ class Block {
     for (const Thread& thread : threads_) {
       const bool together =
           thread.ended == first.ended && (thread.ended || thread.site == first.site);
-      TUNEC_CHECK(
-          together, "{}, block {}: thread {} is at {}, but thread 0 at {}: a barrier is for all",
-          launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread), PlaceOf(first));
+      // Threads that have ended come to no barrier any more, so none of the others can go on.
+      const bool for_ever = thread.ended != first.ended;
+      TUNEC_CHECK(together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}",
+                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread),
+                  PlaceOf(first),
+                  for_ever ? "a deadlock, no thread can go on" : "a barrier is for all");
     }
   }
 

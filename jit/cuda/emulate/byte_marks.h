@@ -22,6 +22,13 @@ class ByteMarks {
     return (*last_)[number % kPageBytes];
   }
 
+  /// Null where At was not asked.
+  const Mark* Find(const std::byte* address) const {
+    const auto number = reinterpret_cast<uintptr_t>(address);
+    const auto page = pages_.find(number / kPageBytes);
+    return page == pages_.end() ? nullptr : &page->second[number % kPageBytes];
+  }
+
   /// Calls `visit(address, mark)` in the order of addresses, for each byte of each page that At
   /// was asked for: also for some that it was not.
   template <class Visit>

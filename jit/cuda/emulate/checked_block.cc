@@ -2,9 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "support/check.h"
 
 namespace tunec {
+namespace {
+
+// What shared memory holds that nothing has filled: NaN, or -1.
+constexpr int kUnfilled = 0xff;
+
+// The name that a copy has is its destination's. Where it reads, the place says.
+constexpr AccessName kSource{.statement = "async_copy", .tensor = nullptr};
+
+std::string NameOf(const ThreadMarks::Stamp& stamp) {
+  const std::string thread = fmt::format("thread {}", stamp.thread);
+  return stamp.name == nullptr ? thread : fmt::format("{} of {}", stamp.name->statement, thread);
+}
+
+}  // namespace
 
 // One access.
 struct CheckedBlock::Place {
@@ -12,6 +29,7 @@ struct CheckedBlock::Place {
   const std::byte* begin = nullptr;
   int64_t bytes = 0;
   bool writes = false;
+  const AccessName* name = nullptr;
 };
 
 CheckedBlock::CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared)
@@ -21,27 +39,83 @@ CheckedBlock::CheckedBlock(const EmulatedLaunch& launch, int64_t number, const v
       counts_(CountedRun::Any()) {}
 
 void CheckedBlock::Access(int32_t thread, const void* base, const void* address, int64_t bytes,
-                          bool writes, int32_t site) {
-  const Place place{thread, static_cast<const std::byte*>(address), bytes, writes};
-  const bool shared = IsShared(base == nullptr ? address : base);
+                          bool writes, int32_t site, const AccessName* name) {
+  const Place place{thread, static_cast<const std::byte*>(address), bytes, writes, name};
   if (bytes > 0) CheckBounds(place, base);
-  if (counts_) {
-    const auto number = reinterpret_cast<uintptr_t>(address);
-    const auto from_shared = number - reinterpret_cast<uintptr_t>(shared_begin_);
-    const auto space = shared ? WarpRequests::Space::kShared : WarpRequests::Space::kGlobal;
-    requests_.Add(thread, site, space, shared ? from_shared : number, bytes);
+  CountRequest(place, base, site);
+  Touch(place, IsShared(base == nullptr ? address : base));
+}
+
+void CheckedBlock::BeginCopy(int32_t thread, const void* to_base, const void* from_base,
+                             LateCopy copy, int32_t site) {
+  const Place source{thread, copy.from, copy.read_bytes, /*writes=*/false, &kSource};
+  const Place destination{thread, copy.to, copy.bytes, /*writes=*/true, copy.name};
+  if (copy.read_bytes > 0) {
+    CheckBounds(source, from_base);
+    CheckAligned(source, copy.bytes);
   }
-  for (int64_t i = 0; i < bytes; ++i) {
-    const std::byte* byte = place.begin + i;
-    ThreadMarks& marks = shared ? shared_.At(byte) : global_.At(byte);
-    if (shared && !writes && marks.write.thread < 0) Stop(place, "nobody wrote that");
-    writes ? Write(place, byte, marks) : Read(place, byte, marks);
-  }
+  CheckBounds(destination, to_base);
+  CheckAligned(destination, copy.bytes);
+  CountRequest(source, from_base, site - 1);
+  CountRequest(destination, to_base, site);
+  // Both may happen at once.
+  Touch(source, /*shared=*/false);
+  Touch(destination, /*shared=*/true);
+  for (int64_t i = 0; i < copy.bytes; ++i) shared_.At(copy.to + i).awaited = true;
+  std::copy_n(copy.from, copy.read_bytes, copy.issued.begin());
+  std::memset(copy.to, kUnfilled, static_cast<size_t>(copy.bytes));
+  copies_.Issue(thread, copy);
+}
+
+void CheckedBlock::EndCopies(int32_t thread, int32_t pending) {
+  for (const LateCopy& copy : copies_.Wait(thread, pending)) Deliver(thread, copy);
+}
+
+void CheckedBlock::Deliver(int32_t thread, const LateCopy& copy) {
+  const Place source{thread, copy.from, copy.read_bytes, /*writes=*/false, &kSource};
+  const Place destination{thread, copy.to, copy.bytes, /*writes=*/true, copy.name};
+  if (!std::equal(copy.from, copy.from + copy.read_bytes, copy.issued.begin()))
+    Stop(source, "it is written between the copy's issue and the wait for it");
+  for (int64_t i = 0; i < copy.bytes; ++i) shared_.At(copy.to + i).awaited = false;
+  Touch(source, /*shared=*/false);
+  Touch(destination, /*shared=*/true);
+  std::memset(copy.to, 0, static_cast<size_t>(copy.bytes));
+  std::copy_n(copy.from, copy.read_bytes, copy.to);
+}
+
+void CheckedBlock::EndBlock() const {
+  const LateCopy* left = copies_.AnyLeft();
+  if (left == nullptr) return;
+  const Place destination{shared_.Find(left->to)->write.thread, left->to, left->bytes,
+                          /*writes=*/true, left->name};
+  Stop(destination, "nothing waits for that copy");
 }
 
 void CheckedBlock::EndTurn(int32_t thread) {
   const auto [x, y, z] = launch_.block;
   if (counts_) requests_.EndTurn(thread, /*last=*/thread + 1 == x * y * z);
+}
+
+void CheckedBlock::CountRequest(const Place& place, const void* base, int32_t site) {
+  if (!counts_) return;
+  const bool shared = IsShared(base == nullptr ? place.begin : base);
+  const auto number = reinterpret_cast<uintptr_t>(place.begin);
+  const auto from_shared = number - reinterpret_cast<uintptr_t>(shared_begin_);
+  const auto space = shared ? WarpRequests::Space::kShared : WarpRequests::Space::kGlobal;
+  requests_.Add(place.thread, site, space, shared ? from_shared : number, place.bytes);
+}
+
+void CheckedBlock::Touch(const Place& place, bool shared) {
+  for (int64_t i = 0; i < place.bytes; ++i) {
+    const std::byte* byte = place.begin + i;
+    ThreadMarks& marks = shared ? shared_.At(byte) : global_.At(byte);
+    if (marks.awaited) {
+      Stop(place, fmt::format("{} began a copy to there, and nobody has waited for it",
+                              tunec::NameOf(marks.write)));
+    }
+    if (shared && !place.writes && marks.write.thread < 0) Stop(place, "nobody wrote that");
+    place.writes ? Write(place, byte, marks) : Read(place, byte, marks);
+  }
 }
 
 bool CheckedBlock::IsShared(const void* address) const {
@@ -67,37 +141,48 @@ void CheckedBlock::CheckBounds(const Place& place, const void* base) {
                           place.begin - region->begin, region->bytes));
 }
 
+// A GPU reads and writes pieces of a copy whole.
+void CheckedBlock::CheckAligned(const Place& place, int64_t bytes) const {
+  const bool shared = IsShared(place.begin);
+  const std::byte* const zero = shared ? shared_begin_ : nullptr;
+  if ((place.begin - zero) % bytes == 0) return;
+  Stop(place, fmt::format("a copy of {} bytes is not aligned", bytes));
+}
+
 void CheckedBlock::Read(const Place& place, const std::byte* byte, ThreadMarks& marks) const {
-  if (marks.write.interval == interval_ && marks.write.thread != place.thread) {
-    Stop(place, fmt::format("a race at {}: thread {} writes it, and no barrier is between",
-                            NameOf(byte), marks.write.thread));
-  }
+  if (marks.write.interval == interval_ && marks.write.thread != place.thread)
+    StopAtRace(place, byte, tunec::NameOf(marks.write), "writes it");
   const bool first = marks.read.interval != interval_;
   marks.several_read = !first && (marks.several_read || marks.read.thread != place.thread);
-  marks.read = {place.thread, interval_};
+  marks.read = {place.thread, interval_, place.name};
 }
 
 void CheckedBlock::Write(const Place& place, const std::byte* byte, ThreadMarks& marks) const {
-  if (marks.write.interval == interval_ && marks.write.thread != place.thread) {
-    Stop(place, fmt::format("a race at {}: thread {} writes it, too, and no barrier is between",
-                            NameOf(byte), marks.write.thread));
-  }
+  if (marks.write.interval == interval_ && marks.write.thread != place.thread)
+    StopAtRace(place, byte, tunec::NameOf(marks.write), "writes it, too");
   const bool others_read = marks.several_read || marks.read.thread != place.thread;
   if (marks.read.interval == interval_ && others_read) {
-    const std::string who = marks.read.thread == place.thread
-                                ? "another thread"
-                                : fmt::format("thread {}", marks.read.thread);
-    Stop(place,
-         fmt::format("a race at {}: {} reads it, and no barrier is between", NameOf(byte), who));
+    const bool other = marks.read.thread != place.thread;
+    StopAtRace(place, byte, other ? tunec::NameOf(marks.read) : "another thread", "reads it");
   }
-  marks.write = {place.thread, interval_};
+  marks.write = {place.thread, interval_, place.name};
+}
+
+void CheckedBlock::StopAtRace(const Place& place, const std::byte* byte, const std::string& who,
+                              std::string_view does) const {
+  Stop(place,
+       fmt::format("a race at {}: {} {}, and no barrier is between", NameOf(byte), who, does));
 }
 
 void CheckedBlock::Stop(const Place& place, const std::string& why) const {
-  CheckFailed(__FILE__, __LINE__, "a kernel does what a GPU can do",
-              fmt::format("{}, block {}, thread {}: {} {} bytes at {}: {}", launch_.symbol, number_,
-                          place.thread, place.writes ? "writes" : "reads", place.bytes,
-                          NameOf(place.begin), why));
+  const AccessName name = place.name == nullptr ? AccessName() : *place.name;
+  const std::string statement = name.statement == nullptr ? "" : fmt::format("{} ", name.statement);
+  CheckFailed(
+      __FILE__, __LINE__, "a kernel does what a GPU can do",
+      fmt::format("{}, block {}, thread {}: {}{} {} bytes {}at {}: {}", launch_.symbol, number_,
+                  place.thread, statement, place.writes ? "writes" : "reads", place.bytes,
+                  name.tensor == nullptr ? "" : fmt::format("of {} ", name.tensor),
+                  NameOf(place.begin), why));
 }
 
 std::string CheckedBlock::NameOf(const void* address) const {
@@ -106,8 +191,25 @@ std::string CheckedBlock::NameOf(const void* address) const {
 }
 
 void CheckEmulatedAccess(EmulatedThread* thread, const void* base, const void* address,
-                         int64_t bytes, int32_t writes, int32_t site) {
-  thread->checks->Access(thread->order, base, address, bytes, writes != 0, site);
+                         int64_t bytes, int32_t writes, int32_t site, const AccessName* name) {
+  thread->checks->Access(thread->order, base, address, bytes, writes != 0, site, name);
+}
+
+void BeginEmulatedCopy(EmulatedThread* thread, const void* to_base, void* to, const void* from_base,
+                       const void* from, int64_t bytes, int32_t read_bytes, int32_t site,
+                       const AccessName* name) {
+  const LateCopy copy{.to = static_cast<std::byte*>(to),
+                      .from = static_cast<const std::byte*>(from),
+                      .bytes = bytes,
+                      .read_bytes = read_bytes,
+                      .name = name};
+  thread->checks->BeginCopy(thread->order, to_base, from_base, copy, site);
+}
+
+void CommitEmulatedCopies(EmulatedThread* thread) { thread->checks->CommitCopies(thread->order); }
+
+void WaitForEmulatedCopies(EmulatedThread* thread, int32_t pending) {
+  thread->checks->EndCopies(thread->order, pending);
 }
 
 }  // namespace tunec

@@ -37,7 +37,10 @@ class KnownMemory {
 
 Result<KernelImage> CompileEmulated(const LoopNest& nest, EmulationMode mode) {
   TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(DetectCpu(1).host));
-  TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine));
+  const bool checked = mode == EmulationMode::kChecked;
+  TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine,
+                                                           checked ? jit::AccessNames::kMetadata
+                                                                   : jit::AccessNames::kNone));
   TUNEC_RETURN_IF_ERROR(jit::MakeHostModule(module, mode));
   KernelImage image{.format = std::string(kEmulatedFormat),
                     .phases = std::move(module.phases),
@@ -52,7 +55,10 @@ Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map) {
     return Fail(ErrorCode::kParse, "code of format '{}' cannot be emulated", image.format);
   const std::array imports = {
       ImportedFunction{jit::kRunBlockName, reinterpret_cast<const void*>(&RunEmulatedBlock)},
-      ImportedFunction{jit::kAccessName, reinterpret_cast<const void*>(&CheckEmulatedAccess)}};
+      ImportedFunction{jit::kAccessName, reinterpret_cast<const void*>(&CheckEmulatedAccess)},
+      ImportedFunction{jit::kCopyName, reinterpret_cast<const void*>(&BeginEmulatedCopy)},
+      ImportedFunction{jit::kCommitName, reinterpret_cast<const void*>(&CommitEmulatedCopies)},
+      ImportedFunction{jit::kWaitName, reinterpret_cast<const void*>(&WaitForEmulatedCopies)}};
   return LoadObject(image, imports, perf_map);
 }
 

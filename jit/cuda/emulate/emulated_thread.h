@@ -11,6 +11,12 @@ enum class EmulationMode : uint8_t { kPlain, kChecked };
 
 class CheckedBlock;
 
+/// What an access is for, in checked mode; a constant of generated code. Null: not known.
+struct AccessName {
+  const char* statement = nullptr;
+  const char* tensor = nullptr;
+};
+
 /// Generated code reads it (host_module.cc), so its layout is an agreement.
 struct EmulatedThread {
   std::array<int32_t, 3> number = {};  // along x, y, z
@@ -21,6 +27,10 @@ struct EmulatedThread {
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
   int32_t order = 0;               // of the block's threads, x fastest
   CheckedBlock* checks = nullptr;  // of the block, where accesses are checked
+  /// The value of the thread of the warp whose lane differs from this one's in the bits `distance`.
+  /// Comes back when all threads of the warp, which are `members` by their bits, have called it.
+  uint32_t (*shuffle)(EmulatedThread* self, int32_t site, uint32_t members, uint32_t value,
+                      uint32_t distance) = nullptr;
 };
 
 /// Of one launch; a constant of generated code.

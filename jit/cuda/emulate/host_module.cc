@@ -14,6 +14,7 @@
 
 #include "jit/builder/module.h"
 #include "jit/cuda/cuda_machine.h"
+#include "jit/cuda/emulate/cp_async.h"
 #include "jit/cuda/emulate/emulated_thread.h"
 #include "jit/cuda/emulate/instrument.h"
 
@@ -105,12 +106,31 @@ class HostFunction {
         call.eraseFromParent();
         return {};
       }
+      case llvm::Intrinsic::nvvm_shfl_sync_bfly_i32:
+        ReplaceShuffle(call, site);
+        return {};
       default:
         break;
+    }
+    if (const auto copy = CpAsyncOf(call)) {
+      mode_ == EmulationMode::kPlain ? CarryOutAtOnce(*copy) : CarryOutLate(*copy, thread_);
+      return {};
     }
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
     return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
+  }
+
+  // (members, value, distance, the last lane of a group: always the warp's)
+  void ReplaceShuffle(llvm::IntrinsicInst& call, Site& site) {
+    llvm::Type* word = site.getInt32Ty();
+    auto* type = llvm::FunctionType::get(word, {Pointer(), word, word, word, word}, false);
+    llvm::Value* shuffle = Field(site, thread_, offsetof(EmulatedThread, shuffle), Pointer());
+    call.replaceAllUsesWith(
+        site.CreateCall(type, shuffle,
+                        {thread_, site.getInt32(++shuffles_), call.getArgOperand(0),
+                         call.getArgOperand(1), call.getArgOperand(2)}));
+    call.eraseFromParent();
   }
 
   // EmulatedLaunch, as a constant.
@@ -149,6 +169,7 @@ class HostFunction {
   llvm::Function* function_ = nullptr;
   llvm::Value* thread_ = nullptr;
   int32_t barriers_ = 0;  // so far
+  int32_t shuffles_ = 0;  // so far
 };
 
 // Where code means the shared memory, it gets the block's.
@@ -157,11 +178,16 @@ void ReplaceShared(llvm::Module& module) {
   if (shared == nullptr) return;
   llvm::convertUsersOfConstantsToInstructions({shared});
   for (llvm::User* user : llvm::make_early_inc_range(shared->users())) {
-    auto& cast = *llvm::cast<llvm::Instruction>(user);
-    Site site(&cast);
-    cast.replaceAllUsesWith(Field(site, cast.getFunction()->getArg(2),
-                                  offsetof(EmulatedThread, shared), cast.getType()));
-    cast.eraseFromParent();
+    auto& instruction = *llvm::cast<llvm::Instruction>(user);
+    Site site(&instruction);
+    llvm::Value* address = Field(site, instruction.getFunction()->getArg(2),
+                                 offsetof(EmulatedThread, shared), site.getPtrTy());
+    if (llvm::isa<llvm::AddrSpaceCastInst>(instruction)) {
+      instruction.replaceAllUsesWith(address);
+      instruction.eraseFromParent();
+    } else {
+      instruction.replaceUsesOfWith(shared, site.CreateAddrSpaceCast(address, shared->getType()));
+    }
   }
   shared->eraseFromParent();
 }

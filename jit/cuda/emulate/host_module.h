@@ -14,8 +14,9 @@ inline constexpr const char* kRunBlockName = "tunec_run_emulated_block";
 /// EmulatedFunction `kernel.thread`, and `kernel` a PhaseFunction whose tasks are blocks: it calls
 /// kRunBlockName with the launch, with kernel.thread and with its own arguments. Every llvm.nvvm
 /// call becomes a load or a call through EmulatedThread, and shared memory the place that it names.
-/// Checked, each access to memory is told first (instrument.h). kInternal for a call that nobody
-/// wrote an emulation of.
+/// Asynchronous copies take place where they are issued. Checked, each access to memory is told
+/// first, and copies take place where they are waited for (instrument.h). kInternal for a call that
+/// nobody wrote an emulation of.
 Status MakeHostModule(CudaModule& module, EmulationMode mode);
 
 }  // namespace tunec::jit

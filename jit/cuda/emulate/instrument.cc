@@ -10,8 +10,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
+
+#include "jit/cuda/cuda_machine.h"
 
 namespace tunec::jit {
 namespace {
@@ -58,6 +61,8 @@ Objects ObjectsOf(llvm::Value* address) {
     if (llvm::isa<llvm::UndefValue>(value) || !seen.insert(value)) continue;
     if (auto* element = llvm::dyn_cast<llvm::GEPOperator>(value)) {
       open.push_back(element->getPointerOperand());
+    } else if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(value)) {
+      open.push_back(cast->getPointerOperand());
     } else if (auto* select = llvm::dyn_cast<llvm::SelectInst>(value)) {
       open.append({select->getTrueValue(), select->getFalseValue()});
     } else if (auto* phi = llvm::dyn_cast<llvm::PHINode>(value)) {
@@ -82,19 +87,25 @@ class Instrumenting {
   explicit Instrumenting(llvm::Function& function)
       : function_(function), module_(*function.getParent()), site_(function.getContext()) {
     llvm::Type* pointer = site_.getPtrTy();
-    auto* type = llvm::FunctionType::get(
-        site_.getVoidTy(),
-        {pointer, pointer, pointer, site_.getInt64Ty(), site_.getInt32Ty(), site_.getInt32Ty()},
-        /*isVarArg=*/false);
+    auto* type = llvm::FunctionType::get(site_.getVoidTy(),
+                                         {pointer, pointer, pointer, site_.getInt64Ty(),
+                                          site_.getInt32Ty(), site_.getInt32Ty(), pointer},
+                                         /*isVarArg=*/false);
     called_ = module_.getOrInsertFunction(kAccessName, type);
     llvm::cast<llvm::Function>(called_.getCallee())->setDoesNotThrow();
   }
 
   void Run() {
     std::vector<Access> accesses;
-    for (llvm::Instruction& instruction : llvm::instructions(function_))
+    std::vector<llvm::CallInst*> copies;
+    for (llvm::Instruction& instruction : llvm::instructions(function_)) {
       if (const auto access = AccessOf(instruction)) accesses.push_back(*access);
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const llvm::Function* called = call == nullptr ? nullptr : call->getCalledFunction();
+      if (called != nullptr && called->getName() == kCopyName) copies.push_back(call);
+    }
     for (const Access& access : accesses) Instrument(access);
+    for (llvm::CallInst* copy : copies) Complete(*copy);
   }
 
  private:
@@ -109,18 +120,57 @@ class Instrumenting {
     for (llvm::GlobalVariable* constant : constants) objects.remove(constant);
     if (objects.empty()) return;
     site_.SetInsertPoint(access.instruction);
-    llvm::Value* base = llvm::ConstantPointerNull::get(site_.getPtrTy());
-    if (objects.size() == 1 && objects[0]->getType()->isPointerTy()) base = objects[0];
+    llvm::Value* base = BaseOf(objects);
+    llvm::Value* name = NameOf(*access.instruction);
     const auto call = [&](llvm::Value* at, llvm::Value* bytes) {
       for (llvm::GlobalVariable* constant : constants)
         bytes = site_.CreateSelect(site_.CreateICmpEQ(at, constant), site_.getInt64(0), bytes);
       site_.CreateCall(called_, {function_.getArg(2), base, at, bytes,
-                                 site_.getInt32(access.writes), site_.getInt32(++sites_)});
+                                 site_.getInt32(access.writes), site_.getInt32(++sites_), name});
     };
     if (access.mask == nullptr) return call(access.address, StoreSize(access.type));
     const unsigned lanes = llvm::cast<llvm::FixedVectorType>(access.type)->getNumElements();
     for (unsigned lane = 0; lane < lanes; ++lane)
       call(AddressOfLane(access, lane), BytesOfLane(access, lane));
+  }
+
+  // A copy reads and writes: the second of its two sites is the write.
+  void Complete(llvm::CallInst& copy) {
+    constexpr unsigned kToBase = 1;
+    constexpr unsigned kFromBase = 3;
+    constexpr unsigned kSite = 7;
+    constexpr unsigned kName = 8;
+    for (const unsigned base : {kToBase, kFromBase})
+      copy.setArgOperand(base, BaseOf(ObjectsOf(copy.getArgOperand(base + 1))));
+    sites_ += 2;
+    copy.setArgOperand(kSite, site_.getInt32(sites_));
+    copy.setArgOperand(kName, NameOf(copy));
+  }
+
+  // Null where it is not one.
+  llvm::Value* BaseOf(const Objects& objects) {
+    const bool one = objects.size() == 1 && objects[0]->getType()->isPointerTy();
+    return one ? objects[0] : llvm::ConstantPointerNull::get(site_.getPtrTy());
+  }
+
+  // An AccessName; null where the instruction does not say.
+  llvm::Constant* NameOf(const llvm::Instruction& instruction) {
+    const llvm::MDNode* node = instruction.getMetadata(kAccessMetadata);
+    if (node == nullptr) return llvm::ConstantPointerNull::get(site_.getPtrTy());
+    llvm::Constant*& name = names_[node];
+    if (name != nullptr) return name;
+    std::array<llvm::Constant*, 2> fields = {};
+    for (unsigned field = 0; field < fields.size(); ++field) {
+      const auto* text = llvm::cast<llvm::MDString>(node->getOperand(field));
+      fields.at(field) =
+          Constant(llvm::ConstantDataArray::getString(module_.getContext(), text->getString()));
+    }
+    return name = Constant(llvm::ConstantStruct::getAnon(fields));
+  }
+
+  llvm::Constant* Constant(llvm::Constant* value) {
+    return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
+                                    llvm::GlobalValue::PrivateLinkage, value);
   }
 
   llvm::Value* AddressOfLane(const Access& access, unsigned lane) {
@@ -150,6 +200,7 @@ class Instrumenting {
   llvm::IRBuilder<> site_;
   llvm::FunctionCallee called_;
   uint32_t sites_ = 0;  // so far
+  std::map<const llvm::MDNode*, llvm::Constant*> names_;
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(ReferenceCases, EqualIndependentResults) {
       const auto results = RunReference(*graph, {}, precision);
       ASSERT_TRUE(results.has_value()) << results.error().Format() << "\n" << text;
       // float64 keeps what a cast to f16 would round
-      if (precision == Precision::kFloat64 && text.find("f16") != std::string::npos) continue;
+      if (precision == Precision::kFloat64 && text.contains("f16")) continue;
       const DataType declared = graph->value(graph->outputs()[0]).type.type;
       const bool wide = precision == Precision::kFloat64 && IsFloat(declared);
       EXPECT_EQ((*results)[0].type(), wide ? DataType::kF64 : declared) << text;

@@ -77,8 +77,7 @@ void ExpectSame(const Array& have, const Array& want, const std::string& text) {
 
 /// A case for which ONNX has no form is refused by name, and is of a type that ONNX leaves out.
 bool IsKnownRefusal(const Error& error) {
-  return error.code == ErrorCode::kUnsupported &&
-         error.message.find("ONNX has no") != std::string::npos;
+  return error.code == ErrorCode::kUnsupported && error.message.contains("ONNX has no");
 }
 
 TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {

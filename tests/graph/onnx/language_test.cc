@@ -10,7 +10,6 @@
 namespace tunec::onnx_test {
 namespace {
 
-using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;

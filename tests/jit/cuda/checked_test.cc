@@ -1,18 +1,16 @@
-// What the checked emulation finds in kernels, and what it counts.
+// What the checked emulation lets pass, how it finds what it finds, and what it counts. The faults
+// that it must find are listed in planted_faults_test.cc.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
-#include <vector>
 
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/emulate/regions.h"
 #include "jit/cuda/emulate/warp_requests.h"
 #include "jit/open_device.h"
-#include "tests/jit/nest_runner.h"
+#include "tests/jit/cuda/run_checked.h"
 
 namespace tunec::jit_test {
 namespace {
@@ -24,56 +22,6 @@ class CheckedEmulation : public testing::Test {
   }
 };
 using CheckedEmulationDeathTest = CheckedEmulation;
-
-constexpr size_t kElements = 1024;
-
-struct alignas(128) Memory {
-  std::array<float, kElements> elements = {};
-};
-
-// Runs each block of the kernels `kernel(A, C)`. The nests are written by hand, for none that
-// verifies does what is to be found here.
-void RunChecked(const std::string& text, int times = 1) {
-  const auto nest = ParseLoopNest(text, "n");
-  ASSERT_TRUE(nest) << nest.error().Format();
-  const auto image = CompileEmulated(*nest, EmulationMode::kChecked);
-  ASSERT_TRUE(image) << image.error().message;
-  const auto kernel = LoadEmulated(*image);
-  ASSERT_TRUE(kernel) << kernel.error().message;
-  Memory a;
-  Memory c;
-  const std::vector<TensorId> ids = Arguments(*nest);
-  ASSERT_EQ(ids.size(), 2);
-  const CheckedRegion of_a(&a, StorageBytes(nest->tensors[ids[0]]), "A");
-  const CheckedRegion of_c(&c, StorageBytes(nest->tensors[ids[1]]), "C");
-  void* arguments[] = {&a, &c};
-  for (int run = 0; run < times; ++run)
-    for (const KernelPhase& phase : kernel->phases)
-      for (int64_t block = 0; block < phase.tasks; ++block)
-        phase.function(arguments, nullptr, nullptr, block);
-}
-
-// One phase of a kernel with shared memory s.
-std::string Nest(const std::string& body, const std::string& a = "f32[4]",
-                 const std::string& blocks = "1") {
-  return R"(
-nest checked {
-  input A: )" +
-         a + R"(
-  output C: f32[128]
-  local s: f32[1024]
-  phase main {
-    grid.x for b in 0 .. )" +
-         blocks + R"( {
-      alloc s: shared {
-)" + body +
-         R"(
-      }
-    }
-  }
-}
-)";
-}
 
 TEST_F(CheckedEmulation, LetsRightKernelsPass) {
   RunChecked(Nest(R"(
@@ -120,7 +68,8 @@ nest launches {
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsAMissingBarrier) {
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 4 {
   fill: s[x] = A[x]
 }
@@ -128,12 +77,13 @@ block.x for y in 0 .. 4 {
   use: C[y] = s[floor(y/2)]
 }
 )")),
-               "checked_phase0, block 0, thread 1: reads 4 bytes at shared memory \\+ 0: a race at "
-               "shared memory \\+ 0: thread 0 writes it, and no barrier is between");
+      "checked_phase0, block 0, thread 1: use reads 4 bytes of s at shared memory \\+ 0: a "
+      "race at shared memory \\+ 0: fill of thread 0 writes it, and no barrier is between");
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsAMissingBarrierBeforeMemoryIsUsedAgain) {
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 4 {
   fill: s[x] = A[x]
 }
@@ -145,17 +95,19 @@ block.x for z in 0 .. 4 {
   again: s[z] = 1.0
 }
 )")),
-               "thread 3: writes 4 bytes at shared memory \\+ 12: a race at shared memory \\+ 12: "
-               "another thread reads it");
+      "thread 3: again writes 4 bytes of s at shared memory \\+ 12: a race at shared memory "
+      "\\+ 12: another thread reads it");
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsThreadsThatWriteOneElement) {
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 4 {
   put: C[floor(x/4)] = A[x]
 }
 )")),
-               "thread 1: writes 4 bytes at C \\+ 0: a race at C \\+ 0: thread 0 writes it, too");
+      "thread 1: put writes 4 bytes of C at C \\+ 0: a race at C \\+ 0: put of thread 0 writes "
+      "it, too");
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsBlocksThatWriteOneElement) {
@@ -180,41 +132,44 @@ block.x for x in 0 .. 4 {
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsAccessesOutOfBounds) {
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 4 {
   put: C[x] = A[x + 1]
 }
 )")),
-               "checked_phase0, block 0, thread 3: reads 4 bytes at A \\+ 16: out of bounds: A \\+ "
-               "16, which has 16 bytes");
-  EXPECT_DEATH(RunChecked(Nest(R"(
+      "checked_phase0, block 0, thread 3: put reads 4 bytes of A at A \\+ 16: out of bounds: A "
+      "\\+ 16, which has 16 bytes");
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 4 {
   put: C[x + 125] = A[x]
 }
 )")),
-               "thread 3: writes 4 bytes at C \\+ 512: out of bounds: C \\+ 512, which has 512 "
-               "bytes");
-  EXPECT_DEATH(
-      RunChecked(Nest(R"(
+      "thread 3: put writes 4 bytes of C at C \\+ 512: out of bounds: C \\+ 512, which has 512 "
+      "bytes");
+  EXPECT_DEATH(RunChecked(Nest(R"(
 block.x for x in 0 .. 4 {
   put: s[x - 1] = A[x]
 }
 )")),
-      "thread 0: writes 4 bytes at .*: out of bounds: shared memory \\+ -4, which has 4096 "
-      "bytes");
+               "thread 0: put writes 4 bytes of s at .*: out of bounds: shared memory \\+ -4, "
+               "which has 4096 "
+               "bytes");
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsLanesOutOfBounds) {
   // The last of five vectors has a lane masked off, which would be A[20]; its third is A[19].
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 2 {
   vector for i in 0 .. 19 {
     put: C[19*x + i] = A[i + x]
   }
 }
 )",
-                               "f32[19]")),
-               "thread 1: reads 4 bytes at A \\+ 76: out of bounds: A \\+ 76, which has 76 bytes");
+                      "f32[19]")),
+      "thread 1: put reads 4 bytes of A at A \\+ 76: out of bounds: A \\+ 76, which has 76 bytes");
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsSharedMemoryThatNobodyWrote) {
@@ -227,7 +182,7 @@ block.x for y in 0 .. 4 {
   use: C[y] = s[y]
 }
 )")),
-               "thread 3: reads 4 bytes at shared memory \\+ 12: nobody wrote that");
+               "thread 3: use reads 4 bytes of s at shared memory \\+ 12: nobody wrote that");
 }
 
 // A device with memory for four elements, of which the kernel reads a fifth.
@@ -252,7 +207,7 @@ block.x for x in 0 .. 4 {
 
 TEST_F(CheckedEmulationDeathTest, KnowsTheMemoryOfItsDevice) {
   EXPECT_DEATH(RunOnDevice(),
-               "thread 3: reads 4 bytes at memory of the device \\+ 16: out of bounds");
+               "thread 3: put reads 4 bytes of A at memory of the device \\+ 16: out of bounds");
 }
 
 EmulatedCounts CountsOf(const std::string& text) {

@@ -94,7 +94,7 @@ nest divergent {
   void* arguments[] = {c};
   EXPECT_DEATH(kernel->phases[0].function(arguments, nullptr, nullptr, 0),
                "divergent_phase0, block 0: thread 2 is at its end, but thread 0 at barrier 1: a "
-               "barrier is for all");
+               "deadlock, no thread can go on");
 }
 
 }  // namespace

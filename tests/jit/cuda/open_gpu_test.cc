@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "jit/cuda/ptxas.h"
 #include "jit/open_device.h"
 #include "runtime/cuda/load_driver.h"
 #include "tests/scripted_cuda/load_script.h"
@@ -16,6 +17,7 @@ namespace {
 using scripted_cuda::kLibrary;
 using scripted_cuda::NewScript;
 using scripted_cuda::Script;
+using ::testing::EndsWith;
 using ::testing::StartsWith;
 
 bool Runs(const char* arch, int major, int minor) {
@@ -94,6 +96,26 @@ TEST_F(OpenGpuTest, TakesTheFirstThatRunsTheCode) {
             "NVIDIA S1 (device 1) has no 11 bytes free, only 10 of 10");
 }
 
+TEST_F(OpenGpuTest, TakesTheOneThatIsChosen) {
+  script_.capabilities = {{9, 0}, {9, 0}, {8, 0}};
+  for (const char* const choice : {"1", "GPU-01020304-0506-0708-090a-0b0c0d0e0f10"}) {
+    EXPECT_TRUE(CheckRunsHere(target_, choice));
+    const auto device = OpenDevice(target_, pool_, PerfMap::kOff, choice);
+    ASSERT_TRUE(device) << device.error().Format();
+    EXPECT_EQ((*device)->Number(), 1);
+    EXPECT_EQ(DetectCuda(choice)->name, "sm_90a");
+  }
+  EXPECT_EQ(DetectCuda("2")->name, "sm_80");
+  EXPECT_EQ(OpenDevice(target_, pool_, PerfMap::kOff, "2").error().message,
+            "no GPU runs code for sm_90a: NVIDIA S1 (device 2) has compute capability 8.0");
+  script_.capabilities = {{9, 0}};
+  const std::string none =
+      "this machine has no GPU '1'; it has NVIDIA S1 (device 0), "
+      "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f";
+  EXPECT_EQ(CheckRunsHere(target_, "1").error().message, none);
+  EXPECT_EQ(DetectCuda("1").error().message, none);
+}
+
 TEST_F(OpenGpuTest, NamesThoseThatDoNotRunIt) {
   script_.capabilities = {{8, 0}, {10, 0}};
   const auto device = OpenDevice(target_, pool_);
@@ -116,8 +138,25 @@ TEST_F(OpenGpuTest, SaysWhatIsWrongWithTheDriver) {
 TEST_F(OpenGpuTest, AnEmulatedOneNeedsNoDriver) {
   setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
   EXPECT_FALSE(CheckRunsHere(target_));
+  const Target gpu = target_;
+  EXPECT_FALSE(EmulatedTarget(gpu));
   target_.device->features.emplace(kEmulated);
   EXPECT_TRUE(OpenDevice(target_, pool_));
+  EXPECT_EQ(EmulatedTarget(target_), gpu);
+  target_.device->features.emplace(kChecked);
+  EXPECT_EQ(EmulatedTarget(target_), gpu);
+}
+
+// Without a GPU there are no times, but there are predictions.
+TEST_F(OpenGpuTest, WithoutOneTheEmulationIsNamed) {
+  setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
+  const Status here = CheckTimesHere(target_);
+  ASSERT_FALSE(here);
+  EXPECT_EQ(here.error().code, ErrorCode::kDevice);
+  EXPECT_THAT(here.error().message,
+              EndsWith("; with --emulate, candidates are ranked by predicted times"));
+  target_.device->features.emplace(kEmulated);
+  EXPECT_EQ(CheckTimesHere(target_).has_value(), FindPtxas().has_value());
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ ptxas warning : (C7508) Potential Performance Loss
   EXPECT_THAT(cubin.warnings, ElementsAre(HasSubstr("C7508")));
 }
 
+// The other warnings are for people.
+TEST(Ptxas, MustNotChangeTheKernel) {
+  Cubin cubin{.warnings = {"ptxas warning : Value of threads per SM is out of range"}};
+  EXPECT_TRUE(CheckPtxasWarnings(cubin));
+  cubin.warnings.emplace_back(
+      "ptxas warning : (C7510) Potential Performance Loss: wgmma.mma_async serialized");
+  const Status changed = CheckPtxasWarnings(cubin);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(changed.error().message, HasSubstr("(C7510) Potential Performance Loss: wgmma"));
+}
+
 TEST(CudaArchs, ImplyWhatCameBefore) {
   EXPECT_THAT(CudaFeatures(*FindCudaArch("sm_90a")),
               ElementsAre("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"));

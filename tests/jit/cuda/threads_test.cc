@@ -5,6 +5,7 @@
 #include "ir/interpret/interpret.h"
 #include "ir/nest/plain_copies.h"
 #include "jit/cuda/assign_threads.h"
+#include "jit/cuda/cut_private_dimensions.h"
 #include "jit/cuda/privatize_threads.h"
 #include "tests/ir/small_arguments.h"
 
@@ -173,6 +174,99 @@ block.x for x in 0 .. 8 {
 )")));
   ASSERT_FALSE(mixed);
   EXPECT_THAT(mixed.error().message, HasSubstr("mixed"));
+}
+
+// Threads that take turns of two elements along a row of 32.
+std::string NestOfTurns(const std::string& used) {
+  return R"(
+nest turns {
+  input A: f32[2, 32]
+  output C: f32[2, 32]
+  local r: f32[32]
+  phase main {
+    grid.x for b in 0 .. 2 {
+      alloc r: register {
+        block.x for x in 0 .. 4 {
+          unrolled for c in 0 .. 4 {
+            unrolled for v in 0 .. 2 {
+              fill: r[8*c + 2*x + v] = A[b, 8*c + 2*x + v]
+            }
+          }
+        }
+        block.x for y in 0 .. 4 {
+          unrolled for d in 0 .. 4 {
+            unrolled for w in 0 .. 2 {
+              use: C[b, 8*d + 2*y + w] = r[)" +
+         used + R"(]
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)";
+}
+
+TEST(CutPrivateDimensions, GivesEachThreadAPart) {
+  const LoopNest nest = Parsed(NestOfTurns("8*d + 2*y + w"));
+  const LoopNest cut = CutPrivateDimensions(nest);
+  ExpectSameResults(nest, cut);
+  EXPECT_THAT(Print(cut), HasSubstr("local r: f32[4, 8]"));
+  EXPECT_THAT(Print(cut), HasSubstr("fill: r[c, 2*x + v] ="));
+  const auto own = PrivatizeThreads(cut);
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_THAT(Print(*own), HasSubstr("local r: f32[4, 2]"));
+  EXPECT_THAT(Print(*own), HasSubstr("fill: r[c, v] ="));
+}
+
+TEST(CutPrivateDimensions, LeavesOtherTurnsAlone) {
+  // A row of threads would move on by 6 elements of each 8.
+  const LoopNest nest = Parsed(R"(
+nest other {
+  output C: f32[32]
+  local r: f32[32]
+  phase main {
+    alloc r: register {
+      block.x for x in 0 .. 3 {
+        unrolled for c in 0 .. 4 {
+          fill: r[8*c + 2*x] = 1.0
+        }
+      }
+      block.x for y in 0 .. 3 {
+        unrolled for d in 0 .. 4 {
+          use: C[8*d + 2*y] = r[8*d + 2*y]
+        }
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(CutPrivateDimensions(nest), nest);
+}
+
+TEST(CutPrivateDimensions, LeavesThreadsThatCountBackwardsAlone) {
+  const LoopNest nest = Parsed(R"(
+nest backwards {
+  output C: f32[32]
+  local r: f32[32]
+  phase main {
+    alloc r: register {
+      block.x for x in 0 .. 4 {
+        unrolled for c in 0 .. 8 {
+          fill: r[4*c + 3 - x] = 1.0
+        }
+      }
+      block.x for y in 0 .. 4 {
+        unrolled for d in 0 .. 8 {
+          use: C[4*d + 3 - y] = r[4*d + 3 - y]
+        }
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(CutPrivateDimensions(nest), nest);
 }
 
 }  // namespace

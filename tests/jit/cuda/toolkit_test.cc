@@ -31,7 +31,8 @@ Result<ToolkitProgram> Find() {
 class Toolkit : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "tunec-toolkit-test";
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = fs::path(testing::TempDir()) / ("tunec-toolkit-" + test);
     fs::remove_all(folder_);
     for (const char* variable : {"TUNEC_TEST_TOOL", "CUDA_HOME", "PATH"}) {
       const char* const value = std::getenv(variable);

@@ -39,11 +39,18 @@ struct InterpretedCode : DeviceCode {
 
 class InterpretedKernel;
 
+// What was started: a run of a kernel, or a copy.
+struct Work {
+  InterpretedKernel* kernel = nullptr;
+  std::vector<void*> arguments = {};  // of a copy: to, from
+  size_t copy_bytes = 0;
+};
+
 // What the device's parts share.
 struct State {
   Paper& paper;
-  std::vector<InterpretedKernel*> started = {};  // in order, and not done yet
-  std::string fault = {};                        // that it was lost by; empty: it is there
+  std::vector<Work> started = {};  // in order, and not done yet
+  std::string fault = {};          // that it was lost by; empty: it is there
 
   void Log(std::string line) { paper.log.push_back(std::move(line)); }
   Status Synchronize();
@@ -62,11 +69,12 @@ class InterpretedKernel : public DeviceKernel {
                 pending_);
   }
 
+  void SetArgument(size_t number, void* address) override { arguments_.at(number) = address; }
   void Start() override {
     for (const PhaseLaunch& phase : code_->image.phases) {
       for (int64_t wave = 0; wave < phase.waves; ++wave) LogLaunch(phase, wave);
     }
-    state_.started.push_back(this);
+    state_.started.push_back({.kernel = this, .arguments = arguments_});
     ++pending_;
   }
   Result<double> Seconds(int times) override {
@@ -79,14 +87,14 @@ class InterpretedKernel : public DeviceKernel {
     FillWorkspace(0xff);
   }
 
-  // For the device: the run that was started longest ago.
-  Status RunNext() {
+  // For the device: the run that was started longest ago, on the arguments of that time.
+  Status RunNext(const std::vector<void*>& arguments) {
     --pending_;
     if (++runs_ == state_.paper.failing_run) {
       return Fail(ErrorCode::kDevice, "run {} of {} failed", runs_, code_->nest.name);
     }
     FillWorkspace(0xab);  // a run may leave anything in it
-    return Run(code_->nest, arguments_);
+    return Run(code_->nest, arguments);
   }
   void ForgetNext() { --pending_; }
 
@@ -115,10 +123,12 @@ class InterpretedKernel : public DeviceKernel {
 };
 
 Status State::Synchronize() {
-  for (InterpretedKernel* const kernel : std::exchange(started, {})) {
-    if (!fault.empty()) {
-      kernel->ForgetNext();
-    } else if (const Status ran = kernel->RunNext(); !ran) {
+  for (const Work& work : std::exchange(started, {})) {
+    if (work.kernel == nullptr) {
+      if (fault.empty()) std::memcpy(work.arguments[0], work.arguments[1], work.copy_bytes);
+    } else if (!fault.empty()) {
+      work.kernel->ForgetNext();
+    } else if (const Status ran = work.kernel->RunNext(work.arguments); !ran) {
       fault = ran.error().message;
     }
   }
@@ -130,6 +140,10 @@ class InterpretingDevice : public Device {
  public:
   explicit InterpretingDevice(Paper& paper) : state_{paper} {}
 
+  Result<std::unique_ptr<Device>> OpenQueue() override {
+    state_.Log("queue");
+    return MakeInterpretingDevice(state_.paper);
+  }
   Result<DeviceMemory> Allocate(size_t bytes) override {
     state_.Log(fmt::format("allocate {}", bytes));
     const auto owner = std::make_shared<std::vector<std::byte>>(bytes);
@@ -146,6 +160,15 @@ class InterpretingDevice : public Device {
     state_.Log(fmt::format("copy {} out", bytes));
     std::memcpy(to, from, bytes);
     return {};
+  }
+  void StartCopyIn(void* to, const void* from, size_t bytes) override {
+    StartCopying("in", to, from, bytes);
+  }
+  void StartCopyOut(void* to, const void* from, size_t bytes) override {
+    StartCopying("out", to, from, bytes);
+  }
+  void StartCopy(void* to, const void* from, size_t bytes) override {
+    StartCopying("within", to, from, bytes);
   }
   Status Fill(void* to, std::byte value, size_t bytes) override {
     TUNEC_RETURN_IF_ERROR(Synchronize());
@@ -175,6 +198,11 @@ class InterpretingDevice : public Device {
   Status Synchronize() override { return state_.Synchronize(); }
 
  private:
+  void StartCopying(std::string_view where, void* to, const void* from, size_t bytes) {
+    state_.Log(fmt::format("start copying {} {}", bytes, where));
+    state_.started.push_back({.arguments = {to, const_cast<void*>(from)}, .copy_bytes = bytes});
+  }
+
   State state_;
 };
 
@@ -185,13 +213,17 @@ std::unique_ptr<Device> MakeInterpretingDevice(Paper& paper) {
 }
 
 DeviceDriver DriverOf(Paper& paper) {
+  const auto check = [](const WantedDevice& wanted) -> Status {
+    if (wanted.device.name == "paper") return {};
+    return Fail(ErrorCode::kDevice, "this machine has no {}, only paper", wanted.device.name);
+  };
   return {.kind = std::string(kKind),
-          .check = [](const Accelerator& device) -> Status {
-            if (device.name == "paper") return {};
-            return Fail(ErrorCode::kDevice, "this machine has no {}, only paper", device.name);
-          },
-          .open = [&paper](const Accelerator&, ThreadPool&, PerfMap)
-              -> Result<std::unique_ptr<Device>> { return MakeInterpretingDevice(paper); }};
+          .check = check,
+          .open = [&paper, check](const WantedDevice& wanted, ThreadPool&,
+                                  PerfMap) -> Result<std::unique_ptr<Device>> {
+            TUNEC_RETURN_IF_ERROR(check(wanted));
+            return MakeInterpretingDevice(paper);
+          }};
 }
 
 }  // namespace tunec::second_target

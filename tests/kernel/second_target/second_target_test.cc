@@ -8,6 +8,7 @@
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
 #include "kernel/run_once.h"
+#include "runtime/executable.h"
 #include "support/file.h"
 #include "tests/kernel/second_target/interpreting_device.h"
 #include "tests/kernel/second_target/printing_generator.h"
@@ -20,6 +21,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // Blocks of 8 x 8 threads, with tiles in shared storage and copies in flight.
@@ -194,6 +196,45 @@ TEST_F(SecondTargetsDevice, AFailedRunIsSaidAndNothingRunsAfterIt) {
   EXPECT_EQ(third.error().code, ErrorCode::kDevice);
   EXPECT_EQ(third.error().message, "the device is lost: run 3 of sums failed");
   EXPECT_EQ(device_->Synchronize().error().message, third.error().message);
+}
+
+// It keeps no kernels together, so they are started one after the other.
+TEST_F(SecondTargetsDevice, RunsAModel) {
+  ASSERT_GT(image_.workspace_bytes, 0);
+  const std::shared_ptr<Device> device = std::move(device_);
+  const auto code = *device->Load(image_);
+  const auto step = [&](ValueRef from, ValueRef to) {
+    return Step{.name = "sums",
+                .kernel = {.workspace_bytes = image_.workspace_bytes},
+                .arguments = {from, to},
+                .code = code};
+  };
+  const auto model = Executable::Make({.device = device,
+                                       .inputs = {{"x", DataType::kF32, {12}}},
+                                       .outputs = {{"y", DataType::kF32, {12}}},
+                                       .steps = {step(ValueRef::Input(0), ValueRef::Arena(0)),
+                                                 step(ValueRef::Arena(0), ValueRef::Output(0))},
+                                       .arena_bytes = 48});
+  ASSERT_TRUE(model) << model.error().Format();
+  for (const float value : {1.0F, 2.0F}) {
+    paper_.log.clear();
+    const std::vector<float> x(12, value);
+    std::vector<float> y(12);
+    const void* const from[] = {x.data()};
+    void* const to[] = {y.data()};
+    ASSERT_TRUE(model->Run(from, to));
+    EXPECT_THAT(y, Each(4 * value + 6));
+    EXPECT_THAT(paper_.log, Contains(StartsWith("launch sums_phase0")).Times(6));
+    EXPECT_THAT(paper_.log, Contains("start copying 48 in").Times(1));
+    EXPECT_THAT(paper_.log, Contains("start copying 48 out").Times(1));
+    EXPECT_THAT(paper_.log, Not(Contains(StartsWith("bind "))));
+  }
+  paper_.failing_run = 3;
+  const std::vector<float> x(12);
+  std::vector<float> y(12);
+  const void* const from[] = {x.data()};
+  void* const to[] = {y.data()};
+  EXPECT_EQ(model->Run(from, to).error().message, "the device is lost: run 3 of sums failed");
 }
 
 TEST(SecondTarget, ItsDriverSaysWhetherItRunsHere) {

@@ -7,9 +7,8 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/cuda/cubin.h"
 #include "runtime/cuda/load_driver.h"
-#include "tests/runtime/cuda/sample_cubin.h"
+#include "tests/runtime/cuda/sums_kernel.h"
 #include "tests/scripted_cuda/load_script.h"
 
 namespace tunec {
@@ -24,38 +23,6 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr size_t kFloats = 12;
-constexpr size_t kBytes = kFloats * sizeof(float);
-
-// Two phases: `first` is W = A + 1 in three waves of two blocks, `second` is C = 2 * W in one of
-// three. Parameters: A, C, W, the wave's first block.
-KernelImage SumsImage() {
-  return {.format = std::string(kCubinFormat),
-          .bytes = SampleCubin(),
-          .phases = {{.symbol = "first", .grid = {3, 2, 1}, .block = {2, 1, 1}, .waves = 3},
-                     {.symbol = "second",
-                      .grid = {3, 1, 1},
-                      .block = {4, 2, 1},
-                      .shared_bytes = 64 << 10}},
-          .workspace_bytes = kBytes};
-}
-
-template <class T>
-T Parameter(const Launch& launch, size_t number) {
-  return *static_cast<T*>(launch.parameters[number]);
-}
-
-void RunSums(const Launch& launch) {
-  const bool adds = launch.symbol == "first";
-  const auto* const from = Parameter<const float*>(launch, adds ? 0 : 2);
-  auto* const to = Parameter<float*>(launch, adds ? 2 : 1);
-  const auto first = static_cast<size_t>(Parameter<int64_t>(launch, 3));
-  const size_t each = adds ? 2 : 4;  // elements of a block
-  for (size_t i = first * each; i < (first + launch.blocks) * each; ++i) {
-    to[i] = adds ? from[i] + 1 : from[i] * 2;
-  }
-}
 
 class CudaDeviceTest : public ::testing::Test {
  protected:

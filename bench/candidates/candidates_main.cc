@@ -1,0 +1,183 @@
+// What does a candidate for a GPU that is not here cost, and what takes the time?
+//
+//   bench_candidates [COUNT] [SIZE]
+//
+// Candidates of a product of SIZE^3 (512) in float32, each with another number of threads a block,
+// go the worker's way: a batch is compiled on both threads, then one after the other is checked in
+// the emulation. Printed are seconds for a candidate and, of the work of all threads, the shares.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "autotune/measure/measure.h"
+#include "bench/must.h"
+#include "jit/code_generator.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "kernel/compile_kernel.h"
+#include "runtime/thread_pool.h"
+#include "support/stopwatch.h"
+
+namespace tunec::bench {
+namespace {
+
+constexpr int kThreads = 2;
+constexpr int64_t kBatch = 12;       // as TunerOptions has it
+constexpr int64_t kTimedAlone = 20;  // candidates whose way to PTX is timed by itself
+
+Workload ProductOf(int64_t size) {
+  const Compute compute = Must(ParseCompute(fmt::format(R"(
+    compute product {{
+      input A: f32[{0}, {0}]
+      weight B: f32[{0}, {0}] constant
+      output C: f32[{0}, {0}]
+      acc[i: {0}, j: {0}, k: {0} reduction]:
+        C[i, j] sum= A[i, k] * B[k, j]
+    }})",
+                                                        size),
+                                            "product"));
+  Workload workload{.lowerings = {{"direct", compute}}, .target = DetectCpu(kThreads)};
+  workload.target.device = Must(CudaAccelerator("sm_90a"));
+  workload.target.device->features.emplace(kEmulated);
+  return workload;
+}
+
+// The sketch `blocks` with a number of threads of its own for each.
+std::string ScheduleOf(int64_t number) {
+  return fmt::format(R"(lower direct
+cache_write acc
+reorder acc.i acc.j
+compute_at acc.init acc.j
+compute_at acc.store acc.j
+fuse acc.i acc.j as acc.flat1
+split acc.flat1 {}
+stage acc.cache register acc.flat1.1
+bind acc.flat1.0 grid.x
+bind acc.flat1.1 block.x
+)",
+                     16 + 2 * number);
+}
+
+// Milliseconds of all threads together.
+struct Costs {
+  double loops = 0;
+  double gpu = 0;       // LLVM and ptxas
+  double emulated = 0;  // LLVM for the host
+  double compile = 0;   // all of these, and prediction
+  double check = 0;     // of the wall clock: the emulation has all threads
+};
+
+// Tells a candidate's stages apart. Each thread compiles one candidate at a time.
+class StageClock {
+ public:
+  CandidateHook Hook() {
+    return [this](LoopPipelineOptions& options, std::string_view) {
+      thread_local bool on_gpu = false;
+      on_gpu = true;
+      options.on_stage = [this](const StageRecord& record, const StageProduct&) {
+        const std::lock_guard lock(mutex_);
+        if (record.stage != "emit") {
+          costs_.loops += record.milliseconds;
+          return;
+        }
+        (on_gpu ? costs_.gpu : costs_.emulated) += record.milliseconds;
+        on_gpu = false;
+      };
+    };
+  }
+  Costs& costs() { return costs_; }
+
+ private:
+  std::mutex mutex_;
+  Costs costs_;
+};
+
+std::vector<CompiledCandidate> CompileBatch(const Workbench& bench, int64_t begin, int64_t end) {
+  std::vector<CompiledCandidate> compiled(static_cast<size_t>(end - begin));
+  std::atomic<int64_t> next = begin;
+  const auto work = [&] {
+    for (int64_t i = next++; i < end; i = next++)
+      compiled[static_cast<size_t>(i - begin)] = bench.Compile({ScheduleOf(i)});
+  };
+  std::jthread other(work);
+  work();
+  other.join();
+  return compiled;
+}
+
+// LLVM's part of what a candidate costs for the GPU: as text, PTX comes without ptxas.
+double MillisecondsOfPtx(const Workload& workload, int64_t candidates) {
+  Target gpu = workload.target;
+  gpu.device->features.erase(std::string(kEmulated));
+  const auto generator = Must(GeneratorFor(gpu));
+  double milliseconds = 0;
+  for (int64_t i = 0; i < candidates; ++i) {
+    const Schedule schedule = Must(ParseSchedule(ScheduleOf(i), "candidate"));
+    const KernelLoops loops = Must(RunLoopPipeline(workload.lowerings[0].compute, schedule, {}));
+    const LoopNest mapped = generator->MapThreads(loops.nest);
+    const Stopwatch watch;
+    Must(generator->Show(mapped, gpu, CodeText::kAssembly));
+    milliseconds += watch.Milliseconds();
+  }
+  return milliseconds / static_cast<double>(candidates);
+}
+
+void Print(const Costs& costs, double ptx, int64_t count, double seconds) {
+  const auto each = [&](double milliseconds) { return milliseconds / static_cast<double>(count); };
+  fmt::print("{} candidates in {:.1f} s, {:.1f} ms each\n", count, seconds,
+             1e3 * seconds / static_cast<double>(count));
+  const double check = each(costs.check) * kThreads;
+  const double total = each(costs.compile) + check;
+  const auto line = [&](const char* name, double milliseconds) {
+    fmt::print("  {:<20} {:8.2f} ms  {:5.1f} %\n", name, milliseconds, 100 * milliseconds / total);
+  };
+  fmt::print("of the work of {} threads, for a candidate:\n", kThreads);
+  line("loops", each(costs.loops));
+  line("LLVM, PTX", ptx);
+  line("ptxas", each(costs.gpu) - ptx);
+  line("LLVM, emulation", each(costs.emulated));
+  line("prediction, rest", each(costs.compile - costs.loops - costs.gpu - costs.emulated));
+  line("emulation", check);
+}
+
+int Run(int64_t count, int64_t size) {
+  ThreadPool pool(kThreads);
+  const Workload workload = ProductOf(size);
+  StageClock clock;
+  Workbench bench = Must(Workbench::Make(workload, pool, clock.Hook()));
+  Stopwatch watch;
+  int64_t wrong = 0;
+  for (int64_t begin = 0; begin < count; begin += kBatch) {
+    for (CompiledCandidate& candidate :
+         CompileBatch(bench, begin, std::min(begin + kBatch, count))) {
+      const Measurement result = bench.Measure(std::move(candidate), std::nullopt);
+      clock.costs().compile += result.compile_ms;
+      clock.costs().check += result.check_ms;
+      if (result.status == TrialStatus::kOk) continue;
+      ++wrong;
+      fmt::print("{}: {}\n", TrialStatusName(result.status), result.message);
+    }
+  }
+  const double seconds = watch.Milliseconds() / 1e3;
+  Print(clock.costs(), MillisecondsOfPtx(workload, std::min(kTimedAlone, count)), count, seconds);
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tunec::bench
+
+int main(int argc, char** argv) {
+  const int64_t count = argc > 1 ? std::atoll(argv[1]) : 500;
+  const int64_t size = argc > 2 ? std::atoll(argv[2]) : 512;
+  if (count < 1 || size < 1) {
+    fmt::print("usage: bench_candidates [COUNT] [SIZE]\n");
+    return 2;
+  }
+  return tunec::bench::Run(count, size);
+}

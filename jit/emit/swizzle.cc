@@ -1,0 +1,133 @@
+// Storage whose chunks have changed places (Swizzle, ir/loop_nest.h): the offset that the layout
+// gives becomes the one where the element lies. Lanes side by side stay so where they are known to
+// be in one chunk.
+//
+// Bits of the offset move by exclusive or, which knows no carries: of a sum t + c, c constant and
+// smaller than the power of two that divides t, both parts move by themselves. So unrolled copies
+// of an access share what is computed, and differ in one exclusive or with the chunk's number and
+// in a constant.
+#include <bit>
+#include <numeric>
+
+#include "jit/emit/state.h"
+
+namespace tunec::jit {
+namespace {
+
+// A swizzle in elements of a tensor, all of its numbers powers of two.
+class Places {
+ public:
+  Places(const Swizzle& swizzle, int64_t element_bytes)
+      : chunk_(Swizzle::kChunkBytes / element_bytes),
+        chunks_(swizzle.chunks),
+        row_(swizzle.row_bytes / element_bytes) {}
+
+  int64_t chunk() const { return chunk_; }
+
+  // Of an i64, or a vector of them.
+  IrValue Of(Builder& b, IrValue offset) const {
+    const IrValue row = b.LShr(offset, b.I64(std::countr_zero(Unsigned(row_))));
+    const IrValue moves = b.And(row, b.I64(chunks_ - 1));
+    return b.Xor(offset, b.Shl(moves, b.I64(std::countr_zero(Unsigned(chunk_)))));
+  }
+
+  int64_t Of(int64_t offset) const { return offset ^ ((offset / row_ & (chunks_ - 1)) * chunk_); }
+
+  // The bits of an offset that are the chunk's number, as far as that changes.
+  int64_t ChunkBits(int64_t offset) const { return offset & ((chunks_ - 1) * chunk_); }
+
+  // No element leaves the group of chunks that it is in.
+  Interval Of(Interval offsets) const {
+    const int64_t group = chunk_ * chunks_;
+    return {FloorDivide(offsets.lo, group) * group,
+            FloorDivide(offsets.hi, group) * group + group - 1};
+  }
+
+ private:
+  static uint64_t Unsigned(int64_t number) { return static_cast<uint64_t>(number); }
+
+  const int64_t chunk_;  // elements
+  const int64_t chunks_;
+  const int64_t row_;  // elements
+};
+
+class Moving {
+ public:
+  Moving(EmitState& state, TensorId root)
+      : state_(state),
+        index_(state.index),
+        root_(root),
+        places_(state.storage[root].swizzle,
+                static_cast<int64_t>(SizeOf(state.tensor(root).type))) {}
+
+  LinearIndex Of(const LinearIndex& offset) {
+    const SwizzleKey key{root_,           offset.terms,      offset.constant, offset.lane_factor,
+                         offset.per_lane, state_.lanes.width};
+    const auto found = state_.swizzled.find(key);
+    if (found != state_.swizzled.end()) return found->second;
+    return state_.swizzled[key] = offset.IsUniform() ? Uniform(offset) : Lanes(offset);
+  }
+
+ private:
+  LinearIndex Lanes(const LinearIndex& offset) {
+    LinearIndex first = offset;
+    first.lane_factor = 0;
+    const int width = state_.lanes.width;
+    const bool in_one_chunk = offset.lane_factor == 1 && offset.per_lane == nullptr &&
+                              width <= places_.chunk() && index_.Multiple(first) % width == 0;
+    LinearIndex moved;
+    if (in_one_chunk) {
+      moved = Of(first);
+      moved.lane_factor = 1;
+    } else {
+      moved.per_lane = places_.Of(state_.builder, index_.Vector(offset, Element::kI64));
+    }
+    return moved;
+  }
+
+  LinearIndex Uniform(const LinearIndex& offset) {
+    LinearIndex moved;
+    if (offset.IsConstant() && offset.constant >= 0) {
+      moved.constant = places_.Of(offset.constant);
+      return moved;
+    }
+    LinearIndex rest = offset;
+    rest.constant = 0;
+    const int64_t multiple = index_.Multiple(rest);
+    const int64_t apart = multiple & -multiple;  // the greatest power of two in it
+    const int64_t low = apart == 0 ? 0 : FloorModulo(offset.constant, apart);
+    if (low == 0) return New(offset, places_.Of(state_.builder, index_.Scalar(offset)));
+    const int64_t moved_low = places_.Of(low);
+    const int64_t chunk = places_.ChunkBits(moved_low);
+    rest.constant = offset.constant - low;
+    if (low == chunk) {
+      const IrValue of_rest = index_.Scalar(Of(rest));
+      return New(offset, state_.builder.Xor(of_rest, state_.builder.I64(chunk)));
+    }
+    rest.constant += chunk;
+    moved = Of(rest);
+    moved.constant += moved_low - chunk;
+    return moved;
+  }
+
+  // `value` is where the offset has moved.
+  LinearIndex New(const LinearIndex& offset, IrValue value) {
+    const int64_t multiple = std::gcd(index_.Multiple(offset), places_.chunk());
+    return index_.NewValue(value, places_.Of(index_.Bounds(offset)), multiple);
+  }
+
+  EmitState& state_;
+  IndexEmitter& index_;
+  const TensorId root_;
+  const Places places_;
+};
+
+}  // namespace
+
+LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& expression) {
+  const LinearIndex offset = state.index.Evaluate(expression);
+  const TensorId root = state.Root(tensor);
+  return state.storage[root].swizzle.Moves() ? Moving(state, root).Of(offset) : offset;
+}
+
+}  // namespace tunec::jit

@@ -1,0 +1,45 @@
+#include "runtime/device.h"
+
+#include <utility>
+
+namespace tunec {
+namespace {
+
+// For devices that can do no better.
+class LaunchSequence final : public DeviceSequence {
+ public:
+  explicit LaunchSequence(std::vector<std::unique_ptr<DeviceKernel>> kernels)
+      : kernels_(std::move(kernels)) {}
+
+  void SetArgument(size_t kernel, size_t argument, void* address) override {
+    kernels_[kernel]->SetArgument(argument, address);
+  }
+  void Start() override {
+    for (const auto& kernel : kernels_) kernel->Start();
+  }
+  Result<double> Seconds(size_t kernel) override { return kernels_[kernel]->Seconds(1); }
+
+ private:
+  std::vector<std::unique_ptr<DeviceKernel>> kernels_;
+};
+
+}  // namespace
+
+Status Device::UseStream(void* stream) {
+  if (stream == nullptr) return {};
+  return Fail(ErrorCode::kUnsupported, "the device that the model runs on has no streams");
+}
+
+Status Device::CheckRoom(std::span<const MemoryNeed>) { return {}; }
+
+Result<std::unique_ptr<DeviceSequence>> Device::Record(std::vector<DeviceCall> calls) {
+  std::vector<std::unique_ptr<DeviceKernel>> kernels;
+  for (DeviceCall& call : calls) {
+    TUNEC_ASSIGN(auto kernel,
+                 Bind(std::move(call.code), std::move(call.arguments), call.workspace));
+    kernels.push_back(std::move(kernel));
+  }
+  return std::make_unique<LaunchSequence>(std::move(kernels));
+}
+
+}  // namespace tunec

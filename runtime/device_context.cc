@@ -1,0 +1,307 @@
+#include "runtime/device_context.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/count_outside.h"
+#include "support/check.h"
+#include "support/stopwatch.h"
+
+namespace tunec {
+namespace {
+
+using Kind = ValueRef::Kind;
+
+// Constants may say less; each then begins a line of its own all the same.
+constexpr int64_t kConstantAlignment = 256;
+
+int64_t WorkspaceBytes(std::span<const Step> steps) {
+  int64_t bytes = 0;
+  for (const Step& step : steps) bytes = std::max(bytes, step.kernel.workspace_bytes);
+  return bytes;
+}
+
+bool IsAligned(const void* address) {
+  return reinterpret_cast<uintptr_t>(address) % kDeviceAlignment == 0;
+}
+
+int64_t IndexBytes(const IndexCheck& check) {
+  return check.count * static_cast<int64_t>(SizeOf(check.type));
+}
+
+}  // namespace
+
+Result<DeviceConstants> CopyConstants(Device& device, std::vector<Constant>& constants,
+                                      std::span<const Step> steps, int64_t arena_bytes) {
+  DeviceConstants placed;
+  std::vector<int64_t> offsets;
+  for (const Constant& constant : constants) {
+    offsets.push_back(placed.bytes);
+    if (constant.data == nullptr) continue;
+    placed.bytes +=
+        (constant.bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
+  }
+  const std::array needs = {MemoryNeed{"weights", placed.bytes}, MemoryNeed{"arena", arena_bytes},
+                            MemoryNeed{"workspace", WorkspaceBytes(steps)}};
+  TUNEC_RETURN_IF_ERROR(device.CheckRoom(needs));
+  TUNEC_ASSIGN(placed.memory, device.Allocate(static_cast<size_t>(placed.bytes)));
+  auto* const begin = static_cast<std::byte*>(placed.memory.address);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    Constant& constant = constants[i];
+    const bool has_data = constant.data != nullptr;
+    placed.addresses.push_back(has_data ? begin + offsets[i] : nullptr);
+    if (!has_data) continue;
+    TUNEC_RETURN_IF_ERROR(device.CopyIn(placed.addresses.back(), constant.data.get(),
+                                        static_cast<size_t>(constant.bytes)));
+    constant.data = nullptr;
+  }
+  return placed;
+}
+
+Result<std::unique_ptr<DeviceContext>> DeviceContext::Make(const DeviceProgram& program) {
+  std::unique_ptr<DeviceContext> context(new DeviceContext(program));
+  TUNEC_ASSIGN(context->queue_, program.device.OpenQueue());
+  TUNEC_RETURN_IF_ERROR(context->Allocate());
+  TUNEC_RETURN_IF_ERROR(context->AddSteps());
+  return context;
+}
+
+Result<DeviceMemory> DeviceContext::AllocateHere(int64_t bytes) {
+  TUNEC_ASSIGN(DeviceMemory memory, queue_->Allocate(static_cast<size_t>(bytes)));
+  bytes_ += bytes;
+  return memory;
+}
+
+Status DeviceContext::Allocate() {
+  inputs_.resize(program_.staged.inputs.size());
+  outputs_.resize(program_.staged.outputs.size());
+  TUNEC_ASSIGN(arena_, AllocateHere(program_.arena_bytes));
+  TUNEC_ASSIGN(workspace_, AllocateHere(WorkspaceBytes(program_.steps)));
+  int64_t index_bytes = 0;
+  for (const IndexCheck& check : program_.checks)
+    index_bytes = std::max(index_bytes, IndexBytes(check));
+  TUNEC_ASSIGN(indices_, Buffer::Allocate(static_cast<size_t>(index_bytes)));
+  return {};
+}
+
+Status DeviceContext::AddSteps() {
+  std::vector<DeviceCall> calls;  // of the last part
+  const auto record = [&]() -> Status {
+    if (calls.empty()) return {};
+    TUNEC_ASSIGN(parts_.back().kernels, queue_->Record(std::exchange(calls, {})));
+    return {};
+  };
+  for (size_t s = 0; s < program_.steps.size(); ++s) {
+    const Step& step = program_.steps[s];
+    if (step.code != nullptr) {
+      if (calls.empty()) parts_.emplace_back();
+      calls.push_back(MakeCall(step, calls.size()));
+      parts_.back().steps.push_back(s);
+    } else if (step.copy_bytes > 0) {
+      TUNEC_RETURN_IF_ERROR(record());
+      Part& part = parts_.emplace_back();
+      const std::vector<void*> ends = AddArguments(step, 0);
+      part.steps = {s};
+      part.copy_bytes = step.copy_bytes;
+      part.from = ends[0];
+      part.to = ends[1];
+    }
+  }
+  return record();
+}
+
+DeviceCall DeviceContext::MakeCall(const Step& step, size_t kernel) {
+  return {.code = step.code,
+          .arguments = AddArguments(step, kernel),
+          .workspace = step.kernel.workspace_bytes > 0 ? workspace_.address : nullptr};
+}
+
+// Of the part that was begun last.
+std::vector<void*> DeviceContext::AddArguments(const Step& step, size_t kernel) {
+  std::vector<void*> arguments;
+  for (const ValueRef& ref : step.arguments) {
+    std::byte* base = nullptr;
+    if (ref.kind == Kind::kConstant) {
+      base = program_.constants[ref.index];
+    } else if (ref.kind == Kind::kArena) {
+      base = static_cast<std::byte*>(arena_.address);
+    } else {
+      caller_arguments_.push_back({.part = parts_.size() - 1,
+                                   .kernel = kernel,
+                                   .argument = arguments.size(),
+                                   .output = ref.kind == Kind::kOutput,
+                                   .index = ref.index,
+                                   .offset = ref.offset});
+    }
+    arguments.push_back(base == nullptr ? nullptr : base + ref.offset);
+  }
+  return arguments;
+}
+
+std::string DeviceContext::Note() const {
+  for (const Part& part : parts_) {
+    if (part.kernels == nullptr) continue;
+    if (std::string note = part.kernels->Note(); !note.empty()) return note;
+  }
+  return "";
+}
+
+Status DeviceContext::Stage(Staging& staging, int64_t bytes) {
+  if (staging.memory.owner == nullptr) {
+    TUNEC_ASSIGN(staging.memory, AllocateHere(bytes));
+  }
+  staging.address = static_cast<std::byte*>(staging.memory.address);
+  return {};
+}
+
+Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
+  const auto overlaps_output = [&](size_t i) {
+    for (size_t o = 0; o < buffers.outputs.size(); ++o)
+      if (Overlap(buffers.inputs[i], buffers.input_bytes[i], buffers.outputs[o],
+                  buffers.output_bytes[o]))
+        return true;
+    return false;
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const bool there = buffers.InputOnDevice(i);
+    const bool aligned = IsAligned(buffers.inputs[i]);
+    if (there && !aligned) program_.staged.inputs[i].store(true, std::memory_order_relaxed);
+    if (there && aligned && !overlaps_output(i)) {
+      // Kernels take all arguments as void*, but write outputs only.
+      inputs_[i].address = static_cast<std::byte*>(const_cast<void*>(buffers.inputs[i]));
+    } else {
+      TUNEC_RETURN_IF_ERROR(Stage(inputs_[i], buffers.input_bytes[i]));
+    }
+  }
+  return {};
+}
+
+Status DeviceContext::PlaceOutputs(const RunBuffers& buffers) {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const bool there = buffers.OutputOnDevice(i);
+    const bool aligned = IsAligned(buffers.outputs[i]);
+    if (there && !aligned) program_.staged.outputs[i].store(true, std::memory_order_relaxed);
+    if (there && aligned) {
+      outputs_[i].address = static_cast<std::byte*>(buffers.outputs[i]);
+    } else {
+      TUNEC_RETURN_IF_ERROR(Stage(outputs_[i], buffers.output_bytes[i]));
+    }
+  }
+  return {};
+}
+
+void DeviceContext::SetArguments() {
+  for (const CallerArgument& argument : caller_arguments_) {
+    const Staging& staging = argument.output ? outputs_[argument.index] : inputs_[argument.index];
+    void* const address = staging.address + argument.offset;
+    Part& part = parts_[argument.part];
+    if (part.kernels != nullptr) {
+      part.kernels->SetArgument(argument.kernel, argument.argument, address);
+    } else {
+      (argument.argument == 0 ? part.from : part.to) = address;
+    }
+  }
+}
+
+void DeviceContext::CopyInputs(const RunBuffers& buffers) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    std::byte* const to = inputs_[i].address;
+    const auto bytes = static_cast<size_t>(buffers.input_bytes[i]);
+    if (!buffers.InputOnDevice(i)) {
+      queue_->StartCopyIn(to, buffers.inputs[i], bytes);
+    } else if (to != buffers.inputs[i]) {
+      queue_->StartCopy(to, buffers.inputs[i], bytes);
+    }
+  }
+}
+
+void DeviceContext::CopyOutputs(const RunBuffers& buffers) {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const std::byte* const from = outputs_[i].address;
+    const auto bytes = static_cast<size_t>(buffers.output_bytes[i]);
+    if (!buffers.OutputOnDevice(i)) {
+      queue_->StartCopyOut(buffers.outputs[i], from, bytes);
+    } else if (from != buffers.outputs[i]) {
+      queue_->StartCopy(buffers.outputs[i], from, bytes);
+    }
+  }
+}
+
+void DeviceContext::StartSteps() {
+  for (const Part& part : parts_) {
+    if (part.kernels != nullptr) {
+      part.kernels->Start();
+    } else {
+      queue_->StartCopy(part.to, part.from, static_cast<size_t>(part.copy_bytes));
+    }
+  }
+}
+
+// One by one, each waited for.
+Status DeviceContext::TimeSteps(std::span<double> seconds) {
+  for (const Part& part : parts_) {
+    if (part.kernels != nullptr) {
+      for (size_t i = 0; i < part.steps.size(); ++i) {
+        TUNEC_ASSIGN(seconds[part.steps[i]], part.kernels->Seconds(i));
+      }
+      continue;
+    }
+    TUNEC_RETURN_IF_ERROR(queue_->Synchronize());
+    const Stopwatch watch;
+    queue_->StartCopy(part.to, part.from, static_cast<size_t>(part.copy_bytes));
+    TUNEC_RETURN_IF_ERROR(queue_->Synchronize());
+    seconds[part.steps[0]] = watch.Milliseconds() / 1e3;
+  }
+  return {};
+}
+
+Status DeviceContext::RunInStream(const RunBuffers& buffers, std::span<double> seconds) {
+  CopyInputs(buffers);
+  Status timed;
+  if (seconds.empty()) {
+    StartSteps();
+  } else {
+    timed = TimeSteps(seconds);
+  }
+  if (timed) CopyOutputs(buffers);
+  // Also after a failure: copies that were begun use the caller's buffers.
+  const Status done = queue_->Synchronize();
+  return timed ? done : timed;
+}
+
+Status DeviceContext::Run(const RunBuffers& buffers, std::span<double> seconds) {
+  TUNEC_RETURN_IF_ERROR(PlaceInputs(buffers));
+  TUNEC_RETURN_IF_ERROR(PlaceOutputs(buffers));
+  SetArguments();
+  TUNEC_RETURN_IF_ERROR(queue_->UseStream(buffers.options.stream));
+  Status ran = RunInStream(buffers, seconds);
+  TUNEC_RETURN_IF_ERROR(queue_->UseStream(nullptr));
+  return ran;
+}
+
+Result<int64_t> DeviceContext::CountOutside(const IndexCheck& check, const RunBuffers& buffers) {
+  const ValueRef& ref = check.indices;
+  const auto index = static_cast<size_t>(ref.index);
+  const std::byte* on_host = nullptr;
+  const std::byte* there = static_cast<const std::byte*>(arena_.address);
+  if (ref.kind == Kind::kInput) {
+    there = inputs_[index].address;
+    if (!buffers.InputOnDevice(index))
+      on_host = static_cast<const std::byte*>(buffers.inputs[index]);
+  } else if (ref.kind == Kind::kOutput) {
+    there = outputs_[index].address;
+    if (!buffers.OutputOnDevice(index))
+      on_host = static_cast<const std::byte*>(buffers.outputs[index]);
+  }
+  if (on_host != nullptr) {
+    on_host += ref.offset;
+  } else {
+    TUNEC_RETURN_IF_ERROR(queue_->CopyOut(indices_.data(), there + ref.offset,
+                                          static_cast<size_t>(IndexBytes(check))));
+    on_host = indices_.data();
+  }
+  return tunec::CountOutside({on_host, check.count, check.type}, check.extent, program_.pool);
+}
+
+}  // namespace tunec

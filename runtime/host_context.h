@@ -1,0 +1,63 @@
+// Private to runtime/: a run's memory on the host, and its prepared calls of the host's kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/buffer.h"
+#include "runtime/executable_plan.h"
+#include "runtime/kernel_calls.h"
+#include "runtime/run_context.h"
+#include "runtime/thread_pool.h"
+
+namespace tunec {
+
+/// Arena, workspace and scratch for a list of steps, and their calls with all addresses that
+/// do not change from run to run filled in. Keeps addresses into itself, so it stays where it is.
+/// The steps, the constants and the pool must outlive it.
+class HostContext final : public RunContext {
+ public:
+  /// `constants` are the addresses of the plan's constants; those that no step names may be null.
+  static Result<std::unique_ptr<HostContext>> Make(std::span<const Step> steps, int64_t arena_bytes,
+                                                   std::span<std::byte* const> constants,
+                                                   ThreadPool& pool);
+
+  Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
+  Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
+  int64_t Bytes() const override;
+
+ private:
+  // An argument that is known only when Bind is called.
+  struct CallerArgument {
+    size_t slot;  // in arguments_
+    bool output;
+    int32_t index;
+    int64_t offset;
+  };
+
+  explicit HostContext(ThreadPool& pool) : pool_(pool) {}
+  Status Allocate(std::span<const Step> steps, int64_t arena_bytes);
+  void Prepare(std::span<const Step> steps, std::span<std::byte* const> constants);
+  void AddArguments(const Step& step, std::span<std::byte* const> constants);
+  void AddCalls(const Step& step, size_t first_argument);
+  // Fills in the caller's buffers. An input that shares bytes with an output is copied aside.
+  Status Bind(const RunBuffers& buffers);
+  void RunSteps(std::span<double> seconds);
+
+  ThreadPool& pool_;
+  Buffer arena_;
+  Buffer workspace_;
+  Buffer scratch_;
+  size_t scratch_stride_ = 0;
+  std::vector<Buffer> staged_;                     // per input; empty until first needed
+  std::vector<const std::byte*> input_addresses_;  // the caller's or staged
+  std::vector<void*> arguments_;
+  std::vector<CallerArgument> caller_arguments_;
+  KernelCalls calls_;
+  std::vector<std::span<const ParallelPhase>> steps_;  // of calls_
+};
+
+}  // namespace tunec

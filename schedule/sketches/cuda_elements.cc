@@ -1,0 +1,357 @@
+// Elements by themselves, for a device: elementwise work, moves, broadcasts, transpositions, and
+// short sums whose lanes lie side by side. A thread has as many neighbours as make 16 bytes, the
+// threads of a block lie side by side, and a thread does several such pieces, so that their loads
+// are on their way together.
+//
+//   grid.x: block
+//     block.x: thread
+//       unrolled: piece        element ((block * pieces + piece) * threads + thread) * lanes + lane
+//         vector: lane
+//
+// What is read along another dimension than it is written is done in squares of 16 bytes a side: a
+// thread reads rows and writes columns, and turns the square in its registers. Threads that are
+// neighbours along either dimension fill whole sectors of memory, so no storage need be shared.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_loops.h"
+#include "schedule/sketches/device_phase.h"
+#include "schedule/sketches/knobs.h"
+#include "schedule/sketches/pointwise_plan.h"
+#include "schedule/steps/apply_compute_steps.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kVectorBytes = 16;
+constexpr int64_t kMostLanes = 8;
+constexpr int64_t kMostPieces = 4;  // in flight
+
+struct ElementsChoice {
+  int64_t threads = 256;
+  int64_t lanes = 4;
+  int64_t pieces = 1;
+  int64_t rows = 16;  // of threads, in squares
+};
+
+struct ElementsPlan {
+  std::shared_ptr<const Compute> compute;
+  PointwisePlan walk;
+  int64_t across_extent = 1;
+  int64_t square = 1;  // elements of a side
+};
+
+// Bytes of the narrowest element that the iterator walks.
+int64_t NarrowestBytes(const Compute& compute, const Statement& statement, VarId along) {
+  int64_t narrowest = kVectorBytes;
+  const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
+    if (!UsesIterator(index, along)) return;
+    narrowest = std::min(narrowest, static_cast<int64_t>(SizeOf(compute.tensors[tensor].type)));
+  };
+  for (const Read& read : statement.reads) see(read.tensor, read.index);
+  for (const Write& write : statement.writes) see(write.tensor, write.index);
+  return narrowest;
+}
+
+// The greatest power of two up to `most` that divides the extent.
+int64_t DividingPower(int64_t extent, int64_t most) {
+  int64_t power = 1;
+  while (power * 2 <= most && extent % (power * 2) == 0) power *= 2;
+  return power;
+}
+
+int64_t LanesOf(const Compute& compute, const Statement& statement, VarId along) {
+  return std::min(kMostLanes, kVectorBytes / NarrowestBytes(compute, statement, along));
+}
+
+int64_t Product(const std::vector<int64_t>& extents) {
+  int64_t product = 1;
+  for (const int64_t extent : extents) product *= extent;
+  return product;
+}
+
+std::vector<int64_t> PowersUpTo(int64_t most) {
+  std::vector<int64_t> powers;
+  for (int64_t power = 1; power <= most; power *= 2) powers.push_back(power);
+  return powers;
+}
+
+// --- in the order in which elements lie ---
+
+// Of several pieces or lanes the last block has fewer: it is told from the others.
+bool IsPartial(int64_t extent, const std::vector<int64_t>& factors) {
+  return factors.size() > 1 && extent % Product(factors) != 0;
+}
+
+void WriteInOrder(const ElementsPlan& plan, const ElementsChoice& choice, Schedule& schedule) {
+  const std::string& statement = plan.walk.statement;
+  ReorderStep order;
+  for (const std::string& iterator : plan.walk.order)
+    order.loops.push_back(statement + "." + iterator);
+  std::vector<std::string> loops = order.loops;
+  if (loops.size() > 1) schedule.Add(std::move(order));
+  int64_t extent = Product(plan.walk.extents);
+  std::vector<int64_t> factors;
+  if (choice.pieces > 1) factors.push_back(choice.pieces);
+  factors.push_back(choice.threads);
+  std::string lane;
+  const bool vectors = choice.lanes > 1;
+  if (vectors && !plan.walk.uniform) {
+    lane = loops.back() + ".1";
+    schedule.Add(SplitStep{loops.back(), {choice.lanes}});
+    loops.back() += ".0";
+    extent /= choice.lanes;
+  }
+  const std::string all = FuseAll(*plan.compute, statement, "flat", loops, schedule);
+  const std::string thread = all + (choice.pieces > 1 ? ".2" : ".1");
+  if (vectors && plan.walk.uniform) {
+    factors.push_back(choice.lanes);
+    lane = all + (choice.pieces > 1 ? ".3" : ".2");
+  }
+  schedule.Add(SplitStep{all, factors});
+  if (IsPartial(extent, factors)) schedule.Add(IsolateStep{all + ".0"});
+  if (choice.pieces > 1) {
+    schedule.Add(ReorderStep{{thread, all + ".1"}});
+    schedule.Add(UnrollStep{all + ".1"});
+  }
+  if (vectors) schedule.Add(VectorizeStep{lane});
+  schedule.Add(BindStep{all + ".0", LoopKind::kGridX});
+  schedule.Add(BindStep{thread, LoopKind::kBlockX});
+}
+
+// --- in squares ---
+
+void WriteSquares(const ElementsPlan& plan, const ElementsChoice& choice, Schedule& schedule) {
+  const std::string& statement = plan.walk.statement;
+  const auto loop = [&](const std::string& iterator) { return statement + "." + iterator; };
+  const std::string row = loop(*plan.walk.across);
+  const std::string lane = loop(plan.walk.order.back());
+  const bool vectors = choice.lanes > 1;
+  const auto split = [&](const std::string& whole, int64_t threads) {
+    SplitStep step{whole, {threads}};
+    if (vectors) step.factors.push_back(choice.lanes);
+    schedule.Add(std::move(step));
+  };
+  split(row, choice.rows);
+  split(lane, choice.threads / choice.rows);
+  ReorderStep order;
+  for (const std::string& iterator : plan.walk.order) {
+    const bool is_row = iterator == *plan.walk.across;
+    if (iterator != plan.walk.order.back())
+      order.loops.push_back(loop(iterator) + (is_row ? ".0" : ""));
+  }
+  order.loops.push_back(lane + ".0");
+  const std::vector<std::string> blocks = order.loops;
+  order.loops.insert(order.loops.end(), {row + ".1", lane + ".1"});
+  if (vectors) order.loops.insert(order.loops.end(), {row + ".2", lane + ".2"});
+  schedule.Add(std::move(order));
+  const std::string threads =
+      FuseAll(*plan.compute, statement, "threads", {row + ".1", lane + ".1"}, schedule);
+  BindGrid(*plan.compute, statement, blocks, schedule);
+  schedule.Add(BindStep{threads, LoopKind::kBlockX});
+  if (!vectors) return;
+  schedule.Add(UnrollStep{row + ".2"});
+  schedule.Add(VectorizeStep{lane + ".2"});
+}
+
+// How many threads lie along a dimension of so many squares: a number near 16 that divides it where
+// there is one, so that no square is cut.
+int64_t ThreadsAlong(int64_t squares) {
+  constexpr int64_t kWanted = 16;
+  constexpr int64_t kLeast = 4;
+  constexpr int64_t kMost = 32;
+  for (int64_t threads = std::min(kWanted, squares); threads >= kLeast; --threads)
+    if (squares % threads == 0) return threads;
+  for (int64_t threads = kWanted + 1; threads <= std::min(kMost, squares); ++threads)
+    if (squares % threads == 0) return threads;
+  return std::min(kWanted, squares);
+}
+
+DevicePhase SquaresPhase(const ElementsPlan& plan) {
+  const int64_t length = plan.walk.extents.back();
+  const int64_t rows = ThreadsAlong(plan.across_extent / plan.square);
+  const int64_t columns = ThreadsAlong(length / plan.square);
+  Knobs<ElementsChoice> knobs;
+  knobs.Add(KnobAt("rows", {4, 8, 16, 32}, rows), &ElementsChoice::rows);
+  knobs.Add(KnobAt("columns", {4, 8, 16, 32}, columns),
+            [](ElementsChoice& choice, int64_t value) { choice.threads = choice.rows * value; });
+  knobs.Add(KnobAt("lanes", PowersUpTo(plan.square), plan.square), &ElementsChoice::lanes);
+  return {"cuda_elements", knobs.list(),
+          [plan, knobs](const std::vector<int64_t>& values, Schedule& schedule) {
+            WriteSquares(plan, knobs.Choose(values), schedule);
+          }};
+}
+
+// Every processor has a block, and beyond that each thread as much as keeps memory busy.
+ElementsChoice CoverDevice(const ElementsPlan& plan, const Statement& statement, int64_t lanes,
+                           const Accelerator& device) {
+  const int64_t elements = Product(plan.walk.extents);
+  const auto streams = static_cast<int64_t>(
+      std::ranges::count_if(statement.reads, [](const Read& read) { return !read.index.empty(); }));
+  ElementsChoice choice{.lanes = lanes};
+  choice.pieces = std::clamp<int64_t>(kMostPieces / std::max<int64_t>(streams, 1), 1, kMostPieces);
+  const auto blocks = [&] {
+    return CeilDivide(elements, choice.pieces * choice.threads * choice.lanes);
+  };
+  constexpr int64_t kLeastThreads = 64;
+  while (choice.pieces > 1 && blocks() < 4 * device.processors) choice.pieces /= 2;
+  while (choice.threads > kLeastThreads && blocks() < device.processors) choice.threads /= 2;
+  while (choice.lanes > 1 && blocks() < device.processors) choice.lanes /= 2;
+  return choice;
+}
+
+DevicePhase InOrderPhase(const ElementsPlan& plan, const Statement& statement, int64_t lanes,
+                         const Accelerator& device) {
+  const ElementsChoice initial = CoverDevice(plan, statement, lanes, device);
+  Knobs<ElementsChoice> knobs;
+  knobs.Add(KnobAt("threads", {64, 128, 256, 512}, initial.threads), &ElementsChoice::threads);
+  knobs.Add(KnobAt("lanes", PowersUpTo(lanes), initial.lanes), &ElementsChoice::lanes);
+  knobs.Add(KnobAt("pieces", {1, 2, 4, 8}, initial.pieces), &ElementsChoice::pieces);
+  return {"cuda_elements", knobs.list(),
+          [plan, knobs](const std::vector<int64_t>& values, Schedule& schedule) {
+            WriteInOrder(plan, knobs.Choose(values), schedule);
+          }};
+}
+
+std::optional<DevicePhase> ElementsPhase(const PhaseQuestion& question) {
+  const Compute& compute = question.compute;
+  const Statement& statement = compute.statements.front();
+  if (compute.statements.size() > 1) return std::nullopt;
+  std::optional<PointwisePlan> walk = MakePointwisePlan(compute, statement, /*block=*/2);
+  if (!walk) return std::nullopt;
+  ElementsPlan plan{.compute = std::make_shared<const Compute>(compute), .walk = *std::move(walk)};
+  const auto iterator_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(statement.iterators, name, &Iterator::name);
+    return statement.iterators.id_of(found);
+  };
+  const VarId last = iterator_of(plan.walk.order.back());
+  const int64_t most = LanesOf(compute, statement, last);
+  if (plan.walk.across) {
+    plan.across_extent = statement.iterators[iterator_of(*plan.walk.across)].extent;
+    plan.square = DividingPower(plan.across_extent, DividingPower(plan.walk.extents.back(), most));
+    return SquaresPhase(plan);
+  }
+  const bool conditions = UsesIterator(statement.domain, last);
+  const bool alone = conditions && !plan.walk.uniform;
+  const int64_t lanes =
+      plan.walk.uniform ? most : DividingPower(alone ? 1 : plan.walk.extents.back(), most);
+  return InOrderPhase(plan, statement, lanes, question.device);
+}
+
+// --- sums ---
+
+// A sum for each lane, the lanes side by side in everything that is read along them.
+struct SumPlan {
+  std::shared_ptr<const Compute> compute;
+  std::optional<CacheWriteStep> own_sums;
+  std::string statement;
+  std::vector<std::string> order;    // of what is written, outermost first
+  std::vector<std::string> reduced;  // iterators
+  std::vector<std::string> moved;    // statements
+  std::vector<std::string> registers;
+};
+
+void WriteSums(const SumPlan& plan, const ElementsChoice& choice, Schedule& schedule) {
+  const auto loop = [&](const std::string& iterator) { return plan.statement + "." + iterator; };
+  if (plan.own_sums) schedule.Add(*plan.own_sums);
+  const std::string last = loop(plan.order.back());
+  schedule.Add(SplitStep{last, {choice.lanes}});
+  std::vector<std::string> outer;
+  for (size_t i = 0; i + 1 < plan.order.size(); ++i) outer.push_back(loop(plan.order[i]));
+  outer.push_back(last + ".0");
+  ReorderStep order{outer};
+  for (const std::string& iterator : plan.reduced) order.loops.push_back(loop(iterator));
+  order.loops.push_back(last + ".1");
+  schedule.Add(std::move(order));
+  for (const std::string& moved : plan.moved) schedule.Add(ComputeAtStep{moved, outer.back()});
+  const std::string all = FuseAll(*plan.compute, plan.statement, "flat", outer, schedule);
+  schedule.Add(SplitStep{all, {choice.threads}});
+  for (const std::string& tensor : plan.registers)
+    schedule.Add(StageStep{.tensor = tensor, .scope = Scope::kRegister, .loop = all + ".1"});
+  schedule.Add(BindStep{all + ".0", LoopKind::kGridX});
+  schedule.Add(BindStep{all + ".1", LoopKind::kBlockX});
+  const std::string lane = "." + plan.order.back() + ".1";
+  schedule.Add(VectorizeStep{plan.statement + lane});
+  for (const std::string& moved : plan.moved) schedule.Add(VectorizeStep{moved + lane});
+}
+
+// Whether all that the iterator walks lies side by side, and all of it is there.
+bool WalksSideBySide(const Compute& compute, const Statement& statement, VarId iterator) {
+  if (UsesIterator(statement.domain, iterator)) return false;
+  bool walks = false;
+  const bool alike = std::ranges::all_of(statement.reads, [&](const Read& read) {
+    if (!UsesIterator(read.index, iterator)) return true;
+    walks = true;
+    return !read.guard && StorageStride(compute, statement, read.tensor, read.index, iterator) == 1;
+  });
+  return walks && alike;
+}
+
+std::optional<SumPlan> PlanSums(const Compute& compute) {
+  const Statement& sum = compute.statements.front();
+  if (sum.writes.size() != 1) return std::nullopt;
+  SumPlan plan{.statement = sum.name, .moved = {sum.name + ".init"}};
+  const Compute* with_cache = &compute;
+  Result<Compute> rewritten = compute;
+  if (compute.tensors[sum.writes[0].tensor].role != TensorRole::kWorkspace) {
+    plan.own_sums = CacheWriteStep{sum.name};
+    rewritten = Apply(compute, *plan.own_sums);
+    if (!rewritten) return std::nullopt;
+    with_cache = &*rewritten;
+  }
+  plan.compute = std::make_shared<const Compute>(*with_cache);
+  const Statement& own = plan.compute->statements.front();
+  for (const VarId v : InStorageOrder(compute, sum, sum.writes[0], WrittenIterators(sum)))
+    plan.order.push_back(sum.iterators[v].name);
+  for (const VarId v : ReducedIterators(sum)) plan.reduced.push_back(sum.iterators[v].name);
+  plan.registers.push_back(plan.compute->tensors[own.writes[0].tensor].name);
+  for (StatementId s(1); plan.compute->statements.contains(s); ++s) {
+    const Statement& follower = plan.compute->statements[s];
+    plan.moved.push_back(follower.name);
+    for (const Write& write : follower.writes) {
+      const Tensor& tensor = plan.compute->tensors[write.tensor];
+      if (tensor.role == TensorRole::kWorkspace) plan.registers.push_back(tensor.name);
+    }
+  }
+  return plan;
+}
+
+std::optional<DevicePhase> SumsPhase(const PhaseQuestion& question) {
+  const Compute& compute = question.compute;
+  const Statement& sum = compute.statements.front();
+  std::optional<SumPlan> plan = PlanSums(compute);
+  if (!plan || plan->order.empty()) return std::nullopt;
+  const std::vector<VarId> order =
+      InStorageOrder(compute, sum, sum.writes[0], WrittenIterators(sum));
+  const VarId last = order.back();
+  if (!WalksSideBySide(compute, sum, last)) return std::nullopt;
+  const int64_t most = DividingPower(sum.iterators[last].extent, LanesOf(compute, sum, last));
+  int64_t outputs = 1;
+  for (const VarId v : order) outputs *= sum.iterators[v].extent;
+  ElementsChoice initial{.threads = 128, .lanes = most};
+  const auto blocks = [&] { return outputs / (initial.lanes * initial.threads); };
+  while (initial.lanes > 1 && blocks() < 2 * question.device.processors) initial.lanes /= 2;
+  if (initial.lanes == 1) return std::nullopt;  // which blocks do as well
+  Knobs<ElementsChoice> knobs;
+  knobs.Add(KnobAt("threads", {32, 64, 128, 256, 512}, initial.threads), &ElementsChoice::threads);
+  std::vector<int64_t> lanes = PowersUpTo(most);
+  lanes.erase(lanes.begin());
+  knobs.Add(KnobAt("lanes", std::move(lanes), initial.lanes), &ElementsChoice::lanes);
+  return DevicePhase{
+      "cuda_elements", knobs.list(),
+      [plan = *std::move(plan), knobs](const std::vector<int64_t>& values, Schedule& schedule) {
+        WriteSums(plan, knobs.Choose(values), schedule);
+      }};
+}
+
+}  // namespace
+
+std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question) {
+  return question.compute.statements.front().reducer ? SumsPhase(question)
+                                                     : ElementsPhase(question);
+}
+
+}  // namespace tunec

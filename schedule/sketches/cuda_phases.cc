@@ -1,0 +1,154 @@
+// Each phase of a device's kernel by a kind of its own: products in tiles, what is around them
+// element by element. What no kind fits is done in blocks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "schedule/apply.h"
+#include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_phase.h"
+#include "schedule/sketches/sketches.h"
+#include "schedule/sketches/sub_compute.h"
+
+namespace tunec {
+namespace {
+
+constexpr std::string_view kBlocks = "blocks";
+
+std::vector<int64_t> InitialValues(const std::vector<Knob>& knobs) {
+  std::vector<int64_t> values;
+  for (const Knob& knob : knobs)
+    values.push_back(knob.choices.at(static_cast<size_t>(knob.initial)));
+  return values;
+}
+
+// Finds a kind for one phase after the other.
+class PhasePlanner {
+ public:
+  PhasePlanner(const NamedCompute& lowering, const Accelerator& device,
+               const RoundingFreedom& rounding)
+      : lowering_(lowering), device_(WithAllFacts(device)), rounding_(rounding) {}
+
+  std::vector<DevicePhase> Phases() {
+    const Compute& compute = lowering_.compute;
+    std::vector<DevicePhase> phases;
+    for (StatementId at(0); compute.statements.contains(at);) {
+      const StatementId begin = at;
+      at = begin.next();
+      if (compute.statements[begin].reducer) {
+        const StatementId end = FollowersEnd(compute, begin);
+        if (AddFirstThatFits(begin, end, phases)) {
+          at = end;
+          continue;
+        }
+      }
+      AddFirstThatFits(begin, at, phases);
+    }
+    return phases;
+  }
+
+ private:
+  bool AddFirstThatFits(StatementId begin, StatementId end,
+                        std::vector<DevicePhase>& phases) const {
+    constexpr std::array kKinds = {MakeCudaTilePhase, MakeCudaElementsPhase, MakeBlockPhase};
+    const Compute part = StatementsOf(lowering_.compute, begin, end);
+    for (const auto& make : kKinds) {
+      std::optional<DevicePhase> phase = make({.compute = part, .device = device_});
+      if (!phase) continue;
+      Schedule alone{.lowering = lowering_.name};
+      phase->write(InitialValues(phase->knobs), alone);
+      if (!CheckApplies(part, alone, rounding_)) continue;
+      phases.push_back(*std::move(phase));
+      return true;
+    }
+    return false;
+  }
+
+  const NamedCompute& lowering_;
+  const Accelerator device_;
+  const RoundingFreedom& rounding_;
+};
+
+// The kinds, each once, in the order of their first phases.
+std::string NameOf(const std::vector<DevicePhase>& phases) {
+  std::vector<std::string> kinds;
+  std::string name;
+  for (const DevicePhase& phase : phases) {
+    if (std::ranges::find(kinds, phase.kind) != kinds.end()) continue;
+    kinds.push_back(phase.kind);
+    name += (name.empty() ? "" : "+") + phase.kind;
+  }
+  return name;
+}
+
+// Of several phases each knob says which one's it is.
+std::vector<Knob> KnobsOf(const std::vector<DevicePhase>& phases) {
+  std::vector<Knob> knobs;
+  for (size_t p = 0; p < phases.size(); ++p) {
+    for (Knob knob : phases[p].knobs) {
+      if (phases.size() > 1) knob.name = fmt::format("{}.{}", p, knob.name);
+      knobs.push_back(std::move(knob));
+    }
+  }
+  return knobs;
+}
+
+std::optional<double> SecondsOf(const std::vector<DevicePhase>& phases) {
+  double seconds = 0;
+  for (const DevicePhase& phase : phases) {
+    if (!phase.seconds) return std::nullopt;
+    seconds += *phase.seconds;
+  }
+  return seconds;
+}
+
+Sketch SketchOf(const std::string& lowering, std::vector<DevicePhase> phases) {
+  std::string name = NameOf(phases);
+  std::vector<Knob> knobs = KnobsOf(phases);
+  return {.name = std::move(name),
+          .knobs = std::move(knobs),
+          .fill = [phases = std::move(phases), lowering](const std::vector<int64_t>& values) {
+            Schedule schedule{.lowering = lowering};
+            auto next = values.begin();
+            for (const DevicePhase& phase : phases) {
+              const auto end = next + std::ssize(phase.knobs);
+              phase.write({next, end}, schedule);
+              next = end;
+            }
+            return schedule;
+          }};
+}
+
+struct Candidate {
+  Sketch sketch;
+  std::optional<double> seconds;
+};
+
+bool IsFaster(const Candidate& a, const Candidate& b) {
+  return a.seconds && b.seconds && *a.seconds < *b.seconds;
+}
+
+}  // namespace
+
+void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
+                     const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
+  const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
+  const auto is_blocks = [](const DevicePhase& phase) { return phase.kind == kBlocks; };
+  std::vector<Candidate> candidates;
+  for (const NamedCompute& lowering : lowerings) {
+    if (std::ranges::any_of(lowering.compute.tensors, shares)) continue;
+    std::vector<DevicePhase> phases = PhasePlanner(lowering, device, rounding).Phases();
+    if (std::ranges::all_of(phases, is_blocks)) continue;
+    const std::optional<double> seconds = SecondsOf(phases);
+    candidates.push_back({SketchOf(lowering.name, std::move(phases)), seconds});
+  }
+  // Only the first place matters. What is not estimated keeps it.
+  const auto best = std::ranges::min_element(candidates, IsFaster);
+  if (best != candidates.end()) std::rotate(candidates.begin(), best, best + 1);
+  for (Candidate& candidate : candidates) sketches.push_back(std::move(candidate.sketch));
+}
+
+}  // namespace tunec

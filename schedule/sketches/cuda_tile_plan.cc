@@ -1,0 +1,424 @@
+#include "schedule/sketches/cuda_tile_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "ir/loop_nest.h"
+#include "schedule/access_analysis.h"
+#include "schedule/relations.h"
+#include "schedule/sketches/device_cost.h"
+#include "schedule/steps/apply_compute_steps.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kFewColumns = 128;      // of which another column iterator is worth threads
+constexpr int64_t kMostInside = 64;       // iterations of reductions that a piece has wholly
+constexpr int64_t kWorthATile = 1 << 10;  // multiply-adds
+
+bool Contains(const std::vector<VarId>& list, VarId iterator) {
+  return std::ranges::find(list, iterator) != list.end();
+}
+
+bool HasConditions(const Statement& statement, VarId iterator) {
+  const auto guards = [&](const Read& read) {
+    return read.guard && UsesIterator(read.guard->nonnegative, iterator);
+  };
+  return UsesIterator(statement.domain, iterator) || std::ranges::any_of(statement.reads, guards);
+}
+
+// Which reads know the iterator, by their positions.
+std::set<size_t> KnownBy(const Statement& statement, VarId iterator) {
+  std::set<size_t> reads;
+  for (size_t r = 0; r < statement.reads.size(); ++r)
+    if (UsesIterator(statement.reads[r].index, iterator)) reads.insert(r);
+  return reads;
+}
+
+bool Overlap(const std::set<size_t>& a, const std::set<size_t>& b) {
+  return std::ranges::any_of(a, [&](size_t r) { return b.contains(r); });
+}
+
+// A tile of it is a box: each dimension is an iterator by itself, or has one element.
+bool CanBeShared(const Compute& compute, const Statement& sum, const Read& read) {
+  if (read.guard) return false;
+  std::set<VarId> seen;
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    if (compute.tensors[read.tensor].shape[d] == 1) continue;
+    const std::optional<VarId> iterator = read.index[d].AsVar();
+    if (!iterator || !seen.insert(*iterator).second) return false;
+  }
+  // A copy of one tensor serves all reads of it.
+  const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
+  return !seen.empty() && std::ranges::count_if(sum.reads, same) == 1;
+}
+
+// Sums that go straight into an argument are moved to workspace, which can be registers.
+bool SetCompute(const Compute& compute, CudaTilePlan& plan) {
+  const Statement& sum = compute.statements.front();
+  Result<Compute> own = compute;
+  if (compute.tensors[sum.writes[0].tensor].role != TensorRole::kWorkspace) {
+    plan.cache_write = CacheWriteStep{sum.name};
+    own = Apply(compute, *plan.cache_write);
+  }
+  if (!own) return false;
+  plan.compute = std::make_shared<const Compute>(*std::move(own));
+  plan.sum = plan.compute->statements.front();
+  for (const Statement& statement : plan.compute->statements) {
+    if (statement.name != plan.sum.name) plan.followers.push_back(statement.name);
+    for (const Write& write : statement.writes) {
+      const Tensor& tensor = plan.compute->tensors[write.tensor];
+      if (tensor.role == TensorRole::kWorkspace) plan.registers.push_back(tensor.name);
+    }
+  }
+  return true;
+}
+
+bool IsPlainSum(const Statement& sum) {
+  if (!sum.reducer || !sum.reducer->reorderable || sum.writes.size() != 1) return false;
+  if (!sum.reducer->finalise.empty() || sum.reads.size() < 2) return false;
+  return std::ranges::all_of(sum.writes[0].index, [](const IndexExpr& index) {
+    return index.AsVar() || index.IsConstant();
+  });
+}
+
+// The output iterator whose neighbours lie side by side in what is written last.
+std::optional<VarId> ContiguousOutput(const CudaTilePlan& plan) {
+  const Compute& compute = *plan.compute;
+  const Statement& final = compute.statements[FinalStatement(compute)];
+  const auto contiguous =
+      ContiguousIterator(compute, final, final.writes[0].tensor, final.writes[0].index);
+  if (!contiguous) return std::nullopt;
+  if (final.name == plan.sum.name) return contiguous;
+  return WrittenBy(plan.sum, final, *contiguous);
+}
+
+CudaTileAxis AxisOf(const CudaTilePlan& plan, VarId iterator) {
+  return {iterator, plan.Extent(iterator), !HasConditions(plan.sum, iterator)};
+}
+
+// The longest, of equals one without conditions.
+std::optional<VarId> Longest(const CudaTilePlan& plan, const std::vector<VarId>& iterators) {
+  std::optional<VarId> longest;
+  const auto rank = [&](VarId v) { return std::pair(plan.Extent(v), !HasConditions(plan.sum, v)); };
+  for (const VarId v : iterators)
+    if (!longest || rank(v) > rank(*longest)) longest = v;
+  return longest;
+}
+
+bool AssignOutputs(CudaTilePlan& plan) {
+  plan.outputs = WrittenIterators(plan.sum);
+  const std::optional<VarId> column = ContiguousOutput(plan);
+  if (!column || !Contains(plan.outputs, *column)) return false;
+  const std::set<size_t> of_column = KnownBy(plan.sum, *column);
+  std::vector<VarId> rows;
+  std::vector<VarId> columns;
+  for (const VarId v : plan.outputs) {
+    if (v == *column || plan.Extent(v) == 1) continue;
+    const std::set<size_t> known = KnownBy(plan.sum, v);
+    if (!known.empty() && !Overlap(known, of_column)) rows.push_back(v);
+    if (known == of_column) columns.push_back(v);
+  }
+  const std::optional<VarId> row = Longest(plan, rows);
+  if (!row || of_column.empty()) return false;
+  plan.column = AxisOf(plan, *column);
+  plan.row = AxisOf(plan, *row);
+  std::erase(rows, *row);
+  if (plan.column.extent < kFewColumns)
+    if (const auto outer = Longest(plan, columns)) plan.outer_column = AxisOf(plan, *outer);
+  if (plan.row.extent < kFewColumns)
+    if (const auto outer = Longest(plan, rows)) plan.outer_row = AxisOf(plan, *outer);
+  for (const VarId v : plan.outputs) {
+    const bool tiled = v == *column || v == *row ||
+                       (plan.outer_column && plan.outer_column->iterator == v) ||
+                       (plan.outer_row && plan.outer_row->iterator == v);
+    if (!tiled) plan.grid.push_back(v);
+  }
+  return true;
+}
+
+bool AssignReductions(CudaTilePlan& plan) {
+  const std::vector<VarId> reduced = ReducedIterators(plan.sum);
+  std::vector<VarId> free;
+  for (const VarId v : reduced)
+    if (!HasConditions(plan.sum, v)) free.push_back(v);
+  for (const VarId v : reduced) plan.reductions *= static_cast<double>(plan.Extent(v));
+  const std::optional<VarId> piecewise = Longest(plan, free);
+  if (!piecewise) return false;
+  plan.piecewise = *piecewise;
+  int64_t inside = 1;
+  for (size_t i = reduced.size(); i-- > 0;) {
+    if (reduced[i] == *piecewise) continue;
+    const bool fits = inside * plan.Extent(reduced[i]) <= kMostInside;
+    if (fits) inside *= plan.Extent(reduced[i]);
+    std::vector<VarId>& list = fits ? plan.inside : plan.outside;
+    list.insert(list.begin(), reduced[i]);
+  }
+  return true;
+}
+
+void AssignOperands(CudaTilePlan& plan) {
+  for (const Read& read : plan.sum.reads) {
+    const Tensor& tensor = plan.compute->tensors[read.tensor];
+    CudaTileOperand operand{.tensor = tensor.name,
+                            .index = read.index,
+                            .shared = CanBeShared(*plan.compute, plan.sum, read),
+                            .bytes = static_cast<int64_t>(SizeOf(tensor.type))};
+    for (const VarId v : plan.sum.iterators.ids())
+      if (UsesIterator(read.index, v)) operand.iterators.push_back(v);
+    operand.knows_column = UsesIterator(read.index, plan.column.iterator);
+    operand.knows_row = UsesIterator(read.index, plan.row.iterator);
+    operand.has_neighbours =
+        StorageStride(*plan.compute, plan.sum, read.tensor, read.index, plan.column.iterator) == 1;
+    plan.operands.push_back(std::move(operand));
+  }
+}
+
+// Iterations of reductions in one piece.
+int64_t PieceIterations(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  int64_t iterations = std::min(choice.piece, plan.Extent(plan.piecewise));
+  for (const VarId v : plan.inside) iterations *= plan.Extent(v);
+  return iterations;
+}
+
+// Elements of the operand that one piece of one tile reads.
+int64_t PieceElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
+                      const CudaTileOperand& operand) {
+  int64_t elements = 1;
+  for (const VarId v : operand.iterators) {
+    if (v == plan.piecewise) {
+      elements *= std::min(choice.piece, plan.Extent(v));
+    } else if (Contains(plan.inside, v)) {
+      elements *= plan.Extent(v);
+    } else {
+      elements *= TileExtent(plan, choice, v);
+    }
+  }
+  return elements;
+}
+
+int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  constexpr int64_t kAlignment = 64;
+  int64_t bytes = 0;
+  for (const CudaTileOperand& operand : plan.operands) {
+    if (!operand.shared) continue;
+    bytes +=
+        CeilDivide(PieceElements(plan, choice, operand) * operand.bytes * StagesOf(plan, choice),
+                   kAlignment) *
+        kAlignment;
+  }
+  return bytes;
+}
+
+int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  int64_t blocks = 1;
+  for (const VarId v : plan.outputs)
+    blocks *= CeilDivide(plan.Extent(v), TileExtent(plan, choice, v));
+  return blocks;
+}
+
+// Elements that a thread loads of the operand in one iteration of the reductions.
+double ThreadElements(const CudaTileChoice& choice, const CudaTileOperand& operand) {
+  double elements = 1;
+  if (operand.knows_column) elements *= static_cast<double>(choice.column_elements);
+  if (operand.knows_row) elements *= static_cast<double>(choice.row_elements);
+  return elements;
+}
+
+// Bytes of L2 that a block reads of an operand that is not shared: each warp by itself, in sectors
+// where its threads read neighbours.
+double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
+                   const CudaTileOperand& operand) {
+  constexpr double kSector = 32;
+  const auto bytes = static_cast<double>(operand.bytes);
+  const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
+  const auto in_warp = static_cast<double>(std::min(choice.Threads(), kWarpThreads));
+  double of_warp = 0;  // in one iteration, for one element of each thread
+  if (!operand.knows_column) {
+    of_warp = kSector * std::max(1.0, in_warp / static_cast<double>(choice.column_threads));
+  } else {
+    of_warp = operand.has_neighbours ? std::max(kSector, in_warp * bytes) : kSector * in_warp;
+  }
+  return warps * of_warp * ThreadElements(choice, operand) * plan.reductions;
+}
+
+// Clocks of a processor for all iterations of the reductions of one block: multiply-adds, beside
+// which loads from shared storage run.
+double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
+                   const Accelerator& device) {
+  const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
+  const auto products =
+      static_cast<double>(choice.row_elements) * static_cast<double>(choice.column_elements);
+  const double warps_a_clock = static_cast<double>(device.multiply_adds) / kWarpThreads;
+  double loads = 0;  // clocks of the one unit that loads
+  for (const CudaTileOperand& operand : plan.operands) {
+    // Neighbours bring 128 bytes a clock; what all threads of a row share, 16 bytes.
+    const double elements = ThreadElements(choice, operand);
+    loads += operand.knows_column
+                 ? elements * static_cast<double>(choice.column_threads) / kWarpThreads
+                 : elements / 4;
+    if (!operand.shared) loads += elements;
+  }
+  const double multiply = products / warps_a_clock;
+  constexpr double kBeside = 0.2;  // of the lesser of both that is seen
+  return plan.reductions * warps *
+         (std::max(multiply, loads) + kBeside * std::min(multiply, loads));
+}
+
+BlockUse UseOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  // Sums, what one iteration reads, addresses.
+  constexpr int64_t kOthers = 36;
+  const int64_t sums = choice.row_elements * choice.column_elements;
+  return {.threads = choice.Threads(),
+          .registers = sums + choice.row_elements + choice.column_elements + kOthers,
+          .shared_bytes = SharedBytes(plan, choice)};
+}
+
+// What a thread may have of an iterator: numbers that divide it, so that no thread has a part of
+// its elements.
+std::vector<int64_t> ElementChoices(const CudaTileAxis& axis,
+                                    std::initializer_list<int64_t> wanted) {
+  std::vector<int64_t> choices = {1};
+  if (!axis.free) return choices;
+  for (const int64_t elements : wanted)
+    if (axis.extent % elements == 0) choices.push_back(elements);
+  return choices;
+}
+
+// Threads of which each has so many elements of an axis. Those that have several all have work:
+// else each element would have a condition of its own, in whole tiles too.
+std::vector<int64_t> ThreadChoices(int64_t extent, int64_t elements, int64_t most) {
+  const int64_t parts = extent / elements;
+  std::vector<int64_t> choices;
+  for (int64_t threads = 1; threads <= std::min(parts, most); ++threads) {
+    const bool power = (threads & (threads - 1)) == 0;
+    if (parts % threads == 0 || (power && elements == 1)) choices.push_back(threads);
+  }
+  return choices;
+}
+
+// All of an inner iterator before several of the one outside of it.
+std::vector<int64_t> OuterChoices(const std::optional<CudaTileAxis>& outer,
+                                  const CudaTileAxis& inner, int64_t tile) {
+  constexpr int64_t kMost = 16;
+  if (!outer || tile < inner.extent) return {1};
+  return ThreadChoices(outer->extent, 1, kMost);
+}
+
+}  // namespace
+
+std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute) {
+  const Statement& sum = compute.statements.front();
+  if (!IsPlainSum(sum) || BoxSize(sum) < static_cast<double>(kWorthATile)) return std::nullopt;
+  CudaTilePlan plan;
+  if (!SetCompute(compute, plan) || !AssignOutputs(plan) || !AssignReductions(plan))
+    return std::nullopt;
+  AssignOperands(plan);
+  return plan;
+}
+
+int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator) {
+  int64_t tile = 1;
+  if (iterator == plan.column.iterator) tile = choice.Columns();
+  if (iterator == plan.row.iterator) tile = choice.Rows();
+  if (plan.outer_column && iterator == plan.outer_column->iterator) tile = choice.outer_columns;
+  if (plan.outer_row && iterator == plan.outer_row->iterator) tile = choice.outer_rows;
+  return std::min(tile, plan.Extent(iterator));
+}
+
+int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  const bool copies = std::ranges::any_of(plan.operands, &CudaTileOperand::shared);
+  return copies && plan.Extent(plan.piecewise) > choice.piece ? choice.stages : 1;
+}
+
+CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Accelerator& device) {
+  constexpr int64_t kMostThreads = 1024;
+  constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for what they are made of
+  const auto halve = [](int64_t& number) { number = std::max<int64_t>(number / 2, 1); };
+  const auto below = [&](const CudaTileAxis& axis, int64_t& elements, int64_t& threads) {
+    while (elements > 1 && (!axis.free || axis.extent % elements != 0)) --elements;
+    threads = std::min(threads, CeilDivide(axis.extent, elements));
+  };
+  below(plan.column, choice.column_elements, choice.column_threads);
+  below(plan.row, choice.row_elements, choice.row_threads);
+  choice.outer_columns =
+      plan.outer_column ? std::min(choice.outer_columns, plan.outer_column->extent) : 1;
+  choice.outer_rows = plan.outer_row ? std::min(choice.outer_rows, plan.outer_row->extent) : 1;
+  choice.piece = std::min(choice.piece, plan.Extent(plan.piecewise));
+  while (choice.row_elements * choice.column_elements > kMostSums) {
+    --choice.row_elements;
+    below(plan.row, choice.row_elements, choice.row_threads);
+  }
+  // So many registers as a processor has are those of its threads.
+  const auto too_many = [&] {
+    const BlockUse use = UseOf(plan, choice);
+    return use.threads > kMostThreads || use.threads * use.registers > device.registers;
+  };
+  while (too_many() && choice.outer_rows > 1) halve(choice.outer_rows);
+  while (too_many() && choice.outer_columns > 1) halve(choice.outer_columns);
+  while (too_many()) halve(choice.row_threads > 1 ? choice.row_threads : choice.column_threads);
+  while (SharedBytes(plan, choice) > device.shared_bytes && choice.piece > 1) halve(choice.piece);
+  return choice;
+}
+
+double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
+                       const Accelerator& device) {
+  PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
+  cost.clocks = IssueClocks(plan, choice, device);
+  const double pieces = plan.reductions / static_cast<double>(PieceIterations(plan, choice));
+  for (const CudaTileOperand& operand : plan.operands) {
+    cost.l2_bytes +=
+        operand.shared
+            ? pieces * static_cast<double>(PieceElements(plan, choice, operand) * operand.bytes)
+            : DirectBytes(plan, choice, operand);
+  }
+  // A barrier and what a piece begins with.
+  constexpr double kPieceClocks = 40;
+  cost.clocks += pieces * kPieceClocks;
+  return EstimateSeconds(cost, device);
+}
+
+CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device) {
+  constexpr int64_t kMostThreads = 512;
+  constexpr int64_t kMostSums = 64;
+  constexpr int64_t kMostShared = 48 << 10;
+  CudaTileChoice best;
+  double least = 0;
+  const auto consider = [&](CudaTileChoice choice) {
+    if (choice.Threads() > kMostThreads || choice.Threads() < kWarpThreads) return;
+    if (choice.row_elements * choice.column_elements > kMostSums) return;
+    const int64_t length = plan.Extent(plan.piecewise);
+    for (const int64_t piece : {int64_t{16}, int64_t{8}, int64_t{4}, int64_t{1}}) {
+      choice.piece = std::min(piece, length);
+      if (SharedBytes(plan, choice) <= kMostShared && (length % choice.piece == 0 || piece <= 8))
+        break;
+    }
+    const double seconds = EstimateSeconds(plan, choice, device);
+    if (least != 0 && seconds >= least) return;
+    least = seconds;
+    best = choice;
+  };
+  for (const int64_t columns : ElementChoices(plan.column, {2, 4})) {
+    for (const int64_t rows : ElementChoices(plan.row, {2, 4, 7, 8, 16})) {
+      for (const int64_t x : ThreadChoices(plan.column.extent, columns, 64)) {
+        for (const int64_t y : ThreadChoices(plan.row.extent, rows, 32)) {
+          for (const int64_t outer_x : OuterChoices(plan.outer_column, plan.column, x * columns)) {
+            for (const int64_t outer_y : OuterChoices(plan.outer_row, plan.row, y * rows)) {
+              consider({.column_threads = x,
+                        .column_elements = columns,
+                        .outer_columns = outer_x,
+                        .row_threads = y,
+                        .row_elements = rows,
+                        .outer_rows = outer_y});
+            }
+          }
+        }
+      }
+    }
+  }
+  return Fitted(plan, best, device);
+}
+
+}  // namespace tunec

@@ -1,0 +1,316 @@
+#include "schedule/sketches/cuda_tile_writer.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/device_loops.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kMostProducts = 1024;  // of a thread, one after the other without a branch
+constexpr int64_t kShort = 7;            // iterations of a reduction that are unrolled
+constexpr int64_t kCopies = 16;          // elements that a thread copies without a loop
+
+// A loop and the number of its iterations.
+struct CountedLoop {
+  std::string name;
+  int64_t extent = 1;
+};
+
+class CudaTileWriter {
+ public:
+  CudaTileWriter(const CudaTilePlan& plan, const CudaTileChoice& choice, Schedule& schedule)
+      : plan_(plan), choice_(choice), schedule_(schedule) {}
+
+  void Write() {
+    if (plan_.cache_write) Add(*plan_.cache_write);
+    std::vector<VarId> blocks = plan_.grid;
+    for (const CudaTileAxis& axis : Axes()) blocks.push_back(axis.iterator);
+    blocks_ = std::move(blocks);
+    CopyOperands();
+    Split();
+    Order();
+    Attach();
+    Stage();
+    Threads();
+    BindGrid(*plan_.compute, plan_.sum.name, grid_, schedule_);
+  }
+
+ private:
+  void Add(auto step) { schedule_.Add(std::move(step)); }
+
+  // Outermost first: rows, then columns.
+  std::vector<CudaTileAxis> Axes() const {
+    std::vector<CudaTileAxis> axes;
+    if (plan_.outer_row) axes.push_back(*plan_.outer_row);
+    axes.push_back(plan_.row);
+    if (plan_.outer_column) axes.push_back(*plan_.outer_column);
+    axes.push_back(plan_.column);
+    return axes;
+  }
+  std::string Loop(const std::string& statement, VarId iterator) const {
+    return statement + "." + plan_.Name(iterator);
+  }
+  std::string Loop(VarId iterator) const { return Loop(plan_.sum.name, iterator); }
+  int64_t Tile(VarId iterator) const { return TileExtent(plan_, choice_, iterator); }
+  int64_t Blocks(VarId iterator) const {
+    return CeilDivide(plan_.Extent(iterator), Tile(iterator));
+  }
+  // Whether the tile has several of its iterations.
+  bool IsTiled(VarId iterator) const { return Tile(iterator) > 1; }
+  // Whether it has a loop over blocks beside the one over the tile. The column always does: there
+  // must be a loop that is done by a block.
+  bool IsSplit(VarId iterator) const {
+    if (!IsTiled(iterator)) return false;
+    return Blocks(iterator) > 1 || iterator == plan_.column.iterator;
+  }
+  std::string TileLoop(const std::string& statement, VarId iterator) const {
+    return Loop(statement, iterator) + (IsSplit(iterator) ? ".1" : "");
+  }
+  int64_t PieceLength() const { return std::min(choice_.piece, plan_.Extent(plan_.piecewise)); }
+
+  // One copy for each block, so for each of the loops over blocks that the operand does not know.
+  void CopyOperands() {
+    for (const CudaTileOperand& operand : plan_.operands) {
+      if (!operand.shared) continue;
+      CopyStep copy{operand.tensor, plan_.sum.name, {}};
+      for (const VarId v : blocks_)
+        if (!UsesIterator(operand.index, v) && Blocks(v) > 1)
+          copy.groups.push_back({plan_.Name(v), Tile(v)});
+      Add(std::move(copy));
+    }
+  }
+
+  void Split() {
+    for (const CudaTileAxis& axis : Axes())
+      if (IsSplit(axis.iterator)) Add(SplitStep{Loop(axis.iterator), {Tile(axis.iterator)}});
+    Add(SplitStep{Loop(plan_.piecewise), {PieceLength()}});
+  }
+
+  void Order() {
+    for (const VarId v : blocks_) {
+      if (IsTiled(v) && !IsSplit(v)) continue;
+      grid_.push_back(Loop(v) + (IsSplit(v) ? ".0" : ""));
+    }
+    ReorderStep order{grid_};
+    for (const VarId v : plan_.outside) order.loops.push_back(Loop(v));
+    order.loops.push_back(PieceLoop());
+    for (const CudaTileAxis& axis : Axes())
+      if (IsTiled(axis.iterator)) order.loops.push_back(TileLoop(plan_.sum.name, axis.iterator));
+    order.loops.push_back(Loop(plan_.piecewise) + ".1");
+    for (const VarId v : plan_.inside) order.loops.push_back(Loop(v));
+    Add(std::move(order));
+    Swizzle();
+  }
+  std::string PieceLoop() const { return Loop(plan_.piecewise) + ".0"; }
+
+  // Blocks near in time share rows and columns in L2. Loops over blocks have as many iterations
+  // wherever they stand, so the bands must divide.
+  void Swizzle() {
+    const VarId row = plan_.row.iterator;
+    if (choice_.band < 2 || plan_.outer_column || grid_.size() < 2) return;
+    if (!IsSplit(row) || Blocks(row) % choice_.band != 0) return;
+    const std::string outer = grid_[grid_.size() - 2];
+    const std::string inner = grid_.back();
+    Add(SwizzleStep{outer, inner, choice_.band});
+    grid_.pop_back();
+    grid_.back() = outer + ".0";
+    grid_.insert(grid_.end(), {inner, outer + ".1"});
+  }
+
+  void Attach() {
+    Add(ComputeAtStep{plan_.sum.name + ".init", grid_.back()});
+    for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, grid_.back()});
+    for (const CudaTileOperand& operand : plan_.operands)
+      if (operand.shared) Add(ComputeAtStep{operand.tensor + ".copy", PieceLoop()});
+  }
+
+  void Stage() {
+    for (const std::string& tensor : plan_.registers)
+      Add(StageStep{tensor, Scope::kRegister, grid_.back(), {}});
+    for (const CudaTileOperand& operand : plan_.operands)
+      if (operand.shared)
+        Add(StageStep{operand.tensor + ".copy", Scope::kShared, PieceLoop(), SharedOrder(operand)});
+  }
+
+  // Dimensions of a copy: groups, what is reduced, outer rows or columns, and last what a thread
+  // has several neighbours of.
+  std::vector<int64_t> SharedOrder(const CudaTileOperand& operand) const {
+    std::vector<int64_t> groups;
+    for (const VarId v : blocks_)
+      if (!UsesIterator(operand.index, v) && Blocks(v) > 1)
+        groups.push_back(static_cast<int64_t>(groups.size()));
+    const auto first = static_cast<int64_t>(groups.size());
+    std::vector<std::pair<int, int64_t>> ranked;
+    for (size_t d = 0; d < operand.index.size(); ++d)
+      ranked.emplace_back(RankOf(operand.index[d]), first + static_cast<int64_t>(d));
+    std::ranges::stable_sort(ranked, {}, &std::pair<int, int64_t>::first);
+    for (const auto& [rank, dimension] : ranked) groups.push_back(dimension);
+    return groups;
+  }
+  int RankOf(const IndexExpr& index) const {
+    if (index.Uses(plan_.column.iterator) || index.Uses(plan_.row.iterator)) return 2;
+    const auto uses = [&](const std::optional<CudaTileAxis>& axis) {
+      return axis && index.Uses(axis->iterator);
+    };
+    return uses(plan_.outer_column) || uses(plan_.outer_row) ? 1 : 0;
+  }
+
+  // --- threads ---
+
+  void Threads() {
+    std::vector<std::string> sums = {plan_.sum.name, plan_.sum.name + ".init"};
+    sums.insert(sums.end(), plan_.followers.begin(), plan_.followers.end());
+    for (const std::string& statement : sums) ShareOut(statement);
+    for (const CudaTileOperand& operand : plan_.operands)
+      if (operand.shared) ShareOutCopy(operand);
+    if (StagesOf(plan_, choice_) > 1)
+      Add(PipelineStep{PieceLoop(), static_cast<int>(choice_.stages)});
+    for (const std::string& loop : threads_) Add(BindStep{loop, LoopKind::kBlockX});
+    UnrollReductions();
+  }
+
+  // The loops over an axis: the threads' and each thread's own. Where there is one thread, or one
+  // element of each, the loop that is not there has no name.
+  struct Part {
+    std::string thread;
+    std::string element;
+  };
+
+  Part SplitAxis(const std::string& statement, VarId iterator, int64_t threads, int64_t elements) {
+    if (!IsTiled(iterator)) return {};
+    const std::string loop = TileLoop(statement, iterator);
+    if (elements == 1) return {.thread = loop};
+    if (threads == 1) return {.element = loop};
+    Add(SplitStep{loop, {elements}});
+    return {loop + ".0", loop + ".1"};
+  }
+
+  void ShareOut(const std::string& statement) {
+    std::vector<std::string> threads;
+    std::vector<std::string> elements;
+    Part part;
+    for (const CudaTileAxis& axis : Axes()) {
+      const bool is_row = axis.iterator == plan_.row.iterator;
+      const bool is_column = axis.iterator == plan_.column.iterator;
+      const int64_t own = is_row ? choice_.row_elements : is_column ? choice_.column_elements : 1;
+      const int64_t count = is_row ? choice_.row_threads : choice_.column_threads;
+      part = SplitAxis(statement, axis.iterator, count, own);
+      if (!part.thread.empty()) threads.push_back(part.thread);
+      if (!part.element.empty()) elements.push_back(part.element);
+    }
+    ReorderStep order{threads};
+    if (statement == plan_.sum.name) {
+      order.loops.push_back(Loop(plan_.piecewise) + ".1");
+      for (const VarId v : plan_.inside) order.loops.push_back(Loop(v));
+    }
+    order.loops.insert(order.loops.end(), elements.begin(), elements.end());
+    if (order.loops.size() > 1) Add(std::move(order));
+    if (!threads.empty())
+      threads_.push_back(FuseAll(*plan_.compute, statement, "threads", threads, schedule_));
+    const std::string& lane = part.element;  // the column is the last axis
+    for (const std::string& loop : elements)
+      if (loop != lane) Add(UnrollStep{loop});
+    if (!lane.empty()) Add(VectorizeStep{lane});
+  }
+
+  // The loops that the copy has within a piece, as the source lies, farthest apart first.
+  std::vector<CountedLoop> CopyLoops(const CudaTileOperand& operand) const {
+    const TensorId tensor = *plan_.compute->FindTensor(operand.tensor);
+    std::vector<std::pair<int64_t, CountedLoop>> by_stride;
+    const auto add = [&](VarId v, const std::string& loop, int64_t extent) {
+      if (!UsesIterator(operand.index, v)) return;
+      const auto stride = StorageStride(*plan_.compute, plan_.sum, tensor, operand.index, v);
+      by_stride.emplace_back(-std::abs(stride.value_or(0)), CountedLoop{loop, extent});
+    };
+    const std::string copy = operand.tensor + ".copy";
+    for (const CudaTileAxis& axis : Axes())
+      if (IsTiled(axis.iterator))
+        add(axis.iterator, TileLoop(copy, axis.iterator), Tile(axis.iterator));
+    add(plan_.piecewise, Loop(copy, plan_.piecewise) + ".1", PieceLength());
+    for (const VarId v : plan_.inside) add(v, Loop(copy, v), plan_.Extent(v));
+    std::ranges::stable_sort(by_stride, {}, &std::pair<int64_t, CountedLoop>::first);
+    std::vector<CountedLoop> loops;
+    for (auto& [stride, loop] : by_stride) loops.push_back(std::move(loop));
+    return loops;
+  }
+
+  // Neighbours in memory are copied by neighbours among the threads.
+  void ShareOutCopy(const CudaTileOperand& operand) {
+    const std::string copy = operand.tensor + ".copy";
+    const std::vector<CountedLoop> loops = CopyLoops(operand);
+    const std::vector<int64_t> along = ThreadsAlong(loops, choice_.Threads());
+    std::vector<std::string> threads;
+    std::vector<std::string> serial;
+    int64_t copies = 1;  // of a thread
+    for (size_t i = 0; i < loops.size(); ++i) {
+      const auto& [name, extent] = loops[i];
+      const bool split = along[i] > 1 && along[i] < extent;
+      if (split) Add(SplitStep{name, {along[i]}});
+      if (along[i] > 1) threads.push_back(split ? name + ".1" : name);
+      if (along[i] < extent) serial.push_back(split ? name + ".0" : name);
+      copies *= CeilDivide(extent, along[i]);
+    }
+    std::vector<std::string> order = threads;
+    order.insert(order.end(), serial.begin(), serial.end());
+    if (order.size() > 1) Add(ReorderStep{order});
+    if (!threads.empty())
+      threads_.push_back(FuseAll(*plan_.compute, copy, "threads", threads, schedule_));
+    if (copies <= kCopies)
+      for (const std::string& loop : serial) Add(UnrollStep{loop});
+  }
+
+  // How many threads lie along each loop. From the innermost one out they are as many as divide it,
+  // so that whose an element is has a simple index and no condition; rather than few of them, some
+  // are without work at its end.
+  static std::vector<int64_t> ThreadsAlong(const std::vector<CountedLoop>& loops, int64_t threads) {
+    std::vector<int64_t> along(loops.size(), 1);
+    for (size_t i = loops.size(); i-- > 0;) {
+      const int64_t extent = loops[i].extent;
+      const int64_t most = std::min(extent, threads);
+      int64_t dividing = most;
+      while (extent % dividing != 0) --dividing;
+      along[i] = 2 * dividing > most ? dividing : most;
+      threads /= along[i];
+      if (along[i] < extent) break;
+    }
+    return along;
+  }
+
+  // --- reductions ---
+
+  // From the innermost one out, as far as a thread's products between two branches stay few.
+  void UnrollReductions() {
+    int64_t products = choice_.row_elements * choice_.column_elements;
+    for (size_t i = plan_.inside.size(); i-- > 0;) {
+      const int64_t extent = plan_.Extent(plan_.inside[i]);
+      if (extent > kShort || products * extent > kMostProducts) return;
+      Add(UnrollStep{Loop(plan_.inside[i])});
+      products *= extent;
+    }
+    const int64_t length = PieceLength();
+    int64_t factor = std::min(length, std::max<int64_t>(kMostProducts / products, 1));
+    while (length % factor != 0) --factor;
+    if (factor == 1) return;
+    const bool whole = factor == length && plan_.Extent(plan_.piecewise) % length == 0;
+    Add(UnrollStep{Loop(plan_.piecewise) + ".1", whole ? 0 : static_cast<int>(factor)});
+  }
+
+  const CudaTilePlan& plan_;
+  const CudaTileChoice choice_;
+  Schedule& schedule_;
+  std::vector<VarId> blocks_;
+  std::vector<std::string> grid_;     // loops over blocks, outermost first
+  std::vector<std::string> threads_;  // loops that become a block's threads
+};
+
+}  // namespace
+
+void WriteCudaTile(const CudaTilePlan& plan, const CudaTileChoice& choice, Schedule& schedule) {
+  CudaTileWriter(plan, choice, schedule).Write();
+}
+
+}  // namespace tunec

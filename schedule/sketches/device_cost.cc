@@ -1,0 +1,73 @@
+#include "schedule/sketches/device_cost.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/expr/index_expr.h"
+#include "ir/loop_nest.h"
+
+namespace tunec {
+namespace {
+
+constexpr double kLaunchSeconds = 2e-6;
+constexpr double kL2Share = 2.5;        // of L2's bandwidth to memory's
+constexpr double kProcessorBytes = 64;  // from and to L2, in a clock
+constexpr double kOperationClocks = 4;  // until a result can be an operand
+constexpr int64_t kSystemBytes = 1024;  // of shared storage, that the system keeps of each block
+constexpr int64_t kRegisterUnit = 256;
+
+template <class Number>
+void Assume(Number& fact, Number value) {
+  if (fact == 0) fact = value;
+}
+
+}  // namespace
+
+Accelerator WithAllFacts(const Accelerator& device) {
+  Accelerator known = device;
+  // An arch without a part has one processor, as far as it is known.
+  if (known.bytes_per_second == 0) known.processors = std::max(known.processors, 100);
+  Assume<int64_t>(known.shared_bytes, 48 << 10);
+  Assume<int64_t>(known.registers, 65536);
+  Assume<int64_t>(known.processor_shared_bytes, 100 << 10);
+  Assume<int64_t>(known.resident_threads, 1536);
+  Assume<int64_t>(known.resident_blocks, 16);
+  Assume<int64_t>(known.multiply_adds, 128);
+  Assume<int64_t>(known.l2_bytes, 32 << 20);
+  Assume<int64_t>(known.bytes_per_second, int64_t{1000} * 1000 * 1000 * 1000);
+  Assume<int64_t>(known.clock_hertz, int64_t{1500} * 1000 * 1000);
+  return known;
+}
+
+int64_t ResidentBlocks(const BlockUse& use, const Accelerator& device) {
+  const int64_t warps = CeilDivide(use.threads, kWarpThreads);
+  const int64_t registers =
+      warps * CeilDivide(kWarpThreads * use.registers, kRegisterUnit) * kRegisterUnit;
+  return std::min({device.resident_blocks, device.resident_threads / (warps * kWarpThreads),
+                   device.registers / registers,
+                   device.processor_shared_bytes / (use.shared_bytes + kSystemBytes)});
+}
+
+double EstimateSeconds(const PhaseCost& cost, const Accelerator& device) {
+  const int64_t resident = ResidentBlocks(cost.use, device);
+  if (resident == 0 || cost.use.shared_bytes > device.shared_bytes)
+    return std::numeric_limits<double>::infinity();
+  const int64_t most_blocks = CeilDivide(cost.blocks, device.processors);
+  const auto most = static_cast<double>(most_blocks);
+  const auto clock = static_cast<double>(device.clock_hertz);
+  const auto bandwidth = static_cast<double>(device.bytes_per_second);
+  // Too few warps leave lanes idle.
+  const double threads = static_cast<double>(std::min(resident, most_blocks) * cost.use.threads);
+  const double idle = std::max(
+      1.0, static_cast<double>(device.multiply_adds) * kOperationClocks / std::max(threads, 1.0));
+  const double issue = most * cost.clocks * idle / clock;
+  const double l2 =
+      std::max(static_cast<double>(cost.blocks) * cost.l2_bytes / kL2Share / bandwidth,
+               most * cost.l2_bytes / kProcessorBytes / clock);
+  const double memory = cost.memory_bytes / bandwidth;
+  // The lesser parts hide behind the greatest, but not wholly: of equals the one with less of them.
+  constexpr double kSeen = 0.05;
+  return kLaunchSeconds + std::max({issue, l2, memory}) + kSeen * (issue + l2 + memory);
+}
+
+}  // namespace tunec

@@ -1,0 +1,38 @@
+// What blocks of threads cost on a device, for analytic choices: by occupancy, waves and bytes.
+//
+// The assumptions are those of kernel/predict, and as rough: they only have to rank schedules of
+// one Compute.
+#pragma once
+
+#include <cstdint>
+
+#include "ir/target.h"
+
+namespace tunec {
+
+/// The device with everything filled in that its part does not tell, by numbers of a middling GPU.
+Accelerator WithAllFacts(const Accelerator& device);
+
+/// What one block takes of a processor.
+struct BlockUse {
+  int64_t threads = 1;
+  int64_t registers = 32;  // of each thread
+  int64_t shared_bytes = 0;
+};
+
+/// How many such blocks a processor holds at once. Requires: a device with all facts.
+int64_t ResidentBlocks(const BlockUse& use, const Accelerator& device);
+
+/// What one phase does.
+struct PhaseCost {
+  int64_t blocks = 1;
+  BlockUse use;
+  double clocks = 0;        // of one block, that its processor issues instructions in
+  double l2_bytes = 0;      // of one block
+  double memory_bytes = 0;  // of all blocks
+};
+
+/// Seconds; infinite where not even one block fits. Requires: a device with all facts.
+double EstimateSeconds(const PhaseCost& cost, const Accelerator& device);
+
+}  // namespace tunec

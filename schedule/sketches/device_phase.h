@@ -1,0 +1,39 @@
+// A device's sketch, phase by phase: each is a reduction with what follows it, or another
+// statement, and is done by the first kind that fits.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/sketch.h"
+
+namespace tunec {
+
+/// The steps of one phase.
+struct DevicePhase {
+  std::string kind;  // "cuda_tile"
+  std::vector<Knob> knobs;
+  /// Adds the steps for the values of the knobs. Pure.
+  std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
+  std::optional<double> seconds = {};  // estimated of the initial values, if they are
+};
+
+/// What a phase is sought for: the statements of `compute` alone (StatementsOf), the first of which
+/// may be a reduction, which the others follow.
+struct PhaseQuestion {
+  const Compute& compute;
+  const Accelerator& device;  // with all facts
+};
+
+/// Register tiles of sums of products whose operands go through shared storage (cuda_tile.cc).
+std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
+
+/// Elements by themselves and what moves them, 16 bytes a thread (cuda_elements.cc).
+std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
+
+/// A thread an element, with all that is summed for it (blocks.cc).
+std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question);
+
+}  // namespace tunec

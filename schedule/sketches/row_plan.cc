@@ -1,0 +1,205 @@
+#include "schedule/sketches/row_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/schedule_tree.h"
+#include "schedule/access_analysis.h"
+#include "schedule/relations.h"
+#include "schedule/steps/apply_compute_steps.h"
+
+namespace tunec {
+namespace {
+
+// The reduced iterator along which some read of the statement is contiguous.
+std::optional<VarId> ReducedAlong(const Compute& compute, const Statement& statement) {
+  const std::vector<VarId> reduced = ReducedIterators(statement);
+  for (const Read& read : statement.reads) {
+    const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
+    if (contiguous && std::ranges::find(reduced, *contiguous) != reduced.end()) return contiguous;
+  }
+  return std::nullopt;
+}
+
+bool CanSplit(const Statement& statement) {
+  return statement.reducer && statement.reducer->reorderable && statement.writes.size() == 1 &&
+         statement.reducer->finalise.empty();
+}
+
+// Adds the reduction `statement` to the plan; false when it does not fit.
+bool AddReduction(const Compute& compute, const Statement& statement, RowReductions reductions,
+                  RowPlan& plan) {
+  const std::optional<VarId> along = ReducedAlong(compute, statement);
+  if (!along) return false;
+  RowStatement row{.name = statement.name,
+                   .reduces = true,
+                   .split = reductions == RowReductions::kSplit && CanSplit(statement),
+                   .reorderable = statement.reducer->reorderable,
+                   .walks = along,
+                   .along = statement.iterators[*along].name,
+                   .length = statement.iterators[*along].extent};
+  plan.statements.push_back(std::move(row));
+  return true;
+}
+
+// The pivot's written iterators are the rows.
+bool SetRows(const Statement& pivot, RowPlan& plan) {
+  plan.pivot = pivot.name;
+  for (const IndexExpr& index : pivot.writes[0].index) {
+    const std::optional<VarId> iterator = index.AsVar();
+    if (!iterator && !index.IsConstant()) return false;
+  }
+  for (const VarId iterator : WrittenIterators(pivot)) {
+    plan.row_loops.push_back(pivot.iterators[iterator].name);
+    plan.row_extents.push_back(pivot.iterators[iterator].extent);
+  }
+  return !plan.row_loops.empty();
+}
+
+// A statement that works element by element.
+void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& rows,
+              const SharedDimensions& dimensions, RowPlan& plan) {
+  const Statement& statement = compute.statements[id];
+  RowStatement row{.name = statement.name};
+  const auto along =
+      ContiguousIterator(compute, statement, statement.writes[0].tensor, statement.writes[0].index);
+  const bool shared =
+      along && std::ranges::find(rows, dimensions.DimensionOf(id, *along)) != rows.end();
+  if (along && !shared && statement.iterators.size() > plan.row_loops.size()) {
+    row.walks = along;
+    row.length = statement.iterators[*along].extent;
+  }
+  plan.statements.push_back(std::move(row));
+}
+
+// The tensors whose elements are indices of other reads.
+void CollectIndices(const Statement& statement, std::set<TensorId>& indices) {
+  const auto collect = [&](const IndexExpr& index) {
+    RenumberLoaded(index, [&](int slot) {
+      indices.insert(statement.reads[slot].tensor);
+      return slot;
+    });
+  };
+  for (const Read& read : statement.reads) std::ranges::for_each(read.index, collect);
+  for (const Write& write : statement.writes) std::ranges::for_each(write.index, collect);
+}
+
+// Whether a workspace tensor that the pivot reads has nothing of some row: rows share it then, and
+// it can't be computed for one of them.
+bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
+  const std::vector<VarId> rows = WrittenIterators(pivot);
+  return std::ranges::any_of(pivot.reads, [&](const Read& read) {
+    return compute.tensors[read.tensor].role == TensorRole::kWorkspace &&
+           std::ranges::any_of(rows, [&](VarId row) { return !UsesIterator(read.index, row); });
+  });
+}
+
+// The plan's Compute with the reductions split. By how much does not matter to which iterator is
+// which; where one can't be split the schedule is refused.
+Compute WithSplits(const RowPlan& plan) {
+  Compute compute = *plan.compute;
+  for (const RowStatement& row : plan.statements) {
+    if (!row.split) continue;
+    const ReduceSplitStep step{row.name, row.along, 2, ReduceSplitStep::Keep::kInner};
+    if (Result<Compute> split = Apply(compute, step)) compute = *std::move(split);
+  }
+  return compute;
+}
+
+// What joins the row loop gets copies of the loops of the statement there that is related most, by
+// their names: an element's loop may be called as that of a statement before it.
+void NameRowLoops(RowPlan& plan) {
+  const Statements statements = ExpandReductions(WithSplits(plan));
+  IdVector<StatementId, IdVector<VarId, std::string>> names;  // of the loops
+  for (const Statement& statement : statements) {
+    IdVector<VarId, std::string>& own = names[names.push_back({})];
+    for (const Iterator& iterator : statement.iterators) own.push_back(iterator.name);
+  }
+  const auto find = [&](const std::string& name) -> std::optional<StatementId> {
+    const auto found = std::ranges::find(statements, name, &Statement::name);
+    if (found == statements.end()) return std::nullopt;
+    return statements.id_of(found);
+  };
+  std::set<StatementId> joined;
+  if (const auto pivot = find(PivotOf(plan))) joined.insert(*pivot);
+  for (RowStatement& row : plan.statements) {
+    for (const std::string& part : PartsOf(row)) {
+      const std::optional<StatementId> id = find(part);
+      if (!id || joined.contains(*id)) continue;
+      const auto closest = FindClosest(statements, *id, {joined.begin(), joined.end()});
+      joined.insert(*id);
+      if (!closest) continue;
+      for (const auto& [iterator, value] : closest->iterators.exact) {
+        if (const auto own = value.AsVar()) names[*id][*own] = names[closest->partner][iterator];
+      }
+    }
+    if (!row.split && row.walks) row.along = names[*find(row.name)][*row.walks];
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> PartsOf(const RowStatement& statement) {
+  const std::string& name = statement.name;
+  if (statement.split) return {name + ".part", name + ".part.init", name, name + ".init"};
+  if (statement.reduces) return {name, name + ".init"};
+  return {name};
+}
+
+std::string PivotOf(const RowPlan& plan) {
+  const auto pivot = std::ranges::find(plan.statements, plan.pivot, &RowStatement::name);
+  return PartsOf(*pivot).front();
+}
+
+std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions reductions) {
+  RowPlan plan{.lowering = lowering.name,
+               .compute = std::make_shared<const Compute>(lowering.compute)};
+  const Compute& compute = *plan.compute;
+  const auto pivot = std::ranges::find_if(compute.statements,
+                                          [](const Statement& s) { return s.reducer.has_value(); });
+  if (pivot == compute.statements.end()) return std::nullopt;
+  if (!SetRows(*pivot, plan) || ReadsSharedWork(compute, *pivot)) return std::nullopt;
+  const SharedDimensions dimensions = SharedDimensions::Of(compute);
+  const StatementId pivot_id = compute.statements.id_of(pivot);
+  std::vector<int> rows;
+  for (const VarId iterator : WrittenIterators(*pivot)) {
+    rows.push_back(dimensions.DimensionOf(pivot_id, iterator));
+  }
+  std::set<TensorId> indices;
+  std::set<TensorId> tuples;  // written together by one reduction
+  for (const StatementId s : compute.statements.ids()) {
+    const Statement& statement = compute.statements[s];
+    if (statement.reducer) {
+      if (!AddReduction(compute, statement, reductions, plan)) return std::nullopt;
+      if (statement.writes.size() > 1)
+        for (const Write& write : statement.writes) tuples.insert(write.tensor);
+    } else {
+      if (statement.writes.size() != 1) return std::nullopt;
+      AddPlain(compute, s, rows, dimensions, plan);
+    }
+    CollectIndices(statement, indices);
+  }
+  for (const TensorId t : compute.tensors.ids()) {
+    const Tensor& tensor = compute.tensors[t];
+    // What is read as an index stays in memory.
+    if (tensor.role != TensorRole::kWorkspace || indices.contains(t)) continue;
+    const bool in_memory = tuples.contains(t);
+    plan.staged.emplace_back(tensor.name, in_memory || tensor.shape.size() > plan.row_loops.size());
+  }
+  NameRowLoops(plan);
+  return plan;
+}
+
+int64_t CountRows(const RowPlan& plan) {
+  int64_t rows = 1;
+  for (const int64_t extent : plan.row_extents) rows *= extent;
+  return rows;
+}
+
+int64_t LongestRow(const RowPlan& plan) {
+  int64_t length = 1;
+  for (const RowStatement& statement : plan.statements) length = std::max(length, statement.length);
+  return length;
+}
+
+}  // namespace tunec

@@ -1,0 +1,87 @@
+// A large kernel is checked by some of its blocks: which they are, and what is judged then.
+#include "autotune/judge/sample_blocks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "autotune/judge/check.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(SampleBlocks, TakesTheCornersFirst) {
+  const std::vector<int64_t> box = {5, 3, 7};
+  EXPECT_THAT(SampleBlocks(box, 1, 0), ElementsAre(104));
+  EXPECT_THAT(SampleBlocks(box, 8, 0), ElementsAre(0, 6, 14, 20, 84, 90, 98, 104));
+  const std::vector<int64_t> more = SampleBlocks(box, 20, 0);
+  EXPECT_THAT(more, SizeIs(20));
+  for (const int64_t corner : {0, 6, 14, 20, 84, 90, 98, 104}) EXPECT_THAT(more, Contains(corner));
+  EXPECT_TRUE(std::ranges::is_sorted(more));
+  EXPECT_EQ(more, SampleBlocks(box, 20, 0));
+  EXPECT_NE(more, SampleBlocks(box, 20, 1));
+  EXPECT_THAT(SampleBlocks(box, 105, 0), SizeIs(105));
+  EXPECT_THAT(SampleBlocks(std::vector<int64_t>{1, 1}, 1, 0), ElementsAre(0));
+}
+
+TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
+  const std::vector<int64_t> box = {1000};
+  const PhaseLaunch launch{.grid = {1000, 1, 1}, .block = {100, 1, 1}};
+  // The threads count for 400 each: 2^26 less those are left.
+  const double left = (1 << 26) - 400.0 * 1000 * 100;
+  EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, box, 0),
+              IsEmpty());
+  EXPECT_THAT(BlocksToCheck(launch, {.operations = left, .loads = 1e5}, box, 0),
+              SizeIs(499));  // each is run twice
+  const PhaseWork huge{.operations = 1e15};
+  EXPECT_THAT(BlocksToCheck(launch, huge, box, 0), ElementsAre(999));
+}
+
+TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {
+  Array ones(DataType::kI16, {4});
+  std::memset(ones.mutable_data(), 0xff, ones.bytes());
+  Array zeros(DataType::kI16, {4});
+  ones.SetInt(0, 7);
+  zeros.SetInt(0, 7);
+  zeros.SetInt(1, -1);  // written, but nothing to be seen over ones
+  ones.SetInt(2, 0);    // the other way round
+  EXPECT_THAT(WrittenElements(ones, zeros), ElementsAre(true, true, true, false));
+}
+
+OutputJudge JudgeOf(const Array& expected) {
+  return {.name = "C", .expected = expected, .allowed = 1e-6};
+}
+
+TEST(JudgeOutputs, PassesOverWhatDoesNotCount) {
+  Array expected(DataType::kF64, {4});
+  Array actual(DataType::kF32, {4});
+  for (int64_t i = 0; i < 4; ++i) {
+    expected.SetDouble(i, 0.25);
+    actual.SetDouble(i, 0.25);
+  }
+  actual.SetDouble(1, NAN);
+  actual.SetDouble(3, 0.75);
+  const std::vector<OutputJudge> judges = {JudgeOf(expected)};
+  EXPECT_THAT(JudgeOutputs({actual}, judges).problem, HasSubstr("C[1] is nan"));
+  EXPECT_THAT(JudgeOutputs({actual}, judges, {{true, false, true, true}}).problem,
+              HasSubstr("element 3 is 0.75, wanted 0.25"));
+  EXPECT_EQ(JudgeOutputs({actual}, judges, {{true, false, true, false}}).problem, "");
+
+  Array levels(DataType::kI32, {2});
+  const std::vector<OutputJudge> of_levels = {JudgeOf(Array(DataType::kI32, {2}))};
+  levels.SetInt(1, 5);
+  EXPECT_THAT(JudgeOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, wanted 0"));
+  EXPECT_EQ(JudgeOutputs({levels}, of_levels, {{true, false}}).problem, "");
+}
+
+}  // namespace
+}  // namespace tunec

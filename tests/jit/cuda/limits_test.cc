@@ -1,0 +1,127 @@
+// What is refused of loops for a GPU before any code is generated.
+#include "jit/cuda/limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "jit/cuda/arch.h"
+#include "jit/cuda/cuda_generator.h"
+#include "tests/jit/nest_runner.h"
+#include "tests/jit/shared_nest.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Accelerator& H100() {
+  static const Accelerator device = *CudaAccelerator("sm_90a");
+  return device;
+}
+
+std::string Refusal(const Status& status) { return status ? "none" : status.error().message; }
+
+TEST(CudaLimits, HoldOfALaunch) {
+  EXPECT_TRUE(CheckLaunchLimits(jit_test::Parse(std::string(jit_test::kSharedNest)), H100()));
+  const LoopNest deep = jit_test::Parse(R"(
+nest deep {
+  output C: f32[128]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      block.z for z in 0 .. 128 {
+        s: C[z] = 1.0
+      }
+    }
+  }
+}
+)");
+  const Status along_z = CheckLaunchLimits(deep, H100());
+  EXPECT_EQ(Refusal(along_z), "phase main has 128 threads a block along z, sm_90a has at most 64");
+  EXPECT_EQ(along_z.error().code, ErrorCode::kResourceLimit);
+
+  const LoopNest sharing = jit_test::Parse(R"(
+nest sharing {
+  output C: f32[64]
+  local s: f32[60000]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      alloc s: shared {
+        block.x for x in 0 .. 64 {
+          a: s[x] = 1.0
+        }
+        block.x for y in 0 .. 64 {
+          c: C[y] = s[y]
+        }
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(Refusal(CheckLaunchLimits(sharing, H100())),
+            "phase main has 240000 bytes that a block shares, sm_90a has at most 232448");
+  EXPECT_THAT(Refusal(CheckLaunchLimits(sharing, *CudaAccelerator("sm_86"))),
+              HasSubstr("sm_86 has at most 101376"));
+}
+
+// Of 64 threads, each with so many sums in registers.
+std::string SumsOfAThread(int sums, std::string_view place) {
+  const std::string alloc = "alloc r: register";
+  const bool inside = place == "inside";
+  return fmt::format(R"(
+nest sums {{
+  output C: f32[64, {0}]
+  local r: f32[{1}{0}]
+  phase main {{
+    grid.x for b in 0 .. 1 {{
+      {2}
+      block.x for x in 0 .. 64 {{
+        {3}
+        for i in 0 .. {0} {{
+          a: r[{4}i] = 1.0
+        }}
+        for j in 0 .. {0} {{
+          c: C[x, j] = r[{4}j]
+        }}
+        {5}
+      }}
+      {6}
+    }}
+  }}
+}}
+)",
+                     sums, inside ? "" : "64, ", inside ? "" : alloc + " {",
+                     inside ? alloc + " {" : "", inside ? "" : "x, ", inside ? "}" : "",
+                     inside ? "" : "}");
+}
+
+// A tensor of all threads is shared out among them: the same registers of each.
+TEST(CudaLimits, RegistersAreCountedForEachThread) {
+  for (const char* place : {"inside", "outside"}) {
+    const LoopNest few = jit_test::Parse(SumsOfAThread(8, place));
+    EXPECT_EQ(LeastRegisters(few.phases[0], few), 8) << place;
+    EXPECT_TRUE(CheckRegisters(few, H100())) << place;
+    const LoopNest many = jit_test::Parse(SumsOfAThread(320, place));
+    EXPECT_EQ(Refusal(CheckRegisters(many, H100())),
+              "phase main has 320 registers a thread at least, sm_90a has at most 255")
+        << place;
+  }
+  Accelerator small = H100();
+  small.registers = 256;
+  EXPECT_EQ(Refusal(CheckRegisters(jit_test::Parse(SumsOfAThread(8, "inside")), small)),
+            "phase main has 512 registers a block at least, sm_90a has at most 256");
+}
+
+// The tuner asks for both before it compiles; who compiles what a user wrote gets what runs.
+TEST(CudaLimits, FewRegistersAreNoReasonToRefuseCode) {
+  const Target target{.device = H100()};
+  const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));
+  const auto generator = MakeCudaGenerator();
+  EXPECT_THAT(Refusal(generator->CheckFits(many, target)), HasSubstr("320 registers a thread"));
+  EXPECT_TRUE(generator->Show(generator->MapThreads(many), target, CodeText::kLlvmIr));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,124 @@
+// examples/loops/matmul_async: a product whose tiles come by copies of 16 bytes, three deep, on an
+// emulated GPU and as code for real ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/emulate/warp_requests.h"
+#include "jit/cuda/ptxas.h"
+#include "kernel/compile_kernel.h"
+#include "kernel/run_once.h"
+#include "support/file.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string ReadExample(const std::string& name) {
+  return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
+}
+
+// Without the lines that hold a word.
+std::string Without(const std::string& word, const std::string& text) {
+  std::string kept;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at) + 1;
+    const std::string line = text.substr(at, end - at);
+    if (line.find(word) == std::string::npos) kept += line;
+    at = end;
+  }
+  return kept;
+}
+
+Target Gpu(const std::string& arch) {
+  return {.host = DetectCpu(2).host, .device = *CudaAccelerator(arch)};
+}
+
+Target CheckedGpu() {
+  Target target = Gpu("sm_80");
+  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+  return target;
+}
+
+struct Counted {
+  std::string disagreement;
+  EmulatedCounts counts;
+};
+
+Counted RunExample(const std::string& steps) {
+  const test::Judge judge(test::MustParse(ReadExample("matmul_async.compute")));
+  const auto kernel =
+      test::LoopsOf(judge.compute(), *ParseSchedule(steps, "example"), ReductionOrder::kAsWritten);
+  EXPECT_TRUE(kernel) << kernel.error().message;
+  ThreadPool pool(2);
+  const CountedRun counted;
+  Counted result;
+  result.disagreement =
+      judge.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+        return CompileAndRun(nest, arguments, CheckedGpu(), pool);
+      });
+  result.counts = counted.Of("matmul_phase0");
+  return result;
+}
+
+TEST(MatmulAsync, RunsOnAnEmulatedGpu) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  const std::string steps = ReadExample("matmul_async.sched");
+  const Counted swizzled = RunExample(steps);
+  EXPECT_EQ(swizzled.disagreement, "");
+  EXPECT_EQ(swizzled.counts.bank_conflicts, 0);
+  const Counted plain = RunExample(Without("swizzle_storage", steps));
+  EXPECT_EQ(plain.disagreement, "");
+  EXPECT_GT(plain.counts.bank_conflicts, 0);
+}
+
+std::string PtxFor(const std::string& arch) {
+  const auto loops = RunLoopPipeline(test::MustParse(ReadExample("matmul_async.compute")),
+                                     *ParseSchedule(ReadExample("matmul_async.sched"), "e"), {});
+  EXPECT_TRUE(loops) << loops.error().message;
+  const auto ptx = EmitText(loops->nest, Gpu(arch), CodeText::kAssembly);
+  EXPECT_TRUE(ptx) << ptx.error().message;
+  return *ptx;
+}
+
+TEST(MatmulAsync, CopiesSixteenBytesAtOnce) {
+  const std::string ptx = PtxFor("sm_80");
+  EXPECT_THAT(ptx, testing::ContainsRegex("cp.async.cg.shared.global \\[%rd[0-9]+[^]]*\\], "
+                                          "\\[%rd[0-9]+[^]]*\\], 16;"));
+  EXPECT_THAT(ptx, HasSubstr("cp.async.wait_group \t1;"));  // of three stages one is on its way
+  EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca")));
+  EXPECT_THAT(ptx, Not(HasSubstr("st.shared")));
+  EXPECT_THAT(ptx, HasSubstr("ld.shared.v4"));
+}
+
+class MatmulAsyncOn : public testing::TestWithParam<const char*> {};
+
+TEST_P(MatmulAsyncOn, IsAssembled) {
+  const auto ptxas = FindPtxas();
+  if (!ptxas) {
+    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+    GTEST_SKIP() << ptxas.error().message;
+  }
+  const auto kernel = CompileKernel(test::MustParse(ReadExample("matmul_async.compute")),
+                                    *ParseSchedule(ReadExample("matmul_async.sched"), "e"),
+                                    {.target = Gpu(GetParam())});
+  ASSERT_TRUE(kernel) << kernel.error().Format();
+  ASSERT_EQ(kernel->image.phases.size(), 1u);
+  EXPECT_EQ(kernel->image.phases[0].spilled_bytes, 0);
+  EXPECT_EQ(kernel->image.phases[0].shared_bytes, 3 * (32 * 32 + 32 * 32) * 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Archs, MatmulAsyncOn, testing::Values("sm_80", "sm_90a"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tunec

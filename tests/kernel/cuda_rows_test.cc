@@ -1,0 +1,174 @@
+// Rows by the threads of a GPU's blocks: their loops, and what becomes of these on the emulated GPU
+// and in ptxas, for rows that threads and vectors divide and for others.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "ir/interpret/interpret.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/cuda_generator.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/ptxas.h"
+#include "schedule/sketch.h"
+#include "tests/jit/nest_runner.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+std::string Softmax(int64_t rows, int64_t length) {
+  return fmt::format(R"(compute softmax {{
+  input X: f32[{0}, {1}]
+  output Y: f32[{0}, {1}]
+  workspace m: f32[{0}]
+  workspace e: f32[{0}, {1}]
+  workspace s: f32[{0}]
+  m[i: {0}, j: {1} reduction]:
+    m[i] max= X[i, j]
+  e[i: {0}, j: {1}]:
+    e[i, j] = exp(X[i, j] - m[i])
+  s[i: {0}, j: {1} reduction]:
+    s[i] sum= e[i, j]
+  Y[i: {0}, j: {1}]:
+    Y[i, j] = e[i, j] / s[i]
+}}
+)",
+                     rows, length);
+}
+
+std::string LayerNorm(int64_t rows, int64_t length) {
+  return fmt::format(R"(compute layer_norm {{
+  input X: f32[{0}, {1}]
+  input G: f32[{1}]
+  output Y: f32[{0}, {1}]
+  workspace s: f32[{0}]
+  workspace m: f32[{0}]
+  workspace v: f32[{0}]
+  workspace r: f32[{0}]
+  s[i: {0}, j: {1} reduction]:
+    s[i] sum= X[i, j]
+  m[i: {0}]:
+    m[i] = s[i] / {1}.0
+  v[i: {0}, j: {1} reduction]:
+    v[i] sum= (X[i, j] - m[i]) * (X[i, j] - m[i])
+  r[i: {0}]:
+    r[i] = 1.0 / sqrt(v[i] / {1}.0 + 0.00001)
+  Y[i: {0}, j: {1}]:
+    Y[i, j] = (X[i, j] - m[i]) * r[i] * G[j]
+}}
+)",
+                     rows, length);
+}
+
+// Rows of several dimensions, the index being among what is reduced.
+std::string Greatest(int64_t rows, int64_t length) {
+  return fmt::format(R"(compute greatest {{
+  input X: f32[2, {0}, {1}]
+  output V: f32[2, {0}]
+  output P: i64[2, {0}] range [0, {2}]
+  V[h: 2, i: {0}, j: {1} reduction]:
+    (V[h, i], P[h, i]) argmax= (X[h, i, j], index_i64(j))
+}}
+)",
+                     rows, length, length - 1);
+}
+
+struct Rows {
+  std::string name;
+  Compute compute;
+};
+
+std::vector<Rows> Cases() {
+  std::vector<Rows> cases;
+  for (const auto& [rows, length] : std::vector<std::pair<int64_t, int64_t>>{
+           {5, 37}, {3, 64}, {70, 8}, {2, 1000}, {2, 1536}, {1, 4099}, {1, 9000}}) {
+    const std::string size = fmt::format("{}x{}", rows, length);
+    cases.push_back({"softmax" + size, MustParse(Softmax(rows, length))});
+    cases.push_back({"layer_norm" + size, MustParse(LayerNorm(rows, length))});
+    cases.push_back({"greatest" + size, MustParse(Greatest(rows, length))});
+  }
+  return cases;
+}
+
+Target Gpu() { return {.device = *CudaAccelerator("sm_80")}; }
+
+Sketch RowsOf(const Compute& compute) {
+  const std::vector<NamedCompute> lowerings = {{"direct", compute}};
+  const Target target = Gpu();
+  for (Sketch& sketch : SketchesOf(SketchStage::kPatterns, {lowerings, target, AnyRounding()}))
+    if (sketch.name == "cuda_rows") return std::move(sketch);
+  ADD_FAILURE() << "no sketch for " << Print(compute);
+  return {};
+}
+
+void ExpectClose(const Array& actual, const Array& wanted) {
+  ASSERT_EQ(actual.size(), wanted.size());
+  for (int64_t i = 0; i < wanted.size(); ++i) {
+    const double value = wanted.GetDouble(i);
+    ASSERT_NEAR(actual.GetDouble(i), value, 2e-5 * std::max(1.0, std::abs(value))) << "at " << i;
+  }
+}
+
+class CudaRows : public testing::TestWithParam<Rows> {
+ protected:
+  static LoopNest LoopsOf(const Sketch& sketch, const Decisions& decisions) {
+    const auto loops = RunLoopPipeline(GetParam().compute, sketch.Fill(decisions),
+                                       {.rounding = AnyRounding(), .verify = VerifyStages::kEach});
+    EXPECT_TRUE(loops) << loops.error().message << Print(sketch.Fill(decisions));
+    return loops ? loops->nest : LoopNest();
+  }
+
+  void Expect(const LoopNest& nest) const {
+    const Result<std::vector<Array>> results[] = {
+        Interpret(nest, arguments_, Precision::kNative),
+        kEmulates ? jit_test::RunEmulated(nest, arguments_)
+                  : Interpret(nest, arguments_, Precision::kNative)};
+    for (const Result<std::vector<Array>>& result : results) {
+      ASSERT_TRUE(result) << result.error().message << Print(nest);
+      ASSERT_EQ(result->size(), wanted_.size());
+      for (size_t k = 0; k < wanted_.size(); ++k) ExpectClose((*result)[k], wanted_[k]);
+    }
+  }
+
+ private:
+  const std::vector<Array> arguments_ = RandomArguments(GetParam().compute, 1);
+  const std::vector<Array> wanted_ = *Interpret(GetParam().compute, arguments_, Precision::kNative);
+};
+
+TEST_P(CudaRows, AreAsInterpreted) {
+  const Sketch sketch = RowsOf(GetParam().compute);
+  ASSERT_FALSE(HasFailure());
+  Expect(LoopsOf(sketch, sketch.InitialDecisions()));
+  std::mt19937 random(7);
+  for (int i = 0; i < 3 && !HasFailure(); ++i) {
+    Decisions decisions;
+    for (const Knob& knob : sketch.knobs)
+      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
+    Expect(LoopsOf(sketch, decisions));
+  }
+}
+
+TEST_P(CudaRows, KeepTheirValuesInRegisters) {
+  if (const auto ptxas = FindPtxas(); !ptxas) {
+    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+    GTEST_SKIP() << ptxas.error().message;
+  }
+  const Sketch sketch = RowsOf(GetParam().compute);
+  ASSERT_FALSE(HasFailure());
+  const LoopNest nest = MakeCudaGenerator()->MapThreads(LoopsOf(sketch, sketch.InitialDecisions()));
+  const auto image = MakeCudaGenerator()->Compile(nest, Gpu());
+  ASSERT_TRUE(image) << image.error().message;
+  for (const PhaseLaunch& launch : image->phases) {
+    EXPECT_EQ(launch.spilled_bytes, 0);
+    EXPECT_EQ(launch.local_bytes, 0) << Print(nest);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaRows, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tunec::test

@@ -1,0 +1,262 @@
+// The analytic schedules for GPUs, on shapes that tiles divide and on shapes that they don't: what
+// the kernels compute, checked by the emulation, and what ptxas and the prediction say of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+#include <string>
+
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/ptxas.h"
+#include "kernel/compile_kernel.h"
+#include "kernel/predict/predict_time.h"
+#include "kernel/run_once.h"
+#include "schedule/sketch.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+struct Shape {
+  std::string name;
+  std::string kind;  // of the first sketch
+  std::string text;
+};
+
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+
+std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers) {
+  for (const auto& [name, number] : numbers) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
+      text.replace(at, name.size(), std::to_string(number));
+  }
+  return text;
+}
+
+std::string Product(int rows, int columns, int length) {
+  return Numbered(R"(compute product {
+  input A: f32[$M, $K]
+  weight B: f32[$K, $N] constant
+  weight b: f32[$N] constant
+  output C: f32[$M, $N]
+  workspace acc: f32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: $M, j: $N]:
+    C[i, j] = max(acc[i, j] + b[j], 0.0)
+})",
+                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
+std::string BatchedProduct(int batch, int rows, int columns, int length) {
+  return Numbered(R"(compute batched {
+  input A: f32[$B, $M, $K]
+  input T: f32[$B, $N, $K]
+  output C: f32[$B, $M, $N]
+  acc[h: $B, i: $M, j: $N, k: $K reduction]:
+    C[h, i, j] sum= A[h, i, k] * T[h, j, k]
+})",
+                  {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
+std::string Convolution(int channels, int size, int outputs) {
+  return Numbered(R"(compute convolution {
+  input X: f32[1, $C, $S, $S]
+  weight W: f32[$O, $C, 3, 3] constant
+  output Y: f32[1, $O, $S, $S]
+  workspace acc: f32[1, $O, $S, $S]
+  acc[m: $O, oh: $S, ow: $S, ic: $C reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, -oh - kh + $S >= 0, ow + kw - 1 >= 0, -ow - kw + $S >= 0:
+    acc[0, m, oh, ow] sum= X[0, ic, oh + kh - 1, ow + kw - 1] * W[m, ic, kh, kw]
+  Y[m: $O, oh: $S, ow: $S]:
+    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
+})",
+                  {{"$C", channels}, {"$S", size}, {"$O", outputs}});
+}
+
+// Channels come last in memory.
+std::string PointwiseConvolution(int channels, int size, int outputs) {
+  return Numbered(R"(compute pointwise {
+  input X: f32[1, $C, $S, $S] layout [1, $S, $S, $C] (i, j, k, l) -> [i, k, l, j]
+  weight W: f32[$O, $C, 1, 1] constant
+  output Y: f32[1, $O, $S, $S] layout [1, $S, $S, $O] (i, j, k, l) -> [i, k, l, j]
+  workspace acc: f32[1, $O, $S, $S] layout [1, $S, $S, $O] (i, j, k, l) -> [i, k, l, j]
+  acc[m: $O, oh: $S, ow: $S, ic: $C reduction]:
+    acc[0, m, oh, ow] sum= X[0, ic, oh, ow] * W[m, ic, 0, 0]
+  Y[m: $O, oh: $S, ow: $S]:
+    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
+})",
+                  {{"$C", channels}, {"$S", size}, {"$O", outputs}});
+}
+
+std::string Chain(int rows, int columns) {
+  return Numbered(R"(compute chain {
+  input A: f32[$M, $N]
+  input B: f32[$M, $N]
+  output C: f32[$M, $N]
+  C[i: $M, j: $N]:
+    C[i, j] = max(A[i, j] * B[i, j] + A[i, j], 0.0)
+})",
+                  {{"$M", rows}, {"$N", columns}});
+}
+
+std::string HalfBroadcast(int rows, int columns) {
+  return Numbered(R"(compute broadcast {
+  input A: bf16[$M, $N]
+  input b: bf16[$N]
+  output C: bf16[$M, $N]
+  C[i: $M, j: $N]:
+    C[i, j] = bf16(f32(A[i, j]) + f32(b[j]))
+})",
+                  {{"$M", rows}, {"$N", columns}});
+}
+
+std::string Turned(int rows, int columns) {
+  return Numbered(R"(compute turned {
+  input A: f32[$N, $M]
+  output C: f32[$M, $N]
+  C[i: $M, j: $N]:
+    C[i, j] = A[j, i]
+})",
+                  {{"$M", rows}, {"$N", columns}});
+}
+
+std::string ColumnSums(int rows, int columns) {
+  return Numbered(R"(compute columns {
+  input A: f32[$M, $N]
+  output C: f32[$N]
+  s[j: $N, i: $M reduction]:
+    C[j] sum= A[i, j]
+})",
+                  {{"$M", rows}, {"$N", columns}});
+}
+
+// Small enough to be emulated.
+std::vector<Shape> SmallShapes() {
+  return {{"product", "cuda_tile", Product(64, 96, 32)},
+          {"product_odd", "cuda_tile", Product(37, 29, 13)},
+          {"product_ends", "cuda_tile", Product(70, 44, 22)},
+          {"batched", "cuda_tile", BatchedProduct(3, 32, 24, 16)},
+          {"batched_odd", "cuda_tile", BatchedProduct(2, 19, 23, 7)},
+          {"convolution", "cuda_tile", Convolution(8, 14, 16)},
+          {"convolution_odd", "cuda_tile", Convolution(5, 11, 7)},
+          {"pointwise", "cuda_tile", PointwiseConvolution(16, 14, 32)},
+          {"pointwise_odd", "cuda_tile", PointwiseConvolution(6, 9, 11)},
+          {"chain", "cuda_elements", Chain(64, 512)},
+          {"chain_odd", "cuda_elements", Chain(67, 129)},
+          {"half_broadcast", "cuda_elements", HalfBroadcast(40, 64)},
+          {"half_broadcast_odd", "cuda_elements", HalfBroadcast(40, 27)},
+          {"turned", "cuda_elements", Turned(64, 96)},
+          {"turned_ends", "cuda_elements", Turned(68, 20)},
+          {"turned_odd", "cuda_elements", Turned(33, 25)},
+          {"columns", "cuda_elements", ColumnSums(12, 4096)}};
+}
+
+// As large as real ones; only compiled.
+std::vector<Shape> LargeShapes() {
+  return {{"product_512", "cuda_tile", Product(512, 512, 512)},
+          {"product_wide", "cuda_tile", Product(128, 3072, 768)},
+          {"product_odd", "cuda_tile", Product(509, 401, 307)},
+          {"batched", "cuda_tile", BatchedProduct(12, 512, 512, 64)},
+          {"convolution", "cuda_tile", Convolution(64, 56, 64)},
+          {"pointwise", "cuda_tile", PointwiseConvolution(64, 56, 256)},
+          {"chain", "cuda_elements", Chain(4096, 4096)},
+          {"chain_odd", "cuda_elements", Chain(1001, 777)},
+          {"half_broadcast", "cuda_elements", HalfBroadcast(4096, 1024)},
+          {"turned", "cuda_elements", Turned(3136, 256)},
+          {"columns", "cuda_elements", ColumnSums(64, 1 << 18)}};
+}
+
+Target Gpu(const std::string& arch) {
+  Target target = DetectCpu(2);
+  target.device = *CudaAccelerator(arch);
+  return target;
+}
+
+// The best first.
+std::vector<Sketch> DeviceSketches(const Compute& compute, const Target& target) {
+  return SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
+}
+
+Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }
+
+class SmallShape : public testing::TestWithParam<Shape> {};
+
+TEST_P(SmallShape, IsComputedRight) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  const Judge judge(MustParse(GetParam().text));
+  for (const int processors : {1, 132}) {
+    Target target = Gpu("sm_90a");
+    target.device->processors = processors;
+    const Sketch sketch = DeviceSketches(judge.compute(), target)[0];
+    // Where processors would have no work, a thread has one element.
+    if (processors == 1) {
+      EXPECT_EQ(sketch.Kind(), GetParam().kind);
+    }
+    const Schedule schedule = Analytic(sketch);
+    const auto loops =
+        RunLoopPipeline(judge.compute(), schedule,
+                        {.rounding = ReductionOrder::kAny, .verify = VerifyStages::kEach});
+    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
+    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+    ThreadPool pool(2);
+    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
+    EXPECT_EQ(judge.Disagreement(*loops,
+                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                   return CompileAndRun(nest, arguments, target, pool);
+                                 }),
+              "")
+        << Print(schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaSketches, SmallShape, testing::ValuesIn(SmallShapes()),
+                         [](const auto& info) { return info.param.name; });
+
+class LargeShape : public testing::TestWithParam<Shape> {};
+
+// Of all phases.
+double PredictedSeconds(const Compute& compute, const Schedule& schedule, const Target& target) {
+  const KernelOptions options{.target = target, .loops = {.rounding = ReductionOrder::kAny}};
+  const auto kernel = CompileKernel(compute, schedule, options);
+  EXPECT_TRUE(kernel) << kernel.error().Format() << Print(schedule);
+  if (!kernel) return 0;
+  const auto phases = PredictPhases(kernel->work, kernel->image, *target.device);
+  EXPECT_TRUE(phases);
+  double seconds = 0;
+  for (const PredictedPhase& phase : *phases) {
+    // ptxas gives up a value or two for a round number of registers, whatever it may use.
+    EXPECT_LE(phase.launch.spilled_bytes, 8) << Print(schedule);
+    EXPECT_TRUE(phase.time) << Print(schedule);
+    if (phase.time) seconds += phase.time->seconds;
+  }
+  return seconds;
+}
+
+TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
+  if (const auto ptxas = FindPtxas(); !ptxas) {
+    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+    GTEST_SKIP() << ptxas.error().message;
+  }
+  const Compute compute = MustParse(GetParam().text);
+  for (const std::string arch : {"sm_80", "sm_90a"}) {
+    const Target target = Gpu(arch);
+    const std::vector<Sketch> sketches = DeviceSketches(compute, target);
+    const auto blocks = std::ranges::find(sketches, "blocks", &Sketch::name);
+    ASSERT_NE(blocks, sketches.end());
+    EXPECT_EQ(sketches[0].Kind(), GetParam().kind);
+    // Of two that memory bounds, the sectors at the ends differ.
+    constexpr double kEnds = 1.001;
+    EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target),
+              kEnds * PredictedSeconds(compute, Analytic(*blocks), target))
+        << Print(Analytic(sketches[0]));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaSketches, LargeShape, testing::ValuesIn(LargeShapes()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tunec::test

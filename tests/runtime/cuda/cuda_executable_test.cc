@@ -1,0 +1,295 @@
+// A model on a GPU, on a driver that plays what a test's script says: one graph, whose pointers are
+// changed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/load_driver.h"
+#include "runtime/executable.h"
+#include "tests/runtime/cuda/sums_kernel.h"
+#include "tests/scripted_cuda/load_script.h"
+
+namespace tunec {
+namespace {
+
+using scripted_cuda::kLibrary;
+using scripted_cuda::Launch;
+using scripted_cuda::NewScript;
+using scripted_cuda::Script;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using Floats = std::array<float, kFloats>;
+
+TensorSpec Spec(std::string name) {
+  return {std::move(name), DataType::kF32, {static_cast<int64_t>(kFloats)}};
+}
+
+// y = f(f(x)), z = f(c) and x again, where f(v) is 2 * (v + 1).
+ExecutablePlan Plan(const std::shared_ptr<Device>& device,
+                    const std::shared_ptr<const DeviceCode>& code) {
+  static const Floats c = {1, 2, 3};
+  const auto step = [&](std::string name, ValueRef from, ValueRef to) {
+    Step made{.name = std::move(name), .kernel = {.workspace_bytes = kBytes}};
+    made.arguments = {from, to};
+    made.code = code;
+    return made;
+  };
+  return {.device = device,
+          .inputs = {Spec("x")},
+          .outputs = {Spec("y"), Spec("z"), Spec("x")},
+          .constants = {{.name = "c",
+                         .bytes = kBytes,
+                         .data = std::shared_ptr<const void>(&c, [](const void*) {}),
+                         .alignment = 4}},
+          .steps = {step("one", ValueRef::Input(0), ValueRef::Arena(0)),
+                    step("two", ValueRef::Arena(0), ValueRef::Output(0)),
+                    step("three", ValueRef::Constant(0), ValueRef::Output(1)),
+                    MakeCopyStep("copy", ValueRef::Input(0), ValueRef::Output(2), kBytes)},
+          .arena_bytes = kBytes};
+}
+
+class CudaExecutableTest : public ::testing::Test {
+ protected:
+  CudaExecutableTest() {
+    script_.functions = {"first", "second"};
+    script_.run = RunSums;
+  }
+
+  // What it holds to is given back: also after a fault.
+  ~CudaExecutableTest() override {
+    executable_.reset();
+    EXPECT_EQ(script_.contexts, 0);
+    EXPECT_EQ(script_.allocations, 0);
+    EXPECT_EQ(script_.streams_events, 0);
+    EXPECT_EQ(script_.modules, 0);
+    EXPECT_EQ(script_.graphs, 0);
+  }
+
+  Status Make() {
+    TUNEC_ASSIGN(auto opened, OpenCudaDevice(*LoadCudaDriver(kLibrary), 0));
+    const std::shared_ptr<Device> device = std::move(opened);
+    TUNEC_ASSIGN(const auto code, device->Load(SumsImage()));
+    TUNEC_ASSIGN(Executable executable, Executable::Make(Plan(device, code)));
+    executable_ = std::make_unique<Executable>(std::move(executable));
+    return {};
+  }
+
+  void MustMake() {
+    const Status made = Make();
+    ASSERT_TRUE(made) << made.error().Format();
+    script_.log.clear();
+  }
+
+  struct Results {
+    alignas(16) Floats y = {};
+    alignas(16) Floats z = {};
+    alignas(16) Floats x = {};
+  };
+  Status Run(const Floats& x, Results& results, const RunOptions& options = {}) {
+    const void* const from[] = {x.data()};
+    void* const to[] = {results.y.data(), results.z.data(), results.x.data()};
+    return executable_->Run(from, to, options);
+  }
+
+  static void ExpectResults(const Floats& x, const Results& results) {
+    for (size_t i = 0; i < kFloats; ++i) EXPECT_EQ(results.y[i], 4 * x[i] + 6) << i;
+    EXPECT_EQ(results.z[0], 4);
+    EXPECT_EQ(results.z[11], 2);
+    EXPECT_EQ(results.x, x);
+  }
+
+  Script& script_ = NewScript();
+  std::unique_ptr<Executable> executable_;
+};
+
+constexpr BufferPlace kThere = BufferPlace::kDevice;
+constexpr std::array kInputsThere = {kThere};
+constexpr std::array kOutputsThere = {kThere, kThere, kThere};
+constexpr RunOptions kAllThere = {.inputs = kInputsThere, .outputs = kOutputsThere};
+
+TEST_F(CudaExecutableTest, ItsKernelsAreOneGraph) {
+  ASSERT_TRUE(Make());
+  EXPECT_THAT(script_.log, ElementsAre("load", "copy 48 in", "prepare a graph of 12"));
+  script_.log.clear();
+  for (int round = 0; round < 3; ++round) {
+    const Floats x = {static_cast<float>(round), 5};
+    Results results;
+    ASSERT_TRUE(Run(x, results));
+    ExpectResults(x, results);
+  }
+  // The host's buffers are copied to one place and back, so pointers change before the first only:
+  // of each kernel, whose launches are four.
+  std::vector<std::string> expected = {"copy 48 in"};
+  for (int kernel = 0; kernel < 3; ++kernel) {
+    expected.insert(expected.end(), 3, "update first");
+    expected.emplace_back("update second");
+  }
+  const std::vector<std::string> run = {"launch a graph", "copy 48 within", "copy 48 out",
+                                        "copy 48 out", "copy 48 out"};
+  expected.insert(expected.end(), run.begin(), run.end());
+  for (int round = 1; round < 3; ++round) {
+    expected.emplace_back("copy 48 in");
+    expected.insert(expected.end(), run.begin(), run.end());
+  }
+  EXPECT_EQ(script_.log, expected);
+  EXPECT_THAT(executable_->Notes(), IsEmpty());
+}
+
+TEST_F(CudaExecutableTest, BuffersOfTheGpuAreItsKernelsOwn) {
+  MustMake();
+  EXPECT_EQ(executable_->DeviceNumber(), 0);
+  for (int round = 0; round < 2; ++round) {
+    alignas(16) const Floats x = {static_cast<float>(round), 5};
+    Results results;
+    ASSERT_TRUE(Run(x, results, kAllThere));
+    ExpectResults(x, results);
+  }
+  EXPECT_THAT(script_.log, Not(Contains(HasSubstr(" in"))));
+  EXPECT_THAT(script_.log, Not(Contains(HasSubstr(" out"))));
+  EXPECT_THAT(script_.log, Not(Contains(HasSubstr("prepare"))));  // never anew
+}
+
+TEST_F(CudaExecutableTest, OnlyKernelsWithOtherPointersAreUpdated) {
+  MustMake();
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results, kAllThere));
+  script_.log.clear();
+  alignas(16) const Floats other = {3, 4};
+  ASSERT_TRUE(Run(other, results, kAllThere));
+  EXPECT_THAT(script_.log, ElementsAre("update first", "update first", "update first",
+                                       "update second", "launch a graph", "copy 48 within"));
+  ExpectResults(other, results);
+}
+
+TEST_F(CudaExecutableTest, RunsInTheCallersStream) {
+  MustMake();
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  int place = 0;
+  auto* const stream = reinterpret_cast<CuStream>(&place);
+  ASSERT_TRUE(Run(x, results, {.stream = stream}));
+  ASSERT_TRUE(Run(x, results));
+  ASSERT_EQ(script_.streams.size(), 2u);
+  EXPECT_EQ(script_.streams[0], stream);
+  EXPECT_NE(script_.streams[1], stream);
+}
+
+// A run that begins while another one is under way has a graph of its own.
+TEST_F(CudaExecutableTest, RunsAtOnceHaveGraphsOfTheirOwn) {
+  MustMake();
+  const Floats inner = {7, 8};
+  Results of_inner;
+  bool began = false;
+  script_.run = [&](const Launch& launch) {
+    if (!began) {
+      began = true;
+      EXPECT_TRUE(Run(inner, of_inner));
+    }
+    RunSums(launch);
+  };
+  const Floats outer = {1, 2};
+  Results of_outer;
+  ASSERT_TRUE(Run(outer, of_outer));
+  ExpectResults(outer, of_outer);
+  ExpectResults(inner, of_inner);
+  EXPECT_EQ(executable_->Memory().contexts, 2);
+  EXPECT_THAT(script_.log, Contains("prepare a graph of 12").Times(1));
+  EXPECT_NE(script_.streams[0], script_.streams[1]);
+}
+
+TEST_F(CudaExecutableTest, WithoutAGraphItSaysWhy) {
+  // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
+  script_.graph = static_cast<CuResult>(801);
+  MustMake();
+  EXPECT_THAT(executable_->Notes(),
+              ElementsAre("kernels are launched one by one: NVIDIA S1 (device 0) cannot prepare a "
+                          "graph: CUDA error 801"));
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results));
+  ExpectResults(x, results);
+  EXPECT_THAT(script_.log, Contains(HasSubstr("launch second grid")).Times(3));
+  EXPECT_THAT(script_.log, Not(Contains("launch a graph")));
+}
+
+TEST_F(CudaExecutableTest, AProfileLaunchesKernelByKernel) {
+  MustMake();
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  const void* const from[] = {x.data()};
+  void* const to[] = {results.y.data(), results.z.data(), results.x.data()};
+  const auto seconds = executable_->ProfileRun(from, to);
+  ASSERT_TRUE(seconds) << seconds.error().Format();
+  EXPECT_NEAR(seconds->at(0), 4e-3, 1e-9);  // four launches, a millisecond each
+  ExpectResults(x, results);
+}
+
+TEST_F(CudaExecutableTest, MemoryThatIsNotFreeIsSaidBeforeItIsTaken) {
+  script_.memory_bytes = 300;
+  const Status made = Make();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(made.error().message,
+            "NVIDIA S1 (device 0) has 300 of 300 bytes free, 352 are needed: weights 256, arena "
+            "48, workspace 48");
+  EXPECT_EQ(script_.allocations, 0);
+}
+
+TEST_F(CudaExecutableTest, MemoryForBuffersMayBeLacking) {
+  script_.memory_bytes = 352 + 100;  // one of four
+  MustMake();
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  const Status ran = Run(x, results);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code, ErrorCode::kResourceLimit);
+  EXPECT_THAT(ran.error().message, HasSubstr("has no 48 bytes free, only 4 of 452"));
+  ASSERT_TRUE(Run(x, results, kAllThere));  // which takes none
+}
+
+TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
+  for (const CuResult fault :
+       {CuResult::kIllegalAddress, CuResult::kMisalignedAddress, CuResult::kLaunchFailed}) {
+    script_ = {};
+    script_.functions = {"first", "second"};
+    script_.run = RunSums;
+    MustMake();
+    script_.faulting_launch = 5;
+    script_.fault = fault;
+    alignas(16) const Floats x = {1, 2};
+    Results results;
+    const Status ran = Run(x, results);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kDevice);
+    EXPECT_THAT(ran.error().message, HasSubstr("NVIDIA S1 (device 0) is lost: "));
+    EXPECT_THAT(ran.error().message, HasSubstr(fmt::format("({})", static_cast<int>(fault))));
+    EXPECT_THAT(ran.error().message, HasSubstr("in a graph of 12 launches from first on"));
+    EXPECT_EQ(Run(x, results).error().message, ran.error().message);
+    executable_.reset();
+  }
+}
+
+TEST_F(CudaExecutableTest, ALaunchThatIsRefusedIsSaidOnce) {
+  MustMake();
+  script_.refused_launch = 1;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  const Status ran = Run(x, results);
+  ASSERT_FALSE(ran);
+  EXPECT_THAT(ran.error().message, HasSubstr("cannot start a graph of 12 launches from first on: "
+                                             "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)"));
+  ASSERT_TRUE(Run(x, results));
+  ExpectResults(x, results);
+}
+
+}  // namespace
+}  // namespace tunec

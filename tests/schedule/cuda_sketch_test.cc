@@ -1,0 +1,320 @@
+// The steps that the sketches for GPUs write, and how they choose numbers.
+#include <gtest/gtest.h>
+
+#include "ir/loop_nest.h"
+#include "schedule/sketches/cuda_tile_plan.h"
+#include "schedule/sketches/cuda_tile_writer.h"
+#include "schedule/sketches/device_cost.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr std::string_view kProduct = R"(compute product {
+  input A: f32[64, 32]
+  weight B: f32[32, 96] constant
+  output C: f32[64, 96]
+  workspace acc: f32[64, 96]
+  acc[i: 64, j: 96, k: 32 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 64, j: 96]:
+    C[i, j] = max(acc[i, j], 0.0)
+})";
+
+constexpr std::string_view kConvolution = R"(compute convolution {
+  input X: f32[1, 8, 14, 14]
+  weight W: f32[16, 8, 3, 3] constant
+  output Y: f32[1, 16, 14, 14]
+  workspace acc: f32[1, 16, 14, 14]
+  acc[m: 16, oh: 14, ow: 14, ic: 8 reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, -oh - kh + 14 >= 0, ow + kw - 1 >= 0, -ow - kw + 14 >= 0:
+    acc[0, m, oh, ow] sum= X[0, ic, oh + kh - 1, ow + kw - 1] * W[m, ic, kh, kw]
+  Y[m: 16, oh: 14, ow: 14]:
+    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
+})";
+
+Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
+
+std::string TileText(std::string_view compute, const CudaTileChoice& choice) {
+  const auto plan = MakeCudaTilePlan(MustParse(compute));
+  EXPECT_TRUE(plan);
+  if (!plan) return "";
+  EXPECT_EQ(Fitted(*plan, choice, Gpu()).Threads(), choice.Threads());
+  Schedule schedule{.lowering = "direct"};
+  WriteCudaTile(*plan, choice, schedule);
+  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "");
+  return Print(schedule);
+}
+
+TEST(CudaTile, OfAProductSharesBothOperands) {
+  EXPECT_EQ(TileText(kProduct, {.column_threads = 8,
+                                .column_elements = 4,
+                                .row_threads = 8,
+                                .row_elements = 4,
+                                .piece = 8}),
+            R"(lower direct
+copy A acc j 32
+copy B acc i 32
+split acc.i 32
+split acc.j 32
+split acc.k 8
+reorder acc.i.0 acc.j.0 acc.k.0 acc.i.1 acc.j.1 acc.k.1
+compute_at acc.init acc.j.0
+compute_at C acc.j.0
+compute_at A.copy acc.k.0
+compute_at B.copy acc.k.0
+stage acc register acc.j.0
+stage A.copy shared acc.k.0 0 2 1
+stage B.copy shared acc.k.0 0 1 2
+split acc.i.1 4
+split acc.j.1 4
+reorder acc.i.1.0 acc.j.1.0 acc.k.1 acc.i.1.1 acc.j.1.1
+fuse acc.i.1.0 acc.j.1.0 as acc.threads1
+unroll acc.i.1.1
+vectorize acc.j.1.1
+split acc.init.i.1 4
+split acc.init.j.1 4
+reorder acc.init.i.1.0 acc.init.j.1.0 acc.init.i.1.1 acc.init.j.1.1
+fuse acc.init.i.1.0 acc.init.j.1.0 as acc.init.threads1
+unroll acc.init.i.1.1
+vectorize acc.init.j.1.1
+split C.i.1 4
+split C.j.1 4
+reorder C.i.1.0 C.j.1.0 C.i.1.1 C.j.1.1
+fuse C.i.1.0 C.j.1.0 as C.threads1
+unroll C.i.1.1
+vectorize C.j.1.1
+split A.copy.i.1 8
+reorder A.copy.i.1.1 A.copy.k.1 A.copy.i.1.0
+fuse A.copy.i.1.1 A.copy.k.1 as A.copy.threads1
+unroll A.copy.i.1.0
+split B.copy.k.1 2
+reorder B.copy.k.1.1 B.copy.j.1 B.copy.k.1.0
+fuse B.copy.k.1.1 B.copy.j.1 as B.copy.threads1
+unroll B.copy.k.1.0
+pipeline acc.k.0 2
+bind acc.threads1 block.x
+bind acc.init.threads1 block.x
+bind C.threads1 block.x
+bind A.copy.threads1 block.x
+bind B.copy.threads1 block.x
+unroll acc.k.1
+bind acc.i.0 grid.y
+bind acc.j.0 grid.x
+)");
+}
+
+// Windows are no boxes, so they are read where they lie. Columns have conditions: a thread has one.
+TEST(CudaTile, OfAConvolutionSharesWeights) {
+  EXPECT_EQ(TileText(kConvolution, {.column_threads = 14,
+                                    .column_elements = 1,
+                                    .outer_columns = 2,
+                                    .row_threads = 2,
+                                    .row_elements = 4,
+                                    .piece = 4}),
+            R"(lower direct
+copy W acc oh 2
+split acc.m 8
+split acc.oh 2
+split acc.ow 14
+split acc.ic 4
+reorder acc.m.0 acc.oh.0 acc.ow.0 acc.ic.0 acc.m.1 acc.oh.1 acc.ow.1 acc.ic.1 acc.kh acc.kw
+compute_at acc.init acc.ow.0
+compute_at Y acc.ow.0
+compute_at W.copy acc.ic.0
+stage acc register acc.ow.0
+stage W.copy shared acc.ic.0 0 2 3 4 1
+split acc.m.1 4
+reorder acc.m.1.0 acc.oh.1 acc.ow.1 acc.ic.1 acc.kh acc.kw acc.m.1.1
+fuse acc.m.1.0 acc.oh.1 as acc.threads1
+fuse acc.threads1 acc.ow.1 as acc.threads2
+unroll acc.m.1.1
+split acc.init.m.1 4
+reorder acc.init.m.1.0 acc.init.oh.1 acc.init.ow.1 acc.init.m.1.1
+fuse acc.init.m.1.0 acc.init.oh.1 as acc.init.threads1
+fuse acc.init.threads1 acc.init.ow.1 as acc.init.threads2
+unroll acc.init.m.1.1
+split Y.m.1 4
+reorder Y.m.1.0 Y.oh.1 Y.ow.1 Y.m.1.1
+fuse Y.m.1.0 Y.oh.1 as Y.threads1
+fuse Y.threads1 Y.ow.1 as Y.threads2
+unroll Y.m.1.1
+reorder W.copy.ic.1 W.copy.kh W.copy.kw W.copy.m.1
+fuse W.copy.ic.1 W.copy.kh as W.copy.threads1
+fuse W.copy.threads1 W.copy.kw as W.copy.threads2
+unroll W.copy.m.1
+pipeline acc.ic.0 2
+bind acc.threads2 block.x
+bind acc.init.threads2 block.x
+bind Y.threads2 block.x
+bind W.copy.threads2 block.x
+unroll acc.kw
+unroll acc.kh
+unroll acc.ic.1
+bind acc.m.0 grid.z
+bind acc.oh.0 grid.y
+bind acc.ow.0 grid.x
+)");
+}
+
+TEST(CudaTile, RunsBlocksInBands) {
+  const std::string text = TileText(kProduct, {.column_threads = 8,
+                                               .column_elements = 4,
+                                               .row_threads = 4,
+                                               .row_elements = 4,
+                                               .piece = 8,
+                                               .band = 2});
+  EXPECT_NE(text.find("swizzle acc.i.0 acc.j.0 2\n"), std::string::npos) << text;
+}
+
+TEST(CudaTile, IsForOperandsThatKnowDifferentOutputs) {
+  EXPECT_TRUE(MakeCudaTilePlan(MustParse(kMatmul)));
+  EXPECT_FALSE(MakeCudaTilePlan(MustParse(kDepthwise)));
+  EXPECT_FALSE(MakeCudaTilePlan(MustParse(kMaxPool)));
+  EXPECT_FALSE(MakeCudaTilePlan(MustParse(kSumLast)));
+}
+
+TEST(CudaTile, FitsTheDevice) {
+  const auto plan = MakeCudaTilePlan(MustParse(kProduct));
+  ASSERT_TRUE(plan);
+  Accelerator small = Gpu();
+  small.shared_bytes = 2048;
+  const CudaTileChoice fitted = Fitted(*plan,
+                                       {.column_threads = 64,
+                                        .column_elements = 4,
+                                        .row_threads = 32,
+                                        .row_elements = 16,
+                                        .piece = 32},
+                                       small);
+  EXPECT_LE(fitted.Threads(), 1024);
+  EXPECT_LE(fitted.row_elements * fitted.column_elements, 128);
+  EXPECT_EQ(64 % fitted.row_elements, 0);
+  EXPECT_LE(int64_t{4} * fitted.stages * fitted.piece * (fitted.Rows() + fitted.Columns()), 2048);
+}
+
+// A thread's elements divide their dimensions, and the tiles do.
+TEST(CudaTile, DividesWhatHasDivisors) {
+  const auto plan = MakeCudaTilePlan(MustParse(kProduct));
+  ASSERT_TRUE(plan);
+  for (const int processors : {1, 16, 132}) {
+    Accelerator device = Gpu();
+    device.processors = processors;
+    const CudaTileChoice best = BestCudaTile(*plan, device);
+    EXPECT_TRUE(best.row_elements == 1 || 64 % best.Rows() == 0);
+    EXPECT_TRUE(best.column_elements == 1 || 96 % best.Columns() == 0);
+    EXPECT_GE(best.Threads(), kWarpThreads);
+  }
+}
+
+TEST(DeviceCost, IsBoundByTheScarcest) {
+  const Accelerator device = Gpu();
+  EXPECT_EQ(ResidentBlocks({.threads = 256, .registers = 64}, device), 4);
+  EXPECT_EQ(ResidentBlocks({.threads = 1024, .registers = 32}, device), 2);
+  EXPECT_EQ(ResidentBlocks({.threads = 32, .registers = 16}, device), 32);
+  EXPECT_EQ(ResidentBlocks({.threads = 128, .shared_bytes = 48 << 10}, device), 4);
+}
+
+TEST(DeviceCost, GrowsWithWhatIsDone) {
+  const Accelerator device = Gpu();
+  PhaseCost cost{.blocks = 4, .use = {.threads = 256}, .clocks = 1e6};
+  const double two_each = EstimateSeconds(cost, device);
+  cost.blocks = 5;
+  EXPECT_GT(EstimateSeconds(cost, device), two_each);
+  cost.use.shared_bytes = device.shared_bytes + 1;
+  EXPECT_GT(EstimateSeconds(cost, device), 1e9);
+}
+
+std::string AnalyticText(std::string_view compute) {
+  const auto sketches =
+      SketchesFor({{{"direct", MustParse(compute)}}, SmallGpu(), ReductionOrder::kAny});
+  EXPECT_EQ(sketches[0].name, "cuda_elements");
+  const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
+  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "");
+  return Print(schedule);
+}
+
+TEST(CudaElements, AreVectorsOfNeighbours) {
+  EXPECT_EQ(AnalyticText(R"(compute chain {
+  input A: f32[64, 512]
+  input B: f32[64, 512]
+  output C: f32[64, 512]
+  C[i: 64, j: 512]:
+    C[i, j] = A[i, j] * B[i, j]
+})"),
+            R"(lower direct
+reorder C.i C.j
+fuse C.i C.j as C.flat1
+split C.flat1 2 256 4
+reorder C.flat1.2 C.flat1.1
+unroll C.flat1.1
+vectorize C.flat1.3
+bind C.flat1.0 grid.x
+bind C.flat1.2 block.x
+)");
+}
+
+// Eight of bfloat16 are 16 bytes.
+TEST(CudaElements, HaveAsManyLanesAsFillSixteenBytes) {
+  EXPECT_EQ(AnalyticText(R"(compute broadcast {
+  input A: bf16[64, 256]
+  input b: bf16[256]
+  output C: bf16[64, 256]
+  C[i: 64, j: 256]:
+    C[i, j] = bf16(f32(A[i, j]) + f32(b[j]))
+})"),
+            R"(lower direct
+reorder C.i C.j
+split C.j 8
+fuse C.i C.j.0 as C.flat1
+split C.flat1 256
+vectorize C.j.1
+bind C.flat1.0 grid.x
+bind C.flat1.1 block.x
+)");
+}
+
+TEST(CudaElements, AreTurnedInSquares) {
+  EXPECT_EQ(AnalyticText(R"(compute turned {
+  input A: f32[96, 64]
+  output C: f32[64, 96]
+  C[i: 64, j: 96]:
+    C[i, j] = A[j, i]
+})"),
+            R"(lower direct
+split C.i 16 4
+split C.j 12 4
+reorder C.i.0 C.j.0 C.i.1 C.j.1 C.i.2 C.j.2
+fuse C.i.1 C.j.1 as C.threads1
+bind C.i.0 grid.y
+bind C.j.0 grid.x
+bind C.threads1 block.x
+unroll C.i.2
+vectorize C.j.2
+)");
+}
+
+TEST(CudaElements, MayBeSums) {
+  EXPECT_EQ(AnalyticText(R"(compute columns {
+  input A: f32[12, 4096]
+  output C: f32[4096]
+  s[j: 4096, i: 12 reduction]:
+    C[j] sum= A[i, j]
+})"),
+            R"(lower direct
+cache_write s
+split s.j 4
+reorder s.j.0 s.i s.j.1
+compute_at s.init s.j.0
+compute_at s.store s.j.0
+split s.j.0 128
+stage s.cache register s.j.0.1
+bind s.j.0.0 grid.x
+bind s.j.0.1 block.x
+vectorize s.j.1
+vectorize s.init.j.1
+vectorize s.store.j.1
+)");
+}
+
+}  // namespace
+}  // namespace tunec::test
