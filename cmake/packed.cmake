@@ -1,7 +1,21 @@
-# TUNEC_PACKED: what Debian has as static libraries is linked as such; the rest is here.
+# TUNEC_PACKED: the libraries that dependencies.cmake looks for, as static ones, so that what is built
+# needs libc alone. Debian has all but fmt as such. What of fmt, libisl and libLLVM is linked in is
+# seen by nobody else in the process, who may have other copies of them.
+set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+add_link_options(-static-libstdc++ -static-libgcc
+  LINKER:--gc-sections LINKER:--exclude-libs,ALL LINKER:--wrap=stderr)
 
-# LLVM: of its targets the two that jit/ initialises.
-find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config PATHS /usr/lib/llvm-22/bin REQUIRED)
+# In the place of the package's target, with its definition: objects are those of other builds.
+add_library(tunec_packed STATIC ${CMAKE_CURRENT_LIST_DIR}/packed_fmt.cc ${CMAKE_CURRENT_LIST_DIR}/packed_libc.c)
+target_compile_definitions(tunec_packed PUBLIC FMT_SHARED)
+add_library(fmt::fmt ALIAS tunec_packed)
+
+find_library(GMP_LIBRARY gmp REQUIRED)
+find_library(ISL_LIBRARY isl REQUIRED)
+list(APPEND ISL_LIBRARY ${GMP_LIBRARY})
+
+# Of LLVM's targets the two that jit/ initialises.
+find_program(LLVM_CONFIG llvm-config PATHS /usr/lib/llvm-22/bin NO_DEFAULT_PATH REQUIRED)
 execute_process(
   COMMAND ${LLVM_CONFIG} --link-static --libfiles x86codegen nvptxcodegen orcjit passes
   OUTPUT_VARIABLE LLVM_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -9,17 +23,3 @@ separate_arguments(LLVM_LIBRARY)
 find_library(ZSTD_LIBRARY zstd REQUIRED)
 find_library(ZLIB_LIBRARY z REQUIRED)
 list(APPEND LLVM_LIBRARY ${ZSTD_LIBRARY} ${ZLIB_LIBRARY})
-
-find_library(GMP_LIBRARY gmp REQUIRED)
-list(APPEND ISL_LIBRARY ${GMP_LIBRARY})
-
-# fmt: Debian has the shared library alone. Other code is compiled as ever.
-add_library(tunec_packed_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/packed_fmt.cc)
-add_library(tunec_fmt INTERFACE)
-foreach(property COMPILE_DEFINITIONS INCLUDE_DIRECTORIES COMPILE_FEATURES)
-  set_property(TARGET tunec_packed_fmt PROPERTY ${property}
-    $<TARGET_PROPERTY:fmt::fmt,INTERFACE_${property}>)
-  set_property(TARGET tunec_fmt PROPERTY INTERFACE_${property}
-    $<TARGET_PROPERTY:fmt::fmt,INTERFACE_${property}>)
-endforeach()
-target_link_libraries(tunec_fmt INTERFACE tunec_packed_fmt)

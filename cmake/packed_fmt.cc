@@ -1,8 +1,9 @@
-// The functions of fmt 9 that its headers leave to its library, which Debian has as a shared one
+// The functions of fmt that its headers leave to its library, of which Debian has the shared one
 // alone: what fmt's own src/format.cc instantiates for char.
 #include <fmt/format-inl.h>
 
-namespace fmt::inline v9::detail {
+FMT_BEGIN_NAMESPACE
+namespace detail {
 
 template dragonbox::decimal_fp<float> dragonbox::to_decimal(float x) noexcept;
 template dragonbox::decimal_fp<double> dragonbox::to_decimal(double x) noexcept;
@@ -17,4 +18,5 @@ template void buffer<char>::append(const char*, const char*);
 template void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>,
                          locale_ref);
 
-}  // namespace fmt::inline v9::detail
+}  // namespace detail
+FMT_END_NAMESPACE
