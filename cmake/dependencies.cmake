@@ -1,18 +1,21 @@
 # The libraries tunec stands on; tools/dev setup installs their Debian packages.
+if(TUNEC_PACKED)
+  include(${CMAKE_CURRENT_LIST_DIR}/packed.cmake)
+else()
+  find_package(fmt REQUIRED)
+  find_library(ISL_LIBRARY isl REQUIRED)
+  find_library(LLVM_LIBRARY NAMES LLVM-22 LLVM PATHS /usr/lib/llvm-22/lib NO_DEFAULT_PATH REQUIRED)
+endif()
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
-find_library(ISL_LIBRARY isl REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 # LLVM is taken by its headers and one shared library: its own compile flags turn
 # exceptions and assertions about, and must not leak into the rest of the project.
 find_path(LLVM_INCLUDE_DIR llvm/IR/IRBuilder.h PATHS /usr/lib/llvm-22/include NO_DEFAULT_PATH REQUIRED)
-find_library(LLVM_LIBRARY NAMES LLVM-22 LLVM PATHS /usr/lib/llvm-22/lib NO_DEFAULT_PATH REQUIRED)
 
 add_library(tunec_isl INTERFACE)
 target_link_libraries(tunec_isl INTERFACE ${ISL_LIBRARY})

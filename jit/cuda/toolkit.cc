@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "support/own_folders.h"
 #include "support/subprocess.h"
 
 namespace tunec {
@@ -25,10 +26,7 @@ std::string Environment(const std::string& variable) {
 }
 
 std::vector<fs::path> UsualFolders() {
-  std::vector<fs::path> folders;
-  std::error_code problem;
-  const fs::path own = fs::canonical("/proc/self/exe", problem);
-  if (!problem) folders.push_back(own.parent_path());
+  std::vector<fs::path> folders = OwnFolders();
   std::istringstream path{Environment("PATH")};
   for (std::string folder; std::getline(path, folder, ':');)
     if (!folder.empty()) folders.emplace_back(folder);

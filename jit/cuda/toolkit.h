@@ -24,9 +24,9 @@ struct ToolkitSearch {
   std::string package;   // of PyPI, which has it: "nvidia-cuda-nvcc==13.0.88"
 };
 
-/// The file that the variable names, else the first of these that there is: beside this process's
-/// own program, where a packed tunec has it; in PATH; in the toolkit of CUDA_HOME, without which
-/// that is /usr/local/cuda. Errors: kNotFound, with what to install, and those of running it.
+/// The file that the variable names, else the first of these that there is: in OwnFolders, where a
+/// packed tunec has it; in PATH; in the toolkit of CUDA_HOME, without which that is
+/// /usr/local/cuda. Errors: kNotFound, with what to install, and those of running it.
 Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search);
 
 /// The version in what such a program prints for --version. kParse when it is not there.

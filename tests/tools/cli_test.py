@@ -113,8 +113,8 @@ class Cli(unittest.TestCase):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
 
-    def tunec(self, *arguments):
-        return subprocess.run([TUNEC, *map(str, arguments)], capture_output=True, text=True, cwd=self.dir,
+    def tunec(self, *arguments, program=None):
+        return subprocess.run([program or TUNEC, *map(str, arguments)], capture_output=True, text=True, cwd=self.dir,
                               env=self.environment, timeout=300)
 
     def good(self, *arguments):
@@ -412,14 +412,14 @@ class Cli(unittest.TestCase):
         path.chmod(0o755)
         return str(path)
 
-    def doctor(self, code):
+    def doctor(self, code, program=None):
         """doctor's JSON, and its lines by their first word. It measures once for all tests: that takes seconds."""
         if Cli.ceilings is None:
             folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
             self.addClassCleanup(folder.cleanup)
             Cli.ceilings = folder.name + "/ceilings.db"
             self.tunec("doctor", "--measure", "--db", Cli.ceilings, "--threads", "1")
-        done = self.tunec("doctor", "--db", Cli.ceilings, "--threads", "1", "--json")
+        done = self.tunec("doctor", "--db", Cli.ceilings, "--threads", "1", "--json", program=program)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         report = json.loads(done.stdout)
         return report, {row["what"]: row for row in report["checks"]}
@@ -435,6 +435,18 @@ class Cli(unittest.TestCase):
         self.assertIn("pip install nvidia-cuda-nvdisasm==13.2.86", checks["nvdisasm"]["found"])
         self.assertTrue(all(row["ok"] for row in checks.values()))
         self.assertEqual(set(report["cuda"].values()), {None})
+
+    def test_an_assembler_beside_tunec_comes_first(self):
+        self.without_toolkit()
+        self.script_cuda()
+        self.environment["PATH"] = str(self.dir)
+        self.program("ptxas", "echo V13.0.87")
+        (self.dir / "packed/bin").mkdir(parents=True)
+        tunec = shutil.copy(TUNEC, self.dir / "packed/bin/tunec")
+        self.program("packed/bin/tunec-worker", "exit 0")
+        beside = self.program("packed/bin/ptxas", "echo V13.0.88")
+        _, checks = self.doctor(0, tunec)
+        self.assertEqual(checks["ptxas"]["found"], f"13.0.88, {beside}")
 
     def script_cuda(self, script=""):
         self.environment["TUNEC_LIBCUDA"] = str(Path(TUNEC).parent.parent / "lib/libscripted_cuda.so")

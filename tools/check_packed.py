@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Whether a folder that `tools/dev pack` made needs libc alone, hides what it is linked from, and works.
+
+    check_packed.py FOLDER
+
+It is run where it was unpacked, without an environment. Every problem is printed; the exit code is 1 when
+there are any.
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("bin/tunec", "bin/tunec-worker")
+LIBRARY = "lib/libtunec.so"
+PTXAS = "bin/ptxas"
+FILES = (*PROGRAMS, LIBRARY, PTXAS, "include/tunec/tunec.h", "include/tunec/tunec.hpp",
+         "lib/cmake/tunec/tunecConfig.cmake", "share/doc/tunec/LICENSE")
+LIBC = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-x86-64)\.so\.\d+")
+# NVIDIA's own wants this, too; Debian's libc6 depends on it.
+BESIDE_LIBC = {PTXAS: {"libgcc_s.so.1"}}
+NEWEST_GLIBC = (2, 35)
+NETWORK = ROOT / "tests/networks/mixer_48"
+
+
+def output(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+
+
+def check_needs(file, needed):
+    """`needed`: what `readelf -d` prints of the file."""
+    for name in re.findall(r"NEEDED.*\[(.*)\]", needed):
+        if not LIBC.fullmatch(name) and name not in BESIDE_LIBC.get(file, ()):
+            yield f"{file} needs {name}"
+
+
+def check_glibc(file, symbols):
+    """`symbols`: what `objdump -T` prints of the file."""
+    for line in symbols.splitlines():
+        version = re.search(r"\(?GLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\S+)$", line)
+        if version and (int(version[1]), int(version[2])) > NEWEST_GLIBC:
+            yield f"{file} needs {version[3]} of glibc {version[1]}.{version[2]}"
+
+
+def check_exports(file, symbols):
+    """`symbols`: what `nm -D --defined-only` prints. A program holds copies of some of libc's variables."""
+    for name in (line.split()[-1] for line in symbols.splitlines()):
+        if "@GLIBC_" not in name and not (file == LIBRARY and name.startswith("tunec_")):
+            yield f"{file} shows {name}"
+
+
+def check_files(folder):
+    for file in FILES:
+        if not (folder / file).exists():
+            yield f"there is no {file}"
+    for file in (*PROGRAMS, LIBRARY, PTXAS):
+        if (folder / file).exists():
+            yield from check_needs(file, output("readelf", "-d", folder / file))
+            yield from check_glibc(file, output("objdump", "-T", folder / file))
+    for file in (*PROGRAMS, LIBRARY):
+        if (folder / file).exists():
+            yield from check_exports(file, output("nm", "-D", "--defined-only", folder / file))
+
+
+def check_run(name, *command):
+    print("$", *command, flush=True)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={})
+    if done.returncode:
+        yield f"{name}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+def check_runs(folder):
+    """On the processor, as an emulated GPU, through the assembler and the worker that lie beside it."""
+    tunec, expected = folder / PROGRAMS[0], ("--expected", NETWORK.with_suffix(".npz"), "--skip-reference")
+    model = (NETWORK.with_suffix(".graph"), "--random-weights", "7")
+    cuda = ("--target", "cuda", "--arch", "sm_90a")
+    yield from check_run("verify", tunec, "verify", *model, "--no-db", *expected)
+    yield from check_run("emulate", tunec, "verify", *model, "--no-db", *expected, *cuda, "--emulate")
+    yield from check_run("cuda", tunec, *model, "--no-db", *cuda)
+    with tempfile.TemporaryDirectory(prefix="tunec-packed-") as place:
+        trials = ("--db", Path(place, "trials.db"), "--trials", "3")
+        yield from check_run("tune", tunec, *model, *trials)
+        yield from check_run("tune emulated", tunec, *model, *trials, *cuda, "--emulate")
+    for order in ("llvm-first", "tunec-first"):
+        yield from check_run(f"two LLVMs, {order}", sys.executable, "-B", ROOT / "tools/two_llvms.py",
+                             folder / LIBRARY, order)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder.resolve()
+    problems = [*check_files(folder)] or [*check_runs(folder)]
+    print("\n".join(problems), file=sys.stderr)
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
