@@ -35,6 +35,14 @@ int LeastTerms(const Accuracy& accuracy) {
   return 3;
 }
 
+// Each operand is off by 2^-11 of it.
+constexpr double kErrorOfTf32 = 0x1p-10;
+
+bool MayRoundToTf32(const Accuracy& accuracy) {
+  if (accuracy.mode == AccuracyMode::kBound) return accuracy.bound >= kErrorOfTf32;
+  return accuracy.mode == AccuracyMode::kTf32 || accuracy.mode == AccuracyMode::kBf16;
+}
+
 }  // namespace
 
 std::string Print(const Accuracy& accuracy) {
@@ -61,6 +69,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text) {
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy) {
   RoundingFreedom rounding(ReductionOrderFor(accuracy));
   rounding.least_terms = LeastTerms(accuracy);
+  rounding.tf32_operands = MayRoundToTf32(accuracy);
   return rounding;
 }
 

@@ -81,7 +81,7 @@ Json PhaseJson(const PredictedPhase& phase, size_t group) {
                {"occupancy", nullptr},
                {"occupancy_limit", nullptr},
                {"waves", nullptr},
-               {"operations", phase.work.operations},
+               {"operations", AllOperations(phase.work)},
                {"l2_bytes", phase.work.l2_bytes},
                {"memory_bytes", phase.work.memory_bytes},
                {"predicted_ms", nullptr},

@@ -123,7 +123,8 @@ class GraphBuilder {
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
   /// A constant whose text form states the distribution of its random values (`init`).
-  ValueId AddWeight(std::string name, Array array, std::string weight_name, std::string init);
+  ValueId AddWeight(const std::string& name, Array array, std::string weight_name,
+                    std::string init);
   void AddOutput(ValueId value, const std::string& name = "");  // name: default the value's
   void SetLayout(ValueId value, Layout layout);
   void RenameValue(ValueId value, const std::string& name);

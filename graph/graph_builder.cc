@@ -45,9 +45,9 @@ ValueId GraphBuilder::AddConstant(const std::string& name, Array array, std::str
   return Append(std::move(node), {type})[0];
 }
 
-ValueId GraphBuilder::AddWeight(std::string name, Array array, std::string weight_name,
+ValueId GraphBuilder::AddWeight(const std::string& name, Array array, std::string weight_name,
                                 std::string init) {
-  const ValueId value = AddConstant(std::move(name), std::move(array), std::move(weight_name));
+  const ValueId value = AddConstant(name, std::move(array), std::move(weight_name));
   if (!init.empty()) data().nodes.back().attributes["init"] = std::move(init);
   return value;
 }

@@ -54,7 +54,7 @@ enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragm
 
 /// Whether each thread of a block has such storage for itself.
 constexpr bool IsPrivate(Scope scope) {
-  return scope == Scope::kRegister || scope == Scope::kPacked;
+  return scope == Scope::kRegister || scope == Scope::kPacked || scope == Scope::kFragment;
 }
 
 struct NestNode;
@@ -103,7 +103,8 @@ struct Swizzle {
 /// after unrolling, all its indices are constants but for the lane of one vector loop in the
 /// last dimension, and for the variables of block loops, which pick the thread that has the
 /// element; where other variables index it, it is memory of the thread. kShared belongs to all
-/// threads of a block.
+/// threads of a block. kFragment is registers, too: those of a warp's lanes, of which each has the
+/// elements that the owner map of the Tiles that add to it says (tile_intrinsic.h).
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;
@@ -168,7 +169,9 @@ struct Roles {
 
 /// One instruction on tiles; `intrinsic` names an entry of the table in tile_intrinsic.h. The body
 /// says which elements: the entry's loops, each from 0 to its extent, rows outermost and columns
-/// innermost, around one sum of products. Their order means nothing.
+/// innermost, around one sum of products. Their order means nothing. An entry for warps is executed
+/// by all threads along x, of which there are 32: it stands outside of loops over them, and the
+/// numbers along y and z are those of warps.
 struct Tile {
   std::string intrinsic;
   Body body;

@@ -16,11 +16,12 @@ std::string Print(const Host& host) {
 std::string Print(const Accelerator& device) {
   return fmt::format(
       "{} {} [{}] processors={} shared={} part={} registers={} processor_shared={} threads={} "
-      "blocks={} multiply_adds={} l2={} bandwidth={} clock={}",
+      "blocks={} multiply_adds={} matrix={},{},{} l2={} bandwidth={} clock={}",
       device.kind, device.name, fmt::join(device.features, ","), device.processors,
       device.shared_bytes, device.part.empty() ? "-" : device.part, device.registers,
       device.processor_shared_bytes, device.resident_threads, device.resident_blocks,
-      device.multiply_adds, device.l2_bytes, device.bytes_per_second, device.clock_hertz);
+      device.multiply_adds, device.matrix_f16, device.matrix_tf32, device.matrix_i8,
+      device.l2_bytes, device.bytes_per_second, device.clock_hertz);
 }
 
 }  // namespace

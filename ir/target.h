@@ -40,7 +40,10 @@ struct Accelerator {
   int64_t processor_shared_bytes = 0;  // of all blocks of one processor
   int64_t resident_threads = 0;        // of one processor at most
   int64_t resident_blocks = 0;
-  int64_t multiply_adds = 0;     // of float32, that one processor starts in a clock
+  int64_t multiply_adds = 0;  // of float32, that one processor starts in a clock
+  int64_t matrix_f16 = 0;     // the same of matrix instructions: of f16 and bf16
+  int64_t matrix_tf32 = 0;    // of float32 rounded to TF32
+  int64_t matrix_i8 = 0;
   int64_t l2_bytes = 0;          // shared by all processors
   int64_t bytes_per_second = 0;  // from its memory and to it
   int64_t clock_hertz = 0;       // at most

@@ -24,6 +24,8 @@ float FlushedFma(double a, double b, float accumulator) {
                           Flushed(accumulator)));
 }
 
+// What a GPU's tensor cores do is not documented to the last bit: of those this is a stand-in,
+// whose distance from other roundings the accuracy contract bounds.
 Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -59,12 +61,13 @@ Scalar IntegerDot(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Integer(WrapTo(sum, DataType::kI32));
 }
 
-// The low 13 bits of a float32 are not looked at.
+// cvt.rna.tf32: ten bits of fraction, the nearest, of two the one farther from 0.
 Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   const auto tf32 = [](const Scalar& value) {
-    const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value.real));
-    return std::bit_cast<float>(bits & 0xffffe000U);
+    const auto number = static_cast<float>(value.real);
+    const auto bits = std::bit_cast<uint32_t>(number);
+    return std::isfinite(number) ? std::bit_cast<float>((bits + 0x1000U) & 0xffffe000U) : number;
   };
   auto sum = static_cast<float>(accumulator.real);
   for (size_t i = 0; i < left.size(); ++i) sum = std::fma(tf32(left[i]), tf32(right[i]), sum);
@@ -114,17 +117,58 @@ TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], Tile
           .features = {"amx-tile", std::move(feature)}};
 }
 
-// Rows of the left and columns of the right operand are contiguous along what is reduced.
-TileIntrinsic Mma(std::string name, const int64_t extents[3], DataType type, TileMeaning meaning,
-                  Scope operands, std::string feature) {
+// --- fragments of warps ---
+//
+// PTX ISA 9.2, 9.7.14.5 "Matrix Fragments": with groupID = lane / 4 and threadID_in_group = lane %
+// 4, a register of 32 bits has neighbours along what is reduced, and the operands' registers differ
+// by blocks of 8 rows (or columns) and of 16 bytes along what is reduced. That is one rule for
+// mma.m16n8k16 with .bf16 and .f16, .m16n8k8 with .tf32 and .m16n8k32 with .s8.
+
+constexpr int64_t kRegisterBytes = 4;
+
+// `group`: elements in a register.
+OwnerMap LeftFragment(int64_t group) {
+  return {.lane = {{4, 0, group}, {8, 1, 0}},
+          .element = {{group, 0, 1}, {2, 8, 0}, {2, 0, 4 * group}}};
+}
+OwnerMap RightFragment(int64_t group) {
+  return {.lane = {{4, group, 0}, {8, 0, 1}}, .element = {{group, 1, 0}, {2, 4 * group, 0}}};
+}
+// Of 16 rows and 8 columns, an element a register.
+OwnerMap AccumulatorFragment() {
+  return {.lane = {{4, 0, 2}, {8, 1, 0}}, .element = {{2, 0, 1}, {2, 8, 0}}};
+}
+
+// mma.sync: a warp multiplies 16 rows by 8 columns, of 32 bytes of what is reduced. The operands
+// are loaded into fragments where the tile stands.
+TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, TileMeaning meaning) {
+  const auto group = kRegisterBytes / static_cast<int64_t>(SizeOf(type));
+  const std::vector<Scope> memory = {Scope::kGlobal, Scope::kShared};
   return {.name = std::move(name),
-          .extents = {extents[0], extents[2], 1, extents[1]},
-          .left = {type, {kAnyStride, 1, 0, 0}, {operands}},
-          .right = {type, {0, 1, 0, kAnyStride}, {operands}},
-          .accumulator = {DataType::kF32, {kAnyStride, 0, 0, 1}, {Scope::kFragment}},
+          .extents = {16, 8 * group, 1, 8},
+          .left = {type, {kAnyStride, kAnyStride, 0, 0}, memory, LeftFragment(group)},
+          .right = {type, {0, kAnyStride, 0, kAnyStride}, memory, RightFragment(group)},
+          .accumulator = {accumulator,
+                          {kByOwner, 0, 0, kByOwner},
+                          {Scope::kFragment},
+                          AccumulatorFragment()},
           .meaning = meaning,
+          .rounds_operands = type == DataType::kF32,
           .target = "cuda",
-          .features = {std::move(feature)}};
+          .features = {"sm_80"}};
+}
+
+// A group of four warps. Rows of the left and columns of the right operand are contiguous along
+// what is reduced. Nothing emits it yet, so it has no owner maps.
+TileIntrinsic Wgmma(int64_t columns) {
+  return {.name = fmt::format("wgmma.m64n{}k16.bf16", columns),
+          .extents = {64, 16, 1, columns},
+          .left = {DataType::kBF16, {kAnyStride, 1, 0, 0}, {Scope::kShared}},
+          .right = {DataType::kBF16, {0, 1, 0, kAnyStride}, {Scope::kShared}},
+          .accumulator = {DataType::kF32, {kAnyStride, 0, 0, 1}, {Scope::kFragment}},
+          .meaning = SumOfFmas,
+          .target = "cuda",
+          .features = {"sm_90a"}};
 }
 
 std::vector<TileIntrinsic> MakeTable() {
@@ -138,16 +182,11 @@ std::vector<TileIntrinsic> MakeTable() {
       Amx("amx.bf16", 2, kBFloat16, DotOfPairs, "amx-bf16"),
       Amx("amx.int8", 4, kBytes, IntegerDot, "amx-int8"),
   };
-  constexpr int64_t kTf32[] = {16, 8, 8}, kHalf[] = {16, 8, 16};
-  table.push_back(
-      Mma("mma.m16n8k8.tf32", kTf32, DataType::kF32, SumOfTf32, Scope::kFragment, "sm_80"));
-  table.push_back(
-      Mma("mma.m16n8k16.bf16", kHalf, DataType::kBF16, SumOfFmas, Scope::kFragment, "sm_80"));
-  for (int64_t columns = 8; columns <= 256; columns += 8) {
-    const int64_t extents[] = {64, columns, 16};
-    table.push_back(Mma(fmt::format("wgmma.m64n{}k16.bf16", columns), extents, DataType::kBF16,
-                        SumOfFmas, Scope::kShared, "sm_90a"));
-  }
+  table.push_back(WarpMma("mma.m16n8k8.tf32", DataType::kF32, DataType::kF32, SumOfTf32));
+  table.push_back(WarpMma("mma.m16n8k16.bf16", DataType::kBF16, DataType::kF32, SumOfFmas));
+  table.push_back(WarpMma("mma.m16n8k16.f16", DataType::kF16, DataType::kF32, SumOfFmas));
+  table.push_back(WarpMma("mma.m16n8k32.s8", DataType::kI8, DataType::kI32, IntegerDot));
+  for (int64_t columns = 8; columns <= 256; columns += 8) table.push_back(Wgmma(columns));
   return table;
 }
 
@@ -247,13 +286,14 @@ std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrins
                         std::string_view what) {
   for (int axis = 0; axis < kTileAxes; ++axis) {
     if (!variables[axis] || intrinsic.extents[axis] == 1) continue;
+    const int64_t wanted = operand.strides[axis];
+    if (wanted == kByOwner) continue;
     const VarId variable = *variables[axis];
     const int64_t stride = offset.Coefficient(variable);
     const std::string_view along = Name(static_cast<TileAxis>(axis));
     if ((offset - IndexExpr::Var(variable) * stride).Uses(variable)) {
       return fmt::format("{}: neighbours along {} do not lie evenly", what, along);
     }
-    const int64_t wanted = operand.strides[axis];
     if (wanted != kAnyStride && stride != wanted) {
       return fmt::format("{}: neighbours along {} lie {} apart, wanted {}", what, along, stride,
                          wanted);
@@ -297,6 +337,17 @@ Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest) {
   std::swap(parts.left, parts.right);
   if (Mismatch(parts, nest).empty()) return parts;
   return Wrong(why);
+}
+
+const TileIntrinsic* WarpIntrinsicOf(const Tile& tile) {
+  const TileIntrinsic* intrinsic = FindTileIntrinsic(tile.intrinsic);
+  return intrinsic != nullptr && intrinsic->IsOfWarp() ? intrinsic : nullptr;
+}
+
+bool HoldsWarpTile(const Body& body) {
+  bool holds = false;
+  ForEach<Tile>(body, [&](const Tile& tile) { holds |= WarpIntrinsicOf(tile) != nullptr; });
+  return holds;
 }
 
 Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest) {

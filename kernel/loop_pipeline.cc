@@ -1,6 +1,7 @@
 #include "kernel/loop_pipeline.h"
 
 #include "ir/nest/insert_barriers.h"
+#include "ir/verify/verify_fragments.h"
 #include "kernel/stage_runner.h"
 #include "polyhedral/generate/generate.h"
 
@@ -52,6 +53,13 @@ Status Pipeline::Heed(Status legal) {
   return {};
 }
 
+// Where a warp's tile stands, and who touches its fragment, is a schedule's to get right.
+Result<LoopNest> LoopsOf(const ScheduleTree& tree, Contraction contraction) {
+  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, contraction));
+  TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));
+  return nest;
+}
+
 // A tree's way to its loops.
 Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
   const ScheduleTree& tree = scheduled.tree;
@@ -59,7 +67,7 @@ Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
   TUNEC_RETURN_IF_ERROR(stages_.Check("check_legality", tree.name, scheduled.tree,
                                       [&] { return Heed(CheckLegality(scheduled, rounding)); }));
   TUNEC_ASSIGN(LoopNest nest, stages_.Run<LoopNest>("generate_loops", tree.name, [&] {
-    return GenerateLoops(tree, rounding.contraction());
+    return LoopsOf(tree, rounding.contraction());
   }));
   TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, rounding)));
   return stages_.Run<LoopNest>("insert_barriers", tree.name,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "ir/tile_intrinsic.h"
 #include "support/check.h"
 
 // A kind of node that HasTime does not list does not compile.
@@ -38,6 +39,15 @@ std::string DomainConditions(const Statement& statement) {
   }
   AddConditions(statement.domain, text);
   return text;
+}
+
+// The lane of a warp that has the accumulator's element; 0 where one thread executes the tile.
+IndexExpr LaneOfTile(const ScheduleTree& tree, StatementId statement, const LoopTile& tile) {
+  const TileIntrinsic* intrinsic = FindTileIntrinsic(tile.intrinsic);
+  if (intrinsic == nullptr || !intrinsic->IsOfWarp()) return 0;
+  const auto& forward = tree.forward[statement];
+  return LaneOf(*intrinsic->accumulator.owners, forward.at(tile.loops.front()),
+                forward.at(tile.loops.back()));
 }
 
 }  // namespace
@@ -84,6 +94,7 @@ ThreadNumbers ThreadOf(const ScheduleTree& tree, StatementId statement) {
   for (const auto& [loop, value] : tree.forward[statement]) {
     const LoopKind kind = tree.loops[loop].kind;
     if (IsBlock(kind)) thread.at(BlockAxis(kind)) = value;
+    if (tree.loops[loop].tile) thread[0] += LaneOfTile(tree, statement, *tree.loops[loop].tile);
   }
   return thread;
 }

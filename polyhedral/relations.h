@@ -28,7 +28,8 @@ std::string AnyOfText(StatementId id, const Statement& statement,
 inline constexpr size_t kThreadAxes = 3;
 using ThreadNumbers = std::array<IndexExpr, kThreadAxes>;
 /// Which thread of a block runs the instances of a statement, by axis: the value of the block loop
-/// of that axis around it, 0 without one.
+/// of that axis around it, 0 without one. Along x, of a tile that a warp executes: the lane that
+/// has the accumulator's element.
 ThreadNumbers ThreadOf(const ScheduleTree& tree, StatementId statement);
 
 /// Whether a node has an entry in the times of what is below it.

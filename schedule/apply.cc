@@ -7,6 +7,7 @@
 
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
+#include "ir/verify/verify_fragments.h"
 #include "polyhedral/generate/generate.h"
 #include "polyhedral/schedule_tree.h"
 #include "schedule/steps/apply_compute_steps.h"
@@ -183,6 +184,10 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Rounding
       return Fail(ErrorCode::kIllegalSchedule,
                   "tensorize {} {}: sums must be accumulated as written", loop.name, name);
     }
+    if (FindTileIntrinsic(name)->rounds_operands && !rounding.tf32_operands) {
+      return Fail(ErrorCode::kIllegalSchedule,
+                  "tensorize {} {}: operands must keep more bits than TF32 has", loop.name, name);
+    }
     bool found = false;
     for (const Phase& phase : nest.phases) {
       VisitNodes(phase.body, [&](const NestNode& node) {
@@ -204,6 +209,7 @@ namespace {
 Status CheckAll(const ScheduledTree& scheduled, const RoundingFreedom& rounding) {
   TUNEC_RETURN_IF_ERROR(CheckLegality(scheduled, rounding));
   TUNEC_ASSIGN(const LoopNest nest, GenerateLoops(scheduled.tree, rounding.contraction()));
+  TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));
   return CheckTiles(scheduled.tree, nest, rounding);
 }
 

@@ -13,6 +13,8 @@ struct RoundingFreedom {
   /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
   /// all: three are as accurate as float32, two have 16 bits, one has 8.
   int least_terms = 3;
+  /// Whether float32 operands of a product may be rounded to TF32, which has ten bits of fraction.
+  bool tf32_operands = false;
   /// Where sums may be regrouped, a product may also be fused into its sum.
   Contraction contraction() const {
     return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;

@@ -56,7 +56,7 @@ std::vector<int64_t> BlocksToCheck(const PhaseLaunch& launch, const PhaseWork& w
                                    std::span<const int64_t> extents, uint64_t seed) {
   const auto blocks = static_cast<double>(launch.Blocks());
   const double threads = blocks * static_cast<double>(ThreadsOf(launch));
-  const double all = work.operations + work.loads + kThreadOperations * threads;
+  const double all = AllOperations(work) + work.loads + kThreadOperations * threads;
   if (all <= kMostOperations) return {};
   const auto count = static_cast<int64_t>(blocks * kMostOperations / all / kRuns);
   return SampleBlocks(extents, std::max<int64_t>(count, 1), seed);

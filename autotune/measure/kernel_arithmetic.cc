@@ -122,6 +122,7 @@ bool SplitsOperands(const Schedule& schedule) {
 RoundingFreedom AnyContract() {
   RoundingFreedom any = ReductionOrder::kAny;
   any.least_terms = 1;
+  any.tf32_operands = true;
   return any;
 }
 

@@ -173,8 +173,8 @@ int Run(int64_t count, int64_t size) {
 }  // namespace tunec::bench
 
 int main(int argc, char** argv) {
-  const int64_t count = argc > 1 ? std::atoll(argv[1]) : 500;
-  const int64_t size = argc > 2 ? std::atoll(argv[2]) : 512;
+  const int64_t count = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 500;
+  const int64_t size = argc > 2 ? std::strtoll(argv[2], nullptr, 10) : 512;
   if (count < 1 || size < 1) {
     fmt::print("usage: bench_candidates [COUNT] [SIZE]\n");
     return 2;

@@ -172,7 +172,7 @@ class AttentionBuilder {
   }
   // What the chunk before left there; `outside` for the first chunk.
   Expr ReadPrevious(Site& site, TensorId tensor, int axes, double outside) const {
-    Point before = site;
+    Point before = static_cast<const Point&>(site);
     before.chunk -= 1;
     return site.builder.UnderGuard({site.chunk - 1}, outside, [&] {
       return site.builder.ReadTensor(tensor, At(before, axes));

@@ -137,8 +137,8 @@ Expr Transform(const Expr& expr, const std::function<Expr(const Expr&)>& rewrite
     changed |= &operands.back().node() != &operand.node();
   }
   if (!changed) return rewrite(expr);
-  return rewrite(expr.kind() == ExprKind::kCast ? Expr::Cast(operands[0], expr.type())
-                                                : Expr::Apply(expr.node().op, std::move(operands)));
+  if (expr.kind() == ExprKind::kCast) return rewrite(Expr::Cast(operands[0], expr.type()));
+  return rewrite(Expr::Apply(expr.node().op, std::move(operands)));
 }
 
 void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit) {

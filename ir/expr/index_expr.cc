@@ -283,20 +283,52 @@ Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
 
 namespace {
 
+// A sum in two parts, of which the first is a multiple of a divisor.
+struct Parts {
+  IndexExpr divisible;
+  IndexExpr rest;
+};
+
+Parts TermsByDivisor(const IndexExpr& sum, int64_t divisor) {
+  Parts parts{0, sum.constant()};
+  for (const IndexTerm& term : sum.terms()) {
+    IndexExpr& side = term.coefficient % divisor == 0 ? parts.divisible : parts.rest;
+    side += FromAtom(term.atom, term.coefficient);
+  }
+  return parts;
+}
+
+// The same with c*floor(n/m) as (c + k*m)*floor(n/m) - k*m*floor(n/m), where the first part is a
+// multiple and the second, beside k*n in the sum, makes k*(n mod m) of it. Normal forms hide that:
+// of floor((x mod 4 + 4*y)/32) the numerator is x + 4*y + 28*floor(x/4) - 32*floor(x/4).
+Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
+  Parts parts = TermsByDivisor(sum, divisor);
+  for (const IndexTerm& term : sum.terms()) {
+    if (term.atom.kind != IndexAtom::Kind::kFloorDiv || term.coefficient % divisor == 0) continue;
+    const Division division{*term.atom.numerator, term.atom.divisor};
+    for (const int64_t k : TimesBeside(sum, term.coefficient, division)) {
+      const int64_t multiple = term.coefficient + k * term.atom.divisor;
+      if (multiple == 0 || multiple % divisor != 0) continue;
+      parts.divisible += FromAtom(term.atom, multiple);
+      parts.rest -= FromAtom(term.atom, multiple);
+      break;
+    }
+  }
+  return parts;
+}
+
 // floor(n/d) where the intervals decide it: split n into a part divisible by d and a rest
 // that stays within one multiple of d.
 IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
                            const IntervalOf& variables) {
-  IndexExpr divisible(0);
-  IndexExpr rest(numerator.constant());
-  for (const IndexTerm& term : numerator.terms()) {
-    IndexExpr& side = term.coefficient % divisor == 0 ? divisible : rest;
-    side += FromAtom(term.atom, term.coefficient);
-  }
-  const Interval bounds = BoundsOf(rest, variables);
-  const int64_t low = FloorDivide(bounds.lo, divisor);
-  if (bounds.lo > -kUnbounded && bounds.hi < kUnbounded && low == FloorDivide(bounds.hi, divisor)) {
-    return IndexExpr::FloorDiv(divisible, divisor) + low;
+  for (const auto split : {TermsByDivisor, RemaindersByDivisor}) {
+    const auto [divisible, rest] = split(numerator, divisor);
+    const Interval bounds = BoundsOf(rest, variables);
+    const int64_t low = FloorDivide(bounds.lo, divisor);
+    if (bounds.lo > -kUnbounded && bounds.hi < kUnbounded &&
+        low == FloorDivide(bounds.hi, divisor)) {
+      return IndexExpr::FloorDiv(divisible, divisor) + low;
+    }
   }
   return IndexExpr::FloorDiv(numerator, divisor);
 }

@@ -143,15 +143,16 @@ class Compiler {
                 nest_.name);
   }
 
-  // Where nothing is rounded, a tile is the loops that it stands for.
+  // Where nothing is rounded, a tile of one thread is the loops that it stands for.
   Result<Step> Compile(const Tile& tile) {
-    Step step{.kind = precision_ == Precision::kNative ? Step::Kind::kTile : Step::Kind::kBlock};
-    if (step.kind == Step::Kind::kBlock) {
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    const bool is_loops = precision_ == Precision::kFloat64 && !parts.intrinsic->IsOfWarp();
+    Step step{.kind = is_loops ? Step::Kind::kBlock : Step::Kind::kTile};
+    if (is_loops) {
       TUNEC_ASSIGN(step.body, CompileBody(tile.body));
       return step;
     }
-    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
-    step.tile = std::make_unique<CompiledTile>(storage_, parts, *races_);
+    step.tile = std::make_unique<CompiledTile>(storage_, parts, precision_, *races_);
     return step;
   }
 

@@ -12,15 +12,39 @@ ElementAccess AccessOf(const Storage& storage, const Read& read) {
   return ElementAccess(storage, read.tensor, read.index);
 }
 
+// In float64.
+Scalar ExactSum(const Scalar& accumulator, std::span<const Scalar> left,
+                std::span<const Scalar> right) {
+  double sum = accumulator.real;
+  for (size_t i = 0; i < left.size(); ++i) sum += left[i].real * right[i].real;
+  return Scalar::Real(sum);
+}
+
+TileMeaning MeaningOf(const TileIntrinsic& intrinsic, Precision precision) {
+  const bool exact = precision == Precision::kFloat64 && IsFloat(intrinsic.accumulator.type);
+  return exact ? ExactSum : intrinsic.meaning;
+}
+
+std::vector<Owner> OwnersOf(const TileIntrinsic& intrinsic) {
+  if (!intrinsic.IsOfWarp()) return {};
+  return OwnersOf(*intrinsic.accumulator.owners, intrinsic.Extent(TileAxis::kRow),
+                  intrinsic.Extent(TileAxis::kColumn));
+}
+
 }  // namespace
 
-CompiledTile::CompiledTile(const Storage& storage, const TileParts& parts, RaceDetector& races)
+CompiledTile::CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
+                           RaceDetector& races)
     : parts_(parts),
+      meaning_(MeaningOf(*parts.intrinsic, precision)),
+      owners_(OwnersOf(*parts.intrinsic)),
       races_(races),
       name_("tile " + std::string(parts.intrinsic->name)),
       left_(AccessOf(storage, parts.store->reads[parts.left])),
       right_(AccessOf(storage, parts.store->reads[parts.right])),
       accumulator_(storage, parts.store->writes[0].tensor, parts.store->writes[0].index) {}
+
+void CompiledTile::SetLane(int64_t lane) const { races_.SetThread(/*axis=*/0, lane); }
 
 void CompiledTile::Set(std::span<int64_t> point, TileAxis axis, int64_t value) const {
   const Loop* loop = parts_.loops[static_cast<int>(axis)];
@@ -37,6 +61,16 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
   return access.buffer().Get(offset);
 }
 
+// A warp's load is of all lanes: whichever wrote the element, another one reads it.
+Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
+                                         std::span<const int64_t> point) const {
+  if (owners_.empty()) return Load(access, point);
+  SetLane(kWarpThreads - 1);
+  TUNEC_RETURN_IF_ERROR(Load(access, point));
+  SetLane(0);
+  return Load(access, point);
+}
+
 Status CompiledTile::Store(std::span<const int64_t> point, const Scalar& value) {
   TUNEC_ASSIGN(const int64_t offset, accumulator_.Locate(point, {}));
   TUNEC_RETURN_IF_ERROR(
@@ -45,21 +79,22 @@ Status CompiledTile::Store(std::span<const int64_t> point, const Scalar& value) 
   return {};
 }
 
-Status CompiledTile::RunElement(std::span<int64_t> point) {
+Status CompiledTile::RunElement(std::span<int64_t> point, const Owner* owner) {
   left_values_.clear();
   right_values_.clear();
   for (int64_t reduced = 0; reduced < Extent(TileAxis::kReduced); ++reduced) {
     for (int64_t member = 0; member < Extent(TileAxis::kGroup); ++member) {
       Set(point, TileAxis::kReduced, reduced);
       Set(point, TileAxis::kGroup, member);
-      TUNEC_ASSIGN(const Scalar left, Load(left_, point));
-      TUNEC_ASSIGN(const Scalar right, Load(right_, point));
+      TUNEC_ASSIGN(const Scalar left, LoadOperand(left_, point));
+      TUNEC_ASSIGN(const Scalar right, LoadOperand(right_, point));
       left_values_.push_back(left);
       right_values_.push_back(right);
     }
   }
+  if (owner != nullptr) SetLane(owner->lane);
   TUNEC_ASSIGN(const Scalar old_value, Load(accumulator_, point));
-  return Store(point, parts_.intrinsic->meaning(old_value, left_values_, right_values_));
+  return Store(point, meaning_(old_value, left_values_, right_values_));
 }
 
 Status CompiledTile::Run(std::span<int64_t> point) {
@@ -67,9 +102,12 @@ Status CompiledTile::Run(std::span<int64_t> point) {
     for (int64_t column = 0; column < Extent(TileAxis::kColumn); ++column) {
       Set(point, TileAxis::kRow, row);
       Set(point, TileAxis::kColumn, column);
-      TUNEC_RETURN_IF_ERROR(RunElement(point));
+      const auto number = static_cast<size_t>(row * Extent(TileAxis::kColumn) + column);
+      const Owner* owner = owners_.empty() ? nullptr : &owners_[number];
+      TUNEC_RETURN_IF_ERROR(RunElement(point, owner));
     }
   }
+  if (!owners_.empty()) SetLane(0);
   return {};
 }
 

@@ -11,8 +11,10 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  /// `races` is told of every access.
-  CompiledTile(const Storage& storage, const TileParts& parts, RaceDetector& races);
+  /// `races` is told of every access; those of a warp's tile are its lanes'. In float64 nothing is
+  /// rounded.
+  CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
+               RaceDetector& races);
 
   /// `point` has the values of the nest's variables; those of the tile's own are changed.
   /// Errors: as those of a statement.
@@ -20,12 +22,16 @@ class CompiledTile {
 
  private:
   Result<Scalar> Load(ElementAccess& access, std::span<const int64_t> point) const;
+  Result<Scalar> LoadOperand(ElementAccess& access, std::span<const int64_t> point) const;
   Status Store(std::span<const int64_t> point, const Scalar& value);
-  Status RunElement(std::span<int64_t> point);
-  int64_t Extent(TileAxis axis) const { return parts_.intrinsic->extents[static_cast<int>(axis)]; }
+  Status RunElement(std::span<int64_t> point, const Owner* owner);
+  int64_t Extent(TileAxis axis) const { return parts_.intrinsic->Extent(axis); }
+  void SetLane(int64_t lane) const;
   void Set(std::span<int64_t> point, TileAxis axis, int64_t value) const;
 
   TileParts parts_;
+  TileMeaning meaning_;
+  std::vector<Owner> owners_;  // of the accumulator's elements; none where one thread executes it
   RaceDetector& races_;
   std::string name_;
   ElementAccess left_;

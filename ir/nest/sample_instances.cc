@@ -44,12 +44,17 @@ class Sampler {
           if (Holds(branch)) InBody(branch.body);
         },
         [&](const Alloc& alloc) { InBody(alloc.body); },
-        [&](const Tile& tile) { InBody(tile.body); },
+        [&](const Tile& tile) {
+          tile_ = &tile;
+          InBody(tile.body);
+          tile_ = nullptr;
+        },
         [&](const Roles& roles) {
           for (const Role& role : roles.roles) InBody(role.body);
         },
         [&](const Store& store) {
-          visit_({.store = store, .count = weight_, .loops = loops_, .point = point_});
+          visit_(
+              {.store = store, .count = weight_, .loops = loops_, .point = point_, .tile = tile_});
         },
         [](const LeafNode auto&) {});
   }
@@ -88,6 +93,7 @@ class Sampler {
   const std::function<void(const SampledStore&)>& visit_;
   std::vector<int64_t> point_;
   std::vector<RunningLoop> loops_;
+  const Tile* tile_ = nullptr;  // around the present node
   double weight_ = 1;
   int64_t steps_ = 0;
 };

@@ -21,6 +21,7 @@ struct SampledStore {
   double count = 1;                    // over all threads
   std::span<const RunningLoop> loops;  // around it, outermost first
   std::span<const int64_t> point;      // the values of the nest's variables
+  const Tile* tile = nullptr;          // that it is in
 };
 
 /// Calls `visit` for executions of each store of a body, whose counts sum up to all of them. A loop

@@ -20,7 +20,8 @@
 //   is alone in loops over all threads of the phase's blocks, along x a multiple of twice its
 //   distance; it goes from one tensor of each thread to another one, of the same type. Roles have
 //   threads and names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it
-//   reaches, none of them operand and accumulator.
+//   reaches, none of them operand and accumulator. Tiles that a warp executes, and their
+//   accumulators: as verify_fragments.cc lists.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,6 +32,7 @@
 #include "ir/nest/loop_nest_names.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
+#include "ir/verify/verify_fragments.h"
 #include "ir/verify/verify_statement.h"
 
 namespace tunec {
@@ -462,6 +464,9 @@ class Verifier {
 
 }  // namespace
 
-Status Verify(const LoopNest& nest) { return Verifier(nest).Run(); }
+Status Verify(const LoopNest& nest) {
+  TUNEC_RETURN_IF_ERROR(Verifier(nest).Run());
+  return VerifyFragments(nest);
+}
 
 }  // namespace tunec

@@ -33,18 +33,24 @@ constexpr std::array kArchs = {
 // What NVIDIA publishes of these parts, as it is commonly quoted: not yet compared with its data
 // sheets line by line, and none of it measured. Where no clock is given (H100, B200), it is the one
 // of which processors * 128 multiply-adds make the float32 rate that is.
+//
+// The rates of tensor cores are the powers of two next to the published ones of dense products by
+// clocks and processors: 312 TFLOP/s of bfloat16 are 1024 multiply-adds of an A100's processors.
+// With sums of float32 a GeForce has half the rate of its chip. Where newer instructions than
+// mma.sync have the published rate (wgmma on 9.0, tcgen05 on 10.0), mma.sync is slower, nobody here
+// has measured how much.
 constexpr std::array kParts = {
-    CudaPart{"a100", "8.0", 108, 40 * kMib, 2039 * kGiga, 1410 * kMega},  // SXM, 80 GB
-    CudaPart{"a100-40gb", "8.0", 108, 40 * kMib, 1555 * kGiga, 1410 * kMega},
-    CudaPart{"a10", "8.6", 72, 6 * kMib, 600 * kGiga, 1695 * kMega},
-    CudaPart{"rtx3090", "8.6", 82, 6 * kMib, 936 * kGiga, 1695 * kMega},
-    CudaPart{"l40s", "8.9", 142, 96 * kMib, 864 * kGiga, 2520 * kMega},
-    CudaPart{"rtx4090", "8.9", 128, 72 * kMib, 1008 * kGiga, 2520 * kMega},
-    CudaPart{"h100", "9.0", 132, 50 * kMib, 3350 * kGiga, 1980 * kMega},       // SXM
-    CudaPart{"h100-pcie", "9.0", 114, 50 * kMib, 2000 * kGiga, 1755 * kMega},  // 80 GB
-    CudaPart{"h200", "9.0", 132, 50 * kMib, 4800 * kGiga, 1980 * kMega},       // SXM
-    CudaPart{"b200", "10.0", 148, 126 * kMib, 8000 * kGiga, 1980 * kMega},
-    CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega},
+    CudaPart{"a100", "8.0", 108, 40 * kMib, 2039 * kGiga, 1410 * kMega, 1024, 2048},  // SXM, 80 GB
+    CudaPart{"a100-40gb", "8.0", 108, 40 * kMib, 1555 * kGiga, 1410 * kMega, 1024, 2048},
+    CudaPart{"a10", "8.6", 72, 6 * kMib, 600 * kGiga, 1695 * kMega, 512, 1024},
+    CudaPart{"rtx3090", "8.6", 82, 6 * kMib, 936 * kGiga, 1695 * kMega, 256, 1024},
+    CudaPart{"l40s", "8.9", 142, 96 * kMib, 864 * kGiga, 2520 * kMega, 512, 1024},
+    CudaPart{"rtx4090", "8.9", 128, 72 * kMib, 1008 * kGiga, 2520 * kMega, 256, 1024},
+    CudaPart{"h100", "9.0", 132, 50 * kMib, 3350 * kGiga, 1980 * kMega, 2048, 4096},       // SXM
+    CudaPart{"h100-pcie", "9.0", 114, 50 * kMib, 2000 * kGiga, 1755 * kMega, 2048, 4096},  // 80 GB
+    CudaPart{"h200", "9.0", 132, 50 * kMib, 4800 * kGiga, 1980 * kMega, 2048, 4096},       // SXM
+    CudaPart{"b200", "10.0", 148, 126 * kMib, 8000 * kGiga, 1980 * kMega, 4096, 8192},
+    CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega, 256, 1024},
 };
 
 // Null: none is named, and none of the arch is known.
@@ -104,6 +110,9 @@ Result<Accelerator> CudaAccelerator(std::string_view name, std::string_view part
   device.l2_bytes = part->l2_bytes;
   device.bytes_per_second = part->bytes_per_second;
   device.clock_hertz = part->clock_hertz;
+  device.matrix_f16 = part->matrix_f16;
+  device.matrix_tf32 = part->matrix_f16 / 2;
+  device.matrix_i8 = part->matrix_i8;
   return device;
 }
 

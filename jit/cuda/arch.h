@@ -51,6 +51,9 @@ struct CudaPart {
   int64_t l2_bytes = 0;
   int64_t bytes_per_second = 0;
   int64_t clock_hertz = 0;
+  // Multiply-adds of tensor cores that one processor starts in a clock, with sums of 32 bits.
+  int matrix_f16 = 0;  // and bf16; of TF32 half as many
+  int matrix_i8 = 0;
 };
 
 /// All that code is generated for, oldest first.

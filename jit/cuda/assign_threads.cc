@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/nest/rewrite_loop_nest.h"
+#include "ir/tile_intrinsic.h"
 
 namespace tunec {
 namespace {
@@ -19,7 +20,8 @@ using Axes = std::array<bool, 3>;
 
 bool IsAny(const Axes& axes) { return axes[0] || axes[1] || axes[2]; }
 
-// Whether all threads of a block have to come by, as loops over threads and barriers want it.
+// Whether all threads of a block, or of a warp, have to come by, as loops over threads, barriers
+// and tiles of warps want it.
 bool IsForAll(const NestNode& node) {
   bool for_all = false;
   VisitNodes({node}, [&](const NestNode& inner) {
@@ -29,8 +31,9 @@ bool IsForAll(const NestNode& node) {
         [](const Arrive&) { return true; }, [](const Wait&) { return true; },
         [](const Barrier&) { return true; }, [](const Shuffle&) { return true; },
         [](const Roles&) { return true; }, [](const If&) { return false; },
-        [](const Tile&) { return false; }, [](const Store&) { return false; },
-        [](const Prefetch&) { return false; }, [](const AsyncCopy&) { return false; });
+        [](const Tile& tile) { return WarpIntrinsicOf(tile) != nullptr; },
+        [](const Store&) { return false; }, [](const Prefetch&) { return false; },
+        [](const AsyncCopy&) { return false; });
   });
   return for_all;
 }
@@ -67,6 +70,9 @@ class Assigning {
       finish();
       if (auto* loop = std::get_if<Loop>(&node.value); loop != nullptr && IsBlock(loop->kind)) {
         *loop = Completed(std::move(*loop), axes);
+      } else if (std::holds_alternative<Tile>(node.value)) {
+        Append(result, OfWarp0(BodyOf(std::move(std::get<Tile>(node.value))), axes));
+        continue;
       } else {
         ForEachBody(node, [&](Body& inner) { inner = Assigned(std::move(inner), axes); });
       }
@@ -82,10 +88,18 @@ class Assigning {
     auto* inner = loop.body.size() == 1 ? std::get_if<Loop>(&loop.body[0].value) : nullptr;
     if (inner != nullptr && IsBlock(inner->kind)) {
       *inner = Completed(std::move(*inner), axes);
+    } else if (HoldsWarpTile(loop.body)) {
+      loop.body = OfWarp0(std::move(loop.body), axes);
     } else {
       loop.body = OfThread0(std::move(loop.body), axes);
     }
     return loop;
+  }
+
+  // All threads along x execute it together.
+  Body OfWarp0(Body body, Axes axes) {
+    axes[0] = false;
+    return OfThread0(std::move(body), axes);
   }
 
   Body OfThread0(Body body, const Axes& axes) {

@@ -15,8 +15,11 @@ namespace tunec {
 ///                                               block.y for thread_y in 0 .. 1
 ///                                                 u: ...
 ///
+/// A tile of a warp is left to all threads along x, and to those of number 0 along y and z.
+///
 /// Requires: a verified nest. Ensures: one that verifies, with the same results, in which every
-/// store, prefetch and copy is inside a loop over each axis along which its phase has threads.
+/// store, prefetch and copy outside of such tiles is inside a loop over each axis along which its
+/// phase has threads.
 LoopNest AssignThreads(const LoopNest& nest);
 
 }  // namespace tunec

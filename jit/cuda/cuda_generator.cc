@@ -23,7 +23,7 @@ namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
-constexpr int kCudaGeneratorVersion = 4;
+constexpr int kCudaGeneratorVersion = 5;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;

@@ -87,7 +87,8 @@ CudaMachine::CudaMachine(const LoopNest& nest, AccessNames names)
     : arguments_(std::ssize(Arguments(nest))),
       local_bytes_(PlanStorage(nest).scratch_bytes),
       names_(names),
-      pending_(PendingGroups(nest)) {}
+      pending_(PendingGroups(nest)),
+      tiles_(nest) {}
 
 PhaseEntry CudaMachine::BeginPhase(Builder& builder, const Phase& phase,
                                    const std::string& symbol) {
@@ -123,8 +124,15 @@ Result<IrValue> CudaMachine::Storage(Builder& builder, Scope scope, int64_t offs
   return builder.Offset(local_, builder.I64(offset));
 }
 
-Status CudaMachine::EmitTile(EmitState&, const Tile& tile) {
-  return std::unexpected(NotOnCuda(fmt::format("tile {}", tile.intrinsic)));
+void CudaMachine::BeginParts(EmitState& state, const Phase& phase) {
+  tiles_.BeginPhase(state, phase, threads_[0]);
+}
+
+Status CudaMachine::EmitTile(EmitState& state, const Tile& tile) {
+  if (WarpIntrinsicOf(tile) == nullptr)
+    return std::unexpected(NotOnCuda(fmt::format("tile {}", tile.intrinsic)));
+  TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, state.nest));
+  return tiles_.Emit(state, parts);
 }
 
 Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/loop_nest.h"
+#include "jit/cuda/warp_tiles.h"
 #include "jit/emit/machine.h"
 
 namespace tunec::jit {
@@ -41,7 +42,7 @@ class CudaMachine : public Machine {
   PhaseEntry BeginPhase(Builder& builder, const Phase& phase, const std::string& symbol) override;
   IrValue Argument(Builder& builder, int64_t number) override;
   Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) override;
-  void BeginParts(EmitState&, const Phase&) override {}
+  void BeginParts(EmitState& state, const Phase& phase) override;
   void EndParts(EmitState&) override {}
   Status EmitSerialLoop(EmitState&, const Loop&, const std::function<Status()>& emit) override {
     return emit();
@@ -49,7 +50,7 @@ class CudaMachine : public Machine {
   Status EmitTile(EmitState& state, const Tile& tile) override;
   /// Nothing: a kernel's end orders all of its stores.
   void StoreFence(Builder&) override {}
-  void ForgetOperands() override {}
+  void ForgetOperands() override { tiles_.Forget(); }
   Status EmitThreads(EmitState& state, const NestNode& node) override;
   Status EmitThreadLoop(EmitState& state, const Loop& loop) override;
   Status CheckScope(Scope scope) override;
@@ -64,6 +65,7 @@ class CudaMachine : public Machine {
   const int64_t local_bytes_;  // of each thread, besides registers
   const AccessNames names_;
   const std::map<const Wait*, int> pending_;  // groups of copies that may still be on their way
+  WarpTiles tiles_;
   // Of the present phase.
   std::vector<IrValue> parameters_;
   IrValue local_ = nullptr;              // the thread's own storage

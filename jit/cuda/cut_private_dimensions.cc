@@ -80,7 +80,9 @@ class Cutting {
   void See(const Body& body, bool in_threads) {
     for (const NestNode& node : body) {
       if (const auto* alloc = std::get_if<Alloc>(&node.value)) {
-        if (IsPrivate(alloc->scope) && !in_threads && HoldsBlockLoop(alloc->body))
+        // A fragment's rows and columns are its last two dimensions.
+        const bool may_cut = IsPrivate(alloc->scope) && alloc->scope != Scope::kFragment;
+        if (may_cut && !in_threads && HoldsBlockLoop(alloc->body))
           turns_[alloc->tensor].resize(nest_.tensors[alloc->tensor].shape.size());
       }
       // The dimensions of a box that is copied stay as they are.

@@ -26,15 +26,18 @@ Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) 
               limit.wanted, limit.what, device.name, limit.most);
 }
 
-// The most bytes of register scope that one thread holds at once. What lies outside of the loops
-// over threads is shared out among them.
+// A fragment is registers of the lanes of warps.
+bool IsRegisters(Scope scope) { return scope == Scope::kRegister || scope == Scope::kFragment; }
+
+// The most bytes of registers that one thread holds at once. What lies outside of the loops over
+// threads is shared out among them.
 int64_t RegisterBytes(const Body& body, const LoopNest& nest, int64_t threads) {
   int64_t most = 0;
   for (const NestNode& node : body) {
     const auto* const loop = std::get_if<Loop>(&node.value);
     const auto* const alloc = std::get_if<Alloc>(&node.value);
     const bool own =
-        alloc != nullptr && alloc->scope == Scope::kRegister && !nest.tensors[alloc->tensor].alias;
+        alloc != nullptr && IsRegisters(alloc->scope) && !nest.tensors[alloc->tensor].alias;
     const bool over_threads = loop != nullptr && IsBlock(loop->kind);
     int64_t inside = 0;
     ForEachBody(node, [&](const Body& inner) {

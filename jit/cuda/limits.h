@@ -12,8 +12,9 @@ namespace tunec {
 /// mapped to threads already, or not yet. O(nodes).
 Status CheckLaunchLimits(const LoopNest& nest, const Accelerator& device);
 
-/// At least so many registers has a thread that holds all of its tensors of register scope at once.
-/// Rounded down, and without those for addresses and what is loaded. 0 for a phase without any.
+/// At least so many registers has a thread that holds all of its tensors of register scope, and its
+/// parts of fragments, at once. Rounded down, and without those for addresses and what is loaded. 0
+/// for a phase without any.
 int64_t LeastRegisters(const Phase& phase, const LoopNest& nest);
 
 /// kResourceLimit for loops that ask for more registers than a thread, or all threads of a block

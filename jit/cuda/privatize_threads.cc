@@ -12,6 +12,8 @@
 
 #include "ir/nest/loop_range.h"
 #include "ir/nest/rewrite_loop_nest.h"
+#include "ir/tile_intrinsic.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -31,14 +33,29 @@ struct Dimension {
   Interval own = {kUnbounded, -kUnbounded};
 };
 
+// Which tiles of a warp add to each fragment.
+std::map<TensorId, const TileIntrinsic*> TilesByFragment(const LoopNest& nest) {
+  std::map<TensorId, const TileIntrinsic*> tiles;
+  ForEach<Tile>(nest, [&](const Tile& tile) {
+    const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
+    if (intrinsic == nullptr) return;
+    ForEach<Store>(tile.body,
+                   [&](const Store& store) { tiles[store.writes[0].tensor] = intrinsic; });
+  });
+  return tiles;
+}
+
 class Privatizing {
  public:
   explicit Privatizing(const LoopNest& nest)
-      : nest_(nest), intervals_(nest.variables.size(), kUnknownInterval) {}
+      : nest_(nest),
+        tiles_(TilesByFragment(nest)),
+        intervals_(nest.variables.size(), kUnknownInterval) {}
 
   Result<LoopNest> Run() {
     for (const Phase& phase : nest_.phases) TUNEC_RETURN_IF_ERROR(See(phase.body, false));
     TUNEC_RETURN_IF_ERROR(CheckVariables());
+    TUNEC_RETURN_IF_ERROR(CheckFragments());
     if (dimensions_.empty()) return nest_;
     LoopNest result = nest_;
     for (const auto& [tensor, dimensions] : dimensions_) {
@@ -46,8 +63,16 @@ class Privatizing {
       own.layout = {};
       for (size_t d = 0; d < dimensions.size(); ++d)
         own.shape[d] = std::max<int64_t>(dimensions[d].own.hi - dimensions[d].own.lo + 1, 1);
+      const auto tile = tiles_.find(tensor);
+      if (tile != tiles_.end()) ShrinkToRegisters(own, *tile->second);
     }
     return Rewrite(std::move(result), Overloaded{
+                                          [&](Alloc alloc) {
+                                            if (tiles_.contains(alloc.tensor))
+                                              alloc.scope = Scope::kRegister;
+                                            return alloc;
+                                          },
+                                          [&](Tile tile) { return OfLanes(std::move(tile)); },
                                           [&](Store store) {
                                             for (Read& read : store.reads) TakeOut(read);
                                             for (Write& write : store.writes) TakeOut(write);
@@ -92,9 +117,11 @@ class Privatizing {
     };
     return Visit(
         node, [&](const Loop& loop) { return SeeLoop(loop, in_threads); },
-        [&](const Alloc& alloc) {
+        [&](const Alloc& alloc) -> Status {
           const bool of_threads =
               IsPrivate(alloc.scope) && !in_threads && HoldsBlockLoop(alloc.body);
+          if (alloc.scope == Scope::kFragment)
+            TUNEC_RETURN_IF_ERROR(SeeFragment(alloc, of_threads));
           if (of_threads)
             dimensions_[alloc.tensor].resize(nest_.tensors[alloc.tensor].shape.size());
           return inside(in_threads);
@@ -117,6 +144,14 @@ class Privatizing {
         [&](const Tile&) { return inside(in_threads); },
         [&](const Roles&) { return inside(in_threads); },
         [](const LeafNode auto&) -> Status { return {}; });
+  }
+
+  Status SeeFragment(const Alloc& alloc, bool of_threads) const {
+    const std::string& name = nest_.tensors[alloc.tensor].name;
+    if (!tiles_.contains(alloc.tensor))
+      return Fail(ErrorCode::kUnsupported, "no tile says which lane has what of {}", name);
+    if (of_threads) return {};
+    return Fail(ErrorCode::kUnsupported, "fragment {} lies in a loop over threads", name);
   }
 
   Status SeeLoop(const Loop& loop, bool in_threads) {
@@ -213,6 +248,61 @@ class Privatizing {
       });
       access.index[d] = own - found->second[d].own.lo;
     }
+    const auto tile = tiles_.find(access.tensor);
+    if (tile != tiles_.end()) TakeElement(access.index, *tile->second);
+  }
+
+  // Of a fragment's rows and columns a thread has the registers of each tile:
+  //     [..., row, column] -> [..., floor(row/16), floor(column/8), element]
+  static void TakeElement(Index& index, const TileIntrinsic& tile) {
+    const size_t rank = index.size();
+    const IndexExpr row = index[rank - 2];
+    const IndexExpr column = index[rank - 1];
+    index[rank - 2] = IndexExpr::FloorDiv(row, tile.Extent(TileAxis::kRow));
+    index[rank - 1] = IndexExpr::FloorDiv(column, tile.Extent(TileAxis::kColumn));
+    index.push_back(ElementOf(*tile.accumulator.owners, row, column));
+  }
+
+  // The accumulator of a warp's tile is where its first element is in every lane.
+  Tile OfLanes(Tile tile) const {
+    if (WarpIntrinsicOf(tile) == nullptr) return tile;
+    std::set<VarId> variables;
+    ForEach<Loop>(tile.body, [&](const Loop& loop) { variables.insert(loop.var); });
+    const auto at_first = [&](Store store) {
+      for (IndexExpr& index : store.writes[0].index) {
+        index = Substitute(index, [&](VarId v) {
+          return variables.contains(v) ? IndexExpr(0) : IndexExpr::Var(v);
+        });
+      }
+      return store;
+    };
+    tile.body = RewriteBody(std::move(tile.body), at_first);
+    return tile;
+  }
+
+  static void ShrinkToRegisters(Tensor& fragment, const TileIntrinsic& tile) {
+    const size_t rank = fragment.shape.size();
+    int64_t& rows = fragment.shape[rank - 2];
+    int64_t& columns = fragment.shape[rank - 1];
+    rows = CeilDivide(rows, tile.Extent(TileAxis::kRow));
+    columns = CeilDivide(columns, tile.Extent(TileAxis::kColumn));
+    fragment.shape.push_back(ElementsOfLane(*tile.accumulator.owners));
+  }
+
+  // A thread's rows and columns are counted from a tile's first.
+  Status CheckFragments() const {
+    for (const auto& [tensor, tile] : tiles_) {
+      const auto found = dimensions_.find(tensor);
+      const size_t rank = nest_.tensors[tensor].shape.size();
+      TUNEC_CHECK(found != dimensions_.end() && rank >= 2, "a tile outside of its fragment");
+      const bool whole = found->second[rank - 2].own.lo % tile->Extent(TileAxis::kRow) == 0 &&
+                         found->second[rank - 1].own.lo % tile->Extent(TileAxis::kColumn) == 0;
+      if (!whole) {
+        return Fail(ErrorCode::kUnsupported, "fragment {} begins within a tile",
+                    nest_.tensors[tensor].name);
+      }
+    }
+    return {};
   }
 
   // A variable is taken out wherever it stands, so it must be a thread's number everywhere.
@@ -235,6 +325,7 @@ class Privatizing {
   }
 
   const LoopNest& nest_;
+  const std::map<TensorId, const TileIntrinsic*> tiles_;  // by the fragment that they add to
   IdVector<VarId, Interval> intervals_;
   std::map<VarId, ThreadLoop> thread_loops_;  // around the present node
   const std::set<VarId> of_threads_ = VariablesOfThreads();

@@ -176,6 +176,7 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
 // --- tensors (access.cc, swizzle.cc, register.cc) ---
 /// Where an element lies in the tensor's storage, in elements; `offset` is where its layout says.
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& offset);
+LinearIndex EmitOffset(EmitState& state, TensorId tensor, const LinearIndex& offset);
 /// The greatest power of two that the address of lane 0 is known to be a multiple of.
 int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset);
 Result<IrValue> EmitRead(EmitState& state, const Read& read);

@@ -125,7 +125,10 @@ class Moving {
 }  // namespace
 
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& expression) {
-  const LinearIndex offset = state.index.Evaluate(expression);
+  return EmitOffset(state, tensor, state.index.Evaluate(expression));
+}
+
+LinearIndex EmitOffset(EmitState& state, TensorId tensor, const LinearIndex& offset) {
   const TensorId root = state.Root(tensor);
   return state.storage[root].swizzle.Moves() ? Moving(state, root).Of(offset) : offset;
 }

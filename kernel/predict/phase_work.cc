@@ -7,7 +7,9 @@
 #include "ir/multiply_add.h"
 #include "ir/nest/plain_copies.h"
 #include "ir/nest/sample_instances.h"
+#include "ir/tile_intrinsic.h"
 #include "kernel/predict/warp_sectors.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -40,12 +42,36 @@ class Counting {
  private:
   void See(const SampledStore& sampled) {
     const Store& store = sampled.store;
-    work_.operations += OperationsOf(store, nest_.contraction) * sampled.count;
+    CountOperations(sampled);
     for (const Read& read : store.reads) SeeRead(read.tensor, read.index, sampled);
     for (const Write& write : store.writes) {
       if (store.reducer) SeeRead(write.tensor, write.index, sampled);
       written_[write.tensor] += Move(write.tensor, write.index, sampled).bytes;
     }
+  }
+
+  void CountOperations(const SampledStore& sampled) {
+    const TileIntrinsic* tile = sampled.tile == nullptr ? nullptr : WarpIntrinsicOf(*sampled.tile);
+    if (tile == nullptr) {
+      work_.operations += OperationsOf(sampled.store, nest_.contraction) * sampled.count;
+    } else {
+      ProductsOf(tile->left.type) += sampled.count;
+    }
+  }
+
+  double& ProductsOf(DataType type) {
+    switch (type) {
+      case DataType::kF32:
+        return work_.matrix_tf32;
+      case DataType::kF16:
+      case DataType::kBF16:
+        return work_.matrix_f16;
+      case DataType::kI8:
+        return work_.matrix_i8;
+      default:
+        break;
+    }
+    TUNEC_UNREACHABLE("a type that no tile of a warp multiplies");
   }
 
   void SeeRead(TensorId tensor, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
@@ -84,6 +110,10 @@ class Counting {
 };
 
 }  // namespace
+
+double AllOperations(const PhaseWork& work) {
+  return work.operations + work.matrix_f16 + work.matrix_tf32 + work.matrix_i8;
+}
 
 std::vector<PhaseWork> CountPhaseWork(const LoopNest& mapped) {
   const LoopNest nest = PlainCopies(mapped);  // stores are what is counted

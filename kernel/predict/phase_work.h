@@ -17,8 +17,15 @@ struct PhaseWork {
   double loads = 0;         // of elements that are not a thread's or block's own
   double l2_bytes = 0;      // between the processors and L2
   double memory_bytes = 0;  // between L2 and memory
+  // Multiply-adds of tiles that warps execute, by what they multiply. None of them in `operations`.
+  double matrix_f16 = 0;  // and bf16
+  double matrix_tf32 = 0;
+  double matrix_i8 = 0;
   bool operator==(const PhaseWork&) const = default;
 };
+
+/// Those of threads and those of tiles.
+double AllOperations(const PhaseWork& work);
 
 /// One for each phase. `nest`: as a GPU's CodeGenerator maps it to threads.
 ///

@@ -13,6 +13,7 @@ constexpr double kProcessorBytes = 64;   // from and to L2, in a clock
 constexpr double kOperationClocks = 4;   // until a result can be an operand
 constexpr double kLoadClocks = 300;      // until an element from L2 is there
 constexpr double kLoadsInFlight = 4;     // of one thread
+constexpr double kTensorCores = 4;       // of a processor, each fed by warps of its own
 
 struct Part {
   TimeBound bound = TimeBound::kLaunch;
@@ -48,6 +49,20 @@ Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
           start.most_blocks * operations * idle / a_second};
 }
 
+// `work` is of `blocks`. One warp keeps a tensor core busy.
+Part Tiles(const PhaseWork& work, double blocks, const Start& start, const Accelerator& device) {
+  const auto clocks = [&](double products, int64_t rate) {
+    return products / static_cast<double>(rate > 0 ? rate : device.multiply_adds);
+  };
+  const double of_block =
+      (clocks(work.matrix_f16, device.matrix_f16) + clocks(work.matrix_tf32, device.matrix_tf32) +
+       clocks(work.matrix_i8, device.matrix_i8)) /
+      blocks;
+  const double busy = std::min(1.0, start.warps / kTensorCores);
+  return {busy < 1 ? TimeBound::kLatency : TimeBound::kTensorCores,
+          start.most_blocks * of_block / (busy * static_cast<double>(device.clock_hertz))};
+}
+
 // `bytes` are of one start.
 Part L2(double bytes, const Start& start, const Accelerator& device) {
   const double of_all = bytes / (kL2Share * static_cast<double>(device.bytes_per_second));
@@ -63,8 +78,8 @@ bool KnowsRates(const Accelerator& device) {
 }  // namespace
 
 std::string_view Name(TimeBound bound) {
-  constexpr std::array<std::string_view, 5> kNames = {"memory", "L2", "multiply-adds", "latency",
-                                                      "launch"};
+  constexpr std::array<std::string_view, 6> kNames = {"memory",  "L2",     "multiply-adds",
+                                                      "latency", "launch", "tensor cores"};
   return kNames.at(static_cast<size_t>(bound));
 }
 
@@ -83,7 +98,7 @@ std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunc
       Part{TimeBound::kMemory,
            work.memory_bytes / starts / static_cast<double>(device.bytes_per_second)},
       L2((work.l2_bytes + spilled) / starts, start, device),
-      Issue(work.operations / blocks, start, launch, device),
+      Issue(work.operations / blocks, start, launch, device), Tiles(work, blocks, start, device),
       Part{TimeBound::kLatency, start.waves * work.loads / threads * kLoadClocks / kLoadsInFlight /
                                     static_cast<double>(device.clock_hertz)}};
   const Part& longest = *std::ranges::max_element(parts, {}, &Part::seconds);

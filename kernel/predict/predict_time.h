@@ -5,8 +5,10 @@
 //     memory         bytes from and to memory, at its bandwidth
 //     L2             bytes from and to L2, at 2.5 times that, and a processor's at 64 a clock
 //     multiply-adds  operations of the processor that has most blocks, one a clock and lane
-//     latency        the same with too few warps to fill the lanes; or the loads that one thread
-//                    does one after the other, once for each wave of blocks
+//     tensor cores   multiply-adds of the tiles that its warps execute, at the rate of their types
+//     latency        both with too few warps: to fill the lanes, or for the four tensor cores; or
+//                    the loads that one thread does one after the other, once for each wave of
+//                    blocks
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,8 @@
 namespace tunec {
 
 /// What takes most of the time.
-enum class TimeBound : uint8_t { kMemory, kL2, kMultiplyAdds, kLatency, kLaunch };
-/// "memory", "L2", "multiply-adds", "latency", "launch".
+enum class TimeBound : uint8_t { kMemory, kL2, kMultiplyAdds, kLatency, kLaunch, kTensorCores };
+/// "memory", "L2", "multiply-adds", "latency", "launch", "tensor cores".
 std::string_view Name(TimeBound bound);
 
 struct PredictedTime {
@@ -29,9 +31,9 @@ struct PredictedTime {
   TimeBound bound = TimeBound::kLaunch;
 };
 
-/// Of one phase, all its starts. Every operation is taken to be as fast as float32's multiply-add,
-/// tiles of matrix instructions too. None where facts of the device are not known, or not even one
-/// block fits.
+/// Of one phase, all its starts. Every operation of a thread is taken to be as fast as float32's
+/// multiply-add; so are those of tiles, where the device's rate of them is not known. None where
+/// facts of the device are not known, or not even one block fits.
 std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
                                          const Accelerator& device);
 

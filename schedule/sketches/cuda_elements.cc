@@ -88,9 +88,9 @@ bool IsPartial(int64_t extent, const std::vector<int64_t>& factors) {
 
 void WriteInOrder(const ElementsPlan& plan, const ElementsChoice& choice, Schedule& schedule) {
   const std::string& statement = plan.walk.statement;
+  const std::string prefix = statement + ".";
   ReorderStep order;
-  for (const std::string& iterator : plan.walk.order)
-    order.loops.push_back(statement + "." + iterator);
+  for (const std::string& iterator : plan.walk.order) order.loops.push_back(prefix + iterator);
   std::vector<std::string> loops = order.loops;
   if (loops.size() > 1) schedule.Add(std::move(order));
   int64_t extent = Product(plan.walk.extents);

@@ -73,8 +73,9 @@ class DeviceRowWriter {
 
   void Block() {
     const std::string pivot = PivotOf(plan_);
+    const std::string prefix = pivot + ".";
     std::vector<std::string> loops;
-    for (const std::string& loop : plan_.row_loops) loops.push_back(pivot + "." + loop);
+    for (const std::string& loop : plan_.row_loops) loops.push_back(prefix + loop);
     row_loop_ = FuseAll(*plan_.compute, pivot, "rows", loops, schedule_);
     std::string blocks = row_loop_;
     if (choice_.rows > 1) {

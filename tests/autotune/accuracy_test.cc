@@ -48,6 +48,18 @@ TEST(Accuracy, SaysHowManyTermsAnOperandKeeps) {
   EXPECT_EQ(least("1e-6"), 3);
 }
 
+TEST(Accuracy, SaysWhetherOperandsMayBeTf32) {
+  const auto may = [](std::string_view text) {
+    return RoundingFreedomFor(*ParseAccuracy(text)).tf32_operands;
+  };
+  EXPECT_FALSE(may("exact"));
+  EXPECT_FALSE(may("f32"));
+  EXPECT_TRUE(may("tf32"));
+  EXPECT_TRUE(may("bf16"));
+  EXPECT_TRUE(may("0.001"));
+  EXPECT_FALSE(may("0.0009"));
+}
+
 Array Floats(std::vector<float> values) {
   Array array(DataType::kF32, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i) array.SetDouble(static_cast<int64_t>(i), values[i]);

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/ptxas.h"
+#include "tests/jit/cuda/need_ptxas.h"
 
 namespace tunec::testing {
 
@@ -28,11 +27,7 @@ inline Target EmulatedGpu() {
 /// Why no candidates for a GPU can be compiled and emulated here; empty: they can.
 inline std::string WhyNoPredictions() {
   if (!kEmulates) return "the sanitizer does not know the emulation's stacks";
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    EXPECT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    return ptxas.error().message;
-  }
-  return "";
+  return test::WhyNoPtxas();
 }
 
 }  // namespace tunec::testing

@@ -9,9 +9,9 @@
 
 #include "autotune/measure/measure.h"
 #include "autotune/worker/worker_measurer.h"
-#include "jit/cuda/ptxas.h"
 #include "tests/autotune/emulated_gpu.h"
 #include "tests/autotune/workloads.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/scripted_cuda/load_script.h"
 
 namespace tunec {
@@ -31,13 +31,10 @@ std::string ScheduleOf(int threads) {
 class GpuWorkerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const auto ptxas = FindPtxas(); !ptxas) {
-      ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-      GTEST_SKIP() << ptxas.error().message;
-    }
+    if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
     setenv("TUNEC_LIBCUDA", TUNEC_BINARY_DIR "/lib/libscripted_cuda.so", 1);
   }
-  ~GpuWorkerTest() override {
+  void TearDown() override {
     unsetenv("TUNEC_LIBCUDA");
     unsetenv("TUNEC_CUDA_SCRIPT");
   }

@@ -44,6 +44,8 @@ TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
               SizeIs(499));  // each is run twice
   const PhaseWork huge{.operations = 1e15};
   EXPECT_THAT(BlocksToCheck(launch, huge, box, 0), ElementsAre(999));
+  const PhaseWork huge_tiles{.matrix_f16 = 1e15};
+  EXPECT_THAT(BlocksToCheck(launch, huge_tiles, box, 0), ElementsAre(999));
 }
 
 TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {

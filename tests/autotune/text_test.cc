@@ -94,6 +94,9 @@ TEST(Protocol, ADeviceIsPartOfTheTarget) {
                               .resident_threads = 2048,
                               .resident_blocks = 32,
                               .multiply_adds = 128,
+                              .matrix_f16 = 2048,
+                              .matrix_tf32 = 1024,
+                              .matrix_i8 = 4096,
                               .l2_bytes = 52428800,
                               .bytes_per_second = 3350000000000,
                               .clock_hertz = 1980000000};

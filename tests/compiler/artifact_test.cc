@@ -42,13 +42,13 @@ TEST(ArtifactOfAKernel, ReadsBack) {
 TEST(ArtifactOfAKernel, KeepsWhatADevicesPhasesDo) {
   CompiledKernel code = SomeCode();
   code.work = {{.operations = 1.0 / 3, .loads = 2, .l2_bytes = 1e15, .memory_bytes = 4},
-               {.operations = 5}};
+               {.operations = 5, .matrix_f16 = 6, .matrix_tf32 = 7, .matrix_i8 = 8}};
   const Artifact artifact = ToArtifact(code);
   const auto again = FromArtifact(artifact);
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(again->work, code.work);
   EXPECT_TRUE(FromArtifact(ToArtifact(SomeCode()))->work.empty());
-  for (const char* damage : {"7", "[7]", "[[1, 2, 3]]", R"([["1", 2, 3, 4]])"}) {
+  for (const char* damage : {"7", "[7]", "[[1, 2, 3, 4, 5, 6]]", R"([["1", 2, 3, 4, 5, 6, 7]])"}) {
     nlohmann::json json = nlohmann::json::parse(artifact.metadata);
     json["work"] = nlohmann::json::parse(damage);
     EXPECT_FALSE(FromArtifact({.object = artifact.object, .metadata = json.dump()})) << damage;

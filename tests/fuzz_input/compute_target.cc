@@ -18,29 +18,29 @@ void CheckLoops(const Compute& compute) {
 }
 
 }  // namespace
-}  // namespace tunec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Result<Compute> compute = ParseCompute(text, "input.compute");
   if (!compute) {
-    fuzz::RequireTheirFault(compute.error(), "reading");
+    RequireTheirFault(compute.error(), "reading");
     return 0;
   }
   if (const Status valid = Verify(*compute); !valid) {
-    fuzz::RequireTheirFault(valid.error(), "verifying");
+    RequireTheirFault(valid.error(), "verifying");
     return 0;
   }
   const std::string printed = Print(*compute);
   const Result<Compute> again = ParseCompute(printed, "printed.compute");
-  fuzz::RequireOk(again, "a compute's text parses");
+  RequireOk(again, "a compute's text parses");
   // By text: a NaN is not equal to itself.
-  fuzz::Require(Print(*again) == printed, "a compute's text reads back");
+  Require(Print(*again) == printed, "a compute's text reads back");
   if (const Status valid = CheckElements(*compute); !valid) {
-    fuzz::RequireTheirFault(valid.error(), "checking elements");
+    RequireTheirFault(valid.error(), "checking elements");
     return 0;
   }
-  fuzz::CheckLoops(*compute);
+  CheckLoops(*compute);
   return 0;
 }
+
+}  // namespace tunec::fuzz

@@ -128,7 +128,7 @@ void WriteChanged(const std::string& path, std::string file, ByteSource source) 
       try {
         ChangeField(raw, choice, source);
       } catch (const SQLite::Exception&) {
-        // A value that the table does not take.
+        continue;  // a value that the table does not take
       }
     }
     raw.exec("PRAGMA journal_mode = WAL");
@@ -205,16 +205,16 @@ void ChangeFurther(const std::string& path) {
 }
 
 }  // namespace
-}  // namespace tunec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
   static const TempFolder folder;
-  static const std::string whole = fuzz::TemplateBytes(folder.File("whole.db"));
+  static const std::string whole = TemplateBytes(folder.File("whole.db"));
   const std::string path = folder.File("changed.db");
-  fuzz::WriteChanged(path, whole, fuzz::ByteSource(data, size));
-  fuzz::AskForReading(path);
-  fuzz::ChangeFurther(path);
+  WriteChanged(path, whole, ByteSource(data, size));
+  AskForReading(path);
+  ChangeFurther(path);
   for (const char* end : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + end);
   return 0;
 }
+
+}  // namespace tunec::fuzz

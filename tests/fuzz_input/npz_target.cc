@@ -14,20 +14,20 @@ void CheckArray(const NamedArray& array) {
 }
 
 }  // namespace
-}  // namespace tunec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
-  const fuzz::MemoryFile file(data, size);
+  const MemoryFile file(data, size);
   if (const auto arrays = ReadNpz(file.path())) {
-    std::ranges::for_each(*arrays, fuzz::CheckArray);
+    std::ranges::for_each(*arrays, CheckArray);
   } else {
-    fuzz::RequireTheirFault(arrays.error(), "reading an .npz");
+    RequireTheirFault(arrays.error(), "reading an .npz");
   }
   if (const auto array = ReadNpy(file.path())) {
-    fuzz::CheckArray(*array);
+    CheckArray(*array);
   } else {
-    fuzz::RequireTheirFault(array.error(), "reading an .npy");
+    RequireTheirFault(array.error(), "reading an .npy");
   }
   return 0;
 }
+
+}  // namespace tunec::fuzz

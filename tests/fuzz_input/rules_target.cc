@@ -40,24 +40,24 @@ Graph Site() {
 }
 
 }  // namespace
-}  // namespace tunec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
-  static const Graph site = fuzz::Site();
+  static const Graph site = Site();
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Result<std::vector<Rule>> rules = ParseRules(text, "input.rules");
   if (!rules) {
-    fuzz::RequireTheirFault(rules.error(), "reading");
+    RequireTheirFault(rules.error(), "reading");
     return 0;
   }
   PassOptions options;
   options.rules = FloatRules::kFast;
   const Result<Graph> rewritten = ApplyRules(site, RuleSet(std::move(*rules)), options);
   if (rewritten) {
-    fuzz::RequireOk(Verify(*rewritten), "a rewritten graph verifies");
+    RequireOk(Verify(*rewritten), "a rewritten graph verifies");
   } else {
-    fuzz::RequireTheirFault(rewritten.error(), "applying");
+    RequireTheirFault(rewritten.error(), "applying");
   }
   return 0;
 }
+
+}  // namespace tunec::fuzz

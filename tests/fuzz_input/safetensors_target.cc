@@ -3,12 +3,13 @@
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/memory_file.h"
 
+namespace tunec::fuzz {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
-  const fuzz::MemoryFile file(data, size);
+  const MemoryFile file(data, size);
   const Result<SafetensorsFile> opened = SafetensorsFile::Open(file.path());
   if (!opened) {
-    fuzz::RequireTheirFault(opened.error(), "opening");
+    RequireTheirFault(opened.error(), "opening");
     return 0;
   }
   for (const auto& [name, array] : opened->tensors()) {
@@ -18,3 +19,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace tunec::fuzz

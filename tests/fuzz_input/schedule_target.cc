@@ -16,10 +16,8 @@ void CheckSchedule(const Compute& compute, const Schedule& schedule) {
 }
 
 }  // namespace
-}  // namespace tunec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
   constexpr std::string_view kBetween = "\n---\n";
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const size_t end = text.find(kBetween);
@@ -30,9 +28,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Result<Schedule> schedule =
       ParseSchedule(text.substr(end + kBetween.size()), "input.sched");
   if (schedule) {
-    fuzz::CheckSchedule(*compute, *schedule);
+    CheckSchedule(*compute, *schedule);
   } else {
-    fuzz::RequireTheirFault(schedule.error(), "reading");
+    RequireTheirFault(schedule.error(), "reading");
   }
   return 0;
 }
+
+}  // namespace tunec::fuzz

@@ -65,24 +65,24 @@ void CheckEvent(const std::string& text) {
 }
 
 }  // namespace
-}  // namespace tunec::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tunec;
   FrameReader reader;
   reader.Append(std::string_view(reinterpret_cast<const char*>(data), size));
-  fuzz::Serving serving;
+  Serving serving;
   while (true) {
     const Result<std::optional<std::string>> text = reader.Next();
     if (text && !*text) return 0;
     if (!text) continue;
-    fuzz::CheckEvent(**text);
+    CheckEvent(**text);
     const Result<Request> request = DecodeRequest(**text);
     if (!request) {
-      fuzz::RequireTheirFault(request.error(), "decoding");
+      RequireTheirFault(request.error(), "decoding");
       continue;
     }
-    fuzz::RequireOk(DecodeRequest(Encode(*request)), "a request reads back");
+    RequireOk(DecodeRequest(Encode(*request)), "a request reads back");
     serving.Take(*request);
   }
 }
+
+}  // namespace tunec::fuzz

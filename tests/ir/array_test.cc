@@ -136,12 +136,16 @@ TEST(Target, OfADevicePrintsNothingOfTheHost) {
                                       .resident_threads = 2048,
                                       .resident_blocks = 32,
                                       .multiply_adds = 128,
+                                      .matrix_f16 = 2048,
+                                      .matrix_tf32 = 1024,
+                                      .matrix_i8 = 4096,
                                       .l2_bytes = 52428800,
                                       .bytes_per_second = 3350000000000,
                                       .clock_hertz = 1980000000}};
   EXPECT_EQ(Print(target),
             "cuda sm_90a [sm_80,sm_90a] processors=132 shared=232448 part=h100 registers=65536 "
-            "processor_shared=233472 threads=2048 blocks=32 multiply_adds=128 l2=52428800 "
+            "processor_shared=233472 threads=2048 blocks=32 multiply_adds=128 "
+            "matrix=2048,1024,4096 l2=52428800 "
             "bandwidth=3350000000000 clock=1980000000");
   EXPECT_EQ(target.Kind(), "cuda");
   EXPECT_TRUE(target.Has("sm_80"));
@@ -150,7 +154,7 @@ TEST(Target, OfADevicePrintsNothingOfTheHost) {
   const Target unknown{.device = Accelerator{.kind = "paper", .name = "a4"}};
   EXPECT_EQ(Print(unknown),
             "paper a4 [] processors=1 shared=0 part=- registers=0 processor_shared=0 threads=0 "
-            "blocks=0 multiply_adds=0 l2=0 bandwidth=0 clock=0");
+            "blocks=0 multiply_adds=0 matrix=0,0,0 l2=0 bandwidth=0 clock=0");
 }
 
 }  // namespace

@@ -75,6 +75,19 @@ TEST(IndexExpr, BoundsOfANeighbourInAPairAreExact) {
   EXPECT_EQ(BoundsOf(loaded + 1, {}, [](int) { return Interval{0, 3}; }), (Interval{0, 3}));
 }
 
+// What a fused loop leaves of a sum in which only its remainder stands.
+TEST(IndexExpr, SimplifyFindsRemaindersInDivisions) {
+  const auto ranges = [](VarId v) { return Interval{0, v == VarId(0) ? 31 : 3}; };
+  const IndexExpr lane = IndexExpr::Var(VarId(0));
+  const IndexExpr sum = IndexExpr::Mod(lane, 4) + IndexExpr::Var(VarId(1)) * 4;
+  EXPECT_EQ(Simplify(IndexExpr::FloorDiv(sum, 16), ranges), IndexExpr(0));
+  EXPECT_EQ(Simplify(IndexExpr::Mod(sum, 16), ranges), sum);
+  EXPECT_EQ(Simplify(IndexExpr::FloorDiv(sum + IndexExpr::FloorDiv(lane, 4) * 16, 16), ranges),
+            IndexExpr::FloorDiv(lane, 4));
+  // Which it may not where the rest is as large as the divisor.
+  EXPECT_NE(Simplify(IndexExpr::FloorDiv(sum, 12), ranges), IndexExpr(0));
+}
+
 // The middle digit of x written with bases 4, 2 and 2.
 TEST(IndexExpr, BoundsOfADigitBetweenOthersAreExact) {
   const IndexExpr x = IndexExpr::Loaded(0);

@@ -81,6 +81,14 @@ OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
   return text;
 }
 
+// A fragment's elements are copied by the lanes that have them.
+std::string CopyByLanes(const std::string& statement, const std::string& to,
+                        const std::string& from) {
+  const std::string place = "[8*u + floor(l/4), 2*(l mod 4) + v]";
+  return "block.x for l in 0 .. 32 {\nfor u in 0 .. 2 {\nfor v in 0 .. 2 {\n" + statement + ": " +
+         to + place + " = " + from + place + "\n}\n}\n}\n";
+}
+
 // result = accumulator + left . right by one tile.
 std::string NestOf(const TileIntrinsic& intrinsic) {
   const OperandText left = TextOf(intrinsic, intrinsic.left, "A");
@@ -99,6 +107,10 @@ std::string NestOf(const TileIntrinsic& intrinsic) {
                        Extent(intrinsic, axis));
     out_close += "}\n";
   }
+  const bool of_warp = intrinsic.IsOfWarp();
+  const std::string fill = of_warp ? CopyByLanes("c", "S.t", "S") + "barrier\n" : sum.copy;
+  out = of_warp ? CopyByLanes("o", "C", "S.t")
+                : fmt::format("{}o: {} = {}\n{}", out, Indexed("C", axes), sum.element, out_close);
   const std::string type(Name(intrinsic.accumulator.type));
   const bool converts = intrinsic.left.type != intrinsic.accumulator.type;
   const auto operand = [&](const std::string& element) {
@@ -106,11 +118,10 @@ std::string NestOf(const TileIntrinsic& intrinsic) {
   };
   return "nest n {\n" + left.tensors + right.tensors + sum.tensors +
          fmt::format("output C: {}[{}]\nphase p {{\n", type, shape) + left.alloc + right.alloc +
-         sum.alloc + left.copy + right.copy + sum.copy +
+         sum.alloc + left.copy + right.copy + fill +
          fmt::format("tile {} {{\n{}s: {} sum= {} * {}\n{}}}\n", intrinsic.name, loops, sum.element,
                      operand(left.element), operand(right.element), close) +
-         fmt::format("{}o: {} = {}\n{}", out, Indexed("C", axes), sum.element, out_close) +
-         "}\n}\n}\n}\n}\n";
+         out + "}\n}\n}\n}\n}\n";
 }
 
 class EveryTile : public testing::TestWithParam<TileIntrinsic> {};
@@ -169,8 +180,9 @@ TEST(TileMeaning, RoundsAsTheInstructionDoes) {
   EXPECT_EQ(Accumulate("fma.avx2", 0, {0x1p-70}, {0x1p-70}).real, 0x1p-140);
   // Odd and even products apart.
   EXPECT_EQ(Accumulate("amx.bf16", 0, {0x1p30, 1, -0x1p30, 1}, {1, 1, 1, 1}).real, 2);
-  // Ten bits of fraction.
-  EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-11}, {1}).real, 1);
+  // Ten bits of fraction, the nearest; halves go away from 0.
+  EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-12}, {1}).real, 1);
+  EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {-1 - 0x1p-11}, {1}).real, -1 - 0x1p-10);
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-10}, {1}).real, 1 + 0x1p-10);
 }
 

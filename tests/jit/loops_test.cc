@@ -106,7 +106,8 @@ nest add {
   output C: f32[@]
   phase main { vector for j in 0 .. @ { s: C[j] = A[j] * A[j] - 1.0 } }
 })";
-    for (size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, n);
+    for (size_t at = text.find('@'); at != std::string::npos; at = text.find('@'))
+      text.replace(at, 1, n);
     ExpectAsInterpreted(text);
   }
 }

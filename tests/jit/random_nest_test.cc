@@ -146,8 +146,8 @@ class Generator {
 
 TEST(RandomNests, AsInterpreted) {
   const char* count = std::getenv("TUNEC_RANDOM_NESTS");
-  const int nests = count == nullptr ? 60 : std::atoi(count);
-  for (int seed = 1; seed <= nests; ++seed) {
+  const int64_t nests = count == nullptr ? 60 : std::strtol(count, nullptr, 10);
+  for (int64_t seed = 1; seed <= nests; ++seed) {
     const std::string text = Generator(static_cast<uint64_t>(seed)).Nest();
     ExpectAsInterpreted(text, 1e-4, static_cast<uint64_t>(seed));
     if (HasFailure()) {

@@ -3,17 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/emulate/warp_requests.h"
-#include "jit/cuda/ptxas.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/run_once.h"
 #include "support/file.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -33,7 +32,7 @@ std::string Without(const std::string& word, const std::string& text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at) + 1;
     const std::string line = text.substr(at, end - at);
-    if (line.find(word) == std::string::npos) kept += line;
+    if (!line.contains(word)) kept += line;
     at = end;
   }
   return kept;
@@ -103,11 +102,7 @@ TEST(MatmulAsync, CopiesSixteenBytesAtOnce) {
 class MatmulAsyncOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(MatmulAsyncOn, IsAssembled) {
-  const auto ptxas = FindPtxas();
-  if (!ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const auto kernel = CompileKernel(test::MustParse(ReadExample("matmul_async.compute")),
                                     *ParseSchedule(ReadExample("matmul_async.sched"), "e"),
                                     {.target = Gpu(GetParam())});

@@ -4,15 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <random>
 
 #include "ir/interpret/interpret.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/cuda_generator.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/ptxas.h"
 #include "schedule/sketch.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
 #include "tests/schedule/harness.h"
 
@@ -152,10 +151,7 @@ TEST_P(CudaRows, AreAsInterpreted) {
 }
 
 TEST_P(CudaRows, KeepTheirValuesInRegisters) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Sketch sketch = RowsOf(GetParam().compute);
   ASSERT_FALSE(HasFailure());
   const LoopNest nest = MakeCudaGenerator()->MapThreads(LoopsOf(sketch, sketch.InitialDecisions()));

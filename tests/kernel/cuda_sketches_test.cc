@@ -3,18 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <ostream>
 #include <string>
 
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/ptxas.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/predict/predict_time.h"
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -236,10 +235,7 @@ double PredictedSeconds(const Compute& compute, const Schedule& schedule, const 
 }
 
 TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Compute compute = MustParse(GetParam().text);
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     const Target target = Gpu(arch);

@@ -21,6 +21,9 @@ Accelerator Gpu() {
           .resident_threads = 2048,
           .resident_blocks = 32,
           .multiply_adds = 128,
+          .matrix_f16 = 2048,
+          .matrix_tf32 = 1024,
+          .matrix_i8 = 4096,
           .l2_bytes = 50 << 20,
           .bytes_per_second = 2000000000000,
           .clock_hertz = 1000000000};
@@ -202,6 +205,78 @@ nest gather {
 )");
   EXPECT_EQ(work.l2_bytes, 64 * 4 + 64 * 32 + 64 * 4);
   EXPECT_EQ(work.memory_bytes, 64 * 4 + 64 * 32 + 64 * 4);
+}
+
+// Three blocks of two warps, each with four tiles of 16 rows, 8 columns and 16 products.
+TEST(PhaseWork, CountsTilesOfWarpsByThemselves) {
+  const PhaseWork work = WorkOf(R"(
+nest product {
+  input A: bf16[3, 32, 64]
+  input B: bf16[64, 8]
+  output C: f32[3, 32, 8]
+  local acc: f32[32, 8]
+  phase main {
+    grid.x for g in 0 .. 3 {
+      alloc acc: fragment {
+        block.y for w in 0 .. 2 {
+          block.x for l in 0 .. 32 {
+            for u in 0 .. 2 {
+              for v in 0 .. 2 {
+                init: acc[16*w + 8*u + floor(l/4), 2*(l mod 4) + v] = 0.0
+              }
+            }
+          }
+        }
+        block.y for w in 0 .. 2 {
+          for k in 0 .. 4 {
+            tile mma.m16n8k16.bf16 {
+              for m in 0 .. 16 {
+                for r in 0 .. 16 {
+                  for n in 0 .. 8 {
+                    s: acc[16*w + m, n] sum= f32(A[g, 16*w + m, 16*k + r]) * f32(B[16*k + r, n])
+                  }
+                }
+              }
+            }
+          }
+        }
+        block.y for w in 0 .. 2 {
+          block.x for l in 0 .. 32 {
+            for u in 0 .. 2 {
+              for v in 0 .. 2 {
+                out:
+                  @0 = acc[16*w + 8*u + floor(l/4), 2*(l mod 4) + v]
+                  C[g, 16*w + 8*u + floor(l/4), 2*(l mod 4) + v] = @0
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(work.matrix_f16, 3 * 32 * 64 * 8);
+  EXPECT_EQ(work.matrix_tf32, 0);
+  EXPECT_EQ(work.operations, 0);
+  EXPECT_EQ(AllOperations(work), work.matrix_f16);
+}
+
+TEST(PredictTime, OfTilesIsByTheRateOfTheirTypes) {
+  // 3 blocks on the busiest of 100 processors, each of 1e6 clocks.
+  ExpectTime({.matrix_f16 = 300 * 2048e6}, Blocks(300, 256), 2e-6 + 3e-3, TimeBound::kTensorCores);
+  ExpectTime({.matrix_tf32 = 300 * 1024e6, .matrix_i8 = 300 * 4096e6}, Blocks(300, 256),
+             2e-6 + 6e-3, TimeBound::kTensorCores);
+  // A single warp keeps one tensor core of four busy.
+  ExpectTime({.matrix_f16 = 2048e6}, Blocks(1, 32), 2e-6 + 4e-3, TimeBound::kLatency);
+  // What else threads do runs beside it.
+  ExpectTime({.operations = 300 * 64e6, .matrix_f16 = 300 * 2048e6}, Blocks(300, 256), 2e-6 + 3e-3,
+             TimeBound::kTensorCores);
+  Accelerator unknown = Gpu();
+  unknown.matrix_f16 = 0;
+  const auto time = PredictTime({.matrix_f16 = 300 * 128e6}, Blocks(300, 256), unknown);
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(time->seconds, 2e-6 + 3e-3, 1e-9);
 }
 
 TEST(PredictTime, NamesItsBound) {

@@ -196,7 +196,8 @@ TEST(Executable, WavesRunOneAfterTheOther) {
     Vector y{};
     ASSERT_EQ(RunMessage(executable, {}, {&y}), "");
     for (int64_t i = 0; i < kLength; ++i) {
-      ASSERT_EQ(y[i], static_cast<float>(i / kTasks + 1)) << "element " << i;
+      const int64_t wave = i / kTasks;
+      ASSERT_EQ(y[i], static_cast<float>(wave + 1)) << "element " << i;
     }
   }
 }

@@ -235,6 +235,7 @@ std::string Outcome(std::string_view compute, std::string_view steps,
 RoundingFreedom AnyRounding() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.least_terms = 1;
+  rounding.tf32_operands = true;
   return rounding;
 }
 

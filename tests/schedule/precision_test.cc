@@ -108,8 +108,8 @@ TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));
     });
     const Array result = RunWith("precision C bf16 3", arguments);
-    for (int i = 0; i < kRows; ++i) {
-      const float wanted = arguments[0].As<float>()[static_cast<size_t>(i * kInner)];
+    for (size_t i = 0; i < kRows; ++i) {
+      const float wanted = arguments[0].As<float>()[i * kInner];
       EXPECT_EQ(result.GetDouble(i * kColumns), wanted);
     }
   }

@@ -275,7 +275,7 @@ class Generator {
       if (!Add(step)) return;
       // Some have no whole tile.
       const auto nest = GenerateLoops(tree_, Contraction::kFused);
-      if (nest && Print(*nest).find("tile " + intrinsic) != std::string::npos) return;
+      if (nest && Print(*nest).contains("tile " + intrinsic)) return;
       tree_ = before;
       schedule_.loop_steps.pop_back();
       return;

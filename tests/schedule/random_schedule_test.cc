@@ -21,7 +21,7 @@ namespace {
 
 int FromEnvironment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
+  return text == nullptr ? otherwise : static_cast<int>(std::strtol(text, nullptr, 10));
 }
 
 TEST(RandomSchedules, AreEqualOrRefused) {

@@ -14,7 +14,7 @@ class FileTest : public testing::Test {
     std::string pattern = testing::TempDir() + "tunec_file_XXXXXX";
     folder_ = mkdtemp(pattern.data());
   }
-  ~FileTest() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path folder_;
 };
 

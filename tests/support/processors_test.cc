@@ -27,7 +27,7 @@ class Processors : public testing::Test {
       : root_(fs::temp_directory_path() / ("tunec-processors-" + std::to_string(getpid()))) {
     fs::remove_all(root_);
   }
-  ~Processors() override { fs::remove_all(root_); }
+  void TearDown() override { fs::remove_all(root_); }
 
   void Write(const std::string& path, const std::string& text) {
     fs::create_directories((root_ / path).parent_path());

@@ -1,9 +1,7 @@
 // Every thread is a fiber. A round lets each go on to its next barrier; the block is done when all
-// threads have ended in the same round. Warps have their round one after the other: their threads
-// meet in shuffles on the way.
+// threads have ended in the same round. Before a warp is at its barrier, its lanes may meet any
+// number of times: when all have come, what they do together is done, and each goes on.
 #include "jit/cuda/emulate/block.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/context/fiber.hpp>
@@ -20,7 +18,7 @@
 
 #include "jit/cuda/emulate/checked_block.h"
 #include "jit/cuda/emulate/checked_launch.h"
-#include "jit/cuda/emulate/warp_shuffle.h"
+#include "jit/cuda/emulate/warp_operation.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -35,27 +33,30 @@ constexpr size_t kSharedAlignment = 128;
 struct Thread : EmulatedThread {
   context::fiber inside;   // where it stopped, while others run
   context::fiber outside;  // the block's loop, while it runs
-  int32_t site = 0;        // of the barrier that it waits at
-  WarpShuffle meeting;     // that it waits in
-  bool ended = true;
+  ThreadStop stop;
 };
 
-void WaitAtBarrier(EmulatedThread* self, int32_t site) {
+void StopAt(EmulatedThread* self, const ThreadStop& stop) {
   auto& thread = static_cast<Thread&>(*self);
-  thread.site = site;
+  thread.stop = stop;
   thread.outside = std::move(thread.outside).resume();
 }
 
-uint32_t WaitInShuffle(EmulatedThread* self, int32_t site, uint32_t members, uint32_t value,
-                       uint32_t distance) {
-  auto& thread = static_cast<Thread&>(*self);
-  thread.meeting = {site, members, value, distance};
-  thread.outside = std::move(thread.outside).resume();
-  return thread.meeting.value;
+void WaitAtBarrier(EmulatedThread* self, int32_t site) {
+  StopAt(self, {.ended = false, .site = site});
+}
+
+void MeetInWarp(EmulatedThread* self, int32_t site, const WarpOperation& operation,
+                uint32_t* registers) {
+  StopAt(self, {.ended = false, .site = site, .operation = &operation, .registers = registers});
 }
 
 // Of a block of one thread.
 void PassBarrier(EmulatedThread*, int32_t) {}
+void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation& operation, uint32_t*) {
+  TUNEC_CHECK(false, "block {}: {} {} in a block of one thread", self->block, operation.name(),
+              site);
+}
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -86,7 +87,7 @@ class Block {
       threads_[t].order = static_cast<int32_t>(order);
       threads_[t].checks = checks_ ? &*checks_ : nullptr;
       threads_[t].barrier = threads_.size() == 1 ? PassBarrier : WaitAtBarrier;
-      threads_[t].shuffle = WaitInShuffle;
+      threads_[t].meet = threads_.size() == 1 ? MeetAlone : MeetInWarp;
     }
   }
 
@@ -99,13 +100,13 @@ class Block {
     }
     for (Thread& thread : threads_) Start(thread, function);
     do {
-      for (size_t first = 0; first < threads_.size(); first += kWarpLanes) {
-        const size_t lanes = std::min(kWarpLanes, threads_.size() - first);
+      for (size_t first = 0; first < threads_.size(); first += kWarpThreads) {
+        const size_t lanes = std::min<size_t>(kWarpThreads, threads_.size() - first);
         RunWarp(std::span(threads_).subspan(first, lanes));
       }
       CheckTogether();
       if (checks_) checks_->EndInterval();
-    } while (!threads_.front().ended);
+    } while (!threads_.front().stop.ended);
     EndBlock();
   }
 
@@ -116,23 +117,28 @@ class Block {
   void RunWarp(std::span<Thread> lanes) {
     do {
       for (Thread& thread : lanes) {
-        if (!thread.ended) thread.inside = std::move(thread.inside).resume();
+        if (!thread.stop.ended) thread.inside = std::move(thread.inside).resume();
         EndTurn(thread);
       }
-    } while (Shuffle(lanes));
+    } while (Meet(lanes));
   }
 
-  // Whether the lanes have met in a shuffle, and go on.
-  bool Shuffle(std::span<Thread> lanes) const {
-    std::vector<WarpShuffle> meeting;
-    for (Thread& lane : lanes) meeting.push_back(std::exchange(lane.meeting, {}));
-    const std::string why = WhyDivergent(meeting);
+  // Whether the lanes have met, and go on.
+  bool Meet(std::span<Thread> lanes) const {
+    const auto is_out = [](const Thread& lane) { return lane.stop.operation == nullptr; };
+    if (std::ranges::all_of(lanes, is_out)) return false;
+    std::vector<ThreadStop> stops;
+    std::vector<LaneRegisters> registers;
+    for (const Thread& lane : lanes) {
+      stops.push_back(lane.stop);
+      registers.push_back(lane.stop.registers);
+    }
+    const std::string why = WhyDivergent(stops);
     TUNEC_CHECK(why.empty(), "{}, block {}, warp of thread {}: {}", launch_.symbol, number_,
                 lanes.front().order, why);
-    Exchange(meeting);
-    for (size_t lane = 0; lane < lanes.size(); ++lane)
-      lanes[lane].meeting.value = meeting[lane].value;
-    return meeting.front().site != 0;
+    stops.front().operation->Run(registers);
+    for (Thread& lane : lanes) lane.stop.operation = nullptr;
+    return true;
   }
 
   void EndTurn(const Thread& thread) {
@@ -147,12 +153,12 @@ class Block {
   static void Start(Thread& thread, const Function& function) {
     // Stacks are used again by later blocks of this thread of the host.
     thread_local context::pooled_fixedsize_stack stacks{kStackBytes};
-    thread.ended = false;
+    thread.stop.ended = false;
     thread.inside =
         context::fiber(std::allocator_arg, stacks, [&thread, &function](context::fiber&& outside) {
           thread.outside = std::move(outside);
           function(&thread);
-          thread.ended = true;
+          thread.stop.ended = true;
           return std::move(thread.outside);
         });
   }
@@ -160,19 +166,15 @@ class Block {
   void CheckTogether() const {
     const Thread& first = threads_.front();
     for (const Thread& thread : threads_) {
-      const bool together =
-          thread.ended == first.ended && (thread.ended || thread.site == first.site);
+      const bool together = thread.stop.ended == first.stop.ended &&
+                            (thread.stop.ended || thread.stop.site == first.stop.site);
       // Threads that have ended come to no barrier any more, so none of the others can go on.
-      const bool for_ever = thread.ended != first.ended;
+      const bool for_ever = thread.stop.ended != first.stop.ended;
       TUNEC_CHECK(together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}",
-                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread),
-                  PlaceOf(first),
+                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread.stop),
+                  PlaceOf(first.stop),
                   for_ever ? "a deadlock, no thread can go on" : "a barrier is for all");
     }
-  }
-
-  static std::string PlaceOf(const Thread& thread) {
-    return thread.ended ? "its end" : fmt::format("barrier {}", thread.site);
   }
 
   const EmulatedLaunch& launch_;

@@ -9,8 +9,8 @@ namespace tunec {
 
 /// Calls `function` once for each thread of the block, as if side by side. Ends the process, with
 /// what each does, when threads wait at different barriers, or at one that others end without, and
-/// when threads of one warp are not all in the same shuffle; in checked mode also for what
-/// CheckedBlock and CheckOtherBlocks find. Generated code calls it, from any thread.
+/// when lanes of a warp are at different operations of it (warp_operation.h); in checked mode also
+/// for what CheckedBlock and CheckOtherBlocks find. Generated code calls it, from any thread.
 void RunEmulatedBlock(const EmulatedLaunch* launch, EmulatedFunction function,
                       void* const* arguments, void* workspace, int64_t block);
 

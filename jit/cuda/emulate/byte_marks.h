@@ -33,9 +33,12 @@ class ByteMarks {
   /// was asked for: also for some that it was not.
   template <class Visit>
   void ForEach(const Visit& visit) const {
-    for (const auto& [page, marks] : pages_)
-      for (size_t i = 0; i < marks.size(); ++i)
+    for (const auto& [page, marks] : pages_) {
+      for (size_t i = 0; i < marks.size(); ++i) {
+        // Pages are kept by number. NOLINTNEXTLINE(performance-no-int-to-ptr)
         visit(reinterpret_cast<const std::byte*>(page * kPageBytes + i), marks[i]);
+      }
+    }
   }
 
  private:

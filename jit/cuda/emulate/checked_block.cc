@@ -143,9 +143,9 @@ void CheckedBlock::CheckBounds(const Place& place, const void* base) {
 
 // A GPU reads and writes pieces of a copy whole.
 void CheckedBlock::CheckAligned(const Place& place, int64_t bytes) const {
-  const bool shared = IsShared(place.begin);
-  const std::byte* const zero = shared ? shared_begin_ : nullptr;
-  if ((place.begin - zero) % bytes == 0) return;
+  const int64_t offset =
+      IsShared(place.begin) ? place.begin - shared_begin_ : reinterpret_cast<intptr_t>(place.begin);
+  if (offset % bytes == 0) return;
   Stop(place, fmt::format("a copy of {} bytes is not aligned", bytes));
 }
 

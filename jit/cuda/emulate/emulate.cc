@@ -17,6 +17,8 @@
 #include "jit/cuda/emulate/host_module.h"
 #include "jit/cuda/emulate/instrument.h"
 #include "jit/cuda/emulate/regions.h"
+#include "jit/cuda/emulate/warp_calls.h"
+#include "jit/cuda/emulate/warp_operation.h"
 
 namespace tunec {
 namespace {
@@ -56,6 +58,10 @@ Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map) {
   const std::array imports = {
       ImportedFunction{jit::kRunBlockName, reinterpret_cast<const void*>(&RunEmulatedBlock)},
       ImportedFunction{jit::kAccessName, reinterpret_cast<const void*>(&CheckEmulatedAccess)},
+      ImportedFunction{jit::kLoadMatricesName,
+                       reinterpret_cast<const void*>(&LoadEmulatedMatrices)},
+      ImportedFunction{jit::kTileName, reinterpret_cast<const void*>(&RunEmulatedTile)},
+      ImportedFunction{jit::kShuffleName, reinterpret_cast<const void*>(&ShuffleEmulated)},
       ImportedFunction{jit::kCopyName, reinterpret_cast<const void*>(&BeginEmulatedCopy)},
       ImportedFunction{jit::kCommitName, reinterpret_cast<const void*>(&CommitEmulatedCopies)},
       ImportedFunction{jit::kWaitName, reinterpret_cast<const void*>(&WaitForEmulatedCopies)}};

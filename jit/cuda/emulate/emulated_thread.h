@@ -10,6 +10,7 @@ namespace tunec {
 enum class EmulationMode : uint8_t { kPlain, kChecked };
 
 class CheckedBlock;
+class WarpOperation;
 
 /// What an access is for, in checked mode; a constant of generated code. Null: not known.
 struct AccessName {
@@ -27,10 +28,10 @@ struct EmulatedThread {
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
   int32_t order = 0;               // of the block's threads, x fastest
   CheckedBlock* checks = nullptr;  // of the block, where accesses are checked
-  /// The value of the thread of the warp whose lane differs from this one's in the bits `distance`.
-  /// Comes back when all threads of the warp, which are `members` by their bits, have called it.
-  uint32_t (*shuffle)(EmulatedThread* self, int32_t site, uint32_t members, uint32_t value,
-                      uint32_t distance) = nullptr;
+  /// Comes back when all lanes of the warp have called it, and the operation, equal in all of them,
+  /// was done with what they brought. `site` tells such calls of the code from each other.
+  void (*meet)(EmulatedThread* self, int32_t site, const WarpOperation& operation,
+               uint32_t* registers) = nullptr;
 };
 
 /// Of one launch; a constant of generated code.

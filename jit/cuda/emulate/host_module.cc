@@ -17,6 +17,7 @@
 #include "jit/cuda/emulate/cp_async.h"
 #include "jit/cuda/emulate/emulated_thread.h"
 #include "jit/cuda/emulate/instrument.h"
+#include "jit/cuda/emulate/warp_calls.h"
 
 namespace tunec::jit {
 namespace {
@@ -106,11 +107,12 @@ class HostFunction {
         call.eraseFromParent();
         return {};
       }
-      case llvm::Intrinsic::nvvm_shfl_sync_bfly_i32:
-        ReplaceShuffle(call, site);
-        return {};
       default:
         break;
+    }
+    if (ReplaceWarpCall(call, thread_, warp_calls_ + 1)) {
+      ++warp_calls_;
+      return {};
     }
     if (const auto copy = CpAsyncOf(call)) {
       mode_ == EmulationMode::kPlain ? CarryOutAtOnce(*copy) : CarryOutLate(*copy, thread_);
@@ -119,18 +121,6 @@ class HostFunction {
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
     return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
-  }
-
-  // (members, value, distance, the last lane of a group: always the warp's)
-  void ReplaceShuffle(llvm::IntrinsicInst& call, Site& site) {
-    llvm::Type* word = site.getInt32Ty();
-    auto* type = llvm::FunctionType::get(word, {Pointer(), word, word, word, word}, false);
-    llvm::Value* shuffle = Field(site, thread_, offsetof(EmulatedThread, shuffle), Pointer());
-    call.replaceAllUsesWith(
-        site.CreateCall(type, shuffle,
-                        {thread_, site.getInt32(++shuffles_), call.getArgOperand(0),
-                         call.getArgOperand(1), call.getArgOperand(2)}));
-    call.eraseFromParent();
   }
 
   // EmulatedLaunch, as a constant.
@@ -169,7 +159,7 @@ class HostFunction {
   llvm::Function* function_ = nullptr;
   llvm::Value* thread_ = nullptr;
   int32_t barriers_ = 0;  // so far
-  int32_t shuffles_ = 0;  // so far
+  int32_t warp_calls_ = 0;
 };
 
 // Where code means the shared memory, it gets the block's.

@@ -7,7 +7,8 @@
 
 namespace tunec::jit {
 
-/// What host modules import, besides kAccessName; RunEmulatedBlock stands behind it.
+/// What host modules import, besides kAccessName and what warp_calls.h names; RunEmulatedBlock
+/// stands behind it.
 inline constexpr const char* kRunBlockName = "tunec_run_emulated_block";
 
 /// Makes host functions of the kernels. `kernel(a, b, workspace, first)` becomes the

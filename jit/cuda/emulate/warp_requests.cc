@@ -5,10 +5,12 @@
 #include <mutex>
 #include <set>
 
+#include "ir/loop_nest.h"
+
 namespace tunec {
 namespace {
 
-constexpr int32_t kWarp = 32;
+constexpr auto kWarp = static_cast<int32_t>(kWarpThreads);
 constexpr uint64_t kSectorBytes = 32;
 constexpr uint64_t kBankBytes = 4;
 constexpr size_t kBanks = 32;

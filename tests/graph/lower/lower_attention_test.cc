@@ -25,7 +25,7 @@ Graph AttentionGraph(const Shapes& shapes, const Attributes& attributes,
   if (kind == MaskKind::kBool) operands.push_back(g.Input(mask, DataType::kBool));
   if (kind == MaskKind::kFloat) operands.push_back(g.Input(mask, type));
   const ValueId y = g(Op::kAttention, operands, attributes);
-  return std::move(g).Build({y});
+  return g.Build({y});
 }
 
 size_t CountLowerings(const Graph& graph) {
@@ -108,7 +108,7 @@ TEST(LowerAttention, FirstChunkMasked) {
   for (int64_t j = 0; j < 150; ++j) mask.SetInt(j, j > 130 ? 1 : 0);
   const ValueId y = g(Op::kAttention, {g.Input({5, 3}), g.Input({150, 3}), g.Input({150, 2}),
                                        g.Constant(std::move(mask))});
-  ExpectEveryLowering(std::move(g).Build({y}));
+  ExpectEveryLowering(g.Build({y}));
 }
 
 TEST(LowerAttention, GroupedQueries) {
@@ -139,7 +139,7 @@ Graph Projected(int64_t sequence, int64_t heads, int64_t size) {
   const ValueId y = g(Op::kAttention, operands);
   const ValueId back = g(Op::kTranspose, {y}, {{"perm", Ints{0, 2, 1, 3}}});
   const ValueId merged = g(Op::kReshape, {back}, {{"shape", Ints{2, sequence, heads * size}}});
-  return std::move(g).Build({merged});
+  return g.Build({merged});
 }
 
 TEST(LowerAttention, HeadLayoutsAreViews) {

@@ -9,7 +9,7 @@ void CheckMatmul(Ints a, Ints b, int64_t transpose_a = 0, int64_t transpose_b = 
   SampleGraph g("matmul");
   const ValueId product = g(Op::kMatmul, {g.Input(std::move(a), type), g.Input(std::move(b), type)},
                             {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
-  ExpectSameAsReference(std::move(g).Build({product}), tolerance);
+  ExpectSameAsReference(g.Build({product}), tolerance);
 }
 
 TEST(LowerMatmul, Plain) { CheckMatmul({7, 5}, {5, 3}); }
@@ -60,7 +60,7 @@ void CheckConv(const ConvCase& c, Op op = Op::kConv, Attributes more = {}) {
   Attributes attributes = AttributesOf(c);
   attributes.merge(more);
   const ValueId y = g(op, operands, attributes);
-  ExpectSameAsReference(std::move(g).Build({y}));
+  ExpectSameAsReference(g.Build({y}));
 }
 
 TEST(LowerConv, PaddedStridedDilated) {
@@ -82,7 +82,7 @@ TEST(LowerConv, PointwiseIsFlat) {
   CheckConv({{2, 5, 4, 3}, {6, 5, 1, 1}, {}, {}, {}, 1, true});
   SampleGraph g("pointwise");
   const ValueId y = g(Op::kConv, {g.Input({2, 5, 4, 3}), g.Weight({6, 5, 1, 1})});
-  const Graph graph = std::move(g).Build({y});
+  const Graph graph = g.Build({y});
   const auto groups = Fuse(graph, FusionMode::kFused);
   const auto lowerings = Lower(graph, groups->at(0));
   ASSERT_TRUE(lowerings);
@@ -97,7 +97,7 @@ TEST(LowerConv, PointwiseIsFlat) {
 TEST(LowerConv, UnitIteratorsAreDropped) {
   SampleGraph g("one_image");
   const ValueId y = g(Op::kConv, {g.Input({1, 5, 4, 3}), g.Weight({6, 5, 1, 1})});
-  const Graph graph = std::move(g).Build({y});
+  const Graph graph = g.Build({y});
   const auto lowerings = Lower(graph, Fuse(graph, FusionMode::kFused)->at(0));
   ASSERT_TRUE(lowerings);
   const Statement& acc = lowerings->at(0).compute.statements[StatementId(0)];
@@ -123,7 +123,7 @@ TEST(LowerConv, EpilogueIsOneStatement) {
   const ValueId conv =
       g(Op::kConv, {x, g.Weight({4, 4, 3, 3}), g.Weight({4})}, {{"pads", Ints{1, 1, 1, 1}}});
   const ValueId y = g(Op::kRelu, {g(Op::kAdd, {conv, x})});
-  const Graph graph = std::move(g).Build({y});
+  const Graph graph = g.Build({y});
   const auto groups = Fuse(graph, FusionMode::kFused);
   ASSERT_EQ(groups->size(), 1U);
   const auto lowerings = Lower(graph, groups->at(0));

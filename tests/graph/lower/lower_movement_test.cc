@@ -7,7 +7,7 @@ namespace {
 void Check(std::string name, const std::function<ValueId(SampleGraph&)>& build) {
   SampleGraph g(std::move(name));
   const ValueId y = build(g);
-  ExpectSameAsReference(std::move(g).Build({y}));
+  ExpectSameAsReference(g.Build({y}));
 }
 
 TEST(LowerMovement, TransposeReshapeExpandTile) {
@@ -156,7 +156,7 @@ TEST(LowerMovement, NoElements) {
       g(Op::kConcat, {g(Op::kReshape, {x}, {{"shape", Ints{0, 4}}}), y}, {{"axis", int64_t{0}}});
   const ValueId product = g(Op::kMatmul, {g.Input({3, 0}), g.Input({0, 5})});
   const ValueId tiled = g(Op::kTile, {reshaped}, {{"repeats", Ints{1, 2, 1}}});
-  ExpectSameAsReference(std::move(g).Build({reshaped, sum, kept, joined, product, tiled}), 0);
+  ExpectSameAsReference(g.Build({reshaped, sum, kept, joined, product, tiled}), 0);
 }
 
 TEST(LowerMovement, RenamesAroundContractions) {
@@ -173,7 +173,7 @@ TEST(LowerMovement, RenamesAroundContractions) {
   const ValueId mixed = g(Op::kMatmul, {g(Op::kSoftmax, {scores}), v});
   const ValueId joined = g(Op::kReshape, {g(Op::kTranspose, {mixed}, {{"perm", Ints{0, 2, 1, 3}}})},
                            {{"shape", Ints{1, 5, 8}}});
-  const Graph graph = std::move(g).Build({joined});
+  const Graph graph = g.Build({joined});
   EXPECT_EQ(Fuse(graph, FusionMode::kFused)->size(), 6U);
   ExpectSameAsReference(graph);
 }

@@ -12,7 +12,7 @@ TEST(LowerReduce, AxesAndKeptDimensions) {
       for (const int64_t keep : {0, 1}) {
         SampleGraph g(std::string(Name(op)));
         const ValueId y = g(op, {g.Input({2, 3, 4})}, {{"axes", axes}, {"keepdims", keep}});
-        ExpectSameAsReference(std::move(g).Build({y}));
+        ExpectSameAsReference(g.Build({y}));
       }
     }
   }
@@ -22,7 +22,7 @@ TEST(LowerReduce, Types) {
   for (const DataType type : {DataType::kF16, DataType::kF64, DataType::kI32, DataType::kI8}) {
     SampleGraph g("sum");
     const ValueId y = g(Op::kReduceSum, {g.Input({3, 9}, type)}, {{"axes", Ints{1}}});
-    ExpectSameAsReference(std::move(g).Build({y}), 2e-3);
+    ExpectSameAsReference(g.Build({y}), 2e-3);
   }
 }
 
@@ -33,7 +33,7 @@ TEST(LowerReduce, ArgMaxAndArgMin) {
       const ValueId x = g.Input({3, 17, 2}, DataType::kI32);  // with ties
       const ValueId y =
           g(op, {x}, {{"axis", int64_t{1}}, {"keepdims", last}, {"select_last_index", last}});
-      ExpectSameAsReference(std::move(g).Build({y}), 0);
+      ExpectSameAsReference(g.Build({y}), 0);
     }
   }
 }
@@ -44,7 +44,7 @@ TEST(LowerCumSum, AllModes) {
       SampleGraph g("cumsum");
       const ValueId y = g(Op::kCumSum, {g.Input({2, 6, 3})},
                           {{"axis", int64_t{1}}, {"exclusive", exclusive}, {"reverse", reverse}});
-      ExpectSameAsReference(std::move(g).Build({y}));
+      ExpectSameAsReference(g.Build({y}));
     }
   }
 }
@@ -65,12 +65,12 @@ TEST(LowerPool, MaxAndAverage) {
     const Attributes attributes = {
         {"kernel", c.kernel}, {"strides", c.strides}, {"pads", c.pads}, {"dilations", c.dilations}};
     SampleGraph g("max_pool");
-    ExpectSameAsReference(std::move(g).Build({g(Op::kMaxPool, {g.Input(c.x)}, attributes)}));
+    ExpectSameAsReference(g.Build({g(Op::kMaxPool, {g.Input(c.x)}, attributes)}));
     for (const int64_t include : {0, 1}) {
       SampleGraph h("average_pool");
       Attributes with = attributes;
       with["count_include_pad"] = include;
-      ExpectSameAsReference(std::move(h).Build({h(Op::kAveragePool, {h.Input(c.x)}, with)}));
+      ExpectSameAsReference(h.Build({h(Op::kAveragePool, {h.Input(c.x)}, with)}));
     }
   }
 }
@@ -80,7 +80,7 @@ TEST(LowerLrn, Windows) {
     SampleGraph g("lrn");
     const ValueId y =
         g(Op::kLrn, {g.Input({2, 7, 3, 3})}, {{"size", size}, {"alpha", 0.5}, {"beta", 0.75}});
-    ExpectSameAsReference(std::move(g).Build({y}));
+    ExpectSameAsReference(g.Build({y}));
   }
 }
 
@@ -89,7 +89,7 @@ TEST(LowerSoftmax, Axes) {
     for (const int64_t axis : {-1, 1, 0}) {
       SampleGraph g(std::string(Name(op)));
       const ValueId y = g(op, {g.Input({3, 4, 5})}, {{"axis", axis}});
-      ExpectSameAsReference(std::move(g).Build({y}));
+      ExpectSameAsReference(g.Build({y}));
     }
   }
 }
@@ -98,19 +98,18 @@ TEST(LowerNormalise, All) {
   SampleGraph layer("layer_norm");
   const ValueId y =
       layer(Op::kLayerNorm, {layer.Input({3, 4, 10}), layer.Weight({10}), layer.Weight({10})});
-  ExpectSameAsReference(std::move(layer).Build({y}));
+  ExpectSameAsReference(layer.Build({y}));
   SampleGraph two("layer_norm_two_axes");
-  ExpectSameAsReference(std::move(two).Build(
+  ExpectSameAsReference(two.Build(
       {two(Op::kLayerNorm, {two.Input({3, 4, 5}), two.Weight({4, 5})}, {{"axis", int64_t{1}}})}));
   SampleGraph rms("rms_norm");
-  ExpectSameAsReference(
-      std::move(rms).Build({rms(Op::kRmsNorm, {rms.Input({3, 10}), rms.Weight({10})})}));
+  ExpectSameAsReference(rms.Build({rms(Op::kRmsNorm, {rms.Input({3, 10}), rms.Weight({10})})}));
   SampleGraph instance("instance_norm");
-  ExpectSameAsReference(std::move(instance).Build(
-      {instance(Op::kInstanceNorm,
-                {instance.Input({2, 3, 4, 5}), instance.Weight({3}), instance.Weight({3})})}));
+  ExpectSameAsReference(
+      instance.Build({instance(Op::kInstanceNorm, {instance.Input({2, 3, 4, 5}),
+                                                   instance.Weight({3}), instance.Weight({3})})}));
   SampleGraph group("group_norm");
-  ExpectSameAsReference(std::move(group).Build(
+  ExpectSameAsReference(group.Build(
       {group(Op::kGroupNorm, {group.Input({2, 6, 4, 5}), group.Weight({6}), group.Weight({6})},
              {{"groups", int64_t{3}}})}));
 }
@@ -125,7 +124,7 @@ TEST(LowerNormalise, ChannelsThatLieSideBySide) {
     const ValueId y = g(Op::kGroupNorm, {x, g.Weight({6}), g.Weight({6})}, {{"groups", groups}});
     const ValueId z = g(Op::kInstanceNorm, {y, g.Weight({6}), g.Weight({6})});
     for (const ValueId value : {x, y, z}) g.SetLayout(value, last);
-    ExpectSameAsReference(std::move(g).Build({g(Op::kRelu, {z})}));
+    ExpectSameAsReference(g.Build({g(Op::kRelu, {z})}));
   }
 }
 
@@ -136,7 +135,7 @@ TEST(LowerSoftmax, WithElementwiseAround) {
   const ValueId scaled = g(Op::kMul, {x, g.Scalar(0.125)});
   const ValueId masked = g(Op::kAdd, {scaled, g.Input({4, 6})});
   const ValueId y = g(Op::kRelu, {g(Op::kSoftmax, {masked})});
-  const Graph graph = std::move(g).Build({y});
+  const Graph graph = g.Build({y});
   EXPECT_EQ(Fuse(graph, FusionMode::kFused)->size(), 1U);
   ExpectSameAsReference(graph);
 }

@@ -43,7 +43,7 @@ class SampleGraph {
     return value ? *value : ValueId{0};
   }
   void SetLayout(ValueId value, Layout layout) { builder_.SetLayout(value, std::move(layout)); }
-  Graph Build(std::vector<ValueId> outputs) && {
+  Graph Build(const std::vector<ValueId>& outputs) {
     for (const ValueId output : outputs) builder_.AddOutput(output);
     return std::move(builder_).Build();
   }

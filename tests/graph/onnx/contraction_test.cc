@@ -135,7 +135,7 @@ TEST(OnnxConv, Transposed) {
 TEST(OnnxPool, WindowsAndCeilMode) {
   const Array x = Counting({1, 1, 5});
   const auto of = [&](const std::string& op, std::vector<Attr> attributes) {
-    attributes.push_back({"kernel_shape", List{2}});
+    attributes.emplace_back("kernel_shape", List{2});
     return Values(Eval({.op = op, .attributes = attributes, .operands = {x}, .opset = 19}));
   };
   EXPECT_THAT(of("MaxPool", {{"strides", List{2}}}), ElementsAre(1, 3));

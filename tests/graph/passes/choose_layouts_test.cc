@@ -38,7 +38,7 @@ TEST(ChooseLayouts, AroundConvolutionsOnly) {
   const ValueId both = g(Op::kConcat, {pooled, pooled}, {{"axis", int64_t{1}}});
   const ValueId flat = g(Op::kReshape, {both}, {{"shape", Ints{1, 64 * 16}}});
   const ValueId y = g(Op::kMatmul, {flat, g.Weight({64 * 16, 5})});
-  const Graph after = Chosen(std::move(g).Build({y}));
+  const Graph after = Chosen(g.Build({y}));
   const auto reordered = Reordered(after);
   EXPECT_EQ(reordered.size(), 4);  // conv, relu, pool, concat
   for (const Value* value : reordered) {
@@ -52,7 +52,7 @@ TEST(ChooseLayouts, FewChannelsStayFirst) {
   SampleGraph g("thin");
   ValueId x = g.Input({1, 3, 32, 64});
   for (int layer = 0; layer < 3; ++layer) x = Conv(g, x, 3, 3, 3);
-  EXPECT_TRUE(Reordered(Chosen(std::move(g).Build({g(Op::kSigmoid, {x})}))).empty());
+  EXPECT_TRUE(Reordered(Chosen(g.Build({g(Op::kSigmoid, {x})}))).empty());
 }
 
 TEST(ChooseLayouts, ManyChannelsAreLastInOneAndThreeDimensions) {
@@ -66,7 +66,7 @@ TEST(ChooseLayouts, ManyChannelsAreLastInOneAndThreeDimensions) {
     }
     ValueId x = g.Input(shape);
     for (int layer = 0; layer < 2; ++layer) x = g(Op::kConv, {x, g.Weight(weight)});
-    const Graph after = Chosen(std::move(g).Build({g(Op::kRelu, {x})}));
+    const Graph after = Chosen(g.Build({g(Op::kRelu, {x})}));
     EXPECT_EQ(Reordered(after).size(), 2);
     ExpectSameAsReference(after);
   }
@@ -77,7 +77,7 @@ TEST(ChooseLayouts, ValuesFarFromConvolutionsStay) {
   ValueId x = g.Input({1, 12, 16, 64});
   x = g(Op::kExp, {g(Op::kNeg, {x})});
   const ValueId y = g(Op::kMatmul, {x, g.Weight({1, 12, 64, 16})});
-  EXPECT_TRUE(Reordered(Chosen(std::move(g).Build({y}))).empty());
+  EXPECT_TRUE(Reordered(Chosen(g.Build({y}))).empty());
 }
 
 TEST(ChooseLayouts, AnOrderCanBeAskedFor) {
@@ -85,8 +85,8 @@ TEST(ChooseLayouts, AnOrderCanBeAskedFor) {
     SampleGraph g("asked");
     ValueId x = g.Input({1, 3, 6, 7});
     x = Conv(g, Conv(g, x, 3, 5, 3), 5, 20, 1);
-    const Graph after = Chosen(std::move(g).Build({g(Op::kNeg, {x})}),
-                               {.machine = {.vector_lanes = 8}, .image_order = order});
+    const Graph after =
+        Chosen(g.Build({g(Op::kNeg, {x})}), {.machine = {.vector_lanes = 8}, .image_order = order});
     const auto reordered = Reordered(after);
     ASSERT_EQ(reordered.size(), 4);
     for (const Value* value : reordered) {

@@ -70,7 +70,7 @@ Graph RandomGraph(const std::vector<uint32_t>& choices) {
   for (const uint32_t choice : choices) values.push_back(AddRandomNode(g, choice, values));
   std::vector<ValueId> outputs = {values.back()};
   if (values.size() > 4) outputs.push_back(values[values.size() / 2]);
-  return std::move(g).Build(outputs);
+  return g.Build(outputs);
 }
 
 bool IsMade(const Graph& graph, ValueId value) {

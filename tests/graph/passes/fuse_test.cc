@@ -46,7 +46,7 @@ FusionReason ReasonInto(const Graph& graph, Op op, size_t operand = 0) {
 TEST(Fuse, UnfusedIsEveryNodeAlone) {
   SampleGraph g("g");
   const ValueId x = g(Op::kTranspose, {g.Input({2, 3})}, {{"perm", Ints{1, 0}}});
-  const Graph graph = std::move(g).Build({g(Op::kExp, {g(Op::kNeg, {x})})});
+  const Graph graph = g.Build({g(Op::kExp, {g(Op::kNeg, {x})})});
   EXPECT_THAT(Groups(graph, FusionMode::kUnfused), ElementsAre("transpose", "neg", "exp"));
   EXPECT_THAT(Groups(graph), ElementsAre("transpose neg exp"));
 }
@@ -58,7 +58,7 @@ TEST(Fuse, ResidualJoinsTheLaterConvolution) {
   const ValueId a = g(Op::kConv, {x, g.Weight({4, 4, 1, 1})});
   const ValueId b = g(Op::kConv, {g(Op::kRelu, {g(Op::kConv, {x, g.Weight({4, 4, 1, 1})})}),
                                   g.Weight({4, 4, 1, 1})});
-  const Graph graph = std::move(g).Build({g(Op::kRelu, {g(Op::kAdd, {a, b})})});
+  const Graph graph = g.Build({g(Op::kRelu, {g(Op::kAdd, {a, b})})});
   EXPECT_THAT(Groups(graph), ElementsAre("conv", "conv relu", "conv add relu"));
   EXPECT_EQ(ReasonInto(graph, Op::kAdd, 0), FusionReason::kTwoContractions);
   EXPECT_EQ(ReasonInto(graph, Op::kAdd, 1), FusionReason::kEpilogue);
@@ -67,7 +67,7 @@ TEST(Fuse, ResidualJoinsTheLaterConvolution) {
 TEST(Fuse, WindowsReadStoredValues) {
   SampleGraph g("g");
   const ValueId x = g(Op::kExp, {g.Input({1, 4, 5, 5})});
-  const Graph graph = std::move(g).Build({g(Op::kConv, {x, g.Weight({4, 4, 3, 3})})});
+  const Graph graph = g.Build({g(Op::kConv, {x, g.Weight({4, 4, 3, 3})})});
   EXPECT_THAT(Groups(graph), ElementsAre("exp", "conv"));
   EXPECT_EQ(ReasonInto(graph, Op::kConv), FusionReason::kContractionOperand);
 }
@@ -76,7 +76,7 @@ TEST(Fuse, WindowsReadStoredValues) {
 TEST(Fuse, ContractionsComputeTheirOperand) {
   SampleGraph g("g");
   const ValueId x = g(Op::kGelu, {g.Input({2, 70, 37})}, {{"approximate", "tanh"}});
-  const Graph graph = std::move(g).Build({g(Op::kRelu, {g(Op::kMatmul, {x, g.Weight({37, 29})})})});
+  const Graph graph = g.Build({g(Op::kRelu, {g(Op::kMatmul, {x, g.Weight({37, 29})})})});
   EXPECT_THAT(Groups(graph), ElementsAre("gelu matmul relu"));
   EXPECT_EQ(ReasonInto(graph, Op::kMatmul), FusionReason::kOperandPrologue);
   const auto lowerings = Lower(graph, PlanFusion(graph, FusionMode::kFused)->groups[0]);
@@ -101,7 +101,7 @@ TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
       g.SetLayout(
           v, MakeLayout(ImageOrder::kChannelsLast,
                         v == y ? Ints{1, 24, 12 / stride, 14 / stride} : Ints{1, 8, 12, 14}, 8));
-    const Graph graph = std::move(g).Build({y});
+    const Graph graph = g.Build({y});
     EXPECT_THAT(Groups(graph), ElementsAre("mul add relu conv"));
     ExpectSameAsReference(graph);
   }
@@ -111,11 +111,11 @@ TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
 TEST(Fuse, OperandsThatStayStored) {
   SampleGraph g("g");
   const ValueId x = g(Op::kRelu, {g.Input({1, 8, 12, 14})});
-  const Graph planes = std::move(g).Build({g(Op::kConv, {x, g.Weight({24, 8, 1, 1})})});
+  const Graph planes = g.Build({g(Op::kConv, {x, g.Weight({24, 8, 1, 1})})});
   EXPECT_EQ(ReasonInto(planes, Op::kConv), FusionReason::kOperandOrder);
   SampleGraph h("h");
   const ValueId row = h(Op::kRelu, {h.Input({1, 512})});
-  const Graph vector = std::move(h).Build({h(Op::kMatmul, {row, h.Weight({512, 640})})});
+  const Graph vector = h.Build({h(Op::kMatmul, {row, h.Weight({512, 640})})});
   EXPECT_EQ(ReasonInto(vector, Op::kMatmul), FusionReason::kCostsMore);
 }
 
@@ -125,7 +125,7 @@ TEST(Fuse, IndexMapsBeforeContractionsStayAffine) {
     const ValueId x = g.Input(merges ? Ints{5, 2, 3} : Ints{2, 15});
     const ValueId r = g(Op::kReshape, {x}, {{"shape", merges ? Ints{5, 6} : Ints{2, 5, 3}}});
     const ValueId w = g.Weight(merges ? Ints{6, 2} : Ints{3, 2});
-    const Graph graph = std::move(g).Build({g(Op::kMatmul, {r, w})});
+    const Graph graph = g.Build({g(Op::kMatmul, {r, w})});
     EXPECT_THAT(Groups(graph), ElementsAre(merges ? "matmul" : "reshape matmul"));
     EXPECT_EQ(ReasonInto(graph, Op::kMatmul),
               merges ? FusionReason::kReadInPlace : FusionReason::kIndexMap);
@@ -139,7 +139,7 @@ TEST(Fuse, NeverACycle) {
   const ValueId x = g(Op::kTanh, {g.Input({4, 4})});
   const ValueId m = g(Op::kMatmul, {x, g.Weight({4, 4})});
   const ValueId s = g(Op::kSoftmax, {m});
-  const Graph graph = std::move(g).Build({g(Op::kAdd, {x, s}), x});
+  const Graph graph = g.Build({g(Op::kAdd, {x, s}), x});
   EXPECT_THAT(Groups(graph), ElementsAre("tanh", "matmul", "softmax add"));
   EXPECT_EQ(ReasonInto(graph, Op::kAdd, 0), FusionReason::kCycle);
   ExpectSameAsReference(graph);
@@ -150,7 +150,7 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   const ValueId x = g.Input({3, 8});
   const Attributes last = {{"axes", Ints{1}}};
   const ValueId e = g(Op::kExp, {g(Op::kSub, {x, g(Op::kReduceMax, {x}, last)})});
-  const Graph graph = std::move(g).Build({g(Op::kDiv, {e, g(Op::kReduceSum, {e}, last)})});
+  const Graph graph = g.Build({g(Op::kDiv, {e, g(Op::kReduceSum, {e}, last)})});
   EXPECT_THAT(Groups(graph), ElementsAre("reduce_max sub exp reduce_sum div"));
   ExpectSameAsReference(graph);
 }
@@ -170,8 +170,8 @@ TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
   const auto network = [](Op op, int64_t kernel, int64_t stride) {
     SampleGraph g("g");
     const ValueId x = g(op, {g.Input({1, 8, 64, 64})});
-    return std::move(g).Build({g(
-        Op::kMaxPool, {x}, {{"kernel", Ints{kernel, kernel}}, {"strides", Ints{stride, stride}}})});
+    return g.Build({g(Op::kMaxPool, {x},
+                      {{"kernel", Ints{kernel, kernel}}, {"strides", Ints{stride, stride}}})});
   };
   EXPECT_THAT(Groups(network(Op::kRelu, 3, 2)), ElementsAre("relu max_pool"));
   EXPECT_THAT(Groups(network(Op::kErf, 2, 2)), ElementsAre("erf max_pool"));
@@ -190,7 +190,7 @@ TEST(Fuse, CostDecidesWhatIsSpread) {
   for (const bool large : {false, true}) {
     SampleGraph g("g");
     const ValueId row = g(Op::kTanh, {g.Input({1, 64})});
-    const Graph graph = std::move(g).Build({g(Op::kAdd, {row, g.Input({large ? 1024 : 4, 64})})});
+    const Graph graph = g.Build({g(Op::kAdd, {row, g.Input({large ? 1024 : 4, 64})})});
     EXPECT_EQ(Groups(graph).size(), large ? 2U : 1U);
     EXPECT_EQ(EdgeInto(graph, Op::kAdd).reason,
               large ? FusionReason::kCostsMore : FusionReason::kElementwiseChain);
@@ -202,7 +202,7 @@ TEST(Fuse, CostDecidesWhatIsSpread) {
 TEST(Fuse, TheMachineDecides) {
   SampleGraph g("g");
   const ValueId row = g(Op::kTanh, {g.Input({1, 64})});
-  const Graph graph = std::move(g).Build({g(Op::kAdd, {row, g.Input({1024, 64})})});
+  const Graph graph = g.Build({g(Op::kAdd, {row, g.Input({1024, 64})})});
   for (const double launch : {2e-6, 1e-3}) {
     const FusionMachine machine{.launch_seconds = launch};
     const auto plan = PlanFusion(graph, FusionMode::kFused, machine);
@@ -234,7 +234,7 @@ TEST(Fuse, OnlyWhatIsReadIsComputed) {
   const ValueId x = g(Op::kErf, {g.Input({64, 64})});
   const ValueId s =
       g(Op::kSlice, {x}, {{"starts", Ints{0, 0}}, {"ends", Ints{16, 64}}, {"steps", Ints{1, 1}}});
-  const Graph graph = std::move(g).Build({s});
+  const Graph graph = g.Build({s});
   const FusionEdge edge = EdgeInto(graph, Op::kSlice);
   EXPECT_EQ(edge.reason, FusionReason::kIndexMap);
   EXPECT_DOUBLE_EQ(edge.cost.times_computed, 0.25);
@@ -247,7 +247,7 @@ TEST(Fuse, CostDecidesWhatWouldWaitForOneTask) {
   for (const int64_t rows : {int64_t{1}, int64_t{64}}) {
     SampleGraph g("g");
     const ValueId x = g(Op::kErf, {g.Input({rows, 1 << 17})});
-    const Graph graph = std::move(g).Build({g(Op::kSoftmax, {x}, {{"axis", int64_t{1}}})});
+    const Graph graph = g.Build({g(Op::kSoftmax, {x}, {{"axis", int64_t{1}}})});
     EXPECT_EQ(Groups(graph).size(), rows == 1 ? 2U : 1U);
   }
 }
@@ -263,9 +263,8 @@ TEST(Fuse, ShufflesMoveTheStore) {
     const ValueId split = g(Op::kReshape, {g(Op::kRelu, {c})}, {{"shape", Ints{1, 3, 4, 5, 7}}});
     const ValueId mixed = g(Op::kTranspose, {split}, {{"perm", Ints{0, 2, 1, 3, 4}}});
     const ValueId shuffled = g(Op::kReshape, {mixed}, {{"shape", Ints{1, 12, 5, 7}}});
-    const Graph graph =
-        std::move(g).Build({g(Op::kConv, {shuffled, g.Weight({12, 1, 3, 3})},
-                              {{"group", int64_t{12}}, {"pads", Ints{1, 1, 1, 1}}})});
+    const Graph graph = g.Build({g(Op::kConv, {shuffled, g.Weight({12, 1, 3, 3})},
+                                   {{"group", int64_t{12}}, {"pads", Ints{1, 1, 1, 1}}})});
     EXPECT_EQ(Groups(graph)[0], groups == 3 ? "conv relu reshape transpose reshape" : "conv relu");
     ExpectSameAsReference(graph);
   }
@@ -280,7 +279,7 @@ TEST(Fuse, CheapValuesAreComputedInEachReader) {
     const Attributes rows = {{"axes", Ints{1}}};
     const Attributes columns = {{"axes", Ints{0}}};
     const ValueId m = g(Op::kMatmul, {x, g.Weight({64, 64})});
-    const Graph graph = std::move(g).Build(
+    const Graph graph = g.Build(
         {g(Op::kReduceMax, {sum}, rows), g(Op::kReduceMax, {sum}, columns), g(Op::kSub, {m, sum})});
     EXPECT_EQ(Groups(graph).size(), op == Op::kAdd ? 3U : 4U);
     EXPECT_EQ(EdgeInto(graph, Op::kReduceMax).reason,
@@ -296,7 +295,7 @@ TEST(Fuse, LiveValuesOfABody) {
   const ValueId a = g(Op::kExp, {x});
   const ValueId b = g(Op::kNeg, {x});
   const ValueId c = g(Op::kAdd, {a, b});
-  const Graph graph = std::move(g).Build({g(Op::kMul, {c, g.Scalar(2)})});
+  const Graph graph = g.Build({g(Op::kMul, {c, g.Scalar(2)})});
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   ASSERT_EQ(plan->groups.size(), 1U);
   EXPECT_EQ(LiveValues(graph, plan->groups[0].nodes), 2);
@@ -323,7 +322,7 @@ TEST(Fuse, DeadNodesAreInNoGroup) {
   SampleGraph g("g");
   const ValueId x = g.Input({4});
   g(Op::kExp, {x});
-  EXPECT_THAT(Groups(std::move(g).Build({g(Op::kNeg, {x})})), ElementsAre("neg"));
+  EXPECT_THAT(Groups(g.Build({g(Op::kNeg, {x})})), ElementsAre("neg"));
 }
 
 TEST(Fuse, EveryReasonHasItsText) {
@@ -338,7 +337,7 @@ TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   SampleGraph g("g");
   const ValueId m = g(Op::kMatmul, {g.Input({4, 4}), g.Weight({4, 4})});
   const ValueId r = g(Op::kRelu, {m});
-  const Graph graph = std::move(g).Build({g(Op::kMatmul, {r, g.Weight({4, 2})})});
+  const Graph graph = g.Build({g(Op::kMatmul, {r, g.Weight({4, 2})})});
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   ASSERT_EQ(plan->groups.size(), 2U);
   const std::vector<FusionEdge> within = plan->EdgesWithin(0);
@@ -363,7 +362,7 @@ TEST(Fuse, ElementwiseSiblingsAreOneKernel) {
   const ValueId x = g.Input({64, 33});
   const ValueId a = g(Op::kRelu, {g(Op::kNeg, {x})});
   const ValueId b = g(Op::kExp, {x});
-  const Graph graph = std::move(g).Build({a, b});
+  const Graph graph = g.Build({a, b});
   EXPECT_THAT(Groups(graph), ElementsAre("neg relu exp"));
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   const std::vector<FusionEdge> within = plan->EdgesWithin(0);
@@ -381,7 +380,7 @@ TEST(Fuse, ReductionsOfTheSameRowsAreOneKernel) {
   const ValueId x = g.Input({6, 9});
   const Attributes last = {{"axes", Ints{1}}};
   const Attributes first = {{"axes", Ints{0}}};
-  const Graph graph = std::move(g).Build(
+  const Graph graph = g.Build(
       {g(Op::kReduceMax, {x}, last), g(Op::kReduceSum, {x}, first), g(Op::kReduceMean, {x}, last)});
   EXPECT_THAT(Groups(graph), UnorderedElementsAre("reduce_max reduce_mean", "reduce_sum"));
   ExpectSameAsReference(graph);
@@ -396,7 +395,7 @@ TEST(Fuse, SiblingsThatWaitForEachOtherStayApart) {
   const ValueId c = g(Op::kConcat, {m, m}, {{"axis", int64_t{0}}});
   const ValueId s =
       g(Op::kSlice, {c}, {{"starts", Ints{4, 0}}, {"ends", Ints{12, 8}}, {"steps", Ints{1, 1}}});
-  const Graph graph = std::move(g).Build({g(Op::kMul, {x, s}), a});
+  const Graph graph = g.Build({g(Op::kMul, {x, s}), a});
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   for (const FusionEdge& edge : plan->edges) EXPECT_NE(edge.reason, FusionReason::kSiblings);
   ExpectSameAsReference(graph);
@@ -429,7 +428,7 @@ TEST(Fuse, SmallNetworkAfterThePipeline) {
   const ValueId head = g(Op::kConv, {joined, g.Weight({5, 10, 3, 3})}, {{"strides", Ints{2, 2}}});
   const ValueId mean = g(Op::kReduceMean, {head}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}});
   const ValueId scores = g(Op::kMatmul, {mean, g.Weight({7, 5})}, {{"transpose_b", int64_t{1}}});
-  const Graph before = std::move(g).Build({scores, down});
+  const Graph before = g.Build({scores, down});
   const auto after = RunPipeline(before, {});
   ASSERT_TRUE(after) << after.error().Format();
   EXPECT_THAT(Groups(after->graph),

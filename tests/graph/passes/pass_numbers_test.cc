@@ -72,7 +72,7 @@ TEST(FoldBatchNorm, EveryKindOfConvolution) {
     if (c.bias) operands.push_back(g.Weight({channels}));
     const ValueId y =
         g(Op::kRelu, {Normalise(g, g(c.op, operands, {{"group", c.group}}), channels)});
-    const Graph before = std::move(g).Build({y});
+    const Graph before = g.Build({y});
     const Graph after = Optimised(before);
     EXPECT_EQ(Count(after, Op::kBatchNorm), 0);
     EXPECT_EQ(Count(after, Op::kMul), 0) << Print(after);
@@ -84,7 +84,7 @@ TEST(FoldBatchNorm, OtherUsersBlockIt) {
   SampleGraph g("shared");
   const ValueId conv = g(Op::kConv, {g.Input({1, 3, 6, 6}), g.Weight({4, 3, 3, 3})});
   const ValueId y = Normalise(g, conv, 4);
-  const Graph before = std::move(g).Build({y, conv});
+  const Graph before = g.Build({y, conv});
   const Graph after = Optimised(before);
   EXPECT_EQ(Count(after, Op::kBatchNorm), 0);
   EXPECT_EQ(Count(after, Op::kMul), 1);  // scale and shift instead
@@ -98,7 +98,7 @@ TEST(FoldBatchNorm, TwoBlocks) {
   x = g(Op::kRelu, {Normalise(g, g(Op::kConv, {x, g.Weight({4, 3, 3, 3})}), 4)});
   x = g(Op::kRelu, {Normalise(g, g(Op::kConv, {x, g.Weight({4, 4, 3, 3})}), 4)});
   const ValueId y = g(Op::kReduceMean, {x}, {{"axes", Ints{2, 3}}});
-  const Graph before = std::move(g).Build({y});
+  const Graph before = g.Build({y});
   const auto computing = [](const Graph& graph) {
     int count = 0;
     for (const Node& node : graph.nodes()) count += KindOf(node.op) != OpKind::kData;
@@ -119,7 +119,7 @@ TEST(RecognizePatterns, GeluByErf) {
     if (order == 0) y = g(Op::kMul, {g(Op::kMul, {x, gate}), half});
     if (order == 1) y = g(Op::kMul, {g(Op::kMul, {half, x}), gate});
     if (order == 2) y = g(Op::kMul, {x, g(Op::kMul, {gate, half})});
-    const Graph before = std::move(g).Build({y});
+    const Graph before = g.Build({y});
     const Graph after = Optimised(before);
     EXPECT_EQ(Count(after, Op::kGelu), 1) << Print(after);
     EXPECT_EQ(Count(after, Op::kErf), 0);
@@ -137,7 +137,7 @@ TEST(RecognizePatterns, GeluByTanh) {
     const ValueId tanh = g(Op::kTanh, {g(Op::kMul, {inner, g.Scalar(0.79788458)})});
     const ValueId gate = g(Op::kAdd, {g.Scalar(1), tanh});
     const ValueId y = g(Op::kMul, {g(Op::kMul, {g.Scalar(0.5), x}), gate});
-    const Graph before = std::move(g).Build({y});
+    const Graph before = g.Build({y});
     const Graph after = Optimised(before);
     EXPECT_EQ(Count(after, Op::kGelu), 1) << Print(after);
     ExpectSameNumbers(before, after, 1e-5);
@@ -158,7 +158,7 @@ TEST(RecognizePatterns, LayerNormAndItsRelatives) {
   const ValueId z = g(Op::kMul, {g(Op::kDiv, {y, root}), g.Weight({8})});
   const ValueId e = g(Op::kExp, {g(Op::kSub, {z, g(Op::kReduceMax, {z}, last)})});
   const ValueId s = g(Op::kDiv, {e, g(Op::kReduceSum, {e}, last)});
-  const Graph before = std::move(g).Build({g(Op::kMul, {s, g(Op::kSigmoid, {s})})});
+  const Graph before = g.Build({g(Op::kMul, {s, g(Op::kSigmoid, {s})})});
   const Graph after = Optimised(before);
   EXPECT_EQ(Count(after, Op::kLayerNorm), 1) << Print(after);
   EXPECT_EQ(Count(after, Op::kRmsNorm), 1);
@@ -175,7 +175,7 @@ TEST(Canonicalize, SignedZeroDecides) {
   const ValueId b = g(Op::kAdd, {a, g.Scalar(-0.0)});
   const ValueId c = g(Op::kSub, {b, g.Scalar(0.0)});
   const ValueId d = g(Op::kMul, {c, g.Scalar(1)});
-  const Graph graph = std::move(g).Build({g(Op::kAbs, {g(Op::kNeg, {g(Op::kNeg, {d})})})});
+  const Graph graph = g.Build({g(Op::kAbs, {g(Op::kNeg, {g(Op::kNeg, {d})})})});
   EXPECT_EQ(Count(Optimised(graph), Op::kAdd), 1);
   EXPECT_EQ(Count(Optimised(graph), Op::kSub), 0);
   EXPECT_EQ(Count(Optimised(graph), Op::kNeg), 0);
@@ -192,7 +192,7 @@ TEST(FoldConstants, AllTogetherAreBounded) {
     const ValueId spread = g(Op::kExpand, {g.Scalar(i)}, {{"shape", Ints{512, 512}}});
     sum = g(Op::kSub, {sum, g(Op::kExp, {spread})});
   }
-  const Graph before = std::move(g).Build({sum});
+  const Graph before = g.Build({sum});
   PipelineOptions options;
   options.names = {"fold_constants", "eliminate_dead_nodes"};
   options.pass.fold_growth_bytes = 2 << 20;
@@ -209,8 +209,7 @@ TEST(FoldConstants, AllTogetherAreBounded) {
 
 TEST(Pipeline, PassesCanBeSwitchedOffAndUnknownOnesAreErrors) {
   SampleGraph g("pair");
-  const Graph graph =
-      std::move(g).Build({g(Op::kNeg, {g(Op::kNeg, {g(Op::kExp, {g.Input({4})})})})});
+  const Graph graph = g.Build({g(Op::kNeg, {g(Op::kNeg, {g(Op::kExp, {g.Input({4})})})})});
   PipelineOptions options;
   options.disabled = {"canonicalize"};
   EXPECT_EQ(Count(Optimised(graph, options), Op::kNeg), 2);
@@ -228,7 +227,7 @@ class RandomGraph {
   Graph Make() {
     for (int i = 0; i < 2; ++i) values_.push_back(g_.Input({2, 6, 4}));
     for (int i = 0; i < 14; ++i) values_.push_back(Step());
-    return std::move(g_).Build({values_.back(), values_[values_.size() - 4]});
+    return g_.Build({values_.back(), values_[values_.size() - 4]});
   }
 
  private:

@@ -56,7 +56,7 @@ class Speller {
     if (d_.spelling.softcap) s = Scaled(g_(Op::kTanh, {g_(Op::kDiv, {s, g_.Scalar(2)})}), 2);
     s = Masked(s);
     const ValueId y = g_(Op::kMatmul, {g_(Op::kSoftmax, {s}), v});
-    return std::move(g_).Build({y});
+    return g_.Build({y});
   }
 
  private:
@@ -130,8 +130,11 @@ TEST(RecognizeAttention, EverySpellingKeepsItsNumbers) {
     EXPECT_EQ(Count(after, Op::kMatmul) + Count(after, Op::kExpand) + Count(after, Op::kSoftmax), 0)
         << Print(after);
     if (drawn.spelling.causal && drawn.keys > 1 && drawn.spelling.mask != 4) {
-      for (const Node& node : after.nodes())
-        if (node.op == Op::kAttention) EXPECT_EQ(node.Int("causal"), 1) << Print(after);
+      for (const Node& node : after.nodes()) {
+        if (node.op == Op::kAttention) {
+          EXPECT_EQ(node.Int("causal"), 1) << Print(after);
+        }
+      }
     }
     const std::vector<Array> inputs = RandomInputs(before, random);
     const auto expected = RunReference(before, inputs);

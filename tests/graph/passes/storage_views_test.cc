@@ -35,7 +35,7 @@ TEST(StorageViews, ConcatenatedRowsAreWrittenDensely) {
   const ValueId a = Product(g, x, 16, 16);
   const ValueId b = Product(g, x, 16, 16);
   const ValueId c = g(Op::kConcat, {a, b}, kRows);
-  const Graph graph = std::move(g).Build({Product(g, c, 16, 5)});
+  const Graph graph = g.Build({Product(g, c, 16, 5)});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.groups.size(), 3U);
   EXPECT_EQ(plan.view_nodes.size(), 1U);
@@ -52,7 +52,7 @@ TEST(StorageViews, ConcatenatedColumnsLieApart) {
   const ValueId a = Product(g, x, 16, 16);
   const ValueId b = g(Op::kRelu, {Product(g, x, 16, 32)});
   const ValueId c = g(Op::kConcat, {a, b}, kColumns);
-  const Graph graph = std::move(g).Build({Product(g, c, 48, 5), g(Op::kSoftmax, {b})});
+  const Graph graph = g.Build({Product(g, c, 48, 5), g(Op::kSoftmax, {b})});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.view_nodes.size(), 1U);
   ASSERT_NE(Find(plan, b), nullptr);
@@ -69,8 +69,7 @@ TEST(StorageViews, OperandsBehindReshapesAreWrittenInPlace) {
   const ValueId b = Product(g, a, 32, 32);
   const auto row = [&](ValueId v) { return g(Op::kReshape, {v}, {{"shape", Ints{1, 2, 32}}}); };
   const ValueId c = g(Op::kConcat, {row(a), row(b)}, kRows);
-  const Graph graph =
-      std::move(g).Build({g(Op::kSoftmax, {c}), Product(g, b, 32, 5), g(Op::kTanh, {c})});
+  const Graph graph = g.Build({g(Op::kSoftmax, {c}), Product(g, b, 32, 5), g(Op::kTanh, {c})});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.view_nodes.size(), 3U);
   ASSERT_NE(Find(plan, b), nullptr);
@@ -89,7 +88,7 @@ TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
     const ValueId c = Product(g, first, 32, 16);
     const ValueId second =
         g(Op::kConcat, nested ? std::vector{first, c} : std::vector{a, b, c}, kColumns);
-    const Graph graph = std::move(g).Build({Product(g, second, 48, 4)});
+    const Graph graph = g.Build({Product(g, second, 48, 4)});
     const FusionPlan plan = PlanOf(graph);
     EXPECT_EQ(plan.groups.size(), 4U);
     EXPECT_EQ(plan.view_nodes.size(), 2U);
@@ -114,7 +113,7 @@ TEST(StorageViews, WhatCannotLieElsewhereIsCopied) {
     const ValueId c = g(Op::kConcat, {a, b}, kColumns);
     std::vector<ValueId> outputs = {Product(g, c, 2 * width, 5)};
     if (which == Case::kOutput) outputs.push_back(b);
-    const Graph graph = std::move(g).Build(outputs);
+    const Graph graph = g.Build(outputs);
     EXPECT_TRUE(PlanOf(graph).view_nodes.empty());
     ExpectSameAsReference(graph);
   }
@@ -125,7 +124,7 @@ TEST(StorageViews, OneKernelForCheapOperandsStays) {
   SampleGraph g("g");
   const ValueId x = g.Input({4, 16});
   const ValueId c = g(Op::kConcat, {g(Op::kNeg, {x}), g(Op::kExp, {x})}, kColumns);
-  const Graph graph = std::move(g).Build({Product(g, c, 32, 5)});
+  const Graph graph = g.Build({Product(g, c, 32, 5)});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.groups.size(), 1U);
   EXPECT_TRUE(plan.views.empty());
@@ -138,7 +137,7 @@ TEST(StorageViews, SlicesAndReshapesOfSeveralReadersAreReadInPlace) {
   const Attributes slice = {{"starts", Ints{1, 16}}, {"ends", Ints{4, 32}}, {"steps", Ints{1, 1}}};
   const ValueId s = g(Op::kSlice, {x}, slice);
   const ValueId r = g(Op::kReshape, {s}, {{"shape", Ints{1, 3, 16}}});
-  const Graph graph = std::move(g).Build({Product(g, r, 16, 5), g(Op::kSoftmax, {r})});
+  const Graph graph = g.Build({Product(g, r, 16, 5), g(Op::kSoftmax, {r})});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.groups.size(), 3U);
   EXPECT_EQ(plan.view_nodes.size(), 2U);
@@ -161,7 +160,7 @@ TEST(StorageViews, PiecesOfOneValueForSeveralKernelsAreViews) {
     const ValueId flat = g(Op::kReshape, {row}, {{"shape", Ints{2, 24}}});
     state = g(Op::kTanh, {g(Op::kAdd, {flat, g(Op::kMatmul, {state, w})})});
   }
-  const Graph graph = std::move(g).Build({state});
+  const Graph graph = g.Build({state});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.groups.size(), 4U);
   std::set<std::string> texts;
@@ -182,7 +181,7 @@ TEST(StorageViews, PiecesForOneKernelStayPartOfIt) {
     return g(Op::kSlice, {x},
              {{"starts", Ints{row, 0}}, {"ends", Ints{row + 1, 32}}, {"steps", Ints{1, 1}}});
   };
-  const Graph graph = std::move(g).Build({g(Op::kMul, {piece(0), g(Op::kTanh, {piece(1)})})});
+  const Graph graph = g.Build({g(Op::kMul, {piece(0), g(Op::kTanh, {piece(1)})})});
   EXPECT_TRUE(PlanOf(graph).views.empty());
   ExpectSameAsReference(graph);
 }
@@ -191,7 +190,7 @@ TEST(StorageViews, PiecesForOneKernelStayPartOfIt) {
 TEST(StorageViews, TransposesOfSeveralReadersAreKernels) {
   SampleGraph g("g");
   const ValueId t = g(Op::kTranspose, {g.Input({16, 32})}, {{"perm", Ints{1, 0}}});
-  const Graph graph = std::move(g).Build({Product(g, t, 16, 5), g(Op::kSoftmax, {t})});
+  const Graph graph = g.Build({Product(g, t, 16, 5), g(Op::kSoftmax, {t})});
   EXPECT_TRUE(PlanOf(graph).views.empty());
   ExpectSameAsReference(graph);
 }
@@ -209,7 +208,7 @@ TEST(StorageViews, ChannelsLastOperandsOfAConcatenation) {
   const ValueId b =
       channels_last(g(Op::kRelu, {g(Op::kConv, {x, g.Weight({32, 3, 1, 1})})}), {2, 32, 4, 5});
   const ValueId c = channels_last(g(Op::kConcat, {a, b}, kColumns), {2, 48, 4, 5});
-  const Graph graph = std::move(g).Build({g(Op::kConv, {c, g.Weight({4, 48, 3, 3})})});
+  const Graph graph = g.Build({g(Op::kConv, {c, g.Weight({4, 48, 3, 3})})});
   const FusionPlan plan = PlanOf(graph);
   EXPECT_EQ(plan.view_nodes.size(), 1U);
   EXPECT_EQ(plan.groups.size(), 3U);

@@ -4,11 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "jit/cuda/arch.h"
-#include "jit/cuda/ptxas.h"
 #include "runtime/cuda/cubin.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
 #include "tests/jit/shared_nest.h"
 
@@ -105,10 +103,7 @@ nest deep {
 class EveryArch : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryArch, IsAssembled) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const auto image = MakeCudaGenerator()->Compile(Mapped(std::string(jit_test::kSharedNest)),
                                                   CudaTarget(GetParam()));
   ASSERT_TRUE(image) << image.error().message;

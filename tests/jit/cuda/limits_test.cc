@@ -114,6 +114,62 @@ TEST(CudaLimits, RegistersAreCountedForEachThread) {
             "phase main has 512 registers a block at least, sm_90a has at most 256");
 }
 
+// A warp's product of 16 rows and 8 columns for each tile: four registers of each lane.
+std::string SumsOfAWarp(int tiles) {
+  return fmt::format(R"(
+nest sums {{
+  input A: bf16[16, 16]
+  input B: bf16[16, {0}]
+  output C: f32[16, {0}]
+  local acc: f32[16, {0}]
+  phase main {{
+    grid.x for g in 0 .. 1 {{
+      alloc acc: fragment {{
+        block.x for l in 0 .. 32 {{
+          for j in 0 .. {1} {{
+            for u in 0 .. 2 {{
+              for v in 0 .. 2 {{
+                init: acc[{2}] = 0.0
+              }}
+            }}
+          }}
+        }}
+        for j in 0 .. {1} {{
+          tile mma.m16n8k16.bf16 {{
+            for m in 0 .. 16 {{
+              for k in 0 .. 16 {{
+                for n in 0 .. 8 {{
+                  s: acc[m, 8*j + n] sum= f32(A[m, k]) * f32(B[k, 8*j + n])
+                }}
+              }}
+            }}
+          }}
+        }}
+        block.x for l in 0 .. 32 {{
+          for j in 0 .. {1} {{
+            for u in 0 .. 2 {{
+              for v in 0 .. 2 {{
+                out: C[{2}] = acc[{2}]
+              }}
+            }}
+          }}
+        }}
+      }}
+    }}
+  }}
+}}
+)",
+                     8 * tiles, tiles, "8*u + floor(l/4), 8*j + 2*(l mod 4) + v");
+}
+
+TEST(CudaLimits, FragmentsAreRegisters) {
+  const LoopNest few = jit_test::Parse(SumsOfAWarp(4));
+  EXPECT_EQ(LeastRegisters(few.phases[0], few), 16);
+  EXPECT_TRUE(CheckRegisters(few, H100()));
+  EXPECT_EQ(Refusal(CheckRegisters(jit_test::Parse(SumsOfAWarp(64)), H100())),
+            "phase main has 256 registers a thread at least, sm_90a has at most 255");
+}
+
 // The tuner asks for both before it compiles; who compiles what a user wrote gets what runs.
 TEST(CudaLimits, FewRegistersAreNoReasonToRefuseCode) {
   const Target target{.device = H100()};

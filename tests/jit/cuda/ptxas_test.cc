@@ -111,5 +111,27 @@ TEST(CudaParts, HaveTheirPublishedRates) {
   EXPECT_NEAR(tera("sm_120", "rtx5090"), 104.8, 0.1);
 }
 
+// Those of dense products of bfloat16 with sums of float32, and of int8. Where tensor cores have a
+// clock of their own (H100, B200), ours gives up to a tenth more.
+TEST(CudaParts, HaveTheRatesOfTheirTensorCores) {
+  const auto expect = [](std::string_view arch, std::string_view part, double bf16, double int8) {
+    const Accelerator gpu = *CudaAccelerator(arch, part);
+    const double clocks = 2e-12 * gpu.processors * static_cast<double>(gpu.clock_hertz);
+    EXPECT_NEAR(clocks * static_cast<double>(gpu.matrix_f16) / bf16, 1, 0.1) << part;
+    EXPECT_NEAR(clocks * static_cast<double>(gpu.matrix_i8) / int8, 1, 0.1) << part;
+    EXPECT_EQ(gpu.matrix_tf32, gpu.matrix_f16 / 2) << part;
+  };
+  expect("sm_80", "a100", 312, 624);
+  expect("sm_86", "a10", 125, 250);
+  expect("sm_86", "rtx3090", 71, 284);
+  expect("sm_89", "l40s", 362, 733);
+  expect("sm_89", "rtx4090", 165.2, 660.6);
+  expect("sm_90a", "h100", 989, 1979);
+  expect("sm_90a", "h100-pcie", 756, 1513);
+  expect("sm_100a", "b200", 2250, 4500);
+  expect("sm_120", "rtx5090", 209.5, 838);
+  EXPECT_EQ(CudaAccelerator("sm_103")->matrix_f16, 0);
+}
+
 }  // namespace
 }  // namespace tunec

@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "ir/interpret/interpret.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/cuda_generator.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/emulate/warp_shuffle.h"
-#include "jit/cuda/ptxas.h"
+#include "jit/cuda/emulate/warp_operation.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
 #include "tests/jit/reduced_nest.h"
 
@@ -107,25 +105,69 @@ TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
     ASSERT_TRUE(kernel) << kernel.error().message;
     float c[64] = {};
     void* arguments[] = {c};
-    EXPECT_DEATH(kernel->phases[0].function(arguments, nullptr, nullptr, 0),
-                 "divergent_phase0, block 0, warp of thread 32: lane 8 is in none, but lane 0 in "
-                 "shuffle 1: a shuffle is for the whole warp");
+    EXPECT_DEATH(
+        kernel->phases[0].function(arguments, nullptr, nullptr, 0),
+        "divergent_phase0, block 0, warp of thread 32: lane 8 is at its end, but lane 0 at "
+        "shfl.sync 1: all of a warp come together");
   }
 }
 
-TEST(WarpShuffle, IsForTheLanesThatTheWarpHas) {
-  const std::vector<WarpShuffle> right = {{1, 3, 10, 1}, {1, 3, 20, 1}};
-  EXPECT_EQ(WhyDivergent(right), "");
-  std::vector<WarpShuffle> exchanged = right;
-  Exchange(exchanged);
-  EXPECT_EQ(exchanged[0].value, 20);
-  EXPECT_EQ(exchanged[1].value, 10);
-  const std::vector<WarpShuffle> others = {{1, 7, 10, 1}, {1, 7, 20, 1}};
-  EXPECT_THAT(WhyDivergent(others), HasSubstr("waits for the lanes 0x7"));
-  const std::vector<WarpShuffle> nobody = {{1, 3, 10, 2}, {1, 3, 20, 2}};
-  EXPECT_THAT(WhyDivergent(nobody), HasSubstr("reads lane 2"));
-  const std::vector<WarpShuffle> none = {{}, {}};
+// Lanes that wait in `operation`, at site 1.
+std::vector<ThreadStop> StopsIn(const WarpOperation& operation, size_t lanes) {
+  return {lanes, {.ended = false, .site = 1, .operation = &operation}};
+}
+
+TEST(WarpOperations, AreForTheLanesThatTheWarpHas) {
+  const RegisterShuffle shuffle(/*members=*/3, /*distance=*/1);
+  EXPECT_EQ(WhyDivergent(StopsIn(shuffle, 2)), "");
+  EXPECT_EQ(WhyDivergent(StopsIn(shuffle, 1)),
+            "lane 0 waits for the lanes 0x3 at shfl.sync 1, the warp has 0x1");
+  const RegisterShuffle others(/*members=*/7, /*distance=*/1);
+  EXPECT_EQ(WhyDivergent(StopsIn(others, 2)),
+            "lane 0 waits for the lanes 0x7 at shfl.sync 1, the warp has 0x3");
+  // A tile's are always 32.
+  const MatrixLoad load(/*matrices=*/4, /*transposed=*/false);
+  EXPECT_EQ(WhyDivergent(StopsIn(load, 32)), "");
+  EXPECT_EQ(WhyDivergent(StopsIn(load, 16)),
+            "lane 0 waits for the lanes 0xffffffff at ldmatrix 1, the warp has 0xffff");
+  // What they have no operation for is the block's to say.
+  const std::vector<ThreadStop> none = {{.ended = false, .site = 2}, {}};
   EXPECT_EQ(WhyDivergent(none), "");
+}
+
+TEST(WarpOperations, AreOneForAllLanes) {
+  const RegisterShuffle shuffle(/*members=*/7, /*distance=*/1);
+  const auto with_second = [&](const ThreadStop& second) {
+    std::vector<ThreadStop> lanes = StopsIn(shuffle, 3);
+    lanes[1] = second;
+    return WhyDivergent(lanes);
+  };
+  EXPECT_EQ(with_second({}),
+            "lane 1 is at its end, but lane 0 at shfl.sync 1: all of a warp come together");
+  // At a barrier of the same number.
+  EXPECT_THAT(with_second({.ended = false, .site = 1}), HasSubstr("lane 1 is at barrier 1, but"));
+  EXPECT_THAT(with_second({.ended = false, .site = 2, .operation = &shuffle}),
+              HasSubstr("lane 1 is at shfl.sync 2, but lane 0 at shfl.sync 1"));
+  const RegisterShuffle alone(/*members=*/2, /*distance=*/1);
+  EXPECT_THAT(with_second({.ended = false, .site = 1, .operation = &alone}),
+              HasSubstr("lane 1 waits for the lanes 0x2"));
+}
+
+std::vector<uint32_t> Shuffled(std::vector<uint32_t> values, uint32_t distance) {
+  std::vector<LaneRegisters> lanes;
+  for (uint32_t& value : values) lanes.push_back(&value);
+  const auto members = static_cast<uint32_t>((uint64_t{1} << values.size()) - 1);
+  RegisterShuffle(members, distance).Run(lanes);
+  return values;
+}
+
+TEST(WarpOperations, ShuffleRegisters) {
+  EXPECT_EQ(Shuffled({10, 20, 30, 40}, 1), (std::vector<uint32_t>{20, 10, 40, 30}));
+  EXPECT_EQ(Shuffled({10, 20, 30, 40}, 2), (std::vector<uint32_t>{30, 40, 10, 20}));
+}
+
+TEST(WarpOperationsDeathTest, ShuffleNothingOutOfOtherWarps) {
+  EXPECT_DEATH(Shuffled({10, 20}, 2), "lane 0 reads lane 2, the warp has 2");
 }
 
 TEST(Shuffle, WhatWarpsLeaveIsReadBehindABarrier) {
@@ -169,10 +211,7 @@ TEST(Shuffle, IsOneInstructionOfAWarp) {
 }
 
 TEST(Shuffle, IsAssembled) {
-  if (const auto ptxas = FindPtxas(); !ptxas) {
-    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-    GTEST_SKIP() << ptxas.error().message;
-  }
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Target target{.device = *CudaAccelerator("sm_80")};
   const auto image = MakeCudaGenerator()->Compile(Mapped(ReducedNest()), target);
   ASSERT_TRUE(image) << image.error().message;

@@ -176,6 +176,103 @@ block.x for x in 0 .. 8 {
   EXPECT_THAT(mixed.error().message, HasSubstr("mixed"));
 }
 
+constexpr const char* kWarps = R"(
+nest warps {
+  input A: bf16[16, 16]
+  input B: bf16[16, 8]
+  output C: f32[2, 16, 8]
+  local a: bf16[16, 16]
+  local b: bf16[16, 8]
+  local acc: f32[2, 16, 8]
+  phase main {
+    grid.x for g in 0 .. 1 {
+      alloc acc: fragment {
+        alloc a: shared {
+          alloc b: shared {
+            block.y for w in 0 .. 2 {
+              block.x for l in 0 .. 32 {
+                for u in 0 .. 2 {
+                  for v in 0 .. 2 {
+                    init: acc[w, 8*u + floor(l/4), 2*(l mod 4) + v] = 0.0
+                  }
+                }
+              }
+            }
+            block.x for x in 0 .. 16 {
+              for y in 0 .. 16 {
+                copy_a: a[x, y] = A[x, y]
+              }
+              for z in 0 .. 8 {
+                copy_b: b[x, z] = B[x, z]
+              }
+            }
+            barrier
+            block.y for w in 0 .. 2 {
+              tile mma.m16n8k16.bf16 {
+                for m in 0 .. 16 {
+                  for k in 0 .. 16 {
+                    for n in 0 .. 8 {
+                      all: acc[w, m, n] sum= f32(a[m, k]) * f32(b[k, n])
+                    }
+                  }
+                }
+              }
+            }
+            tile mma.m16n8k16.bf16 {
+              for m in 0 .. 16 {
+                for k in 0 .. 16 {
+                  for n in 0 .. 8 {
+                    first: acc[0, m, n] sum= f32(a[m, k]) * f32(b[k, n])
+                  }
+                }
+              }
+            }
+            block.y for w in 0 .. 2 {
+              block.x for l in 0 .. 32 {
+                for u in 0 .. 2 {
+                  for v in 0 .. 2 {
+                    out: C[w, 8*u + floor(l/4), 2*(l mod 4) + v] = acc[w, 8*u + floor(l/4), 2*(l mod 4) + v]
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+)";
+
+TEST(AssignThreads, LeavesTilesOfWarpsToAllLanes) {
+  const LoopNest nest = Parsed(kWarps);
+  const LoopNest assigned = AssignThreads(nest);
+  ExpectSameResults(nest, assigned);
+  const std::string text = Print(assigned);
+  EXPECT_THAT(text, HasSubstr("block.y for w in 0 .. 2 {\n              tile mma.m16n8k16.bf16"));
+  EXPECT_THAT(text,
+              HasSubstr("block.y for thread_y in 0 .. 1 {\n              tile mma.m16n8k16.bf16"));
+}
+
+TEST(PrivatizeThreads, MakesRegistersOfFragments) {
+  const auto own = PrivatizeThreads(AssignThreads(Parsed(kWarps)));
+  ASSERT_TRUE(own) << own.error().message;
+  const std::string text = Print(*own);
+  EXPECT_THAT(text, HasSubstr("local acc: f32[1, 1, 1, 4]"));
+  EXPECT_THAT(text, HasSubstr("alloc acc: register"));
+  EXPECT_THAT(text, HasSubstr("all: acc[0, 0, 0, 0] sum= f32(a[m, k]) * f32(b[k, n])"));
+  EXPECT_THAT(text, HasSubstr("first: acc[0, 0, 0, 0] sum="));
+  EXPECT_THAT(text, HasSubstr("init: acc[0, floor(u/2), floor(v/8), "));
+}
+
+TEST(PrivatizeThreads, RefusesFragmentsWithoutTiles) {
+  std::string text = NestOfRegisters("block.x for x in 0 .. 8 {\n s: r[x, 0] = 0.0\n}\n");
+  text.replace(text.find("r: register"), 11, "r: fragment");
+  const auto own = PrivatizeThreads(Parsed(text));
+  ASSERT_FALSE(own);
+  EXPECT_THAT(own.error().message, HasSubstr("no tile says which lane has what of r"));
+}
+
 // Threads that take turns of two elements along a row of 32.
 std::string NestOfTurns(const std::string& used) {
   return R"(

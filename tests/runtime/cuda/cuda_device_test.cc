@@ -15,7 +15,6 @@ namespace tunec {
 namespace {
 
 using scripted_cuda::kLibrary;
-using scripted_cuda::Launch;
 using scripted_cuda::NewScript;
 using scripted_cuda::Script;
 using ::testing::AllOf;
@@ -35,7 +34,7 @@ class CudaDeviceTest : public ::testing::Test {
   }
 
   // What it holds to is given back: also after a fault.
-  ~CudaDeviceTest() override {
+  void TearDown() override {
     device_.reset();
     EXPECT_EQ(script_.contexts, 0);
     EXPECT_EQ(script_.allocations, 0);

@@ -20,7 +20,6 @@ using scripted_cuda::Launch;
 using scripted_cuda::NewScript;
 using scripted_cuda::Script;
 using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -64,7 +63,7 @@ class CudaExecutableTest : public ::testing::Test {
   }
 
   // What it holds to is given back: also after a fault, but not where that would wait for ever.
-  ~CudaExecutableTest() override {
+  void TearDown() override {
     executable_.reset();
     if (script_.hanging_launch > 0) return;
     EXPECT_EQ(script_.contexts, 0);

@@ -1,0 +1,65 @@
+#include "ir/owner_map.h"
+
+#include "ir/loop_nest.h"
+
+namespace tunec {
+namespace {
+
+void Move(MatrixPlace& place, const std::vector<OwnerDigit>& digits, int64_t number) {
+  for (const OwnerDigit& digit : digits) {
+    place.row += number % digit.extent * digit.rows;
+    place.column += number % digit.extent * digit.columns;
+    number /= digit.extent;
+  }
+}
+
+// The number whose digits moved an element to this place.
+IndexExpr NumberAt(const std::vector<OwnerDigit>& digits, const IndexExpr& row,
+                   const IndexExpr& column) {
+  IndexExpr number;
+  int64_t weight = 1;
+  for (const OwnerDigit& digit : digits) {
+    const IndexExpr steps = digit.rows > 0 ? IndexExpr::FloorDiv(row, digit.rows)
+                                           : IndexExpr::FloorDiv(column, digit.columns);
+    number += IndexExpr::Mod(steps, digit.extent) * weight;
+    weight *= digit.extent;
+  }
+  return number;
+}
+
+}  // namespace
+
+int64_t ElementsOfLane(const OwnerMap& map) {
+  int64_t elements = 1;
+  for (const OwnerDigit& digit : map.element) elements *= digit.extent;
+  return elements;
+}
+
+MatrixPlace PlaceOf(const OwnerMap& map, const Owner& owner) {
+  MatrixPlace place;
+  Move(place, map.lane, owner.lane);
+  Move(place, map.element, owner.element);
+  return place;
+}
+
+std::vector<Owner> OwnersOf(const OwnerMap& map, int64_t rows, int64_t columns) {
+  std::vector<Owner> owners(static_cast<size_t>(rows * columns));
+  for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
+    for (int64_t element = 0; element < ElementsOfLane(map); ++element) {
+      const auto [row, column] = PlaceOf(map, {lane, element});
+      if (row >= rows || column >= columns) continue;
+      owners[static_cast<size_t>(row * columns + column)] = {lane, element};
+    }
+  }
+  return owners;
+}
+
+IndexExpr LaneOf(const OwnerMap& map, const IndexExpr& row, const IndexExpr& column) {
+  return NumberAt(map.lane, row, column);
+}
+
+IndexExpr ElementOf(const OwnerMap& map, const IndexExpr& row, const IndexExpr& column) {
+  return NumberAt(map.element, row, column);
+}
+
+}  // namespace tunec

@@ -1,0 +1,226 @@
+// The invariants of tiles that a warp executes, and of fragments, their accumulators.
+//   Tiles of warps: in a phase of 32 threads along x, outside of loops over these, where no lane is
+//   told from another. A loop over threads that holds one holds nothing but tiles. Of an
+//   accumulator's last two dimensions the first is the tile's rows, the last its columns; tiles in
+//   it are side by side.
+//   Fragments: all tiles that add to one have the same owner map. A store that touches an element
+//   does so in the lane that has it, whatever the values of the loops around.
+//
+// The last one is checked value by value: an index modulo the size of a tile has few.
+#include "ir/verify/verify_fragments.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "ir/nest/loop_range.h"
+#include "ir/nest/visit_loop_nest.h"
+#include "ir/tile_intrinsic.h"
+
+namespace tunec {
+namespace {
+
+template <class... Args>
+std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
+}
+
+constexpr int64_t kMostValues = int64_t{1} << 20;  // of the variables of an index together
+
+class FragmentVerifier {
+ public:
+  explicit FragmentVerifier(const LoopNest& nest)
+      : nest_(nest), intervals_(nest.variables.size(), kUnknownInterval) {}
+
+  Status Run() {
+    for (const Phase& phase : nest_.phases) {
+      if (!HoldsWarpTile(phase.body)) continue;
+      const int64_t lanes = LaunchOf(phase).block[0];
+      if (lanes != kWarpThreads) {
+        return Wrong("phase {}: {} threads along x, a warp's tile wants {}", phase.name, lanes,
+                     kWarpThreads);
+      }
+    }
+    TUNEC_RETURN_IF_ERROR(FindFragments());
+    if (tiles_.empty()) return {};
+    for (const Phase& phase : nest_.phases) TUNEC_RETURN_IF_ERROR(Check(phase.body));
+    return {};
+  }
+
+ private:
+  // Which intrinsic adds to each fragment.
+  Status FindFragments() {
+    Status status;
+    ForEach<Tile>(nest_, [&](const Tile& tile) {
+      const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
+      if (intrinsic == nullptr || !status) return;
+      const auto parts = PartsOf(tile, nest_);
+      if (!parts) {
+        status = std::unexpected(parts.error());
+        return;
+      }
+      const TensorId tensor = parts->store->writes[0].tensor;
+      const TileIntrinsic* first = tiles_.try_emplace(tensor, intrinsic).first->second;
+      if (first != intrinsic) {
+        status = Wrong("{} is the accumulator of {} and of {}", nest_.tensors[tensor].name,
+                       first->name, intrinsic->name);
+      }
+    });
+    return status;
+  }
+
+  Status Check(const Body& body) {
+    for (const NestNode& node : body) TUNEC_RETURN_IF_ERROR(Check(node));
+    return {};
+  }
+
+  Status Check(const NestNode& node) {
+    const auto inside = [&] {
+      Status status;
+      ForEachBody(node, [&](const Body& inner) {
+        if (status) status = Check(inner);
+      });
+      return status;
+    };
+    return Visit(
+        node, [&](const Loop& loop) { return CheckLoop(loop); },
+        [&](const Tile& tile) { return CheckTile(tile); }, [&](const If&) { return inside(); },
+        [&](const Alloc&) { return inside(); }, [&](const Roles&) { return inside(); },
+        [&](const Store& store) { return CheckStore(store); },
+        [&](const AsyncCopy& copy) -> Status {
+          if (!tiles_.contains(copy.from.tensor) && !tiles_.contains(copy.to.tensor)) return {};
+          return Wrong("async_copy: a fragment lies in registers");
+        },
+        [&](const Shuffle& shuffle) -> Status {
+          TUNEC_RETURN_IF_ERROR(CheckAccess("shuffle", shuffle.from.tensor, shuffle.from.index));
+          return CheckAccess("shuffle", shuffle.to.tensor, shuffle.to.index);
+        },
+        [](const LeafNode auto&) -> Status { return {}; });
+  }
+
+  Status CheckLoop(const Loop& loop) {
+    if (IsBlock(loop.kind) && HoldsWarpTile(loop.body)) {
+      TUNEC_RETURN_IF_ERROR(CheckWarpLoop(loop));
+    }
+    Interval range = RangeOf(loop, [this](VarId v) { return intervals_[v]; });
+    range.hi = std::max(range.lo, range.hi);
+    const Interval saved = std::exchange(intervals_[loop.var], range);
+    const auto outer = lane_;
+    if (loop.kind == LoopKind::kBlockX) lane_ = loop.var;
+    const Status status = Check(loop.body);
+    lane_ = outer;
+    intervals_[loop.var] = saved;
+    return status;
+  }
+
+  // Its threads are those of whole warps.
+  Status CheckWarpLoop(const Loop& loop) const {
+    const std::string& name = nest_.variables[loop.var];
+    if (loop.kind == LoopKind::kBlockX) {
+      return Wrong("loop {} tells lanes apart, which a tile inside it needs together", name);
+    }
+    int64_t stores = 0;
+    int64_t of_tiles = 0;
+    VisitNodes(loop.body, [&](const NestNode& node) {
+      Visit(
+          node, [&](const Store&) { ++stores; }, [&](const AsyncCopy&) { ++stores; },
+          [&](const Prefetch&) { ++stores; }, [&](const Tile&) { ++of_tiles; }, [](const Loop&) {},
+          [](const If&) {}, [](const Alloc&) {}, [](const Arrive&) {}, [](const Wait&) {},
+          [](const Barrier&) {}, [&](const Shuffle&) { ++stores; }, [](const Roles&) {});
+    });
+    if (stores == of_tiles) return {};
+    return Wrong("loop {} is over warps, as a tile is in it, and may hold nothing but tiles", name);
+  }
+
+  // Each has one store, which CheckWarpLoop counts on.
+  Status CheckTile(const Tile& tile) const {
+    const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
+    if (intrinsic == nullptr) return {};
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    const Write& write = parts.store->writes[0];
+    const size_t rank = write.index.size();
+    if (rank < 2) return Wrong("tile {}: an accumulator has rows and columns", tile.intrinsic);
+    constexpr std::array kAxes = {TileAxis::kRow, TileAxis::kColumn};
+    for (size_t i = 0; i < kAxes.size(); ++i) {
+      const TileAxis axis = kAxes.at(i);
+      const VarId variable = parts.loops[static_cast<int>(axis)]->var;
+      const IndexExpr& index = write.index[rank - kAxes.size() + i];
+      if (IsMultiple(index - IndexExpr::Var(variable), intrinsic->Extent(axis))) continue;
+      return Wrong("tile {}: {} of {} are not a tile's", tile.intrinsic, Name(axis),
+                   nest_.tensors[write.tensor].name);
+    }
+    return {};
+  }
+
+  // For all values of the loops around.
+  static bool IsMultiple(const IndexExpr& index, int64_t divisor) {
+    const auto divides = [&](const IndexTerm& term) { return term.coefficient % divisor == 0; };
+    return index.constant() % divisor == 0 && std::ranges::all_of(index.terms(), divides);
+  }
+
+  Status CheckStore(const Store& store) const {
+    const std::string who = fmt::format("store {}", store.statement);
+    for (const Read& read : store.reads)
+      TUNEC_RETURN_IF_ERROR(CheckAccess(who, read.tensor, read.index));
+    for (const Write& write : store.writes)
+      TUNEC_RETURN_IF_ERROR(CheckAccess(who, write.tensor, write.index));
+    return {};
+  }
+
+  Status CheckAccess(std::string_view who, TensorId tensor,
+                     const std::vector<IndexExpr>& index) const {
+    const auto found = tiles_.find(tensor);
+    if (found == tiles_.end()) return {};
+    const Status status = CheckLane(*found->second, index);
+    if (status) return {};
+    return Wrong("{}: fragment {}: {}", who, nest_.tensors[tensor].name, status.error().message);
+  }
+
+  Status CheckLane(const TileIntrinsic& intrinsic, const std::vector<IndexExpr>& index) const {
+    if (!lane_) return Wrong("an element is its lane's, so it is touched in a loop over block.x");
+    const IndexExpr& row = index[index.size() - 2];
+    const IndexExpr& column = index[index.size() - 1];
+    const auto intervals = [this](VarId v) { return intervals_[v]; };
+    const IndexExpr owner = Simplify(LaneOf(*intrinsic.accumulator.owners, row, column), intervals);
+    const IndexExpr wrong = owner - IndexExpr::Var(*lane_);
+    std::vector<VarId> variables;
+    wrong.CollectVars(variables);
+    std::vector<int64_t> values(intervals_.size(), 0);
+    int64_t budget = kMostValues;
+    return CheckZero(wrong, variables, values, budget);
+  }
+
+  // By all values of the variables from the first of `variables` on.
+  Status CheckZero(const IndexExpr& wrong, std::span<const VarId> variables,
+                   std::vector<int64_t>& values, int64_t& budget) const {
+    if (variables.empty()) {
+      const int64_t off = Evaluate(wrong, values);
+      const int64_t lane = values[lane_->index()];
+      if (off == 0) return {};
+      return Wrong("lane {} touches what lane {} has", lane, lane + off);
+    }
+    const VarId variable = variables.front();
+    const Interval range = intervals_[variable];
+    for (int64_t value = range.lo; value <= range.hi; ++value) {
+      if (--budget < 0) return Wrong("its index has too many values to be checked");
+      values[variable.index()] = value;
+      TUNEC_RETURN_IF_ERROR(CheckZero(wrong, variables.subspan(1), values, budget));
+    }
+    return {};
+  }
+
+  const LoopNest& nest_;
+  IdVector<VarId, Interval> intervals_;
+  std::map<TensorId, const TileIntrinsic*> tiles_;  // by accumulator
+  std::optional<VarId> lane_;                       // of the loop over block.x around
+};
+
+}  // namespace
+
+Status VerifyFragments(const LoopNest& nest) { return FragmentVerifier(nest).Run(); }
+
+}  // namespace tunec
