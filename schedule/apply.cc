@@ -51,6 +51,10 @@ Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compu
   return Apply(compute, step, rounding.order);
 }
 Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
+                           const PadStep& step) {
+  return Apply(compute, step, rounding.order);
+}
+Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
                            const ReduceSplitStep& step) {
   TUNEC_RETURN_IF_ERROR(CheckRegrouping(compute, step, rounding.order));
   return Apply(compute, step);

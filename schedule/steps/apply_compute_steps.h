@@ -18,6 +18,10 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
 Result<Compute> Apply(const Compute& compute, const InlineStep& step);
 Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
 Result<Compute> Apply(const Compute& compute, const WidenStep& step);
+/// Errors: also kIllegalSchedule, naming a condition of the domain, where what it kept out may not
+/// be multiplied by 0.
+Result<Compute> Apply(const Compute& compute, const PadStep& step,
+                      ReductionOrder order = ReductionOrder::kAny);
 
 /// Gives the statement an iterator for each dimension, d0, d1, ...; returns the index of the
 /// element that they name.

@@ -11,6 +11,17 @@
 
 namespace tunec {
 
+/// An iterator and a number of its values, as several steps take them.
+struct IteratorFactor {
+  std::string iterator;
+  int64_t factor = 1;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kIterator, self.iterator);
+    visit(argument::kFactor, self.factor);
+  }
+  bool operator==(const IteratorFactor&) const = default;
+};
+
 /// `pack w0 1/32 0 1%32`: a copy of a tensor in another storage order, and all readers moved
 /// to it. Each storage dimension is a logical dimension, by number, or its quotient or remainder
 /// by a factor. A copy of weights is made once, when compiling. A workspace tensor is stored so
@@ -42,15 +53,7 @@ struct PackStep {
 ///   after:  x.copy[p,i,k] = x[i,k]; acc[i,j] sum= x.copy[j/64,i,k] * w[k,j]
 struct CopyStep {
   static constexpr std::string_view kName = "copy";
-  struct Group {
-    std::string iterator;
-    int64_t factor = 1;
-    static void Fields(auto& self, auto& visit) {
-      visit(argument::kIterator, self.iterator);
-      visit(argument::kFactor, self.factor);
-    }
-    bool operator==(const Group&) const = default;
-  };
+  using Group = IteratorFactor;
   std::string tensor;
   std::string statement;
   std::vector<Group> groups;
@@ -156,8 +159,27 @@ struct WidenStep {
   bool operator==(const WidenStep&) const = default;
 };
 
+/// `pad acc i 16 k 8`: a sum whose iterators go on to the next multiple, so that tiles are full,
+/// and whose domain has no conditions any more. Copies of its operands hold 0 where these have
+/// nothing.
+///   before: A.copy[i,k] = A[i,k];    acc[i,j] sum= A.copy[i,k] * B[k,j]       for i < 37, k < 29
+///   after:  A.copy[i,k] = A[i,k] or 0 outside
+///           acc[i,j] sum= A.copy[i,k] * (B[k,j] or 0 outside)                  for i < 48, k < 32
+struct PadStep {
+  static constexpr std::string_view kName = "pad";
+  using Multiple = IteratorFactor;
+  std::string statement;
+  std::vector<Multiple> multiples;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kStatement, self.statement);
+    visit(StepArgument{.name = "ITERATOR FACTOR", .wanted = "an iterator", .may_lack = true},
+          self.multiples);
+  }
+  bool operator==(const PadStep&) const = default;
+};
+
 using ComputeStep = std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep,
-                                 ReduceSplitStep, InlineStep, PrecisionStep, WidenStep>;
+                                 ReduceSplitStep, InlineStep, PrecisionStep, WidenStep, PadStep>;
 static_assert(AreSteps<ComputeStep>);
 
 }  // namespace tunec

@@ -50,7 +50,7 @@ class Printer {
     if (axis.part == PackStep::Part::kRemainder) word += fmt::format("%{}", axis.factor);
     Put(word);
   }
-  void Put(const CopyStep::Group& group) { CopyStep::Group::Fields(group, *this); }
+  void Put(const IteratorFactor& pair) { IteratorFactor::Fields(pair, *this); }
   template <class Value>
   void Put(const std::vector<Value>& values) {
     for (const Value& value : values) Put(value);
@@ -146,8 +146,8 @@ class Parser {
     if (axis.factor >= 1) return {};
     return words_.Unexpected("a positive factor", word);
   }
-  Status Get(const StepArgument&, CopyStep::Group& group) {
-    CopyStep::Group::Fields(group, *this);
+  Status Get(const StepArgument&, IteratorFactor& pair) {
+    IteratorFactor::Fields(pair, *this);
     return status_;
   }
   // To the end of the line.

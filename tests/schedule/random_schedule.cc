@@ -61,9 +61,11 @@ class Generator {
 
   void AddComputeStep() {
     const Statement& statement = Any(compute_.statements);
-    switch (Below(6)) {
+    switch (Below(8)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
+      case 6:
+        return Rewrite(RandomPad(statement));
       case 5:
         return Rewrite(WidenStep{Any(compute_.tensors).name, statement.name});
       case 2:
@@ -103,6 +105,15 @@ class Generator {
       return role == TensorRole::kInput || role == TensorRole::kWeight;
     });
     return {statement.name, few_bits ? 1 + Below(3) : 3};
+  }
+
+  // Of small multiples, so that what is added stays small.
+  PadStep RandomPad(const Statement& statement) {
+    PadStep pad{statement.name, {}};
+    for (const Iterator& iterator : statement.iterators) {
+      if (Below(2) == 0) pad.multiples.push_back({iterator.name, 2 + Below(7)});
+    }
+    return pad;
   }
 
   PackStep RandomPack(const Tensor& tensor) {
@@ -427,7 +438,11 @@ class Generator {
     }
     const size_t before = schedule_.compute_steps.size();
     Rewrite(copy);
-    if (schedule_.compute_steps.size() > before) copied_ = copy;
+    if (schedule_.compute_steps.size() == before) return;
+    copied_ = copy;
+    if (Below(2) == 0) {
+      Rewrite(RandomPad(compute_.statements[*compute_.FindStatement(reader.name)]));
+    }
   }
 
   // The copy near its use, in storage of its own, begun ahead; perhaps by many threads.

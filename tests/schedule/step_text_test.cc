@@ -24,6 +24,8 @@ cache_write acc
 index_split acc i 1 36
 precision acc bf16 3
 widen A acc
+pad acc
+pad acc i 64 k 16
 split acc.i 2 14
 reorder acc.k acc.i acc.j
 fuse acc.n acc.i.0 as task
@@ -174,6 +176,8 @@ constexpr Malformed kMalformed[] = {
     {"lower d\npeel a", "a.sched:2:7: error: expected an iteration at the end of the line"},
     {"lower d\npipeline a x", "a.sched:2:12: error: expected a number of stages, found 'x'"},
     {"lower d\ncopy A acc j", "a.sched:2:13: error: expected a factor at the end of the line"},
+    {"lower d\npad acc k", "a.sched:2:10: error: expected a factor at the end of the line"},
+    {"lower d\npad", "a.sched:2:4: error: expected a statement at the end of the line"},
     {"lower d\nbind a grid", "a.sched:2:8: error: expected grid.x to block.z, found 'grid'"},
     {"lower d\nbind a parallel",
      "a.sched:2:8: error: expected grid.x to block.z, found 'parallel'"},

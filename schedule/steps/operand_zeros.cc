@@ -1,0 +1,132 @@
+#include "schedule/steps/operand_zeros.h"
+
+#include <algorithm>
+
+#include "schedule/steps/apply_compute_steps.h"
+
+namespace tunec {
+namespace {
+
+bool AnyLoaded(const std::vector<IndexExpr>& all) {
+  return std::ranges::any_of(all, &IndexExpr::UsesLoaded);
+}
+
+// The statement that alone writes the tensor.
+std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
+  std::optional<StatementId> writer;
+  for (const StatementId s : compute.statements.ids()) {
+    const auto fills = [&](const Write& write) { return write.tensor == id; };
+    if (std::ranges::none_of(compute.statements[s].writes, fills)) continue;
+    if (writer) return std::nullopt;
+    writer = s;
+  }
+  return writer;
+}
+
+// Whether the iterators are the tensor's dimensions, each from end to end.
+bool WalksTensor(const Statement& statement, const Tensor& tensor) {
+  const std::vector<IndexExpr>& index = statement.writes[0].index;
+  if (!statement.domain.empty() || !NamesDimensions(index) ||
+      statement.iterators.size() != index.size()) {
+    return false;
+  }
+  for (size_t d = 0; d < index.size(); ++d) {
+    const std::optional<VarId> iterator = index[d].AsVar();
+    if (!iterator || statement.iterators[*iterator].extent != tensor.shape[d]) return false;
+  }
+  return true;
+}
+
+std::optional<StatementId> CopyInto(const Compute& compute, TensorId id) {
+  const Tensor& tensor = compute.tensors[id];
+  const auto shares = [&](const Tensor& other) { return other.alias == id; };
+  if (tensor.role != TensorRole::kWorkspace || tensor.alias ||
+      std::ranges::any_of(compute.tensors, shares)) {
+    return std::nullopt;
+  }
+  const std::optional<StatementId> writer = OnlyWriter(compute, id);
+  if (!writer) return std::nullopt;
+  const Statement& copy = compute.statements[*writer];
+  if (copy.reducer || copy.writes.size() != 1 || copy.reads.size() != 1 ||
+      !WalksTensor(copy, tensor)) {
+    return std::nullopt;
+  }
+  const Read& read = copy.reads[0];
+  const bool zero_outside = !read.guard || read.guard->outside == 0;
+  const bool plain = read.tensor != id && zero_outside && !AnyLoaded(read.index) &&
+                     !AnyLoaded(ConditionsOf(read)) &&
+                     IsZero(copy.values[0], {true}, OtherOperands::kAnything);
+  return plain ? writer : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<IndexExpr> ConditionsOf(const Read& read) {
+  return read.guard ? read.guard->nonnegative : std::vector<IndexExpr>();
+}
+
+std::vector<IndexExpr> InsideOf(const std::vector<IndexExpr>& index,
+                                const std::vector<int64_t>& shape, const IntervalOf& box) {
+  std::vector<IndexExpr> inside;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const Interval bounds = BoundsOf(index[d], box);
+    if (bounds.lo < 0) inside.push_back(index[d]);
+    if (bounds.hi >= shape[d]) inside.push_back(IndexExpr(shape[d] - 1) - index[d]);
+  }
+  return inside;
+}
+
+std::vector<IndexExpr> ReadOperand::NonZeroConditions() const {
+  std::vector<IndexExpr> all = conditions;
+  for (size_t d = 0; d < index.size(); ++d) {
+    all.push_back(index[d]);
+    all.push_back(IndexExpr(shape[d] - 1) - index[d]);
+  }
+  return all;
+}
+
+ReadOperand OperandOf(const Compute& compute, const Read& read) {
+  ReadOperand operand{.index = read.index,
+                      .shape = compute.tensors[read.tensor].shape,
+                      .conditions = {},
+                      .copy = CopyInto(compute, read.tensor)};
+  if (!operand.copy) return operand;
+  const Statement& copy = compute.statements[*operand.copy];
+  std::vector<IndexExpr> iterator_of(copy.iterators.size());
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    const std::optional<VarId> iterator = copy.writes[0].index[d].AsVar();
+    if (iterator) iterator_of[iterator->index()] = read.index[d];
+  }
+  const auto through = [&](std::vector<IndexExpr> all) {
+    for (IndexExpr& index : all) index = Substitute(index, iterator_of);
+    return all;
+  };
+  operand.shape = compute.tensors[copy.reads[0].tensor].shape;
+  operand.index = through(copy.reads[0].index);
+  operand.conditions = through(ConditionsOf(copy.reads[0]));
+  return operand;
+}
+
+bool FailWith(const std::vector<IndexExpr>& conditions, const IndexExpr& condition,
+              const IntervalOf& box) {
+  return std::ranges::any_of(conditions, [&](const IndexExpr& other) {
+    return BoundsOf(Simplify(other - condition, box), box).hi <= 0;
+  });
+}
+
+bool IsZero(const Expr& expr, const std::vector<bool>& zero_reads, OtherOperands others) {
+  const auto is_zero = [&](const Expr& operand) { return IsZero(operand, zero_reads, others); };
+  const std::vector<Expr>& operands = expr.operands();
+  if (expr.IsConstant()) return expr.IsConstant(0);
+  if (expr.kind() == ExprKind::kRead) return zero_reads[static_cast<size_t>(expr.node().slot)];
+  if (expr.kind() == ExprKind::kCast || expr.Is(ScalarOp::kNeg)) return is_zero(operands[0]);
+  if (expr.Is(ScalarOp::kSelect)) return is_zero(operands[1]) && is_zero(operands[2]);
+  // 0 times an infinity is NaN.
+  const bool absorbs = others == OtherOperands::kFinite || !IsFloat(expr.type());
+  if (expr.Is(ScalarOp::kMul) && absorbs) return std::ranges::any_of(operands, is_zero);
+  const bool keeps_zero =
+      expr.Is(ScalarOp::kMul) || expr.Is(ScalarOp::kAdd) || expr.Is(ScalarOp::kSub);
+  return keeps_zero && std::ranges::all_of(operands, is_zero);
+}
+
+}  // namespace tunec

@@ -1,0 +1,344 @@
+// pad: a sum over whole tiles.
+//
+// The extents of iterators are rounded up and the conditions of the domain go, so that full tiles
+// are all there is. The instances that this adds must not show:
+//
+// - beyond an iterator that is written they make elements that nobody reads. The tensor grows by
+//   these, so it must be workspace;
+// - beyond an iterator that is reduced over, and where a condition of the domain failed, their
+//   value must be 0. A sum begins at +0 and never becomes -0, so adding 0 leaves its bits.
+//
+// An operand is 0 outside of what it has. A copy of it that the schedule made holds these zeros: it
+// grows, and its own statement has the conditions. What is read where it lies gets a guard.
+//
+// 0 times an infinity is NaN. So beyond a reduction's iterator every operand that knows it must be
+// outside. Where a condition failed (a window that reaches over a border) one operand is outside
+// and the other, which may not be finite, is multiplied by 0: the contract has to allow that.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/array.h"
+#include "schedule/steps/apply_compute_steps.h"
+#include "schedule/steps/operand_zeros.h"
+
+namespace tunec {
+namespace {
+
+// Keeps extents far from overflow.
+constexpr int64_t kLargestFactor = int64_t{1} << 31;
+
+std::unexpected<Error> Refuse(const PadStep& step, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "pad {}: {}", step.statement, why);
+}
+
+bool AnyLoaded(const std::vector<IndexExpr>& all) {
+  return std::ranges::any_of(all, &IndexExpr::UsesLoaded);
+}
+
+bool AnyUses(const std::vector<IndexExpr>& all, VarId iterator) {
+  return std::ranges::any_of(all, [&](const IndexExpr& index) { return index.Uses(iterator); });
+}
+
+bool SharesStorage(const Compute& compute, TensorId id) {
+  return compute.tensors[id].alias ||
+         std::ranges::any_of(compute.tensors,
+                             [&](const Tensor& other) { return other.alias == id; });
+}
+
+void SetGuard(Read& read, std::vector<IndexExpr> conditions, const std::vector<IndexExpr>& inside) {
+  for (const IndexExpr& condition : inside) {
+    const bool is_new = std::ranges::find(conditions, condition) == conditions.end();
+    if (is_new) conditions.push_back(condition);
+  }
+  read.guard.reset();
+  if (!conditions.empty()) read.guard = Guard{.nonnegative = std::move(conditions)};
+}
+
+class Padder {
+ public:
+  Padder(const Compute& compute, const PadStep& step, StatementId id, ReductionOrder order)
+      : compute_(compute), step_(step), id_(id), order_(order), sum_(compute.statements[id]) {}
+
+  Result<Compute> Run() {
+    TUNEC_RETURN_IF_ERROR(CheckSum());
+    TUNEC_RETURN_IF_ERROR(RoundUp());
+    for (const Read& read : sum_.reads) operands_.push_back(OperandOf(compute_, read));
+    for (const VarId v : rounded_.ids()) {
+      if (IsRounded(v) && !IsWritten(v)) TUNEC_RETURN_IF_ERROR(CheckBeyond(v));
+    }
+    for (const IndexExpr& condition : sum_.domain) {
+      TUNEC_RETURN_IF_ERROR(CheckDropped(condition));
+    }
+    result_ = compute_;
+    TUNEC_RETURN_IF_ERROR(GrowWritten());
+    GuardOperands();
+    TUNEC_RETURN_IF_ERROR(GrowCopies());
+    result_.statements[id_].iterators = rounded_;
+    result_.statements[id_].domain.clear();
+    return std::move(result_);
+  }
+
+ private:
+  Status CheckSum() const;
+  Status RoundUp();
+  Status CheckValue(const std::vector<bool>& zero_reads, std::string_view where) const;
+  Status CheckBeyond(VarId iterator) const;
+  Status CheckDropped(const IndexExpr& condition) const;
+  Status GrowWritten();
+  void GuardOperands();
+  Status GrowCopies();
+  Status GrowCopy(TensorId tensor, StatementId copy);
+  Interval NeededOf(TensorId copy, size_t dimension) const;
+  void ShiftReads(TensorId tensor, size_t dimension, int64_t by);
+  void GuardSource(const Read& before, const std::vector<IndexExpr>& source_of,
+                   Statement& copy) const;
+
+  bool IsRounded(VarId v) const { return rounded_[v].extent != sum_.iterators[v].extent; }
+  bool IsWritten(VarId v) const { return AnyUses(sum_.writes[0].index, v); }
+  IntervalOf Box() const {
+    return [&](VarId v) { return Interval{0, rounded_[v].extent - 1}; };
+  }
+
+  const Compute& compute_;
+  const PadStep& step_;
+  const StatementId id_;
+  const ReductionOrder order_;
+  const Statement& sum_;
+  Iterators rounded_;
+  std::vector<ReadOperand> operands_;  // by the sum's reads
+  Compute result_;
+};
+
+Status Padder::CheckSum() const {
+  const auto home = [&](TensorId t) { return compute_.tensors[t].alias.value_or(t); };
+  if (sum_.writes.size() != 1) return Refuse(step_, "it writes several values");
+  const TensorId written = sum_.writes[0].tensor;
+  if (sum_.reducer != Reducer::Sum(compute_.tensors[written].type)) {
+    return Refuse(step_, "it is not a sum");
+  }
+  if (!NamesDimensions(sum_.writes[0].index)) {
+    return Refuse(step_, "its write index is more than different iterators");
+  }
+  for (const Read& read : sum_.reads) {
+    const std::string& name = compute_.tensors[read.tensor].name;
+    if (home(read.tensor) == home(written)) {
+      return Refuse(step_, "it reads the tensor that it writes");
+    }
+    if (AnyLoaded(read.index) || AnyLoaded(ConditionsOf(read))) {
+      return Refuse(step_, fmt::format("the index of its operand {} is loaded", name));
+    }
+    if (read.guard && read.guard->outside != 0) {
+      return Refuse(step_, fmt::format("its operand {} is {} outside of its guard", name,
+                                       read.guard->outside));
+    }
+  }
+  if (AnyLoaded(sum_.domain)) return Refuse(step_, "its domain is loaded");
+  const auto is_empty = [](const Iterator& iterator) { return iterator.extent == 0; };
+  if (std::ranges::any_of(sum_.iterators, is_empty)) return Refuse(step_, "it has no instances");
+  return {};
+}
+
+Status Padder::RoundUp() {
+  rounded_ = sum_.iterators;
+  std::vector<VarId> named;
+  for (const PadStep::Multiple& multiple : step_.multiples) {
+    const auto found = std::ranges::find(sum_.iterators, multiple.iterator, &Iterator::name);
+    if (found == sum_.iterators.end() || multiple.factor < 1 || multiple.factor > kLargestFactor) {
+      return Refuse(step_, fmt::format("no iterator {} to round up to a multiple of {}",
+                                       multiple.iterator, multiple.factor));
+    }
+    const VarId v = sum_.iterators.id_of(found);
+    if (std::ranges::find(named, v) != named.end()) {
+      return Refuse(step_, fmt::format("iterator {} is named twice", multiple.iterator));
+    }
+    named.push_back(v);
+    rounded_[v].extent = CeilDivide(found->extent, multiple.factor) * multiple.factor;
+  }
+  return {};
+}
+
+// Whether the value is 0 in added instances, where these reads are.
+Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view where) const {
+  const Expr& value = sum_.values[0];
+  if (IsZero(value, zero_reads, OtherOperands::kAnything)) return {};
+  if (!IsZero(value, zero_reads, OtherOperands::kFinite)) {
+    return Refuse(step_, fmt::format("where {}, its value may be other than 0", where));
+  }
+  if (order_ == ReductionOrder::kAny) return {};
+  return Fail(ErrorCode::kIllegalSchedule,
+              "pad {}: where {}, an operand that may not be finite must be left out",
+              step_.statement, where);
+}
+
+// The instances beyond the old extent of what is reduced over add nothing.
+Status Padder::CheckBeyond(VarId iterator) const {
+  const Iterator& old = sum_.iterators[iterator];
+  const IntervalOf box = Box();
+  const IntervalOf beyond = [&](VarId v) {
+    return v == iterator ? Interval{old.extent, rounded_[v].extent - 1} : box(v);
+  };
+  const std::string where = fmt::format("{} is {} or more", old.name, old.extent);
+  std::vector<bool> zero(sum_.reads.size(), false);
+  for (size_t r = 0; r < sum_.reads.size(); ++r) {
+    const Read& read = sum_.reads[r];
+    if (!AnyUses(read.index, iterator) && !AnyUses(ConditionsOf(read), iterator)) continue;
+    const auto fails = [&](const IndexExpr& c) { return BoundsOf(c, beyond).hi < 0; };
+    zero[r] = std::ranges::any_of(operands_[r].NonZeroConditions(), fails) ||
+              std::ranges::any_of(ConditionsOf(read), fails);
+    if (zero[r]) continue;
+    return Refuse(step_, fmt::format("where {}, {} may be inside of its extents", where,
+                                     compute_.tensors[read.tensor].name));
+  }
+  return CheckValue(zero, where);
+}
+
+// The instances where the condition failed add nothing.
+Status Padder::CheckDropped(const IndexExpr& condition) const {
+  std::vector<bool> zero;
+  for (size_t r = 0; r < sum_.reads.size(); ++r) {
+    zero.push_back(FailWith(operands_[r].NonZeroConditions(), condition, Box()) ||
+                   FailWith(ConditionsOf(sum_.reads[r]), condition, Box()));
+  }
+  return CheckValue(zero, fmt::format("{} < 0", Print(condition, sum_.IteratorNames())));
+}
+
+// The storage's extents, where the logical ones have changed.
+void FitLayout(Tensor& tensor) {
+  for (size_t d = 0; d < tensor.layout.map.size(); ++d) {
+    const Interval bounds = BoundsOf(tensor.layout.map[d], [&](VarId v) {
+      return Interval{0, tensor.shape[v.index()] - 1};
+    });
+    tensor.layout.shape[d] = std::max(tensor.layout.shape[d], bounds.hi + 1);
+  }
+}
+
+Status Padder::GrowWritten() {
+  const Write& write = sum_.writes[0];
+  Tensor& tensor = result_.tensors[write.tensor];
+  for (size_t d = 0; d < write.index.size(); ++d) {
+    const std::optional<VarId> v = write.index[d].AsVar();
+    if (!v || !IsRounded(*v)) continue;
+    if (tensor.role != TensorRole::kWorkspace || SharesStorage(compute_, write.tensor)) {
+      return Refuse(step_, fmt::format("{} is no workspace of its own; cache_write {} makes one",
+                                       tensor.name, step_.statement));
+    }
+    if (tensor.shape[d] != sum_.iterators[*v].extent) {
+      return Refuse(step_, fmt::format("{} has elements beyond those that {} reaches", tensor.name,
+                                       sum_.iterators[*v].name));
+    }
+    tensor.shape[d] = rounded_[*v].extent;
+  }
+  FitLayout(tensor);
+  if (ElementCount(tensor.shape) >= 0) return {};
+  return Refuse(step_, fmt::format("{} would have too many elements", tensor.name));
+}
+
+// What lies in a copy needs no guard that its zeros make up for; all else needs one.
+void Padder::GuardOperands() {
+  const IntervalOf box = Box();
+  for (size_t r = 0; r < sum_.reads.size(); ++r) {
+    const ReadOperand& operand = operands_[r];
+    std::vector<IndexExpr> conditions = ConditionsOf(sum_.reads[r]);
+    std::vector<IndexExpr> inside;
+    if (operand.copy) {
+      const std::vector<IndexExpr> zeros = operand.NonZeroConditions();
+      std::erase_if(conditions, [&](const IndexExpr& c) { return FailWith(zeros, c, box); });
+    } else {
+      inside = InsideOf(operand.index, operand.shape, box);
+    }
+    SetGuard(result_.statements[id_].reads[r], std::move(conditions), inside);
+  }
+}
+
+Status Padder::GrowCopies() {
+  std::vector<TensorId> grown;
+  for (size_t r = 0; r < sum_.reads.size(); ++r) {
+    const TensorId tensor = sum_.reads[r].tensor;
+    if (!operands_[r].copy || std::ranges::find(grown, tensor) != grown.end()) continue;
+    grown.push_back(tensor);
+    TUNEC_RETURN_IF_ERROR(GrowCopy(tensor, *operands_[r].copy));
+  }
+  return {};
+}
+
+// The dimension that the iterator walks. Requires: each walks one.
+size_t DimensionOf(const Write& write, VarId iterator) {
+  const auto found = std::ranges::find(write.index, IndexExpr::Var(iterator));
+  return static_cast<size_t>(found - write.index.begin());
+}
+
+// The copy holds all that the sum reads of it: what lies below the first element of its source
+// becomes its first, and its readers count from there.
+Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
+  Tensor& tensor = result_.tensors[id];
+  Statement& copy = result_.statements[copy_id];
+  std::vector<IndexExpr> source_of;  // of the copy's iterators, those of its source
+  for (const VarId v : copy.iterators.ids()) source_of.push_back(IndexExpr::Var(v));
+  for (const VarId v : copy.iterators.ids()) {
+    const size_t d = DimensionOf(copy.writes[0], v);
+    const Interval needed = NeededOf(id, d);
+    tensor.shape[d] = copy.iterators[v].extent = needed.hi - needed.lo + 1;
+    source_of[v.index()] += needed.lo;
+    ShiftReads(id, d, -needed.lo);
+  }
+  FitLayout(tensor);
+  if (ElementCount(tensor.shape) < 0) {
+    return Refuse(step_, fmt::format("{} would have too many elements", tensor.name));
+  }
+  if (tensor.range) {
+    tensor.range->lo = std::min<int64_t>(tensor.range->lo, 0);
+    tensor.range->hi = std::max<int64_t>(tensor.range->hi, 0);
+  }
+  GuardSource(compute_.statements[copy_id].reads[0], source_of, copy);
+  return {};
+}
+
+// What the copy has of a dimension and the sum reads of it.
+Interval Padder::NeededOf(TensorId copy, size_t dimension) const {
+  Interval needed = {0, compute_.tensors[copy].shape[dimension] - 1};
+  for (const Read& read : sum_.reads) {
+    if (read.tensor != copy) continue;
+    const Interval bounds = BoundsOf(read.index[dimension], Box());
+    needed = {std::min(needed.lo, bounds.lo), std::max(needed.hi, bounds.hi)};
+  }
+  return needed;
+}
+
+void Padder::ShiftReads(TensorId tensor, size_t dimension, int64_t by) {
+  for (Statement& statement : result_.statements) {
+    for (Read& read : statement.reads) {
+      if (read.tensor == tensor) read.index[dimension] += by;
+    }
+  }
+}
+
+// `before` is what the copy read, with the extents that its source had.
+void Padder::GuardSource(const Read& before, const std::vector<IndexExpr>& source_of,
+                         Statement& copy) const {
+  const auto now = [&](std::vector<IndexExpr> all) {
+    for (IndexExpr& index : all) index = Substitute(index, source_of);
+    return all;
+  };
+  Read& read = copy.reads[0];
+  read.index = now(read.index);
+  SetGuard(read, now(ConditionsOf(before)),
+           InsideOf(now(before.index), compute_.tensors[before.tensor].shape, copy.Intervals()));
+}
+
+}  // namespace
+
+Result<Compute> Apply(const Compute& compute, const PadStep& step, ReductionOrder order) {
+  const std::optional<StatementId> id = compute.FindStatement(step.statement);
+  if (!id) return Refuse(step, "there is no such statement");
+  if (IsMadeOfConstant(compute, compute.statements[*id])) {
+    return Refuse(step, "it is run when compiling");
+  }
+  return Padder(compute, step, *id, order).Run();
+}
+
+}  // namespace tunec

@@ -1,0 +1,95 @@
+// Schedules with `pad` as machine code: examples/loops/matmul_padded and convolutions, on this
+// machine and on an emulated GPU, and the example as code for real ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/ptxas.h"
+#include "kernel/compile_kernel.h"
+#include "kernel/run_once.h"
+#include "support/file.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec {
+namespace {
+
+std::string ReadExample(const std::string& name) {
+  return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
+}
+
+Schedule ExampleSchedule() { return *ParseSchedule(ReadExample("matmul_padded.sched"), "example"); }
+
+Target Gpu(const std::string& arch) {
+  return {.host = DetectCpu(2).host, .device = *CudaAccelerator(arch)};
+}
+
+Target CheckedGpu() {
+  Target target = Gpu("sm_80");
+  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+  return target;
+}
+
+// Whether machine code of a schedule gives what the Compute does; empty where it does.
+std::string Disagreement(std::string_view compute, const Schedule& schedule, const Target& target) {
+  const test::Judge judge(test::MustParse(compute));
+  const auto kernel = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
+  if (!kernel) return kernel.error().message;
+  ThreadPool pool(2);
+  return judge.Disagreement(*kernel,
+                            [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                              return CompileAndRun(nest, arguments, target, pool);
+                            });
+}
+
+// Output channels in full vectors; a row of the image and its neighbours without a condition.
+constexpr std::string_view kConvSteps =
+    "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 ow 4\nsplit acc.m 8\nsplit acc.ow 4\n"
+    "reorder acc.m.0 acc.oh acc.ow.0 acc.ic acc.kh acc.kw acc.ow.1 acc.m.1\n"
+    "compute_at acc.init acc.ow.0\ncompute_at Y acc.ow.0\nstage acc register acc.ow.0\n"
+    "unroll acc.ow.1\nvectorize acc.m.1\nunroll acc.init.ow.1\n"
+    "reorder acc.init.ow.1 acc.init.m.1\nvectorize acc.init.m.1";
+constexpr std::string_view kConvThreads =
+    "pack X 0 2 3 1\npad acc m 8 ow 4\nsplit acc.m 8\nreorder acc.m.0 acc.oh acc.m.1 acc.ow\n"
+    "bind acc.n grid.z\nbind acc.m.0 grid.y\nbind acc.oh grid.x\nbind acc.m.1 block.y\nbind acc.ow "
+    "block.x";
+
+TEST(PaddedTiles, RunOnThisMachine) {
+  EXPECT_EQ(Disagreement(test::kConv3x3, test::MustParseSteps(kConvSteps), DetectCpu(2)), "");
+  EXPECT_EQ(Disagreement(ReadExample("matmul_padded.compute"), ExampleSchedule(), DetectCpu(2)),
+            "");
+}
+
+TEST(PaddedTiles, RunOnAnEmulatedGpu) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  EXPECT_EQ(Disagreement(ReadExample("matmul_padded.compute"), ExampleSchedule(), CheckedGpu()),
+            "");
+  EXPECT_EQ(Disagreement(test::kConv3x3, test::MustParseSteps(kConvThreads), CheckedGpu()), "");
+}
+
+class PaddedTilesOn : public testing::TestWithParam<const char*> {};
+
+TEST_P(PaddedTilesOn, AreAssembled) {
+  const auto ptxas = FindPtxas();
+  if (!ptxas) {
+    ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+    GTEST_SKIP() << ptxas.error().message;
+  }
+  const auto kernel = CompileKernel(test::MustParse(ReadExample("matmul_padded.compute")),
+                                    ExampleSchedule(), {.target = Gpu(GetParam())});
+  ASSERT_TRUE(kernel) << kernel.error().Format();
+  ASSERT_EQ(kernel->image.phases.size(), 1u);
+  EXPECT_EQ(kernel->image.phases[0].spilled_bytes, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Archs, PaddedTilesOn, testing::Values("sm_80", "sm_90a"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,100 @@
+// pad: results stay bit by bit, infinities and NaN included, and what an operand that is not finite
+// would change is the contract's to allow. That it fires and refuses: step_test.cc; its loops:
+// golden/pad*.txt.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "ir/interpret/interpret.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr std::string_view kPaddedTiles =
+    "copy A C j 8\ncache_write C\npad C i 8 j 8 k 16\nsplit C.i 8\nsplit C.j 8\nsplit C.k 16\n"
+    "reorder C.i.0 C.j.0 C.k.0 C.i.1 C.k.1 C.j.1\ncompute_at A.copy C.k.0\n"
+    "stage A.copy packed C.k.0";
+
+bool HaveSameBits(const Array& a, const Array& b) {
+  return a.bytes() == b.bytes() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+TEST(Pad, LeavesInfinitiesNaNAndSignsOfZero) {
+  const Compute compute = MustParse(kBareProduct);
+  std::vector<Array> arguments = RandomArguments(compute, 7);
+  Array& left = arguments[0];
+  Array& right = arguments[1];
+  const auto columns = right.shape()[1];
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  left.SetDouble(0, kInfinity);
+  left.SetDouble(left.size() - 1, -kInfinity);  // the last of its row
+  right.SetDouble(3, std::numeric_limits<double>::quiet_NaN());
+  right.SetDouble(right.size() - columns + 5, kInfinity);  // in the last row
+  for (int64_t k = 0; k < left.shape()[1]; ++k) left.SetDouble(2 * left.shape()[1] + k, -0.0);
+  const auto wanted = Interpret(compute, arguments, Precision::kNative);
+  const auto kernel = LoopsOf(compute, MustParseSteps(kPaddedTiles), ReductionOrder::kAsWritten);
+  ASSERT_TRUE(wanted && kernel);
+  const auto found = Interpret(kernel->nest, arguments, Precision::kNative);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(HaveSameBits(wanted->front(), found->front()));
+}
+
+// The first condition of a window that is kept out.
+TEST(Pad, OfWindowsIsTheContractsToAllow) {
+  const auto kernel =
+      LoopsOf(MustParse(kConv3x3), MustParseSteps("pad acc"), ReductionOrder::kAsWritten);
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, ErrorCode::kIllegalSchedule);
+  EXPECT_EQ(kernel.error().message,
+            "pad acc: where oh + kh - 1 < 0, an operand that may not be finite must be left out");
+}
+
+// 0 times an integer is 0.
+TEST(Pad, OfIntegerWindowsIsAlwaysAllowed) {
+  EXPECT_EQ(Outcome(R"(compute blur {
+  input X: i32[13]
+  input W: i32[3]
+  output Y: i32[13]
+  Y[o: 13, r: 3 reduction] where o + r - 1 >= 0, 13 - o - r >= 0:
+    Y[o] sum= X[o + r - 1] * W[r]
+}
+)",
+                    "copy X Y\npad Y", ReductionOrder::kAsWritten),
+            "");
+}
+
+// Each reader of a copy finds what it found before.
+TEST(Pad, MovesAllReadersOfACopy) {
+  EXPECT_EQ(Outcome(R"(compute two_windows {
+  input X: f32[13]
+  input W: f32[3]
+  output Y: f32[13]
+  output Z: f32[13]
+  workspace t: f32[13]
+  t[o: 13, r: 3 reduction] where o + r - 1 >= 0, 13 - o - r >= 0:
+    t[o] sum= X[o + r - 1] * W[r]
+  Y[i: 13]:
+    Y[i] = t[i] + X[i]
+  Z[o: 13, r: 3 reduction] where o - r >= 0:
+    Z[o] sum= X[o - r] * W[r]
+}
+)",
+                    "pack X 0\npad t o 4\npad Z\nsplit t.o 4"),
+            "");
+}
+
+// The copy of a copy: zeros of the first are elements for the second.
+TEST(Pad, GrowsACopyOfACopy) {
+  EXPECT_EQ(Outcome(kConv3x3,
+                    "pack X 0 2 3 1\npad acc\ncopy X.pack acc m 8\npad acc m 8 oh 4 ow 4\n"
+                    "split acc.m 8"),
+            "");
+}
+
+}  // namespace
+}  // namespace tunec::test
