@@ -46,11 +46,12 @@ class PhasePlanner {
  private:
   bool AddFirstThatFits(StatementId begin, StatementId end,
                         std::vector<DevicePhase>& phases) const {
-    constexpr std::array kKinds = {MakeCudaTilePhase, MakeCudaElementsPhase, MakeBlockPhase};
+    constexpr std::array kKinds = {MakeCudaTensorPhase, MakeCudaTilePhase, MakeCudaElementsPhase,
+                                   MakeBlockPhase};
     const Compute part = StatementsOf(lowering_.compute, begin, end);
     for (const auto& make : kKinds) {
       std::optional<DevicePhase> phase =
-          make({.compute = part, .device = device_, .order = rounding_.order});
+          make({.compute = part, .device = device_, .rounding = rounding_});
       if (!phase) continue;
       Schedule alone{.lowering = lowering_.name};
       phase->WriteInitial(alone);

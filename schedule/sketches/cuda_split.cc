@@ -75,7 +75,7 @@ std::vector<int64_t> PartCounts(int64_t length, int64_t least) {
 
 std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, VarId column,
                                  int64_t count) {
-  if (question.order != ReductionOrder::kAny) return std::nullopt;
+  if (question.rounding.order != ReductionOrder::kAny) return std::nullopt;
   const Compute& compute = question.compute;
   const Statement& sum = compute.statements.front();
   const Iterator& iterator = sum.iterators[reduced];
@@ -88,7 +88,7 @@ std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, V
   const StatementId adding(1);
   const Compute rest = StatementsOf(*whole, adding, StatementId(whole->statements.size()));
   std::optional<DevicePhase> phase =
-      AddingPhase({.compute = rest, .device = question.device, .order = question.order});
+      AddingPhase({.compute = rest, .device = question.device, .rounding = question.rounding});
   if (!phase) return std::nullopt;
   return SumParts{.count = count,
                   .steps = {split, pack},

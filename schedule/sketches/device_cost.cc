@@ -30,6 +30,9 @@ Accelerator WithAllFacts(const Accelerator& device) {
   Assume<int64_t>(known.resident_threads, 1536);
   Assume<int64_t>(known.resident_blocks, 16);
   Assume<int64_t>(known.multiply_adds, 128);
+  Assume<int64_t>(known.matrix_f16, 8 * known.multiply_adds);
+  Assume<int64_t>(known.matrix_tf32, 4 * known.multiply_adds);
+  Assume<int64_t>(known.matrix_i8, 16 * known.multiply_adds);
   Assume<int64_t>(known.l2_bytes, 32 << 20);
   Assume<int64_t>(known.bytes_per_second, int64_t{1000} * 1000 * 1000 * 1000);
   Assume<int64_t>(known.clock_hertz, int64_t{1500} * 1000 * 1000);
@@ -46,8 +49,10 @@ double EstimateSeconds(const PhaseCost& cost, const Accelerator& device) {
   const auto bandwidth = static_cast<double>(device.bytes_per_second);
   // Too few warps leave lanes idle.
   const double threads = static_cast<double>(std::min(resident, most_blocks) * cost.use.threads);
-  const double idle = std::max(
-      1.0, static_cast<double>(device.multiply_adds) * kOperationClocks / std::max(threads, 1.0));
+  const double busy = cost.busy_threads > 0
+                          ? static_cast<double>(cost.busy_threads)
+                          : static_cast<double>(device.multiply_adds) * kOperationClocks;
+  const double idle = std::max(1.0, busy / std::max(threads, 1.0));
   const double issue = most * cost.clocks * idle / clock;
   const double l2 =
       std::max(static_cast<double>(cost.blocks) * cost.l2_bytes / kL2Share / bandwidth,

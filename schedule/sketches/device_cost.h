@@ -18,9 +18,10 @@ Accelerator WithAllFacts(const Accelerator& device);
 struct PhaseCost {
   int64_t blocks = 1;
   BlockUse use;
-  double clocks = 0;        // of one block, that its processor issues instructions in
-  double l2_bytes = 0;      // of one block
-  double memory_bytes = 0;  // of all blocks
+  double clocks = 0;         // of one block, that its processor issues instructions in
+  double l2_bytes = 0;       // of one block
+  double memory_bytes = 0;   // of all blocks
+  int64_t busy_threads = 0;  // that keep a processor busy; 0: as many as its multiply-adds want
 };
 
 /// Seconds; infinite where not even one block fits. Requires: a device with all facts.

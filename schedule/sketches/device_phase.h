@@ -28,8 +28,12 @@ struct DevicePhase {
 struct PhaseQuestion {
   const Compute& compute;
   const Accelerator& device;  // with all facts
-  ReductionOrder order = ReductionOrder::kAny;
+  const RoundingFreedom& rounding;
 };
+
+/// Tiles of sums of products by matrix instructions, where they are estimated to be faster than
+/// those by threads (cuda_tensor.cc).
+std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
 /// Register tiles of sums of products whose operands go through shared storage (cuda_tile.cc).
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);

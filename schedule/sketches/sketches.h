@@ -55,10 +55,10 @@ void AddPartialSketches(const NamedCompute& lowering, const Target& target,
 void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
-/// For a device: each phase by the first kind that fits it, tiles of sums or elements by
-/// themselves, else blocks (cuda_phases.cc). None where blocks alone fit. Takes all lowerings, none
-/// of which has an empty loop, since what a tile can share differs between them. Applies what it
-/// offers to each.
+/// For a device: each phase by the first kind that fits it, tiles of sums by matrix instructions or
+/// by threads, elements by themselves, else blocks (cuda_phases.cc). None where blocks alone fit.
+/// Takes all lowerings, none of which has an empty loop, since what a tile can share differs
+/// between them. Applies what it offers to each.
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 

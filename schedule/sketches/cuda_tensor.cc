@@ -1,0 +1,180 @@
+// Tiles of sums of products by matrix instructions, for a device: products of matrices, one or a
+// batch, with what follows them element by element.
+//
+// A block computes a tile of the output, each of its warps a part of it, tile by tile of the
+// instruction, in fragments (ir/tile_intrinsic.h). The reduction runs in pieces. All threads copy
+// what a piece of the block's tile needs of both operands to storage that they share, 16 bytes at a
+// time, some pieces ahead of the one that is multiplied; there chunks change places, so that
+// warps load rows of matrices from different banks.
+//
+//   grid: other outputs, row tiles, column tiles
+//     fragments: sums[rows][columns] = 0
+//       pieces of the reduction, several shared copies in turns
+//         threads: copy a later piece of A and of B
+//         warps: steps, tiles of rows, tiles of columns, unrolled: sums += a * b
+//       threads: out = f(sums), each lane what it has
+//
+// Tiles have no ends: extents are multiples of the instruction's. Which types are multiplied is
+// the accuracy contract's to say. Where it lets float32 be rounded, operands are rounded to TF32
+// by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "schedule/sketches/cuda_tensor_plan.h"
+#include "schedule/sketches/cuda_tensor_writer.h"
+#include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_phase.h"
+#include "schedule/sketches/knobs.h"
+#include "schedule/sketches/sub_compute.h"
+#include "schedule/steps/apply_compute_steps.h"
+
+namespace tunec {
+namespace {
+
+// One way to multiply: steps that rewrite statements, what they add, and the tile.
+struct TensorProduct {
+  std::vector<ComputeStep> rewrites;
+  std::vector<DevicePhase> rounded;  // operands, by threads
+  std::vector<std::string> packed;   // statements that round constants, when compiling
+  CudaTensorPlan plan;
+  CudaTensorChoice best;
+  double seconds = 0;
+};
+
+struct Rewritten {
+  Compute compute;
+  std::vector<ComputeStep> steps;
+};
+
+// What follows a sum is one statement for each output: a lane has no storage but its sums.
+std::optional<Rewritten> InlineFollowers(const Compute& compute) {
+  Rewritten result{compute, {}};
+  for (StatementId s(1); result.compute.statements.contains(s);) {
+    const Statement& follower = result.compute.statements[s];
+    const auto is_workspace = [&](const Write& write) {
+      return result.compute.tensors[write.tensor].role == TensorRole::kWorkspace;
+    };
+    if (std::ranges::none_of(follower.writes, is_workspace)) {
+      ++s;
+      continue;
+    }
+    const InlineStep step{follower.name};
+    Result<Compute> without = Apply(result.compute, step);
+    if (!without) return std::nullopt;
+    result.compute = *std::move(without);
+    result.steps.emplace_back(step);
+  }
+  return result;
+}
+
+// A phase for each operand that is rounded first. None where one can't be.
+bool AddRounding(const Compute& compute, StatementId end, const PhaseQuestion& question,
+                 TensorProduct& product) {
+  for (StatementId s(0); s < end; ++s) {
+    const Statement& statement = compute.statements[s];
+    if (IsMadeOfConstant(compute, statement)) {
+      product.packed.push_back(statement.name);
+      continue;
+    }
+    const Compute alone = StatementsOf(compute, s, s.next());
+    std::optional<DevicePhase> phase = MakeCudaElementsPhase(
+        {.compute = alone, .device = question.device, .rounding = question.rounding});
+    if (!phase) return false;
+    product.rounded.push_back(*std::move(phase));
+    PhaseCost cost{.blocks = question.device.processors};
+    for (const TensorId tensor : {statement.reads[0].tensor, statement.writes[0].tensor})
+      cost.memory_bytes += static_cast<double>(StorageBytes(compute.tensors[tensor]));
+    product.seconds += EstimateSeconds(cost, question.device);
+  }
+  return true;
+}
+
+std::optional<TensorProduct> MakeProduct(const Compute& compute, std::vector<ComputeStep> rewrites,
+                                         const std::string& sum, const PhaseQuestion& question) {
+  const std::optional<StatementId> begin = compute.FindStatement(sum);
+  const Compute part = StatementsOf(compute, *begin, compute.statements.next_id());
+  std::optional<CudaTensorPlan> plan = MakeCudaTensorPlan(part, question.device, question.rounding);
+  if (!plan) return std::nullopt;
+  TensorProduct product{.rewrites = std::move(rewrites), .plan = *std::move(plan)};
+  if (!AddRounding(compute, *begin, question, product)) return std::nullopt;
+  product.best = BestCudaTensor(product.plan, question.device);
+  product.seconds += EstimateSeconds(product.plan, product.best, question.device);
+  return std::isfinite(product.seconds) ? std::optional(std::move(product)) : std::nullopt;
+}
+
+// The fastest of those that the contract allows.
+std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
+  const std::optional<Rewritten> inlined = InlineFollowers(question.compute);
+  if (!inlined) return std::nullopt;
+  const std::string sum = inlined->compute.statements.front().name;
+  std::optional<TensorProduct> best = MakeProduct(inlined->compute, inlined->steps, sum, question);
+  const bool may_round =
+      question.rounding.order == ReductionOrder::kAny && question.rounding.least_terms <= 1;
+  if (!may_round) return best;
+  const PrecisionStep to_bf16{.statement = sum, .terms = 1};
+  const Result<Compute> rounded = Apply(inlined->compute, to_bf16);
+  if (!rounded) return best;  // it is no product of float32
+  std::vector<ComputeStep> rewrites = inlined->steps;
+  rewrites.emplace_back(to_bf16);
+  std::optional<TensorProduct> other = MakeProduct(*rounded, std::move(rewrites), sum, question);
+  if (!best || (other && other->seconds < best->seconds)) return other;
+  return best;
+}
+
+Knobs<CudaTensorChoice> KnobsOf(const CudaTensorChoice& best) {
+  Knobs<CudaTensorChoice> knobs(best);
+  const auto add = [&](std::string name, std::vector<int64_t> choices,
+                       int64_t CudaTensorChoice::*field) {
+    knobs.Add(KnobAt(std::move(name), std::move(choices), best.*field), field);
+  };
+  add("row_warps", {1, 2, 4, 8}, &CudaTensorChoice::row_warps);
+  add("column_warps", {1, 2, 4, 8}, &CudaTensorChoice::column_warps);
+  add("row_tiles", {1, 2, 4, 8}, &CudaTensorChoice::row_tiles);
+  add("column_tiles", {1, 2, 4, 8, 16}, &CudaTensorChoice::column_tiles);
+  add("steps", {1, 2, 4}, &CudaTensorChoice::steps);
+  add("stages", {1, 2, 3, 4}, &CudaTensorChoice::stages);
+  add("band", {1, 2, 4, 8}, &CudaTensorChoice::band);
+  return knobs;
+}
+
+std::vector<int64_t> InitialValues(const std::vector<Knob>& knobs) {
+  std::vector<int64_t> values;
+  for (const Knob& knob : knobs)
+    values.push_back(knob.choices.at(static_cast<size_t>(knob.initial)));
+  return values;
+}
+
+void WriteProduct(const TensorProduct& product, const CudaTensorChoice& choice,
+                  Schedule& schedule) {
+  constexpr int64_t kPackLanes = 64;
+  for (const ComputeStep& step : product.rewrites) schedule.Add(step);
+  for (const std::string& statement : product.packed)
+    schedule.Add(StorageOrderStep{statement, kPackLanes});
+  for (const DevicePhase& phase : product.rounded)
+    phase.write(InitialValues(phase.knobs), schedule);
+  WriteCudaTensor(product.plan, choice, schedule);
+}
+
+}  // namespace
+
+std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question) {
+  if (!question.compute.statements.front().reducer) return std::nullopt;
+  std::optional<TensorProduct> found = BestProduct(question);
+  if (!found) return std::nullopt;
+  const std::optional<DevicePhase> by_threads = MakeCudaTilePhase(question);
+  if (by_threads && by_threads->seconds && *by_threads->seconds <= found->seconds)
+    return std::nullopt;
+  const Knobs<CudaTensorChoice> knobs = KnobsOf(found->best);
+  const auto product = std::make_shared<const TensorProduct>(*std::move(found));
+  return DevicePhase{"cuda_tensor", knobs.list(),
+                     [product, knobs, device = question.device](const std::vector<int64_t>& values,
+                                                                Schedule& schedule) {
+                       WriteProduct(*product, Fitted(product->plan, knobs.Choose(values), device),
+                                    schedule);
+                     },
+                     product->seconds};
+}
+
+}  // namespace tunec

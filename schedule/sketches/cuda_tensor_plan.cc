@@ -1,0 +1,357 @@
+#include "schedule/sketches/cuda_tensor_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "ir/loop_nest.h"
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/device_cost.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kChunkBytes = 16;  // of a copy
+constexpr int64_t kMostSums = 128;   // of a thread, that leave registers for operands
+
+// --- what there is to multiply ---
+
+// The type of the element that a factor is, through a conversion to the sum's type.
+std::optional<DataType> FactorType(const Expr& factor) {
+  const Expr& read = factor.kind() == ExprKind::kCast ? factor.operands()[0] : factor;
+  if (read.kind() != ExprKind::kRead) return std::nullopt;
+  return read.type();
+}
+
+bool MayUse(const TileIntrinsic& intrinsic, const Accelerator& device,
+            const RoundingFreedom& rounding) {
+  if (intrinsic.rounds_operands && !rounding.tf32_operands) return false;
+  const bool reorders = IsFloat(intrinsic.accumulator.type);
+  if (reorders && rounding.order == ReductionOrder::kAsWritten) return false;
+  return std::ranges::all_of(intrinsic.features, [&](const std::string& feature) {
+    return device.features.contains(feature);
+  });
+}
+
+// The matrix instruction that multiplies what the sum does.
+const TileIntrinsic* InstructionFor(const Statement& sum, const Accelerator& device,
+                                    const RoundingFreedom& rounding) {
+  if (sum.values.size() != 1 || !sum.values[0].Is(ScalarOp::kMul)) return nullptr;
+  const auto left = FactorType(sum.values[0].operands()[0]);
+  const auto right = FactorType(sum.values[0].operands()[1]);
+  if (!left || left != right) return nullptr;
+  const auto fits = [&](const TileIntrinsic& intrinsic) {
+    return intrinsic.IsOfWarp() && intrinsic.left.type == *left &&
+           sum.reducer == Reducer::Sum(intrinsic.accumulator.type) &&
+           MayUse(intrinsic, device, rounding);
+  };
+  const auto found = std::ranges::find_if(TileIntrinsics(), fits);
+  return found == TileIntrinsics().end() ? nullptr : &*found;
+}
+
+bool HasConditions(const Statement& sum) {
+  return !sum.domain.empty() ||
+         std::ranges::any_of(sum.reads, [](const Read& read) { return read.guard.has_value(); });
+}
+
+// Dimensions as they lie in memory, the innermost last. Those of one element come first.
+std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
+                                 const std::vector<IndexExpr>& index) {
+  std::vector<std::pair<int64_t, int64_t>> by_stride;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const std::optional<VarId> iterator = index[d].AsVar();
+    int64_t stride = std::numeric_limits<int64_t>::max();
+    if (iterator)
+      stride = StorageStride(*tile.compute, tile.sum, tensor, index, *iterator).value_or(stride);
+    by_stride.emplace_back(-stride, static_cast<int64_t>(d));
+  }
+  std::ranges::stable_sort(by_stride, {}, &std::pair<int64_t, int64_t>::first);
+  std::vector<int64_t> order;
+  for (const auto& [stride, dimension] : by_stride) order.push_back(dimension);
+  return order;
+}
+
+// None where neither what is reduced nor what lies across has neighbours in memory.
+std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read& read,
+                                           VarId across) {
+  const Tensor& tensor = tile.compute->tensors[read.tensor];
+  CudaTensorOperand operand{.tensor = tensor.name,
+                            .index = read.index,
+                            .bytes = static_cast<int64_t>(SizeOf(tensor.type)),
+                            .across = across,
+                            .dimensions = StoredOrder(tile, read.tensor, read.index)};
+  const auto is_contiguous = [&](VarId v) {
+    return StorageStride(*tile.compute, tile.sum, read.tensor, read.index, v) == 1;
+  };
+  operand.along_reduced = is_contiguous(tile.piecewise);
+  if (!operand.along_reduced && !is_contiguous(across)) return std::nullopt;
+  return operand;
+}
+
+// One operand for the rows, the other for the columns. Both know all that is reduced.
+bool SetOperands(CudaTensorPlan& plan) {
+  const CudaTilePlan& tile = plan.tile;
+  if (tile.sum.reads.size() != 2) return false;
+  const bool boxes = std::ranges::all_of(tile.operands, &CudaTileOperand::shared);
+  const size_t left = tile.operands[0].knows_row ? 0 : 1;
+  const CudaTileOperand& rows = tile.operands[left];
+  const CudaTileOperand& columns = tile.operands[1 - left];
+  if (!boxes || !rows.knows_row || rows.knows_column || !columns.knows_column || columns.knows_row)
+    return false;
+  for (const VarId v : ReducedIterators(tile.sum))
+    if (!UsesIterator(rows.index, v) || !UsesIterator(columns.index, v)) return false;
+  auto of_rows = OperandOf(tile, tile.sum.reads[left], tile.row.iterator);
+  auto of_columns = OperandOf(tile, tile.sum.reads[1 - left], tile.column.iterator);
+  if (!of_rows || !of_columns) return false;
+  plan.left = *std::move(of_rows);
+  plan.right = *std::move(of_columns);
+  return true;
+}
+
+// What an axis's extent must be a multiple of: whole instructions, and whole chunks of a copy where
+// an operand's neighbours lie along it.
+int64_t RowUnit(const CudaTensorPlan& plan) {
+  const int64_t chunk = plan.left.along_reduced ? 1 : kChunkBytes / plan.left.bytes;
+  return std::max(plan.Extent(TileAxis::kRow), chunk);
+}
+int64_t ColumnUnit(const CudaTensorPlan& plan) {
+  const int64_t chunk = plan.right.along_reduced ? 1 : kChunkBytes / plan.right.bytes;
+  return std::max(plan.Extent(TileAxis::kColumn), chunk);
+}
+
+bool FillsInstructions(const CudaTensorPlan& plan) {
+  return plan.tile.row.extent % RowUnit(plan) == 0 &&
+         plan.tile.column.extent % ColumnUnit(plan) == 0 &&
+         plan.tile.Extent(plan.tile.piecewise) % plan.Extent(TileAxis::kReduced) == 0;
+}
+
+// A fragment's last two dimensions are the row and the column.
+bool SetFragment(CudaTensorPlan& plan) {
+  const std::vector<IndexExpr>& index = plan.tile.sum.writes[0].index;
+  std::optional<int64_t> row;
+  std::optional<int64_t> column;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const auto dimension = static_cast<int64_t>(d);
+    const std::optional<VarId> iterator = index[d].AsVar();
+    if (iterator == plan.tile.row.iterator) {
+      row = dimension;
+    } else if (iterator == plan.tile.column.iterator) {
+      column = dimension;
+    } else {
+      plan.fragment.push_back(dimension);
+    }
+  }
+  if (!row || !column) return false;
+  plan.fragment.insert(plan.fragment.end(), {*row, *column});
+  return true;
+}
+
+void SetLoops(CudaTensorPlan& plan) {
+  const CudaTilePlan& tile = plan.tile;
+  for (const VarId v : tile.outputs)
+    if (v != tile.row.iterator && v != tile.column.iterator) plan.grid.push_back(v);
+  for (const VarId v : ReducedIterators(tile.sum))
+    if (v != tile.piecewise) plan.outside.push_back(v);
+}
+
+// --- how large its parts are ---
+
+int64_t RowsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return choice.row_warps * choice.row_tiles * plan.Extent(TileAxis::kRow);
+}
+int64_t ColumnsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return choice.column_warps * choice.column_tiles * plan.Extent(TileAxis::kColumn);
+}
+int64_t PieceOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return choice.steps * plan.Extent(TileAxis::kReduced);
+}
+
+// Of both operands, in one stage.
+int64_t PieceBytes(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return PieceOf(plan, choice) *
+         (RowsOf(plan, choice) * plan.left.bytes + ColumnsOf(plan, choice) * plan.right.bytes);
+}
+
+BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  // Addresses and what copies need; operands of the tiles of one step, half of the next ones.
+  constexpr int64_t kOthers = 48;
+  constexpr int64_t kLeftRegisters = 4;
+  constexpr int64_t kRightRegisters = 2;
+  constexpr int64_t kTileSums = 4;
+  const int64_t operands =
+      choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters;
+  return {
+      .threads = choice.Warps() * kWarpThreads,
+      .registers = choice.row_tiles * choice.column_tiles * kTileSums + operands * 3 / 2 + kOthers,
+      .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
+}
+
+int64_t BlocksOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  int64_t blocks = 1;
+  for (const VarId v : plan.tile.outputs)
+    blocks *= CeilDivide(plan.tile.Extent(v), TileExtent(plan, choice, v));
+  return blocks;
+}
+
+// --- time ---
+
+double RateOf(const CudaTensorPlan& plan, const Accelerator& device) {
+  switch (plan.intrinsic->left.type) {
+    case DataType::kF32:
+      return static_cast<double>(device.matrix_tf32);
+    case DataType::kI8:
+      return static_cast<double>(device.matrix_i8);
+    default:
+      return static_cast<double>(device.matrix_f16);
+  }
+}
+
+// Clocks of the unit that loads from shared storage, for what one warp takes of an operand in one
+// instruction of the multiplication: 128 bytes a clock where rows of 16 bytes are loaded as
+// matrices, else an element of every lane at a time, from banks that some of them share.
+double LoadClocks(const TileOperand& fragment, const CudaTensorOperand& operand) {
+  constexpr double kLineBytes = 128;
+  constexpr double kShareBank = 2;
+  const auto elements = static_cast<double>(ElementsOfLane(*fragment.owners));
+  const bool matrices = operand.along_reduced || operand.bytes == 2;
+  if (!matrices) return kShareBank * elements;
+  return elements * static_cast<double>(operand.bytes * kWarpThreads) / kLineBytes;
+}
+
+double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+                   const Accelerator& device) {
+  const auto products =
+      static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice) * PieceOf(plan, choice));
+  const double multiply = products / RateOf(plan, device);
+  const double of_warp =
+      static_cast<double>(choice.row_tiles) * LoadClocks(plan.intrinsic->left, plan.left) +
+      static_cast<double>(choice.column_tiles) * LoadClocks(plan.intrinsic->right, plan.right);
+  const double load = static_cast<double>(choice.Warps() * choice.steps) * of_warp;
+  constexpr double kBeside = 0.2;        // of the lesser of both that is seen
+  constexpr double kBarrierClocks = 50;  // and what a piece begins with
+  return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks;
+}
+
+// Clocks of a block: of each piece not less than it takes until one has come from memory, as many
+// as are on their way. Until the first has come all kinds of tiles wait alike.
+double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+                   const Accelerator& device, int64_t resident) {
+  constexpr double kMemoryClocks = 700;
+  const double pieces = plan.tile.reductions / static_cast<double>(PieceOf(plan, choice));
+  const double clocks = PieceClocks(plan, choice, device);
+  if (pieces == 1) return clocks;
+  const double wait = kMemoryClocks / static_cast<double>(resident);  // others have work meanwhile
+  const auto ahead = static_cast<double>(StagesOf(plan, choice) - 1);
+  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
+}
+
+// --- choices ---
+
+void Halve(int64_t& number) { number = std::max<int64_t>(number / 2, 1); }
+
+// Warps and tiles of each whose product, in units, divides the extent.
+void FitAxis(int64_t extent, int64_t unit, int64_t& warps, int64_t& tiles) {
+  while (extent % (warps * tiles * unit) != 0 && warps * tiles > 1)
+    Halve(warps > 1 ? warps : tiles);
+}
+
+bool FitsBlock(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+               const Accelerator& device) {
+  constexpr int64_t kMostThreads = 1024;
+  const BlockUse use = UseOf(plan, choice);
+  return use.threads <= kMostThreads && use.threads * use.registers <= device.registers;
+}
+
+}  // namespace
+
+std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
+                                                 const RoundingFreedom& rounding) {
+  const Statement& sum = compute.statements.front();
+  const TileIntrinsic* const intrinsic = InstructionFor(sum, device, rounding);
+  if (intrinsic == nullptr || HasConditions(sum)) return std::nullopt;
+  std::optional<CudaTilePlan> tile = MakeCudaTilePlan(compute);
+  if (!tile) return std::nullopt;
+  CudaTensorPlan plan{.tile = *std::move(tile), .intrinsic = intrinsic};
+  // Storage of lanes is that of the sums alone.
+  if (plan.tile.registers.size() != 1) return std::nullopt;
+  if (!SetOperands(plan) || !FillsInstructions(plan) || !SetFragment(plan)) return std::nullopt;
+  SetLoops(plan);
+  return plan;
+}
+
+int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, VarId iterator) {
+  if (iterator == plan.tile.row.iterator) return RowsOf(plan, choice);
+  if (iterator == plan.tile.column.iterator) return ColumnsOf(plan, choice);
+  return iterator == plan.tile.piecewise ? PieceOf(plan, choice) : 1;
+}
+
+int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return std::min(choice.stages, plan.tile.Extent(plan.tile.piecewise) / PieceOf(plan, choice));
+}
+
+CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
+                        const Accelerator& device) {
+  constexpr int64_t kTileSums = 4;  // of a lane
+  const int64_t least_columns = ColumnUnit(plan) / plan.Extent(TileAxis::kColumn);
+  choice.column_tiles = std::max(choice.column_tiles, least_columns);
+  while (choice.row_tiles * choice.column_tiles * kTileSums > kMostSums)
+    Halve(choice.row_tiles > choice.column_tiles ? choice.row_tiles : choice.column_tiles);
+  FitAxis(plan.tile.row.extent, plan.Extent(TileAxis::kRow), choice.row_warps, choice.row_tiles);
+  FitAxis(plan.tile.column.extent, plan.Extent(TileAxis::kColumn), choice.column_warps,
+          choice.column_tiles);
+  const int64_t reduced = plan.tile.Extent(plan.tile.piecewise);
+  while (reduced % PieceOf(plan, choice) != 0) Halve(choice.steps);
+  while (!FitsBlock(plan, choice, device) && choice.Warps() > 1)
+    Halve(choice.row_warps > 1 ? choice.row_warps : choice.column_warps);
+  const auto too_much = [&] { return UseOf(plan, choice).shared_bytes > device.shared_bytes; };
+  while (too_much() && choice.stages > 2) --choice.stages;
+  while (too_much() && choice.steps > 1) Halve(choice.steps);
+  for (int64_t* const warps : {&choice.row_warps, &choice.column_warps})
+    while (too_much() && *warps > 1) Halve(*warps);
+  if (too_much()) choice.stages = 1;
+  const int64_t rows = plan.tile.row.extent / RowsOf(plan, choice);
+  while (rows % choice.band != 0) Halve(choice.band);
+  return choice;
+}
+
+double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+                       const Accelerator& device) {
+  // Two warps for each of the four units that multiply: one loads while the other multiplies.
+  constexpr int64_t kBusyThreads = 8 * kWarpThreads;
+  PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
+  const int64_t resident =
+      std::min(ResidentBlocks(cost.use, device), CeilDivide(cost.blocks, device.processors));
+  if (resident == 0) return std::numeric_limits<double>::infinity();
+  cost.busy_threads = kBusyThreads;
+  cost.clocks = BlockClocks(plan, choice, device, resident);
+  const double pieces = plan.tile.reductions / static_cast<double>(PieceOf(plan, choice));
+  cost.l2_bytes = pieces * static_cast<double>(PieceBytes(plan, choice));
+  return EstimateSeconds(cost, device);
+}
+
+CudaTensorChoice BestCudaTensor(const CudaTensorPlan& plan, const Accelerator& device) {
+  CudaTensorChoice best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](const CudaTensorChoice& wanted) {
+    const CudaTensorChoice choice = Fitted(plan, wanted, device);
+    const double seconds = EstimateSeconds(plan, choice, device);
+    if (seconds >= least) return;
+    least = seconds;
+    best = choice;
+  };
+  for (const int64_t row_warps : {1, 2, 4})
+    for (const int64_t column_warps : {1, 2, 4})
+      for (const int64_t row_tiles : {1, 2, 4})
+        for (const int64_t column_tiles : {1, 2, 4, 8})
+          for (const int64_t steps : {4, 2, 1})
+            for (const int64_t stages : {4, 3, 2})
+              consider({.row_warps = row_warps,
+                        .column_warps = column_warps,
+                        .row_tiles = row_tiles,
+                        .column_tiles = column_tiles,
+                        .steps = steps,
+                        .stages = stages});
+  return best;
+}
+
+}  // namespace tunec

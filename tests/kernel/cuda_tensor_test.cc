@@ -1,0 +1,228 @@
+// The analytic schedules of products by tensor cores: what the kernels compute, checked by the
+// emulation; of large ones what ptxas says of them, and what instructions they have.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ostream>
+#include <string>
+
+#include "jit/code_generator.h"
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/nvdisasm.h"
+#include "jit/cuda/ptxas.h"
+#include "kernel/loop_pipeline.h"
+#include "kernel/run_once.h"
+#include "schedule/sketch.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+RoundingFreedom Any() { return ReductionOrder::kAny; }
+RoundingFreedom Tf32() {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.tf32_operands = true;
+  return rounding;
+}
+// Bfloat16 alone, so that operands are rounded in phases before.
+RoundingFreedom BFloat16() {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.least_terms = 1;
+  return rounding;
+}
+
+struct Multiplied {
+  std::string name;
+  std::string text;
+  RoundingFreedom rounding;
+  std::string mma;  // in the PTX
+};
+
+void PrintTo(const Multiplied& product, std::ostream* out) { *out << product.name; }
+
+std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers) {
+  for (const auto& [name, number] : numbers) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
+      text.replace(at, name.size(), std::to_string(number));
+  }
+  return text;
+}
+
+std::string Product(int rows, int columns, int length) {
+  return Numbered(R"(compute product {
+  input A: f32[$M, $K]
+  weight B: f32[$K, $N] constant
+  weight b: f32[$N] constant
+  output C: f32[$M, $N]
+  workspace acc: f32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: $M, j: $N]:
+    C[i, j] = max(acc[i, j] + b[j], 0.0)
+})",
+                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
+std::string HalfProduct(const std::string& type, int rows, int columns, int length) {
+  std::string text = Numbered(R"(compute product {
+  input A: TYPE[$M, $K]
+  input B: TYPE[$N, $K]
+  output C: TYPE[$M, $N]
+  workspace acc: f32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    acc[i, j] sum= f32(A[i, k]) * f32(B[j, k])
+  C[i: $M, j: $N]:
+    C[i, j] = TYPE(acc[i, j])
+})",
+                              {{"$M", rows}, {"$N", columns}, {"$K", length}});
+  for (size_t at = 0; (at = text.find("TYPE")) != std::string::npos;) text.replace(at, 4, type);
+  return text;
+}
+
+std::string ByteProduct(int rows, int columns, int length) {
+  return Numbered(R"(compute product {
+  input A: i8[$M, $K]
+  weight B: i8[$N, $K] constant
+  output C: i32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    C[i, j] sum= i32(A[i, k]) * i32(B[j, k])
+})",
+                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
+std::string Batched(int batch, int rows, int columns, int length) {
+  return Numbered(R"(compute batched {
+  input A: bf16[$B, $M, $K]
+  input T: bf16[$B, $K, $N]
+  output C: f32[$B, $M, $N]
+  acc[h: $B, i: $M, j: $N, k: $K reduction]:
+    C[h, i, j] sum= f32(A[h, i, k]) * f32(T[h, k, j])
+})",
+                  {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
+const std::string kBf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+const std::string kF16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+const std::string kTf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
+const std::string kS8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
+
+// Small enough to be emulated.
+std::vector<Multiplied> SmallProducts() {
+  return {{"tf32", Product(64, 96, 64), Tf32(), kTf32},
+          {"rounded", Product(128, 128, 128), BFloat16(), kBf16},
+          {"bf16", HalfProduct("bf16", 64, 96, 128), Any(), kBf16},
+          {"f16", HalfProduct("f16", 64, 96, 64), Any(), kF16},
+          {"s8", ByteProduct(64, 96, 128), Any(), kS8},
+          {"batched", Batched(3, 32, 64, 64), Any(), kBf16}};
+}
+
+// As large as real ones; only compiled.
+std::vector<Multiplied> LargeProducts() {
+  return {{"tf32_512", Product(512, 512, 512), Tf32(), kTf32},
+          {"rounded_512", Product(512, 512, 512), BFloat16(), kBf16},
+          {"any_512", Product(512, 512, 512), AnyRounding(), "mma.sync.aligned"},
+          {"any_1024", Product(1024, 1024, 1024), AnyRounding(), "mma.sync.aligned"},
+          {"any_wide", Product(128, 3072, 768), AnyRounding(), "mma.sync.aligned"},
+          {"bf16_1024", HalfProduct("bf16", 1024, 1024, 1024), Any(), kBf16},
+          {"bf16_4096", HalfProduct("bf16", 4096, 4096, 4096), Any(), kBf16},
+          {"f16_768", HalfProduct("f16", 512, 768, 768), Any(), kF16},
+          {"s8_1024", ByteProduct(1024, 1024, 1024), Any(), kS8},
+          {"batched", Batched(12, 512, 512, 64), Any(), kBf16}};
+}
+
+Target Gpu(const std::string& arch) {
+  Target target = DetectCpu(2);
+  target.device = *CudaAccelerator(arch);
+  return target;
+}
+
+Sketch FirstSketch(const Multiplied& product, const Target& target) {
+  return SketchesFor({{{"direct", MustParse(product.text)}}, target, product.rounding})[0];
+}
+
+Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }
+
+class SmallTensorProduct : public testing::TestWithParam<Multiplied> {};
+
+TEST_P(SmallTensorProduct, IsComputedRight) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  const Judge judge(MustParse(GetParam().text));
+  for (const int processors : {1, 132}) {
+    Target target = Gpu("sm_90a");
+    target.device->processors = processors;
+    const Sketch sketch = FirstSketch(GetParam(), target);
+    // Where processors would have no work, threads may do as well.
+    if (processors == 1) {
+      EXPECT_EQ(sketch.Kind(), "cuda_tensor");
+    }
+    const Schedule schedule = Analytic(sketch);
+    const auto loops =
+        RunLoopPipeline(judge.compute(), schedule,
+                        {.rounding = GetParam().rounding, .verify = VerifyStages::kEach});
+    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
+    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+    ThreadPool pool(2);
+    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
+    EXPECT_EQ(judge.Disagreement(*loops,
+                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                   return CompileAndRun(nest, arguments, target, pool);
+                                 }),
+              "")
+        << Print(schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaTensor, SmallTensorProduct, testing::ValuesIn(SmallProducts()),
+                         [](const auto& info) { return info.param.name; });
+
+class LargeTensorProduct : public testing::TestWithParam<Multiplied> {};
+
+LoopNest Mapped(const Multiplied& product, const Schedule& schedule, const Target& target) {
+  const auto loops =
+      RunLoopPipeline(MustParse(product.text), schedule, {.rounding = product.rounding});
+  EXPECT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
+  return loops ? (*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
+}
+
+TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
+  for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
+    const Target target = Gpu(arch);
+    const Sketch sketch = FirstSketch(GetParam(), target);
+    ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;
+    const Schedule schedule = Analytic(sketch);
+    const LoopNest nest = Mapped(GetParam(), schedule, target);
+    const CodeGenerator& generator = **GeneratorFor(target);
+    const auto ptx = generator.Show(nest, target, CodeText::kAssembly);
+    ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
+    EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));
+    const bool in_pieces = Print(schedule).find("pipeline ") != std::string::npos;
+    if (in_pieces) {
+      EXPECT_THAT(*ptx, HasSubstr("cp.async.cg.shared.global"));
+    }
+    if (const auto ptxas = FindPtxas(); !ptxas) {
+      ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
+      continue;
+    }
+    const auto image = generator.Compile(nest, target);
+    ASSERT_TRUE(image) << arch << ": " << image.error().message << "\n" << Print(schedule);
+    for (const PhaseLaunch& phase : image->phases) {
+      EXPECT_EQ(phase.spilled_bytes, 0) << arch << "\n" << Print(schedule);
+      EXPECT_EQ(phase.local_bytes, 0) << arch << "\n" << Print(schedule);
+    }
+    if (!FindNvdisasm()) continue;
+    const auto machine_code = generator.Show(nest, target, CodeText::kMachineCode);
+    ASSERT_TRUE(machine_code) << machine_code.error().message;
+    EXPECT_THAT(*machine_code, HasSubstr(GetParam().mma == kS8 ? "IMMA." : "HMMA.")) << arch;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeTensorProduct, testing::ValuesIn(LargeProducts()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tunec::test

@@ -1,0 +1,339 @@
+// The steps of products by matrix instructions, how their numbers are chosen, and what they are
+// refused for. All of them against the interpreter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ir/loop_nest.h"
+#include "schedule/sketches/cuda_tensor_plan.h"
+#include "schedule/sketches/cuda_tensor_writer.h"
+#include "schedule/sketches/device_cost.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
+
+// Types of the operands and of the sum, and what the product multiplies.
+struct Types {
+  std::string operand = "bf16";
+  std::string sum = "f32";
+};
+
+std::string Factor(const Types& types, const std::string& element) {
+  return types.operand == types.sum ? element : types.sum + "(" + element + ")";
+}
+
+// A of 64 x 64 elements, B of 64 x 48, either turned where its index is.
+std::string Product(const Types& types, const std::string& a = "i, k",
+                    const std::string& b = "k, j") {
+  const auto shape = [](const std::string& index) {
+    std::string text = index;
+    for (const auto& [name, extent] : {std::pair("i", "64"), {"j", "48"}, {"k", "64"}})
+      if (const size_t at = text.find(name); at != std::string::npos) text.replace(at, 1, extent);
+    return text;
+  };
+  return "compute product {\n input A: " + types.operand + "[" + shape(a) +
+         "]\n weight B: " + types.operand + "[" + shape(b) + "] constant\n output C: " + types.sum +
+         "[64, 48]\n workspace acc: " + types.sum +
+         "[64, 48]\n acc[i: 64, j: 48, k: 64 reduction]:\n  acc[i, j] sum= " +
+         Factor(types, "A[" + a + "]") + " * " + Factor(types, "B[" + b + "]") +
+         "\n C[i: 64, j: 48]:\n  C[i, j] = acc[i, j] + acc[i, j]\n}\n";
+}
+
+std::optional<CudaTensorPlan> PlanOf(const std::string& compute, const RoundingFreedom& rounding) {
+  return MakeCudaTensorPlan(MustParse(compute), Gpu(), rounding);
+}
+
+Schedule WithChoice(const std::string& compute, const CudaTensorChoice& choice,
+                    const RoundingFreedom& rounding = AnyRounding()) {
+  const auto plan = PlanOf(compute, rounding);
+  EXPECT_TRUE(plan);
+  Schedule schedule{.lowering = "direct"};
+  if (plan) WriteCudaTensor(*plan, Fitted(*plan, choice, Gpu()), schedule);
+  return schedule;
+}
+
+// What differs; the text beside it.
+std::string Wrong(const std::string& compute, const Schedule& schedule,
+                  const RoundingFreedom& rounding = AnyRounding()) {
+  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, rounding);
+  return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
+}
+
+TEST(CudaTensor, MultipliesTilesOfWarps) {
+  const std::string compute = Product({});
+  const Schedule schedule = WithChoice(compute, {.row_warps = 2,
+                                                 .column_warps = 1,
+                                                 .row_tiles = 1,
+                                                 .column_tiles = 2,
+                                                 .steps = 1,
+                                                 .stages = 3});
+  EXPECT_EQ(Wrong(compute, schedule), "");
+  EXPECT_EQ(Print(schedule), R"(lower direct
+copy A acc j 16
+copy B acc i 32
+split acc.i 32
+split acc.j 16
+split acc.k 16
+reorder acc.i.0 acc.j.0 acc.k.0 acc.i.1 acc.k.1 acc.j.1
+compute_at acc.init acc.j.0
+compute_at C acc.j.0
+compute_at A.copy acc.k.0
+compute_at B.copy acc.k.0
+stage acc fragment acc.j.0 0 1
+stage A.copy shared acc.k.0 0 1 2
+swizzle_storage A.copy 8
+stage B.copy shared acc.k.0 0 1 2
+swizzle_storage B.copy 8
+split acc.i.1 1 16
+split acc.j.1 2 8
+split acc.k.1 16
+reorder acc.i.1.0 acc.j.1.0 acc.k.1.0 acc.i.1.1 acc.j.1.1 acc.i.1.2 acc.k.1.1 acc.j.1.2
+unroll acc.k.1.0
+unroll acc.i.1.1
+unroll acc.j.1.1
+tensorize acc.i.1.2 mma.m16n8k16.bf16
+split acc.init.i.1 1 2 8
+split acc.init.j.1 2 4 2
+reorder acc.init.i.1.0 acc.init.j.1.0 acc.init.i.1.3 acc.init.j.1.2 acc.init.i.1.1 acc.init.i.1.2 acc.init.j.1.1 acc.init.j.1.3
+fuse acc.init.i.1.3 acc.init.j.1.2 as acc.init.lanes1
+unroll acc.init.i.1.1
+unroll acc.init.i.1.2
+unroll acc.init.j.1.1
+unroll acc.init.j.1.3
+split C.i.1 1 2 8
+split C.j.1 2 4 2
+reorder C.i.1.0 C.j.1.0 C.i.1.3 C.j.1.2 C.i.1.1 C.i.1.2 C.j.1.1 C.j.1.3
+fuse C.i.1.3 C.j.1.2 as C.lanes1
+unroll C.i.1.1
+unroll C.i.1.2
+unroll C.j.1.1
+unroll C.j.1.3
+split A.copy.i.1 2 1 16
+split A.copy.k.1 2 8
+reorder A.copy.i.1.1 A.copy.i.1.2 A.copy.i.1.3 A.copy.k.1.1 A.copy.i.1.0 A.copy.k.1.0 A.copy.k.1.2
+fuse A.copy.i.1.3 A.copy.k.1.1 as A.copy.lanes1
+unroll A.copy.i.1.0
+unroll A.copy.k.1.0
+vectorize A.copy.k.1.2
+split B.copy.k.1 1 1 16
+split B.copy.j.1 2 8
+reorder B.copy.k.1.1 B.copy.k.1.2 B.copy.k.1.3 B.copy.j.1.1 B.copy.k.1.0 B.copy.j.1.0 B.copy.j.1.2
+fuse B.copy.k.1.3 B.copy.j.1.1 as B.copy.lanes1
+unroll B.copy.k.1.0
+unroll B.copy.j.1.0
+vectorize B.copy.j.1.2
+pipeline acc.k.0 3
+bind acc.i.1.0 block.z
+bind acc.j.1.0 block.y
+bind acc.init.i.1.0 block.z
+bind acc.init.j.1.0 block.y
+bind acc.init.lanes1 block.x
+bind C.i.1.0 block.z
+bind C.j.1.0 block.y
+bind C.lanes1 block.x
+bind A.copy.i.1.1 block.z
+bind A.copy.i.1.2 block.y
+bind A.copy.lanes1 block.x
+bind B.copy.k.1.1 block.z
+bind B.copy.k.1.2 block.y
+bind B.copy.lanes1 block.x
+bind acc.i.0 grid.y
+bind acc.j.0 grid.x
+)");
+}
+
+TEST(CudaTensor, MultipliesEveryTypeEitherWayRound) {
+  for (const Types& types : {Types{"bf16", "f32"}, {"f16", "f32"}, {"f32", "f32"}, {"i8", "i32"}})
+    for (const std::string a : {"i, k", "k, i"})
+      for (const std::string b : {"k, j", "j, k"}) {
+        const std::string compute = Product(types, a, b);
+        EXPECT_EQ(Wrong(compute, WithChoice(compute, {})), "");
+      }
+}
+
+TEST(CudaTensor, RunsBlocksInBands) {
+  const std::string compute = Product({});
+  const Schedule schedule =
+      WithChoice(compute, {.row_warps = 1, .column_warps = 1, .row_tiles = 1, .band = 2});
+  EXPECT_THAT(Print(schedule), HasSubstr("swizzle acc.i.0 acc.j.0 2\n"));
+  EXPECT_EQ(Wrong(compute, schedule), "");
+}
+
+// Whatever knobs say, what is left of it after Fitted is legal and right.
+TEST(CudaTensor, IsRightWithEveryChoice) {
+  std::mt19937 random(3);
+  const auto one_of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  const std::array<std::string, 4> computes = {Product({}), Product({"f32", "f32"}),
+                                               Product({"i8", "i32"}, "i, k", "k, j"),
+                                               Product({"f16", "f32"}, "k, i", "j, k")};
+  for (int i = 0; i < 40; ++i) {
+    const std::string& compute = computes.at(random() % computes.size());
+    const CudaTensorChoice choice = {.row_warps = one_of({1, 2, 4, 8}),
+                                     .column_warps = one_of({1, 2, 4, 8}),
+                                     .row_tiles = one_of({1, 2, 4, 8}),
+                                     .column_tiles = one_of({1, 2, 4, 8, 16}),
+                                     .steps = one_of({1, 2, 4}),
+                                     .stages = one_of({1, 2, 3, 4}),
+                                     .band = one_of({1, 2, 4, 8})};
+    ASSERT_EQ(Wrong(compute, WithChoice(compute, choice)), "");
+  }
+}
+
+TEST(CudaTensor, FitsTheDevice) {
+  const auto plan = PlanOf(Product({}), AnyRounding());
+  ASSERT_TRUE(plan);
+  Accelerator small = Gpu();
+  small.shared_bytes = 4096;
+  small.registers = 16384;
+  const CudaTensorChoice fitted = Fitted(*plan,
+                                         {.row_warps = 8,
+                                          .column_warps = 8,
+                                          .row_tiles = 8,
+                                          .column_tiles = 16,
+                                          .steps = 4,
+                                          .stages = 4},
+                                         small);
+  const int64_t rows = TileExtent(*plan, fitted, plan->tile.row.iterator);
+  const int64_t columns = TileExtent(*plan, fitted, plan->tile.column.iterator);
+  const int64_t piece = TileExtent(*plan, fitted, plan->tile.piecewise);
+  EXPECT_EQ(64 % rows, 0);
+  EXPECT_EQ(48 % columns, 0);
+  EXPECT_EQ(64 % piece, 0);
+  EXPECT_LE(2 * StagesOf(*plan, fitted) * piece * (rows + columns), small.shared_bytes);
+  EXPECT_LE(4 * fitted.row_tiles * fitted.column_tiles, 128);
+}
+
+std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// A block for each processor comes before large tiles of few.
+TEST(CudaTensor, GivesAllProcessorsWork) {
+  const std::string large = Replaced(Replaced(Product({}), "64", "512"), "48", "384");
+  const auto plan = PlanOf(large, AnyRounding());
+  ASSERT_TRUE(plan);
+  Accelerator device = Gpu();
+  const auto blocks = [&] {
+    const CudaTensorChoice best = BestCudaTensor(*plan, device);
+    return 512 / TileExtent(*plan, best, plan->tile.row.iterator) * 384 /
+           TileExtent(*plan, best, plan->tile.column.iterator);
+  };
+  device.processors = 1;
+  const int64_t few = blocks();
+  device.processors = 132;
+  EXPECT_GT(blocks(), few);
+}
+
+// Fewer threads keep matrix instructions busy than multiply-adds of their own.
+TEST(DeviceCost, CountsTheThreadsThatKeepAProcessorBusy) {
+  const Accelerator device = Gpu();
+  PhaseCost cost{.blocks = 2, .use = {.threads = 128}, .clocks = 1e6};
+  const double of_threads = EstimateSeconds(cost, device);
+  cost.busy_threads = 128;
+  EXPECT_LT(EstimateSeconds(cost, device), of_threads);
+}
+
+TEST(CudaTensor, IsForWholeTilesOfWhatTheContractLetsItMultiply) {
+  EXPECT_TRUE(PlanOf(Product({}), ReductionOrder::kAny));
+  EXPECT_FALSE(PlanOf(Product({}), ReductionOrder::kAsWritten));
+  EXPECT_TRUE(PlanOf(Product({"i8", "i32"}), ReductionOrder::kAsWritten));
+  EXPECT_FALSE(PlanOf(Product({"f32", "f32"}), ReductionOrder::kAny));
+  EXPECT_TRUE(PlanOf(Product({"f32", "f32"}), AnyRounding()));
+  EXPECT_FALSE(PlanOf(Product({"u8", "i32"}), AnyRounding()));
+  for (const std::string extent : {"64", "48"})
+    EXPECT_FALSE(PlanOf(Replaced(Product({}), extent, "50"), AnyRounding())) << extent;
+  // Rows of a copy's 16 bytes.
+  EXPECT_FALSE(PlanOf(Replaced(Product({"i8", "i32"}), "48", "40"), AnyRounding()));
+  EXPECT_TRUE(PlanOf(Replaced(Product({"i8", "i32"}, "i, k", "j, k"), "48", "40"), AnyRounding()));
+  Accelerator older = Gpu();
+  older.features.clear();
+  EXPECT_FALSE(MakeCudaTensorPlan(MustParse(Product({})), older, AnyRounding()));
+}
+
+// On one processor, so that even small products are worth a phase that rounds operands.
+std::vector<Sketch> SketchesUnder(const std::string& compute, const RoundingFreedom& rounding) {
+  Target target = SmallGpu();
+  target.device->processors = 1;
+  return SketchesFor({{{"direct", MustParse(compute)}}, target, rounding});
+}
+
+// The steps of the first sketch, whose result is right.
+std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding) {
+  const Sketch sketch = SketchesUnder(compute, rounding)[0];
+  EXPECT_EQ(sketch.name, "cuda_tensor");
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_EQ(Wrong(compute, schedule, rounding), "");
+  return Print(schedule);
+}
+
+// A batch, what follows through workspace, and outputs in another type.
+const std::string kBatched = R"(compute batched {
+  input A: bf16[3, 64, 64]
+  input B: bf16[3, 64, 64]
+  input b: f32[64]
+  output C: bf16[3, 64, 64]
+  workspace acc: f32[3, 64, 64]
+  workspace t: f32[3, 64, 64]
+  acc[h: 3, i: 64, j: 64, k: 64 reduction]:
+    acc[h, i, j] sum= f32(A[h, i, k]) * f32(B[h, j, k])
+  t[h: 3, i: 64, j: 64]:
+    t[h, i, j] = acc[h, i, j] + b[j]
+  C[h: 3, i: 64, j: 64]:
+    C[h, i, j] = bf16(max(t[h, i, j], 0.0))
+})";
+
+// Channels last, as they lie in memory; a filter of one element.
+const std::string kPointwise = R"(compute pointwise {
+  input X: bf16[1, 32, 4, 32] layout [1, 4, 32, 32] (i, j, k, l) -> [i, k, l, j]
+  weight W: bf16[64, 32, 1, 1] constant
+  output Y: f32[1, 64, 4, 32] layout [1, 4, 32, 64] (i, j, k, l) -> [i, k, l, j]
+  workspace acc: f32[1, 64, 4, 32] layout [1, 4, 32, 64] (i, j, k, l) -> [i, k, l, j]
+  acc[m: 64, oh: 4, ow: 32, ic: 32 reduction]:
+    acc[0, m, oh, ow] sum= f32(X[0, ic, oh, ow]) * f32(W[m, ic, 0, 0])
+  Y[m: 64, oh: 4, ow: 32]:
+    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
+})";
+
+TEST(CudaTensorSketch, IsTheFirstOfProducts) {
+  EXPECT_THAT(AnalyticText(Product({}), ReductionOrder::kAny), HasSubstr("mma.m16n8k16.bf16"));
+  EXPECT_THAT(AnalyticText(Product({"f16", "f32"}), ReductionOrder::kAny),
+              HasSubstr("mma.m16n8k16.f16"));
+  EXPECT_THAT(AnalyticText(Product({"i8", "i32"}), ReductionOrder::kAsWritten),
+              HasSubstr("mma.m16n8k32.s8"));
+  EXPECT_THAT(AnalyticText(kBatched, ReductionOrder::kAny), HasSubstr("inline t\n"));
+  EXPECT_THAT(AnalyticText(kPointwise, ReductionOrder::kAny), HasSubstr("mma.m16n8k16.bf16"));
+}
+
+TEST(CudaTensorSketch, RoundsFloat32WhereTheContractAllowsIt) {
+  const std::string product = Replaced(Replaced(Product({"f32", "f32"}), "64", "128"), "48", "96");
+  RoundingFreedom tf32 = ReductionOrder::kAny;
+  tf32.tf32_operands = true;
+  EXPECT_THAT(AnalyticText(product, tf32), HasSubstr("mma.m16n8k8.tf32"));
+  RoundingFreedom bf16 = ReductionOrder::kAny;
+  bf16.least_terms = 1;
+  const std::string rounded = AnalyticText(product, bf16);
+  EXPECT_THAT(rounded, HasSubstr("precision acc bf16 1\n"));
+  EXPECT_THAT(rounded, HasSubstr("copy A.bf16 acc"));
+  EXPECT_THAT(rounded, HasSubstr("storage_order B.bf16 64\n"));
+  EXPECT_THAT(rounded, HasSubstr("bind A.bf16."));
+  EXPECT_EQ(SketchesUnder(product, ReductionOrder::kAny)[0].name, "cuda_tile");
+}
+
+TEST(CudaTensorSketch, LeavesTheRestToThreads) {
+  EXPECT_EQ(SketchesUnder(Replaced(Product({}), "48", "50"), AnyRounding())[0].name, "cuda_tile");
+  EXPECT_EQ(SketchesUnder(Product({}), ReductionOrder::kAsWritten)[0].name, "cuda_tile");
+}
+
+}  // namespace
+}  // namespace tunec::test
