@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/loop_nest.h"
+#include "ir/occupancy.h"
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/device_cost.h"
 
@@ -320,7 +321,7 @@ double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choic
   constexpr int64_t kBusyThreads = 8 * kWarpThreads;
   PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
   const int64_t resident =
-      std::min(ResidentBlocks(cost.use, device), CeilDivide(cost.blocks, device.processors));
+      std::min(OccupancyOf(cost.use, device).blocks, CeilDivide(cost.blocks, device.processors));
   if (resident == 0) return std::numeric_limits<double>::infinity();
   cost.busy_threads = kBusyThreads;
   cost.clocks = BlockClocks(plan, choice, device, resident);
