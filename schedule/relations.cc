@@ -18,10 +18,12 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
 }
 
 // Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
-// quotient. What is loaded says nothing: loops have no such values.
+// quotient. What is loaded says nothing: loops have no such values. Neither does where something is
+// within the window of such a quotient.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target) {
   IteratorMap solution;
+  std::vector<IndexExpr> unsolved;
   for (size_t d = 0; d < source.size(); ++d) {
     if (source[d].IsConstant() || target[d].UsesLoaded()) continue;
     if (const auto quotient = AsQuotient(source[d])) {
@@ -29,10 +31,18 @@ std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
       continue;
     }
     const std::optional<VarId> variable = source[d].AsVar();
-    if (!variable) return std::nullopt;
+    if (!variable) {
+      unsolved.push_back(source[d]);
+      continue;
+    }
     const auto [found, inserted] = solution.exact.emplace(*variable, target[d]);
     if (!inserted && found->second != target[d]) return std::nullopt;
   }
+  const auto is_in_window = [&](const IndexExpr& index) {
+    return std::ranges::any_of(solution.quotients,
+                               [&](const auto& entry) { return index.Uses(entry.first); });
+  };
+  if (!std::ranges::all_of(unsolved, is_in_window)) return std::nullopt;
   std::erase_if(solution.quotients,
                 [&](const auto& entry) { return solution.exact.contains(entry.first); });
   return solution;

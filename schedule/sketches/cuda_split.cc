@@ -94,6 +94,7 @@ std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, V
                   .steps = {split, pack},
                   .partial = StatementsOf(*whole, StatementId(0), adding),
                   .adding = *std::move(phase),
+                  .loop = sum.name + "." + iterator.name + "p",
                   .seconds = SecondsOf(compute, sum, count, question.device)};
 }
 

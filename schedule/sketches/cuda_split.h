@@ -17,6 +17,7 @@ struct SumParts {
   std::vector<ComputeStep> steps;  // that make two statements of the sum
   Compute partial;                 // the one that makes the partial sums, alone
   DevicePhase adding;              // the other, with what follows the sum
+  std::string loop;                // its over the parts
   double seconds = 0;              // that the parts cost, beside what makes them
 };
 

@@ -4,8 +4,9 @@
 // A block computes a tile of the output, each of its threads some rows by some columns of it, in
 // registers. The reduction runs in pieces. All threads copy what a piece of the tile needs of an
 // operand to storage that they share, before all of them use it; two pieces take turns, so that one
-// is copied while the other is used. An operand of which a tile needs no box (a convolution's
-// windows) is read where it lies; neighbours among the threads read neighbours.
+// is copied while the other is used. A convolution's windows are copied with their edges, or read
+// where they lie, as other operands of which a tile needs no box; neighbours among the threads read
+// neighbours.
 //
 //   grid: other outputs, row tiles, column tiles
 //     registers: sums[rows][columns] = 0
@@ -48,6 +49,9 @@ Knobs<CudaTileChoice> KnobsOf(const CudaTilePlan& plan, const CudaTileChoice& be
   add("piece", {4, 8, 16, 32}, &CudaTileChoice::piece);
   add("stages", {1, 2}, &CudaTileChoice::stages);
   add("band", {1, 2, 4, 8}, &CudaTileChoice::band);
+  const auto has_windows = [](const CudaTileOperand& operand) { return !operand.windows.empty(); };
+  if (std::ranges::any_of(plan.operands, has_windows))
+    knobs.Add(KnobAt("windows", {0, 1}, best.windows ? 1 : 0), &CudaTileChoice::windows);
   return knobs;
 }
 
@@ -97,7 +101,9 @@ void WriteTiling(const Tiling& tiling, const CudaTileChoice& choice, const Accel
   if (tiling.parts)
     for (const ComputeStep& step : tiling.parts->steps) schedule.Add(step);
   WriteCudaTile(tiling.plan, Fitted(tiling.plan, choice, device), schedule);
-  if (tiling.parts) tiling.parts->adding.WriteInitial(schedule);
+  if (!tiling.parts) return;
+  tiling.parts->adding.WriteInitial(schedule);
+  schedule.Add(UnrollStep{tiling.parts->loop});  // their loads are on their way together
 }
 
 }  // namespace

@@ -58,21 +58,39 @@ std::optional<BoxSide> SideOf(const CudaTilePlan& plan, const IndexExpr& index) 
   return std::nullopt;
 }
 
-// Decides whether the operand is shared.
+// Whether the index is a sum of multiples of outputs and of reductions that pieces have wholly.
+bool IsWindow(const CudaTilePlan& plan, const IndexExpr& index) {
+  return std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
+    if (term.atom.kind != IndexAtom::Kind::kVariable || term.coefficient < 0) return false;
+    const VarId v = term.atom.variable();
+    return Contains(plan.outputs, v) || Contains(plan.inside, v);
+  });
+}
+
+// Decides whether the operand can be shared.
 void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand) {
   std::set<VarId> seen;
   std::vector<VarId> starts;
+  std::vector<size_t> windows;
   for (size_t d = 0; d < read.index.size(); ++d) {
     if (plan.compute->tensors[read.tensor].shape[d] == 1) continue;
+    std::vector<VarId> used;
+    read.index[d].CollectVars(used);
+    for (const VarId v : used)
+      if (!seen.insert(v).second) return;
     const std::optional<BoxSide> side = SideOf(plan, read.index[d]);
-    if (!side || !seen.insert(side->along).second) return;
-    if (side->start && !seen.insert(*side->start).second) return;
-    if (side->start) starts.push_back(*side->start);
+    if (!side && !IsWindow(plan, read.index[d])) return;
+    if (side && side->start) starts.push_back(*side->start);
+    if (side) continue;
+    windows.push_back(d);
+    std::ranges::copy_if(used, std::back_inserter(starts),
+                         [&](VarId v) { return Contains(plan.outputs, v); });
   }
   // A copy of one tensor serves all reads of it.
   const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
   if (read.guard || seen.empty() || std::ranges::count_if(plan.sum.reads, same) > 1) return;
   operand.shared = true;
+  operand.windows = std::move(windows);
   operand.starts = std::move(starts);
 }
 
@@ -183,19 +201,18 @@ int64_t PieceIterations(const CudaTilePlan& plan, const CudaTileChoice& choice) 
   return iterations;
 }
 
+// Iterations that one piece of one tile has.
+int64_t PieceExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator) {
+  if (iterator == plan.piecewise) return std::min(choice.piece, plan.Extent(iterator));
+  if (Contains(plan.inside, iterator)) return plan.Extent(iterator);
+  return TileExtent(plan, choice, iterator);
+}
+
 // Elements of the operand that one piece of one tile reads.
 int64_t PieceElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
                       const CudaTileOperand& operand) {
   int64_t elements = 1;
-  for (const VarId v : operand.iterators) {
-    if (v == plan.piecewise) {
-      elements *= std::min(choice.piece, plan.Extent(v));
-    } else if (Contains(plan.inside, v)) {
-      elements *= plan.Extent(v);
-    } else {
-      elements *= TileExtent(plan, choice, v);
-    }
-  }
+  for (const IndexExpr& index : operand.index) elements *= SideLength(plan, choice, index);
   return elements;
 }
 
@@ -203,7 +220,7 @@ int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   constexpr int64_t kAlignment = 64;
   int64_t bytes = 0;
   for (const CudaTileOperand& operand : plan.operands) {
-    if (!operand.shared) continue;
+    if (!IsShared(plan, choice, operand)) continue;
     bytes +=
         CeilDivide(PieceElements(plan, choice, operand) * operand.bytes * StagesOf(plan, choice),
                    kAlignment) *
@@ -252,7 +269,7 @@ double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
     loads += operand.knows_column
                  ? elements * static_cast<double>(choice.column_threads) / kWarpThreads
                  : elements / 4;
-    if (!operand.shared) loads += elements;
+    if (!IsShared(plan, choice, operand)) loads += elements;
   }
   const double multiply = products / warps_a_clock;
   constexpr double kBeside = 0.2;  // of the lesser of both that is seen
@@ -333,8 +350,36 @@ int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   return blocks;
 }
 
+int64_t SideLength(const CudaTilePlan& plan, const CudaTileChoice& choice, const IndexExpr& index) {
+  int64_t length = 1;
+  for (const IndexTerm& term : index.terms())
+    length += term.coefficient * (PieceExtent(plan, choice, term.atom.variable()) - 1);
+  return length;
+}
+
+IndexExpr PlaceInTile(const CudaTilePlan& plan, const CudaTileChoice& choice,
+                      const IndexExpr& index) {
+  IndexExpr place = index;
+  for (const VarId v : plan.outputs)
+    if (TileExtent(plan, choice, v) == 1) place -= IndexExpr::Var(v) * index.Coefficient(v);
+  return place - place.constant();
+}
+
+bool IsShared(const CudaTilePlan& plan, const CudaTileChoice& choice,
+              const CudaTileOperand& operand) {
+  if (!operand.shared || operand.windows.empty()) return operand.shared;
+  // The copy has to know each place by an iterator, or as one among several of the tile.
+  const auto has_places = [&](size_t d) {
+    const IndexExpr place = PlaceInTile(plan, choice, operand.index[d]);
+    const auto uses = [&](VarId v) { return place.Uses(v); };
+    return place.IsConstant() || place.AsVar() || std::ranges::any_of(plan.outputs, uses);
+  };
+  return choice.windows && std::ranges::all_of(operand.windows, has_places);
+}
+
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
-  const bool copies = std::ranges::any_of(plan.operands, &CudaTileOperand::shared);
+  const bool copies =
+      std::ranges::any_of(plan.operands, [&](const auto& o) { return IsShared(plan, choice, o); });
   return copies && plan.Extent(plan.piecewise) > choice.piece ? choice.stages : 1;
 }
 
@@ -375,7 +420,7 @@ double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
   const double pieces = plan.reductions / static_cast<double>(PieceIterations(plan, choice));
   for (const CudaTileOperand& operand : plan.operands) {
     cost.l2_bytes +=
-        operand.shared
+        IsShared(plan, choice, operand)
             ? pieces * static_cast<double>(PieceElements(plan, choice, operand) * operand.bytes)
             : DirectBytes(plan, choice, operand);
   }
@@ -391,9 +436,9 @@ CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device)
   constexpr int64_t kMostShared = 48 << 10;
   CudaTileChoice best;
   double least = 0;
-  const auto consider = [&](CudaTileChoice choice) {
-    if (choice.Threads() > kMostThreads || choice.Threads() < kWarpThreads) return;
-    if (choice.row_elements * choice.column_elements > kMostSums) return;
+  const bool has_windows = std::ranges::any_of(
+      plan.operands, [](const CudaTileOperand& operand) { return !operand.windows.empty(); });
+  const auto consider_pieces = [&](CudaTileChoice choice) {
     const int64_t length = plan.Extent(plan.piecewise);
     for (const int64_t piece : {int64_t{16}, int64_t{8}, int64_t{4}, int64_t{1}}) {
       choice.piece = std::min(piece, length);
@@ -404,6 +449,14 @@ CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device)
     if (least != 0 && seconds >= least) return;
     least = seconds;
     best = choice;
+  };
+  const auto consider = [&](CudaTileChoice choice) {
+    if (choice.Threads() > kMostThreads || choice.Threads() < kWarpThreads) return;
+    if (choice.row_elements * choice.column_elements > kMostSums) return;
+    consider_pieces(choice);
+    if (!has_windows) return;
+    choice.windows = true;
+    consider_pieces(choice);
   };
   for (const int64_t columns : ElementChoices(plan.column, {2, 4})) {
     for (const int64_t rows : ElementChoices(plan.row, {2, 4, 7, 8, 16})) {

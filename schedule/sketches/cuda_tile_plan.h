@@ -19,7 +19,10 @@ struct CudaTileOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
   bool shared = false;  // copied to storage of the block: a tile of it is a box
-  // Iterators that number blocks, whose copies begin elsewhere in the tensor.
+  // Dimensions of which a tile reads a window, where tiles that lie side by side may overlap. With
+  // any, it is shared only where the choice says so.
+  std::vector<size_t> windows;
+  // Iterators of outputs that decide where in the tensor a block's copy begins.
   std::vector<VarId> starts;
   int64_t bytes = 4;  // of an element
   // What its index knows, so that choices can be compared quickly.
@@ -72,8 +75,9 @@ struct CudaTileChoice {
   int64_t outer_rows = 1;
   int64_t piece = 8;  // iterations of the piecewise reduction
   int64_t stages = 2;
-  int64_t band = 1;   // rows of blocks that run near each other
-  int64_t parts = 1;  // of the reduction, each by blocks of its own (cuda_split.h)
+  int64_t band = 1;      // rows of blocks that run near each other
+  bool windows = false;  // are shared
+  int64_t parts = 1;     // of the reduction, each by blocks of its own (cuda_split.h)
 
   int64_t Columns() const { return column_threads * column_elements; }
   int64_t Rows() const { return row_threads * row_elements; }
@@ -89,6 +93,17 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
 int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator);
 
 int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
+
+/// Elements along one dimension of an operand that one piece of one tile reads.
+int64_t SideLength(const CudaTilePlan& plan, const CudaTileChoice& choice, const IndexExpr& index);
+
+/// Whether the choice has the operand in shared storage.
+bool IsShared(const CudaTilePlan& plan, const CudaTileChoice& choice,
+              const CudaTileOperand& operand);
+
+/// An index without the outputs of which a tile has one.
+IndexExpr PlaceInTile(const CudaTilePlan& plan, const CudaTileChoice& choice,
+                      const IndexExpr& index);
 
 /// How many stages really are: one where one piece is all.
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice);

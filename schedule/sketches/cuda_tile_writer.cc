@@ -1,7 +1,10 @@
 #include "schedule/sketches/cuda_tile_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "schedule/access_analysis.h"
@@ -75,15 +78,14 @@ class CudaTileWriter {
   // Whether blocks along the iterator have copies of their own: of an operand that does not know
   // it, or that begins elsewhere for each.
   bool HasCopies(const CudaTileOperand& operand, VarId iterator) const {
-    if (Blocks(iterator) == 1) return false;
-    return !UsesIterator(operand.index, iterator) ||
-           std::ranges::find(operand.starts, iterator) != operand.starts.end();
+    if (std::ranges::find(operand.starts, iterator) != operand.starts.end()) return true;
+    return Blocks(iterator) > 1 && !UsesIterator(operand.index, iterator);
   }
 
   // One copy for each block.
   void CopyOperands() {
     for (const CudaTileOperand& operand : plan_.operands) {
-      if (!operand.shared) continue;
+      if (!IsShared(plan_, choice_, operand)) continue;
       CopyStep copy{operand.tensor, plan_.sum.name, {}};
       for (const VarId v : blocks_)
         if (HasCopies(operand, v)) copy.groups.push_back({plan_.Name(v), Tile(v)});
@@ -132,14 +134,15 @@ class CudaTileWriter {
     Add(ComputeAtStep{plan_.sum.name + ".init", grid_.back()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, grid_.back()});
     for (const CudaTileOperand& operand : plan_.operands)
-      if (operand.shared) Add(ComputeAtStep{operand.tensor + ".copy", PieceLoop()});
+      if (IsShared(plan_, choice_, operand))
+        Add(ComputeAtStep{operand.tensor + ".copy", PieceLoop()});
   }
 
   void Stage() {
     for (const std::string& tensor : plan_.registers)
       Add(StageStep{tensor, Scope::kRegister, grid_.back(), {}});
     for (const CudaTileOperand& operand : plan_.operands)
-      if (operand.shared)
+      if (IsShared(plan_, choice_, operand))
         Add(StageStep{operand.tensor + ".copy", Scope::kShared, PieceLoop(), SharedOrder(operand)});
   }
 
@@ -172,7 +175,7 @@ class CudaTileWriter {
     sums.insert(sums.end(), plan_.followers.begin(), plan_.followers.end());
     for (const std::string& statement : sums) ShareOut(statement);
     for (const CudaTileOperand& operand : plan_.operands)
-      if (operand.shared) ShareOutCopy(operand);
+      if (IsShared(plan_, choice_, operand)) ShareOutCopy(operand);
     if (StagesOf(plan_, choice_) > 1)
       Add(PipelineStep{PieceLoop(), static_cast<int>(choice_.stages)});
     for (const std::string& loop : threads_) Add(BindStep{loop, LoopKind::kBlockX});
@@ -223,24 +226,49 @@ class CudaTileWriter {
     if (!lane.empty()) Add(VectorizeStep{lane});
   }
 
+  static bool IsInWindow(const CudaTileOperand& operand, VarId iterator) {
+    return std::ranges::any_of(operand.windows,
+                               [&](size_t d) { return operand.index[d].Uses(iterator); });
+  }
+
   // The loops that the copy has within a piece, as the source lies, farthest apart first.
   std::vector<CountedLoop> CopyLoops(const CudaTileOperand& operand) const {
     const TensorId tensor = *plan_.compute->FindTensor(operand.tensor);
     std::vector<std::pair<int64_t, CountedLoop>> by_stride;
     const auto add = [&](VarId v, const std::string& loop, int64_t extent) {
-      if (!UsesIterator(operand.index, v)) return;
       const auto stride = StorageStride(*plan_.compute, plan_.sum, tensor, operand.index, v);
       by_stride.emplace_back(-std::abs(stride.value_or(0)), CountedLoop{loop, extent});
     };
     const std::string copy = operand.tensor + ".copy";
+    const auto add_alone = [&](VarId v, const std::string& loop, int64_t extent) {
+      if (UsesIterator(operand.index, v) && !IsInWindow(operand, v)) add(v, loop, extent);
+    };
     for (const CudaTileAxis& axis : Axes())
       if (IsTiled(axis.iterator))
-        add(axis.iterator, TileLoop(copy, axis.iterator), Tile(axis.iterator));
-    add(plan_.piecewise, Loop(copy, plan_.piecewise) + ".1", PieceLength());
-    for (const VarId v : plan_.inside) add(v, Loop(copy, v), plan_.Extent(v));
+        add_alone(axis.iterator, TileLoop(copy, axis.iterator), Tile(axis.iterator));
+    add_alone(plan_.piecewise, Loop(copy, plan_.piecewise) + ".1", PieceLength());
+    for (const VarId v : plan_.inside) add_alone(v, Loop(copy, v), plan_.Extent(v));
+    for (const size_t d : operand.windows) {
+      const IndexExpr place = PlaceInTile(plan_, choice_, operand.index[d]);
+      if (place.IsConstant()) continue;
+      const int64_t extent = SideLength(plan_, choice_, place);
+      const VarId v = place.terms().back().atom.variable();
+      const bool alone = place.AsVar() && !HasCopies(operand, v);
+      add(v, alone ? Loop(copy, v) : fmt::format("{}.d{}", copy, d), extent);
+    }
     std::ranges::stable_sort(by_stride, {}, &std::pair<int64_t, CountedLoop>::first);
     std::vector<CountedLoop> loops;
     for (auto& [stride, loop] : by_stride) loops.push_back(std::move(loop));
+    return loops;
+  }
+
+  // The copy's loops of one iteration that would stand between those along windows.
+  std::vector<std::string> SingleLoops(const CudaTileOperand& operand) const {
+    std::vector<std::string> loops;
+    if (operand.windows.empty()) return loops;
+    for (size_t d = 0; d < operand.index.size(); ++d)
+      if (PlaceInTile(plan_, choice_, operand.index[d]).IsConstant() && !operand.index[d].AsVar())
+        loops.push_back(fmt::format("{}.copy.d{}", operand.tensor, d));
     return loops;
   }
 
@@ -262,6 +290,7 @@ class CudaTileWriter {
     }
     std::vector<std::string> order = threads;
     order.insert(order.end(), serial.begin(), serial.end());
+    std::ranges::move(SingleLoops(operand), std::back_inserter(order));
     if (order.size() > 1) Add(ReorderStep{order});
     if (!threads.empty())
       threads_.push_back(FuseAll(*plan_.compute, copy, "threads", threads, schedule_));

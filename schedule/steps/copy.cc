@@ -96,7 +96,7 @@ Interval RestOf(const IndexExpr& index, const Statement& reader, const std::vect
   });
 }
 
-Window WindowOf(const Statement& reader, TensorId source, size_t dimension, int64_t extent,
+Window WindowOf(const Statement& reader, TensorId source, size_t dimension,
                 const std::vector<Group>& groups) {
   Window window;
   bool is_first = true;
@@ -114,7 +114,7 @@ Window WindowOf(const Statement& reader, TensorId source, size_t dimension, int6
               /*is_whole=*/false};
     is_first = false;
   }
-  return window.rest.hi - window.rest.lo + 1 < extent ? window : Window{};
+  return window;
 }
 
 using Windows = std::vector<Window>;  // by dimension of the tensor
@@ -122,9 +122,8 @@ using Windows = std::vector<Window>;  // by dimension of the tensor
 Windows WindowsOf(const Compute& compute, TensorId source, const Statement& reader,
                   const std::vector<Group>& groups) {
   Windows windows;
-  const std::vector<int64_t>& shape = compute.tensors[source].shape;
-  for (size_t d = 0; d < shape.size(); ++d)
-    windows.push_back(WindowOf(reader, source, d, shape[d], groups));
+  for (size_t d = 0; d < compute.tensors[source].shape.size(); ++d)
+    windows.push_back(WindowOf(reader, source, d, groups));
   return windows;
 }
 

@@ -163,6 +163,69 @@ bind acc.ow.0 grid.x
 )");
 }
 
+// A window is as long as the tile and the taps beside it.
+TEST(CudaTile, OfAConvolutionMayShareWindows) {
+  EXPECT_EQ(TileText(kConvolution, {.column_threads = 14,
+                                    .column_elements = 1,
+                                    .outer_columns = 2,
+                                    .row_threads = 2,
+                                    .row_elements = 4,
+                                    .piece = 4,
+                                    .windows = true}),
+            R"(lower direct
+copy X acc m 8 oh 2 ow 14
+copy W acc oh 2
+split acc.m 8
+split acc.oh 2
+split acc.ow 14
+split acc.ic 4
+reorder acc.m.0 acc.oh.0 acc.ow.0 acc.ic.0 acc.m.1 acc.oh.1 acc.ow.1 acc.ic.1 acc.kh acc.kw
+compute_at acc.init acc.ow.0
+compute_at Y acc.ow.0
+compute_at X.copy acc.ic.0
+compute_at W.copy acc.ic.0
+stage acc register acc.ow.0
+stage X.copy shared acc.ic.0 0 1 2 3 4 5 6
+stage W.copy shared acc.ic.0 0 2 3 4 1
+split acc.m.1 4
+reorder acc.m.1.0 acc.oh.1 acc.ow.1 acc.ic.1 acc.kh acc.kw acc.m.1.1
+fuse acc.m.1.0 acc.oh.1 as acc.threads1
+fuse acc.threads1 acc.ow.1 as acc.threads2
+unroll acc.m.1.1
+split acc.init.m.1 4
+reorder acc.init.m.1.0 acc.init.oh.1 acc.init.ow.1 acc.init.m.1.1
+fuse acc.init.m.1.0 acc.init.oh.1 as acc.init.threads1
+fuse acc.init.threads1 acc.init.ow.1 as acc.init.threads2
+unroll acc.init.m.1.1
+split Y.m.1 4
+reorder Y.m.1.0 Y.oh.1 Y.ow.1 Y.m.1.1
+fuse Y.m.1.0 Y.oh.1 as Y.threads1
+fuse Y.threads1 Y.ow.1 as Y.threads2
+unroll Y.m.1.1
+split X.copy.d2 2
+reorder X.copy.d2.1 X.copy.d3 X.copy.ic.1 X.copy.d2.0 X.copy.d0
+fuse X.copy.d2.1 X.copy.d3 as X.copy.threads1
+unroll X.copy.ic.1
+unroll X.copy.d2.0
+reorder W.copy.ic.1 W.copy.kh W.copy.kw W.copy.m.1
+fuse W.copy.ic.1 W.copy.kh as W.copy.threads1
+fuse W.copy.threads1 W.copy.kw as W.copy.threads2
+unroll W.copy.m.1
+pipeline acc.ic.0 2
+bind acc.threads2 block.x
+bind acc.init.threads2 block.x
+bind Y.threads2 block.x
+bind X.copy.threads1 block.x
+bind W.copy.threads2 block.x
+unroll acc.kw
+unroll acc.kh
+unroll acc.ic.1
+bind acc.m.0 grid.z
+bind acc.oh.0 grid.y
+bind acc.ow.0 grid.x
+)");
+}
+
 TEST(CudaTile, RunsBlocksInBands) {
   const std::string text = TileText(kProduct, {.column_threads = 8,
                                                .column_elements = 4,
@@ -252,7 +315,64 @@ TEST(CudaTile, MakesSumsInParts) {
   Schedule schedule{.lowering = "direct"};
   phase.write(values, schedule);
   EXPECT_EQ(Judge(compute).Outcome(schedule), "");
-  EXPECT_EQ(Print(schedule), R"()");
+  EXPECT_EQ(Print(schedule), R"(lower direct
+reduce_split acc k 128 outer
+pack acc.part 2 0 1
+cache_write acc.part
+copy A acc.part ko 1
+copy B acc.part ko 1
+split acc.part.j 32
+split acc.part.ki 8
+reorder acc.part.ko acc.part.j.0 acc.part.ki.0 acc.part.i acc.part.j.1 acc.part.ki.1
+compute_at acc.part.init acc.part.j.0
+compute_at acc.part.store acc.part.j.0
+compute_at A.copy acc.part.ki.0
+compute_at B.copy acc.part.ki.0
+stage acc.part.cache register acc.part.j.0
+stage A.copy shared acc.part.ki.0 0 2 1
+stage B.copy shared acc.part.ki.0 0 1 2
+split acc.part.i 4
+split acc.part.j.1 4
+reorder acc.part.i.0 acc.part.j.1.0 acc.part.ki.1 acc.part.i.1 acc.part.j.1.1
+fuse acc.part.i.0 acc.part.j.1.0 as acc.part.threads1
+unroll acc.part.i.1
+vectorize acc.part.j.1.1
+split acc.part.init.i 4
+split acc.part.init.j.1 4
+reorder acc.part.init.i.0 acc.part.init.j.1.0 acc.part.init.i.1 acc.part.init.j.1.1
+fuse acc.part.init.i.0 acc.part.init.j.1.0 as acc.part.init.threads1
+unroll acc.part.init.i.1
+vectorize acc.part.init.j.1.1
+split acc.part.store.i 4
+split acc.part.store.j.1 4
+reorder acc.part.store.i.0 acc.part.store.j.1.0 acc.part.store.i.1 acc.part.store.j.1.1
+fuse acc.part.store.i.0 acc.part.store.j.1.0 as acc.part.store.threads1
+unroll acc.part.store.i.1
+vectorize acc.part.store.j.1.1
+split A.copy.i 4
+reorder A.copy.i.1 A.copy.ki.1 A.copy.i.0
+fuse A.copy.i.1 A.copy.ki.1 as A.copy.threads1
+unroll A.copy.i.0
+reorder B.copy.j.1 B.copy.ki.1
+unroll B.copy.ki.1
+bind acc.part.threads1 block.x
+bind acc.part.init.threads1 block.x
+bind acc.part.store.threads1 block.x
+bind A.copy.threads1 block.x
+bind B.copy.j.1 block.x
+unroll acc.part.ki.1
+bind acc.part.ko grid.y
+bind acc.part.j.0 grid.x
+reorder acc.i acc.j
+compute_at acc.init acc.j
+compute_at C acc.j
+fuse acc.i acc.j as acc.flat1
+split acc.flat1 256
+stage acc register acc.flat1.1
+bind acc.flat1.0 grid.x
+bind acc.flat1.1 block.x
+unroll acc.kp
+)");
 }
 
 // A few blocks of a long reduction: the device is empty without parts.
@@ -270,10 +390,10 @@ TEST(CudaTile, HasPartsWhereBlocksAreFew) {
   EXPECT_EQ(parts->choices[0], 1);
   EXPECT_GE(parts->choices[static_cast<size_t>(parts->initial)], 4);
   const DevicePhase many = TilePhase(MustParse(R"(compute product {
-  input A: f32[2048, 512]
-  input B: f32[512, 2048]
-  output C: f32[2048, 2048]
-  C[i: 2048, j: 2048, k: 512 reduction]:
+  input A: f32[4096, 512]
+  input B: f32[512, 4096]
+  output C: f32[4096, 4096]
+  C[i: 4096, j: 4096, k: 512 reduction]:
     C[i, j] sum= A[i, k] * B[k, j]
 })"),
                                      ReductionOrder::kAny);

@@ -139,6 +139,20 @@ TEST(Relations, AreTheClosestOfAllTensors) {
   EXPECT_EQ(Related(compute, 0, 3), "none");
 }
 
+// Where in a group's window something is says nothing of which group it is.
+TEST(Relations, OfWindowsAreTheGroups) {
+  const Compute compute = MustParse(R"(compute windows {
+  input x: f32[3, 9]
+  output y: f32[3, 8]
+  workspace t: f32[2, 3, 5]
+  t[g: 2, a: 3, w: 5] where 8 - 4*g - w >= 0:
+    t[g, a, w] = x[a, 4*g + w]
+  y[p: 3, q: 8, r: 2 reduction]:
+    y[p, q] sum= t[floor(q/4), p, q mod 4 + r]
+})");
+  EXPECT_EQ(Related(compute, 1, 0), "p = a\nq/4 = g\n");
+}
+
 TEST(Relations, OfPartnersTheFirstOfTheClosest) {
   const Compute compute = MustParse(kSpread);
   // Statements by their positions; -1 for none.

@@ -329,6 +329,11 @@ constexpr Example kExamples[] = {
     {"precision_of_a_packed_constant", kWeightMatmul, "precision acc bf16 2\npack B 1 0"},
     {"copy_in_groups", kMatmul, "copy B acc i 5\ncopy acc C"},
     {"copy_windows", kWindows, "copy X Y i 5 j 4"},
+    {"copy_windows_near_their_use", kWindows,
+     "copy X Y i 5 j 4\nsplit Y.i 5\nsplit Y.j 4\nreorder Y.i.0 Y.j.0 Y.i.1 Y.j.1\n"
+     "compute_at X.copy Y.j.0\nstage X.copy packed Y.j.0"},
+    {"copy_windows_of_single_rows", kWindows,
+     "copy X Y i 1 j 4\nsplit Y.j 4\ncompute_at X.copy Y.j.0\nstage X.copy packed Y.j.0"},
     {"copy_windows_of_parts", kMatmul,
      "reduce_split acc k 8 outer\ncopy A acc.part j 5 ko 1\ncopy B acc.part ko 2"},
     {"compute_at_what_is_gathered", kInlinedGather,
