@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <ostream>
 #include <string>
 
@@ -12,10 +11,10 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/nvdisasm.h"
-#include "jit/cuda/ptxas.h"
 #include "kernel/loop_pipeline.h"
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
+#include "tests/jit/cuda/need_ptxas.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -204,10 +203,7 @@ TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
     if (in_pieces) {
       EXPECT_THAT(*ptx, HasSubstr("cp.async.cg.shared.global"));
     }
-    if (const auto ptxas = FindPtxas(); !ptxas) {
-      ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << ptxas.error().message;
-      continue;
-    }
+    if (!test::WhyNoPtxas().empty()) continue;
     const auto image = generator.Compile(nest, target);
     ASSERT_TRUE(image) << arch << ": " << image.error().message << "\n" << Print(schedule);
     for (const PhaseLaunch& phase : image->phases) {

@@ -289,7 +289,7 @@ constexpr std::string_view kLongProduct = R"(compute product {
 DevicePhase TilePhase(const Compute& compute, ReductionOrder order) {
   Accelerator device = Gpu();
   device.processors = 132;
-  const RoundingFreedom rounding{.order = order};
+  const RoundingFreedom rounding(order);
   auto phase = MakeCudaTilePhase({.compute = compute, .device = device, .rounding = rounding});
   EXPECT_TRUE(phase);
   return phase ? *std::move(phase) : DevicePhase();
