@@ -22,7 +22,7 @@ inline constexpr std::string_view kDeviceMeasurementPolicy =
     "cold, graphs of runs, median of adaptive repeats v1";
 /// Of trials whose times nobody measured. To be changed whenever kernel/predict would predict other
 /// times for the same kernel.
-inline constexpr std::string_view kPredictionPolicy = "predicted 1";
+inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
 /// Whether the times under a policy were predicted, by whatever formula.
 bool IsPrediction(std::string_view policy);

@@ -6,13 +6,13 @@
 namespace tunec {
 namespace {
 
-constexpr int kFormat = 3;  // of an artifact's metadata
+constexpr int kFormat = 4;  // of an artifact's metadata
 
 nlohmann::json ToJson(const std::vector<PhaseWork>& work) {
   nlohmann::json phases = nlohmann::json::array();
   for (const PhaseWork& phase : work)
-    phases.push_back({phase.operations, phase.loads, phase.l2_bytes, phase.memory_bytes,
-                      phase.matrix_f16, phase.matrix_tf32, phase.matrix_i8});
+    phases.push_back({phase.operations, phase.loads, phase.copied_bytes, phase.l2_bytes,
+                      phase.memory_bytes, phase.matrix_f16, phase.matrix_tf32, phase.matrix_i8});
   return phases;
 }
 
@@ -21,11 +21,12 @@ std::vector<PhaseWork> WorkFrom(const nlohmann::json& json) {
   for (const nlohmann::json& phase : json)
     work.push_back({.operations = phase.at(0).get<double>(),
                     .loads = phase.at(1).get<double>(),
-                    .l2_bytes = phase.at(2).get<double>(),
-                    .memory_bytes = phase.at(3).get<double>(),
-                    .matrix_f16 = phase.at(4).get<double>(),
-                    .matrix_tf32 = phase.at(5).get<double>(),
-                    .matrix_i8 = phase.at(6).get<double>()});
+                    .copied_bytes = phase.at(2).get<double>(),
+                    .l2_bytes = phase.at(3).get<double>(),
+                    .memory_bytes = phase.at(4).get<double>(),
+                    .matrix_f16 = phase.at(5).get<double>(),
+                    .matrix_tf32 = phase.at(6).get<double>(),
+                    .matrix_i8 = phase.at(7).get<double>()});
   return work;
 }
 

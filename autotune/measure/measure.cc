@@ -267,7 +267,8 @@ Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
     const std::vector<size_t>& bytes = candidate.argument_bytes;
     TUNEC_ASSIGN(const double once, candidate.kernel->Seconds(1));
     const Lap lap =
-        LapFor(std::accumulate(bytes.begin(), bytes.end(), int64_t{0}), cache_bytes, once);
+        LapFor(static_cast<int64_t>(std::accumulate(bytes.begin(), bytes.end(), size_t{0})),
+               cache_bytes, once);
     const DeviceCall call{candidate.code, candidate.arguments, candidate.workspace.address};
     TUNEC_ASSIGN(candidate.cold, ColdRuns::Make(*device, call, bytes, lap));
   }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "ir/multiply_add.h"
 #include "ir/nest/plain_copies.h"
 #include "ir/nest/sample_instances.h"
+#include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
 #include "kernel/predict/warp_sectors.h"
 #include "support/check.h"
@@ -31,7 +33,9 @@ double OperationsOf(const Store& store, Contraction contraction) {
 
 class Counting {
  public:
-  Counting(const LoopNest& nest, const Phase& phase) : nest_(nest), launch_(LaunchOf(phase)) {
+  // `copied`: what copies in flight fill.
+  Counting(const LoopNest& nest, const Phase& phase, const std::set<TensorId>& copied)
+      : nest_(nest), copied_(copied), launch_(LaunchOf(phase)) {
     SampleInstances(phase.body, nest.variables.size(),
                     [&](const SampledStore& sampled) { See(sampled); });
     for (const auto& [tensor, bytes] : read_) AddToMemory(tensor, bytes);
@@ -77,12 +81,18 @@ class Counting {
   void SeeRead(TensorId tensor, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
     const Moved moved = Move(tensor, index, sampled);
     read_[tensor] += moved.bytes;
-    work_.loads += moved.accesses;
+    if (moved.accesses == 0) return;
+    if (copied_.contains(sampled.store.writes[0].tensor)) {
+      work_.copied_bytes +=
+          moved.accesses * static_cast<double>(SizeOf(nest_.tensors[tensor].type));
+    } else {
+      work_.loads += moved.accesses * AccessesPerElement(nest_.tensors[tensor], index, sampled);
+    }
   }
 
   struct Moved {
-    double accesses = 0;
-    double bytes = 0;  // of sectors
+    double accesses = 0;  // of elements
+    double bytes = 0;     // of sectors
   };
 
   // Its sectors are added to L2's.
@@ -102,6 +112,7 @@ class Counting {
   }
 
   const LoopNest& nest_;
+  const std::set<TensorId>& copied_;
   const Launch launch_;
   PhaseWork work_;
   std::map<TensorId, double> read_;
@@ -116,9 +127,11 @@ double AllOperations(const PhaseWork& work) {
 }
 
 std::vector<PhaseWork> CountPhaseWork(const LoopNest& mapped) {
+  std::set<TensorId> copied;
+  ForEach<AsyncCopy>(mapped, [&](const AsyncCopy& copy) { copied.insert(copy.to.tensor); });
   const LoopNest nest = PlainCopies(mapped);  // stores are what is counted
   std::vector<PhaseWork> works;
-  for (const Phase& phase : nest.phases) works.push_back(Counting(nest, phase).work());
+  for (const Phase& phase : nest.phases) works.push_back(Counting(nest, phase, copied).work());
   return works;
 }
 

@@ -13,9 +13,11 @@ inline constexpr int64_t kSectorBytes = 32;
 
 /// Of all threads of a phase together.
 struct PhaseWork {
-  double operations = 0;    // on floats; a multiply-add that is rounded once is one
-  double loads = 0;         // of elements that are not a thread's or block's own
-  double l2_bytes = 0;      // between the processors and L2
+  double operations = 0;  // on floats; a multiply-add that is rounded once is one
+  double loads = 0;       // of up to 16 bytes that are not a thread's or block's own
+  double copied_bytes =
+      0;                // that copies in flight bring to shared storage; none of them in `loads`
+  double l2_bytes = 0;  // between the processors and L2
   double memory_bytes = 0;  // between L2 and memory
   // Multiply-adds of tiles that warps execute, by what they multiply. None of them in `operations`.
   double matrix_f16 = 0;  // and bf16

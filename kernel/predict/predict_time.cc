@@ -13,6 +13,7 @@ constexpr double kProcessorBytes = 64;   // from and to L2, in a clock
 constexpr double kOperationClocks = 4;   // until a result can be an operand
 constexpr double kLoadClocks = 300;      // until an element from L2 is there
 constexpr double kLoadsInFlight = 4;     // of one thread
+constexpr double kCopiedShare = 0.5;     // of shared storage: the rest is being read
 constexpr double kTensorCores = 4;       // of a processor, each fed by warps of its own
 
 struct Part {
@@ -71,6 +72,16 @@ Part L2(double bytes, const Start& start, const Accelerator& device) {
   return {TimeBound::kL2, std::max(of_all, of_one)};
 }
 
+// How often one waits for L2 one after the other, in one block.
+double WaitsOf(const PhaseWork& work, const PhaseLaunch& launch) {
+  const auto blocks = static_cast<double>(launch.Blocks());
+  const auto threads = blocks * static_cast<double>(ThreadsOf(launch));
+  const double loads = work.loads / threads / kLoadsInFlight;
+  if (work.copied_bytes == 0) return loads;
+  const double in_flight = kCopiedShare * static_cast<double>(launch.shared_bytes);
+  return loads + std::max(1.0, work.copied_bytes / blocks / in_flight);
+}
+
 bool KnowsRates(const Accelerator& device) {
   return device.multiply_adds > 0 && device.bytes_per_second > 0 && device.clock_hertz > 0;
 }
@@ -99,7 +110,7 @@ std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunc
            work.memory_bytes / starts / static_cast<double>(device.bytes_per_second)},
       L2((work.l2_bytes + spilled) / starts, start, device),
       Issue(work.operations / blocks, start, launch, device), Tiles(work, blocks, start, device),
-      Part{TimeBound::kLatency, start.waves * work.loads / threads * kLoadClocks / kLoadsInFlight /
+      Part{TimeBound::kLatency, start.waves * WaitsOf(work, launch) * kLoadClocks /
                                     static_cast<double>(device.clock_hertz)}};
   const Part& longest = *std::ranges::max_element(parts, {}, &Part::seconds);
   return PredictedTime{

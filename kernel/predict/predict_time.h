@@ -7,8 +7,8 @@
 //     multiply-adds  operations of the processor that has most blocks, one a clock and lane
 //     tensor cores   multiply-adds of the tiles that its warps execute, at the rate of their types
 //     latency        both with too few warps: to fill the lanes, or for the four tensor cores; or
-//                    the loads that one thread does one after the other, once for each wave of
-//                    blocks
+//                    the loads that one thread does one after the other, and the copies that fill
+//                    half of a block's shared storage together, once for each wave of blocks
 #pragma once
 
 #include <cstdint>

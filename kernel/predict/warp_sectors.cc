@@ -22,12 +22,17 @@ int64_t LowerOf(const Loop& loop, std::span<const int64_t> point) {
   return lower;
 }
 
-// Walks over the threads of a warp and the lanes of their vectors.
+constexpr int64_t kAccessBytes = 16;  // at most, of one thread
+
+// Walks over threads and those lanes of their vectors that have elements of their own, and counts
+// the pieces of memory that they touch.
 class WarpWalk {
  public:
-  WarpWalk(IndexExpr offset, int64_t element_bytes, const SampledStore& sampled)
+  WarpWalk(IndexExpr offset, int64_t element_bytes, int64_t piece_bytes,
+           const SampledStore& sampled)
       : offset_(std::move(offset)),
         element_bytes_(element_bytes),
+        piece_bytes_(piece_bytes),
         loops_(sampled.loops),
         point_(sampled.point.begin(), sampled.point.end()) {}
 
@@ -42,17 +47,17 @@ class WarpWalk {
     OfLanes(0);
   }
 
-  double SectorsPerElement() const {
+  double PiecesPerElement() const {
     if (elements_ == 0) return 1;
-    return static_cast<double>(sectors_.size()) / static_cast<double>(elements_);
+    return static_cast<double>(pieces_.size()) / static_cast<double>(elements_);
   }
 
  private:
   void OfLanes(size_t depth) {
-    while (depth < loops_.size() && loops_[depth].loop->kind != LoopKind::kVector) ++depth;
+    while (depth < loops_.size() && !HasLanes(*loops_[depth].loop)) ++depth;
     if (depth == loops_.size()) {
       ++elements_;
-      sectors_.insert(FloorDivide(Evaluate(offset_, point_) * element_bytes_, kSectorBytes));
+      pieces_.insert(FloorDivide(Evaluate(offset_, point_) * element_bytes_, piece_bytes_));
       return;
     }
     const Loop& loop = *loops_[depth].loop;
@@ -63,11 +68,16 @@ class WarpWalk {
     }
   }
 
+  bool HasLanes(const Loop& loop) const {
+    return loop.kind == LoopKind::kVector && offset_.Uses(loop.var);
+  }
+
   IndexExpr offset_;
   int64_t element_bytes_;
+  int64_t piece_bytes_;
   std::span<const RunningLoop> loops_;
   std::vector<int64_t> point_;
-  std::set<int64_t> sectors_;
+  std::set<int64_t> pieces_;
   int64_t elements_ = 0;
 };
 
@@ -77,12 +87,21 @@ double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& ind
                          const SampledStore& sampled, const Launch& launch) {
   const IndexExpr offset = StorageOffset(tensor, index);
   if (offset.UsesLoaded()) return 1;
-  WarpWalk walk(offset, static_cast<int64_t>(SizeOf(tensor.type)), sampled);
+  WarpWalk walk(offset, static_cast<int64_t>(SizeOf(tensor.type)), kSectorBytes, sampled);
   for (int64_t t = 0; t < std::min(kWarpThreads, launch.Threads()); ++t) {
     walk.OfThread({t % launch.block[0], t / launch.block[0] % launch.block[1],
                    t / (launch.block[0] * launch.block[1])});
   }
-  return walk.SectorsPerElement();
+  return walk.PiecesPerElement();
+}
+
+double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
+                          const SampledStore& sampled) {
+  const IndexExpr offset = StorageOffset(tensor, index);
+  if (offset.UsesLoaded()) return 1;
+  WarpWalk walk(offset, static_cast<int64_t>(SizeOf(tensor.type)), kAccessBytes, sampled);
+  walk.OfThread({0, 0, 0});
+  return walk.PiecesPerElement();
 }
 
 double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled) {

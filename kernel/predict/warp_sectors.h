@@ -14,6 +14,11 @@ namespace tunec {
 double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                          const SampledStore& sampled, const Launch& launch);
 
+/// Accesses of one thread for each element: 1/4 where the lanes of a vector loop have float32
+/// neighbours, 16 bytes of which are one access, 1 where each element is apart.
+double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
+                          const SampledStore& sampled);
+
 /// How often a thread repeats the access before a loop changes its index: the code does it once.
 /// Loops that are unrolled or vectors are seen through, whatever their order; of others only the
 /// innermost ones.

@@ -51,7 +51,7 @@ TEST(PredictedKeys, ArePredictedForPeopleToo) {
     return KeyUse{key.target, key.policy, key.schedule_version};
   };
   EXPECT_EQ(Compare(use(EmulatedGpu()), use(Gpu())),
-            (KeyDifference{"times=predicted 1",
+            (KeyDifference{"times=predicted 2",
                            "measured=cold, graphs of runs, median of adaptive repeats v1"}));
 }
 
