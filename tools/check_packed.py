@@ -94,7 +94,8 @@ def main():
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder.resolve()
     problems = [*check_files(folder)] or [*check_runs(folder)]
-    print("\n".join(problems), file=sys.stderr)
+    if problems:
+        print("\n".join(problems), file=sys.stderr)
     return int(bool(problems))
 
 
