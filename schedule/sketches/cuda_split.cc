@@ -44,13 +44,14 @@ PackStep OrderOf(const Compute& compute, const Statement& sum, VarId column) {
 double SecondsOf(const Compute& compute, const Statement& sum, int64_t count,
                  const Accelerator& device) {
   constexpr int64_t kThreads = 256;
+  constexpr int64_t kWarps = kThreads / kWarpThreads;
   constexpr double kLoadClocks = 4;  // of a warp, with the addresses
   int64_t outputs = 1;
   for (const VarId v : WrittenIterators(sum)) outputs *= sum.iterators[v].extent;
   const auto bytes = static_cast<double>(SizeOf(compute.tensors[sum.writes[0].tensor].type));
   const auto parts = static_cast<double>(count);
   PhaseCost cost{.blocks = CeilDivide(outputs, kThreads), .use = {.threads = kThreads}};
-  cost.clocks = parts * kLoadClocks * static_cast<double>(kThreads / kWarpThreads);
+  cost.clocks = parts * kLoadClocks * static_cast<double>(kWarps);
   cost.l2_bytes = parts * bytes * static_cast<double>(kThreads);
   cost.memory_bytes = parts * bytes * static_cast<double>(outputs);
   const double storing = cost.memory_bytes / static_cast<double>(device.bytes_per_second);

@@ -50,6 +50,18 @@ bool SharesStorage(const Compute& compute, TensorId id) {
                              [&](const Tensor& other) { return other.alias == id; });
 }
 
+// Copies of windows end where the tensor does: what is beyond has nothing, not 0.
+bool IsWrittenWhole(const Compute& compute, TensorId id) {
+  const auto writes = [&](const Statement& statement) {
+    return std::ranges::find(statement.writes, id, &Write::tensor) != statement.writes.end();
+  };
+  const auto writes_all = [&](const Statement& statement) {
+    return writes(statement) && statement.domain.empty();
+  };
+  return std::ranges::none_of(compute.statements, writes) ||
+         std::ranges::any_of(compute.statements, writes_all);
+}
+
 void SetGuard(Read& read, std::vector<IndexExpr> conditions, const std::vector<IndexExpr>& inside) {
   for (const IndexExpr& condition : inside) {
     const bool is_new = std::ranges::find(conditions, condition) == conditions.end();
@@ -131,6 +143,9 @@ Status Padder::CheckSum() const {
     }
     if (AnyLoaded(read.index) || AnyLoaded(ConditionsOf(read))) {
       return Refuse(step_, fmt::format("the index of its operand {} is loaded", name));
+    }
+    if (!IsWrittenWhole(compute_, read.tensor)) {
+      return Refuse(step_, fmt::format("its operand {} may have elements that nothing wrote", name));
     }
     if (read.guard && read.guard->outside != 0) {
       return Refuse(step_, fmt::format("its operand {} is {} outside of its guard", name,

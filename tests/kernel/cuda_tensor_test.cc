@@ -11,7 +11,9 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/nvdisasm.h"
+#include "kernel/compile_kernel.h"
 #include "kernel/loop_pipeline.h"
+#include "kernel/predict/predict_time.h"
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
@@ -199,7 +201,7 @@ TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
     const auto ptx = generator.Show(nest, target, CodeText::kAssembly);
     ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
     EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));
-    const bool in_pieces = Print(schedule).find("pipeline ") != std::string::npos;
+    const bool in_pieces = Print(schedule).contains("pipeline ");
     if (in_pieces) {
       EXPECT_THAT(*ptx, HasSubstr("cp.async.cg.shared.global"));
     }
@@ -219,6 +221,32 @@ TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
 
 INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeTensorProduct, testing::ValuesIn(LargeProducts()),
                          [](const auto& info) { return info.param.name; });
+
+double PredictedSeconds(const Multiplied& product, const Target& target) {
+  const Schedule schedule = Analytic(FirstSketch(product, target));
+  const auto kernel = CompileKernel(MustParse(product.text), schedule,
+                                    {.target = target, .loops = {.rounding = product.rounding}});
+  EXPECT_TRUE(kernel) << kernel.error().Format() << Print(schedule);
+  if (!kernel) return 0;
+  const auto phases = PredictPhases(kernel->work, kernel->image, *target.device);
+  EXPECT_TRUE(phases) << phases.error().Format();
+  const auto seconds = PredictSeconds(*phases);
+  EXPECT_TRUE(seconds) << seconds.error().Format();
+  return seconds.value_or(0);
+}
+
+// The sketch's own estimate, by which it is chosen, and the prediction of what was compiled agree.
+TEST(CudaTensor, IsPredictedFasterThanThreads) {
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
+  for (const std::string arch : {"sm_80", "sm_90a"}) {
+    for (const int extent : {512, 1024, 2048}) {
+      const std::string text = Product(extent, extent, extent);
+      EXPECT_LT(PredictedSeconds({"", text, AnyRounding(), ""}, Gpu(arch)),
+                PredictedSeconds({"", text, Any(), ""}, Gpu(arch)))
+          << arch << ", " << extent;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace tunec::test

@@ -15,7 +15,6 @@ namespace tunec::test {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
 

@@ -603,6 +603,8 @@ constexpr Refusal kRefusals[] = {
     {"pad_deviations", kDeviations, "pad q r 8",
      "pad q: where r is 37 or more, its value may be other than 0"},
     {"pad_a_part", kHalves, "pad left j 8", "pad left: t has elements beyond those that j reaches"},
+    {"pad_windows", kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8",
+     "pad acc: its operand B.copy may have elements that nothing wrote"},
     {"pad_gathered", kGatheredSum, "pad Y k 8", "pad Y: the index of its operand T is loaded"},
     {"pad_grown", kTwoProducts, "pad t j 8\npad acc k 8",
      "pad acc: where k is 23 or more, t may be inside of its extents"},

@@ -86,10 +86,13 @@ int64_t RegistersOf(const TileOperand& operand) {
 
 void MatrixLoad::Run(std::span<const LaneRegisters> lanes) const {
   std::array<std::array<std::array<uint16_t, kRows>, kRows>, 4> matrices = {};
-  for (int32_t m = 0; m < matrices_; ++m)
-    for (int32_t row = 0; row < kRows; ++row)
-      std::memcpy(matrices.at(m).at(row).data(), lanes[static_cast<size_t>(kRows * m + row)],
+  for (int32_t m = 0; m < matrices_; ++m) {
+    for (int32_t row = 0; row < kRows; ++row) {
+      const int32_t lane = kRows * m + row;
+      std::memcpy(matrices.at(m).at(row).data(), lanes[static_cast<size_t>(lane)],
                   sizeof(uint16_t) * kRows);
+    }
+  }
   for (int32_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int32_t m = 0; m < matrices_; ++m) {
       uint32_t bits = 0;

@@ -20,7 +20,6 @@ using scripted_cuda::kLibrary;
 using scripted_cuda::Launch;
 using scripted_cuda::NewScript;
 using scripted_cuda::Script;
-using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 
