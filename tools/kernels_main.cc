@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -182,6 +183,9 @@ int main(int argc, char** argv) {
     return tunec::Main({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
     std::fputs("tunec-kernels: error: not enough memory\n", stderr);
+    return EXIT_FAILURE;
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "tunec-kernels: error: internal: %s\n", exception.what());
     return EXIT_FAILURE;
   }
 }
