@@ -145,7 +145,8 @@ Status Padder::CheckSum() const {
       return Refuse(step_, fmt::format("the index of its operand {} is loaded", name));
     }
     if (!IsWrittenWhole(compute_, read.tensor)) {
-      return Refuse(step_, fmt::format("its operand {} may have elements that nothing wrote", name));
+      return Refuse(step_,
+                    fmt::format("its operand {} may have elements that nothing wrote", name));
     }
     if (read.guard && read.guard->outside != 0) {
       return Refuse(step_, fmt::format("its operand {} is {} outside of its guard", name,
