@@ -608,6 +608,11 @@ constexpr Refusal kRefusals[] = {
     {"pad_gathered", kGatheredSum, "pad Y k 8", "pad Y: the index of its operand T is loaded"},
     {"pad_grown", kTwoProducts, "pad t j 8\npad acc k 8",
      "pad acc: where k is 23 or more, t may be inside of its extents"},
+    {"split_a_part", kMatmul,
+     "index_split C j 5\ncopy acc C.part0\ncompute_at acc.copy C.part0.i\n"
+     "stage acc.copy packed C.part0.i\nsplit acc.copy.j 4",
+     "split acc.copy.j: it has 5 iterations, a part of those of acc.copy, and 4 does not divide "
+     "them"},
     {"split_unknown", kMatmul, "split acc.z 4",
      "there is no loop acc.z; there are acc.init.i acc.init.j acc.i acc.j acc.k C.i C.j"},
     {"split_gone", kMatmul, "split acc.i 4\nsplit acc.i 2",
