@@ -81,30 +81,39 @@ class Counting {
   void SeeRead(TensorId tensor, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
     const Moved moved = Move(tensor, index, sampled);
     read_[tensor] += moved.bytes;
-    if (moved.accesses == 0) return;
     if (copied_.contains(sampled.store.writes[0].tensor)) {
       work_.copied_bytes +=
-          moved.accesses * static_cast<double>(SizeOf(nest_.tensors[tensor].type));
+          moved.elements * static_cast<double>(SizeOf(nest_.tensors[tensor].type));
     } else {
-      work_.loads += moved.accesses * AccessesPerElement(nest_.tensors[tensor], index, sampled);
+      work_.loads += moved.accesses;
     }
   }
 
   struct Moved {
-    double accesses = 0;  // of elements
-    double bytes = 0;     // of sectors
+    double elements = 0;
+    double accesses = 0;
+    double bytes = 0;  // of sectors
+  };
+
+  struct OfElement {
+    double sectors = 0;
+    double accesses = 0;
   };
 
   // Its sectors are added to L2's.
   Moved Move(TensorId id, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
     const Tensor& tensor = nest_.tensors[id];
     if (tensor.role == TensorRole::kLocal) return {};
-    const auto [known, is_new] = sectors_.emplace(&index, 0.0);
-    if (is_new) known->second = SectorsPerElement(tensor, index, sampled, launch_);
-    const double accesses = sampled.count / RepeatsOf(index, sampled);
-    const double bytes = accesses * known->second * static_cast<double>(kSectorBytes);
+    const auto [known, is_new] = of_element_.emplace(&index, OfElement{});
+    OfElement& one = known->second;
+    if (is_new) {
+      one = {.sectors = SectorsPerElement(tensor, index, sampled, launch_),
+             .accesses = AccessesPerElement(tensor, index, sampled)};
+    }
+    const double elements = sampled.count / RepeatsOf(index, sampled);
+    const double bytes = elements * one.sectors * static_cast<double>(kSectorBytes);
     work_.l2_bytes += bytes;
-    return {.accesses = accesses, .bytes = bytes};
+    return {.elements = elements, .accesses = elements * one.accesses, .bytes = bytes};
   }
 
   void AddToMemory(TensorId tensor, double bytes) {
@@ -117,7 +126,7 @@ class Counting {
   PhaseWork work_;
   std::map<TensorId, double> read_;
   std::map<TensorId, double> written_;
-  std::map<const std::vector<IndexExpr>*, double> sectors_;  // by access
+  std::map<const std::vector<IndexExpr>*, OfElement> of_element_;  // by access
 };
 
 }  // namespace

@@ -225,15 +225,11 @@ DeviceRowChoice Analytic(const RowPlan& plan, const Accelerator& device) {
 
 Sketch RowSketch(const RowPlan& plan, const DeviceRowChoice& best, bool beside) {
   Knobs<DeviceRowChoice> knobs(best);
-  const auto add = [&](const char* name, std::vector<int64_t> choices,
-                       int64_t DeviceRowChoice::*field) {
-    knobs.Add(KnobAt(name, std::move(choices), best.*field), field);
-  };
-  add("threads", {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, &DeviceRowChoice::threads);
-  add("vector", {1, 2, 4, 8}, &DeviceRowChoice::vector);
-  add("chunks", {1, 2, 4, 8, 16}, &DeviceRowChoice::chunks);
-  if (beside) add("beside", {1, 2, 4, 8, 16, 32, 64}, &DeviceRowChoice::beside);
-  add("rows", {1, 2, 4, 8, 16, 32, 64}, &DeviceRowChoice::rows);
+  knobs.AddAround("threads", {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, &DeviceRowChoice::threads);
+  knobs.AddAround("vector", {1, 2, 4, 8}, &DeviceRowChoice::vector);
+  knobs.AddAround("chunks", {1, 2, 4, 8, 16}, &DeviceRowChoice::chunks);
+  if (beside) knobs.AddAround("beside", {1, 2, 4, 8, 16, 32, 64}, &DeviceRowChoice::beside);
+  knobs.AddAround("rows", {1, 2, 4, 8, 16, 32, 64}, &DeviceRowChoice::rows);
   return MakeSketch("cuda_rows", std::move(knobs), [plan](const DeviceRowChoice& choice) {
     return DeviceRowWriter(plan, choice).Write();
   });

@@ -125,25 +125,14 @@ std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
 
 Knobs<CudaTensorChoice> KnobsOf(const CudaTensorChoice& best) {
   Knobs<CudaTensorChoice> knobs(best);
-  const auto add = [&](std::string name, std::vector<int64_t> choices,
-                       int64_t CudaTensorChoice::*field) {
-    knobs.Add(KnobAt(std::move(name), std::move(choices), best.*field), field);
-  };
-  add("row_warps", {1, 2, 4, 8}, &CudaTensorChoice::row_warps);
-  add("column_warps", {1, 2, 4, 8}, &CudaTensorChoice::column_warps);
-  add("row_tiles", {1, 2, 4, 8}, &CudaTensorChoice::row_tiles);
-  add("column_tiles", {1, 2, 4, 8, 16}, &CudaTensorChoice::column_tiles);
-  add("steps", {1, 2, 4}, &CudaTensorChoice::steps);
-  add("stages", {1, 2, 3, 4}, &CudaTensorChoice::stages);
-  add("band", {1, 2, 4, 8}, &CudaTensorChoice::band);
+  knobs.AddAround("row_warps", {1, 2, 4, 8}, &CudaTensorChoice::row_warps);
+  knobs.AddAround("column_warps", {1, 2, 4, 8}, &CudaTensorChoice::column_warps);
+  knobs.AddAround("row_tiles", {1, 2, 4, 8}, &CudaTensorChoice::row_tiles);
+  knobs.AddAround("column_tiles", {1, 2, 4, 8, 16}, &CudaTensorChoice::column_tiles);
+  knobs.AddAround("steps", {1, 2, 4}, &CudaTensorChoice::steps);
+  knobs.AddAround("stages", {1, 2, 3, 4}, &CudaTensorChoice::stages);
+  knobs.AddAround("band", {1, 2, 4, 8}, &CudaTensorChoice::band);
   return knobs;
-}
-
-std::vector<int64_t> InitialValues(const std::vector<Knob>& knobs) {
-  std::vector<int64_t> values;
-  for (const Knob& knob : knobs)
-    values.push_back(knob.choices.at(static_cast<size_t>(knob.initial)));
-  return values;
 }
 
 void WriteProduct(const TensorProduct& product, const CudaTensorChoice& choice,
@@ -152,8 +141,7 @@ void WriteProduct(const TensorProduct& product, const CudaTensorChoice& choice,
   for (const ComputeStep& step : product.rewrites) schedule.Add(step);
   for (const std::string& statement : product.packed)
     schedule.Add(StorageOrderStep{statement, kPackLanes});
-  for (const DevicePhase& phase : product.rounded)
-    phase.write(InitialValues(phase.knobs), schedule);
+  for (const DevicePhase& phase : product.rounded) phase.WriteInitial(schedule);
   WriteCudaTensor(product.plan, choice, schedule);
 }
 

@@ -36,19 +36,16 @@ namespace {
 
 Knobs<CudaTileChoice> KnobsOf(const CudaTilePlan& plan, const CudaTileChoice& best) {
   Knobs<CudaTileChoice> knobs(best);
-  const auto add = [&](std::string name, std::vector<int64_t> choices,
-                       int64_t CudaTileChoice::*field) {
-    knobs.Add(KnobAt(std::move(name), std::move(choices), best.*field), field);
-  };
-  add("column_threads", {4, 8, 16, 32, 64}, &CudaTileChoice::column_threads);
-  add("column_elements", {1, 2, 4}, &CudaTileChoice::column_elements);
-  if (plan.outer_column) add("outer_columns", {1, 2, 4, 8}, &CudaTileChoice::outer_columns);
-  add("row_threads", {1, 2, 4, 8, 16, 32}, &CudaTileChoice::row_threads);
-  add("row_elements", {1, 2, 4, 8, 16}, &CudaTileChoice::row_elements);
-  if (plan.outer_row) add("outer_rows", {1, 2, 4, 8}, &CudaTileChoice::outer_rows);
-  add("piece", {4, 8, 16, 32}, &CudaTileChoice::piece);
-  add("stages", {1, 2}, &CudaTileChoice::stages);
-  add("band", {1, 2, 4, 8}, &CudaTileChoice::band);
+  knobs.AddAround("column_threads", {4, 8, 16, 32, 64}, &CudaTileChoice::column_threads);
+  knobs.AddAround("column_elements", {1, 2, 4}, &CudaTileChoice::column_elements);
+  if (plan.outer_column)
+    knobs.AddAround("outer_columns", {1, 2, 4, 8}, &CudaTileChoice::outer_columns);
+  knobs.AddAround("row_threads", {1, 2, 4, 8, 16, 32}, &CudaTileChoice::row_threads);
+  knobs.AddAround("row_elements", {1, 2, 4, 8, 16}, &CudaTileChoice::row_elements);
+  if (plan.outer_row) knobs.AddAround("outer_rows", {1, 2, 4, 8}, &CudaTileChoice::outer_rows);
+  knobs.AddAround("piece", {4, 8, 16, 32}, &CudaTileChoice::piece);
+  knobs.AddAround("stages", {1, 2}, &CudaTileChoice::stages);
+  knobs.AddAround("band", {1, 2, 4, 8}, &CudaTileChoice::band);
   const auto has_windows = [](const CudaTileOperand& operand) { return !operand.windows.empty(); };
   if (std::ranges::any_of(plan.operands, has_windows))
     knobs.Add(KnobAt("windows", {0, 1}, best.windows ? 1 : 0), &CudaTileChoice::windows);

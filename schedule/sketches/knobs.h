@@ -34,6 +34,11 @@ class Knobs {
     decide_.push_back(std::move(decide));
   }
 
+  /// A knob that begins with what the fixed choice has.
+  void AddAround(std::string name, std::vector<int64_t> choices, int64_t Choice::*field) {
+    Add(KnobAt(std::move(name), std::move(choices), fixed_.*field), field);
+  }
+
   const std::vector<Knob>& list() const { return list_; }
 
   /// One value for each knob, in their order.

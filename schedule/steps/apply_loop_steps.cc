@@ -134,10 +134,11 @@ void ReplaceByChain(TreeNode& node, const std::vector<VarId>& loops) {
 
 // A copy's loop may have fewer iterations than the copy has elements, for its storage has only what
 // is read. Rounded up, it would reach some of the others.
-Status CheckRoundsUp(ScheduleTree& tree, const SplitStep& step, VarId loop, int64_t inner_size) {
+Status CheckRoundsUp(const ScheduleTree& tree, const SplitStep& step, VarId loop,
+                     const std::vector<StatementId>& statements, int64_t inner_size) {
   const int64_t extent = tree.loops[loop].extent;
   if (extent % inner_size == 0) return {};
-  for (const StatementId s : StatementsBelow(*FindLoopNode(tree.root, loop))) {
+  for (const StatementId s : statements) {
     const std::optional<VarId> iterator = tree.forward[s].at(loop).AsVar();
     if (!iterator || tree.statements[s].iterators[*iterator].extent <= extent) continue;
     return Fail(
@@ -153,9 +154,9 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
   TUNEC_RETURN_IF_ERROR(CheckFactors(step, tree.loops[loop].extent));
   const int64_t inner_size =
       std::accumulate(step.factors.begin(), step.factors.end(), int64_t{1}, std::multiplies<>());
-  TUNEC_RETURN_IF_ERROR(CheckRoundsUp(tree, step, loop, inner_size));
   TreeNode* node = FindLoopNode(tree.root, loop);
   const std::vector<StatementId> statements = StatementsBelow(*node);
+  TUNEC_RETURN_IF_ERROR(CheckRoundsUp(tree, step, loop, statements, inner_size));
   // Extents outermost first; value = sum of part * stride.
   std::vector<int64_t> extents = {CeilDivide(tree.loops[loop].extent, inner_size)};
   extents.insert(extents.end(), step.factors.begin(), step.factors.end());

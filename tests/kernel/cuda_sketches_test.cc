@@ -6,14 +6,12 @@
 #include <ostream>
 #include <string>
 
-#include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "kernel/compile_kernel.h"
-#include "kernel/predict/predict_time.h"
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
+#include "tests/kernel/device_programs.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -26,29 +24,6 @@ struct Shape {
 };
 
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
-
-std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers) {
-  for (const auto& [name, number] : numbers) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
-      text.replace(at, name.size(), std::to_string(number));
-  }
-  return text;
-}
-
-std::string Product(int rows, int columns, int length) {
-  return Numbered(R"(compute product {
-  input A: f32[$M, $K]
-  weight B: f32[$K, $N] constant
-  weight b: f32[$N] constant
-  output C: f32[$M, $N]
-  workspace acc: f32[$M, $N]
-  acc[i: $M, j: $N, k: $K reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: $M, j: $N]:
-    C[i, j] = max(acc[i, j] + b[j], 0.0)
-})",
-                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
-}
 
 std::string BatchedProduct(int batch, int rows, int columns, int length) {
   return Numbered(R"(compute batched {
@@ -175,18 +150,10 @@ std::vector<Shape> LargeShapes() {
           {"columns", "cuda_elements", ColumnSums(64, 1 << 18)}};
 }
 
-Target Gpu(const std::string& arch) {
-  Target target = DetectCpu(2);
-  target.device = *CudaAccelerator(arch);
-  return target;
-}
-
 // The best first.
 std::vector<Sketch> DeviceSketches(const Compute& compute, const Target& target) {
   return SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
 }
-
-Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }
 
 class SmallShape : public testing::TestWithParam<Shape> {};
 
@@ -223,24 +190,6 @@ INSTANTIATE_TEST_SUITE_P(CudaSketches, SmallShape, testing::ValuesIn(SmallShapes
 
 class LargeShape : public testing::TestWithParam<Shape> {};
 
-// Of all phases.
-double PredictedSeconds(const Compute& compute, const Schedule& schedule, const Target& target) {
-  const KernelOptions options{.target = target, .loops = {.rounding = ReductionOrder::kAny}};
-  const auto kernel = CompileKernel(compute, schedule, options);
-  EXPECT_TRUE(kernel) << kernel.error().Format() << Print(schedule);
-  if (!kernel) return 0;
-  const auto phases = PredictPhases(kernel->work, kernel->image, *target.device);
-  EXPECT_TRUE(phases);
-  double seconds = 0;
-  for (const PredictedPhase& phase : *phases) {
-    // ptxas gives up a value or two for a round number of registers, whatever it may use.
-    EXPECT_LE(phase.launch.spilled_bytes, 8) << Print(schedule);
-    EXPECT_TRUE(phase.time) << Print(schedule);
-    if (phase.time) seconds += phase.time->seconds;
-  }
-  return seconds;
-}
-
 TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Compute compute = MustParse(GetParam().text);
@@ -252,8 +201,8 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
     EXPECT_EQ(sketches[0].Kind(), GetParam().kind);
     // Of two that memory bounds, the sectors at the ends differ.
     constexpr double kEnds = 1.001;
-    EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target),
-              kEnds * PredictedSeconds(compute, Analytic(*blocks), target))
+    EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target, ReductionOrder::kAny),
+              kEnds * PredictedSeconds(compute, Analytic(*blocks), target, ReductionOrder::kAny))
         << Print(Analytic(sketches[0]));
   }
 }
@@ -268,7 +217,7 @@ double PredictedInParts(const Compute& compute, const Sketch& sketch, const Targ
     const auto at = std::ranges::find(choices, parts) - choices.begin();
     decisions[k] = static_cast<int>(at);
   }
-  return PredictedSeconds(compute, sketch.Fill(decisions), target);
+  return PredictedSeconds(compute, sketch.Fill(decisions), target, ReductionOrder::kAny);
 }
 
 // What would leave most processors without work.
@@ -278,7 +227,7 @@ TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   for (const std::string& text : {Product(64, 128, 8192), Product(32, 256, 6144)}) {
     const Compute compute = MustParse(text);
     const Sketch sketch = DeviceSketches(compute, target)[0];
-    EXPECT_LT(PredictedSeconds(compute, Analytic(sketch), target),
+    EXPECT_LT(PredictedSeconds(compute, Analytic(sketch), target, ReductionOrder::kAny),
               PredictedInParts(compute, sketch, target, 1));
   }
 }

@@ -7,16 +7,14 @@
 #include <string>
 
 #include "jit/code_generator.h"
-#include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/nvdisasm.h"
-#include "kernel/compile_kernel.h"
 #include "kernel/loop_pipeline.h"
-#include "kernel/predict/predict_time.h"
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
+#include "tests/kernel/device_programs.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -45,29 +43,6 @@ struct Multiplied {
 };
 
 void PrintTo(const Multiplied& product, std::ostream* out) { *out << product.name; }
-
-std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers) {
-  for (const auto& [name, number] : numbers) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
-      text.replace(at, name.size(), std::to_string(number));
-  }
-  return text;
-}
-
-std::string Product(int rows, int columns, int length) {
-  return Numbered(R"(compute product {
-  input A: f32[$M, $K]
-  weight B: f32[$K, $N] constant
-  weight b: f32[$N] constant
-  output C: f32[$M, $N]
-  workspace acc: f32[$M, $N]
-  acc[i: $M, j: $N, k: $K reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: $M, j: $N]:
-    C[i, j] = max(acc[i, j] + b[j], 0.0)
-})",
-                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
-}
 
 std::string HalfProduct(const std::string& type, int rows, int columns, int length) {
   std::string text = Numbered(R"(compute product {
@@ -136,17 +111,9 @@ std::vector<Multiplied> LargeProducts() {
           {"batched", Batched(12, 512, 512, 64), Any(), kBf16}};
 }
 
-Target Gpu(const std::string& arch) {
-  Target target = DetectCpu(2);
-  target.device = *CudaAccelerator(arch);
-  return target;
-}
-
 Sketch FirstSketch(const Multiplied& product, const Target& target) {
   return SketchesFor({{{"direct", MustParse(product.text)}}, target, product.rounding})[0];
 }
-
-Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }
 
 class SmallTensorProduct : public testing::TestWithParam<Multiplied> {};
 
@@ -222,17 +189,9 @@ TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
 INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeTensorProduct, testing::ValuesIn(LargeProducts()),
                          [](const auto& info) { return info.param.name; });
 
-double PredictedSeconds(const Multiplied& product, const Target& target) {
-  const Schedule schedule = Analytic(FirstSketch(product, target));
-  const auto kernel = CompileKernel(MustParse(product.text), schedule,
-                                    {.target = target, .loops = {.rounding = product.rounding}});
-  EXPECT_TRUE(kernel) << kernel.error().Format() << Print(schedule);
-  if (!kernel) return 0;
-  const auto phases = PredictPhases(kernel->work, kernel->image, *target.device);
-  EXPECT_TRUE(phases) << phases.error().Format();
-  const auto seconds = PredictSeconds(*phases);
-  EXPECT_TRUE(seconds) << seconds.error().Format();
-  return seconds.value_or(0);
+double Predicted(const Multiplied& product, const Target& target) {
+  return PredictedSeconds(MustParse(product.text), Analytic(FirstSketch(product, target)), target,
+                          product.rounding);
 }
 
 // The sketch's own estimate, by which it is chosen, and the prediction of what was compiled agree.
@@ -241,8 +200,8 @@ TEST(CudaTensor, IsPredictedFasterThanThreads) {
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     for (const int extent : {512, 1024, 2048}) {
       const std::string text = Product(extent, extent, extent);
-      EXPECT_LT(PredictedSeconds({"", text, AnyRounding(), ""}, Gpu(arch)),
-                PredictedSeconds({"", text, Any(), ""}, Gpu(arch)))
+      EXPECT_LT(Predicted({"", text, AnyRounding(), ""}, Gpu(arch)),
+                Predicted({"", text, Any(), ""}, Gpu(arch)))
           << arch << ", " << extent;
     }
   }

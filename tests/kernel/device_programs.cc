@@ -1,0 +1,61 @@
+#include "tests/kernel/device_programs.h"
+
+#include <gtest/gtest.h>
+
+#include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "kernel/compile_kernel.h"
+#include "kernel/predict/predict_time.h"
+
+namespace tunec::test {
+
+std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers) {
+  for (const auto& [name, number] : numbers) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
+      text.replace(at, name.size(), std::to_string(number));
+  }
+  return text;
+}
+
+std::string Product(int rows, int columns, int length) {
+  return Numbered(R"(compute product {
+  input A: f32[$M, $K]
+  weight B: f32[$K, $N] constant
+  weight b: f32[$N] constant
+  output C: f32[$M, $N]
+  workspace acc: f32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: $M, j: $N]:
+    C[i, j] = max(acc[i, j] + b[j], 0.0)
+})",
+                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
+Target Gpu(const std::string& arch) {
+  Target target = DetectCpu(2);
+  target.device = *CudaAccelerator(arch);
+  return target;
+}
+
+Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }
+
+double PredictedSeconds(const Compute& compute, const Schedule& schedule, const Target& target,
+                        const RoundingFreedom& rounding) {
+  const auto kernel =
+      CompileKernel(compute, schedule, {.target = target, .loops = {.rounding = rounding}});
+  EXPECT_TRUE(kernel) << kernel.error().Format() << Print(schedule);
+  if (!kernel) return 0;
+  const auto phases = PredictPhases(kernel->work, kernel->image, *target.device);
+  EXPECT_TRUE(phases) << phases.error().Format();
+  if (!phases) return 0;
+  for (const PredictedPhase& phase : *phases) {
+    // ptxas gives up a value or two for a round number of registers, whatever it may use.
+    EXPECT_LE(phase.launch.spilled_bytes, 8) << Print(schedule);
+  }
+  const auto seconds = PredictSeconds(*phases);
+  EXPECT_TRUE(seconds) << seconds.error().Format() << Print(schedule);
+  return seconds.value_or(0);
+}
+
+}  // namespace tunec::test
