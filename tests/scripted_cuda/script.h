@@ -30,6 +30,7 @@ struct Script {
   bool any_function = false;                // modules have every function that is asked for
   size_t parameters = 4;                    // of each function, of eight bytes each
   std::function<void(const Launch&)> run = [](const Launch&) {};  // what a launch does, at once
+  std::function<double(const Launch&)> milliseconds = [](const Launch&) { return 1; };
   int refused_launch = 0;  // counted from 1, the call fails with `refusal`; 0: none
   CuResult refusal = CuResult::kLaunchOutOfResources;
   CuResult graph = CuResult::kSuccess;  // of preparing a graph
@@ -41,6 +42,7 @@ struct Script {
   // What it saw.
   std::vector<std::string> log = {};  // calls that do something
   int launches = 0;
+  double busy_ms = 0;                  // of all launches together
   int contexts = 0;                    // retained and not released
   int allocations = 0;                 // not freed
   int streams_events = 0;              // not destroyed

@@ -322,9 +322,9 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
   if (++script.launches == script.refused_launch) return script.refusal;
   Log("launch {} grid {}x{}x{} block {}x{}x{} shared {}", function.symbol, grid_x, grid_y, grid_z,
       block_x, block_y, block_z, shared_bytes);
-  if (script.launches != script.faulting_launch && !Hangs()) {
-    script.run({function.symbol, grid_x, parameters});
-  }
+  const Launch launch{function.symbol, grid_x, parameters};
+  script.busy_ms += script.milliseconds(launch);
+  if (script.launches != script.faulting_launch && !Hangs()) script.run(launch);
   return CuResult::kSuccess;
 }
 
@@ -439,9 +439,12 @@ CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
   for (const auto& node : graph.nodes) {
     const CuKernelNodeParams& with =
         graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())).with;
+    const Launch launch{reinterpret_cast<Function*>(with.function)->symbol, with.grid_x,
+                        with.parameters};
     if (++script.launches == script.refused_launch) return script.refusal;
+    script.busy_ms += script.milliseconds(launch);
     if (script.launches == script.faulting_launch || Hangs()) return CuResult::kSuccess;
-    script.run({reinterpret_cast<Function*>(with.function)->symbol, with.grid_x, with.parameters});
+    script.run(launch);
   }
   return CuResult::kSuccess;
 }
@@ -452,32 +455,31 @@ CuResult GraphExecDestroy(CuGraphExec) {
   return State();
 }
 
-// An event knows how many launches were before it.
+// An event knows how long the launches before it took.
 CuResult EventCreate(CuEvent* event, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *event = Keep<CuEvent>(std::make_unique<int>(0));
+  *event = Keep<CuEvent>(std::make_unique<double>(0));
   return CuResult::kSuccess;
 }
 
 CuResult EventDestroy(CuEvent event) {
   --script.streams_events;
-  kept<int>.erase(event);
+  kept<double>.erase(event);
   return State();
 }
 
 CuResult EventRecord(CuEvent event, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
-  *reinterpret_cast<int*>(event) = script.launches;
+  *reinterpret_cast<double*>(event) = script.busy_ms;
   return CuResult::kSuccess;
 }
 
-// Each launch takes a millisecond.
 CuResult EventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
   RETURN_UNLESS_SOUND();
-  const int launches = *reinterpret_cast<int*>(end) - *reinterpret_cast<int*>(begin);
-  *milliseconds = static_cast<float>(launches);
+  *milliseconds =
+      static_cast<float>(*reinterpret_cast<double*>(end) - *reinterpret_cast<double*>(begin));
   return CuResult::kSuccess;
 }
 
