@@ -19,7 +19,7 @@ namespace tunec {
 inline constexpr std::string_view kMeasurementPolicy = "warm, median of adaptive repeats v1";
 /// How those of a device are: runtime/cold_runs.cc has a part in it.
 inline constexpr std::string_view kDeviceMeasurementPolicy =
-    "cold, graphs of runs, median of adaptive repeats v1";
+    "cold, graphs of runs in turns with the incumbent, median of adaptive repeats v2";
 /// Of trials whose times nobody measured. To be changed whenever kernel/predict would predict other
 /// times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";

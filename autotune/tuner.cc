@@ -239,7 +239,7 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   std::optional<Error> database_error;
   bool spent_by_others = false;
   Status status = measurer_->Measure(
-      search.MakeWorkload(), requests, search.progress.best_seconds,
+      search.MakeWorkload(), requests, search.BestKnown(),
       [&](size_t i, const Measurement& measurement) -> Status {
         const double seconds =
             measurement.status == TrialStatus::kOk ? Median(measurement.samples) : 0;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <sstream>
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "tunec-vectors 1";
 constexpr std::string_view kFrom = "from ";
+constexpr std::string_view kWithin = "within";
 constexpr size_t kBytesInLine = 32;
 
 uint64_t BitsAt(const KernelVector& vector, size_t element) {
@@ -25,6 +28,17 @@ uint64_t BitsAt(const KernelVector& vector, size_t element) {
 
 std::string HexAt(const KernelVector& vector, size_t element) {
   return fmt::format("{:0{}x}", BitsAt(vector, element), 2 * SizeOf(vector.type));
+}
+
+// Whether they are the same bits, or no farther apart than the first vector allows.
+bool IsSame(const KernelVector& right, const KernelVector& other, size_t element) {
+  const uint64_t wanted = BitsAt(right, element);
+  const uint64_t found = BitsAt(other, element);
+  if (wanted == found || right.within == 0) return wanted == found;
+  const auto value = [](uint64_t bits) -> double {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  };
+  return std::abs(value(wanted) - value(found)) <= right.within;
 }
 
 /// Lines, and where they are.
@@ -66,17 +80,30 @@ Status Append(KernelVector& vector, const std::string& line, const Lines& lines)
   return {};
 }
 
+// What may follow in a vector's title: how far apart elements may be. False for anything else.
+bool ReadWithin(std::istringstream& words, KernelVector& vector) {
+  std::string word, more;
+  if (!(words >> word)) return true;
+  words >> vector.within;
+  return word == kWithin && words && !(words >> more) && vector.type == DataType::kF32 &&
+         std::isfinite(vector.within) && vector.within > 0;
+}
+
 Result<KernelVector> ReadVector(const std::string& title, Lines& lines) {
   std::istringstream words(title);
-  std::string type, more;
+  std::string type;
   KernelVector vector;
   uint64_t elements = 0;
   words >> vector.name >> type >> elements;
   const auto known = ParseDataType(type);
-  if (!words || words >> more || !known) {
+  if (!words || !known) {
     return lines.Problem(fmt::format("'{}' is no name, type and number of elements", title));
   }
   vector.type = *known;
+  if (!ReadWithin(words, vector)) {
+    return lines.Problem(
+        fmt::format("'{}' ends in no '{} BOUND', which elements of f32 may have", title, kWithin));
+  }
   std::string line;
   while (vector.elements() < elements) {
     if (!lines.Next(line)) {
@@ -98,9 +125,10 @@ const KernelVector* KernelVectors::Find(std::string_view name) const {
 
 void KernelVectors::SetOutputs(std::string who, const std::vector<KernelVector>& outputs) {
   from = std::move(who);
-  for (const KernelVector& output : outputs) {
+  for (KernelVector output : outputs) {
+    if (const KernelVector* const old = Find(output.name)) output.within = old->within;
     std::erase_if(arguments, [&](const KernelVector& old) { return old.name == output.name; });
-    arguments.push_back(output);
+    arguments.push_back(std::move(output));
   }
 }
 
@@ -108,7 +136,8 @@ std::string Print(const KernelVectors& vectors) {
   std::string text = fmt::format("{}\n{}{}\n", kFirstLine, kFrom, vectors.from);
   for (const KernelVector& vector : vectors.arguments) {
     const size_t in_line = kBytesInLine / SizeOf(vector.type);
-    text += fmt::format("{} {} {}\n", vector.name, Name(vector.type), vector.elements());
+    text += fmt::format("{} {} {}", vector.name, Name(vector.type), vector.elements());
+    text += vector.within > 0 ? fmt::format(" {} {}\n", kWithin, vector.within) : "\n";
     for (size_t i = 0; i < vector.elements(); ++i) {
       const bool ends = (i + 1) % in_line == 0 || i + 1 == vector.elements();
       text += HexAt(vector, i) + (ends ? "\n" : " ");
@@ -144,13 +173,15 @@ Result<std::string> CompareWith(const KernelVectors& vectors, const KernelVector
   size_t count = 0;
   size_t first = 0;
   for (size_t i = output.elements(); i-- > 0;) {
-    if (BitsAt(*right, i) == BitsAt(output, i)) continue;
+    if (IsSame(*right, output, i)) continue;
     ++count;
     first = i;
   }
   if (count == 0) return "";
-  return fmt::format("{} of {} elements differ, the first at {}: {}, not {}", count,
-                     output.elements(), first, HexAt(output, first), HexAt(*right, first));
+  const std::string far =
+      right->within > 0 ? fmt::format(" by more than {}", right->within) : std::string();
+  return fmt::format("{} of {} elements differ{}, the first at {}: {}, not {}", count,
+                     output.elements(), far, first, HexAt(output, first), HexAt(*right, first));
 }
 
 }  // namespace tunec

@@ -113,6 +113,13 @@ Result<int> Time(OpenedGpu& gpu, const std::vector<std::string>& paths) {
   return exit_code;
 }
 
+// What is said of an output that passed.
+std::string Agreement(const KernelVectors& vectors, const KernelVector& output) {
+  const double within = vectors.Find(output.name)->within;
+  return within > 0 ? fmt::format("is within {} of that of {}", within, vectors.from)
+                    : fmt::format("is that of {}", vectors.from);
+}
+
 Result<int> Check(OpenedGpu& gpu, const std::string& path, const std::string& vectors_path) {
   TUNEC_ASSIGN(const KernelFile file, ReadKernel(path));
   TUNEC_ASSIGN(const KernelVectors vectors, ReadVectors(vectors_path));
@@ -123,7 +130,7 @@ Result<int> Check(OpenedGpu& gpu, const std::string& path, const std::string& ve
     TUNEC_ASSIGN(const std::string difference, CompareWith(vectors, output));
     if (!difference.empty()) exit_code = kDifferent;
     fmt::print("{}: {} {}\n", path, output.name,
-               difference.empty() ? fmt::format("is that of {}", vectors.from) : difference);
+               difference.empty() ? Agreement(vectors, output) : difference);
   }
   return exit_code;
 }

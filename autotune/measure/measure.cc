@@ -95,6 +95,12 @@ struct LoadedCandidate {
   std::optional<ColdRuns> cold;  // made for the first time that is taken
 };
 
+// The incumbent of earlier candidates, ready to run; empty where it can't be.
+struct LoadedIncumbent {
+  std::string schedule;
+  std::optional<LoadedCandidate> loaded;
+};
+
 struct CheckedRun {
   Verdict verdict;
   double seconds = 0;  // of the run
@@ -110,6 +116,7 @@ struct Workbench::Impl {
   Storage storage;
   std::vector<Tensor> outputs;  // of the default lowering
   CandidateHook hook;
+  std::optional<LoadedIncumbent> incumbent;
 
   Status AllocateStorage();
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
@@ -121,8 +128,11 @@ struct Workbench::Impl {
   Result<std::string> Overrun() const;
   Result<double> Seconds(LoadedCandidate& candidate, int runs);
   Result<Measurement> Predict(const CompiledCandidate::Impl& candidate);
-  Result<Measurement> Measure(const CompiledCandidate::Impl& candidate, std::optional<double> best,
-                              const TimingPolicy& policy);
+  LoadedCandidate* ReadyIncumbent(const std::string& schedule);
+  Result<std::vector<double>> Time(LoadedCandidate& candidate, const std::optional<Incumbent>& best,
+                                   const TimingPolicy& policy, double before);
+  Result<Measurement> Measure(const CompiledCandidate::Impl& candidate,
+                              const std::optional<Incumbent>& best, const TimingPolicy& policy);
 };
 
 Status Workbench::Impl::AllocateStorage() {
@@ -305,8 +315,34 @@ Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& cand
   return result;
 }
 
+// Null where it can't be run: a database may have it from another version, or another device.
+LoadedCandidate* Workbench::Impl::ReadyIncumbent(const std::string& schedule) {
+  if (!incumbent || incumbent->schedule != schedule) {
+    incumbent = {.schedule = schedule, .loaded = std::nullopt};
+    CompiledCandidate::Impl compiled;
+    if (!CompileInto({schedule}, compiled)) return nullptr;
+    Result<LoadedCandidate> loaded = Load(compiled);
+    if (loaded) incumbent->loaded = *std::move(loaded);
+  }
+  return incumbent->loaded ? &*incumbent->loaded : nullptr;
+}
+
+Result<std::vector<double>> Workbench::Impl::Time(LoadedCandidate& candidate,
+                                                  const std::optional<Incumbent>& best,
+                                                  const TimingPolicy& policy, double before) {
+  const auto run = [&](int times) { return Seconds(candidate, times); };
+  const bool beside = best && workload.target.device;
+  LoadedCandidate* const other = beside ? ReadyIncumbent(best->schedule) : nullptr;
+  if (other == nullptr) {
+    const auto known = best ? std::optional(best->seconds) : std::nullopt;
+    return TimeRuns(run, known, policy, SteadyClock(), before);
+  }
+  const auto run_other = [&](int times) { return Seconds(*other, times); };
+  return TimeBeside(run, {run_other, best->seconds}, policy, SteadyClock(), before);
+}
+
 Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
-                                             std::optional<double> best,
+                                             const std::optional<Incumbent>& best,
                                              const TimingPolicy& policy) {
   Measurement result;
   Stopwatch watch;
@@ -320,8 +356,7 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     result.samples = {checked.seconds};
     return result;
   }
-  const auto run = [&](int times) { return Seconds(loaded, times); };
-  TUNEC_ASSIGN(result.samples, TimeRuns(run, best, policy, SteadyClock(), checked.seconds));
+  TUNEC_ASSIGN(result.samples, Time(loaded, best, policy, checked.seconds));
   result.measure_ms = watch.Lap();
   if (loaded.cold) result.note = fmt::format("timed.copies={}", loaded.cold->lap().copies);
   result.artifact = ToArtifact(candidate.kernel);
@@ -382,12 +417,20 @@ CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
   return candidate;
 }
 
-Measurement Workbench::Measure(CompiledCandidate candidate, std::optional<double> best,
+Measurement Workbench::Measure(CompiledCandidate candidate,
+                               const std::optional<Incumbent>& incumbent,
                                const TimingPolicy& policy) {
   if (candidate.failure()) return *candidate.failure();
-  Result<Measurement> result = candidate.impl_->prediction
-                                   ? impl_->Predict(*candidate.impl_)
-                                   : impl_->Measure(*candidate.impl_, best, policy);
+  const auto measure = [&] {
+    return candidate.impl_->prediction ? impl_->Predict(*candidate.impl_)
+                                       : impl_->Measure(*candidate.impl_, incumbent, policy);
+  };
+  Result<Measurement> result = measure();
+  // The incumbent's copies may have been in its way.
+  if (!result && result.error().code == ErrorCode::kResourceLimit && impl_->incumbent) {
+    impl_->incumbent.reset();
+    result = measure();
+  }
   if (!result) {
     const bool no_memory = result.error().code == ErrorCode::kResourceLimit;
     result = FailedBy(result.error());
@@ -401,6 +444,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
                                            const TimingPolicy& policy) {
   std::vector<Measurement> results(candidates.size());
   std::vector<std::optional<LoadedCandidate>> loaded(candidates.size());
+  impl_->incumbent.reset();  // its copies would take room from theirs
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].failure()) {
       results[i] = *candidates[i].failure();

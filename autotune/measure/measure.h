@@ -56,9 +56,11 @@ class Workbench {
   CompiledCandidate Compile(const CandidateRequest& request) const;
   /// Checks, then times; where the host stands in for the target's device, the time is the one
   /// that is predicted of the device's code, and large kernels are checked by some of their blocks
-  /// (sample_blocks.h). One at a time. `best`: the fastest time known, for the race. kCrashed for
-  /// a candidate at which the device failed; after that the workbench is of no more use.
-  Measurement Measure(CompiledCandidate candidate, std::optional<double> best,
+  /// (sample_blocks.h). One at a time. `incumbent`: the fastest known, for the race; on a device
+  /// the candidate is timed beside it, so that clocks that change choose nobody, and alone where
+  /// its schedule can't be run. kCrashed for a candidate at which the device failed; after that the
+  /// workbench is of no more use.
+  Measurement Measure(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent,
                       const TimingPolicy& policy = {});
   /// Times candidates in turns, `rounds` samples each, so that drift meets all alike. Requires: a
   /// target whose times are measured. Nothing is

@@ -21,13 +21,26 @@ int RunsPerSample(double seconds, const TimingPolicy& policy) {
   return static_cast<int>(std::clamp(std::ceil(policy.sample_seconds / seconds), 1.0, kMost));
 }
 
+namespace {
+
+// The first run found cold caches and predictors; only a hopeless one is judged by it.
+bool IsLost(double seconds, double best, const TimingPolicy& policy) {
+  return seconds > 4 * policy.race_factor * best && seconds > 10 * policy.sample_seconds;
+}
+
+// What one run of a sample took.
+Result<double> SampleOf(const TimeOf& time_of, int runs) {
+  TUNEC_ASSIGN(const double seconds, time_of(runs));
+  return std::max(seconds / runs, 1e-9);
+}
+
+}  // namespace
+
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before) {
-  // The first run found cold caches and predictors; only a hopeless one is judged by it.
   const auto decided = [&](double seconds) {
-    const bool lost = best && seconds > 4 * policy.race_factor * *best;
-    return seconds >= policy.long_run_seconds || (lost && seconds > 10 * policy.sample_seconds);
+    return seconds >= policy.long_run_seconds || (best && IsLost(seconds, *best, policy));
   };
   if (before && decided(*before)) return std::vector{*before};
   TUNEC_ASSIGN(const double first, time_of(1));
@@ -37,9 +50,38 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
   const double start = clock();
   const int most = std::max(policy.most_samples, 1);
   while (static_cast<int>(samples.size()) < most) {
-    TUNEC_ASSIGN(const double seconds, time_of(runs));
-    samples.push_back(std::max(seconds / runs, 1e-9));
+    TUNEC_ASSIGN(const double sample, SampleOf(time_of, runs));
+    samples.push_back(sample);
     if (samples.size() == 1 && best && samples[0] > policy.race_factor * *best) break;
+    const bool enough = static_cast<int>(samples.size()) >= policy.least_samples;
+    if (enough && clock() - start >= policy.budget_seconds) break;
+  }
+  return samples;
+}
+
+Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
+                                       const TimingPolicy& policy, const Clock& clock,
+                                       std::optional<double> before) {
+  if (before && IsLost(*before, other.known, policy)) return std::vector{*before};
+  TUNEC_ASSIGN(const double first, time_of(1));
+  if (IsLost(first, other.known, policy)) return std::vector{first};
+  const int runs = RunsPerSample(first, policy);
+  const int other_runs = RunsPerSample(other.known, policy);
+  const int most = first >= policy.long_run_seconds ? 1 : std::max(policy.most_samples, 1);
+  std::vector<double> samples;
+  const double start = clock();
+  while (static_cast<int>(samples.size()) < most) {
+    const bool other_first = samples.size() % 2 == 0;
+    double own = 0;
+    if (!other_first) {
+      TUNEC_ASSIGN(own, SampleOf(time_of, runs));
+    }
+    TUNEC_ASSIGN(const double beside, SampleOf(other.time_of, other_runs));
+    if (other_first) {
+      TUNEC_ASSIGN(own, SampleOf(time_of, runs));
+    }
+    samples.push_back(own / beside * other.known);
+    if (samples.size() == 1 && samples[0] > policy.race_factor * other.known) break;
     const bool enough = static_cast<int>(samples.size()) >= policy.least_samples;
     if (enough && clock() - start >= policy.budget_seconds) break;
   }

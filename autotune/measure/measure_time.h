@@ -37,6 +37,19 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
 
+/// Samples of a run beside those of another's that is known to take `known` seconds, in turns: each
+/// sample is what the run would have taken if the other one's of the same turn had taken `known`.
+/// So a clock that goes down meanwhile, or has gone down since the other one was first timed, makes
+/// nobody slower. Of each second turn the two change places. Otherwise as TimeRuns with the other
+/// one as the best; a race that is lost by far is judged by seconds as they are.
+struct KnownRuns {
+  TimeOf time_of;
+  double known = 0;
+};
+Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
+                                       const TimingPolicy& policy, const Clock& clock,
+                                       std::optional<double> before = std::nullopt);
+
 /// The runs that make up one sample of a kernel that takes `seconds`.
 int RunsPerSample(double seconds, const TimingPolicy& policy);
 

@@ -26,10 +26,18 @@ struct CandidateRequest {
   std::string schedule;  // its text
 };
 
+/// The fastest candidate known so far.
+struct Incumbent {
+  std::string schedule;
+  double seconds = 0;  // of one run, as it is recorded
+  bool operator==(const Incumbent&) const = default;
+};
+
 /// The outcome of one candidate: the fields of a TrialRecord that measuring decides.
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
-  /// Seconds; of a wrong result that of the run that was checked. Where the host stands in for the
+  /// Seconds; of a wrong result that of the run that was checked. On a device they are as if the
+  /// incumbent took what is recorded of it (TimeBeside). Where the host stands in for the
   /// target's device, the predicted time alone: the emulation's own say nothing.
   std::vector<double> samples;
   std::optional<double> accuracy_error;

@@ -17,10 +17,12 @@ using OnMeasured = std::function<Status(size_t candidate, const Measurement&)>;
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Measures all candidates. A candidate that crashes or hangs is a result, not an error.
-  /// Errors: kCancelled; whatever keeps the workload as a whole from being measured.
+  /// Measures all candidates, on a device beside the incumbent. A candidate that crashes or hangs
+  /// is a result, not an error. Errors: kCancelled; whatever keeps the workload as a whole from
+  /// being measured.
   virtual Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                         std::optional<double> best_seconds, const OnMeasured& on_measured) = 0;
+                         const std::optional<Incumbent>& incumbent,
+                         const OnMeasured& on_measured) = 0;
   /// Takes `rounds` further samples of each, in turns.
   virtual Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates,
                         int rounds, const OnMeasured& on_measured) = 0;

@@ -284,6 +284,11 @@ bool TaskSearch::AnotherAllowsMore() const {
   return false;
 }
 
+std::optional<Incumbent> TaskSearch::BestKnown() const {
+  if (!progress.best_seconds) return std::nullopt;
+  return Incumbent{shown_, *progress.best_seconds};
+}
+
 double TaskSearch::BestFlopsPerSecond() const {
   return progress.best_seconds ? key_.workload.flops / *progress.best_seconds : 0;
 }

@@ -66,6 +66,8 @@ class TaskSearch {
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
   static constexpr double kNearCeiling = 1.03;
 
+  /// The fastest schedule, and its time; none: no correct trial yet.
+  std::optional<Incumbent> BestKnown() const;
   /// The best kernel's rate; 0 without one.
   double BestFlopsPerSecond() const;
 

@@ -158,7 +158,10 @@ Json ToJson(const PrepareRequest& request) {
 
 Json ToJson(const MeasureRequest& request) {
   Json json{{"request", "measure"}, {"candidates", ToJson(request.candidates)}};
-  if (request.best_seconds) json["best"] = *request.best_seconds;
+  if (request.incumbent) {
+    json["incumbent"] = {{"schedule", request.incumbent->schedule},
+                         {"seconds", request.incumbent->seconds}};
+  }
   return json;
 }
 
@@ -198,10 +201,14 @@ Result<PrepareRequest> PrepareFrom(const Json& json) {
 
 Result<MeasureRequest> MeasureFrom(const Json& json) {
   MeasureRequest request{.candidates = CandidatesFrom(json)};
-  if (!json.contains("best")) return request;
-  const double best = json.at("best").get<double>();
-  if (!(best > 0)) return Fail(ErrorCode::kInvalidArgument, "best is {}, wanted more than 0", best);
-  request.best_seconds = best;
+  if (!json.contains("incumbent")) return request;
+  const Json& given = json.at("incumbent");
+  Incumbent incumbent{given.at("schedule").get<std::string>(), given.at("seconds").get<double>()};
+  if (!(incumbent.seconds > 0)) {
+    return Fail(ErrorCode::kInvalidArgument, "the incumbent's seconds are {}, wanted more than 0",
+                incumbent.seconds);
+  }
+  request.incumbent = std::move(incumbent);
   return request;
 }
 

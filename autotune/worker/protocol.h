@@ -16,7 +16,7 @@
 namespace tunec {
 
 /// Changes with the messages: a tuner and a worker of different builds refuse each other.
-inline constexpr int kProtocolVersion = 7;
+inline constexpr int kProtocolVersion = 8;
 
 /// The first request to a worker. Answered at once, so that a program that is no worker, or one of
 /// another build, is found out before anything is asked of it.
@@ -26,7 +26,7 @@ struct PrepareRequest {
 };
 struct MeasureRequest {
   std::vector<CandidateRequest> candidates;
-  std::optional<double> best_seconds;
+  std::optional<Incumbent> incumbent;
 };
 struct RetimeRequest {
   std::vector<CandidateRequest> candidates;

@@ -145,15 +145,15 @@ class Server {
     for (size_t i = 0; i < compiled.size() && !gone_ && !device_lost_; ++i) {
       if (compiled[i].failure()) continue;
       Send(StartedEvent{i, Stage::kMeasure});
-      const Measurement measured = MeasureOne(std::move(compiled[i]), request.best_seconds);
+      const Measurement measured = MeasureOne(std::move(compiled[i]), request.incumbent);
       device_lost_ = measured.status == TrialStatus::kCrashed;
       Send(FinishedEvent{i, measured});
     }
   }
 
-  Measurement MeasureOne(CompiledCandidate candidate, std::optional<double> best) {
+  Measurement MeasureOne(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent) {
     try {
-      return Bench().Measure(std::move(candidate), best);
+      return Bench().Measure(std::move(candidate), incumbent);
     } catch (const std::bad_alloc&) {
       return {.status = TrialStatus::kOutOfMemory, .message = "no memory while measuring"};
     }

@@ -45,13 +45,14 @@ class WorkerMeasurer : public Measurer {
   }
 
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                 std::optional<double> best_seconds, const OnMeasured& on_measured) override {
+                 const std::optional<Incumbent>& incumbent,
+                 const OnMeasured& on_measured) override {
     Open open;
     for (size_t i = 0; i < candidates.size(); ++i) open.together.push_back(i);
     for (int idle_deaths = 0; idle_deaths < 3;) {
       if (open.together.empty() && open.alone.empty()) return {};
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
-      const Result<bool> progress = Round(candidates, best_seconds, on_measured, open);
+      const Result<bool> progress = Round(candidates, incumbent, on_measured, open);
       // In the middle of a request the worker is of no use for another.
       if (!progress && worker_) (void)Ended(Outcome::kDied);
       if (!progress) return std::unexpected(progress.error());
@@ -79,11 +80,11 @@ class WorkerMeasurer : public Measurer {
   // One request for candidates that are open, and what its end means for them. False when the
   // worker died with nothing in flight and nothing done.
   Result<bool> Round(std::span<const CandidateRequest> candidates,
-                     std::optional<double> best_seconds, const OnMeasured& on_measured,
+                     const std::optional<Incumbent>& incumbent, const OnMeasured& on_measured,
                      Open& open) {
     const std::vector<size_t> ids =
         open.together.empty() ? std::vector<size_t>{open.alone.front()} : open.together;
-    MeasureRequest request{.best_seconds = best_seconds};
+    MeasureRequest request{.incumbent = incumbent};
     for (const size_t id : ids) request.candidates.push_back(candidates[id]);
     std::set<size_t> finished;
     const auto report = [&](size_t position, const Measurement& measurement) -> Status {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -20,12 +19,10 @@ class AssemblyMemo {
  public:
   /// What it remembers at most; the oldest goes first.
   static constexpr size_t kMost = 512;
-  using Assembler =
-      std::function<Result<Cubin>(const Ptxas& ptxas, std::string_view ptx, std::string_view arch)>;
 
-  explicit AssemblyMemo(Assembler assemble = tunec::Assemble) : assemble_(std::move(assemble)) {}
+  explicit AssemblyMemo(Assembler assemble) : assemble_(std::move(assemble)) {}
 
-  /// As tunec::Assemble. An error is not remembered: it may be an accident of the machine.
+  /// As the assembler does it. An error is not remembered: it may be an accident of the machine.
   Result<Cubin> Assemble(const Ptxas& ptxas, const std::string& ptx, std::string_view arch);
 
  private:

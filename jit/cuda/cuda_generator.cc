@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/builder/module.h"
+#include "jit/cuda/assemble_without_spills.h"
 #include "jit/cuda/assembly_memo.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
@@ -23,7 +24,7 @@ namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
-constexpr int kCudaGeneratorVersion = 5;
+constexpr int kCudaGeneratorVersion = 6;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;
@@ -120,7 +121,10 @@ class CudaGenerator : public CodeGenerator {
 
  private:
   // Only time is saved: what it answers does not depend on what was asked before.
-  mutable AssemblyMemo assembled_;
+  mutable AssemblyMemo assembled_{
+      [](const Ptxas& ptxas, std::string_view ptx, std::string_view arch) {
+        return AssembleWithoutSpills(ptxas, ptx, arch);
+      }};
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // library, and so that a crash or hang of it is an error.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ Status CheckPtxasVersion(std::string_view version);
 /// Assembles for an arch ("sm_90a"). Errors: kResourceLimit when it takes too long or the PTX is
 /// larger than is sensible, kInternal with what ptxas says when it refuses: we wrote that.
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch);
+
+/// Who does it; tests have others.
+using Assembler =
+    std::function<Result<Cubin>(const Ptxas& ptxas, std::string_view ptx, std::string_view arch)>;
 
 /// kUnsupported, with its text, for a warning that the kernel is not what we wrote: of the numbers
 /// C75xx ptxas says that it repaired code, or put operations that were to overlap in order.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,9 +73,8 @@ TEST_F(GpuWorkerTest, AnswersAreChecked) {
   EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
 }
 
-// In this process, whose driver plays the kernel. A run is a launch of a millisecond, of which ten
-// fit a lap.
-TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
+// In this process, whose driver plays the kernel.
+scripted_cuda::Script& ScriptOfTwice() {
   scripted_cuda::Script& script = scripted_cuda::NewScript();
   script.any_function = true;
   script.memory_bytes = 1 << 24;
@@ -83,6 +83,69 @@ TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
     auto* const c = *static_cast<float**>(launch.parameters[1]);
     for (size_t i = 0; i < 64; ++i) c[i] = 2 * a[i];
   };
+  return script;
+}
+
+// A GPU of which each launch is slower than the one before, and blocks that are more take longer:
+// a millisecond for eight at the beginning, a hundredth less for each that is spared.
+scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
+  scripted_cuda::Script& script = ScriptOfTwice();
+  script.milliseconds = [&script](const scripted_cuda::Launch& launch) {
+    return (0.92 + 0.01 * launch.blocks) * (1 + 4e-4 * script.launches);
+  };
+  return script;
+}
+
+// The median seconds of schedules measured one after the other, each beside the fastest so far or
+// alone.
+std::vector<double> TimesOf(Workbench& bench, const std::vector<int>& threads, bool beside) {
+  std::vector<double> times;
+  std::optional<Incumbent> best;
+  for (const int count : threads) {
+    const Measurement result =
+        bench.Measure(bench.Compile({ScheduleOf(count)}), beside ? best : std::nullopt);
+    EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
+    times.push_back(Median(result.samples));
+    if (!best || times.back() < best->seconds) best = {ScheduleOf(count), times.back()};
+  }
+  return times;
+}
+
+// Of schedules of eight, four and two blocks.
+TEST_F(GpuWorkerTest, WhatSlowsDownTheGpuChoosesNobody) {
+  const std::vector<int> threads = {8, 16, 32};
+  ThreadPool pool(1);
+  ScriptOfGpuThatSlowsDown();
+  auto bench = Workbench::Make(workload_, pool);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  const std::vector<double> beside = TimesOf(*bench, threads, /*beside=*/true);
+  EXPECT_NEAR(beside[1] / beside[0], 0.96, 0.01);
+  EXPECT_NEAR(beside[2] / beside[0], 0.94, 0.01);
+  // As they come, the first one would have won.
+  ScriptOfGpuThatSlowsDown();
+  bench = Workbench::Make(workload_, pool);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  const std::vector<double> alone = TimesOf(*bench, threads, /*beside=*/false);
+  EXPECT_LT(alone[0], alone[1]);
+  EXPECT_LT(alone[0], alone[2]);
+}
+
+TEST_F(GpuWorkerTest, AnIncumbentThatCannotRunIsNoHindrance) {
+  ScriptOfTwice();
+  ThreadPool pool(1);
+  auto bench = Workbench::Make(workload_, pool);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  for (const std::string& schedule : {ScheduleOf(2048), std::string("lower other\n")}) {
+    const Measurement result =
+        bench->Measure(bench->Compile({ScheduleOf(8)}), Incumbent{schedule, 2e-3});
+    EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
+    EXPECT_THAT(result.samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
+  }
+}
+
+// A run is a launch of a millisecond, of which ten fit a lap.
+TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
+  const scripted_cuda::Script& script = ScriptOfTwice();
   ThreadPool pool(1);
   auto bench = Workbench::Make(workload_, pool);
   ASSERT_TRUE(bench) << bench.error().Format();

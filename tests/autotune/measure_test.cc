@@ -206,6 +206,66 @@ TEST(TimeRunsTest, AClockThatStandsStillEnds) {
   EXPECT_GT(samples->front(), 0);
 }
 
+// Two kernels on a machine where each run takes a thousandth longer than the one before.
+struct SlowingDown {
+  double now = 0;
+  int runs = 0;
+  int others = 0;
+
+  TimeOf Of(double seconds, int& count) {
+    return [this, seconds, &count](int times) {
+      double sum = 0;
+      for (int i = 0; i < times; ++i) sum += seconds * (1 + 1e-3 * runs++);
+      count += times;
+      now += sum;
+      return Result<double>(sum);
+    };
+  }
+  std::vector<double> Time(double seconds, double other, double known,
+                           std::optional<double> before = std::nullopt) {
+    int own = 0;
+    return *TimeBeside(
+        Of(seconds, own), {Of(other, others), known}, {}, [this] { return now; }, before);
+  }
+};
+
+TEST(TimeBesideTest, SamplesAreRelativeToTheOthersOfTheirTurn) {
+  SlowingDown machine;
+  const std::vector<double> samples = machine.Time(1.5e-3, 1e-3, 1e-3);
+  EXPECT_GE(samples.size(), 3u);
+  EXPECT_EQ(static_cast<int>(samples.size()), machine.others);
+  EXPECT_NEAR(Median(samples), 1.5e-3, 0.003e-3);
+  // Twice as slow as when the other one's time was recorded.
+  machine.runs = 1000;
+  EXPECT_NEAR(Median(machine.Time(1.5e-3, 1e-3, 1e-3)), 1.5e-3, 0.003e-3);
+  // It has become no slower itself.
+  machine.runs = 0;
+  EXPECT_NEAR(Median(machine.Time(1.5e-3, 1e-3, 2e-3)), 3e-3, 0.006e-3);
+}
+
+TEST(TimeBesideTest, TheRaceEnds) {
+  SlowingDown machine;
+  EXPECT_EQ(machine.Time(3e-3, 1e-3, 1e-3).size(), 1u);
+  EXPECT_EQ(machine.others, 1);
+  EXPECT_EQ(machine.Time(20e-3, 1e-3, 1e-3).size(), 1u);
+  EXPECT_EQ(machine.Time(20e-3, 1e-3, 1e-3, 0.1), std::vector<double>{0.1});
+  EXPECT_EQ(machine.others, 1);
+}
+
+TEST(TimeBesideTest, LongRunsHaveOneTurn) {
+  SlowingDown machine;
+  EXPECT_EQ(machine.Time(2, 1.9, 1.9).size(), 1u);
+  EXPECT_EQ(machine.others, 1);
+}
+
+TEST(TimeBesideTest, AFailureOfEitherIsTheResult) {
+  const auto fails = [](int) -> Result<double> { return Fail(ErrorCode::kDevice, "failed"); };
+  const auto runs = [](int times) -> Result<double> { return 1e-3 * times; };
+  const Clock clock = [] { return 0.0; };
+  EXPECT_FALSE(TimeBeside(fails, {runs, 1e-3}, {}, clock));
+  EXPECT_FALSE(TimeBeside(runs, {fails, 1e-3}, {}, clock));
+}
+
 TEST(TimeRunsTest, AFailingRunIsTheResult) {
   int calls = 0;
   const auto run = [&](int) -> Result<double> {

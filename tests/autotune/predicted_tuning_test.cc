@@ -51,8 +51,10 @@ TEST(PredictedKeys, ArePredictedForPeopleToo) {
     return KeyUse{key.target, key.policy, key.schedule_version};
   };
   EXPECT_EQ(Compare(use(EmulatedGpu()), use(Gpu())),
-            (KeyDifference{"times=predicted 2",
-                           "measured=cold, graphs of runs, median of adaptive repeats v1"}));
+            (KeyDifference{
+                "times=predicted 2",
+                "measured=cold, graphs of runs in turns with the incumbent, median of adaptive "
+                "repeats v2"}));
 }
 
 class PredictedTuningTest : public testing::TunerTest {

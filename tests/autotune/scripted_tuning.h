@@ -20,8 +20,10 @@ namespace tunec::testing {
 class ScriptedMeasurer : public Measurer {
  public:
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                 std::optional<double>, const OnMeasured& on_measured) override {
+                 const std::optional<Incumbent>& incumbent,
+                 const OnMeasured& on_measured) override {
     batches.push_back(candidates.size());
+    incumbents.push_back(incumbent);
     for (size_t i = candidates.size(); i-- > 0;) {  // not in the order asked
       const std::string& schedule = candidates[i].schedule;
       EXPECT_TRUE(seen.insert(Print(workload.lowerings[0].compute) + schedule).second)
@@ -69,6 +71,7 @@ class ScriptedMeasurer : public Measurer {
   std::set<std::string> seen;
   std::vector<std::string> order;
   std::vector<size_t> batches;
+  std::vector<std::optional<Incumbent>> incumbents;  // of each batch
   size_t retimed = 0;
 };
 
@@ -77,8 +80,9 @@ class Borrowed : public Measurer {
  public:
   explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
-                 std::optional<double> best_seconds, const OnMeasured& on_measured) override {
-    return measurer_.Measure(workload, candidates, best_seconds, on_measured);
+                 const std::optional<Incumbent>& incumbent,
+                 const OnMeasured& on_measured) override {
+    return measurer_.Measure(workload, candidates, incumbent, on_measured);
   }
   Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
                 const OnMeasured& on_measured) override {

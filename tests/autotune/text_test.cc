@@ -28,7 +28,7 @@ TEST(Protocol, RequestsReadBack) {
       HelloRequest{},
       PrepareRequest{WorkloadOf(MatmulRelu())},
       PrepareRequest{on_a_device},
-      MeasureRequest{{{kGoodSchedule}, {"x"}}, 0.125},
+      MeasureRequest{{{kGoodSchedule}, {"x"}}, Incumbent{"lower direct\n", 0.125}},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
       RetimeRequest{{{kGoodSchedule}}, 9},
   };

@@ -226,8 +226,8 @@ TEST_F(TunerTest, AnUnmeasurableTaskDoesNotStopTheOthers) {
 
 TEST_F(TunerTest, NothingMeasuredIsAnError) {
   class Silent : public Measurer {
-    Status Measure(const Workload&, std::span<const CandidateRequest>, std::optional<double>,
-                   const OnMeasured&) override {
+    Status Measure(const Workload&, std::span<const CandidateRequest>,
+                   const std::optional<Incumbent>&, const OnMeasured&) override {
       return Fail(ErrorCode::kInternal, "the worker died between candidates");
     }
     Status Retime(const Workload&, std::span<const CandidateRequest>, int,
@@ -241,6 +241,24 @@ TEST_F(TunerTest, NothingMeasuredIsAnError) {
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("nothing could be measured"));
   EXPECT_THAT(report.error().message, HasSubstr("the worker died between candidates"));
+}
+
+// The fastest of what the batches before have measured.
+TEST_F(TunerTest, BatchesAreMeasuredBesideTheIncumbent) {
+  tasks_ = {TaskOf(Matmul(96), 1)};
+  ScriptedMeasurer measurer;
+  Tuned(measurer);
+  std::optional<Incumbent> best;
+  size_t measured = 0;
+  for (size_t i = 0; i < measurer.batches.size(); ++i) {
+    EXPECT_EQ(measurer.incumbents[i], best) << "batch " << i;
+    for (size_t k = 0; k < measurer.batches[i]; ++k) {
+      const std::string& schedule = measurer.order.at(measured++);
+      const double seconds = ScriptedMeasurer::Seconds(schedule);
+      if (!best || seconds < best->seconds) best = Incumbent{schedule, seconds};
+    }
+  }
+  EXPECT_GE(measurer.batches.size(), 3u);
 }
 
 TEST_F(TunerTest, TheBestAreTimedAgain) {

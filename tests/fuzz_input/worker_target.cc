@@ -51,7 +51,7 @@ class Serving {
     for (const CandidateRequest& candidate : request.candidates) {
       if (++measured_ > kMostCandidates) return;
       const TimingPolicy once{.least_samples = 1, .most_samples = 1};
-      (void)bench_->Measure(bench_->Compile(candidate), request.best_seconds, once);
+      (void)bench_->Measure(bench_->Compile(candidate), request.incumbent, once);
     }
   }
 

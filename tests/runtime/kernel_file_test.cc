@@ -2,11 +2,13 @@
 // refused where they are damaged.
 #include "runtime/kernel_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -88,6 +90,12 @@ TEST(KernelVectors, ErrorsNameTheLine) {
   EXPECT_EQ(error("tunec-vectors 1\n"), "f:2: error: expected 'from ' and whose outputs they are");
   EXPECT_EQ(error(begin + "A f99 1\n"),
             "f:3: error: 'A f99 1' is no name, type and number of elements");
+  const std::string no_bound =
+      "f:3: error: '{}' ends in no 'within BOUND', which elements of f32 may have";
+  for (const std::string title :
+       {"A f32 1 2", "A f32 1 within", "A f32 1 within -1", "A f32 1 within 0",
+        "A f32 1 within inf", "A f32 1 within 1 2", "A f16 1 within 1"})
+    EXPECT_EQ(error(begin + title + "\n"), fmt::format(fmt::runtime(no_bound), title));
   EXPECT_EQ(error(begin + "A f32 2\n3f800000\n"), "f:5: error: A has 1 elements, not 2");
   EXPECT_EQ(error(begin + "A f32 1\n3f800000 00000000\n"),
             "f:4: error: A has more than 1 elements");
@@ -108,6 +116,31 @@ TEST(KernelVectors, AreComparedBitByBit) {
             "there is no vector of 4 elements of bf16 for C");
   output.name = "D";
   EXPECT_FALSE(CompareWith(Vectors(), output));
+}
+
+KernelVector Floats(const std::vector<float>& values, double within) {
+  return {"C", DataType::kF32,
+          std::string(reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size()),
+          within};
+}
+
+TEST(KernelVectors, MayBeApartByTheirBound) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const KernelVectors right{.from = "a machine", .arguments = {Floats({1, -2, 3}, 0.125)}};
+  EXPECT_EQ(Print(right),
+            "tunec-vectors 1\nfrom a machine\nC f32 3 within 0.125\n3f800000 c0000000 40400000\n");
+  EXPECT_EQ(*ParseKernelVectors(Print(right), "f"), right);
+  EXPECT_EQ(*CompareWith(right, Floats({1.125, -2.125, 3}, 0)), "");
+  EXPECT_EQ(*CompareWith(right, Floats({1, -2.25, 3.25}, 0)),
+            "2 of 3 elements differ by more than 0.125, the first at 1: c0100000, not c0000000");
+  EXPECT_EQ(*CompareWith(right, Floats({kNan, -2, 3}, 0)),
+            "1 of 3 elements differ by more than 0.125, the first at 0: 7fc00000, not 3f800000");
+}
+
+TEST(KernelVectors, KeepTheirBoundForOutputsOfAnother) {
+  KernelVectors vectors{.from = "a machine", .arguments = {Floats({1}, 0.5)}};
+  vectors.SetOutputs("another", {Floats({2}, 0)});
+  EXPECT_EQ(vectors.arguments, std::vector{Floats({2}, 0.5)});
 }
 
 TEST(KernelVectors, OutputsTakeThePlaceOfOlderOnes) {
