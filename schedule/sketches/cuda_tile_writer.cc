@@ -34,6 +34,7 @@ class CudaTileWriter {
     for (const CudaTileAxis& axis : Axes()) blocks.push_back(axis.iterator);
     blocks_ = std::move(blocks);
     CopyOperands();
+    if (std::optional<PadStep> pad = PaddingOf(plan_, choice_)) Add(*std::move(pad));
     Split();
     Order();
     Attach();
@@ -65,15 +66,16 @@ class CudaTileWriter {
   // Whether the tile has several of its iterations.
   bool IsTiled(VarId iterator) const { return Tile(iterator) > 1; }
   // Whether it has a loop over blocks beside the one over the tile. The column always does: there
-  // must be a loop that is done by a block.
+  // must be a loop that is done by a block. So does what may be padded: what follows the sum ends
+  // before it, but has its loops, so that threads find their own sums.
   bool IsSplit(VarId iterator) const {
     if (!IsTiled(iterator)) return false;
-    return Blocks(iterator) > 1 || iterator == plan_.column.iterator;
+    return Blocks(iterator) > 1 || iterator == plan_.column.iterator || plan_.padded;
   }
   std::string TileLoop(const std::string& statement, VarId iterator) const {
     return Loop(statement, iterator) + (IsSplit(iterator) ? ".1" : "");
   }
-  int64_t PieceLength() const { return std::min(choice_.piece, plan_.Extent(plan_.piecewise)); }
+  int64_t PieceLength() const { return tunec::PieceLength(plan_, choice_); }
 
   // Whether blocks along the iterator have copies of their own: of an operand that does not know
   // it, or that begins elsewhere for each.
@@ -330,7 +332,8 @@ class CudaTileWriter {
     int64_t factor = std::min(length, std::max<int64_t>(kMostProducts / products, 1));
     while (length % factor != 0) --factor;
     if (factor == 1) return;
-    const bool whole = factor == length && plan_.Extent(plan_.piecewise) % length == 0;
+    const bool full = plan_.pads_pieces || plan_.Extent(plan_.piecewise) % length == 0;
+    const bool whole = factor == length && full;
     Add(UnrollStep{Loop(plan_.piecewise) + ".1", whole ? 0 : static_cast<int>(factor)});
   }
 
