@@ -287,7 +287,9 @@ class CudaTileWriter {
       const bool split = along[i] > 1 && along[i] < extent;
       if (split) Add(SplitStep{name, {along[i]}});
       if (along[i] > 1) threads.push_back(split ? name + ".1" : name);
-      if (along[i] < extent) serial.push_back(split ? name + ".0" : name);
+      // A piece may be one iteration, which must not stand between the threads' loops.
+      const bool is_piece = extent == 1 && name == Loop(copy, plan_.piecewise) + ".1";
+      if (along[i] < extent || is_piece) serial.push_back(split ? name + ".0" : name);
       copies *= CeilDivide(extent, along[i]);
     }
     std::vector<std::string> order = threads;
