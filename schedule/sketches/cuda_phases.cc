@@ -86,28 +86,33 @@ bool IsFaster(const std::optional<double>& a, const std::optional<double>& b) {
   return a && b && *a < *b;
 }
 
-// One kind for each phase: the fastest, or `wanted` wherever that fits.
-std::vector<DevicePhase> Combine(const std::vector<PhaseKinds>& phases, std::string_view wanted) {
-  std::vector<DevicePhase> combination;
+// One kind for each phase: the one that is wanted wherever it fits, the fastest elsewhere.
+struct Combination {
+  std::string wanted;  // none where it is empty
+  std::vector<DevicePhase> phases;
+};
+
+Combination Combine(const std::vector<PhaseKinds>& phases, const std::string& wanted) {
+  Combination combination{wanted, {}};
   for (const PhaseKinds& kinds : phases) {
     const auto by_time = [](const DevicePhase& a, const DevicePhase& b) {
       return IsFaster(a.seconds, b.seconds);
     };
-    const auto found = std::ranges::find(kinds, wanted, &DevicePhase::kind);
-    combination.push_back(found != kinds.end() ? *found
-                                               : *std::ranges::min_element(kinds, by_time));
+    auto found = std::ranges::find(kinds, wanted, &DevicePhase::kind);
+    if (found == kinds.end()) found = std::ranges::min_element(kinds, by_time);
+    combination.phases.push_back(*found);
   }
   return combination;
 }
 
 // Different ones, the one of the fastest phases first.
-std::vector<std::vector<DevicePhase>> Combinations(const std::vector<PhaseKinds>& phases) {
+std::vector<Combination> Combinations(const std::vector<PhaseKinds>& phases) {
   const auto same = [](const DevicePhase& a, const DevicePhase& b) { return a.kind == b.kind; };
-  std::vector<std::vector<DevicePhase>> all;
-  for (const std::string_view wanted : {"", "cuda_tensor", "cuda_tile"}) {
-    std::vector<DevicePhase> next = Combine(phases, wanted);
-    const auto is_known = [&](const std::vector<DevicePhase>& known) {
-      return std::ranges::equal(known, next, same);
+  std::vector<Combination> all;
+  for (const std::string wanted : {"", "cuda_tensor", "cuda_tile"}) {
+    Combination next = Combine(phases, wanted);
+    const auto is_known = [&](const Combination& known) {
+      return std::ranges::equal(known.phases, next.phases, same);
     };
     if (std::ranges::none_of(all, is_known)) all.push_back(std::move(next));
   }
@@ -168,13 +173,11 @@ struct Candidate {
   std::optional<double> seconds;
 };
 
-// The kinds alone do not always tell which phase is whose: a later combination of the same ones has
-// another name.
-std::string NewName(const std::vector<DevicePhase>& phases, std::set<std::string>& names) {
-  const std::string kinds = NameOf(phases);
-  std::string name = kinds;
-  for (int other = 2; !names.insert(name).second; ++other)
-    name = fmt::format("{}/{}", kinds, other);
+// The kinds alone do not always tell which phase is whose: then it is told what was wanted.
+std::string NewName(const Combination& combination, std::set<std::string>& names) {
+  std::string name = NameOf(combination.phases);
+  if (names.contains(name)) name += "/" + combination.wanted;
+  names.insert(name);
   return name;
 }
 
@@ -182,12 +185,12 @@ void AddCandidates(const NamedCompute& lowering, const std::vector<PhaseKinds>& 
                    std::vector<Candidate>& candidates) {
   const auto is_blocks = [](const DevicePhase& phase) { return phase.kind == kBlocks; };
   std::set<std::string> names;
-  for (std::vector<DevicePhase>& combination : Combinations(phases)) {
-    if (std::ranges::all_of(combination, is_blocks)) continue;
-    const std::optional<double> seconds = SecondsOf(combination);
+  for (Combination& combination : Combinations(phases)) {
+    if (std::ranges::all_of(combination.phases, is_blocks)) continue;
+    const std::optional<double> seconds = SecondsOf(combination.phases);
     std::string name = NewName(combination, names);
     candidates.push_back(
-        {SketchOf(lowering.name, std::move(name), std::move(combination)), seconds});
+        {SketchOf(lowering.name, std::move(name), std::move(combination.phases)), seconds});
   }
 }
 

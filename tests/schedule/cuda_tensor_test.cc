@@ -440,5 +440,36 @@ TEST(CudaTensorSketch, OfSeveralPhasesHasFewCombinations) {
               "");
 }
 
+// One that matrix instructions do faster, one that they can't, and one whose sums threads make in
+// parts.
+const std::string kThreeProducts = R"(compute three {
+  input A: bf16[512, 512]
+  input B: bf16[512, 512]
+  input D: f32[64, 64]
+  input E: f32[64, 64]
+  input F: bf16[32, 8192]
+  input G: bf16[8192, 64]
+  output X: f32[512, 512]
+  output Y: f32[64, 64]
+  output Z: f32[32, 64]
+  x[i: 512, j: 512, k: 512 reduction]:
+    X[i, j] sum= f32(A[i, k]) * f32(B[k, j])
+  y[i: 64, j: 64, k: 64 reduction]:
+    Y[i, j] sum= D[i, k] * E[k, j]
+  z[i: 32, j: 64, k: 8192 reduction]:
+    Z[i, j] sum= f32(F[i, k]) * f32(G[k, j])
+})";
+
+TEST(CudaTensorSketch, IsNamedByItsKindsAndWhatWasWanted) {
+  Target target = SmallGpu();
+  target.device->processors = 132;
+  std::vector<std::string> names;
+  for (const Sketch& sketch :
+       SketchesFor({{{"direct", MustParse(kThreeProducts)}}, target, ReductionOrder::kAny}))
+    names.push_back(sketch.name);
+  EXPECT_THAT(names, ElementsAre("cuda_tensor+cuda_tile", "cuda_tensor+cuda_tile/cuda_tensor",
+                                 "cuda_tile", "blocks", "naive"));
+}
+
 }  // namespace
 }  // namespace tunec::test
