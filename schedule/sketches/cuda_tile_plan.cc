@@ -296,8 +296,8 @@ BlockUse UseOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
           .shared_bytes = SharedBytes(plan, choice)};
 }
 
-// Whether threads may have so many elements of an axis each: numbers that divide it, so that no
-// thread has a part of its elements, unless there are such beyond its end.
+// Whether threads may have so many elements of an axis each. Without padding these are numbers that
+// divide it, so that no thread has a part of its elements.
 bool MayHave(const CudaTilePlan& plan, const CudaTileAxis& axis, int64_t elements) {
   if (plan.padded) return elements <= axis.extent;
   return elements == 1 || (axis.free && axis.extent % elements == 0);
@@ -468,7 +468,7 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
   choice.outer_columns =
       plan.outer_column ? std::min(choice.outer_columns, plan.outer_column->extent) : 1;
   choice.outer_rows = plan.outer_row ? std::min(choice.outer_rows, plan.outer_row->extent) : 1;
-  // The last piece of several may go beyond the end, but not more than one does.
+  // A piece that goes beyond the end is less than twice as long as what there is.
   const int64_t length = plan.Extent(plan.piecewise);
   while (choice.piece > length && (!plan.pads_pieces || choice.piece / 2 >= length))
     choice.piece = plan.pads_pieces ? choice.piece / 2 : length;

@@ -40,13 +40,17 @@ RoundingFreedom BFloat16() {
   return rounding;
 }
 
+// Of 16 bytes; of 8 or 4.
+const std::string kChunks = "cp.async.cg.shared.global";
+const std::string kNarrowChunks = "cp.async.ca.shared.global";
+
 struct Multiplied {
   std::string name;
   std::string text;
   RoundingFreedom rounding;
   std::string mma;  // in the PTX
-  // Whether rows of its operands are no multiples of 16 bytes.
-  bool IsNarrow() const { return name.contains("_odd") || name == "s8_1000"; }
+  // That is in flight, if any.
+  std::string copy = kChunks;
 };
 
 void PrintTo(const Multiplied& product, std::ostream* out) { *out << product.name; }
@@ -125,11 +129,11 @@ std::vector<Multiplied> LargeProducts() {
           {"f16_768", HalfProduct("f16", 512, 768, 768), Any(), kF16},
           {"s8_1024", ByteProduct(1024, 1024, 1024), Any(), kS8},
           {"batched", Batched(12, 512, 512, 64), Any(), kBf16},
-          {"tf32_odd", Product(509, 401, 307), Tf32(), kTf32},
-          {"any_odd", Product(509, 401, 307), AnyRounding(), "mma.sync.aligned"},
+          {"tf32_odd", Product(509, 401, 307), Tf32(), kTf32, kNarrowChunks},
+          {"any_odd", Product(509, 401, 307), AnyRounding(), "mma.sync.aligned", ""},
           {"bf16_1000", HalfProduct("bf16", 1000, 1000, 1000), Any(), kBf16},
-          {"bf16_odd", HalfProduct("bf16", 1021, 1011, 509), Any(), kBf16},
-          {"s8_1000", ByteProduct(1000, 1000, 1000), Any(), kS8},
+          {"bf16_odd", HalfProduct("bf16", 1021, 1011, 509), Any(), kBf16, ""},
+          {"s8_1000", ByteProduct(1000, 1000, 1000), Any(), kS8, kNarrowChunks},
           {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
 }
 
@@ -191,8 +195,8 @@ TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
     ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
     EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));
     const bool in_pieces = Print(schedule).contains("pipeline ");
-    if (in_pieces && !GetParam().IsNarrow()) {
-      EXPECT_THAT(*ptx, HasSubstr("cp.async.cg.shared.global"));
+    if (in_pieces && !GetParam().copy.empty()) {
+      EXPECT_THAT(*ptx, HasSubstr(GetParam().copy)) << Print(schedule);
     }
     if (!test::WhyNoPtxas().empty()) continue;
     const auto image = generator.Compile(nest, target);
@@ -222,8 +226,8 @@ TEST(CudaTensor, IsPredictedFasterThanThreads) {
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     for (const int extent : {512, 1024, 2048}) {
       const std::string text = Product(extent, extent, extent);
-      EXPECT_LT(Predicted({"", text, AnyRounding(), ""}, Gpu(arch)),
-                Predicted({"", text, Any(), ""}, Gpu(arch)))
+      EXPECT_LT(Predicted({"", text, AnyRounding(), "", ""}, Gpu(arch)),
+                Predicted({"", text, Any(), "", ""}, Gpu(arch)))
           << arch << ", " << extent;
     }
   }
