@@ -1,9 +1,16 @@
 // Each phase of a device's kernel by a kind of its own: products in tiles, what is around them
 // element by element. What no kind fits is done in blocks.
+//
+// Tiles of products are made by matrix instructions or by threads, and where both fit, a tuner
+// shall see both. Combinations of all phases would be too many: there is the one of which each
+// phase is estimated to be fastest, and one by either kind wherever it fits. The order is by the
+// estimate.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,54 +25,99 @@ namespace {
 
 constexpr std::string_view kBlocks = "blocks";
 
-// Finds a kind for one phase after the other.
+// The kinds that fit one phase, of which tiles may have two.
+using PhaseKinds = std::vector<DevicePhase>;
+
+// Finds the kinds for one phase after the other.
 class PhasePlanner {
  public:
   PhasePlanner(const NamedCompute& lowering, const Accelerator& device,
                const RoundingFreedom& rounding)
       : lowering_(lowering), device_(WithAllFacts(device)), rounding_(rounding) {}
 
-  std::vector<DevicePhase> Phases() {
+  std::vector<PhaseKinds> Phases() {
     const Compute& compute = lowering_.compute;
-    std::vector<DevicePhase> phases;
+    std::vector<PhaseKinds> phases;
     for (StatementId at(0); compute.statements.contains(at);) {
       const StatementId begin = at;
       at = begin.next();
       if (compute.statements[begin].reducer) {
         const StatementId end = FollowersEnd(compute, begin);
-        if (AddFirstThatFits(begin, end, phases)) {
+        if (AddWhatFits(begin, end, phases)) {
           at = end;
           continue;
         }
       }
-      AddFirstThatFits(begin, at, phases);
+      AddWhatFits(begin, at, phases);
     }
     return phases;
   }
 
  private:
-  bool AddFirstThatFits(StatementId begin, StatementId end,
-                        std::vector<DevicePhase>& phases) const {
-    constexpr std::array kKinds = {MakeCudaTensorPhase, MakeCudaTilePhase, MakeCudaElementsPhase,
-                                   MakeBlockPhase};
+  using Make = std::optional<DevicePhase> (*)(const PhaseQuestion&);
+
+  bool AddWhatFits(StatementId begin, StatementId end, std::vector<PhaseKinds>& phases) const {
     const Compute part = StatementsOf(lowering_.compute, begin, end);
-    for (const auto& make : kKinds) {
-      std::optional<DevicePhase> phase =
-          make({.compute = part, .device = device_, .rounding = rounding_});
-      if (!phase) continue;
-      Schedule alone{.lowering = lowering_.name};
-      phase->WriteInitial(alone);
-      if (!CheckApplies(part, alone, rounding_)) continue;
-      phases.push_back(*std::move(phase));
-      return true;
-    }
-    return false;
+    PhaseKinds kinds;
+    for (const Make make : {MakeCudaTensorPhase, MakeCudaTilePhase}) AddIfItFits(make, part, kinds);
+    for (const Make make : {MakeCudaElementsPhase, MakeBlockPhase})
+      if (kinds.empty()) AddIfItFits(make, part, kinds);
+    if (kinds.empty()) return false;
+    phases.push_back(std::move(kinds));
+    return true;
+  }
+
+  void AddIfItFits(Make make, const Compute& part, PhaseKinds& kinds) const {
+    std::optional<DevicePhase> phase =
+        make({.compute = part, .device = device_, .rounding = rounding_});
+    if (!phase) return;
+    Schedule alone{.lowering = lowering_.name};
+    phase->WriteInitial(alone);
+    if (CheckApplies(part, alone, rounding_)) kinds.push_back(*std::move(phase));
   }
 
   const NamedCompute& lowering_;
   const Accelerator device_;
   const RoundingFreedom& rounding_;
 };
+
+// What is not estimated is no better than what comes before it.
+bool IsFaster(const std::optional<double>& a, const std::optional<double>& b) {
+  return a && b && *a < *b;
+}
+
+// One kind for each phase: the one that is wanted wherever it fits, the fastest elsewhere.
+struct Combination {
+  std::string wanted;  // none where it is empty
+  std::vector<DevicePhase> phases;
+};
+
+Combination Combine(const std::vector<PhaseKinds>& phases, const std::string& wanted) {
+  Combination combination{wanted, {}};
+  for (const PhaseKinds& kinds : phases) {
+    const auto by_time = [](const DevicePhase& a, const DevicePhase& b) {
+      return IsFaster(a.seconds, b.seconds);
+    };
+    auto found = std::ranges::find(kinds, wanted, &DevicePhase::kind);
+    if (found == kinds.end()) found = std::ranges::min_element(kinds, by_time);
+    combination.phases.push_back(*found);
+  }
+  return combination;
+}
+
+// Different ones, the one of the fastest phases first.
+std::vector<Combination> Combinations(const std::vector<PhaseKinds>& phases) {
+  const auto same = [](const DevicePhase& a, const DevicePhase& b) { return a.kind == b.kind; };
+  std::vector<Combination> all;
+  for (const std::string wanted : {"", "cuda_tensor", "cuda_tile"}) {
+    Combination next = Combine(phases, wanted);
+    const auto is_known = [&](const Combination& known) {
+      return std::ranges::equal(known.phases, next.phases, same);
+    };
+    if (std::ranges::none_of(all, is_known)) all.push_back(std::move(next));
+  }
+  return all;
+}
 
 // The kinds, each once, in the order of their first phases.
 std::string NameOf(const std::vector<DevicePhase>& phases) {
@@ -100,8 +152,7 @@ std::optional<double> SecondsOf(const std::vector<DevicePhase>& phases) {
   return seconds;
 }
 
-Sketch SketchOf(const std::string& lowering, std::vector<DevicePhase> phases) {
-  std::string name = NameOf(phases);
+Sketch SketchOf(const std::string& lowering, std::string name, std::vector<DevicePhase> phases) {
   std::vector<Knob> knobs = KnobsOf(phases);
   return {.name = std::move(name),
           .knobs = std::move(knobs),
@@ -122,8 +173,25 @@ struct Candidate {
   std::optional<double> seconds;
 };
 
-bool IsFaster(const Candidate& a, const Candidate& b) {
-  return a.seconds && b.seconds && *a.seconds < *b.seconds;
+// The kinds alone do not always tell which phase is whose: then it is told what was wanted.
+std::string NewName(const Combination& combination, std::set<std::string>& names) {
+  std::string name = NameOf(combination.phases);
+  if (names.contains(name)) name += "/" + combination.wanted;
+  names.insert(name);
+  return name;
+}
+
+void AddCandidates(const NamedCompute& lowering, const std::vector<PhaseKinds>& phases,
+                   std::vector<Candidate>& candidates) {
+  const auto is_blocks = [](const DevicePhase& phase) { return phase.kind == kBlocks; };
+  std::set<std::string> names;
+  for (Combination& combination : Combinations(phases)) {
+    if (std::ranges::all_of(combination.phases, is_blocks)) continue;
+    const std::optional<double> seconds = SecondsOf(combination.phases);
+    std::string name = NewName(combination, names);
+    candidates.push_back(
+        {SketchOf(lowering.name, std::move(name), std::move(combination.phases)), seconds});
+  }
 }
 
 }  // namespace
@@ -138,17 +206,16 @@ void DevicePhase::WriteInitial(Schedule& schedule) const {
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
   const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
-  const auto is_blocks = [](const DevicePhase& phase) { return phase.kind == kBlocks; };
   std::vector<Candidate> candidates;
   for (const NamedCompute& lowering : lowerings) {
     if (std::ranges::any_of(lowering.compute.tensors, shares)) continue;
-    std::vector<DevicePhase> phases = PhasePlanner(lowering, device, rounding).Phases();
-    if (std::ranges::all_of(phases, is_blocks)) continue;
-    const std::optional<double> seconds = SecondsOf(phases);
-    candidates.push_back({SketchOf(lowering.name, std::move(phases)), seconds});
+    AddCandidates(lowering, PhasePlanner(lowering, device, rounding).Phases(), candidates);
   }
   // Only the first place matters. What is not estimated keeps it.
-  const auto best = std::ranges::min_element(candidates, IsFaster);
+  const auto is_faster = [](const Candidate& a, const Candidate& b) {
+    return IsFaster(a.seconds, b.seconds);
+  };
+  const auto best = std::ranges::min_element(candidates, is_faster);
   if (best != candidates.end()) std::rotate(candidates.begin(), best, best + 1);
   for (Candidate& candidate : candidates) sketches.push_back(std::move(candidate.sketch));
 }

@@ -74,14 +74,24 @@ std::vector<int64_t> PartCounts(int64_t length, int64_t least) {
   return counts;
 }
 
+std::vector<int64_t> PartLengths(int64_t length, int64_t least, int64_t multiple) {
+  std::vector<int64_t> lengths;
+  for (int64_t count = 2; count <= std::min(kMostParts, length / least); count *= 2) {
+    const int64_t part = CeilDivide(CeilDivide(length, count), multiple) * multiple;
+    const bool is_new = lengths.empty() ? part < length : part < lengths.back();
+    if (is_new) lengths.push_back(part);
+  }
+  return lengths;
+}
+
 std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, VarId column,
-                                 int64_t count) {
+                                 int64_t length) {
   if (question.rounding.order != ReductionOrder::kAny) return std::nullopt;
   const Compute& compute = question.compute;
   const Statement& sum = compute.statements.front();
   const Iterator& iterator = sum.iterators[reduced];
-  const ReduceSplitStep split{sum.name, iterator.name, iterator.extent / count,
-                              ReduceSplitStep::Keep::kOuter};
+  const int64_t count = CeilDivide(iterator.extent, length);
+  const ReduceSplitStep split{sum.name, iterator.name, length, ReduceSplitStep::Keep::kOuter};
   const PackStep pack = OrderOf(compute, sum, column);
   Result<Compute> whole = Apply(compute, split);
   if (whole) whole = Apply(*whole, pack);

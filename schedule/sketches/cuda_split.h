@@ -11,7 +11,8 @@
 
 namespace tunec {
 
-/// A sum, a reduced iterator of which is cut into parts that are equally long.
+/// A sum, a reduced iterator of which is cut into parts that are equally long, but for the last
+/// one.
 struct SumParts {
   int64_t count = 1;
   std::vector<ComputeStep> steps;  // that make two statements of the sum
@@ -25,10 +26,14 @@ struct SumParts {
 /// one before, of which none has fewer than `least` iterations.
 std::vector<int64_t> PartCounts(int64_t length, int64_t least);
 
-/// The first statement's sum in parts of `reduced`. Partial sums lie side by side along `column`,
-/// an iterator of what is written. None where the contract has sums added as written. Requires:
-/// `count` divides the iterations of `reduced`.
+/// How long the parts may be where the last one may have fewer iterations: multiples of `multiple`,
+/// not less than `least`, each at most about half of the one before.
+std::vector<int64_t> PartLengths(int64_t length, int64_t least, int64_t multiple);
+
+/// The first statement's sum in parts of `reduced`, `length` iterations long. Partial sums lie side
+/// by side along `column`, an iterator of what is written. None where the contract has sums added
+/// as written.
 std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, VarId column,
-                                 int64_t count);
+                                 int64_t length);
 
 }  // namespace tunec

@@ -14,7 +14,9 @@
 //         warps: steps, tiles of rows, tiles of columns, unrolled: sums += a * b
 //       threads: out = f(sums), each lane what it has
 //
-// Tiles have no ends: extents are multiples of the instruction's. Which types are multiplied is
+// Tiles have no ends: where they do not divide an extent, the sum is padded, and copies hold zeros
+// beyond the ends of operands. They are narrower, down to an element, where rows in memory are no
+// multiples of 16 bytes. Which types are multiplied is
 // the accuracy contract's to say. Where it lets float32 be rounded, operands are rounded to TF32
 // by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster.
 #include <algorithm>
@@ -91,17 +93,30 @@ bool AddRounding(const Compute& compute, StatementId end, const PhaseQuestion& q
   return true;
 }
 
+// By tiles that divide the extents or, where that is estimated to be faster, by padded ones.
+std::optional<TensorProduct> ProductOf(const Compute& part, const PhaseQuestion& question) {
+  const auto& [all, device, rounding] = question;
+  std::optional<TensorProduct> fastest;
+  for (auto& plan : {MakeCudaTensorPlan(part, device, rounding),
+                     MakePaddedCudaTensorPlan(part, device, rounding)}) {
+    if (!plan) continue;
+    const CudaTensorChoice best = BestCudaTensor(*plan, device);
+    const double seconds = EstimateSeconds(*plan, best, device);
+    if (fastest && seconds >= fastest->seconds) continue;
+    fastest = TensorProduct{.plan = *plan, .best = best, .seconds = seconds};
+  }
+  return fastest;
+}
+
 std::optional<TensorProduct> MakeProduct(const Compute& compute, std::vector<ComputeStep> rewrites,
                                          const std::string& sum, const PhaseQuestion& question) {
   const std::optional<StatementId> begin = compute.FindStatement(sum);
   const Compute part = StatementsOf(compute, *begin, compute.statements.next_id());
-  std::optional<CudaTensorPlan> plan = MakeCudaTensorPlan(part, question.device, question.rounding);
-  if (!plan) return std::nullopt;
-  TensorProduct product{.rewrites = std::move(rewrites), .plan = *std::move(plan)};
-  if (!AddRounding(compute, *begin, question, product)) return std::nullopt;
-  product.best = BestCudaTensor(product.plan, question.device);
-  product.seconds += EstimateSeconds(product.plan, product.best, question.device);
-  return std::isfinite(product.seconds) ? std::optional(std::move(product)) : std::nullopt;
+  std::optional<TensorProduct> product = ProductOf(part, question);
+  if (!product) return std::nullopt;
+  product->rewrites = std::move(rewrites);
+  if (!AddRounding(compute, *begin, question, *product)) return std::nullopt;
+  return std::isfinite(product->seconds) ? std::move(product) : std::nullopt;
 }
 
 // The fastest of those that the contract allows.
@@ -151,9 +166,6 @@ std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question) {
   if (!question.compute.statements.front().reducer) return std::nullopt;
   std::optional<TensorProduct> found = BestProduct(question);
   if (!found) return std::nullopt;
-  const std::optional<DevicePhase> by_threads = MakeCudaTilePhase(question);
-  if (by_threads && by_threads->seconds && *by_threads->seconds <= found->seconds)
-    return std::nullopt;
   const Knobs<CudaTensorChoice> knobs = KnobsOf(found->best);
   const auto product = std::make_shared<const TensorProduct>(*std::move(found));
   return DevicePhase{"cuda_tensor", knobs.list(),

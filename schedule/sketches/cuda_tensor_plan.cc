@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "ir/loop_nest.h"
@@ -72,6 +73,21 @@ std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
   return order;
 }
 
+// How many elements lie side by side, at both ends of a copy, from wherever a tile of whole
+// instructions begins: as many as divide the rows in memory, up to 16 bytes. Less than 4 bytes are
+// one element by itself.
+int64_t ChunkOf(const CudaTilePlan& tile, const Read& read, VarId along) {
+  constexpr int64_t kLeastBytes = 4;  // of a copy in flight
+  const auto bytes = static_cast<int64_t>(SizeOf(tile.compute->tensors[read.tensor].type));
+  int64_t common = std::gcd(kChunkBytes / bytes, tile.Extent(along));
+  for (const VarId v : tile.sum.iterators.ids()) {
+    if (v == along || tile.Extent(v) == 1 || !UsesIterator(read.index, v)) continue;
+    const auto stride = StorageStride(*tile.compute, tile.sum, read.tensor, read.index, v);
+    common = std::gcd(common, stride.value_or(1));
+  }
+  return common * bytes < kLeastBytes ? 1 : common;
+}
+
 // None where neither what is reduced nor what lies across has neighbours in memory.
 std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read& read,
                                            VarId across) {
@@ -86,6 +102,7 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
   };
   operand.along_reduced = is_contiguous(tile.piecewise);
   if (!operand.along_reduced && !is_contiguous(across)) return std::nullopt;
+  operand.chunk = ChunkOf(tile, read, operand.along_reduced ? tile.piecewise : across);
   return operand;
 }
 
@@ -93,7 +110,8 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
 bool SetOperands(CudaTensorPlan& plan) {
   const CudaTilePlan& tile = plan.tile;
   if (tile.sum.reads.size() != 2) return false;
-  const bool boxes = std::ranges::all_of(tile.operands, &CudaTileOperand::shared);
+  const bool boxes = std::ranges::all_of(
+      tile.operands, [](const CudaTileOperand& o) { return o.shared && o.windows.empty(); });
   const size_t left = tile.operands[0].knows_row ? 0 : 1;
   const CudaTileOperand& rows = tile.operands[left];
   const CudaTileOperand& columns = tile.operands[1 - left];
@@ -111,16 +129,20 @@ bool SetOperands(CudaTensorPlan& plan) {
 
 // What an axis's extent must be a multiple of: whole instructions, and whole chunks of a copy where
 // an operand's neighbours lie along it.
+int64_t ChunkUnit(const CudaTensorPlan& plan, const CudaTensorOperand& operand) {
+  return plan.padded ? operand.chunk : kChunkBytes / operand.bytes;
+}
 int64_t RowUnit(const CudaTensorPlan& plan) {
-  const int64_t chunk = plan.left.along_reduced ? 1 : kChunkBytes / plan.left.bytes;
+  const int64_t chunk = plan.left.along_reduced ? 1 : ChunkUnit(plan, plan.left);
   return std::max(plan.Extent(TileAxis::kRow), chunk);
 }
 int64_t ColumnUnit(const CudaTensorPlan& plan) {
-  const int64_t chunk = plan.right.along_reduced ? 1 : kChunkBytes / plan.right.bytes;
+  const int64_t chunk = plan.right.along_reduced ? 1 : ChunkUnit(plan, plan.right);
   return std::max(plan.Extent(TileAxis::kColumn), chunk);
 }
 
 bool FillsInstructions(const CudaTensorPlan& plan) {
+  if (plan.padded) return plan.tile.pads_pieces;
   return plan.tile.row.extent % RowUnit(plan) == 0 &&
          plan.tile.column.extent % ColumnUnit(plan) == 0 &&
          plan.tile.Extent(plan.tile.piecewise) % plan.Extent(TileAxis::kReduced) == 0;
@@ -194,6 +216,13 @@ int64_t BlocksOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   return blocks;
 }
 
+// Of one block.
+double PiecesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  const int64_t length = plan.tile.Extent(plan.tile.piecewise);
+  return plan.tile.reductions / static_cast<double>(length) *
+         static_cast<double>(CeilDivide(length, PieceOf(plan, choice)));
+}
+
 // --- time ---
 
 double RateOf(const CudaTensorPlan& plan, const Accelerator& device) {
@@ -219,6 +248,26 @@ double LoadClocks(const TileOperand& fragment, const CudaTensorOperand& operand)
   return elements * static_cast<double>(operand.bytes * kWarpThreads) / kLineBytes;
 }
 
+// What copies of a piece take in narrow chunks more than in those of 16 bytes.
+double NarrowCopyClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  constexpr double kClocks = 2;  // of a warp's copy, with its address and its condition
+  double copies = 0;             // of warps
+  for (const auto& [operand, lines] : {std::pair(&plan.left, RowsOf(plan, choice)),
+                                       std::pair(&plan.right, ColumnsOf(plan, choice))}) {
+    const auto elements = static_cast<double>(lines * PieceOf(plan, choice));
+    const auto wide = static_cast<double>(kChunkBytes / operand->bytes);
+    copies += elements * (1 / static_cast<double>(operand->chunk) - 1 / wide);
+  }
+  return kClocks * copies / kWarpThreads;
+}
+
+// Whether pieces of an operand are loaded and stored at once, so that none is on its way.
+bool LoadsAtOnce(const CudaTensorPlan& plan) {
+  constexpr int64_t kLeastBytes = 4;
+  return std::min(plan.left.chunk * plan.left.bytes, plan.right.chunk * plan.right.bytes) <
+         kLeastBytes;
+}
+
 double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device) {
   const auto products =
@@ -230,7 +279,8 @@ double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
   const double load = static_cast<double>(choice.Warps() * choice.steps) * of_warp;
   constexpr double kBeside = 0.2;        // of the lesser of both that is seen
   constexpr double kBarrierClocks = 50;  // and what a piece begins with
-  return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks;
+  return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks +
+         NarrowCopyClocks(plan, choice);
 }
 
 // Clocks of a block: of each piece not less than it takes until one has come from memory, as many
@@ -238,11 +288,11 @@ double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
 double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device, int64_t resident) {
   constexpr double kMemoryClocks = 700;
-  const double pieces = plan.tile.reductions / static_cast<double>(PieceOf(plan, choice));
+  const double pieces = PiecesOf(plan, choice);
   const double clocks = PieceClocks(plan, choice, device);
   if (pieces == 1) return clocks;
   const double wait = kMemoryClocks / static_cast<double>(resident);  // others have work meanwhile
-  const auto ahead = static_cast<double>(StagesOf(plan, choice) - 1);
+  const auto ahead = LoadsAtOnce(plan) ? 0 : static_cast<double>(StagesOf(plan, choice) - 1);
   return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
 }
 
@@ -256,6 +306,29 @@ void FitAxis(int64_t extent, int64_t unit, int64_t& warps, int64_t& tiles) {
     Halve(warps > 1 ? warps : tiles);
 }
 
+// The same with a product of which half is less than the extent, which is in whole chunks.
+void FitPaddedAxis(int64_t extent, int64_t unit, int64_t& warps, int64_t& tiles) {
+  while (warps * tiles * unit >= 2 * extent && warps * tiles > 1) Halve(warps > 1 ? warps : tiles);
+}
+
+int64_t RoundUp(int64_t number, int64_t multiple) {
+  return CeilDivide(number, multiple) * multiple;
+}
+
+void FitAxes(const CudaTensorPlan& plan, CudaTensorChoice& choice) {
+  const auto fit = plan.padded ? FitPaddedAxis : FitAxis;
+  fit(RoundUp(plan.tile.row.extent, RowUnit(plan)), plan.Extent(TileAxis::kRow), choice.row_warps,
+      choice.row_tiles);
+  fit(RoundUp(plan.tile.column.extent, ColumnUnit(plan)), plan.Extent(TileAxis::kColumn),
+      choice.column_warps, choice.column_tiles);
+  const int64_t reduced = plan.tile.Extent(plan.tile.piecewise);
+  const auto too_long = [&] {
+    const int64_t piece = PieceOf(plan, choice);
+    return plan.padded ? choice.steps > 1 && piece >= 2 * reduced : reduced % piece != 0;
+  };
+  while (too_long()) Halve(choice.steps);
+}
+
 bool FitsBlock(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                const Accelerator& device) {
   constexpr int64_t kMostThreads = 1024;
@@ -263,21 +336,32 @@ bool FitsBlock(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
   return use.threads <= kMostThreads && use.threads * use.registers <= device.registers;
 }
 
-}  // namespace
-
-std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
-                                                 const RoundingFreedom& rounding) {
-  const Statement& sum = compute.statements.front();
-  const TileIntrinsic* const intrinsic = InstructionFor(sum, device, rounding);
-  if (intrinsic == nullptr || HasConditions(sum)) return std::nullopt;
-  std::optional<CudaTilePlan> tile = MakeCudaTilePlan(compute);
-  if (!tile) return std::nullopt;
+std::optional<CudaTensorPlan> PlanOf(const Compute& compute, std::optional<CudaTilePlan> tile,
+                                     const Accelerator& device, const RoundingFreedom& rounding) {
+  const TileIntrinsic* const intrinsic =
+      InstructionFor(compute.statements.front(), device, rounding);
+  if (intrinsic == nullptr || !tile) return std::nullopt;
   CudaTensorPlan plan{.tile = *std::move(tile), .intrinsic = intrinsic};
+  plan.padded = plan.tile.padded;
   // Storage of lanes is that of the sums alone.
   if (plan.tile.registers.size() != 1) return std::nullopt;
   if (!SetOperands(plan) || !FillsInstructions(plan) || !SetFragment(plan)) return std::nullopt;
   SetLoops(plan);
   return plan;
+}
+
+}  // namespace
+
+std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
+                                                 const RoundingFreedom& rounding) {
+  if (HasConditions(compute.statements.front())) return std::nullopt;
+  return PlanOf(compute, MakeCudaTilePlan(compute), device, rounding);
+}
+
+std::optional<CudaTensorPlan> MakePaddedCudaTensorPlan(const Compute& compute,
+                                                       const Accelerator& device,
+                                                       const RoundingFreedom& rounding) {
+  return PlanOf(compute, MakePaddedCudaTilePlan(compute, rounding.order), device, rounding);
 }
 
 int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, VarId iterator) {
@@ -287,7 +371,18 @@ int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, V
 }
 
 int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  return std::min(choice.stages, plan.tile.Extent(plan.tile.piecewise) / PieceOf(plan, choice));
+  const int64_t length = plan.tile.Extent(plan.tile.piecewise);
+  return std::min(choice.stages, CeilDivide(length, PieceOf(plan, choice)));
+}
+
+std::optional<PadStep> PaddingOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  PadStep pad{plan.tile.sum.name, {}};
+  for (const VarId v : {plan.tile.row.iterator, plan.tile.column.iterator, plan.tile.piecewise}) {
+    const int64_t tile = TileExtent(plan, choice, v);
+    if (plan.tile.Extent(v) % tile != 0) pad.multiples.push_back({plan.tile.Name(v), tile});
+  }
+  const bool has_conditions = !plan.tile.compute->statements.front().domain.empty();
+  return pad.multiples.empty() && !has_conditions ? std::nullopt : std::optional(std::move(pad));
 }
 
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
@@ -297,11 +392,7 @@ CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
   choice.column_tiles = std::max(choice.column_tiles, least_columns);
   while (choice.row_tiles * choice.column_tiles * kTileSums > kMostSums)
     Halve(choice.row_tiles > choice.column_tiles ? choice.row_tiles : choice.column_tiles);
-  FitAxis(plan.tile.row.extent, plan.Extent(TileAxis::kRow), choice.row_warps, choice.row_tiles);
-  FitAxis(plan.tile.column.extent, plan.Extent(TileAxis::kColumn), choice.column_warps,
-          choice.column_tiles);
-  const int64_t reduced = plan.tile.Extent(plan.tile.piecewise);
-  while (reduced % PieceOf(plan, choice) != 0) Halve(choice.steps);
+  FitAxes(plan, choice);
   while (!FitsBlock(plan, choice, device) && choice.Warps() > 1)
     Halve(choice.row_warps > 1 ? choice.row_warps : choice.column_warps);
   const auto too_much = [&] { return UseOf(plan, choice).shared_bytes > device.shared_bytes; };
@@ -310,7 +401,7 @@ CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
   for (int64_t* const warps : {&choice.row_warps, &choice.column_warps})
     while (too_much() && *warps > 1) Halve(*warps);
   if (too_much()) choice.stages = 1;
-  const int64_t rows = plan.tile.row.extent / RowsOf(plan, choice);
+  const int64_t rows = CeilDivide(plan.tile.row.extent, RowsOf(plan, choice));
   while (rows % choice.band != 0) Halve(choice.band);
   return choice;
 }
@@ -325,7 +416,7 @@ double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choic
   if (resident == 0) return std::numeric_limits<double>::infinity();
   cost.busy_threads = kBusyThreads;
   cost.clocks = BlockClocks(plan, choice, device, resident);
-  const double pieces = plan.tile.reductions / static_cast<double>(PieceOf(plan, choice));
+  const double pieces = PiecesOf(plan, choice);
   cost.l2_bytes = pieces * static_cast<double>(PieceBytes(plan, choice));
   return EstimateSeconds(cost, device);
 }

@@ -24,6 +24,7 @@ struct CudaTensorOperand {
   VarId across;                     // the row of the left one, the column of the right one
   bool along_reduced = true;        // neighbours in memory are reduced; else they lie across
   std::vector<int64_t> dimensions;  // as they lie in memory, the innermost last
+  int64_t chunk = 8;                // elements that a thread copies at once
 };
 
 struct CudaTensorPlan {
@@ -34,6 +35,7 @@ struct CudaTensorPlan {
   std::vector<VarId> outside;     // reductions around the pieces that are shared
   CudaTensorOperand left;         // knows the row
   CudaTensorOperand right;        // knows the column
+  bool padded = false;            // tiles may go beyond the ends of what they tile
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
 };
@@ -44,6 +46,12 @@ struct CudaTensorPlan {
 /// statements that follow it and write outputs.
 std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
                                                  const RoundingFreedom& rounding);
+
+/// The same of any extents: the sum is padded until all tiles are full, and copies are narrower
+/// where rows in memory are no multiples of 16 bytes. None, too, where no copy can hold the zeros.
+std::optional<CudaTensorPlan> MakePaddedCudaTensorPlan(const Compute& compute,
+                                                       const Accelerator& device,
+                                                       const RoundingFreedom& rounding);
 
 /// A block has row_warps x column_warps warps, each of which computes row_tiles x column_tiles
 /// tiles of the instruction.
@@ -61,14 +69,18 @@ struct CudaTensorChoice {
 };
 
 /// The choice with what this plan or the device can't have made smaller: tiles of blocks fill the
-/// row, the column and what is reduced; threads, registers and shared storage suffice. Requires:
-/// powers of two, of all but the stages; a device with all facts.
+/// row, the column and what is reduced, or where the plan is padded are no more than twice as long;
+/// threads, registers and shared storage suffice. Requires: powers of two, of all but the stages; a
+/// device with all facts.
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
                         const Accelerator& device);
 
 /// The numbers of iterations that a tile has of an iterator in this choice: 1 of those that only
 /// number blocks.
 int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, VarId iterator);
+
+/// What makes all tiles full: the iterators that tiles do not divide; none where they divide all.
+std::optional<PadStep> PaddingOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);
 
 /// How many stages really are: no more than there are pieces.
 int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);

@@ -19,8 +19,7 @@ constexpr int64_t kLaneRows = 8;
 constexpr int64_t kLanePairs = 4;
 constexpr int64_t kPair = 2;
 
-constexpr int64_t kChunkBytes = 16;  // that a thread copies at once
-constexpr int kSwizzledChunks = 8;   // of the 128 bytes that shared memory gives at once
+constexpr int kSwizzledChunks = 8;  // of the 128 bytes that shared memory gives at once
 
 class CudaTensorWriter {
  public:
@@ -30,6 +29,7 @@ class CudaTensorWriter {
   void Write() {
     if (plan_.tile.cache_write) Add(*plan_.tile.cache_write);
     for (const CudaTensorOperand* operand : Operands()) CopyOperand(*operand);
+    if (std::optional<PadStep> pad = PaddingOf(plan_, choice_)) Add(*std::move(pad));
     Split();
     Order();
     Attach();
@@ -195,7 +195,7 @@ class CudaTensorWriter {
     const VarId inner = operand.along_reduced ? reduced : operand.across;
     const VarId outer = operand.along_reduced ? operand.across : reduced;
     const int64_t lines = Tile(outer);
-    const int64_t chunk = kChunkBytes / operand.bytes;
+    const int64_t chunk = operand.chunk;
     const int64_t lanes_along = std::min(Tile(inner) / chunk, kWarpThreads);
     const int64_t lanes_across = std::min(kWarpThreads / lanes_along, lines);
     const int64_t columns = std::min(choice_.column_warps, lines / lanes_across);
@@ -203,16 +203,19 @@ class CudaTensorWriter {
     const std::string line = Part(copy, outer);
     const std::string along = Part(copy, inner);
     Add(SplitStep{line, {rows, columns, lanes_across}});
-    Add(SplitStep{along, {lanes_along, chunk}});
+    SplitStep pieces{along, {lanes_along}};
+    if (chunk > 1) pieces.factors.push_back(chunk);
+    Add(std::move(pieces));
     ReorderStep order{LoopsOfOne(operand)};
-    const std::array<std::string, 7> loops = {line + ".1", line + ".2",  line + ".3", along + ".1",
-                                              line + ".0", along + ".0", along + ".2"};
-    order.loops.insert(order.loops.end(), loops.begin(), loops.end());
+    for (const std::string& loop :
+         {line + ".1", line + ".2", line + ".3", along + ".1", line + ".0", along + ".0"})
+      order.loops.push_back(loop);
+    if (chunk > 1) order.loops.push_back(along + ".2");
     Add(std::move(order));
     const std::string lanes =
         FuseAll(*plan_.tile.compute, copy, "lanes", {line + ".3", along + ".1"}, schedule_);
     for (const std::string& loop : {line + ".0", along + ".0"}) Add(UnrollStep{loop});
-    Add(VectorizeStep{along + ".2"});
+    if (chunk > 1) Add(VectorizeStep{along + ".2"});
     BindWarps(line + ".1", line + ".2");
     threads_.push_back({lanes, LoopKind::kBlockX});
   }

@@ -19,9 +19,15 @@
 // Where the blocks are too few, each makes sums over a part of the reduction (cuda_split.h).
 //
 // Where a thread has several elements of a dimension, tiles divide it. Of a dimension without
-// divisors a thread has one element, and at its end some threads have no work.
+// divisors, or with conditions (a convolution's border), a thread has one element, and at its end
+// some threads have no work. Or the sum is padded: all tiles are full, threads have as many
+// elements as elsewhere, and the copies of operands hold zeros beyond their ends. What is estimated
+// to be faster is the first choice, the other one a knob's.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -66,31 +72,91 @@ Tiling BestTiling(CudaTilePlan plan, const Accelerator& device) {
   return {std::move(plan), best, seconds};
 }
 
+std::optional<CudaTilePlan> MakePlanLike(const CudaTilePlan& other, const Compute& compute,
+                                         const RoundingFreedom& rounding) {
+  return other.padded ? MakePaddedCudaTilePlan(compute, rounding.order) : MakeCudaTilePlan(compute);
+}
+
 std::optional<Tiling> TilingInParts(const PhaseQuestion& question, const CudaTilePlan& whole,
-                                    int64_t count) {
-  std::optional<SumParts> parts = SplitSum(question, whole.piecewise, whole.column.iterator, count);
+                                    int64_t length) {
+  std::optional<SumParts> parts =
+      SplitSum(question, whole.piecewise, whole.column.iterator, length);
   if (!parts) return std::nullopt;
-  std::optional<CudaTilePlan> plan = MakeCudaTilePlan(parts->partial);
+  std::optional<CudaTilePlan> plan = MakePlanLike(whole, parts->partial, question.rounding);
   if (!plan) return std::nullopt;
   Tiling tiling = BestTiling(*std::move(plan), question.device);
-  tiling.best.parts = count;
+  tiling.best.parts = parts->count;
   tiling.seconds += parts->seconds;
   tiling.parts = std::move(parts);
   return tiling;
 }
 
-// The whole sums first, then those in parts, until all processors have blocks enough.
-std::vector<Tiling> TilingsOf(const PhaseQuestion& question, const CudaTilePlan& plan) {
+// How long the parts of sums may be, the longest first. What is padded need not be divided.
+std::vector<int64_t> LengthsOf(const CudaTilePlan& plan) {
   constexpr int64_t kLeastLength = 16;  // of a part
+  const int64_t whole = plan.Extent(plan.piecewise);
+  if (plan.padded) return PartLengths(whole, kLeastLength, kLeastLength);
+  std::vector<int64_t> lengths;
+  for (const int64_t count : PartCounts(whole, kLeastLength)) lengths.push_back(whole / count);
+  return lengths;
+}
+
+// The whole sums first, then those in parts, until all processors have blocks enough.
+std::vector<Tiling> TilingsOf(const PhaseQuestion& question, CudaTilePlan plan) {
   const int64_t enough = int64_t{2} * question.device.processors;
-  std::vector<Tiling> tilings = {BestTiling(plan, question.device)};
-  for (const int64_t count : PartCounts(plan.Extent(plan.piecewise), kLeastLength)) {
+  const std::vector<int64_t> lengths = LengthsOf(plan);
+  std::vector<Tiling> tilings = {BestTiling(std::move(plan), question.device)};
+  for (const int64_t length : lengths) {
     if (BlocksOf(tilings.back().plan, tilings.back().best) >= enough) break;
-    std::optional<Tiling> next = TilingInParts(question, plan, count);
+    std::optional<Tiling> next = TilingInParts(question, tilings.front().plan, length);
     if (!next) break;
     tilings.push_back(*std::move(next));
   }
+  for (Tiling& tiling : tilings) tiling.best.pad = tiling.plan.padded;
   return tilings;
+}
+
+// The fastest of all, which is padded only where that is clearly faster: what else conditions and
+// zeros cost is not estimated.
+const Tiling& BestOf(const std::vector<Tiling>& tilings) {
+  constexpr double kClearly = 0.95;
+  const auto weighed = [](const Tiling& tiling) {
+    return tiling.plan.padded ? tiling.seconds / kClearly : tiling.seconds;
+  };
+  return *std::ranges::min_element(tilings, {}, weighed);
+}
+
+// Those by the tiles that divide, and those by padded tiles where the best of them are.
+std::vector<Tiling> AllTilings(const PhaseQuestion& question) {
+  std::vector<Tiling> all;
+  if (auto plan = MakeCudaTilePlan(question.compute)) all = TilingsOf(question, *std::move(plan));
+  auto plan = MakePaddedCudaTilePlan(question.compute, question.rounding.order);
+  if (!plan) return all;
+  std::vector<Tiling> padded = TilingsOf(question, *std::move(plan));
+  const Tiling& best = BestOf(padded);
+  if (PaddingOf(best.plan, best.best)) std::ranges::move(padded, std::back_inserter(all));
+  return all;
+}
+
+// What the choice names; its parts are those of either kind, of which the nearest number is taken.
+const Tiling& Chosen(const std::vector<Tiling>& tilings, const CudaTileChoice& choice) {
+  const auto distance = [&](const Tiling& tiling) {
+    return std::pair(tiling.best.pad != choice.pad, std::abs(tiling.best.parts - choice.parts));
+  };
+  return *std::ranges::min_element(tilings, {}, distance);
+}
+
+void AddKnobsOf(const std::vector<Tiling>& tilings, const CudaTileChoice& best,
+                Knobs<CudaTileChoice>& knobs) {
+  std::set<int64_t> parts;
+  std::set<int64_t> pads;
+  for (const Tiling& tiling : tilings) {
+    parts.insert(tiling.best.parts);
+    pads.insert(tiling.best.pad ? 1 : 0);
+  }
+  if (parts.size() > 1)
+    knobs.Add(KnobAt("parts", {parts.begin(), parts.end()}, best.parts), &CudaTileChoice::parts);
+  if (pads.size() > 1) knobs.Add(KnobAt("pad", {0, 1}, best.pad ? 1 : 0), &CudaTileChoice::pad);
 }
 
 void WriteTiling(const Tiling& tiling, const CudaTileChoice& choice, const Accelerator& device,
@@ -107,25 +173,18 @@ void WriteTiling(const Tiling& tiling, const CudaTileChoice& choice, const Accel
 
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question) {
   if (!question.compute.statements.front().reducer) return std::nullopt;
-  const std::optional<CudaTilePlan> plan = MakeCudaTilePlan(question.compute);
-  if (!plan) return std::nullopt;
-  std::vector<Tiling> tilings = TilingsOf(question, *plan);
-  const Tiling& best = *std::ranges::min_element(tilings, {}, &Tiling::seconds);
+  std::vector<Tiling> tilings = AllTilings(question);
+  if (tilings.empty()) return std::nullopt;
+  const Tiling& best = BestOf(tilings);
   if (!std::isfinite(best.seconds)) return std::nullopt;  // not even one block fits
   const double seconds = best.seconds;
-  Knobs<CudaTileChoice> knobs = KnobsOf(*plan, best.best);
-  if (tilings.size() > 1) {
-    std::vector<int64_t> parts;
-    for (const Tiling& tiling : tilings) parts.push_back(tiling.best.parts);
-    knobs.Add(KnobAt("parts", std::move(parts), best.best.parts), &CudaTileChoice::parts);
-  }
+  Knobs<CudaTileChoice> knobs = KnobsOf(best.plan, best.best);
+  AddKnobsOf(tilings, best.best, knobs);
   return DevicePhase{"cuda_tile", knobs.list(),
                      [tilings = std::move(tilings), knobs, device = question.device](
                          const std::vector<int64_t>& values, Schedule& schedule) {
                        const CudaTileChoice choice = knobs.Choose(values);
-                       const auto parts = [](const Tiling& tiling) { return tiling.best.parts; };
-                       const auto tiling = std::ranges::find(tilings, choice.parts, parts);
-                       WriteTiling(*tiling, choice, device, schedule);
+                       WriteTiling(Chosen(tilings, choice), choice, device, schedule);
                      },
                      seconds};
 }

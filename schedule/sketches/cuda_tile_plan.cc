@@ -10,6 +10,7 @@
 #include "schedule/relations.h"
 #include "schedule/sketches/device_cost.h"
 #include "schedule/sketches/own_sums.h"
+#include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
@@ -162,9 +163,9 @@ bool AssignReductions(CudaTilePlan& plan) {
   std::vector<VarId> free;
   for (const VarId v : reduced)
     if (!HasConditions(plan.sum, v)) free.push_back(v);
-  for (const VarId v : reduced) plan.reductions *= static_cast<double>(plan.Extent(v));
   const std::optional<VarId> piecewise = Longest(plan, free);
   if (!piecewise) return false;
+  for (const VarId v : reduced) plan.reductions *= static_cast<double>(plan.Extent(v));
   plan.piecewise = *piecewise;
   int64_t inside = 1;
   for (size_t i = reduced.size(); i-- > 0;) {
@@ -196,16 +197,25 @@ void AssignOperands(CudaTilePlan& plan) {
 
 // Iterations of reductions in one piece.
 int64_t PieceIterations(const CudaTilePlan& plan, const CudaTileChoice& choice) {
-  int64_t iterations = std::min(choice.piece, plan.Extent(plan.piecewise));
+  int64_t iterations = PieceLength(plan, choice);
   for (const VarId v : plan.inside) iterations *= plan.Extent(v);
   return iterations;
 }
 
 // Iterations that one piece of one tile has.
 int64_t PieceExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator) {
-  if (iterator == plan.piecewise) return std::min(choice.piece, plan.Extent(iterator));
+  if (iterator == plan.piecewise) return PieceLength(plan, choice);
   if (Contains(plan.inside, iterator)) return plan.Extent(iterator);
   return TileExtent(plan, choice, iterator);
+}
+
+// Iterations of the reductions for each output, with those that fill the last piece.
+double Reductions(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  if (!plan.pads_pieces) return plan.reductions;
+  const int64_t length = PieceLength(plan, choice);
+  const int64_t extent = plan.Extent(plan.piecewise);
+  return plan.reductions * static_cast<double>(CeilDivide(extent, length) * length) /
+         static_cast<double>(extent);
 }
 
 // Elements of the operand that one piece of one tile reads.
@@ -251,7 +261,7 @@ double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
   } else {
     of_warp = operand.has_neighbours ? std::max(kSector, in_warp * bytes) : kSector * in_warp;
   }
-  return warps * of_warp * ThreadElements(choice, operand) * plan.reductions;
+  return warps * of_warp * ThreadElements(choice, operand) * Reductions(plan, choice);
 }
 
 // Clocks of a processor for all iterations of the reductions of one block: multiply-adds, beside
@@ -273,7 +283,7 @@ double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
   }
   const double multiply = products / warps_a_clock;
   constexpr double kBeside = 0.2;  // of the lesser of both that is seen
-  return plan.reductions * warps *
+  return Reductions(plan, choice) * warps *
          (std::max(multiply, loads) + kBeside * std::min(multiply, loads));
 }
 
@@ -286,51 +296,97 @@ BlockUse UseOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
           .shared_bytes = SharedBytes(plan, choice)};
 }
 
-// What a thread may have of an iterator: numbers that divide it, so that no thread has a part of
-// its elements.
-std::vector<int64_t> ElementChoices(const CudaTileAxis& axis,
+// Whether threads may have so many elements of an axis each. Without padding these are numbers that
+// divide it, so that no thread has a part of its elements.
+bool MayHave(const CudaTilePlan& plan, const CudaTileAxis& axis, int64_t elements) {
+  if (plan.padded) return elements <= axis.extent;
+  return elements == 1 || (axis.free && axis.extent % elements == 0);
+}
+
+std::vector<int64_t> ElementChoices(const CudaTilePlan& plan, const CudaTileAxis& axis,
                                     std::initializer_list<int64_t> wanted) {
   std::vector<int64_t> choices = {1};
-  if (!axis.free) return choices;
-  for (const int64_t elements : wanted)
-    if (axis.extent % elements == 0) choices.push_back(elements);
+  std::ranges::copy_if(wanted, std::back_inserter(choices),
+                       [&](int64_t elements) { return MayHave(plan, axis, elements); });
   return choices;
 }
 
 // Threads of which each has so many elements of an axis. Those that have several all have work:
 // else each element would have a condition of its own, in whole tiles too.
-std::vector<int64_t> ThreadChoices(int64_t extent, int64_t elements, int64_t most) {
-  const int64_t parts = extent / elements;
+std::vector<int64_t> ThreadChoices(const CudaTilePlan& plan, int64_t extent, int64_t elements,
+                                   int64_t most) {
+  const int64_t parts = CeilDivide(extent, elements);
   std::vector<int64_t> choices;
   for (int64_t threads = 1; threads <= std::min(parts, most); ++threads) {
     const bool power = (threads & (threads - 1)) == 0;
-    if (parts % threads == 0 || (power && elements == 1)) choices.push_back(threads);
+    const bool may_end_early = elements == 1 || plan.padded;
+    if (parts % threads == 0 || (power && may_end_early)) choices.push_back(threads);
   }
   return choices;
 }
 
 // All of an inner iterator before several of the one outside of it.
-std::vector<int64_t> OuterChoices(const std::optional<CudaTileAxis>& outer,
+std::vector<int64_t> OuterChoices(const CudaTilePlan& plan,
+                                  const std::optional<CudaTileAxis>& outer,
                                   const CudaTileAxis& inner, int64_t tile) {
   constexpr int64_t kMost = 16;
   if (!outer || tile < inner.extent) return {1};
-  return ThreadChoices(outer->extent, 1, kMost);
+  return ThreadChoices(plan, outer->extent, 1, kMost);
+}
+
+// --- padding ---
+
+// The iterators that a tile has several of.
+std::vector<VarId> TiledOutputs(const CudaTilePlan& plan) {
+  std::vector<VarId> tiled = {plan.row.iterator, plan.column.iterator};
+  if (plan.outer_row) tiled.push_back(plan.outer_row->iterator);
+  if (plan.outer_column) tiled.push_back(plan.outer_column->iterator);
+  return tiled;
+}
+
+// Whether the sum may go beyond the ends of these, and its conditions may go.
+bool MayPad(const CudaTilePlan& plan, const std::vector<VarId>& iterators, ReductionOrder order) {
+  PadStep beyond{plan.sum.name, {}};
+  for (const VarId v : iterators) beyond.multiples.push_back({plan.Name(v), plan.Extent(v) + 1});
+  return Apply(*plan.compute, beyond, order).has_value();
+}
+
+bool Plan(const Compute& compute, CudaTilePlan& plan) {
+  const Statement& sum = compute.statements.front();
+  if (!IsPlainSum(sum) || BoxSize(sum) < static_cast<double>(kWorthATile)) return false;
+  std::optional<OwnSums> own = MakeOwnSums(compute);
+  if (!own) return false;
+  plan.compute = own->compute;
+  plan.cache_write = own->cache_write;
+  plan.sum = own->sum();
+  plan.followers = std::move(own->followers);
+  plan.registers = std::move(own->registers);
+  // What is free of conditions anyway is what pieces are best of.
+  bool has_pieces = AssignReductions(plan);
+  if (plan.padded) {
+    plan.sum.domain.clear();
+    has_pieces = has_pieces || AssignReductions(plan);
+  }
+  if (!has_pieces || !AssignOutputs(plan)) return false;
+  AssignOperands(plan);
+  return true;
 }
 
 }  // namespace
 
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute) {
-  const Statement& sum = compute.statements.front();
-  if (!IsPlainSum(sum) || BoxSize(sum) < static_cast<double>(kWorthATile)) return std::nullopt;
-  std::optional<OwnSums> own = MakeOwnSums(compute);
-  if (!own) return std::nullopt;
-  CudaTilePlan plan{.compute = own->compute,
-                    .cache_write = own->cache_write,
-                    .sum = own->sum(),
-                    .followers = std::move(own->followers),
-                    .registers = std::move(own->registers)};
-  if (!AssignOutputs(plan) || !AssignReductions(plan)) return std::nullopt;
-  AssignOperands(plan);
+  CudaTilePlan plan;
+  return Plan(compute, plan) ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+std::optional<CudaTilePlan> MakePaddedCudaTilePlan(const Compute& compute, ReductionOrder order) {
+  CudaTilePlan plan{.padded = true};
+  if (!Plan(compute, plan)) return std::nullopt;
+  if (!std::ranges::all_of(plan.operands, &CudaTileOperand::shared)) return std::nullopt;
+  std::vector<VarId> iterators = TiledOutputs(plan);
+  if (!MayPad(plan, iterators, order)) return std::nullopt;
+  iterators.push_back(plan.piecewise);
+  plan.pads_pieces = MayPad(plan, iterators, order);
   return plan;
 }
 
@@ -340,7 +396,23 @@ int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId
   if (iterator == plan.row.iterator) tile = choice.Rows();
   if (plan.outer_column && iterator == plan.outer_column->iterator) tile = choice.outer_columns;
   if (plan.outer_row && iterator == plan.outer_row->iterator) tile = choice.outer_rows;
-  return std::min(tile, plan.Extent(iterator));
+  return plan.padded ? tile : std::min(tile, plan.Extent(iterator));
+}
+
+int64_t PieceLength(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  return plan.pads_pieces ? choice.piece : std::min(choice.piece, plan.Extent(plan.piecewise));
+}
+
+std::optional<PadStep> PaddingOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
+  if (!plan.padded) return std::nullopt;
+  PadStep pad{plan.sum.name, {}};
+  const auto fill = [&](VarId iterator, int64_t tile) {
+    if (plan.Extent(iterator) % tile != 0) pad.multiples.push_back({plan.Name(iterator), tile});
+  };
+  for (const VarId v : TiledOutputs(plan)) fill(v, TileExtent(plan, choice, v));
+  if (plan.pads_pieces) fill(plan.piecewise, PieceLength(plan, choice));
+  const bool has_conditions = !plan.compute->statements.front().domain.empty();
+  return pad.multiples.empty() && !has_conditions ? std::nullopt : std::optional(std::move(pad));
 }
 
 int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
@@ -388,7 +460,7 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
   constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for what they are made of
   const auto halve = [](int64_t& number) { number = std::max<int64_t>(number / 2, 1); };
   const auto below = [&](const CudaTileAxis& axis, int64_t& elements, int64_t& threads) {
-    while (elements > 1 && (!axis.free || axis.extent % elements != 0)) --elements;
+    while (elements > 1 && !MayHave(plan, axis, elements)) --elements;
     threads = std::min(threads, CeilDivide(axis.extent, elements));
   };
   below(plan.column, choice.column_elements, choice.column_threads);
@@ -396,7 +468,14 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
   choice.outer_columns =
       plan.outer_column ? std::min(choice.outer_columns, plan.outer_column->extent) : 1;
   choice.outer_rows = plan.outer_row ? std::min(choice.outer_rows, plan.outer_row->extent) : 1;
-  choice.piece = std::min(choice.piece, plan.Extent(plan.piecewise));
+  // A piece that goes beyond the end is less than twice as long as what there is.
+  const int64_t length = plan.Extent(plan.piecewise);
+  while (choice.piece > length && (!plan.pads_pieces || choice.piece / 2 >= length))
+    choice.piece = plan.pads_pieces ? choice.piece / 2 : length;
+  if (plan.padded) {
+    const auto has_windows = [](const CudaTileOperand& o) { return !o.windows.empty(); };
+    choice.windows = std::ranges::any_of(plan.operands, has_windows);
+  }
   while (choice.row_elements * choice.column_elements > kMostSums) {
     --choice.row_elements;
     below(plan.row, choice.row_elements, choice.row_threads);
@@ -417,7 +496,8 @@ double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
                        const Accelerator& device) {
   PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
   cost.clocks = IssueClocks(plan, choice, device);
-  const double pieces = plan.reductions / static_cast<double>(PieceIterations(plan, choice));
+  const double pieces =
+      Reductions(plan, choice) / static_cast<double>(PieceIterations(plan, choice));
   for (const CudaTileOperand& operand : plan.operands) {
     cost.l2_bytes +=
         IsShared(plan, choice, operand)
@@ -442,8 +522,8 @@ CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device)
     const int64_t length = plan.Extent(plan.piecewise);
     for (const int64_t piece : {int64_t{16}, int64_t{8}, int64_t{4}, int64_t{1}}) {
       choice.piece = std::min(piece, length);
-      if (SharedBytes(plan, choice) <= kMostShared && (length % choice.piece == 0 || piece <= 8))
-        break;
+      const bool ends_well = length % choice.piece == 0 || piece <= 8;
+      if (SharedBytes(plan, choice) <= kMostShared && ends_well) break;
     }
     const double seconds = EstimateSeconds(plan, choice, device);
     if (least != 0 && seconds >= least) return;
@@ -453,17 +533,20 @@ CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device)
   const auto consider = [&](CudaTileChoice choice) {
     if (choice.Threads() > kMostThreads || choice.Threads() < kWarpThreads) return;
     if (choice.row_elements * choice.column_elements > kMostSums) return;
-    consider_pieces(choice);
-    if (!has_windows) return;
-    choice.windows = true;
-    consider_pieces(choice);
+    if (!plan.padded) consider_pieces(choice);
+    if (!plan.padded && !has_windows) return;
+    choice.windows = has_windows;
+    const auto is_shared = [&](const auto& operand) { return IsShared(plan, choice, operand); };
+    // An end of what is not copied would be a condition for each product.
+    if (!plan.padded || std::ranges::all_of(plan.operands, is_shared)) consider_pieces(choice);
   };
-  for (const int64_t columns : ElementChoices(plan.column, {2, 4})) {
-    for (const int64_t rows : ElementChoices(plan.row, {2, 4, 7, 8, 16})) {
-      for (const int64_t x : ThreadChoices(plan.column.extent, columns, 64)) {
-        for (const int64_t y : ThreadChoices(plan.row.extent, rows, 32)) {
-          for (const int64_t outer_x : OuterChoices(plan.outer_column, plan.column, x * columns)) {
-            for (const int64_t outer_y : OuterChoices(plan.outer_row, plan.row, y * rows)) {
+  for (const int64_t columns : ElementChoices(plan, plan.column, {2, 4})) {
+    for (const int64_t rows : ElementChoices(plan, plan.row, {2, 4, 7, 8, 16})) {
+      for (const int64_t x : ThreadChoices(plan, plan.column.extent, columns, 64)) {
+        for (const int64_t y : ThreadChoices(plan, plan.row.extent, rows, 32)) {
+          for (const int64_t outer_x :
+               OuterChoices(plan, plan.outer_column, plan.column, x * columns)) {
+            for (const int64_t outer_y : OuterChoices(plan, plan.outer_row, plan.row, y * rows)) {
               consider({.column_threads = x,
                         .column_elements = columns,
                         .outer_columns = outer_x,

@@ -10,6 +10,7 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
+#include "polyhedral/legality/legality.h"
 #include "schedule/schedule.h"
 
 namespace tunec {
@@ -57,6 +58,10 @@ struct CudaTilePlan {
   std::vector<VarId> inside;   // reductions that pieces have wholly
   std::vector<VarId> outputs;  // all of them
   double reductions = 1;       // iterations for each output
+  // Tiles go beyond the ends of what they tile, and the sum is padded until all of them are full.
+  // Conditions of its domain become zeros in the copies of operands.
+  bool padded = false;
+  bool pads_pieces = false;  // the last piece of the reduction, too
 
   int64_t Extent(VarId iterator) const { return sum.iterators[iterator].extent; }
   const std::string& Name(VarId iterator) const { return sum.iterators[iterator].name; }
@@ -65,6 +70,11 @@ struct CudaTilePlan {
 /// None where the first statement is no sum over two operands that each know outputs which the
 /// other does not. `compute`: the sum and its followers.
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute);
+
+/// The same with tiles that are all full (`pad`). None, too, where an operand can't be copied, so
+/// that its end would be a condition for each product, and where the order of sums does not let
+/// their conditions go.
+std::optional<CudaTilePlan> MakePaddedCudaTilePlan(const Compute& compute, ReductionOrder order);
 
 struct CudaTileChoice {
   int64_t column_threads = 16;
@@ -78,6 +88,7 @@ struct CudaTileChoice {
   int64_t band = 1;      // rows of blocks that run near each other
   bool windows = false;  // are shared
   int64_t parts = 1;     // of the reduction, each by blocks of its own (cuda_split.h)
+  bool pad = false;      // by the padded plan, where there are both
 
   int64_t Columns() const { return column_threads * column_elements; }
   int64_t Rows() const { return row_threads * row_elements; }
@@ -91,6 +102,13 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
 /// The numbers of iterations that a tile has of an iterator in this choice: 1 of those that only
 /// number blocks.
 int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator);
+
+/// Iterations of the piecewise reduction in a piece.
+int64_t PieceLength(const CudaTilePlan& plan, const CudaTileChoice& choice);
+
+/// What makes all tiles full: the iterators that tiles do not divide. None where the plan is not
+/// padded, or tiles divide all and there are no conditions.
+std::optional<PadStep> PaddingOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
 int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 

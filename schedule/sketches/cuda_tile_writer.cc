@@ -34,6 +34,7 @@ class CudaTileWriter {
     for (const CudaTileAxis& axis : Axes()) blocks.push_back(axis.iterator);
     blocks_ = std::move(blocks);
     CopyOperands();
+    if (std::optional<PadStep> pad = PaddingOf(plan_, choice_)) Add(*std::move(pad));
     Split();
     Order();
     Attach();
@@ -65,15 +66,16 @@ class CudaTileWriter {
   // Whether the tile has several of its iterations.
   bool IsTiled(VarId iterator) const { return Tile(iterator) > 1; }
   // Whether it has a loop over blocks beside the one over the tile. The column always does: there
-  // must be a loop that is done by a block.
+  // must be a loop that is done by a block. So does what may be padded: what follows the sum ends
+  // before it, but has its loops, so that threads find their own sums.
   bool IsSplit(VarId iterator) const {
     if (!IsTiled(iterator)) return false;
-    return Blocks(iterator) > 1 || iterator == plan_.column.iterator;
+    return Blocks(iterator) > 1 || iterator == plan_.column.iterator || plan_.padded;
   }
   std::string TileLoop(const std::string& statement, VarId iterator) const {
     return Loop(statement, iterator) + (IsSplit(iterator) ? ".1" : "");
   }
-  int64_t PieceLength() const { return std::min(choice_.piece, plan_.Extent(plan_.piecewise)); }
+  int64_t PieceLength() const { return tunec::PieceLength(plan_, choice_); }
 
   // Whether blocks along the iterator have copies of their own: of an operand that does not know
   // it, or that begins elsewhere for each.
@@ -285,7 +287,9 @@ class CudaTileWriter {
       const bool split = along[i] > 1 && along[i] < extent;
       if (split) Add(SplitStep{name, {along[i]}});
       if (along[i] > 1) threads.push_back(split ? name + ".1" : name);
-      if (along[i] < extent) serial.push_back(split ? name + ".0" : name);
+      // A piece may be one iteration, which must not stand between the threads' loops.
+      const bool is_piece = extent == 1 && name == Loop(copy, plan_.piecewise) + ".1";
+      if (along[i] < extent || is_piece) serial.push_back(split ? name + ".0" : name);
       copies *= CeilDivide(extent, along[i]);
     }
     std::vector<std::string> order = threads;
@@ -330,7 +334,8 @@ class CudaTileWriter {
     int64_t factor = std::min(length, std::max<int64_t>(kMostProducts / products, 1));
     while (length % factor != 0) --factor;
     if (factor == 1) return;
-    const bool whole = factor == length && plan_.Extent(plan_.piecewise) % length == 0;
+    const bool full = plan_.pads_pieces || plan_.Extent(plan_.piecewise) % length == 0;
+    const bool whole = factor == length && full;
     Add(UnrollStep{Loop(plan_.piecewise) + ".1", whole ? 0 : static_cast<int>(factor)});
   }
 

@@ -1,5 +1,5 @@
 // A device's sketch, phase by phase: each is a reduction with what follows it, or another
-// statement, and is done by the first kind that fits.
+// statement, and is done by one of the kinds that fit (cuda_phases.cc).
 #pragma once
 
 #include <functional>
@@ -31,8 +31,7 @@ struct PhaseQuestion {
   const RoundingFreedom& rounding;
 };
 
-/// Tiles of sums of products by matrix instructions, where they are estimated to be faster than
-/// those by threads (cuda_tensor.cc).
+/// Tiles of sums of products by matrix instructions (cuda_tensor.cc).
 std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
 /// Register tiles of sums of products whose operands go through shared storage (cuda_tile.cc).

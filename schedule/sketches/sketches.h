@@ -55,8 +55,9 @@ void AddPartialSketches(const NamedCompute& lowering, const Target& target,
 void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
-/// For a device: each phase by the first kind that fits it, tiles of sums by matrix instructions or
-/// by threads, elements by themselves, else blocks (cuda_phases.cc). None where blocks alone fit.
+/// For a device: each phase by a kind that fits it, tiles of sums by matrix instructions or by
+/// threads (a sketch for either where both fit), elements by themselves, else blocks
+/// (cuda_phases.cc). What is estimated to be fastest comes first. None where blocks alone fit.
 /// Takes all lowerings, none of which has an empty loop, since what a tile can share differs
 /// between them. Applies what it offers to each.
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,

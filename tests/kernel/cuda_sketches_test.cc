@@ -3,13 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
+#include "schedule/sketches/cuda_tile_plan.h"
+#include "schedule/sketches/cuda_tile_writer.h"
+#include "schedule/sketches/device_cost.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/kernel/device_programs.h"
 #include "tests/schedule/harness.h"
@@ -48,6 +54,18 @@ std::string Convolution(int channels, int size, int outputs) {
     Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
 })",
                   {{"$C", channels}, {"$S", size}, {"$O", outputs}});
+}
+
+// Every other row and column, without a border.
+std::string StridedConvolution(int channels, int size, int outputs) {
+  return Numbered(R"(compute strided {
+  input X: f32[1, $C, $S, $S]
+  weight W: f32[$O, $C, 3, 3] constant
+  output Y: f32[1, $O, $H, $H]
+  acc[m: $O, oh: $H, ow: $H, ic: $C reduction, kh: 3 reduction, kw: 3 reduction]:
+    Y[0, m, oh, ow] sum= X[0, ic, 2*oh + kh, 2*ow + kw] * W[m, ic, kh, kw]
+})",
+                  {{"$C", channels}, {"$S", size}, {"$O", outputs}, {"$H", (size - 1) / 2}});
 }
 
 // Channels come last in memory.
@@ -112,6 +130,7 @@ std::vector<Shape> SmallShapes() {
   return {{"product", "cuda_tile", Product(64, 96, 32)},
           {"product_odd", "cuda_tile", Product(37, 29, 13)},
           {"product_ends", "cuda_tile", Product(70, 44, 22)},
+          {"product_odd_tiles", "cuda_tile", Product(100, 45, 27)},
           {"product_long", "cuda_tile", Product(32, 24, 1024)},
           {"product_long_odd", "cuda_tile", Product(19, 11, 513)},
           {"batched_long", "cuda_tile", BatchedProduct(2, 8, 12, 768)},
@@ -119,7 +138,9 @@ std::vector<Shape> SmallShapes() {
           {"batched_odd", "cuda_tile", BatchedProduct(2, 19, 23, 7)},
           {"convolution", "cuda_tile", Convolution(8, 14, 16)},
           {"convolution_odd", "cuda_tile", Convolution(5, 11, 7)},
+          {"convolution_odd_tiles", "cuda_tile", Convolution(3, 29, 13)},
           {"convolution_deep", "cuda_tile", Convolution(64, 5, 8)},
+          {"convolution_strided", "cuda_tile", StridedConvolution(5, 23, 9)},
           {"pointwise", "cuda_tile", PointwiseConvolution(16, 14, 32)},
           {"pointwise_odd", "cuda_tile", PointwiseConvolution(6, 9, 11)},
           {"chain", "cuda_elements", Chain(64, 512)},
@@ -142,7 +163,10 @@ std::vector<Shape> LargeShapes() {
           {"convolution_deep", "cuda_tile", Convolution(512, 7, 512)},
           {"batched", "cuda_tile", BatchedProduct(12, 512, 512, 64)},
           {"convolution", "cuda_tile", Convolution(64, 56, 64)},
+          {"convolution_odd", "cuda_tile", Convolution(61, 53, 67)},
+          {"convolution_strided", "cuda_tile", StridedConvolution(64, 57, 128)},
           {"pointwise", "cuda_tile", PointwiseConvolution(64, 56, 256)},
+          {"pointwise_odd", "cuda_tile", PointwiseConvolution(62, 55, 250)},
           {"chain", "cuda_elements", Chain(4096, 4096)},
           {"chain_odd", "cuda_elements", Chain(1001, 777)},
           {"half_broadcast", "cuda_elements", HalfBroadcast(4096, 1024)},
@@ -207,17 +231,16 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
   }
 }
 
-// Of the analytic choices, but for the number of parts.
-double PredictedInParts(const Compute& compute, const Sketch& sketch, const Target& target,
-                        int64_t parts) {
+// Of the analytic choices, but for that of one knob.
+Schedule WithKnob(const Sketch& sketch, std::string_view knob, int64_t value) {
   Decisions decisions = sketch.InitialDecisions();
   for (size_t k = 0; k < decisions.size(); ++k) {
     const auto& [name, choices, initial] = sketch.knobs[k];
-    if (name != "parts") continue;
-    const auto at = std::ranges::find(choices, parts) - choices.begin();
+    if (name != knob) continue;
+    const auto at = std::ranges::find(choices, value) - choices.begin();
     decisions[k] = static_cast<int>(at);
   }
-  return PredictedSeconds(compute, sketch.Fill(decisions), target, ReductionOrder::kAny);
+  return sketch.Fill(decisions);
 }
 
 // What would leave most processors without work.
@@ -227,10 +250,56 @@ TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   for (const std::string& text : {Product(64, 128, 8192), Product(32, 256, 6144)}) {
     const Compute compute = MustParse(text);
     const Sketch sketch = DeviceSketches(compute, target)[0];
-    EXPECT_LT(PredictedSeconds(compute, Analytic(sketch), target, ReductionOrder::kAny),
-              PredictedInParts(compute, sketch, target, 1));
+    EXPECT_LT(
+        PredictedSeconds(compute, Analytic(sketch), target, ReductionOrder::kAny),
+        PredictedSeconds(compute, WithKnob(sketch, "parts", 1), target, ReductionOrder::kAny));
   }
 }
+
+// The best of tiles that divide, or end where the extents do.
+Schedule Unpadded(const Compute& compute, const Target& target) {
+  const std::optional<CudaTilePlan> plan = MakeCudaTilePlan(compute);
+  EXPECT_TRUE(plan);
+  Schedule schedule{.lowering = "direct"};
+  if (plan) WriteCudaTile(*plan, BestCudaTile(*plan, WithAllFacts(*target.device)), schedule);
+  return schedule;
+}
+
+// What tiles do not divide, and borders of convolutions.
+class PaddedShape : public testing::TestWithParam<Shape> {};
+
+TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
+  const Compute compute = MustParse(GetParam().text);
+  const Target target = Gpu("sm_90a");
+  const Schedule padded = Analytic(DeviceSketches(compute, target)[0]);
+  EXPECT_TRUE(Print(padded).contains("\npad ")) << Print(padded);
+  EXPECT_LE(PredictedSeconds(compute, padded, target, ReductionOrder::kAny),
+            PredictedSeconds(compute, Unpadded(compute, target), target, ReductionOrder::kAny))
+      << Print(padded);
+}
+
+// Both are there for a tuner to choose from.
+TEST(CudaSketches, PaddingIsAKnob) {
+  const Compute compute = MustParse(Product(509, 401, 307));
+  const Sketch sketch = DeviceSketches(compute, Gpu("sm_90a"))[0];
+  EXPECT_TRUE(Print(WithKnob(sketch, "pad", 1)).contains("\npad "));
+  EXPECT_FALSE(Print(WithKnob(sketch, "pad", 0)).contains("\npad "));
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaSketches, PaddedShape,
+                         testing::ValuesIn(std::vector<Shape>{
+                             {"product", "", Product(509, 401, 307)},
+                             {"product_large", "", Product(2039, 1531, 1021)},
+                             {"product_long", "", Product(17, 65, 6561)},
+                             {"batched", "", BatchedProduct(12, 197, 197, 64)},
+                             {"convolution", "", Convolution(64, 56, 64)},
+                             {"convolution_deep", "", Convolution(128, 28, 128)},
+                             {"convolution_odd", "", Convolution(61, 53, 67)},
+                             {"convolution_image", "", Convolution(3, 224, 64)},
+                             {"convolution_strided", "", StridedConvolution(64, 55, 128)},
+                             {"pointwise_odd", "", PointwiseConvolution(62, 55, 250)}}),
+                         [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(CudaSketches, LargeShape, testing::ValuesIn(LargeShapes()),
                          [](const auto& info) { return info.param.name; });

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "jit/code_generator.h"
 #include "jit/cuda/arch.h"
@@ -21,6 +25,7 @@ namespace tunec::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 RoundingFreedom Any() { return ReductionOrder::kAny; }
 RoundingFreedom Tf32() {
@@ -35,11 +40,17 @@ RoundingFreedom BFloat16() {
   return rounding;
 }
 
+// Of 16 bytes; of 8 or 4.
+const std::string kChunks = "cp.async.cg.shared.global";
+const std::string kNarrowChunks = "cp.async.ca.shared.global";
+
 struct Multiplied {
   std::string name;
   std::string text;
   RoundingFreedom rounding;
   std::string mma;  // in the PTX
+  // That is in flight, if any.
+  std::string copy = kChunks;
 };
 
 void PrintTo(const Multiplied& product, std::ostream* out) { *out << product.name; }
@@ -94,7 +105,16 @@ std::vector<Multiplied> SmallProducts() {
           {"bf16", HalfProduct("bf16", 64, 96, 128), Any(), kBf16},
           {"f16", HalfProduct("f16", 64, 96, 64), Any(), kF16},
           {"s8", ByteProduct(64, 96, 128), Any(), kS8},
-          {"batched", Batched(3, 32, 64, 64), Any(), kBf16}};
+          {"batched", Batched(3, 32, 64, 64), Any(), kBf16},
+          // What tiles do not divide, and rows in memory that no copy of 16 bytes does.
+          {"tf32_odd", Product(100, 45, 27), Tf32(), kTf32},
+          {"rounded_odd", Product(101, 94, 66), BFloat16(), kBf16},
+          {"bf16_odd", HalfProduct("bf16", 50, 61, 83), Any(), kBf16},
+          {"bf16_of_8_bytes", HalfProduct("bf16", 50, 61, 84), Any(), kBf16},
+          {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), Any(), kF16},
+          {"s8_odd", ByteProduct(37, 45, 100), Any(), kS8},
+          {"s8_of_bytes", ByteProduct(37, 45, 101), Any(), kS8},
+          {"batched_odd", Batched(3, 29, 42, 37), Any(), kBf16}};
 }
 
 // As large as real ones; only compiled.
@@ -108,7 +128,13 @@ std::vector<Multiplied> LargeProducts() {
           {"bf16_4096", HalfProduct("bf16", 4096, 4096, 4096), Any(), kBf16},
           {"f16_768", HalfProduct("f16", 512, 768, 768), Any(), kF16},
           {"s8_1024", ByteProduct(1024, 1024, 1024), Any(), kS8},
-          {"batched", Batched(12, 512, 512, 64), Any(), kBf16}};
+          {"batched", Batched(12, 512, 512, 64), Any(), kBf16},
+          {"tf32_odd", Product(509, 401, 307), Tf32(), kTf32, kNarrowChunks},
+          {"any_odd", Product(509, 401, 307), AnyRounding(), "mma.sync.aligned", ""},
+          {"bf16_1000", HalfProduct("bf16", 1000, 1000, 1000), Any(), kBf16},
+          {"bf16_odd", HalfProduct("bf16", 1021, 1011, 509), Any(), kBf16, ""},
+          {"s8_1000", ByteProduct(1000, 1000, 1000), Any(), kS8, kNarrowChunks},
+          {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
 }
 
 Sketch FirstSketch(const Multiplied& product, const Target& target) {
@@ -169,8 +195,8 @@ TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
     ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
     EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));
     const bool in_pieces = Print(schedule).contains("pipeline ");
-    if (in_pieces) {
-      EXPECT_THAT(*ptx, HasSubstr("cp.async.cg.shared.global"));
+    if (in_pieces && !GetParam().copy.empty()) {
+      EXPECT_THAT(*ptx, HasSubstr(GetParam().copy)) << Print(schedule);
     }
     if (!test::WhyNoPtxas().empty()) continue;
     const auto image = generator.Compile(nest, target);
@@ -200,9 +226,48 @@ TEST(CudaTensor, IsPredictedFasterThanThreads) {
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     for (const int extent : {512, 1024, 2048}) {
       const std::string text = Product(extent, extent, extent);
-      EXPECT_LT(Predicted({"", text, AnyRounding(), ""}, Gpu(arch)),
-                Predicted({"", text, Any(), ""}, Gpu(arch)))
+      EXPECT_LT(Predicted({"", text, AnyRounding(), "", ""}, Gpu(arch)),
+                Predicted({"", text, Any(), "", ""}, Gpu(arch)))
           << arch << ", " << extent;
+    }
+  }
+}
+
+const Sketch& Named(const std::vector<Sketch>& sketches, std::string_view name) {
+  const auto found = std::ranges::find(sketches, name, &Sketch::name);
+  EXPECT_NE(found, sketches.end()) << name;
+  return found == sketches.end() ? sketches.back() : *found;
+}
+
+// A tuner sees both, wherever both fit, and the analytic choice is the one that is estimated to be
+// faster.
+TEST(CudaTensor, IsOfferedBesideThreads) {
+  const Target target = Gpu("sm_90a");
+  for (const auto& [text, first] : {std::pair(HalfProduct("bf16", 1024, 1024, 1024), "cuda_tensor"),
+                                    std::pair(HalfProduct("bf16", 32, 64, 8192), "cuda_tile")}) {
+    const auto sketches =
+        SketchesFor({{{"direct", MustParse(text)}}, target, ReductionOrder::kAny});
+    EXPECT_EQ(sketches[0].name, first);
+    EXPECT_THAT(Print(Analytic(Named(sketches, "cuda_tensor"))), HasSubstr("\ntensorize "));
+    EXPECT_THAT(Print(Analytic(Named(sketches, "cuda_tile"))), Not(HasSubstr("\ntensorize ")));
+  }
+}
+
+// Threads load a padded product's rows, too; both are padded.
+TEST(CudaTensor, OfOddExtentsIsPredictedFasterThanThreads) {
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
+  for (const std::string arch : {"sm_80", "sm_90a"}) {
+    const Target target = Gpu(arch);
+    for (const std::string& text :
+         {HalfProduct("bf16", 1000, 1000, 1000), HalfProduct("bf16", 1021, 1011, 509)}) {
+      const Compute compute = MustParse(text);
+      const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
+      EXPECT_EQ(sketches[0].name, "cuda_tensor");
+      const auto predicted = [&](std::string_view name) {
+        return PredictedSeconds(compute, Analytic(Named(sketches, name)), target,
+                                ReductionOrder::kAny);
+      };
+      EXPECT_LT(predicted("cuda_tensor"), predicted("cuda_tile"));
     }
   }
 }

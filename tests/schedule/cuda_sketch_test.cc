@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 
 #include "ir/loop_nest.h"
 #include "schedule/sketches/cuda_split.h"
@@ -16,6 +17,8 @@
 
 namespace tunec::test {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr std::string_view kProduct = R"(compute product {
   input A: f32[64, 32]
@@ -275,6 +278,87 @@ TEST(CudaTile, DividesWhatHasDivisors) {
   }
 }
 
+constexpr std::string_view kOddProduct = R"(compute product {
+  input A: f32[37, 43]
+  weight B: f32[43, 29] constant
+  output C: f32[37, 29]
+  acc[i: 37, j: 29, k: 43 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+})";
+
+// Every other row and column, and a border.
+constexpr std::string_view kOddConvolution = R"(compute convolution {
+  input X: f32[1, 5, 17, 13]
+  weight W: f32[7, 5, 3, 3] constant
+  output Y: f32[1, 7, 9, 7]
+  workspace acc: f32[1, 7, 9, 7]
+  acc[m: 7, oh: 9, ow: 7, ic: 5 reduction, kh: 3 reduction, kw: 3 reduction] where 2*oh + kh - 1 >= 0, -2*oh - kh + 17 >= 0, 2*ow + kw - 1 >= 0, -2*ow - kw + 13 >= 0:
+    acc[0, m, oh, ow] sum= X[0, ic, 2*oh + kh - 1, 2*ow + kw - 1] * W[m, ic, kh, kw]
+  Y[m: 7, oh: 9, ow: 7]:
+    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
+})";
+
+std::string PaddedText(std::string_view compute, const CudaTileChoice& choice) {
+  const auto plan = MakePaddedCudaTilePlan(MustParse(compute), ReductionOrder::kAny);
+  EXPECT_TRUE(plan);
+  if (!plan) return "";
+  Schedule schedule{.lowering = "direct"};
+  WriteCudaTile(*plan, Fitted(*plan, choice, Gpu()), schedule);
+  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "") << Print(schedule);
+  return Print(schedule);
+}
+
+// Windows, borders and all: a thread has several columns, and the sum no conditions.
+TEST(CudaTile, OfAPaddedConvolutionHasFullTiles) {
+  const std::string text = PaddedText(kConvolution, {.column_threads = 4,
+                                                     .column_elements = 4,
+                                                     .outer_columns = 2,
+                                                     .row_threads = 3,
+                                                     .row_elements = 2,
+                                                     .piece = 8});
+  EXPECT_THAT(text, HasSubstr(R"(copy X acc m 6 oh 2 ow 16
+copy W acc oh 2
+pad acc m 6 ow 16
+split acc.m 6
+split acc.oh 2
+split acc.ow 16
+split acc.ic 8
+)"));
+  EXPECT_THAT(text, HasSubstr("vectorize acc.ow.1.1\n"));
+}
+
+TEST(CudaTile, IsPaddedAsTheContractAllows) {
+  const auto plan = [](std::string_view compute, ReductionOrder order) {
+    return MakePaddedCudaTilePlan(MustParse(compute), order).has_value();
+  };
+  EXPECT_TRUE(plan(kOddProduct, ReductionOrder::kAsWritten));
+  EXPECT_TRUE(plan(kConvolution, ReductionOrder::kAny));
+  // The border is 0 times a weight, which may not be finite.
+  EXPECT_FALSE(plan(kConvolution, ReductionOrder::kAsWritten));
+}
+
+// Whatever knobs say.
+TEST(CudaTile, PaddedIsRightWithEveryChoice) {
+  std::mt19937 random(5);
+  const auto one_of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  for (int i = 0; i < 15; ++i) {
+    const CudaTileChoice choice = {.column_threads = one_of({1, 3, 4, 8, 16, 64}),
+                                   .column_elements = one_of({1, 2, 4}),
+                                   .outer_columns = one_of({1, 2, 4, 8}),
+                                   .row_threads = one_of({1, 2, 4, 7, 32}),
+                                   .row_elements = one_of({1, 2, 4, 7, 16}),
+                                   .outer_rows = one_of({1, 2, 8}),
+                                   .piece = one_of({1, 4, 8, 16, 32}),
+                                   .stages = one_of({1, 2}),
+                                   .band = one_of({1, 2, 4})};
+    for (const std::string_view compute : {kOddProduct, kOddConvolution, kConvolution})
+      PaddedText(compute, choice);
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 constexpr std::string_view kLongProduct = R"(compute product {
   input A: f32[16, 512]
   weight B: f32[512, 32] constant
@@ -400,6 +484,21 @@ TEST(CudaTile, HasPartsWhereBlocksAreFew) {
   EXPECT_EQ(FindKnob(many, "parts"), nullptr);
 }
 
+// No number of parts divides 523 iterations. The last one is shorter, and padded.
+TEST(CudaTile, HasPartsThatNothingDivides) {
+  std::string text(kLongProduct);
+  for (size_t at = 0; (at = text.find("512", at)) != std::string::npos;) text.replace(at, 3, "523");
+  const Compute compute = MustParse(text);
+  const DevicePhase phase = TilePhase(compute, ReductionOrder::kAny);
+  const Knob* const parts = FindKnob(phase, "parts");
+  ASSERT_NE(parts, nullptr);
+  EXPECT_GT(parts->choices[static_cast<size_t>(parts->initial)], 1);
+  Schedule schedule{.lowering = "direct"};
+  phase.WriteInitial(schedule);
+  EXPECT_THAT(Print(schedule), HasSubstr("\npad acc.part"));
+  EXPECT_EQ(Judge(compute).Outcome(schedule), "") << Print(schedule);
+}
+
 TEST(CudaTile, HasNoPartsOfSumsThatAreAddedAsWritten) {
   const DevicePhase phase = TilePhase(MustParse(kLongProduct), ReductionOrder::kAsWritten);
   EXPECT_EQ(FindKnob(phase, "parts"), nullptr);
@@ -411,6 +510,12 @@ TEST(CudaSplit, PartsAreEquallyLong) {
   EXPECT_THAT(PartCounts(513, 16), testing::ElementsAre(3, 9, 19));
   EXPECT_THAT(PartCounts(509, 16), testing::IsEmpty());
   EXPECT_THAT(PartCounts(31, 16), testing::IsEmpty());
+}
+
+TEST(CudaSplit, TheLastPartMayBeShorter) {
+  EXPECT_THAT(PartLengths(512, 16, 16), testing::ElementsAre(256, 128, 64, 32, 16));
+  EXPECT_THAT(PartLengths(523, 16, 16), testing::ElementsAre(272, 144, 80, 48, 32));
+  EXPECT_THAT(PartLengths(31, 16, 16), testing::IsEmpty());
 }
 
 TEST(DeviceCost, GrowsWithWhatIsDone) {

@@ -14,6 +14,7 @@
 namespace tunec::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
@@ -165,26 +166,90 @@ TEST(CudaTensor, RunsBlocksInBands) {
   EXPECT_EQ(Wrong(compute, schedule), "");
 }
 
-// Whatever knobs say, what is left of it after Fitted is legal and right.
-TEST(CudaTensor, IsRightWithEveryChoice) {
-  std::mt19937 random(3);
+CudaTensorChoice RandomChoice(std::mt19937& random) {
   const auto one_of = [&](std::initializer_list<int64_t> values) {
     return values.begin()[random() % values.size()];
   };
+  return {.row_warps = one_of({1, 2, 4, 8}),
+          .column_warps = one_of({1, 2, 4, 8}),
+          .row_tiles = one_of({1, 2, 4, 8}),
+          .column_tiles = one_of({1, 2, 4, 8, 16}),
+          .steps = one_of({1, 2, 4}),
+          .stages = one_of({1, 2, 3, 4}),
+          .band = one_of({1, 2, 4, 8})};
+}
+
+// Whatever knobs say, what is left of it after Fitted is legal and right.
+TEST(CudaTensor, IsRightWithEveryChoice) {
+  std::mt19937 random(3);
   const std::array<std::string, 4> computes = {Product({}), Product({"f32", "f32"}),
                                                Product({"i8", "i32"}, "i, k", "k, j"),
                                                Product({"f16", "f32"}, "k, i", "j, k")};
   for (int i = 0; i < 40; ++i) {
     const std::string& compute = computes.at(random() % computes.size());
-    const CudaTensorChoice choice = {.row_warps = one_of({1, 2, 4, 8}),
-                                     .column_warps = one_of({1, 2, 4, 8}),
-                                     .row_tiles = one_of({1, 2, 4, 8}),
-                                     .column_tiles = one_of({1, 2, 4, 8, 16}),
-                                     .steps = one_of({1, 2, 4}),
-                                     .stages = one_of({1, 2, 3, 4}),
-                                     .band = one_of({1, 2, 4, 8})};
-    ASSERT_EQ(Wrong(compute, WithChoice(compute, choice)), "");
+    ASSERT_EQ(Wrong(compute, WithChoice(compute, RandomChoice(random))), "");
   }
+}
+
+std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// A of 37 x 51 elements, B of 51 x 29: no row is a multiple of 4 bytes, but for float32.
+std::string OddProduct(const Types& types, const std::string& a = "i, k",
+                       const std::string& b = "k, j") {
+  std::string product = Replaced(Product(types, a, b), "k: 64", "k: 51");
+  product = Replaced(product, "input A: " + types.operand + "[64, 64",
+                     "input A: " + types.operand + (a == "i, k" ? "[64, 51" : "[51, 64"));
+  product = Replaced(product, "weight B: " + types.operand + (b == "k, j" ? "[64, 48" : "[48, 64"),
+                     "weight B: " + types.operand + (b == "k, j" ? "[51, 48" : "[48, 51"));
+  return Replaced(Replaced(product, "64", "37"), "48", "29");
+}
+
+TEST(CudaTensor, PadsWhatTilesDoNotDivide) {
+  std::mt19937 random(4);
+  for (const Types& types : {Types{"bf16", "f32"}, {"f32", "f32"}, {"i8", "i32"}})
+    for (const std::string a : {"i, k", "k, i"})
+      for (const std::string b : {"k, j", "j, k"}) {
+        const std::string compute = OddProduct(types, a, b);
+        EXPECT_FALSE(PlanOf(compute, AnyRounding()));
+        const auto plan = MakePaddedCudaTensorPlan(MustParse(compute), Gpu(), AnyRounding());
+        ASSERT_TRUE(plan) << compute;
+        for (int i = 0; i < 3; ++i) {
+          Schedule schedule{.lowering = "direct"};
+          WriteCudaTensor(*plan, Fitted(*plan, RandomChoice(random), Gpu()), schedule);
+          EXPECT_THAT(Print(schedule), HasSubstr("\npad acc i "));
+          ASSERT_EQ(Wrong(compute, schedule), "");
+        }
+      }
+}
+
+// Tiles that divide all need no padding, even where they may go beyond an end.
+TEST(CudaTensor, PadsNothingThatTilesDivide) {
+  const auto plan = MakePaddedCudaTensorPlan(MustParse(Product({})), Gpu(), AnyRounding());
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(PaddingOf(
+      *plan, {.row_warps = 2, .column_warps = 2, .row_tiles = 2, .column_tiles = 1, .steps = 2}));
+  const auto pad = PaddingOf(
+      *plan, {.row_warps = 2, .column_warps = 2, .row_tiles = 2, .column_tiles = 2, .steps = 2});
+  ASSERT_TRUE(pad);
+  EXPECT_EQ(*pad, (PadStep{"acc", {{"j", 32}}}));
+}
+
+// As many as lie side by side in every row, from each row's beginning.
+TEST(CudaTensor, CopiesNarrowRowsInNarrowPieces) {
+  const auto chunk = [](const std::string& length) {
+    const std::string compute = Replaced(Product({}, "i, k", "j, k"), "64", length);
+    const auto plan = MakePaddedCudaTensorPlan(MustParse(compute), Gpu(), AnyRounding());
+    EXPECT_TRUE(plan);
+    return plan ? plan->left.chunk : 0;
+  };
+  EXPECT_EQ(chunk("72"), 8);
+  EXPECT_EQ(chunk("76"), 4);
+  EXPECT_EQ(chunk("78"), 2);
+  EXPECT_EQ(chunk("79"), 1);
 }
 
 TEST(CudaTensor, FitsTheDevice) {
@@ -209,12 +274,6 @@ TEST(CudaTensor, FitsTheDevice) {
   EXPECT_EQ(64 % piece, 0);
   EXPECT_LE(2 * StagesOf(*plan, fitted) * piece * (rows + columns), small.shared_bytes);
   EXPECT_LE(4 * fitted.row_tiles * fitted.column_tiles, 128);
-}
-
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
 }
 
 // A block for each processor comes before large tiles of few.
@@ -250,8 +309,11 @@ TEST(CudaTensor, IsForWholeTilesOfWhatTheContractLetsItMultiply) {
   EXPECT_FALSE(PlanOf(Product({"f32", "f32"}), ReductionOrder::kAny));
   EXPECT_TRUE(PlanOf(Product({"f32", "f32"}), AnyRounding()));
   EXPECT_FALSE(PlanOf(Product({"u8", "i32"}), AnyRounding()));
-  for (const std::string extent : {"64", "48"})
-    EXPECT_FALSE(PlanOf(Replaced(Product({}), extent, "50"), AnyRounding())) << extent;
+  for (const std::string extent : {"64", "48"}) {
+    const std::string odd = Replaced(Product({}), extent, "50");
+    EXPECT_FALSE(PlanOf(odd, AnyRounding())) << extent;
+    EXPECT_TRUE(MakePaddedCudaTensorPlan(MustParse(odd), Gpu(), AnyRounding())) << extent;
+  }
   // Rows of a copy's 16 bytes.
   EXPECT_FALSE(PlanOf(Replaced(Product({"i8", "i32"}), "48", "40"), AnyRounding()));
   EXPECT_TRUE(PlanOf(Replaced(Product({"i8", "i32"}, "i, k", "j, k"), "48", "40"), AnyRounding()));
@@ -329,9 +391,84 @@ TEST(CudaTensorSketch, RoundsFloat32WhereTheContractAllowsIt) {
   EXPECT_EQ(SketchesUnder(product, ReductionOrder::kAny)[0].name, "cuda_tile");
 }
 
-TEST(CudaTensorSketch, LeavesTheRestToThreads) {
-  EXPECT_EQ(SketchesUnder(Replaced(Product({}), "48", "50"), AnyRounding())[0].name, "cuda_tile");
-  EXPECT_EQ(SketchesUnder(Product({}), ReductionOrder::kAsWritten)[0].name, "cuda_tile");
+std::vector<std::string> NamesUnder(const std::string& compute, const RoundingFreedom& rounding) {
+  std::vector<std::string> names;
+  for (const Sketch& sketch : SketchesUnder(compute, rounding)) names.push_back(sketch.name);
+  return names;
+}
+
+TEST(CudaTensorSketch, IsOfferedBesideThreads) {
+  EXPECT_THAT(NamesUnder(Product({}), AnyRounding()),
+              ElementsAre("cuda_tensor", "cuda_tile", "blocks", "naive"));
+  EXPECT_THAT(NamesUnder(Product({}), ReductionOrder::kAsWritten),
+              ElementsAre("cuda_tile", "blocks", "naive"));
+}
+
+TEST(CudaTensorSketch, PadsWhatTilesDoNotDivide) {
+  EXPECT_THAT(AnalyticText(Replaced(Product({}), "48", "50"), AnyRounding()),
+              HasSubstr("\npad acc j "));
+  // Integers that are multiplied by 0 are 0 under any contract.
+  EXPECT_THAT(AnalyticText(OddProduct({"i8", "i32"}), ReductionOrder::kAsWritten),
+              HasSubstr("\npad acc i "));
+}
+
+// Two products with work between them that no tile takes along: each by either kind.
+const std::string kTwoProducts = R"(compute two {
+  input A: bf16[64, 64]
+  input B: bf16[64, 64]
+  input D: bf16[64, 64]
+  output C: bf16[64, 64]
+  workspace acc: f32[64, 64]
+  workspace t: bf16[64, 64]
+  workspace sum: f32[64, 64]
+  acc[i: 64, j: 64, k: 64 reduction]:
+    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
+  t[i: 64, j: 64]:
+    t[i, j] = bf16(acc[i, j])
+  sum[i: 64, j: 64, k: 64 reduction]:
+    sum[i, j] sum= f32(t[i, k]) * f32(D[k, j])
+  C[i: 64, j: 64]:
+    C[i, j] = bf16(sum[i, j])
+})";
+
+TEST(CudaTensorSketch, OfSeveralPhasesHasFewCombinations) {
+  const std::vector<Sketch> sketches = SketchesUnder(kTwoProducts, ReductionOrder::kAny);
+  EXPECT_THAT(NamesUnder(kTwoProducts, ReductionOrder::kAny),
+              ElementsAre("cuda_tensor", "cuda_tile", "blocks", "naive"));
+  for (const Sketch& sketch : sketches)
+    EXPECT_EQ(Wrong(kTwoProducts, sketch.Fill(sketch.InitialDecisions()), ReductionOrder::kAny),
+              "");
+}
+
+// One that matrix instructions do faster, one that they can't, and one whose sums threads make in
+// parts.
+const std::string kThreeProducts = R"(compute three {
+  input A: bf16[512, 512]
+  input B: bf16[512, 512]
+  input D: f32[64, 64]
+  input E: f32[64, 64]
+  input F: bf16[32, 8192]
+  input G: bf16[8192, 64]
+  output X: f32[512, 512]
+  output Y: f32[64, 64]
+  output Z: f32[32, 64]
+  x[i: 512, j: 512, k: 512 reduction]:
+    X[i, j] sum= f32(A[i, k]) * f32(B[k, j])
+  y[i: 64, j: 64, k: 64 reduction]:
+    Y[i, j] sum= D[i, k] * E[k, j]
+  z[i: 32, j: 64, k: 8192 reduction]:
+    Z[i, j] sum= f32(F[i, k]) * f32(G[k, j])
+})";
+
+TEST(CudaTensorSketch, IsNamedByItsKindsAndWhatWasWanted) {
+  Target target = SmallGpu();
+  target.device->processors = 132;
+  std::vector<std::string> names;
+  for (const Sketch& sketch :
+       SketchesFor({{{"direct", MustParse(kThreeProducts)}}, target, ReductionOrder::kAny}))
+    names.push_back(sketch.name);
+  EXPECT_THAT(names, ElementsAre("cuda_tensor+cuda_tile", "cuda_tensor+cuda_tile/cuda_tensor",
+                                 "cuda_tile", "blocks", "naive"));
 }
 
 }  // namespace

@@ -88,6 +88,15 @@ TEST(Pad, MovesAllReadersOfACopy) {
             "");
 }
 
+// Windows go beyond their sources: what no copy had a reader for holds zeros.
+TEST(Pad, FillsCopiesOfWindows) {
+  EXPECT_EQ(Outcome(kConv3x3,
+                    "copy X acc m 8 oh 4 ow 4\ncopy W acc oh 4 ow 4\npad acc m 8 oh 4 ow 4\n"
+                    "split acc.m 8\nsplit acc.oh 4\nsplit acc.ow 4"),
+            "");
+  EXPECT_EQ(Outcome(kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8 k 4"), "");
+}
+
 // The copy of a copy: zeros of the first are elements for the second.
 TEST(Pad, GrowsACopyOfACopy) {
   EXPECT_EQ(Outcome(kConv3x3,

@@ -568,6 +568,20 @@ constexpr std::string_view kGatheredSum = R"(compute gathered_sum {
 }
 )";
 
+constexpr std::string_view kPartlyMade = R"(compute partly_made {
+  input A: f32[13, 7]
+  output C: f32[7]
+  workspace t: f32[13, 7]
+  workspace acc: f32[7]
+  t[i: 13, j: 7] where i - 3 >= 0:
+    t[i, j] = A[i, j] + 1.0
+  acc[j: 7, k: 13 reduction] where k - 3 >= 0:
+    acc[j] sum= t[k, j]
+  C[j: 7]:
+    C[j] = acc[j]
+}
+)";
+
 constexpr Refusal kRefusals[] = {
     {"widen_unknown", kHalfMatmul, "widen D acc", "widen D: there is no such tensor or statement"},
     {"widen_wide", kMatmul, "widen A acc", "widen A: acc does not read it cast to one wider type"},
@@ -603,8 +617,8 @@ constexpr Refusal kRefusals[] = {
     {"pad_deviations", kDeviations, "pad q r 8",
      "pad q: where r is 37 or more, its value may be other than 0"},
     {"pad_a_part", kHalves, "pad left j 8", "pad left: t has elements beyond those that j reaches"},
-    {"pad_windows", kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8",
-     "pad acc: its operand B.copy may have elements that nothing wrote"},
+    {"pad_partly_written", kPartlyMade, "pad acc j 8",
+     "pad acc: its operand t may have elements that nothing wrote"},
     {"pad_gathered", kGatheredSum, "pad Y k 8", "pad Y: the index of its operand T is loaded"},
     {"pad_grown", kTwoProducts, "pad t j 8\npad acc k 8",
      "pad acc: where k is 23 or more, t may be inside of its extents"},
