@@ -46,8 +46,8 @@ class PhasePlanner {
  private:
   bool AddFirstThatFits(StatementId begin, StatementId end,
                         std::vector<DevicePhase>& phases) const {
-    constexpr std::array kKinds = {MakeCudaTensorPhase, MakeCudaTilePhase, MakeCudaElementsPhase,
-                                   MakeBlockPhase};
+    constexpr std::array kKinds = {MakeCudaTensorPhase, MakeCudaConvPhase, MakeCudaTilePhase,
+                                   MakeCudaElementsPhase, MakeBlockPhase};
     const Compute part = StatementsOf(lowering_.compute, begin, end);
     for (const auto& make : kKinds) {
       std::optional<DevicePhase> phase =

@@ -1,6 +1,7 @@
 #include "schedule/steps/operand_zeros.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "schedule/steps/apply_compute_steps.h"
 
@@ -23,13 +24,10 @@ std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   return writer;
 }
 
-// Whether the iterators are the tensor's dimensions, each from end to end.
+// Whether the iterators are the tensor's dimensions, each from end to end but for a condition.
 bool WalksTensor(const Statement& statement, const Tensor& tensor) {
   const std::vector<IndexExpr>& index = statement.writes[0].index;
-  if (!statement.domain.empty() || !NamesDimensions(index) ||
-      statement.iterators.size() != index.size()) {
-    return false;
-  }
+  if (!NamesDimensions(index) || statement.iterators.size() != index.size()) return false;
   for (size_t d = 0; d < index.size(); ++d) {
     const std::optional<VarId> iterator = index[d].AsVar();
     if (!iterator || statement.iterators[*iterator].extent != tensor.shape[d]) return false;
@@ -54,7 +52,7 @@ std::optional<StatementId> CopyInto(const Compute& compute, TensorId id) {
   const Read& read = copy.reads[0];
   const bool zero_outside = !read.guard || read.guard->outside == 0;
   const bool plain = read.tensor != id && zero_outside && !AnyLoaded(read.index) &&
-                     !AnyLoaded(ConditionsOf(read)) &&
+                     !AnyLoaded(ConditionsOf(read)) && !AnyLoaded(copy.domain) &&
                      IsZero(copy.values[0], {true}, OtherOperands::kAnything);
   return plain ? writer : std::nullopt;
 }
@@ -104,6 +102,7 @@ ReadOperand OperandOf(const Compute& compute, const Read& read) {
   operand.shape = compute.tensors[copy.reads[0].tensor].shape;
   operand.index = through(copy.reads[0].index);
   operand.conditions = through(ConditionsOf(copy.reads[0]));
+  std::ranges::move(through(copy.domain), std::back_inserter(operand.conditions));
   return operand;
 }
 

@@ -23,7 +23,7 @@ std::vector<IndexExpr> InsideOf(const std::vector<IndexExpr>& index,
 struct ReadOperand {
   std::vector<IndexExpr> index;  // over the statement's iterators
   std::vector<int64_t> shape;
-  std::vector<IndexExpr> conditions;  // of the copy's own guard: 0 where one fails
+  std::vector<IndexExpr> conditions;  // of the copy itself: 0 where one fails
   std::optional<StatementId> copy;    // which makes the copy and nothing else
 
   /// All of which hold where the operand may be other than 0. The reader's guard is not among them.
@@ -31,7 +31,8 @@ struct ReadOperand {
 };
 
 /// A copy is workspace that one statement writes, each element from one of another tensor, as 0
-/// where that is 0: what `pack`, `copy` and `widen` make. A guard of its own has the value 0.
+/// where that is 0: what `pack`, `copy` and `widen` make. A guard of its own has the value 0. Copies
+/// of windows end where the tensor does: what is beyond, which nobody reads yet, counts as 0.
 ReadOperand OperandOf(const Compute& compute, const Read& read);
 
 /// Whether one of `conditions` fails wherever `condition` does.

@@ -50,7 +50,6 @@ bool SharesStorage(const Compute& compute, TensorId id) {
                              [&](const Tensor& other) { return other.alias == id; });
 }
 
-// Copies of windows end where the tensor does: what is beyond has nothing, not 0.
 bool IsWrittenWhole(const Compute& compute, TensorId id) {
   const auto writes = [&](const Statement& statement) {
     return std::ranges::find(statement.writes, id, &Write::tensor) != statement.writes.end();
@@ -77,9 +76,9 @@ class Padder {
       : compute_(compute), step_(step), id_(id), order_(order), sum_(compute.statements[id]) {}
 
   Result<Compute> Run() {
+    for (const Read& read : sum_.reads) operands_.push_back(OperandOf(compute_, read));
     TUNEC_RETURN_IF_ERROR(CheckSum());
     TUNEC_RETURN_IF_ERROR(RoundUp());
-    for (const Read& read : sum_.reads) operands_.push_back(OperandOf(compute_, read));
     for (const VarId v : rounded_.ids()) {
       if (IsRounded(v) && !IsWritten(v)) TUNEC_RETURN_IF_ERROR(CheckBeyond(v));
     }
@@ -107,7 +106,7 @@ class Padder {
   Status GrowCopy(TensorId tensor, StatementId copy);
   Interval NeededOf(TensorId copy, size_t dimension) const;
   void ShiftReads(TensorId tensor, size_t dimension, int64_t by);
-  void GuardSource(const Read& before, const std::vector<IndexExpr>& source_of,
+  void GuardSource(const Statement& before, const std::vector<IndexExpr>& source_of,
                    Statement& copy) const;
 
   bool IsRounded(VarId v) const { return rounded_[v].extent != sum_.iterators[v].extent; }
@@ -136,7 +135,8 @@ Status Padder::CheckSum() const {
   if (!NamesDimensions(sum_.writes[0].index)) {
     return Refuse(step_, "its write index is more than different iterators");
   }
-  for (const Read& read : sum_.reads) {
+  for (size_t r = 0; r < sum_.reads.size(); ++r) {
+    const Read& read = sum_.reads[r];
     const std::string& name = compute_.tensors[read.tensor].name;
     if (home(read.tensor) == home(written)) {
       return Refuse(step_, "it reads the tensor that it writes");
@@ -144,7 +144,7 @@ Status Padder::CheckSum() const {
     if (AnyLoaded(read.index) || AnyLoaded(ConditionsOf(read))) {
       return Refuse(step_, fmt::format("the index of its operand {} is loaded", name));
     }
-    if (!IsWrittenWhole(compute_, read.tensor)) {
+    if (!operands_[r].copy && !IsWrittenWhole(compute_, read.tensor)) {
       return Refuse(step_,
                     fmt::format("its operand {} may have elements that nothing wrote", name));
     }
@@ -310,7 +310,7 @@ Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
     tensor.range->lo = std::min<int64_t>(tensor.range->lo, 0);
     tensor.range->hi = std::max<int64_t>(tensor.range->hi, 0);
   }
-  GuardSource(compute_.statements[copy_id].reads[0], source_of, copy);
+  GuardSource(compute_.statements[copy_id], source_of, copy);
   return {};
 }
 
@@ -333,17 +333,22 @@ void Padder::ShiftReads(TensorId tensor, size_t dimension, int64_t by) {
   }
 }
 
-// `before` is what the copy read, with the extents that its source had.
-void Padder::GuardSource(const Read& before, const std::vector<IndexExpr>& source_of,
+// `before` is the copy as it was, with the extents that its source had. What it left out, where its
+// source ends, becomes 0.
+void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& source_of,
                          Statement& copy) const {
   const auto now = [&](std::vector<IndexExpr> all) {
     for (IndexExpr& index : all) index = Substitute(index, source_of);
     return all;
   };
+  const Read& was = before.reads[0];
+  std::vector<IndexExpr> conditions = ConditionsOf(was);
+  conditions.insert(conditions.end(), before.domain.begin(), before.domain.end());
   Read& read = copy.reads[0];
   read.index = now(read.index);
-  SetGuard(read, now(ConditionsOf(before)),
-           InsideOf(now(before.index), compute_.tensors[before.tensor].shape, copy.Intervals()));
+  copy.domain.clear();
+  SetGuard(read, now(std::move(conditions)),
+           InsideOf(now(was.index), compute_.tensors[was.tensor].shape, copy.Intervals()));
 }
 
 }  // namespace
