@@ -174,28 +174,45 @@ class CudaConvWriter {
   }
 
   void BindWarps(const std::string& rows, const std::string& lines) {
-    threads_.push_back({rows, LoopKind::kBlockZ});
-    threads_.push_back({lines, LoopKind::kBlockY});
+    if (!rows.empty()) threads_.push_back({rows, LoopKind::kBlockZ});
+    if (!lines.empty()) threads_.push_back({lines, LoopKind::kBlockY});
+  }
+
+  // A loop in parts, outermost first. Parts of one iteration have no loop: at an end, where such a
+  // loop has a condition, its number would be one more in the index.
+  std::vector<std::string> Parts(const std::string& loop, const std::vector<int64_t>& extents) {
+    SplitStep split{loop, {}};
+    std::vector<std::string> parts(extents.size());
+    int number = 0;
+    const auto several = std::ranges::count_if(extents, [](int64_t extent) { return extent > 1; });
+    for (size_t i = 0; i < extents.size(); ++i) {
+      if (extents[i] == 1) continue;
+      if (number > 0) split.factors.push_back(extents[i]);
+      parts[i] = several == 1 ? loop : fmt::format("{}.{}", loop, number);
+      ++number;
+    }
+    if (several > 1) Add(std::move(split));
+    return parts;
   }
 
   // What is done element by element is done by the lane that has the element.
   void ReachFragment(const std::string& statement) {
-    const std::string row = Part(statement, plan_.row);
-    const std::string line = Part(statement, plan_.line);
-    const std::string column = Part(statement, plan_.column);
     const int64_t halves = plan_.Extent(TileAxis::kRow) / kLaneRows;
-    Add(SplitStep{row, {choice_.row_tiles, halves, kLaneRows}});
-    Add(SplitStep{line, {choice_.line_tiles}});
-    Add(SplitStep{column, {kLanePairs, kPair}});
-    const std::array<std::string, 5> own = {row + ".1", row + ".2", line + ".1", column + ".0",
-                                            column + ".2"};
-    ReorderStep order{{row + ".0", line + ".0", row + ".3", column + ".1"}};
+    const auto rows = Parts(Part(statement, plan_.row),
+                            {choice_.row_warps, choice_.row_tiles, halves, kLaneRows});
+    const auto lines = Parts(Part(statement, plan_.line), {choice_.line_warps, choice_.line_tiles});
+    const auto columns =
+        Parts(Part(statement, plan_.column), {choice_.column_tiles, kLanePairs, kPair});
+    std::vector<std::string> own = {rows[1], rows[2], lines[1], columns[0], columns[2]};
+    ReorderStep order{{rows[0], lines[0], rows[3], columns[1]}};
     order.loops.insert(order.loops.end(), own.begin(), own.end());
+    std::erase(order.loops, "");
+    std::erase(own, "");
     Add(std::move(order));
     const std::string lanes =
-        FuseAll(*plan_.tile.compute, statement, "lanes", {row + ".3", column + ".1"}, schedule_);
+        FuseAll(*plan_.tile.compute, statement, "lanes", {rows[3], columns[1]}, schedule_);
     for (const std::string& loop : own) Add(UnrollStep{loop});
-    BindWarps(row + ".0", line + ".0");
+    BindWarps(rows[0], lines[0]);
     threads_.push_back({lanes, LoopKind::kBlockX});
   }
 
