@@ -66,14 +66,14 @@ std::vector<Case> SmallConvolutions() {
       {"odd_channels", Convolution("bf16", {.channels = 24, .size = 9, .outputs = 21}), Any(),
        kBf16},
       {"odd_tf32",
-       Convolution("f32", {.channels = 12, .size = 7, .outputs = 19}, Behind::kResidual), Tf32(),
+       Convolution("f32", {.channels = 28, .size = 15, .outputs = 37}, Behind::kResidual), Tf32(),
        kTf32},
       {"stride", Convolution("bf16", {.channels = 32, .size = 15, .outputs = 32, .stride = 2}),
        Any(), kBf16},
-      {"stride_tf32", Convolution("f32", {.channels = 16, .size = 16, .outputs = 16, .stride = 2}),
+      {"stride_tf32", Convolution("f32", {.channels = 32, .size = 17, .outputs = 32, .stride = 2}),
        Tf32(), kTf32},
       {"without_border",
-       Convolution("bf16", {.channels = 16, .size = 12, .outputs = 16, .border = 0}), Any(), kBf16},
+       Convolution("bf16", {.channels = 32, .size = 14, .outputs = 32, .border = 0}), Any(), kBf16},
       {"five_taps",
        Convolution("bf16", {.channels = 16, .size = 9, .outputs = 16, .taps = 5, .border = 2}),
        Any(), kBf16},
@@ -83,12 +83,12 @@ std::vector<Case> SmallConvolutions() {
       {"one_tap_stride",
        Convolution(
            "bf16",
-           {.channels = 32, .size = 14, .outputs = 32, .taps = 1, .stride = 2, .border = 0}),
+           {.channels = 64, .size = 27, .outputs = 64, .taps = 1, .stride = 2, .border = 0}),
        Any(), kBf16},
       {"batch", Convolution("bf16", {.channels = 16, .size = 8, .outputs = 16, .batch = 3}), Any(),
        kBf16},
       {"channels_first",
-       Convolution("bf16", {.channels = 16, .size = 10, .outputs = 16}, Behind::kBiasRelu,
+       Convolution("bf16", {.channels = 32, .size = 16, .outputs = 48}, Behind::kBiasRelu,
                    Order::kChannelsFirst),
        Any(), kBf16}};
 }
@@ -191,9 +191,9 @@ TEST(CudaConv, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     for (const Window& window : {Window{.channels = 64, .size = 56, .outputs = 64},
-                                 Window{.channels = 128, .size = 28, .outputs = 128},
-                                 Window{.channels = 256, .size = 14, .outputs = 256},
-                                 Window{.channels = 512, .size = 7, .outputs = 512}}) {
+                                 Window{.channels = 128, .size = 28, .outputs = 128, .batch = 4},
+                                 Window{.channels = 256, .size = 14, .outputs = 256, .batch = 4},
+                                 Window{.channels = 512, .size = 7, .outputs = 512, .batch = 4}}) {
       const std::string text = Convolution("f32", window);
       const double threads = Predicted({"", text, Any(), ""}, Gpu(arch));
       for (const RoundingFreedom& rounding : {Tf32(), BFloat16()})
