@@ -357,6 +357,9 @@ CudaConvChoice Fitted(const CudaConvPlan& plan, CudaConvChoice choice, const Acc
   while (too_much() && choice.steps > 1) Halve(choice.steps);
   for (int64_t* const rows : {&choice.row_warps, &choice.row_tiles})
     while (too_much() && *rows > 1) Halve(*rows);
+  while (too_much() && LinesOf(choice) > kLeastLines)
+    Halve(choice.line_warps > 1 ? choice.line_warps : choice.line_tiles);
+  while (too_much() && choice.column_tiles > 1) Halve(choice.column_tiles);
   if (too_much()) choice.stages = 1;
   return choice;
 }

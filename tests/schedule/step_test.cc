@@ -97,7 +97,7 @@ constexpr std::string_view kWrittenHalf = R"(compute written_half {
   output Y: f32[13]
   workspace t: f32[13, 13]
   t[i: 13, k: 13] where i - k >= 0:
-    t[i, k] = A[i, k] * 2.0
+    t[i, k] = A[i, k]
   Y[i: 13, k: 13 reduction] where i - k >= 0:
     Y[i] sum= t[i, k]
 }
@@ -387,7 +387,7 @@ constexpr Example kExamples[] = {
      "compute_at X.copy acc.ic\nstage X.copy packed acc.ic"},
     {"pad_strided_windows_of_tiles", kStridedConv,
      "copy X acc oh 2 ow 3\npad acc oh 2 ow 3 ic 4\nsplit acc.oh 2\nsplit acc.ow 3\n"
-     "reorder acc.oh.0 acc.ow.0 acc.oh.1 acc.ow.1\ncompute_at X.copy acc.ow.0\n"
+     "reorder acc.oh.0 acc.ow.0 acc.m acc.oh.1 acc.ow.1\ncompute_at X.copy acc.ow.0\n"
      "stage X.copy packed acc.ow.0"},
     {"pad_part_of_a_copy", kWrittenHalf, "pad Y"},
     {"pad_strided_windows", kStridedConv, "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 oh 3"},
