@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kBlocks = "blocks";
 
-// The kinds that fit one phase, of which tiles may have two.
+// The kinds that fit one phase, of which tiles may have several.
 using PhaseKinds = std::vector<DevicePhase>;
 
 // Finds the kinds for one phase after the other.
@@ -59,7 +59,8 @@ class PhasePlanner {
   bool AddWhatFits(StatementId begin, StatementId end, std::vector<PhaseKinds>& phases) const {
     const Compute part = StatementsOf(lowering_.compute, begin, end);
     PhaseKinds kinds;
-    for (const Make make : {MakeCudaTensorPhase, MakeCudaTilePhase}) AddIfItFits(make, part, kinds);
+    for (const Make make : {MakeCudaTensorPhase, MakeCudaConvPhase, MakeCudaTilePhase})
+      AddIfItFits(make, part, kinds);
     for (const Make make : {MakeCudaElementsPhase, MakeBlockPhase})
       if (kinds.empty()) AddIfItFits(make, part, kinds);
     if (kinds.empty()) return false;
@@ -109,7 +110,7 @@ Combination Combine(const std::vector<PhaseKinds>& phases, const std::string& wa
 std::vector<Combination> Combinations(const std::vector<PhaseKinds>& phases) {
   const auto same = [](const DevicePhase& a, const DevicePhase& b) { return a.kind == b.kind; };
   std::vector<Combination> all;
-  for (const std::string wanted : {"", "cuda_tensor", "cuda_tile"}) {
+  for (const std::string wanted : {"", "cuda_tensor", "cuda_conv", "cuda_tile"}) {
     Combination next = Combine(phases, wanted);
     const auto is_known = [&](const Combination& known) {
       return std::ranges::equal(known.phases, next.phases, same);

@@ -26,9 +26,9 @@
 
 #include "schedule/sketches/cuda_tensor_plan.h"
 #include "schedule/sketches/cuda_tensor_writer.h"
-#include "schedule/sketches/device_cost.h"
 #include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/knobs.h"
+#include "schedule/sketches/operand_phases.h"
 #include "schedule/sketches/sub_compute.h"
 #include "schedule/steps/apply_compute_steps.h"
 
@@ -38,60 +38,11 @@ namespace {
 // One way to multiply: steps that rewrite statements, what they add, and the tile.
 struct TensorProduct {
   std::vector<ComputeStep> rewrites;
-  std::vector<DevicePhase> rounded;  // operands, by threads
-  std::vector<std::string> packed;   // statements that round constants, when compiling
+  OperandPhases rounded;
   CudaTensorPlan plan;
   CudaTensorChoice best;
   double seconds = 0;
 };
-
-struct Rewritten {
-  Compute compute;
-  std::vector<ComputeStep> steps;
-};
-
-// What follows a sum is one statement for each output: a lane has no storage but its sums.
-std::optional<Rewritten> InlineFollowers(const Compute& compute) {
-  Rewritten result{compute, {}};
-  for (StatementId s(1); result.compute.statements.contains(s);) {
-    const Statement& follower = result.compute.statements[s];
-    const auto is_workspace = [&](const Write& write) {
-      return result.compute.tensors[write.tensor].role == TensorRole::kWorkspace;
-    };
-    if (std::ranges::none_of(follower.writes, is_workspace)) {
-      ++s;
-      continue;
-    }
-    const InlineStep step{follower.name};
-    Result<Compute> without = Apply(result.compute, step);
-    if (!without) return std::nullopt;
-    result.compute = *std::move(without);
-    result.steps.emplace_back(step);
-  }
-  return result;
-}
-
-// A phase for each operand that is rounded first. None where one can't be.
-bool AddRounding(const Compute& compute, StatementId end, const PhaseQuestion& question,
-                 TensorProduct& product) {
-  for (StatementId s(0); s < end; ++s) {
-    const Statement& statement = compute.statements[s];
-    if (IsMadeOfConstant(compute, statement)) {
-      product.packed.push_back(statement.name);
-      continue;
-    }
-    const Compute alone = StatementsOf(compute, s, s.next());
-    std::optional<DevicePhase> phase = MakeCudaElementsPhase(
-        {.compute = alone, .device = question.device, .rounding = question.rounding});
-    if (!phase) return false;
-    product.rounded.push_back(*std::move(phase));
-    PhaseCost cost{.blocks = question.device.processors};
-    for (const TensorId tensor : {statement.reads[0].tensor, statement.writes[0].tensor})
-      cost.memory_bytes += static_cast<double>(StorageBytes(compute.tensors[tensor]));
-    product.seconds += EstimateSeconds(cost, question.device);
-  }
-  return true;
-}
 
 // By tiles that divide the extents or, where that is estimated to be faster, by padded ones.
 std::optional<TensorProduct> ProductOf(const Compute& part, const PhaseQuestion& question) {
@@ -114,8 +65,11 @@ std::optional<TensorProduct> MakeProduct(const Compute& compute, std::vector<Com
   const Compute part = StatementsOf(compute, *begin, compute.statements.next_id());
   std::optional<TensorProduct> product = ProductOf(part, question);
   if (!product) return std::nullopt;
+  std::optional<OperandPhases> rounded = MakeOperandPhases(compute, *begin, question);
+  if (!rounded) return std::nullopt;
   product->rewrites = std::move(rewrites);
-  if (!AddRounding(compute, *begin, question, *product)) return std::nullopt;
+  product->rounded = *std::move(rounded);
+  product->seconds += product->rounded.seconds;
   return std::isfinite(product->seconds) ? std::move(product) : std::nullopt;
 }
 
@@ -152,11 +106,8 @@ Knobs<CudaTensorChoice> KnobsOf(const CudaTensorChoice& best) {
 
 void WriteProduct(const TensorProduct& product, const CudaTensorChoice& choice,
                   Schedule& schedule) {
-  constexpr int64_t kPackLanes = 64;
   for (const ComputeStep& step : product.rewrites) schedule.Add(step);
-  for (const std::string& statement : product.packed)
-    schedule.Add(StorageOrderStep{statement, kPackLanes});
-  for (const DevicePhase& phase : product.rounded) phase.WriteInitial(schedule);
+  product.rounded.Write(schedule);
   WriteCudaTensor(product.plan, choice, schedule);
 }
 

@@ -35,9 +35,10 @@ bool MayUse(const TileIntrinsic& intrinsic, const Accelerator& device,
   });
 }
 
-// The matrix instruction that multiplies what the sum does.
-const TileIntrinsic* InstructionFor(const Statement& sum, const Accelerator& device,
-                                    const RoundingFreedom& rounding) {
+}  // namespace
+
+const TileIntrinsic* MatrixInstructionFor(const Statement& sum, const Accelerator& device,
+                                          const RoundingFreedom& rounding) {
   if (sum.values.size() != 1 || !sum.values[0].Is(ScalarOp::kMul)) return nullptr;
   const auto left = FactorType(sum.values[0].operands()[0]);
   const auto right = FactorType(sum.values[0].operands()[1]);
@@ -50,6 +51,8 @@ const TileIntrinsic* InstructionFor(const Statement& sum, const Accelerator& dev
   const auto found = std::ranges::find_if(TileIntrinsics(), fits);
   return found == TileIntrinsics().end() ? nullptr : &*found;
 }
+
+namespace {
 
 bool HasConditions(const Statement& sum) {
   return !sum.domain.empty() ||
@@ -225,8 +228,10 @@ double PiecesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
 
 // --- time ---
 
-double RateOf(const CudaTensorPlan& plan, const Accelerator& device) {
-  switch (plan.intrinsic->left.type) {
+}  // namespace
+
+double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device) {
+  switch (intrinsic.left.type) {
     case DataType::kF32:
       return static_cast<double>(device.matrix_tf32);
     case DataType::kI8:
@@ -235,6 +240,8 @@ double RateOf(const CudaTensorPlan& plan, const Accelerator& device) {
       return static_cast<double>(device.matrix_f16);
   }
 }
+
+namespace {
 
 // Clocks of the unit that loads from shared storage, for what one warp takes of an operand in one
 // instruction of the multiplication: 128 bytes a clock where rows of 16 bytes are loaded as
@@ -272,7 +279,7 @@ double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device) {
   const auto products =
       static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice) * PieceOf(plan, choice));
-  const double multiply = products / RateOf(plan, device);
+  const double multiply = products / MatrixRate(*plan.intrinsic, device);
   const double of_warp =
       static_cast<double>(choice.row_tiles) * LoadClocks(plan.intrinsic->left, plan.left) +
       static_cast<double>(choice.column_tiles) * LoadClocks(plan.intrinsic->right, plan.right);
@@ -339,7 +346,7 @@ bool FitsBlock(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
 std::optional<CudaTensorPlan> PlanOf(const Compute& compute, std::optional<CudaTilePlan> tile,
                                      const Accelerator& device, const RoundingFreedom& rounding) {
   const TileIntrinsic* const intrinsic =
-      InstructionFor(compute.statements.front(), device, rounding);
+      MatrixInstructionFor(compute.statements.front(), device, rounding);
   if (intrinsic == nullptr || !tile) return std::nullopt;
   CudaTensorPlan plan{.tile = *std::move(tile), .intrinsic = intrinsic};
   plan.padded = plan.tile.padded;

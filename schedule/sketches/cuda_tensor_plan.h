@@ -40,6 +40,14 @@ struct CudaTensorPlan {
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
 };
 
+/// The matrix instruction that multiplies what the sum does; null where there is none, or the
+/// contract refuses it.
+const TileIntrinsic* MatrixInstructionFor(const Statement& sum, const Accelerator& device,
+                                          const RoundingFreedom& rounding);
+
+/// Multiply-adds of the instruction in a clock of a processor.
+double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device);
+
 /// None where the first statement is no sum of products of two elements that a matrix instruction
 /// of the device multiplies under the contract; where an operand is no box; and where whole
 /// instructions do not fill its row, its column and what is reduced. `compute`: the sum, and

@@ -34,6 +34,10 @@ struct PhaseQuestion {
 /// Tiles of sums of products by matrix instructions (cuda_tensor.cc).
 std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
+/// Tiles of convolutions by matrix instructions, where they are estimated to be faster than those
+/// by threads (cuda_conv.cc).
+std::optional<DevicePhase> MakeCudaConvPhase(const PhaseQuestion& question);
+
 /// Register tiles of sums of products whose operands go through shared storage (cuda_tile.cc).
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
 

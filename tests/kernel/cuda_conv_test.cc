@@ -1,0 +1,207 @@
+// The analytic schedules of convolutions by tensor cores: what the kernels compute, checked by the
+// emulation; of large ones what ptxas says of them, and what instructions they have.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "jit/code_generator.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "jit/cuda/nvdisasm.h"
+#include "kernel/loop_pipeline.h"
+#include "kernel/run_once.h"
+#include "schedule/sketch.h"
+#include "tests/jit/cuda/need_ptxas.h"
+#include "tests/kernel/device_programs.h"
+#include "tests/schedule/convolutions.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+RoundingFreedom Any() { return ReductionOrder::kAny; }
+RoundingFreedom Tf32() {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.tf32_operands = true;
+  return rounding;
+}
+// Bfloat16 alone, so that operands are rounded in phases before.
+RoundingFreedom BFloat16() {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.least_terms = 1;
+  return rounding;
+}
+
+const std::string kBf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+const std::string kF16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+const std::string kTf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
+
+struct Case {
+  std::string name;
+  std::string text;
+  RoundingFreedom rounding;
+  std::string mma;  // in the PTX
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+// Small enough to be emulated.
+std::vector<Case> SmallConvolutions() {
+  return {
+      {"bf16", Convolution("bf16", {.channels = 32, .size = 16, .outputs = 32}), Any(), kBf16},
+      {"f16", Convolution("f16", {.channels = 16, .size = 8, .outputs = 32}), Any(), kF16},
+      {"tf32", Convolution("f32", {.channels = 16, .size = 16, .outputs = 16}), Tf32(), kTf32},
+      {"rounded", Convolution("f32", {.channels = 32, .size = 16, .outputs = 32}), BFloat16(),
+       kBf16},
+      {"residual",
+       Convolution("bf16", {.channels = 32, .size = 8, .outputs = 32}, Behind::kResidual), Any(),
+       kBf16},
+      {"alone", Convolution("f32", {.channels = 16, .size = 8, .outputs = 32}, Behind::kNothing),
+       Tf32(), kTf32},
+      {"odd_lines", Convolution("bf16", {.channels = 16, .size = 13, .outputs = 16}), Any(), kBf16},
+      {"odd_channels", Convolution("bf16", {.channels = 24, .size = 9, .outputs = 21}), Any(),
+       kBf16},
+      {"odd_tf32",
+       Convolution("f32", {.channels = 28, .size = 15, .outputs = 37}, Behind::kResidual), Tf32(),
+       kTf32},
+      {"stride", Convolution("bf16", {.channels = 32, .size = 15, .outputs = 32, .stride = 2}),
+       Any(), kBf16},
+      {"stride_tf32", Convolution("f32", {.channels = 32, .size = 17, .outputs = 32, .stride = 2}),
+       Tf32(), kTf32},
+      {"without_border",
+       Convolution("bf16", {.channels = 32, .size = 14, .outputs = 32, .border = 0}), Any(), kBf16},
+      {"five_taps",
+       Convolution("bf16", {.channels = 16, .size = 9, .outputs = 16, .taps = 5, .border = 2}),
+       Any(), kBf16},
+      {"one_tap",
+       Convolution("bf16", {.channels = 32, .size = 14, .outputs = 48, .taps = 1, .border = 0}),
+       Any(), kBf16},
+      {"one_tap_stride",
+       Convolution(
+           "bf16",
+           {.channels = 64, .size = 27, .outputs = 64, .taps = 1, .stride = 2, .border = 0}),
+       Any(), kBf16},
+      {"batch", Convolution("bf16", {.channels = 16, .size = 8, .outputs = 16, .batch = 3}), Any(),
+       kBf16},
+      {"channels_first",
+       Convolution("bf16", {.channels = 32, .size = 16, .outputs = 48}, Behind::kBiasRelu,
+                   Order::kChannelsFirst),
+       Any(), kBf16}};
+}
+
+// As large as real ones; only compiled.
+std::vector<Case> LargeConvolutions() {
+  const auto layer = [](int channels, int size, int outputs, int stride = 1) {
+    return Window{.channels = channels, .size = size, .outputs = outputs, .stride = stride};
+  };
+  return {{"bf16_56", Convolution("bf16", layer(64, 56, 64)), Any(), kBf16},
+          {"rounded_56", Convolution("f32", layer(64, 56, 64)), BFloat16(), kBf16},
+          {"tf32_56", Convolution("f32", layer(64, 56, 64)), Tf32(), kTf32},
+          {"f16_28", Convolution("f16", layer(128, 28, 128), Behind::kResidual), Any(), kF16},
+          {"bf16_28_stride", Convolution("bf16", layer(64, 56, 128, 2)), Any(), kBf16},
+          {"bf16_14", Convolution("bf16", layer(256, 14, 256), Behind::kResidual), Any(), kBf16},
+          {"bf16_7", Convolution("bf16", layer(512, 7, 512)), Any(), kBf16},
+          {"tf32_7", Convolution("f32", layer(512, 7, 512)), Tf32(), kTf32},
+          {"bf16_odd", Convolution("bf16", layer(72, 37, 88)), Any(), kBf16}};
+}
+
+Sketch FirstSketch(const Case& one, const Target& target) {
+  return SketchesFor({{{"direct", MustParse(one.text)}}, target, one.rounding})[0];
+}
+
+class SmallConvolution : public testing::TestWithParam<Case> {};
+
+TEST_P(SmallConvolution, IsComputedRight) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  const Judge judge(MustParse(GetParam().text));
+  for (const int processors : {1, 132}) {
+    Target target = Gpu("sm_90a");
+    target.device->processors = processors;
+    const Sketch sketch = FirstSketch(GetParam(), target);
+    // Where processors would have no work, threads may do as well.
+    if (processors == 1) {
+      EXPECT_EQ(sketch.Kind(), "cuda_conv") << sketch.name;
+    }
+    const Schedule schedule = Analytic(sketch);
+    const auto loops =
+        RunLoopPipeline(judge.compute(), schedule,
+                        {.rounding = GetParam().rounding, .verify = VerifyStages::kEach});
+    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
+    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+    ThreadPool pool(2);
+    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
+    EXPECT_EQ(judge.Disagreement(*loops,
+                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                   return CompileAndRun(nest, arguments, target, pool);
+                                 }),
+              "")
+        << Print(schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaConv, SmallConvolution, testing::ValuesIn(SmallConvolutions()),
+                         [](const auto& info) { return info.param.name; });
+
+class LargeConvolution : public testing::TestWithParam<Case> {};
+
+TEST_P(LargeConvolution, IsMultipliedByTensorCores) {
+  for (const std::string arch : {"sm_80", "sm_90a"}) {
+    const Target target = Gpu(arch);
+    const Sketch sketch = FirstSketch(GetParam(), target);
+    ASSERT_EQ(sketch.Kind(), "cuda_conv") << arch << " " << sketch.name;
+    const Schedule schedule = Analytic(sketch);
+    const auto loops =
+        RunLoopPipeline(MustParse(GetParam().text), schedule, {.rounding = GetParam().rounding});
+    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
+    const CodeGenerator& generator = **GeneratorFor(target);
+    const LoopNest nest = generator.MapThreads(loops->nest);
+    const auto ptx = generator.Show(nest, target, CodeText::kAssembly);
+    ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
+    EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));
+    EXPECT_THAT(*ptx, HasSubstr("ldmatrix.sync.aligned"));
+    EXPECT_THAT(*ptx, HasSubstr("cp.async.cg.shared.global"));
+    if (!test::WhyNoPtxas().empty()) continue;
+    const auto image = generator.Compile(nest, target);
+    ASSERT_TRUE(image) << arch << ": " << image.error().message << "\n" << Print(schedule);
+    for (const PhaseLaunch& phase : image->phases) {
+      EXPECT_EQ(phase.spilled_bytes, 0) << arch << "\n" << Print(schedule);
+      EXPECT_EQ(phase.local_bytes, 0) << arch << "\n" << Print(schedule);
+    }
+    if (!FindNvdisasm()) continue;
+    const auto machine_code = generator.Show(nest, target, CodeText::kMachineCode);
+    ASSERT_TRUE(machine_code) << machine_code.error().message;
+    EXPECT_THAT(*machine_code, HasSubstr("HMMA.")) << arch;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaConv, LargeConvolution, testing::ValuesIn(LargeConvolutions()),
+                         [](const auto& info) { return info.param.name; });
+
+double Predicted(const Case& one, const Target& target) {
+  return PredictedSeconds(MustParse(one.text), Analytic(FirstSketch(one, target)), target,
+                          one.rounding);
+}
+
+// The sketch's own estimate, by which it is chosen, and the prediction of what was compiled agree.
+TEST(CudaConv, IsPredictedFasterThanThreads) {
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
+  for (const std::string arch : {"sm_80", "sm_90a"}) {
+    for (const Window& window : {Window{.channels = 64, .size = 56, .outputs = 64},
+                                 Window{.channels = 128, .size = 28, .outputs = 128, .batch = 4},
+                                 Window{.channels = 256, .size = 14, .outputs = 256, .batch = 4},
+                                 Window{.channels = 512, .size = 7, .outputs = 512, .batch = 4}}) {
+      const std::string text = Convolution("f32", window);
+      const double threads = Predicted({"", text, Any(), ""}, Gpu(arch));
+      for (const RoundingFreedom& rounding : {Tf32(), BFloat16()})
+        EXPECT_LT(Predicted({"", text, rounding, ""}, Gpu(arch)), threads)
+            << arch << ", " << window.size;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunec::test

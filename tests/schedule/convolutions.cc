@@ -1,0 +1,76 @@
+#include "tests/schedule/convolutions.h"
+
+#include <utility>
+
+namespace tunec::test {
+namespace {
+
+std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string LayoutOf(Order order, const std::string& channels, const std::string& size) {
+  if (order == Order::kChannelsFirst) return "";
+  return " layout [$N, " + size + ", " + size + ", " + channels + "] (i, j, k, l) -> [i, k, l, j]";
+}
+
+std::string IndexOf(const Window& window, const std::string& line, const std::string& tap) {
+  std::string index = window.stride == 1 ? line : std::to_string(window.stride) + "*" + line;
+  if (window.taps > 1) index += " + " + tap;
+  if (window.border > 0) index += " - " + std::to_string(window.border);
+  return index;
+}
+
+// The value of an element of the output: that of the sum, `type`, and what the kernel does with it.
+std::string ValueOf(const std::string& type, Behind behind) {
+  std::string value = "acc[n, m, oh, ow]";
+  if (behind != Behind::kNothing) value += " + b[m]";
+  if (behind == Behind::kResidual) {
+    const std::string other = "R[n, m, oh, ow]";
+    value += type == "f32" ? " + " + other : " + f32(" + other + ")";
+  }
+  if (behind != Behind::kNothing) value = "max(" + value + ", 0.0)";
+  return type == "f32" ? value : type + "(" + value + ")";
+}
+
+}  // namespace
+
+std::string Convolution(const std::string& type, const Window& window, Behind behind, Order order) {
+  const auto factor = [&](const std::string& read) {
+    return type == "f32" ? read : "f32(" + read + ")";
+  };
+  const bool taps = window.taps > 1;
+  const std::string line = IndexOf(window, "oh", "kh");
+  const std::string column = IndexOf(window, "ow", "kw");
+  std::string domain;
+  if (window.border > 0)
+    domain = " where " + line + " >= 0, $E - (" + line + ") >= 0, " + column + " >= 0, $E - (" +
+             column + ") >= 0";
+  std::string text = "compute convolution {\n  input X: TYPE[$N, $C, $S, $S]" +
+                     LayoutOf(order, "$C", "$S") + "\n  weight W: TYPE[$O, $C, $K, $K] constant\n";
+  if (behind != Behind::kNothing) text += "  weight b: f32[$O] constant\n";
+  if (behind == Behind::kResidual)
+    text += "  input R: TYPE[$N, $O, $P, $P]" + LayoutOf(order, "$O", "$P") + "\n";
+  text += "  output Y: TYPE[$N, $O, $P, $P]" + LayoutOf(order, "$O", "$P") +
+          "\n  workspace acc: f32[$N, $O, $P, $P]" + LayoutOf(order, "$O", "$P") +
+          "\n  acc[n: $N, m: $O, oh: $P, ow: $P, ic: $C reduction" +
+          (taps ? ", kh: $K reduction, kw: $K reduction]" : "]") + domain +
+          ":\n    acc[n, m, oh, ow] sum= " + factor("X[n, ic, " + line + ", " + column + "]") +
+          " * " + factor(taps ? "W[m, ic, kh, kw]" : "W[m, ic, 0, 0]") +
+          "\n  Y[n: $N, m: $O, oh: $P, ow: $P]:\n    Y[n, m, oh, ow] = " + ValueOf(type, behind) +
+          "\n}";
+  text = Replaced(std::move(text), "TYPE", type);
+  for (const auto& [name, number] : {std::pair("$N", window.batch),
+                                     {"$C", window.channels},
+                                     {"$S", window.size},
+                                     {"$E", window.size - 1},
+                                     {"$O", window.outputs},
+                                     {"$K", window.taps},
+                                     {"$P", window.Outputs()}})
+    text = Replaced(std::move(text), name, std::to_string(number));
+  return text;
+}
+
+}  // namespace tunec::test

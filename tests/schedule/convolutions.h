@@ -1,0 +1,30 @@
+// Convolutions as the lowering writes them: square images and windows, a border on all sides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tunec::test {
+
+struct Window {
+  int channels = 16;
+  int size = 14;
+  int outputs = 16;
+  int taps = 3;
+  int stride = 1;
+  int border = 1;
+  int batch = 1;
+
+  int Outputs() const { return (size + 2 * border - taps) / stride + 1; }
+};
+
+/// How images lie in memory.
+enum class Order : uint8_t { kChannelsLast, kChannelsFirst };
+/// What is done with the sums.
+enum class Behind : uint8_t { kNothing, kBiasRelu, kResidual };
+
+/// Of images and weights of a type ("bf16"), in statements `acc` and `Y`.
+std::string Convolution(const std::string& type, const Window& window,
+                        Behind behind = Behind::kBiasRelu, Order order = Order::kChannelsLast);
+
+}  // namespace tunec::test
