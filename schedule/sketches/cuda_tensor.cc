@@ -19,6 +19,7 @@
 // by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -104,22 +105,30 @@ std::optional<TensorProduct> MakeProduct(const Compute& compute, std::vector<Com
   return std::isfinite(product.seconds) ? std::optional(std::move(product)) : std::nullopt;
 }
 
-// The fastest of those that the contract allows.
+// The product with operands split into bfloat16 terms. None where it is no product of float32.
+std::optional<TensorProduct> MakeSplitProduct(const Rewritten& whole, const std::string& sum,
+                                              int terms, const PhaseQuestion& question) {
+  const PrecisionStep split{.statement = sum, .terms = terms};
+  const Result<Compute> compute = Apply(whole.compute, split);
+  if (!compute) return std::nullopt;
+  std::vector<ComputeStep> rewrites = whole.steps;
+  rewrites.emplace_back(split);
+  return MakeProduct(*compute, std::move(rewrites), sum, question);
+}
+
+// The fastest of those that the contract allows. More terms than it wants are never faster.
 std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
   const std::optional<Rewritten> inlined = InlineFollowers(question.compute);
   if (!inlined) return std::nullopt;
   const std::string sum = inlined->compute.statements.front().name;
   std::optional<TensorProduct> best = MakeProduct(inlined->compute, inlined->steps, sum, question);
-  const bool may_round =
-      question.rounding.order == ReductionOrder::kAny && question.rounding.least_terms <= 1;
-  if (!may_round) return best;
-  const PrecisionStep to_bf16{.statement = sum, .terms = 1};
-  const Result<Compute> rounded = Apply(inlined->compute, to_bf16);
-  if (!rounded) return best;  // it is no product of float32
-  std::vector<ComputeStep> rewrites = inlined->steps;
-  rewrites.emplace_back(to_bf16);
-  std::optional<TensorProduct> other = MakeProduct(*rounded, std::move(rewrites), sum, question);
-  if (!best || (other && other->seconds < best->seconds)) return other;
+  if (question.rounding.order != ReductionOrder::kAny) return best;
+  const int terms = std::max(question.rounding.least_terms, 1);
+  std::optional<TensorProduct> split = MakeSplitProduct(*inlined, sum, terms, question);
+  if (split) fprintf(stderr, "DBG split %g us, rounding+ %zu packed %zu\n", split->seconds*1e6, split->rounded.size(), split->packed.size());
+  else fprintf(stderr, "DBG no split\n");
+  if (const auto by_threads = MakeCudaTilePhase(question)) fprintf(stderr, "DBG threads %g us\n", *by_threads->seconds*1e6);
+  if (!best || (split && split->seconds < best->seconds)) return split;
   return best;
 }
 

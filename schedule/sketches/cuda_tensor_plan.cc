@@ -72,6 +72,18 @@ std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
   return order;
 }
 
+// What the dimensions of planes are chosen by is the copy's to know, of which there is one for
+// each.
+void SetPlanes(const std::vector<size_t>& planes, CudaTensorOperand& operand) {
+  for (const size_t d : planes) {
+    std::vector<VarId> used;
+    operand.index[d].CollectVars(used);
+    for (const VarId v : used)
+      if (std::ranges::find(operand.planes, v) == operand.planes.end()) operand.planes.push_back(v);
+    operand.index[d] = IndexExpr(0);
+  }
+}
+
 // None where neither what is reduced nor what lies across has neighbours in memory.
 std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read& read,
                                            VarId across) {
@@ -93,7 +105,9 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
 bool SetOperands(CudaTensorPlan& plan) {
   const CudaTilePlan& tile = plan.tile;
   if (tile.sum.reads.size() != 2) return false;
-  const bool boxes = std::ranges::all_of(tile.operands, &CudaTileOperand::shared);
+  const bool boxes = std::ranges::all_of(tile.operands, [](const CudaTileOperand& operand) {
+    return operand.shared || !operand.planes.empty();
+  });
   const size_t left = tile.operands[0].knows_row ? 0 : 1;
   const CudaTileOperand& rows = tile.operands[left];
   const CudaTileOperand& columns = tile.operands[1 - left];
@@ -104,6 +118,8 @@ bool SetOperands(CudaTensorPlan& plan) {
   auto of_rows = OperandOf(tile, tile.sum.reads[left], tile.row.iterator);
   auto of_columns = OperandOf(tile, tile.sum.reads[1 - left], tile.column.iterator);
   if (!of_rows || !of_columns) return false;
+  SetPlanes(rows.planes, *of_rows);
+  SetPlanes(columns.planes, *of_columns);
   plan.left = *std::move(of_rows);
   plan.right = *std::move(of_columns);
   return true;

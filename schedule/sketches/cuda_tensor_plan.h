@@ -19,7 +19,8 @@ namespace tunec {
 /// One of the two tensors that are multiplied. Both go through shared storage.
 struct CudaTensorOperand {
   std::string tensor;
-  std::vector<IndexExpr> index;
+  std::vector<IndexExpr> index;     // 0 where `planes` choose an element
+  std::vector<VarId> planes;        // reductions around the pieces that have copies of their own
   int64_t bytes = 2;                // of an element
   VarId across;                     // the row of the left one, the column of the right one
   bool along_reduced = true;        // neighbours in memory are reduced; else they lie across

@@ -69,7 +69,8 @@ class CudaTensorWriter {
     return blocks;
   }
 
-  // One copy for each block, so for each of the loops over blocks that the operand does not know.
+  // One copy for each block, so for each of the loops over blocks that the operand does not know,
+  // and for each time that a plane is chosen.
   std::vector<CopyStep::Group> GroupsOf(const CudaTensorOperand& operand) const {
     std::vector<CopyStep::Group> groups;
     for (const VarId v : Blocks()) {
@@ -77,6 +78,7 @@ class CudaTensorWriter {
       if (several && !UsesIterator(operand.index, v))
         groups.push_back({plan_.tile.Name(v), Tile(v)});
     }
+    for (const VarId v : operand.planes) groups.push_back({plan_.tile.Name(v), 1});
     return groups;
   }
 
