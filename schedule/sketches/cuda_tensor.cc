@@ -92,43 +92,85 @@ bool AddRounding(const Compute& compute, StatementId end, const PhaseQuestion& q
   return true;
 }
 
-std::optional<TensorProduct> MakeProduct(const Compute& compute, std::vector<ComputeStep> rewrites,
-                                         const std::string& sum, const PhaseQuestion& question) {
-  const std::optional<StatementId> begin = compute.FindStatement(sum);
-  const Compute part = StatementsOf(compute, *begin, compute.statements.next_id());
-  std::optional<CudaTensorPlan> plan = MakeCudaTensorPlan(part, question.device, question.rounding);
+// Iterations of reductions that one fragment adds up of split operands. Tensor cores cut sums off
+// instead of rounding them, always towards zero, so that the errors of long sums do not cancel; of
+// so many they are less than a float32 sum's (docs/decisions/0019_split_float32.md).
+constexpr int64_t kMostInFragment = 256;
+
+// The longest parts of whole instructions that divide what is reduced: all of it where it is short.
+// None where there is too much around the pieces.
+std::optional<int64_t> PartOf(const CudaTensorPlan& plan) {
+  int64_t most = kMostInFragment;
+  for (const VarId v : plan.outside) {
+    const bool is_term = std::ranges::find(plan.left.planes, v) != plan.left.planes.end() ||
+                         std::ranges::find(plan.right.planes, v) != plan.right.planes.end();
+    if (!is_term) most /= plan.tile.Extent(v);
+  }
+  const int64_t all = plan.tile.Extent(plan.tile.piecewise);
+  const int64_t unit = plan.Extent(TileAxis::kReduced);
+  int64_t part = std::min(most / unit * unit, all);
+  while (part > 0 && all % part != 0) part -= unit;
+  return part > 0 ? std::optional(part) : std::nullopt;
+}
+
+// A sum of split operands, by parts where it is long.
+bool SumInParts(const Rewritten& whole, const PrecisionStep& split, TensorProduct& product) {
+  CudaTilePlan& tile = product.plan.tile;
+  const std::optional<int64_t> part = PartOf(product.plan);
+  if (!part) return false;
+  product.rewrites = whole.steps;
+  if (*part == tile.Extent(tile.piecewise)) {
+    product.rewrites.emplace_back(split);
+    return true;
+  }
+  product.plan.part = *part;
+  if (tile.cache_write) product.rewrites.emplace_back(*tile.cache_write);
+  tile.cache_write.reset();
+  product.rewrites.emplace_back(ReduceSplitStep{split.statement, tile.Name(tile.piecewise), *part,
+                                                ReduceSplitStep::Keep::kOuter});
+  product.rewrites.emplace_back(PrecisionStep{split.statement + ".part", split.terms});
+  return true;
+}
+
+// The product as it is, or with operands split. None where they can't be, or don't fill tiles.
+std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
+                                         const std::optional<PrecisionStep>& split,
+                                         const PhaseQuestion& question) {
+  const std::string sum = whole.compute.statements.front().name;
+  const Result<Compute> compute = split ? Apply(whole.compute, *split) : whole.compute;
+  if (!compute) return std::nullopt;
+  const std::optional<StatementId> begin = compute->FindStatement(sum);
+  const Compute alone = StatementsOf(*compute, *begin, compute->statements.next_id());
+  std::optional<CudaTensorPlan> plan =
+      MakeCudaTensorPlan(alone, question.device, question.rounding);
   if (!plan) return std::nullopt;
-  TensorProduct product{.rewrites = std::move(rewrites), .plan = *std::move(plan)};
-  if (!AddRounding(compute, *begin, question, product)) return std::nullopt;
+  TensorProduct product{.rewrites = whole.steps, .plan = *std::move(plan)};
+  if (split && split->terms == 1) product.rewrites.emplace_back(*split);
+  if (split && split->terms > 1 && !SumInParts(whole, *split, product)) return std::nullopt;
+  if (!AddRounding(*compute, *begin, question, product)) return std::nullopt;
   product.best = BestCudaTensor(product.plan, question.device);
   product.seconds += EstimateSeconds(product.plan, product.best, question.device);
   return std::isfinite(product.seconds) ? std::optional(std::move(product)) : std::nullopt;
 }
 
-// The product with operands split into bfloat16 terms. None where it is no product of float32.
-std::optional<TensorProduct> MakeSplitProduct(const Rewritten& whole, const std::string& sum,
-                                              int terms, const PhaseQuestion& question) {
-  const PrecisionStep split{.statement = sum, .terms = terms};
-  const Result<Compute> compute = Apply(whole.compute, split);
-  if (!compute) return std::nullopt;
-  std::vector<ComputeStep> rewrites = whole.steps;
-  rewrites.emplace_back(split);
-  return MakeProduct(*compute, std::move(rewrites), sum, question);
-}
-
-// The fastest of those that the contract allows. More terms than it wants are never faster.
+// The fastest of those that the contract allows. More terms than it wants are never faster, and so
+// are several of TF32: as many products at half the rate, of twice the bytes.
 std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
   const std::optional<Rewritten> inlined = InlineFollowers(question.compute);
   if (!inlined) return std::nullopt;
-  const std::string sum = inlined->compute.statements.front().name;
-  std::optional<TensorProduct> best = MakeProduct(inlined->compute, inlined->steps, sum, question);
+  std::optional<TensorProduct> best = MakeProduct(*inlined, std::nullopt, question);
   if (question.rounding.order != ReductionOrder::kAny) return best;
-  const int terms = std::max(question.rounding.least_terms, 1);
-  std::optional<TensorProduct> split = MakeSplitProduct(*inlined, sum, terms, question);
-  if (split) fprintf(stderr, "DBG split %g us, rounding+ %zu packed %zu\n", split->seconds*1e6, split->rounded.size(), split->packed.size());
-  else fprintf(stderr, "DBG no split\n");
-  if (const auto by_threads = MakeCudaTilePhase(question)) fprintf(stderr, "DBG threads %g us\n", *by_threads->seconds*1e6);
-  if (!best || (split && split->seconds < best->seconds)) return split;
+  const PrecisionStep split{.statement = inlined->compute.statements.front().name,
+                            .terms = std::max(question.rounding.least_terms, 1)};
+  std::optional<TensorProduct> other = MakeProduct(*inlined, split, question);
+  if (other)
+    fprintf(stderr, "DBG split %g us, rounding+ %zu packed %zu\n", other->seconds * 1e6,
+            other->rounded.size(), other->packed.size());
+  else
+    fprintf(stderr, "DBG no split\n");
+  if (const auto by_threads = MakeCudaTilePhase(question))
+    fprintf(stderr, "DBG threads %g us\n", *by_threads->seconds * 1e6);
+  if (!best || (other && other->seconds < best->seconds)) return other;
   return best;
 }
 

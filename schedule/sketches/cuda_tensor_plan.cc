@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kChunkBytes = 16;  // of a copy
 constexpr int64_t kMostSums = 128;   // of a thread, that leave registers for operands
+constexpr int64_t kTileSums = 4;     // of a lane, in a tile
 
 // --- what there is to multiply ---
 
@@ -189,18 +190,22 @@ int64_t PieceBytes(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
          (RowsOf(plan, choice) * plan.left.bytes + ColumnsOf(plan, choice) * plan.right.bytes);
 }
 
+// Of a lane, in registers.
+int64_t SumsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  const int64_t kinds = plan.part > 0 ? 2 : 1;
+  return kinds * choice.row_tiles * choice.column_tiles * kTileSums;
+}
+
 BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   // Addresses and what copies need; operands of the tiles of one step, half of the next ones.
   constexpr int64_t kOthers = 48;
   constexpr int64_t kLeftRegisters = 4;
   constexpr int64_t kRightRegisters = 2;
-  constexpr int64_t kTileSums = 4;
   const int64_t operands =
       choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters;
-  return {
-      .threads = choice.Warps() * kWarpThreads,
-      .registers = choice.row_tiles * choice.column_tiles * kTileSums + operands * 3 / 2 + kOthers,
-      .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
+  return {.threads = choice.Warps() * kWarpThreads,
+          .registers = SumsOf(plan, choice) + operands * 3 / 2 + kOthers,
+          .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
 }
 
 int64_t BlocksOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
@@ -249,6 +254,21 @@ double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
   return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks;
 }
 
+// Pieces of the loop that has some of them on their way.
+int64_t LoopPieces(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  int64_t pieces = plan.PartLength() / PieceOf(plan, choice);
+  if (plan.IsOneLoop())
+    for (const VarId v : plan.outside) pieces *= plan.tile.Extent(v);
+  return pieces;
+}
+
+// Of lanes, for a part that has been summed: its first piece is waited for, and its sums are added.
+double PartClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+                  const Accelerator& device, double wait) {
+  const auto sums = static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice));
+  return wait + sums / static_cast<double>(device.multiply_adds);
+}
+
 // Clocks of a block: of each piece not less than it takes until one has come from memory, as many
 // as are on their way. Until the first has come all kinds of tiles wait alike.
 double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
@@ -259,7 +279,10 @@ double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
   if (pieces == 1) return clocks;
   const double wait = kMemoryClocks / static_cast<double>(resident);  // others have work meanwhile
   const auto ahead = static_cast<double>(StagesOf(plan, choice) - 1);
-  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
+  const auto parts =
+      static_cast<double>(plan.tile.Extent(plan.tile.piecewise) / plan.PartLength() - 1);
+  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead)) +
+         parts * PartClocks(plan, choice, device, wait);
 }
 
 // --- choices ---
@@ -303,21 +326,19 @@ int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, V
 }
 
 int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  return std::min(choice.stages, plan.tile.Extent(plan.tile.piecewise) / PieceOf(plan, choice));
+  return std::min(choice.stages, LoopPieces(plan, choice));
 }
 
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
                         const Accelerator& device) {
-  constexpr int64_t kTileSums = 4;  // of a lane
   const int64_t least_columns = ColumnUnit(plan) / plan.Extent(TileAxis::kColumn);
   choice.column_tiles = std::max(choice.column_tiles, least_columns);
-  while (choice.row_tiles * choice.column_tiles * kTileSums > kMostSums)
+  while (SumsOf(plan, choice) > kMostSums)
     Halve(choice.row_tiles > choice.column_tiles ? choice.row_tiles : choice.column_tiles);
   FitAxis(plan.tile.row.extent, plan.Extent(TileAxis::kRow), choice.row_warps, choice.row_tiles);
   FitAxis(plan.tile.column.extent, plan.Extent(TileAxis::kColumn), choice.column_warps,
           choice.column_tiles);
-  const int64_t reduced = plan.tile.Extent(plan.tile.piecewise);
-  while (reduced % PieceOf(plan, choice) != 0) Halve(choice.steps);
+  while (plan.PartLength() % PieceOf(plan, choice) != 0) Halve(choice.steps);
   while (!FitsBlock(plan, choice, device) && choice.Warps() > 1)
     Halve(choice.row_warps > 1 ? choice.row_warps : choice.column_warps);
   const auto too_much = [&] { return UseOf(plan, choice).shared_bytes > device.shared_bytes; };

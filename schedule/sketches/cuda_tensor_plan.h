@@ -35,8 +35,15 @@ struct CudaTensorPlan {
   std::vector<VarId> outside;     // reductions around the pieces that are shared
   CudaTensorOperand left;         // knows the row
   CudaTensorOperand right;        // knows the column
+  // Iterations of the piecewise reduction that are summed in fragments before lanes add them to
+  // sums of their own; 0: all of them. The writer's statement is then what reduce_split makes.
+  int64_t part = 0;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
+  /// Iterations of the piecewise reduction that are added up in one fragment.
+  int64_t PartLength() const { return part > 0 ? part : tile.Extent(tile.piecewise); }
+  /// Whether the reductions around the pieces are one loop with them.
+  bool IsOneLoop() const { return !left.planes.empty() || !right.planes.empty(); }
 };
 
 /// None where the first statement is no sum of products of two elements that a matrix instruction

@@ -36,10 +36,14 @@ class CudaTensorWriter {
     Stage();
     Multiply();
     ReachFragment(Sum() + ".init");
+    if (InParts()) {
+      ReachFragment(Total());
+      ReachFragment(Total() + ".init");
+    }
     for (const std::string& follower : plan_.tile.followers) ReachFragment(follower);
     for (const CudaTensorOperand* operand : Operands()) ShareOutCopy(*operand);
     const int64_t stages = StagesOf(plan_, choice_);
-    if (stages > 1) Add(PipelineStep{Pieces(), static_cast<int>(stages)});
+    if (stages > 1) Add(PipelineStep{pieces_, static_cast<int>(stages)});
     for (BindStep& bind : threads_) Add(std::move(bind));
     BindGrid(*plan_.tile.compute, Sum(), grid_, schedule_);
   }
@@ -48,9 +52,21 @@ class CudaTensorWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
   std::array<const CudaTensorOperand*, 2> Operands() const { return {&plan_.left, &plan_.right}; }
-  const std::string& Sum() const { return plan_.tile.sum.name; }
+  // Whether parts of the sum are summed first, each in a fragment.
+  bool InParts() const { return plan_.part > 0; }
+  const std::string& Total() const { return plan_.tile.sum.name; }
+  // What matrix instructions add up; its names are those that reduce_split gives.
+  std::string Sum() const { return Total() + (InParts() ? ".part" : ""); }
+  std::string Name(VarId iterator) const {
+    const bool is_split = InParts() && iterator == plan_.tile.piecewise;
+    return plan_.tile.Name(iterator) + (is_split ? "i" : "");
+  }
+  std::string PartIterator() const { return plan_.tile.Name(plan_.tile.piecewise) + "o"; }
+  std::string PartLoop() const { return Sum() + "." + PartIterator(); }
+  // In each iteration of which sums begin anew.
+  std::string SumsLoop() const { return InParts() ? PartLoop() : grid_.back(); }
   std::string Loop(const std::string& statement, VarId iterator) const {
-    return statement + "." + plan_.tile.Name(iterator);
+    return statement + "." + Name(iterator);
   }
   // Of a row, a column or what is reduced in pieces: the loop over blocks or pieces, and that over
   // what one of them has.
@@ -58,7 +74,6 @@ class CudaTensorWriter {
   std::string Part(const std::string& statement, VarId iterator) const {
     return Loop(statement, iterator) + ".1";
   }
-  std::string Pieces() const { return Whole(plan_.tile.piecewise); }
   int64_t Tile(VarId iterator) const { return TileExtent(plan_, choice_, iterator); }
   VarId Row() const { return plan_.tile.row.iterator; }
   VarId Column() const { return plan_.tile.column.iterator; }
@@ -75,10 +90,10 @@ class CudaTensorWriter {
     std::vector<CopyStep::Group> groups;
     for (const VarId v : Blocks()) {
       const bool several = plan_.tile.Extent(v) > Tile(v);
-      if (several && !UsesIterator(operand.index, v))
-        groups.push_back({plan_.tile.Name(v), Tile(v)});
+      if (several && !UsesIterator(operand.index, v)) groups.push_back({Name(v), Tile(v)});
     }
-    for (const VarId v : operand.planes) groups.push_back({plan_.tile.Name(v), 1});
+    if (InParts()) groups.push_back({PartIterator(), 1});
+    for (const VarId v : operand.planes) groups.push_back({Name(v), 1});
     return groups;
   }
 
@@ -94,12 +109,17 @@ class CudaTensorWriter {
   void Order() {
     for (const VarId v : plan_.grid) grid_.push_back(Loop(Sum(), v));
     grid_.insert(grid_.end(), {Whole(Row()), Whole(Column())});
+    std::vector<std::string> pieces;
+    for (const VarId v : plan_.outside) pieces.push_back(Loop(Sum(), v));
+    pieces.push_back(Whole(plan_.tile.piecewise));
     ReorderStep order{grid_};
-    for (const VarId v : plan_.outside) order.loops.push_back(Loop(Sum(), v));
-    order.loops.push_back(Pieces());
+    if (InParts()) order.loops.push_back(PartLoop());
+    order.loops.insert(order.loops.end(), pieces.begin(), pieces.end());
     for (const VarId v : {Row(), plan_.tile.piecewise, Column()})
       order.loops.push_back(Part(Sum(), v));
     Add(std::move(order));
+    pieces_ = plan_.IsOneLoop() ? FuseAll(*plan_.tile.compute, Sum(), "pieces", pieces, schedule_)
+                                : pieces.back();
     Band();
   }
 
@@ -114,20 +134,30 @@ class CudaTensorWriter {
   }
 
   void Attach() {
-    Add(ComputeAtStep{Sum() + ".init", grid_.back()});
+    Add(ComputeAtStep{Sum() + ".init", SumsLoop()});
+    if (InParts()) {
+      Add(ComputeAtStep{Total(), PartLoop()});
+      Add(ComputeAtStep{Total() + ".init", grid_.back()});
+    }
     for (const std::string& follower : plan_.tile.followers)
       Add(ComputeAtStep{follower, grid_.back()});
     for (const CudaTensorOperand* operand : Operands())
-      Add(ComputeAtStep{operand->tensor + ".copy", Pieces()});
+      Add(ComputeAtStep{operand->tensor + ".copy", pieces_});
   }
 
+  // An instruction's sums are in a fragment; their totals in registers of the lanes that add them.
   void Stage() {
-    const TensorId sums = plan_.tile.sum.writes[0].tensor;
-    Add(StageStep{plan_.tile.compute->tensors[sums].name, Scope::kFragment, grid_.back(),
-                  plan_.fragment});
+    const auto& write = plan_.tile.sum.writes[0];
+    const std::string& sums = plan_.tile.compute->tensors[write.tensor].name;
+    std::vector<int64_t> order = plan_.fragment;
+    if (InParts()) {
+      Add(StageStep{.tensor = sums, .scope = Scope::kRegister, .loop = grid_.back()});
+      order.insert(order.begin(), std::ssize(write.index));  // the dimension of parts
+    }
+    Add(StageStep{InParts() ? Sum() : sums, Scope::kFragment, SumsLoop(), std::move(order)});
     for (const CudaTensorOperand* operand : Operands()) {
       const std::string copy = operand->tensor + ".copy";
-      Add(StageStep{copy, Scope::kShared, Pieces(), SharedOrder(*operand)});
+      Add(StageStep{copy, Scope::kShared, pieces_, SharedOrder(*operand)});
       Add(SwizzleStorageStep{copy, kSwizzledChunks});
     }
   }
@@ -223,6 +253,7 @@ class CudaTensorWriter {
   const CudaTensorChoice choice_;
   Schedule& schedule_;
   std::vector<std::string> grid_;  // loops over blocks, outermost first
+  std::string pieces_;             // the loop over pieces
   std::vector<BindStep> threads_;  // of a block
 };
 
