@@ -19,7 +19,6 @@
 // by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -92,46 +91,6 @@ bool AddRounding(const Compute& compute, StatementId end, const PhaseQuestion& q
   return true;
 }
 
-// Iterations of reductions that one fragment adds up of split operands. Tensor cores cut sums off
-// instead of rounding them, always towards zero, so that the errors of long sums do not cancel; of
-// so many they are less than a float32 sum's (docs/decisions/0019_split_float32.md).
-constexpr int64_t kMostInFragment = 256;
-
-// The longest parts of whole instructions that divide what is reduced: all of it where it is short.
-// None where there is too much around the pieces.
-std::optional<int64_t> PartOf(const CudaTensorPlan& plan) {
-  int64_t most = kMostInFragment;
-  for (const VarId v : plan.outside) {
-    const bool is_term = std::ranges::find(plan.left.planes, v) != plan.left.planes.end() ||
-                         std::ranges::find(plan.right.planes, v) != plan.right.planes.end();
-    if (!is_term) most /= plan.tile.Extent(v);
-  }
-  const int64_t all = plan.tile.Extent(plan.tile.piecewise);
-  const int64_t unit = plan.Extent(TileAxis::kReduced);
-  int64_t part = std::min(most / unit * unit, all);
-  while (part > 0 && all % part != 0) part -= unit;
-  return part > 0 ? std::optional(part) : std::nullopt;
-}
-
-// A sum of split operands, by parts where it is long.
-bool SumInParts(const Rewritten& whole, const PrecisionStep& split, TensorProduct& product) {
-  CudaTilePlan& tile = product.plan.tile;
-  const std::optional<int64_t> part = PartOf(product.plan);
-  if (!part) return false;
-  product.rewrites = whole.steps;
-  if (*part == tile.Extent(tile.piecewise)) {
-    product.rewrites.emplace_back(split);
-    return true;
-  }
-  product.plan.part = *part;
-  if (tile.cache_write) product.rewrites.emplace_back(*tile.cache_write);
-  tile.cache_write.reset();
-  product.rewrites.emplace_back(ReduceSplitStep{split.statement, tile.Name(tile.piecewise), *part,
-                                                ReduceSplitStep::Keep::kOuter});
-  product.rewrites.emplace_back(PrecisionStep{split.statement + ".part", split.terms});
-  return true;
-}
-
 // The product as it is, or with operands split. None where they can't be, or don't fill tiles.
 std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
                                          const std::optional<PrecisionStep>& split,
@@ -143,10 +102,10 @@ std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
   const Compute alone = StatementsOf(*compute, *begin, compute->statements.next_id());
   std::optional<CudaTensorPlan> plan =
       MakeCudaTensorPlan(alone, question.device, question.rounding);
-  if (!plan) return std::nullopt;
+  if (!plan || plan->term.has_value() != (split && split->terms > 1)) return std::nullopt;
   TensorProduct product{.rewrites = whole.steps, .plan = *std::move(plan)};
-  if (split && split->terms == 1) product.rewrites.emplace_back(*split);
-  if (split && split->terms > 1 && !SumInParts(whole, *split, product)) return std::nullopt;
+  // Several terms are the plan's to write.
+  if (split && !product.plan.term) product.rewrites.emplace_back(*split);
   if (!AddRounding(*compute, *begin, question, product)) return std::nullopt;
   product.best = BestCudaTensor(product.plan, question.device);
   product.seconds += EstimateSeconds(product.plan, product.best, question.device);
@@ -163,13 +122,6 @@ std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
   const PrecisionStep split{.statement = inlined->compute.statements.front().name,
                             .terms = std::max(question.rounding.least_terms, 1)};
   std::optional<TensorProduct> other = MakeProduct(*inlined, split, question);
-  if (other)
-    fprintf(stderr, "DBG split %g us, rounding+ %zu packed %zu\n", other->seconds * 1e6,
-            other->rounded.size(), other->packed.size());
-  else
-    fprintf(stderr, "DBG no split\n");
-  if (const auto by_threads = MakeCudaTilePhase(question))
-    fprintf(stderr, "DBG threads %g us\n", *by_threads->seconds * 1e6);
   if (!best || (other && other->seconds < best->seconds)) return other;
   return best;
 }

@@ -16,6 +16,12 @@ constexpr int64_t kChunkBytes = 16;  // of a copy
 constexpr int64_t kMostSums = 128;   // of a thread, that leave registers for operands
 constexpr int64_t kTileSums = 4;     // of a lane, in a tile
 
+// Instructions along what is reduced in a piece of split operands, which is a sum of its own.
+// Tensor cores cut sums off instead of rounding them, always towards zero, so that the errors of
+// long sums do not cancel; of 32 iterations they are less than a float32 sum's (docs/decisions/
+// 0019_split_float32.md). And the registers of more planes would be too many.
+constexpr int64_t kMostTermSteps = 2;
+
 // --- what there is to multiply ---
 
 // The type of the element that a factor is, through a conversion to the sum's type.
@@ -73,18 +79,6 @@ std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
   return order;
 }
 
-// What the dimensions of planes are chosen by is the copy's to know, of which there is one for
-// each.
-void SetPlanes(const std::vector<size_t>& planes, CudaTensorOperand& operand) {
-  for (const size_t d : planes) {
-    std::vector<VarId> used;
-    operand.index[d].CollectVars(used);
-    for (const VarId v : used)
-      if (std::ranges::find(operand.planes, v) == operand.planes.end()) operand.planes.push_back(v);
-    operand.index[d] = IndexExpr(0);
-  }
-}
-
 // None where neither what is reduced nor what lies across has neighbours in memory.
 std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read& read,
                                            VarId across) {
@@ -102,12 +96,38 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
   return operand;
 }
 
+// The reduction that chooses planes of operands; none where they have no planes, or several.
+std::optional<VarId> TermOf(const CudaTilePlan& tile) {
+  std::optional<VarId> term;
+  for (const CudaTileOperand& operand : tile.operands) {
+    for (const size_t d : operand.planes) {
+      std::vector<VarId> used;
+      operand.index[d].CollectVars(used);
+      for (const VarId v : used) {
+        if (term && *term != v) return std::nullopt;
+        term = v;
+      }
+    }
+  }
+  return term;
+}
+
+void SetPlanes(const CudaTilePlan& tile, VarId term, CudaTensorOperand& operand) {
+  const Tensor& tensor = tile.compute->tensors[*tile.compute->FindTensor(operand.tensor)];
+  for (size_t d = 0; d < operand.index.size(); ++d) {
+    if (!operand.index[d].Uses(term)) continue;
+    operand.plane = d;
+    operand.planes = tensor.shape[d];
+  }
+}
+
 // One operand for the rows, the other for the columns. Both know all that is reduced.
 bool SetOperands(CudaTensorPlan& plan) {
   const CudaTilePlan& tile = plan.tile;
   if (tile.sum.reads.size() != 2) return false;
-  const bool boxes = std::ranges::all_of(tile.operands, [](const CudaTileOperand& operand) {
-    return operand.shared || !operand.planes.empty();
+  plan.term = TermOf(tile);
+  const bool boxes = std::ranges::all_of(tile.operands, [&](const CudaTileOperand& operand) {
+    return operand.shared || (plan.term && !operand.planes.empty());
   });
   const size_t left = tile.operands[0].knows_row ? 0 : 1;
   const CudaTileOperand& rows = tile.operands[left];
@@ -119,8 +139,10 @@ bool SetOperands(CudaTensorPlan& plan) {
   auto of_rows = OperandOf(tile, tile.sum.reads[left], tile.row.iterator);
   auto of_columns = OperandOf(tile, tile.sum.reads[1 - left], tile.column.iterator);
   if (!of_rows || !of_columns) return false;
-  SetPlanes(rows.planes, *of_rows);
-  SetPlanes(columns.planes, *of_columns);
+  if (plan.term) {
+    SetPlanes(tile, *plan.term, *of_rows);
+    SetPlanes(tile, *plan.term, *of_columns);
+  }
   plan.left = *std::move(of_rows);
   plan.right = *std::move(of_columns);
   return true;
@@ -169,7 +191,7 @@ void SetLoops(CudaTensorPlan& plan) {
   for (const VarId v : tile.outputs)
     if (v != tile.row.iterator && v != tile.column.iterator) plan.grid.push_back(v);
   for (const VarId v : ReducedIterators(tile.sum))
-    if (v != tile.piecewise) plan.outside.push_back(v);
+    if (v != tile.piecewise && v != plan.term) plan.outside.push_back(v);
 }
 
 // --- how large its parts are ---
@@ -186,23 +208,34 @@ int64_t PieceOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
 
 // Of both operands, in one stage.
 int64_t PieceBytes(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  return PieceOf(plan, choice) *
-         (RowsOf(plan, choice) * plan.left.bytes + ColumnsOf(plan, choice) * plan.right.bytes);
+  return PieceOf(plan, choice) * (RowsOf(plan, choice) * plan.left.bytes * plan.left.planes +
+                                  ColumnsOf(plan, choice) * plan.right.bytes * plan.right.planes);
 }
 
-// Of a lane, in registers.
+// Products of terms for one product of elements.
+int64_t ProductsOf(const CudaTensorPlan& plan) {
+  return plan.term ? plan.tile.Extent(*plan.term) : 1;
+}
+
+// Of one block.
+double PiecesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return plan.tile.reductions / static_cast<double>(ProductsOf(plan) * PieceOf(plan, choice));
+}
+
+// Of a lane, in registers. Those of a piece are apart from those of all.
 int64_t SumsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  const int64_t kinds = plan.part > 0 ? 2 : 1;
-  return kinds * choice.row_tiles * choice.column_tiles * kTileSums;
+  return (plan.term ? 2 : 1) * choice.row_tiles * choice.column_tiles * kTileSums;
 }
 
 BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  // Addresses and what copies need; operands of the tiles of one step, half of the next ones.
+  // Addresses and what copies need; operands of the tiles of one step, half of the next ones. A
+  // plane of a term is kept for all steps.
   constexpr int64_t kOthers = 48;
   constexpr int64_t kLeftRegisters = 4;
   constexpr int64_t kRightRegisters = 2;
   const int64_t operands =
-      choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters;
+      (choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters) *
+      (plan.term ? choice.steps : 1);
   return {.threads = choice.Warps() * kWarpThreads,
           .registers = SumsOf(plan, choice) + operands * 3 / 2 + kOthers,
           .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
@@ -240,33 +273,28 @@ double LoadClocks(const TileOperand& fragment, const CudaTensorOperand& operand)
   return elements * static_cast<double>(operand.bytes * kWarpThreads) / kLineBytes;
 }
 
+// Until lanes have added the sums of a piece to theirs, if they do.
+double AddClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+                 const Accelerator& device) {
+  if (!plan.term) return 0;
+  const auto sums = static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice));
+  return sums / static_cast<double>(device.multiply_adds);
+}
+
 double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device) {
   const auto products =
       static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice) * PieceOf(plan, choice));
-  const double multiply = products / RateOf(plan, device);
-  const double of_warp =
-      static_cast<double>(choice.row_tiles) * LoadClocks(plan.intrinsic->left, plan.left) +
-      static_cast<double>(choice.column_tiles) * LoadClocks(plan.intrinsic->right, plan.right);
+  const double multiply = products * static_cast<double>(ProductsOf(plan)) / RateOf(plan, device);
+  const double of_warp = static_cast<double>(choice.row_tiles * plan.left.planes) *
+                             LoadClocks(plan.intrinsic->left, plan.left) +
+                         static_cast<double>(choice.column_tiles * plan.right.planes) *
+                             LoadClocks(plan.intrinsic->right, plan.right);
   const double load = static_cast<double>(choice.Warps() * choice.steps) * of_warp;
   constexpr double kBeside = 0.2;        // of the lesser of both that is seen
   constexpr double kBarrierClocks = 50;  // and what a piece begins with
-  return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks;
-}
-
-// Pieces of the loop that has some of them on their way.
-int64_t LoopPieces(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  int64_t pieces = plan.PartLength() / PieceOf(plan, choice);
-  if (plan.IsOneLoop())
-    for (const VarId v : plan.outside) pieces *= plan.tile.Extent(v);
-  return pieces;
-}
-
-// Of lanes, for a part that has been summed: its first piece is waited for, and its sums are added.
-double PartClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
-                  const Accelerator& device, double wait) {
-  const auto sums = static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice));
-  return wait + sums / static_cast<double>(device.multiply_adds);
+  return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks +
+         AddClocks(plan, choice, device);
 }
 
 // Clocks of a block: of each piece not less than it takes until one has come from memory, as many
@@ -274,15 +302,12 @@ double PartClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
 double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device, int64_t resident) {
   constexpr double kMemoryClocks = 700;
-  const double pieces = plan.tile.reductions / static_cast<double>(PieceOf(plan, choice));
+  const double pieces = PiecesOf(plan, choice);
   const double clocks = PieceClocks(plan, choice, device);
   if (pieces == 1) return clocks;
   const double wait = kMemoryClocks / static_cast<double>(resident);  // others have work meanwhile
   const auto ahead = static_cast<double>(StagesOf(plan, choice) - 1);
-  const auto parts =
-      static_cast<double>(plan.tile.Extent(plan.tile.piecewise) / plan.PartLength() - 1);
-  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead)) +
-         parts * PartClocks(plan, choice, device, wait);
+  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
 }
 
 // --- choices ---
@@ -316,6 +341,8 @@ std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const A
   if (plan.tile.registers.size() != 1) return std::nullopt;
   if (!SetOperands(plan) || !FillsInstructions(plan) || !SetFragment(plan)) return std::nullopt;
   SetLoops(plan);
+  // The sums of a piece are in a fragment while it lasts, so nothing is around pieces.
+  if (plan.term && !plan.outside.empty()) return std::nullopt;
   return plan;
 }
 
@@ -326,7 +353,7 @@ int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, V
 }
 
 int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  return std::min(choice.stages, LoopPieces(plan, choice));
+  return std::min(choice.stages, plan.tile.Extent(plan.tile.piecewise) / PieceOf(plan, choice));
 }
 
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
@@ -338,7 +365,9 @@ CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
   FitAxis(plan.tile.row.extent, plan.Extent(TileAxis::kRow), choice.row_warps, choice.row_tiles);
   FitAxis(plan.tile.column.extent, plan.Extent(TileAxis::kColumn), choice.column_warps,
           choice.column_tiles);
-  while (plan.PartLength() % PieceOf(plan, choice) != 0) Halve(choice.steps);
+  if (plan.term) choice.steps = std::min(choice.steps, kMostTermSteps);
+  const int64_t reduced = plan.tile.Extent(plan.tile.piecewise);
+  while (reduced % PieceOf(plan, choice) != 0) Halve(choice.steps);
   while (!FitsBlock(plan, choice, device) && choice.Warps() > 1)
     Halve(choice.row_warps > 1 ? choice.row_warps : choice.column_warps);
   const auto too_much = [&] { return UseOf(plan, choice).shared_bytes > device.shared_bytes; };
@@ -362,7 +391,7 @@ double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choic
   if (resident == 0) return std::numeric_limits<double>::infinity();
   cost.busy_threads = kBusyThreads;
   cost.clocks = BlockClocks(plan, choice, device, resident);
-  const double pieces = plan.tile.reductions / static_cast<double>(PieceOf(plan, choice));
+  const double pieces = PiecesOf(plan, choice);
   cost.l2_bytes = pieces * static_cast<double>(PieceBytes(plan, choice));
   return EstimateSeconds(cost, device);
 }

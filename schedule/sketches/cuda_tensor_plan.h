@@ -19,8 +19,9 @@ namespace tunec {
 /// One of the two tensors that are multiplied. Both go through shared storage.
 struct CudaTensorOperand {
   std::string tensor;
-  std::vector<IndexExpr> index;     // 0 where `planes` choose an element
-  std::vector<VarId> planes;        // reductions around the pieces that have copies of their own
+  std::vector<IndexExpr> index;
+  std::optional<size_t> plane;      // the dimension of its terms' planes
+  int64_t planes = 1;               // all of which a piece has
   int64_t bytes = 2;                // of an element
   VarId across;                     // the row of the left one, the column of the right one
   bool along_reduced = true;        // neighbours in memory are reduced; else they lie across
@@ -35,21 +36,19 @@ struct CudaTensorPlan {
   std::vector<VarId> outside;     // reductions around the pieces that are shared
   CudaTensorOperand left;         // knows the row
   CudaTensorOperand right;        // knows the column
-  // Iterations of the piecewise reduction that are summed in fragments before lanes add them to
-  // sums of their own; 0: all of them. The writer's statement is then what reduce_split makes.
-  int64_t part = 0;
+  // Of split operands: the reduction over products of terms, the small ones first. Each piece is
+  // then a sum of its own, which lanes add to theirs.
+  std::optional<VarId> term;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
-  /// Iterations of the piecewise reduction that are added up in one fragment.
-  int64_t PartLength() const { return part > 0 ? part : tile.Extent(tile.piecewise); }
-  /// Whether the reductions around the pieces are one loop with them.
-  bool IsOneLoop() const { return !left.planes.empty() || !right.planes.empty(); }
+  /// Into how many terms each operand is split: with two, three products are kept, with three six.
+  int Terms() const { return !term ? 1 : tile.Extent(*term) == 3 ? 2 : 3; }
 };
 
 /// None where the first statement is no sum of products of two elements that a matrix instruction
 /// of the device multiplies under the contract; where an operand is no box; and where whole
-/// instructions do not fill its row, its column and what is reduced. `compute`: the sum, and
-/// statements that follow it and write outputs.
+/// instructions do not fill its row, its column and what is reduced. `compute`: the sum, as it is or
+/// with operands split by `precision`, and statements that follow it and write outputs.
 std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
                                                  const RoundingFreedom& rounding);
 

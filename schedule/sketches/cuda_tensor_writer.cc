@@ -29,6 +29,7 @@ class CudaTensorWriter {
 
   void Write() {
     if (plan_.tile.cache_write) Add(*plan_.tile.cache_write);
+    if (InTerms()) SplitSum();
     for (const CudaTensorOperand* operand : Operands()) CopyOperand(*operand);
     Split();
     Order();
@@ -36,14 +37,14 @@ class CudaTensorWriter {
     Stage();
     Multiply();
     ReachFragment(Sum() + ".init");
-    if (InParts()) {
+    if (InTerms()) {
       ReachFragment(Total());
       ReachFragment(Total() + ".init");
     }
     for (const std::string& follower : plan_.tile.followers) ReachFragment(follower);
     for (const CudaTensorOperand* operand : Operands()) ShareOutCopy(*operand);
     const int64_t stages = StagesOf(plan_, choice_);
-    if (stages > 1) Add(PipelineStep{pieces_, static_cast<int>(stages)});
+    if (stages > 1) Add(PipelineStep{Pieces(), static_cast<int>(stages)});
     for (BindStep& bind : threads_) Add(std::move(bind));
     BindGrid(*plan_.tile.compute, Sum(), grid_, schedule_);
   }
@@ -52,28 +53,27 @@ class CudaTensorWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
   std::array<const CudaTensorOperand*, 2> Operands() const { return {&plan_.left, &plan_.right}; }
-  // Whether parts of the sum are summed first, each in a fragment.
-  bool InParts() const { return plan_.part > 0; }
+  // Of split operands each piece is a sum of its own, as reduce_split makes and names them.
+  bool InTerms() const { return plan_.term.has_value(); }
   const std::string& Total() const { return plan_.tile.sum.name; }
-  // What matrix instructions add up; its names are those that reduce_split gives.
-  std::string Sum() const { return Total() + (InParts() ? ".part" : ""); }
-  std::string Name(VarId iterator) const {
-    const bool is_split = InParts() && iterator == plan_.tile.piecewise;
-    return plan_.tile.Name(iterator) + (is_split ? "i" : "");
-  }
-  std::string PartIterator() const { return plan_.tile.Name(plan_.tile.piecewise) + "o"; }
-  std::string PartLoop() const { return Sum() + "." + PartIterator(); }
-  // In each iteration of which sums begin anew.
-  std::string SumsLoop() const { return InParts() ? PartLoop() : grid_.back(); }
+  // What instructions add up.
+  std::string Sum() const { return Total() + (InTerms() ? ".part" : ""); }
   std::string Loop(const std::string& statement, VarId iterator) const {
-    return statement + "." + Name(iterator);
+    return statement + "." + plan_.tile.Name(iterator);
   }
   // Of a row, a column or what is reduced in pieces: the loop over blocks or pieces, and that over
   // what one of them has.
   std::string Whole(VarId iterator) const { return Loop(Sum(), iterator) + ".0"; }
   std::string Part(const std::string& statement, VarId iterator) const {
-    return Loop(statement, iterator) + ".1";
+    const bool is_split = InTerms() && iterator == plan_.tile.piecewise;
+    return Loop(statement, iterator) + (is_split ? "i" : ".1");
   }
+  std::string PieceIterator() const { return plan_.tile.Name(plan_.tile.piecewise) + "o"; }
+  std::string Pieces() const {
+    return InTerms() ? Sum() + "." + PieceIterator() : Whole(plan_.tile.piecewise);
+  }
+  // In each iteration of which sums begin.
+  std::string Sums() const { return InTerms() ? Pieces() : grid_.back(); }
   int64_t Tile(VarId iterator) const { return TileExtent(plan_, choice_, iterator); }
   VarId Row() const { return plan_.tile.row.iterator; }
   VarId Column() const { return plan_.tile.column.iterator; }
@@ -84,17 +84,23 @@ class CudaTensorWriter {
     return blocks;
   }
 
-  // One copy for each block, so for each of the loops over blocks that the operand does not know,
-  // and for each time that a plane is chosen.
+  // One copy for each block, so for each of the loops over blocks that the operand does not know.
   std::vector<CopyStep::Group> GroupsOf(const CudaTensorOperand& operand) const {
     std::vector<CopyStep::Group> groups;
     for (const VarId v : Blocks()) {
       const bool several = plan_.tile.Extent(v) > Tile(v);
-      if (several && !UsesIterator(operand.index, v)) groups.push_back({Name(v), Tile(v)});
+      if (several && !UsesIterator(operand.index, v))
+        groups.push_back({plan_.tile.Name(v), Tile(v)});
     }
-    if (InParts()) groups.push_back({PartIterator(), 1});
-    for (const VarId v : operand.planes) groups.push_back({Name(v), 1});
+    if (InTerms()) groups.push_back({PieceIterator(), 1});
     return groups;
+  }
+
+  void SplitSum() {
+    const std::string& reduced = plan_.tile.Name(plan_.tile.piecewise);
+    Add(ReduceSplitStep{Total(), reduced, Tile(plan_.tile.piecewise),
+                        ReduceSplitStep::Keep::kOuter});
+    Add(PrecisionStep{.statement = Sum(), .terms = plan_.Terms()});
   }
 
   void CopyOperand(const CudaTensorOperand& operand) {
@@ -102,24 +108,20 @@ class CudaTensorWriter {
   }
 
   void Split() {
-    for (const VarId v : {Row(), Column(), plan_.tile.piecewise})
-      Add(SplitStep{Loop(Sum(), v), {Tile(v)}});
+    for (const VarId v : {Row(), Column()}) Add(SplitStep{Loop(Sum(), v), {Tile(v)}});
+    if (!InTerms()) Add(SplitStep{Loop(Sum(), plan_.tile.piecewise), {Tile(plan_.tile.piecewise)}});
   }
 
   void Order() {
     for (const VarId v : plan_.grid) grid_.push_back(Loop(Sum(), v));
     grid_.insert(grid_.end(), {Whole(Row()), Whole(Column())});
-    std::vector<std::string> pieces;
-    for (const VarId v : plan_.outside) pieces.push_back(Loop(Sum(), v));
-    pieces.push_back(Whole(plan_.tile.piecewise));
     ReorderStep order{grid_};
-    if (InParts()) order.loops.push_back(PartLoop());
-    order.loops.insert(order.loops.end(), pieces.begin(), pieces.end());
+    for (const VarId v : plan_.outside) order.loops.push_back(Loop(Sum(), v));
+    order.loops.push_back(Pieces());
+    if (InTerms()) order.loops.push_back(Terms());
     for (const VarId v : {Row(), plan_.tile.piecewise, Column()})
       order.loops.push_back(Part(Sum(), v));
     Add(std::move(order));
-    pieces_ = plan_.IsOneLoop() ? FuseAll(*plan_.tile.compute, Sum(), "pieces", pieces, schedule_)
-                                : pieces.back();
     Band();
   }
 
@@ -134,30 +136,30 @@ class CudaTensorWriter {
   }
 
   void Attach() {
-    Add(ComputeAtStep{Sum() + ".init", SumsLoop()});
-    if (InParts()) {
-      Add(ComputeAtStep{Total(), PartLoop()});
+    Add(ComputeAtStep{Sum() + ".init", Sums()});
+    if (InTerms()) {
+      Add(ComputeAtStep{Total(), Sums()});
       Add(ComputeAtStep{Total() + ".init", grid_.back()});
     }
     for (const std::string& follower : plan_.tile.followers)
       Add(ComputeAtStep{follower, grid_.back()});
     for (const CudaTensorOperand* operand : Operands())
-      Add(ComputeAtStep{operand->tensor + ".copy", pieces_});
+      Add(ComputeAtStep{operand->tensor + ".copy", Pieces()});
   }
 
-  // An instruction's sums are in a fragment; their totals in registers of the lanes that add them.
+  // What instructions add up is in a fragment; what lanes add those sums to, in their registers.
   void Stage() {
     const auto& write = plan_.tile.sum.writes[0];
     const std::string& sums = plan_.tile.compute->tensors[write.tensor].name;
     std::vector<int64_t> order = plan_.fragment;
-    if (InParts()) {
+    if (InTerms()) {
       Add(StageStep{.tensor = sums, .scope = Scope::kRegister, .loop = grid_.back()});
-      order.insert(order.begin(), std::ssize(write.index));  // the dimension of parts
+      order.insert(order.begin(), std::ssize(write.index));  // the number of the piece
     }
-    Add(StageStep{InParts() ? Sum() : sums, Scope::kFragment, SumsLoop(), std::move(order)});
+    Add(StageStep{InTerms() ? Sum() : sums, Scope::kFragment, Sums(), std::move(order)});
     for (const CudaTensorOperand* operand : Operands()) {
       const std::string copy = operand->tensor + ".copy";
-      Add(StageStep{copy, Scope::kShared, pieces_, SharedOrder(*operand)});
+      Add(StageStep{copy, Scope::kShared, Pieces(), SharedOrder(*operand)});
       Add(SwizzleStorageStep{copy, kSwizzledChunks});
     }
   }
@@ -180,8 +182,12 @@ class CudaTensorWriter {
     Add(SplitStep{row, {choice_.row_tiles, plan_.Extent(TileAxis::kRow)}});
     Add(SplitStep{column, {choice_.column_tiles, plan_.Extent(TileAxis::kColumn)}});
     Add(SplitStep{step, {plan_.Extent(TileAxis::kReduced)}});
-    Add(ReorderStep{{row + ".0", column + ".0", step + ".0", row + ".1", column + ".1", row + ".2",
-                     step + ".1", column + ".2"}});
+    ReorderStep order{{row + ".0", column + ".0"}};
+    if (InTerms()) order.loops.push_back(Terms());
+    order.loops.insert(order.loops.end(), {step + ".0", row + ".1", column + ".1", row + ".2",
+                                           step + ".1", column + ".2"});
+    Add(std::move(order));
+    if (InTerms()) Add(UnrollStep{Terms()});
     for (const std::string& loop : {step + ".0", row + ".1", column + ".1"}) Add(UnrollStep{loop});
     Add(TensorizeStep{row + ".2", plan_.intrinsic->name});
     BindWarps(row + ".0", column + ".0");
@@ -211,6 +217,17 @@ class CudaTensorWriter {
 
   // --- copies ---
 
+  // The loop over products of terms.
+  std::string Terms() const { return Loop(Sum(), *plan_.term); }
+
+  // Over planes: the copy's own loop, or what it has of the products of terms.
+  std::vector<std::string> LoopsOfPlanes(const CudaTensorOperand& operand) const {
+    if (!operand.plane) return {};
+    const std::string copy = operand.tensor + ".copy";
+    const bool is_term = operand.index[*operand.plane].AsVar().has_value();
+    return {is_term ? Loop(copy, *plan_.term) : fmt::format("{}.d{}", copy, *operand.plane)};
+  }
+
   // Over dimensions of one element, which no loop of the sum walks.
   static std::vector<std::string> LoopsOfOne(const CudaTensorOperand& operand) {
     std::vector<std::string> loops;
@@ -237,10 +254,15 @@ class CudaTensorWriter {
     Add(SplitStep{line, {rows, columns, lanes_across}});
     Add(SplitStep{along, {lanes_along, chunk}});
     ReorderStep order{LoopsOfOne(operand)};
-    const std::array<std::string, 7> loops = {line + ".1", line + ".2",  line + ".3", along + ".1",
-                                              line + ".0", along + ".0", along + ".2"};
-    order.loops.insert(order.loops.end(), loops.begin(), loops.end());
+    const std::vector<std::string> planes = LoopsOfPlanes(operand);
+    const auto add = [&](const std::vector<std::string>& loops) {
+      order.loops.insert(order.loops.end(), loops.begin(), loops.end());
+    };
+    add({line + ".1", line + ".2", line + ".3", along + ".1"});
+    add(planes);
+    add({line + ".0", along + ".0", along + ".2"});
     Add(std::move(order));
+    for (const std::string& loop : planes) Add(UnrollStep{loop});
     const std::string lanes =
         FuseAll(*plan_.tile.compute, copy, "lanes", {line + ".3", along + ".1"}, schedule_);
     for (const std::string& loop : {line + ".0", along + ".0"}) Add(UnrollStep{loop});
@@ -253,7 +275,6 @@ class CudaTensorWriter {
   const CudaTensorChoice choice_;
   Schedule& schedule_;
   std::vector<std::string> grid_;  // loops over blocks, outermost first
-  std::string pieces_;             // the loop over pieces
   std::vector<BindStep> threads_;  // of a block
 };
 

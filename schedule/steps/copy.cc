@@ -4,8 +4,7 @@
 // copies: one for each group of values of the iterators that the tensor does not know. The group is
 // the copy's leading dimension, floor(iterator / factor) for its reader; `compute_at` finds its
 // loops. Where the tensor's index knows the group's iterator, the copy has a window of that
-// dimension: from the first to the last element that an instance of the group may read. An index
-// may divide the iterator only where each group is one value of it.
+// dimension: from the first to the last element that an instance of the group may read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,37 +74,14 @@ struct Window {
   bool is_whole = true;  // all of the dimension, for each group
 };
 
-// The terms of the index that divide an iterator of which each group has one value.
-IndexExpr DividedByGroups(const IndexExpr& index, const std::vector<Group>& groups) {
-  const auto is_known = [&](VarId v) {
-    return std::ranges::any_of(groups,
-                               [&](const Group& g) { return g.iterator == v && g.factor == 1; });
-  };
-  IndexExpr divided(0);
-  for (const IndexTerm& term : index.terms()) {
-    if (term.atom.kind != IndexAtom::Kind::kFloorDiv) continue;
-    const IndexExpr whole = IndexExpr::FloorDiv(*term.atom.numerator, term.atom.divisor);
-    std::vector<VarId> used;
-    whole.CollectVars(used);
-    if (!whole.UsesLoaded() && std::ranges::all_of(used, is_known))
-      divided += whole * term.coefficient;
-  }
-  return divided;
-}
-
 // The part of an index that is its group's, over the numbers of the groups; none where an iterator
-// is divided, and a group has several values of it.
+// is divided.
 std::optional<IndexExpr> StartOf(const IndexExpr& index, const std::vector<Group>& groups) {
-  const IndexExpr divided = DividedByGroups(index, groups);
-  IndexExpr start = Substitute(divided, [&](VarId v) {
-    const auto group = std::ranges::find(groups, v, &Group::iterator);
-    return IndexExpr::Var(IteratorVar(static_cast<size_t>(group - groups.begin())));
-  });
-  const IndexExpr linear = index - divided;
+  IndexExpr start(0);
   for (size_t g = 0; g < groups.size(); ++g) {
     const auto& [iterator, factor] = groups[g];
-    const int64_t coefficient = linear.Coefficient(iterator);
-    if ((linear - IndexExpr::Var(iterator) * coefficient).Uses(iterator)) return std::nullopt;
+    const int64_t coefficient = index.Coefficient(iterator);
+    if ((index - IndexExpr::Var(iterator) * coefficient).Uses(iterator)) return std::nullopt;
     start += IndexExpr::Var(IteratorVar(g)) * (coefficient * factor);
   }
   return start;
@@ -113,7 +89,7 @@ std::optional<IndexExpr> StartOf(const IndexExpr& index, const std::vector<Group
 
 // How far reads of a group are from its start.
 Interval RestOf(const IndexExpr& index, const Statement& reader, const std::vector<Group>& groups) {
-  return BoundsOf(index - DividedByGroups(index, groups), [&](VarId v) {
+  return BoundsOf(index, [&](VarId v) {
     const auto group = std::ranges::find(groups, v, &Group::iterator);
     const int64_t extent = reader.iterators[v].extent;
     return Interval{0, (group == groups.end() ? extent : std::min(group->factor, extent)) - 1};
