@@ -16,7 +16,17 @@
 //
 // Tiles have no ends: extents are multiples of the instruction's. Which types are multiplied is
 // the accuracy contract's to say. Where it lets float32 be rounded, operands are rounded to TF32
-// by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster.
+// by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster. Else
+// they are split into two or three bfloat16 terms: a piece has planes of all of them, all its
+// products are added up in fragments of its own, the small ones first, and lanes add these to sums
+// in registers (docs/decisions/0019_split_float32.md):
+//
+//     registers: sums[rows][columns] = 0
+//       pieces of the reduction
+//         threads: copy the planes of a later piece of A and of B
+//         fragments: part[rows][columns] = 0
+//           warps: products of terms, steps, tiles of rows, of columns, unrolled: part += a * b
+//         threads: sums += part, each lane what it has
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -2,6 +2,7 @@
 // the kernel's own machine code, emulated, against float64 and against sums of float32.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/loop_pipeline.h"
 #include "kernel/run_once.h"
@@ -144,11 +146,12 @@ std::function<Draw(std::mt19937&)> Wide(int bits) {
     };
   };
 }
-// Each number is followed by what cancels it, but for its last bits.
+// Every other number cancels the one before, but for its last bits.
 Draw Cancelling(std::mt19937& random) {
-  return [&random, normal = std::normal_distribution<float>(), last = 0.F]() mutable {
-    last = last == 0 ? normal(random) : -last * (1 + 0x1p-20F);
-    return std::exchange(last, last < 0 == (random() % 2 == 0) ? last : 0);
+  return [draw = Normal(random), first = 0.F, is_second = false]() mutable {
+    is_second = !is_second;
+    if (is_second) return first = draw();
+    return -first * (1 + 0x1p-20F);
   };
 }
 Draw Ones(std::mt19937&) {
