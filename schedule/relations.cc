@@ -1,6 +1,7 @@
 #include "schedule/relations.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -19,9 +20,10 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
 
 // Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
 // quotient. What is loaded says nothing: loops have no such values. Neither does where something is
-// within the window of such a quotient.
+// within the window of such a quotient, nor a plane.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
-                                 const std::vector<IndexExpr>& target) {
+                                 const std::vector<IndexExpr>& target,
+                                 const std::function<bool(const IndexExpr&)>& is_plane = {}) {
   IteratorMap solution;
   std::vector<IndexExpr> unsolved;
   for (size_t d = 0; d < source.size(); ++d) {
@@ -38,11 +40,12 @@ std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
     const auto [found, inserted] = solution.exact.emplace(*variable, target[d]);
     if (!inserted && found->second != target[d]) return std::nullopt;
   }
-  const auto is_in_window = [&](const IndexExpr& index) {
+  const auto says_nothing = [&](const IndexExpr& index) {
+    if (is_plane && is_plane(index)) return true;
     return std::ranges::any_of(solution.quotients,
                                [&](const auto& entry) { return index.Uses(entry.first); });
   };
-  if (!std::ranges::all_of(unsolved, is_in_window)) return std::nullopt;
+  if (!std::ranges::all_of(unsolved, says_nothing)) return std::nullopt;
   std::erase_if(solution.quotients,
                 [&](const auto& entry) { return solution.exact.contains(entry.first); });
   return solution;
@@ -65,6 +68,19 @@ std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement
   return std::nullopt;
 }
 
+// Whether the index chooses a plane: a function of one iterator that is reduced over, which divides
+// it. Which instances take a plane says nothing about loops over other iterators.
+bool IsPlane(const Statement& statement, const IndexExpr& index) {
+  std::vector<VarId> used;
+  index.CollectVars(used);
+  const auto divides = [](const IndexTerm& term) {
+    return term.atom.kind == IndexAtom::Kind::kFloorDiv;
+  };
+  return std::ranges::any_of(index.terms(), divides) &&
+         std::ranges::all_of(used, [&](VarId v) { return v == used.front(); }) &&
+         statement.iterators[used.front()].kind == IteratorKind::kReduction;
+}
+
 // Through a tensor that `producer` writes and `consumer` reads: the consumer's over the producer's.
 std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const Statement& producer,
                                           TensorId tensor) {
@@ -72,7 +88,8 @@ std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const State
     if (write.tensor != tensor) continue;
     for (const Read& read : consumer.reads) {
       if (read.tensor != tensor) continue;
-      if (auto solution = Solve(read.index, write.index)) return solution;
+      const auto is_plane = [&](const IndexExpr& index) { return IsPlane(consumer, index); };
+      if (auto solution = Solve(read.index, write.index, is_plane)) return solution;
     }
   }
   return std::nullopt;

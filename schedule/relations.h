@@ -33,7 +33,8 @@ struct IteratorMap {
 /// The iterators of `partner` over those of `statement`, for instances that touch one element: with
 /// `t[i, j] = ...` for the partner and `y[p] sum= t[p, 2*q]`, i is p and j is 2*q. Either writes
 /// what the other indexes, or both read one tensor. Of several tensors the one that tells most
-/// iterators, the first of equals. None where no tensor tells all that it is indexed by.
+/// iterators, the first of equals. None where no tensor tells all that it is indexed by, but for
+/// planes that a reduction chooses: of `y[p] sum= t[floor(r/2) + floor(r/5), p]` p is told.
 std::optional<IteratorMap> RelateIterators(const Statement& partner, const Statement& statement);
 
 /// The one of several statements that is related most to another.

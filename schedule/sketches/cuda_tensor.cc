@@ -18,7 +18,17 @@
 // beyond the ends of operands. They are narrower, down to an element, where rows in memory are no
 // multiples of 16 bytes. Which types are multiplied is
 // the accuracy contract's to say. Where it lets float32 be rounded, operands are rounded to TF32
-// by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster.
+// by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster. Else
+// they are split into two or three bfloat16 terms: a piece has planes of all of them, all its
+// products are added up in fragments of its own, the small ones first, and lanes add these to sums
+// in registers (docs/decisions/0019_split_float32.md):
+//
+//     registers: sums[rows][columns] = 0
+//       pieces of the reduction
+//         threads: copy the planes of a later piece of A and of B
+//         fragments: part[rows][columns] = 0
+//           warps: products of terms, steps, tiles of rows, of columns, unrolled: part += a * b
+//         threads: sums += part, each lane what it has
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -59,35 +69,37 @@ std::optional<TensorProduct> ProductOf(const Compute& part, const PhaseQuestion&
   return fastest;
 }
 
-std::optional<TensorProduct> MakeProduct(const Compute& compute, std::vector<ComputeStep> rewrites,
-                                         const std::string& sum, const PhaseQuestion& question) {
-  const std::optional<StatementId> begin = compute.FindStatement(sum);
-  const Compute part = StatementsOf(compute, *begin, compute.statements.next_id());
+// The product as it is, or with operands split. None where they can't be, or don't fill tiles.
+std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
+                                         const std::optional<PrecisionStep>& split,
+                                         const PhaseQuestion& question) {
+  const std::string sum = whole.compute.statements.front().name;
+  const Result<Compute> compute = split ? Apply(whole.compute, *split) : whole.compute;
+  if (!compute) return std::nullopt;
+  const std::optional<StatementId> begin = compute->FindStatement(sum);
+  const Compute part = StatementsOf(*compute, *begin, compute->statements.next_id());
   std::optional<TensorProduct> product = ProductOf(part, question);
-  if (!product) return std::nullopt;
-  std::optional<OperandPhases> rounded = MakeOperandPhases(compute, *begin, question);
+  const bool in_terms = split && split->terms > 1;
+  if (!product || product->plan.term.has_value() != in_terms) return std::nullopt;
+  std::optional<OperandPhases> rounded = MakeOperandPhases(*compute, *begin, question);
   if (!rounded) return std::nullopt;
-  product->rewrites = std::move(rewrites);
+  product->rewrites = whole.steps;
+  if (split && !in_terms) product->rewrites.emplace_back(*split);  // several terms the plan writes
   product->rounded = *std::move(rounded);
   product->seconds += product->rounded.seconds;
   return std::isfinite(product->seconds) ? std::move(product) : std::nullopt;
 }
 
-// The fastest of those that the contract allows.
+// The fastest of those that the contract allows. More terms than it wants are never faster, and so
+// are several of TF32: as many products at half the rate, of twice the bytes.
 std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
   const std::optional<Rewritten> inlined = InlineFollowers(question.compute);
   if (!inlined) return std::nullopt;
-  const std::string sum = inlined->compute.statements.front().name;
-  std::optional<TensorProduct> best = MakeProduct(inlined->compute, inlined->steps, sum, question);
-  const bool may_round =
-      question.rounding.order == ReductionOrder::kAny && question.rounding.least_terms <= 1;
-  if (!may_round) return best;
-  const PrecisionStep to_bf16{.statement = sum, .terms = 1};
-  const Result<Compute> rounded = Apply(inlined->compute, to_bf16);
-  if (!rounded) return best;  // it is no product of float32
-  std::vector<ComputeStep> rewrites = inlined->steps;
-  rewrites.emplace_back(to_bf16);
-  std::optional<TensorProduct> other = MakeProduct(*rounded, std::move(rewrites), sum, question);
+  std::optional<TensorProduct> best = MakeProduct(*inlined, std::nullopt, question);
+  if (question.rounding.order != ReductionOrder::kAny) return best;
+  const PrecisionStep split{.statement = inlined->compute.statements.front().name,
+                            .terms = std::max(question.rounding.least_terms, 1)};
+  std::optional<TensorProduct> other = MakeProduct(*inlined, split, question);
   if (!best || (other && other->seconds < best->seconds)) return other;
   return best;
 }

@@ -15,6 +15,13 @@ namespace {
 
 constexpr int64_t kChunkBytes = 16;  // of a copy
 constexpr int64_t kMostSums = 128;   // of a thread, that leave registers for operands
+constexpr int64_t kTileSums = 4;     // of a lane, in a tile
+
+// Instructions along what is reduced in a piece of split operands, which is a sum of its own.
+// Tensor cores cut sums off instead of rounding them, always towards zero, so that the errors of
+// long sums do not cancel; of 32 iterations they are less than a float32 sum's (docs/decisions/
+// 0019_split_float32.md). And the registers of more planes would be too many.
+constexpr int64_t kMostTermSteps = 2;
 
 // --- what there is to multiply ---
 
@@ -109,12 +116,39 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
   return operand;
 }
 
+// The reduction that chooses planes of operands; none where they have no planes, or several.
+std::optional<VarId> TermOf(const CudaTilePlan& tile) {
+  std::optional<VarId> term;
+  for (const CudaTileOperand& operand : tile.operands) {
+    for (const size_t d : operand.planes) {
+      std::vector<VarId> used;
+      operand.index[d].CollectVars(used);
+      for (const VarId v : used) {
+        if (term && *term != v) return std::nullopt;
+        term = v;
+      }
+    }
+  }
+  return term;
+}
+
+void SetPlanes(const CudaTilePlan& tile, VarId term, CudaTensorOperand& operand) {
+  const Tensor& tensor = tile.compute->tensors[*tile.compute->FindTensor(operand.tensor)];
+  for (size_t d = 0; d < operand.index.size(); ++d) {
+    if (!operand.index[d].Uses(term)) continue;
+    operand.plane = d;
+    operand.planes = tensor.shape[d];
+  }
+}
+
 // One operand for the rows, the other for the columns. Both know all that is reduced.
 bool SetOperands(CudaTensorPlan& plan) {
   const CudaTilePlan& tile = plan.tile;
   if (tile.sum.reads.size() != 2) return false;
-  const bool boxes = std::ranges::all_of(
-      tile.operands, [](const CudaTileOperand& o) { return o.shared && o.windows.empty(); });
+  plan.term = TermOf(tile);
+  const bool boxes = std::ranges::all_of(tile.operands, [&](const CudaTileOperand& operand) {
+    return operand.shared ? operand.windows.empty() : plan.term && !operand.planes.empty();
+  });
   const size_t left = tile.operands[0].knows_row ? 0 : 1;
   const CudaTileOperand& rows = tile.operands[left];
   const CudaTileOperand& columns = tile.operands[1 - left];
@@ -125,6 +159,10 @@ bool SetOperands(CudaTensorPlan& plan) {
   auto of_rows = OperandOf(tile, tile.sum.reads[left], tile.row.iterator);
   auto of_columns = OperandOf(tile, tile.sum.reads[1 - left], tile.column.iterator);
   if (!of_rows || !of_columns) return false;
+  if (plan.term) {
+    SetPlanes(tile, *plan.term, *of_rows);
+    SetPlanes(tile, *plan.term, *of_columns);
+  }
   plan.left = *std::move(of_rows);
   plan.right = *std::move(of_columns);
   return true;
@@ -177,7 +215,7 @@ void SetLoops(CudaTensorPlan& plan) {
   for (const VarId v : tile.outputs)
     if (v != tile.row.iterator && v != tile.column.iterator) plan.grid.push_back(v);
   for (const VarId v : ReducedIterators(tile.sum))
-    if (v != tile.piecewise) plan.outside.push_back(v);
+    if (v != tile.piecewise && v != plan.term) plan.outside.push_back(v);
 }
 
 // --- how large its parts are ---
@@ -194,22 +232,32 @@ int64_t PieceOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
 
 // Of both operands, in one stage.
 int64_t PieceBytes(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  return PieceOf(plan, choice) *
-         (RowsOf(plan, choice) * plan.left.bytes + ColumnsOf(plan, choice) * plan.right.bytes);
+  return PieceOf(plan, choice) * (RowsOf(plan, choice) * plan.left.bytes * plan.left.planes +
+                                  ColumnsOf(plan, choice) * plan.right.bytes * plan.right.planes);
+}
+
+// Products of terms for one product of elements.
+int64_t ProductsOf(const CudaTensorPlan& plan) {
+  return plan.term ? plan.tile.Extent(*plan.term) : 1;
+}
+
+// Of a lane, in registers. Those of a piece are apart from those of all.
+int64_t SumsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
+  return (plan.term ? 2 : 1) * choice.row_tiles * choice.column_tiles * kTileSums;
 }
 
 BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  // Addresses and what copies need; operands of the tiles of one step, half of the next ones.
+  // Addresses and what copies need; operands of the tiles of one step, half of the next ones. A
+  // plane of a term is kept for all steps.
   constexpr int64_t kOthers = 48;
   constexpr int64_t kLeftRegisters = 4;
   constexpr int64_t kRightRegisters = 2;
-  constexpr int64_t kTileSums = 4;
   const int64_t operands =
-      choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters;
-  return {
-      .threads = choice.Warps() * kWarpThreads,
-      .registers = choice.row_tiles * choice.column_tiles * kTileSums + operands * 3 / 2 + kOthers,
-      .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
+      (choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters) *
+      (plan.term ? choice.steps : 1);
+  return {.threads = choice.Warps() * kWarpThreads,
+          .registers = SumsOf(plan, choice) + operands * 3 / 2 + kOthers,
+          .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
 }
 
 int64_t BlocksOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
@@ -222,7 +270,7 @@ int64_t BlocksOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
 // Of one block.
 double PiecesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   const int64_t length = plan.tile.Extent(plan.tile.piecewise);
-  return plan.tile.reductions / static_cast<double>(length) *
+  return plan.tile.reductions / static_cast<double>(length * ProductsOf(plan)) *
          static_cast<double>(CeilDivide(length, PieceOf(plan, choice)));
 }
 
@@ -275,19 +323,29 @@ bool LoadsAtOnce(const CudaTensorPlan& plan) {
          kLeastBytes;
 }
 
+// Until lanes have added the sums of a piece to theirs, if they do.
+double AddClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
+                 const Accelerator& device) {
+  if (!plan.term) return 0;
+  const auto sums = static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice));
+  return sums / static_cast<double>(device.multiply_adds);
+}
+
 double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device) {
   const auto products =
       static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice) * PieceOf(plan, choice));
-  const double multiply = products / MatrixRate(*plan.intrinsic, device);
-  const double of_warp =
-      static_cast<double>(choice.row_tiles) * LoadClocks(plan.intrinsic->left, plan.left) +
-      static_cast<double>(choice.column_tiles) * LoadClocks(plan.intrinsic->right, plan.right);
+  const double multiply =
+      products * static_cast<double>(ProductsOf(plan)) / MatrixRate(*plan.intrinsic, device);
+  const double of_warp = static_cast<double>(choice.row_tiles * plan.left.planes) *
+                             LoadClocks(plan.intrinsic->left, plan.left) +
+                         static_cast<double>(choice.column_tiles * plan.right.planes) *
+                             LoadClocks(plan.intrinsic->right, plan.right);
   const double load = static_cast<double>(choice.Warps() * choice.steps) * of_warp;
   constexpr double kBeside = 0.2;        // of the lesser of both that is seen
   constexpr double kBarrierClocks = 50;  // and what a piece begins with
   return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks +
-         NarrowCopyClocks(plan, choice);
+         NarrowCopyClocks(plan, choice) + AddClocks(plan, choice, device);
 }
 
 // Clocks of a block: of each piece not less than it takes until one has come from memory, as many
@@ -354,6 +412,9 @@ std::optional<CudaTensorPlan> PlanOf(const Compute& compute, std::optional<CudaT
   if (plan.tile.registers.size() != 1) return std::nullopt;
   if (!SetOperands(plan) || !FillsInstructions(plan) || !SetFragment(plan)) return std::nullopt;
   SetLoops(plan);
+  // The sums of a piece are in a fragment while it lasts, so nothing is around pieces. Planes of
+  // operands are not padded yet.
+  if (plan.term && (plan.padded || !plan.outside.empty())) return std::nullopt;
   return plan;
 }
 
@@ -394,11 +455,11 @@ std::optional<PadStep> PaddingOf(const CudaTensorPlan& plan, const CudaTensorCho
 
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
                         const Accelerator& device) {
-  constexpr int64_t kTileSums = 4;  // of a lane
   const int64_t least_columns = ColumnUnit(plan) / plan.Extent(TileAxis::kColumn);
   choice.column_tiles = std::max(choice.column_tiles, least_columns);
-  while (choice.row_tiles * choice.column_tiles * kTileSums > kMostSums)
+  while (SumsOf(plan, choice) > kMostSums)
     Halve(choice.row_tiles > choice.column_tiles ? choice.row_tiles : choice.column_tiles);
+  if (plan.term) choice.steps = std::min(choice.steps, kMostTermSteps);
   FitAxes(plan, choice);
   while (!FitsBlock(plan, choice, device) && choice.Warps() > 1)
     Halve(choice.row_warps > 1 ? choice.row_warps : choice.column_warps);

@@ -20,6 +20,8 @@ namespace tunec {
 struct CudaTensorOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
+  std::optional<size_t> plane;      // the dimension of its terms' planes
+  int64_t planes = 1;               // all of which a piece has
   int64_t bytes = 2;                // of an element
   VarId across;                     // the row of the left one, the column of the right one
   bool along_reduced = true;        // neighbours in memory are reduced; else they lie across
@@ -36,8 +38,13 @@ struct CudaTensorPlan {
   CudaTensorOperand left;         // knows the row
   CudaTensorOperand right;        // knows the column
   bool padded = false;            // tiles may go beyond the ends of what they tile
+  // Of split operands: the reduction over products of terms, the small ones first. Each piece is
+  // then a sum of its own, which lanes add to theirs.
+  std::optional<VarId> term;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
+  /// Into how many terms each operand is split: with two, three products are kept, with three six.
+  int Terms() const { return !term ? 1 : tile.Extent(*term) == 3 ? 2 : 3; }
 };
 
 /// The matrix instruction that multiplies what the sum does; null where there is none, or the
@@ -50,8 +57,8 @@ double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device);
 
 /// None where the first statement is no sum of products of two elements that a matrix instruction
 /// of the device multiplies under the contract; where an operand is no box; and where whole
-/// instructions do not fill its row, its column and what is reduced. `compute`: the sum, and
-/// statements that follow it and write outputs.
+/// instructions do not fill its row, its column and what is reduced. `compute`: the sum, as it is
+/// or with operands split by `precision`, and statements that follow it and write outputs.
 std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
                                                  const RoundingFreedom& rounding);
 

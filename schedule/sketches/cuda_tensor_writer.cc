@@ -28,6 +28,7 @@ class CudaTensorWriter {
 
   void Write() {
     if (plan_.tile.cache_write) Add(*plan_.tile.cache_write);
+    if (InTerms()) SplitSum();
     for (const CudaTensorOperand* operand : Operands()) CopyOperand(*operand);
     if (std::optional<PadStep> pad = PaddingOf(plan_, choice_)) Add(*std::move(pad));
     Split();
@@ -36,6 +37,10 @@ class CudaTensorWriter {
     Stage();
     Multiply();
     ReachFragment(Sum() + ".init");
+    if (InTerms()) {
+      ReachFragment(Total());
+      ReachFragment(Total() + ".init");
+    }
     for (const std::string& follower : plan_.tile.followers) ReachFragment(follower);
     for (const CudaTensorOperand* operand : Operands()) ShareOutCopy(*operand);
     const int64_t stages = StagesOf(plan_, choice_);
@@ -48,7 +53,11 @@ class CudaTensorWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
   std::array<const CudaTensorOperand*, 2> Operands() const { return {&plan_.left, &plan_.right}; }
-  const std::string& Sum() const { return plan_.tile.sum.name; }
+  // Of split operands each piece is a sum of its own, as reduce_split makes and names them.
+  bool InTerms() const { return plan_.term.has_value(); }
+  const std::string& Total() const { return plan_.tile.sum.name; }
+  // What instructions add up.
+  std::string Sum() const { return Total() + (InTerms() ? ".part" : ""); }
   std::string Loop(const std::string& statement, VarId iterator) const {
     return statement + "." + plan_.tile.Name(iterator);
   }
@@ -56,9 +65,15 @@ class CudaTensorWriter {
   // what one of them has.
   std::string Whole(VarId iterator) const { return Loop(Sum(), iterator) + ".0"; }
   std::string Part(const std::string& statement, VarId iterator) const {
-    return Loop(statement, iterator) + ".1";
+    const bool is_split = InTerms() && iterator == plan_.tile.piecewise;
+    return Loop(statement, iterator) + (is_split ? "i" : ".1");
   }
-  std::string Pieces() const { return Whole(plan_.tile.piecewise); }
+  std::string PieceIterator() const { return plan_.tile.Name(plan_.tile.piecewise) + "o"; }
+  std::string Pieces() const {
+    return InTerms() ? Sum() + "." + PieceIterator() : Whole(plan_.tile.piecewise);
+  }
+  // In each iteration of which sums begin.
+  std::string Sums() const { return InTerms() ? Pieces() : grid_.back(); }
   int64_t Tile(VarId iterator) const { return TileExtent(plan_, choice_, iterator); }
   VarId Row() const { return plan_.tile.row.iterator; }
   VarId Column() const { return plan_.tile.column.iterator; }
@@ -77,7 +92,15 @@ class CudaTensorWriter {
       if (several && !UsesIterator(operand.index, v))
         groups.push_back({plan_.tile.Name(v), Tile(v)});
     }
+    if (InTerms()) groups.push_back({PieceIterator(), 1});
     return groups;
+  }
+
+  void SplitSum() {
+    const std::string& reduced = plan_.tile.Name(plan_.tile.piecewise);
+    Add(ReduceSplitStep{Total(), reduced, Tile(plan_.tile.piecewise),
+                        ReduceSplitStep::Keep::kOuter});
+    Add(PrecisionStep{.statement = Sum(), .terms = plan_.Terms()});
   }
 
   void CopyOperand(const CudaTensorOperand& operand) {
@@ -85,8 +108,8 @@ class CudaTensorWriter {
   }
 
   void Split() {
-    for (const VarId v : {Row(), Column(), plan_.tile.piecewise})
-      Add(SplitStep{Loop(Sum(), v), {Tile(v)}});
+    for (const VarId v : {Row(), Column()}) Add(SplitStep{Loop(Sum(), v), {Tile(v)}});
+    if (!InTerms()) Add(SplitStep{Loop(Sum(), plan_.tile.piecewise), {Tile(plan_.tile.piecewise)}});
   }
 
   void Order() {
@@ -95,6 +118,7 @@ class CudaTensorWriter {
     ReorderStep order{grid_};
     for (const VarId v : plan_.outside) order.loops.push_back(Loop(Sum(), v));
     order.loops.push_back(Pieces());
+    if (InTerms()) order.loops.push_back(Terms());
     for (const VarId v : {Row(), plan_.tile.piecewise, Column()})
       order.loops.push_back(Part(Sum(), v));
     Add(std::move(order));
@@ -112,17 +136,27 @@ class CudaTensorWriter {
   }
 
   void Attach() {
-    Add(ComputeAtStep{Sum() + ".init", grid_.back()});
+    Add(ComputeAtStep{Sum() + ".init", Sums()});
+    if (InTerms()) {
+      Add(ComputeAtStep{Total(), Sums()});
+      Add(ComputeAtStep{Total() + ".init", grid_.back()});
+    }
     for (const std::string& follower : plan_.tile.followers)
       Add(ComputeAtStep{follower, grid_.back()});
     for (const CudaTensorOperand* operand : Operands())
       Add(ComputeAtStep{operand->tensor + ".copy", Pieces()});
   }
 
+  // What instructions add up is in a fragment; what lanes add those sums to, in their registers.
   void Stage() {
-    const TensorId sums = plan_.tile.sum.writes[0].tensor;
-    Add(StageStep{plan_.tile.compute->tensors[sums].name, Scope::kFragment, grid_.back(),
-                  plan_.fragment});
+    const auto& write = plan_.tile.sum.writes[0];
+    const std::string& sums = plan_.tile.compute->tensors[write.tensor].name;
+    std::vector<int64_t> order = plan_.fragment;
+    if (InTerms()) {
+      Add(StageStep{.tensor = sums, .scope = Scope::kRegister, .loop = grid_.back()});
+      order.insert(order.begin(), std::ssize(write.index));  // the number of the piece
+    }
+    Add(StageStep{InTerms() ? Sum() : sums, Scope::kFragment, Sums(), std::move(order)});
     for (const CudaTensorOperand* operand : Operands()) {
       const std::string copy = operand->tensor + ".copy";
       Add(StageStep{copy, Scope::kShared, Pieces(), SharedOrder(*operand)});
@@ -148,8 +182,12 @@ class CudaTensorWriter {
     Add(SplitStep{row, {choice_.row_tiles, plan_.Extent(TileAxis::kRow)}});
     Add(SplitStep{column, {choice_.column_tiles, plan_.Extent(TileAxis::kColumn)}});
     Add(SplitStep{step, {plan_.Extent(TileAxis::kReduced)}});
-    Add(ReorderStep{{row + ".0", column + ".0", step + ".0", row + ".1", column + ".1", row + ".2",
-                     step + ".1", column + ".2"}});
+    ReorderStep order{{row + ".0", column + ".0"}};
+    if (InTerms()) order.loops.push_back(Terms());
+    order.loops.insert(order.loops.end(), {step + ".0", row + ".1", column + ".1", row + ".2",
+                                           step + ".1", column + ".2"});
+    Add(std::move(order));
+    if (InTerms()) Add(UnrollStep{Terms()});
     for (const std::string& loop : {step + ".0", row + ".1", column + ".1"}) Add(UnrollStep{loop});
     Add(TensorizeStep{row + ".2", plan_.intrinsic->name});
     BindWarps(row + ".0", column + ".0");
@@ -179,6 +217,17 @@ class CudaTensorWriter {
 
   // --- copies ---
 
+  // The loop over products of terms.
+  std::string Terms() const { return Loop(Sum(), *plan_.term); }
+
+  // Over planes: the copy's own loop, or what it has of the products of terms.
+  std::vector<std::string> LoopsOfPlanes(const CudaTensorOperand& operand) const {
+    if (!operand.plane) return {};
+    const std::string copy = operand.tensor + ".copy";
+    const bool is_term = operand.index[*operand.plane].AsVar().has_value();
+    return {is_term ? Loop(copy, *plan_.term) : fmt::format("{}.d{}", copy, *operand.plane)};
+  }
+
   // Over dimensions of one element, which no loop of the sum walks.
   static std::vector<std::string> LoopsOfOne(const CudaTensorOperand& operand) {
     std::vector<std::string> loops;
@@ -207,11 +256,16 @@ class CudaTensorWriter {
     if (chunk > 1) pieces.factors.push_back(chunk);
     Add(std::move(pieces));
     ReorderStep order{LoopsOfOne(operand)};
-    for (const std::string& loop :
-         {line + ".1", line + ".2", line + ".3", along + ".1", line + ".0", along + ".0"})
-      order.loops.push_back(loop);
+    const std::vector<std::string> planes = LoopsOfPlanes(operand);
+    const auto add = [&](const std::vector<std::string>& loops) {
+      order.loops.insert(order.loops.end(), loops.begin(), loops.end());
+    };
+    add({line + ".1", line + ".2", line + ".3", along + ".1"});
+    add(planes);
+    add({line + ".0", along + ".0"});
     if (chunk > 1) order.loops.push_back(along + ".2");
     Add(std::move(order));
+    for (const std::string& loop : planes) Add(UnrollStep{loop});
     const std::string lanes =
         FuseAll(*plan_.tile.compute, copy, "lanes", {line + ".3", along + ".1"}, schedule_);
     for (const std::string& loop : {line + ".0", along + ".0"}) Add(UnrollStep{loop});

@@ -68,19 +68,37 @@ bool IsWindow(const CudaTilePlan& plan, const IndexExpr& index) {
   });
 }
 
+bool IsPlane(const CudaTilePlan& plan, const std::vector<VarId>& used) {
+  return std::ranges::all_of(
+      used, [&](VarId v) { return v != plan.piecewise && !Contains(plan.outputs, v); });
+}
+
+std::vector<VarId> VarsOf(const IndexExpr& index) {
+  std::vector<VarId> used;
+  index.CollectVars(used);
+  std::ranges::sort(used);
+  const auto again = std::ranges::unique(used);
+  used.erase(again.begin(), again.end());
+  return used;
+}
+
 // Decides whether the operand can be shared.
 void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand) {
   std::set<VarId> seen;
   std::vector<VarId> starts;
   std::vector<size_t> windows;
+  std::vector<size_t> planes;
   for (size_t d = 0; d < read.index.size(); ++d) {
     if (plan.compute->tensors[read.tensor].shape[d] == 1) continue;
-    std::vector<VarId> used;
-    read.index[d].CollectVars(used);
+    const std::vector<VarId> used = VarsOf(read.index[d]);
     for (const VarId v : used)
       if (!seen.insert(v).second) return;
     const std::optional<BoxSide> side = SideOf(plan, read.index[d]);
-    if (!side && !IsWindow(plan, read.index[d])) return;
+    if (!side && !IsWindow(plan, read.index[d])) {
+      if (!IsPlane(plan, used)) return;
+      planes.push_back(d);
+      continue;
+    }
     if (side && side->start) starts.push_back(*side->start);
     if (side) continue;
     windows.push_back(d);
@@ -90,7 +108,8 @@ void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand
   // A copy of one tensor serves all reads of it.
   const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
   if (read.guard || seen.empty() || std::ranges::count_if(plan.sum.reads, same) > 1) return;
-  operand.shared = true;
+  operand.shared = planes.empty();
+  operand.planes = std::move(planes);
   operand.windows = std::move(windows);
   operand.starts = std::move(starts);
 }

@@ -23,6 +23,9 @@ struct CudaTileOperand {
   // Dimensions of which a tile reads a window, where tiles that lie side by side may overlap. With
   // any, it is shared only where the choice says so.
   std::vector<size_t> windows;
+  // Dimensions of which another reduction than that in pieces chooses an element by a quotient. A
+  // tile is then a box for each of its iterations, which only tiles of warps know to share.
+  std::vector<size_t> planes;
   // Iterators of outputs that decide where in the tensor a block's copy begins.
   std::vector<VarId> starts;
   int64_t bytes = 4;  // of an element

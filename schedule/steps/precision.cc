@@ -44,11 +44,11 @@ struct Planes {
 
 Planes PlanesOf(int terms, VarId product) {
   const IndexExpr p = IndexExpr::Var(product);
-  if (terms == 2) return {3, 3, p, IndexExpr(1) - p + IndexExpr::FloorDiv(p, 2) * 3};
-  const IndexExpr last = IndexExpr::FloorDiv(p, 5);
+  // The intervals of these indices are those of the planes: storage of copies is as large.
+  if (terms == 2) return {3, 3, p, IndexExpr::Mod(IndexExpr(1) - p, 3)};
   if (terms == 3) {
-    return {4, 6, IndexExpr::FloorDiv(p, 2) + last,
-            IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2) + last * 4};
+    return {4, 6, IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5),
+            IndexExpr::Mod(IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2), 4)};
   }
   return {};
 }

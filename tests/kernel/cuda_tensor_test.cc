@@ -44,6 +44,13 @@ RoundingFreedom BFloat16() {
 const std::string kChunks = "cp.async.cg.shared.global";
 const std::string kNarrowChunks = "cp.async.ca.shared.global";
 
+// Float32 in so many terms: of the contracts `f32` and 2^-15.
+RoundingFreedom Terms(int terms) {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.least_terms = terms;
+  return rounding;
+}
+
 struct Multiplied {
   std::string name;
   std::string text;
@@ -93,6 +100,18 @@ std::string Batched(int batch, int rows, int columns, int length) {
                   {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
 }
 
+// Of arguments alone, and straight into an output.
+std::string BatchedFloat32(int batch, int rows, int columns, int length) {
+  return Numbered(R"(compute batched {
+  input A: f32[$B, $M, $K]
+  input T: f32[$B, $N, $K]
+  output C: f32[$B, $M, $N]
+  acc[h: $B, i: $M, j: $N, k: $K reduction]:
+    C[h, i, j] sum= A[h, i, k] * T[h, j, k]
+})",
+                  {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
+}
+
 const std::string kBf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
 const std::string kF16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
 const std::string kTf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
@@ -114,7 +133,13 @@ std::vector<Multiplied> SmallProducts() {
           {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), Any(), kF16},
           {"s8_odd", ByteProduct(37, 45, 100), Any(), kS8},
           {"s8_of_bytes", ByteProduct(37, 45, 101), Any(), kS8},
-          {"batched_odd", Batched(3, 29, 42, 37), Any(), kBf16}};
+          {"batched_odd", Batched(3, 29, 42, 37), Any(), kBf16},
+          {"three_terms", Product(128, 128, 160), Terms(3), kBf16},
+          {"three_terms_one_piece", Product(256, 128, 32), Terms(3), kBf16},
+          {"three_terms_small_pieces", Product(128, 192, 80), Terms(3), kBf16},
+          {"two_terms", Product(128, 128, 96), Terms(2), kBf16},
+          {"batched_three_terms", BatchedFloat32(2, 128, 128, 96), Terms(3), kBf16},
+          {"batched_two_terms", BatchedFloat32(2, 128, 128, 96), Terms(2), kBf16}};
 }
 
 // As large as real ones; only compiled.
@@ -135,6 +160,16 @@ std::vector<Multiplied> LargeProducts() {
           {"bf16_odd", HalfProduct("bf16", 1021, 1011, 509), Any(), kBf16, ""},
           {"s8_1000", ByteProduct(1000, 1000, 1000), Any(), kS8, kNarrowChunks},
           {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
+}
+
+// Of float32 under the contract `f32`. Not of parts whose tensor cores do less than six times what
+// their threads do.
+std::vector<Multiplied> LargeTerms() {
+  return {{"product_1024", Product(1024, 1024, 1024), Terms(3), kBf16},
+          {"product_4096", Product(4096, 4096, 4096), Terms(3), kBf16},
+          {"wide", Product(1024, 3072, 768), Terms(3), kBf16},
+          {"two_terms", Product(1024, 1024, 1024), Terms(2), kBf16},
+          {"batched", BatchedFloat32(12, 512, 512, 512), Terms(3), kBf16}};
 }
 
 Sketch FirstSketch(const Multiplied& product, const Target& target) {
@@ -183,41 +218,67 @@ LoopNest Mapped(const Multiplied& product, const Schedule& schedule, const Targe
   return loops ? (*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
 }
 
+// Assembled without spills, with the matrix instruction in its machine code.
+void ExpectAssembles(const Multiplied& product, const Schedule& schedule, const Target& target) {
+  const std::string& arch = target.device->name;
+  const LoopNest nest = Mapped(product, schedule, target);
+  const CodeGenerator& generator = **GeneratorFor(target);
+  const auto ptx = generator.Show(nest, target, CodeText::kAssembly);
+  ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
+  EXPECT_THAT(*ptx, HasSubstr(product.mma));
+  const bool in_pieces = Print(schedule).contains("pipeline ");
+  if (in_pieces && !product.copy.empty()) {
+    EXPECT_THAT(*ptx, HasSubstr(product.copy)) << Print(schedule);
+  }
+  if (!test::WhyNoPtxas().empty()) return;
+  const auto image = generator.Compile(nest, target);
+  ASSERT_TRUE(image) << arch << ": " << image.error().message << "\n" << Print(schedule);
+  for (const PhaseLaunch& phase : image->phases) {
+    EXPECT_EQ(phase.spilled_bytes, 0) << arch << "\n" << Print(schedule);
+    EXPECT_EQ(phase.local_bytes, 0) << arch << "\n" << Print(schedule);
+  }
+  if (!FindNvdisasm()) return;
+  const auto machine_code = generator.Show(nest, target, CodeText::kMachineCode);
+  ASSERT_TRUE(machine_code) << machine_code.error().message;
+  EXPECT_THAT(*machine_code, HasSubstr(product.mma == kS8 ? "IMMA." : "HMMA.")) << arch;
+}
+
 TEST_P(LargeTensorProduct, IsMultipliedByTensorCoresOfEveryArch) {
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     const Target target = Gpu(arch);
     const Sketch sketch = FirstSketch(GetParam(), target);
     ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;
-    const Schedule schedule = Analytic(sketch);
-    const LoopNest nest = Mapped(GetParam(), schedule, target);
-    const CodeGenerator& generator = **GeneratorFor(target);
-    const auto ptx = generator.Show(nest, target, CodeText::kAssembly);
-    ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
-    EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));
-    const bool in_pieces = Print(schedule).contains("pipeline ");
-    if (in_pieces && !GetParam().copy.empty()) {
-      EXPECT_THAT(*ptx, HasSubstr(GetParam().copy)) << Print(schedule);
-    }
-    if (!test::WhyNoPtxas().empty()) continue;
-    const auto image = generator.Compile(nest, target);
-    ASSERT_TRUE(image) << arch << ": " << image.error().message << "\n" << Print(schedule);
-    for (const PhaseLaunch& phase : image->phases) {
-      EXPECT_EQ(phase.spilled_bytes, 0) << arch << "\n" << Print(schedule);
-      EXPECT_EQ(phase.local_bytes, 0) << arch << "\n" << Print(schedule);
-    }
-    if (!FindNvdisasm()) continue;
-    const auto machine_code = generator.Show(nest, target, CodeText::kMachineCode);
-    ASSERT_TRUE(machine_code) << machine_code.error().message;
-    EXPECT_THAT(*machine_code, HasSubstr(GetParam().mma == kS8 ? "IMMA." : "HMMA.")) << arch;
+    ExpectAssembles(GetParam(), Analytic(sketch), target);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeTensorProduct, testing::ValuesIn(LargeProducts()),
                          [](const auto& info) { return info.param.name; });
 
+class LargeSplitProduct : public testing::TestWithParam<Multiplied> {};
+
+TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFaster) {
+  for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
+    Target target = Gpu(arch);
+    // The ratio of other parts: on this one it is left to threads.
+    if (arch == "sm_86") target.device->multiply_adds /= 4;
+    const Sketch sketch = FirstSketch(GetParam(), target);
+    ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;
+    ExpectAssembles(GetParam(), Analytic(sketch), target);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeSplitProduct, testing::ValuesIn(LargeTerms()),
+                         [](const auto& info) { return info.param.name; });
+
 double Predicted(const Multiplied& product, const Target& target) {
   return PredictedSeconds(MustParse(product.text), Analytic(FirstSketch(product, target)), target,
                           product.rounding);
+}
+
+double PredictedByThreads(const std::string& text, const Target& target) {
+  const Sketch sketch = FirstSketch({"", text, Any(), "", ""}, WithoutTensorCores(target));
+  return PredictedSeconds(MustParse(text), Analytic(sketch), target, Any());
 }
 
 // The sketch's own estimate, by which it is chosen, and the prediction of what was compiled agree.
@@ -227,7 +288,7 @@ TEST(CudaTensor, IsPredictedFasterThanThreads) {
     for (const int extent : {512, 1024, 2048}) {
       const std::string text = Product(extent, extent, extent);
       EXPECT_LT(Predicted({"", text, AnyRounding(), "", ""}, Gpu(arch)),
-                Predicted({"", text, Any(), "", ""}, Gpu(arch)))
+                PredictedByThreads(text, Gpu(arch)))
           << arch << ", " << extent;
     }
   }
@@ -270,6 +331,29 @@ TEST(CudaTensor, OfOddExtentsIsPredictedFasterThanThreads) {
       EXPECT_LT(predicted("cuda_tensor"), predicted("cuda_tile"));
     }
   }
+}
+
+TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
+  if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
+  for (const std::string arch : {"sm_80", "sm_90a"}) {
+    for (const int extent : {512, 1024, 2048, 4096}) {
+      const std::string text = Product(extent, extent, extent);
+      const Target target = Gpu(arch);
+      const Sketch sketch = FirstSketch({"", text, Terms(3), "", ""}, target);
+      if (sketch.Kind() != "cuda_tensor") continue;
+      EXPECT_LT(PredictedSeconds(MustParse(text), Analytic(sketch), target, Terms(3)),
+                PredictedByThreads(text, target))
+          << arch << ", " << extent;
+    }
+  }
+}
+
+// Where tensor cores do only twice what threads do, six products are not worth it.
+TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
+  for (const int extent : {512, 2048})
+    EXPECT_EQ(
+        FirstSketch({"", Product(extent, extent, extent), Terms(3), "", ""}, Gpu("sm_86")).Kind(),
+        "cuda_tile");
 }
 
 }  // namespace

@@ -38,6 +38,11 @@ Target Gpu(const std::string& arch) {
   return target;
 }
 
+Target WithoutTensorCores(Target target) {
+  target.device->features.clear();
+  return target;
+}
+
 Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }
 
 double PredictedSeconds(const Compute& compute, const Schedule& schedule, const Target& target,

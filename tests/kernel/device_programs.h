@@ -22,6 +22,9 @@ std::string Product(int rows, int columns, int length);
 /// This host with a GPU beside it: all facts of `arch`, none measured.
 Target Gpu(const std::string& arch);
 
+/// The same without tensor cores, for schedules of threads that run on it, too.
+Target WithoutTensorCores(Target target);
+
 Schedule Analytic(const Sketch& sketch);
 
 /// Of all phases, compiled for `target`; 0 after a failed expectation. No phase may spill.

@@ -388,7 +388,15 @@ TEST(CudaTensorSketch, RoundsFloat32WhereTheContractAllowsIt) {
   EXPECT_THAT(rounded, HasSubstr("copy A.bf16 acc"));
   EXPECT_THAT(rounded, HasSubstr("storage_order B.bf16 64\n"));
   EXPECT_THAT(rounded, HasSubstr("bind A.bf16."));
-  EXPECT_EQ(SketchesUnder(product, ReductionOrder::kAny)[0].name, "cuda_tile");
+  const std::string long_product = Replaced(product, "96", "128");
+  const std::string three = AnalyticText(long_product, ReductionOrder::kAny);
+  EXPECT_THAT(three, HasSubstr("precision acc.part bf16 3\n"));
+  EXPECT_THAT(three, HasSubstr("stage acc.part fragment acc.part.ko 2 0 1\n"));
+  EXPECT_THAT(three, HasSubstr("stage acc register acc.j.0\n"));
+  RoundingFreedom two = ReductionOrder::kAny;
+  two.least_terms = 2;
+  EXPECT_THAT(AnalyticText(long_product, two), HasSubstr("precision acc.part bf16 2\n"));
+  EXPECT_EQ(SketchesUnder(product, ReductionOrder::kAsWritten)[0].name, "cuda_tile");
 }
 
 std::vector<std::string> NamesUnder(const std::string& compute, const RoundingFreedom& rounding) {

@@ -1,0 +1,244 @@
+// How exact products of float32 are whose operands are split into bfloat16 terms for tensor cores:
+// the kernel's own machine code, emulated, against float64 and against sums of float32.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
+#include "kernel/loop_pipeline.h"
+#include "kernel/run_once.h"
+#include "schedule/sketch.h"
+#include "support/check.h"
+#include "tests/kernel/device_programs.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+constexpr int kRows = 64;
+constexpr int kColumns = 64;
+constexpr int kInner = 512;
+constexpr std::string_view kProduct = R"(compute product {
+  input A: f32[64, 512]
+  input B: f32[64, 512]
+  output C: f32[64, 64]
+  acc[i: 64, j: 64, k: 512 reduction]:
+    C[i, j] sum= A[i, k] * B[j, k]
+})";
+
+// The kernel for tensor cores of three terms, compiled once for the emulation.
+class SplitProduct {
+ public:
+  SplitProduct() : pool_(2) {
+    Target target = Gpu("sm_90a");
+    target.device->processors = 1;
+    const Compute compute = MustParse(kProduct);
+    const Sketch sketch =
+        SketchesFor({{{"direct", compute}}, target, RoundingFreedom(ReductionOrder::kAny)})[0];
+    EXPECT_EQ(sketch.Kind(), "cuda_tensor");
+    const Schedule schedule = Analytic(sketch);
+    EXPECT_TRUE(Print(schedule).contains("precision acc.part bf16 3")) << Print(schedule);
+    auto loops = RunLoopPipeline(compute, schedule, {.rounding = ReductionOrder::kAny});
+    TUNEC_CHECK(loops.has_value(), "{}", loops.error().message);
+    nest_ = std::move(loops->nest);
+    target.device->features.insert(std::string(kEmulated));
+    target_ = target;
+  }
+
+  Array Run(const std::vector<Array>& arguments) {
+    const auto results = CompileAndRun(nest_, arguments, target_, pool_);
+    TUNEC_CHECK(results.has_value(), "{}", results.error().message);
+    return results->front();
+  }
+
+ private:
+  LoopNest nest_;
+  Target target_;
+  ThreadPool pool_;
+};
+
+using Draw = std::function<float()>;
+
+std::vector<Array> Arguments(const Draw& a, const Draw& b) {
+  std::vector<Array> arguments = {Array(DataType::kF32, {kRows, kInner}),
+                                  Array(DataType::kF32, {kColumns, kInner})};
+  for (float& value : arguments[0].MutableAs<float>()) value = a();
+  for (float& value : arguments[1].MutableAs<float>()) value = b();
+  return arguments;
+}
+
+// One element, in three ways: exact, what is added up by its magnitude, and in float32 one product
+// after the other.
+struct Element {
+  double exact = 0;
+  double magnitude = 0;
+  float sequential = 0;
+};
+
+Element ElementOf(const std::vector<Array>& arguments, int row, int column) {
+  const auto a = arguments[0].As<float>();
+  const auto b = arguments[1].As<float>();
+  Element element;
+  for (int k = 0; k < kInner; ++k) {
+    const float x = a[static_cast<size_t>(row * kInner + k)];
+    const float y = b[static_cast<size_t>(column * kInner + k)];
+    element.exact += double{x} * y;
+    element.magnitude += std::abs(double{x} * y);
+    element.sequential = std::fma(x, y, element.sequential);
+  }
+  return element;
+}
+
+struct Errors {
+  double split = 0;  // as the contract counts them: of the largest magnitude
+  double sequential = 0;
+  double worst = 0;  // of each element's own magnitude
+};
+
+Errors ErrorsOf(const Array& result, const std::vector<Array>& arguments) {
+  Errors errors;
+  double scale = 0;
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      const Element element = ElementOf(arguments, i, j);
+      const double error = std::abs(result.GetDouble(i * kColumns + j) - element.exact);
+      scale = std::max(scale, element.magnitude);
+      errors.split = std::max(errors.split, error);
+      errors.sequential = std::max(errors.sequential, std::abs(element.sequential - element.exact));
+      if (element.magnitude > 0) errors.worst = std::max(errors.worst, error / element.magnitude);
+    }
+  }
+  errors.split /= scale;
+  errors.sequential /= scale;
+  return errors;
+}
+
+struct Kind {
+  std::string name;
+  std::function<Draw(std::mt19937&)> a;
+  std::function<Draw(std::mt19937&)> b;
+};
+
+Draw Normal(std::mt19937& random) {
+  return [&random, normal = std::normal_distribution<float>()]() mutable { return normal(random); };
+}
+Draw Positive(std::mt19937& random) {
+  return [&random, unit = std::uniform_real_distribution<float>(0.25F, 1.25F)]() mutable {
+    return unit(random);
+  };
+}
+// Of exponents from -bits to bits.
+std::function<Draw(std::mt19937&)> Wide(int bits) {
+  return [bits](std::mt19937& random) {
+    return [&random, bits, normal = std::normal_distribution<float>()]() mutable {
+      const auto exponent = static_cast<int>(random() % static_cast<unsigned>(2 * bits + 1));
+      return std::ldexp(normal(random), exponent - bits);
+    };
+  };
+}
+// Every other number cancels the one before, but for its last bits.
+Draw Cancelling(std::mt19937& random) {
+  return [draw = Normal(random), first = 0.F, is_second = false]() mutable {
+    is_second = !is_second;
+    if (is_second) return first = draw();
+    return -first * (1 + 0x1p-20F);
+  };
+}
+Draw Ones(std::mt19937&) {
+  return [] { return 1.F; };
+}
+std::function<Draw(std::mt19937&)> Scaled(float by) {
+  return [by](std::mt19937& random) { return [by, draw = Normal(random)] { return by * draw(); }; };
+}
+
+TEST(SplitFloat32, IsAsExactAsTheContractWants) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  SplitProduct product;
+  const std::vector<Kind> kinds = {{"normal", Normal, Normal},
+                                   {"positive", Positive, Positive},
+                                   {"wide", Wide(30), Wide(30)},
+                                   {"wide and narrow", Wide(60), Normal},
+                                   {"cancelling", Cancelling, Ones},
+                                   {"cancelling normal", Cancelling, Normal},
+                                   {"huge", Scaled(0x1p100F), Scaled(0x1p-90F)},
+                                   {"tiny", Scaled(0x1p-100F), Scaled(0x1p90F)}};
+  constexpr double kUlp = 0x1p-23;
+  for (const Kind& kind : kinds) {
+    std::mt19937 random(11);
+    const Draw a = kind.a(random);
+    const std::vector<Array> arguments = Arguments(a, kind.b(random));
+    const Errors errors = ErrorsOf(product.Run(arguments), arguments);
+    EXPECT_LE(errors.split, errors.sequential + kUlp) << kind.name;
+    EXPECT_LE(errors.worst, 4 * kUlp) << kind.name;
+    RecordProperty(kind.name, std::to_string(errors.split / kUlp) + " ulp, sequential " +
+                                  std::to_string(errors.sequential / kUlp));
+  }
+}
+
+bool IsSameKind(double found, double wanted) {
+  if (std::isnan(wanted)) return std::isnan(found);
+  return std::isinf(wanted) ? found == wanted : std::isfinite(found);
+}
+
+// What is not finite meets zeros, denormals, itself and numbers of several terms, and must not meet
+// the zero terms of the others.
+TEST(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  SplitProduct product;
+  std::mt19937 random(3);
+  const Draw draw = Normal(random);
+  std::vector<Array> arguments = Arguments(draw, draw);
+  const std::vector<float> special = {kInf, -kInf, kNan,  0.F,         -0.F,           1.F,
+                                      -2.F, 0.1F,  -0.3F, 0x1.8p-140F, 0x1.123456p100F};
+  const auto count = static_cast<int>(special.size());
+  for (int at = 0; at < count; ++at) {
+    arguments[0].MutableAs<float>()[static_cast<size_t>(3 * at * kInner + 7)] =
+        special[static_cast<size_t>(at)];
+    arguments[1].MutableAs<float>()[static_cast<size_t>(5 * at * kInner + 7)] =
+        special[static_cast<size_t>(at)];
+  }
+  const Array result = product.Run(arguments);
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      const Element element = ElementOf(arguments, i, j);
+      // What float32 has no room for may become an infinity on the way.
+      if (std::isfinite(element.exact) && !std::isfinite(element.sequential)) continue;
+      if (std::isinf(element.sequential) && element.magnitude < double{kInf}) continue;
+      const double found = result.GetDouble(i * kColumns + j);
+      EXPECT_TRUE(IsSameKind(found, element.sequential))
+          << i << ", " << j << ": " << found << " instead of " << element.sequential;
+    }
+  }
+}
+
+// docs/schedules.md says how much, at most.
+TEST(SplitFloat32, WhatDenormalsLoseIsSmall) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  SplitProduct product;
+  std::mt19937 random(5);
+  const Draw a = Scaled(0x1p-130F)(random);
+  const std::vector<Array> arguments = Arguments(a, Normal(random));
+  const Array result = product.Run(arguments);
+  double largest = 0;
+  for (const float b : arguments[1].As<float>()) largest = std::max(largest, double{std::abs(b)});
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      const Element element = ElementOf(arguments, i, j);
+      EXPECT_LE(std::abs(result.GetDouble(i * kColumns + j) - element.exact),
+                kInner * largest * 0x1p-126);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunec::test
