@@ -92,6 +92,17 @@ constexpr std::string_view kPartlyWritten = R"(compute partly_written {
     Y[i] sum= t[i, j] * X[j]
 }
 )";
+constexpr std::string_view kWrittenHalf = R"(compute written_half {
+  input A: f32[13, 13]
+  output Y: f32[13]
+  workspace t: f32[13, 13]
+  t[i: 13, k: 13] where i - k >= 0:
+    t[i, k] = A[i, k]
+  Y[i: 13, k: 13 reduction] where i - k >= 0:
+    Y[i] sum= t[i, k]
+}
+)";
+
 constexpr std::string_view kPaddedByOnes = R"(compute padded_by_ones {
   input X: f32[7]
   output Y: f32[7]
@@ -369,6 +380,16 @@ constexpr Example kExamples[] = {
     {"pad_a_chain", kTwoProducts, "pad t i 4\npad acc k 8 j 4\npad t k 8"},
     {"pad_windows", kConv3x3, "pack X 0 2 3 1\npad acc m 8 ow 4\nvectorize acc.kw"},
     {"pad_windows_without_a_copy", kConv3x3, "pad acc"},
+    {"pad_windows_of_copies", kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8"},
+    {"pad_windows_of_tiles", kConv3x3,
+     "copy X acc m 8 oh 4 ow 8\npad acc oh 4 ow 8\nsplit acc.oh 4\nsplit acc.ow 8\nsplit acc.m 8\n"
+     "reorder acc.m.0 acc.oh.0 acc.ow.0 acc.ic acc.m.1 acc.oh.1 acc.ow.1\n"
+     "compute_at X.copy acc.ic\nstage X.copy packed acc.ic"},
+    {"pad_strided_windows_of_tiles", kStridedConv,
+     "copy X acc oh 2 ow 3\npad acc oh 2 ow 3 ic 4\nsplit acc.oh 2\nsplit acc.ow 3\n"
+     "reorder acc.oh.0 acc.ow.0 acc.m acc.oh.1 acc.ow.1\ncompute_at X.copy acc.ow.0\n"
+     "stage X.copy packed acc.ow.0"},
+    {"pad_part_of_a_copy", kWrittenHalf, "pad Y"},
     {"pad_strided_windows", kStridedConv, "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 oh 3"},
     {"pad_windows_of_all_channels", kDepthwise, "pack X 0 2 3 1\npad acc c 8"},
     {"pad_windows_and_split", kConv3x3, "copy X acc m 8\npad acc m 8\nreduce_split acc ic 2 inner"},
@@ -559,26 +580,23 @@ constexpr std::string_view kHalves = R"(compute halves {
 }
 )";
 
+constexpr std::string_view kUnwrittenHalf = R"(compute unwritten_half {
+  input A: f32[13, 13]
+  output Y: f32[13]
+  workspace t: f32[13, 13]
+  t[i: 13, k: 13] where i - k >= 0:
+    t[i, k] = A[i, k] + 1.0
+  Y[i: 13, k: 13 reduction] where i - k >= 0:
+    Y[i] sum= t[i, k]
+}
+)";
+
 constexpr std::string_view kGatheredSum = R"(compute gathered_sum {
   input T: f32[11, 7]
   input I: i64[13] range [0, 10]
   output Y: f32[13]
   Y[i: 13, k: 7 reduction]:
     Y[i] sum= T[@(I[i]), k]
-}
-)";
-
-constexpr std::string_view kPartlyMade = R"(compute partly_made {
-  input A: f32[13, 7]
-  output C: f32[7]
-  workspace t: f32[13, 7]
-  workspace acc: f32[7]
-  t[i: 13, j: 7] where i - 3 >= 0:
-    t[i, j] = A[i, j] + 1.0
-  acc[j: 7, k: 13 reduction] where k - 3 >= 0:
-    acc[j] sum= t[k, j]
-  C[j: 7]:
-    C[j] = acc[j]
 }
 )";
 
@@ -617,8 +635,8 @@ constexpr Refusal kRefusals[] = {
     {"pad_deviations", kDeviations, "pad q r 8",
      "pad q: where r is 37 or more, its value may be other than 0"},
     {"pad_a_part", kHalves, "pad left j 8", "pad left: t has elements beyond those that j reaches"},
-    {"pad_partly_written", kPartlyMade, "pad acc j 8",
-     "pad acc: its operand t may have elements that nothing wrote"},
+    {"pad_unwritten", kUnwrittenHalf, "pad Y",
+     "pad Y: its operand t may have elements that nothing wrote"},
     {"pad_gathered", kGatheredSum, "pad Y k 8", "pad Y: the index of its operand T is loaded"},
     {"pad_grown", kTwoProducts, "pad t j 8\npad acc k 8",
      "pad acc: where k is 23 or more, t may be inside of its extents"},
