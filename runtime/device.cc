@@ -40,6 +40,10 @@ Status Device::UseStream(void* stream) {
   return Fail(ErrorCode::kUnsupported, "the device that the model runs on has no streams");
 }
 
+Status Device::Mark() {
+  return Fail(ErrorCode::kUnsupported, "the device that the model runs on has no streams");
+}
+
 Status Device::CheckRoom(std::span<const MemoryNeed>) { return {}; }
 
 Result<std::unique_ptr<DeviceSequence>> Device::Record(std::vector<DeviceCall> calls) {

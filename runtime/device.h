@@ -114,8 +114,21 @@ class Device {
   /// lie in the host's memory only.
   virtual std::optional<int> Number() const { return std::nullopt; }
   /// From now on work is put into this stream of the caller's, in order with what others put there;
-  /// null: into its own again. Requires: it was synchronized. kUnsupported where there are none.
+  /// null: into its own again. Requires: it was synchronized, or Mark was the last that was asked
+  /// of it. kUnsupported where there are none.
   virtual Status UseStream(void* stream);
+
+  /// For who does not wait for what was started in a caller's stream: marks its end there. What
+  /// went wrong so far is the answer; what goes wrong later is that of Reached, of WaitForMark, or
+  /// of the next Synchronize, whichever is first. kUnsupported where there are no streams.
+  virtual Status Mark();
+  /// What is started from now on waits for the mark, in whatever stream. A failure is said by the
+  /// next Synchronize.
+  virtual void FollowMark() {}
+  /// Whether all before the mark is done, or there is none. kDevice for what went wrong there.
+  virtual Result<bool> Reached() { return true; }
+  /// Waits until it is. kDevice also for what does not end.
+  virtual Status WaitForMark() { return {}; }
 
   /// kResourceLimit, with what is needed and what is free, where the device knows that so much
   /// cannot be allocated.

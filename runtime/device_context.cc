@@ -275,9 +275,39 @@ Status DeviceContext::Run(const RunBuffers& buffers, std::span<double> seconds) 
   TUNEC_RETURN_IF_ERROR(PlaceOutputs(buffers));
   SetArguments();
   TUNEC_RETURN_IF_ERROR(queue_->UseStream(buffers.options.stream));
-  Status ran = RunInStream(buffers, seconds);
+  queue_->FollowMark();
+  const bool waits = buffers.options.returns == RunReturn::kDone;
+  Status ran = waits ? RunInStream(buffers, seconds) : Queue(buffers);
+  queued_in_ = waits ? nullptr : buffers.options.stream;
   TUNEC_RETURN_IF_ERROR(queue_->UseStream(nullptr));
   return ran;
+}
+
+Status DeviceContext::Queue(const RunBuffers& buffers) {
+  CopyInputs(buffers);
+  StartSteps();
+  CopyOutputs(buffers);
+  return queue_->Mark();
+}
+
+Result<bool> DeviceContext::IsFreeFor(void* stream) {
+  if (queued_in_ == nullptr) return true;
+  const Result<bool> reached = queue_->Reached();
+  if (!reached || *reached) {
+    queued_in_ = nullptr;
+    return reached;
+  }
+  return queued_in_ == stream;
+}
+
+Status DeviceContext::Wait() {
+  queued_in_ = nullptr;
+  return queue_->WaitForMark();
+}
+
+DeviceContext::~DeviceContext() {
+  // Who wants to hear of errors asks before.
+  if (queue_ != nullptr) (void)Wait();
 }
 
 Result<int64_t> DeviceContext::CountOutside(const IndexCheck& check, const RunBuffers& buffers) {

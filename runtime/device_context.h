@@ -1,9 +1,11 @@
 // Private to runtime/: a run's memory on a device, and the device's kernels bound to it.
 //
 // A run copies the host's buffers to the device, starts all kernels, copies results back, and waits
-// once, at its end. Neighbouring kernels are one DeviceSequence, so that a device that can records
-// them once; from run to run only the addresses of the caller's buffers change. Copies within the
-// device, which are rare and stand at the end of a plan, are calls of their own.
+// once, at its end. One that is queued marks its end in the caller's stream in the place of
+// waiting; whatever uses this context next comes after the mark. Neighbouring kernels are one
+// DeviceSequence, so that a device that can records them once; from run to run only the addresses
+// of the caller's buffers change. Copies within the device, which are rare and stand at the end of
+// a plan, are calls of their own.
 #pragma once
 
 #include <atomic>
@@ -62,9 +64,13 @@ struct DeviceProgram {
 class DeviceContext final : public RunContext {
  public:
   static Result<std::unique_ptr<DeviceContext>> Make(const DeviceProgram& program);
+  /// Waits for a run that was queued: what it uses goes now.
+  ~DeviceContext() override;
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
+  Result<bool> IsFreeFor(void* stream) override;
+  Status Wait() override;
   int64_t Bytes() const override { return bytes_; }
   std::string Note() const override;
 
@@ -107,6 +113,7 @@ class DeviceContext final : public RunContext {
   void StartSteps();
   Status TimeSteps(std::span<double> seconds);
   Status RunInStream(const RunBuffers& buffers, std::span<double> seconds);
+  Status Queue(const RunBuffers& buffers);
 
   const DeviceProgram program_;
   std::unique_ptr<Device> queue_;
@@ -116,7 +123,8 @@ class DeviceContext final : public RunContext {
   std::vector<Staging> outputs_;
   std::vector<Part> parts_;
   std::vector<CallerArgument> caller_arguments_;
-  Buffer indices_;  // of the host, for the largest check
+  Buffer indices_;             // of the host, for the largest check
+  void* queued_in_ = nullptr;  // the stream of a run that is not known to be done; null: none
   int64_t bytes_ = 0;
 };
 

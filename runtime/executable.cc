@@ -96,6 +96,12 @@ Status CheckBuffer(const char* role, const TensorSpec& spec, int64_t bytes, cons
   return {};
 }
 
+std::unexpected<Error> NotThere(const char* role, const TensorSpec& spec) {
+  return Fail(ErrorCode::kInvalidArgument,
+              "a run that is queued uses memory of its device alone, {} '{}' is the host's", role,
+              spec.name);
+}
+
 }  // namespace
 
 struct Executable::Impl {
@@ -125,10 +131,13 @@ struct Executable::Impl {
   using ContextResult = Result<std::unique_ptr<RunContext>>;
   Status PlaceConstants(std::vector<Constant> placed);
   ContextResult MakeContext();
-  ContextResult TakeContext();
+  ContextResult TakeContext(void* stream = nullptr);
+  ContextResult TakeIdle(void* stream);
+  Status Wait();
   void ReturnContext(std::unique_ptr<RunContext> context);
   Status CheckBuffers(const RunBuffers& buffers) const;
   Status CheckPlaces(const RunBuffers& buffers) const;
+  Status CheckQueued(const RunOptions& options) const;
   Status Run(std::span<const void* const> in, std::span<void* const> out, const RunOptions& options,
              std::span<double> seconds);
   Status CountOutside(RunContext& context, const RunBuffers& buffers);
@@ -156,14 +165,25 @@ Executable::Impl::ContextResult Executable::Impl::MakeContext() {
                               .staged = staged});
 }
 
-Executable::Impl::ContextResult Executable::Impl::TakeContext() {
+// The first that has no run under way in another stream, with the lock held. Null: there is none.
+Executable::Impl::ContextResult Executable::Impl::TakeIdle(void* stream) {
+  for (std::unique_ptr<RunContext>* at = &idle; *at != nullptr; at = &(*at)->next) {
+    if (device != nullptr) {
+      TUNEC_ASSIGN(const bool is_free, (*at)->IsFreeFor(stream));
+      if (!is_free) continue;
+    }
+    std::unique_ptr<RunContext> context = std::move(*at);
+    *at = std::move(context->next);
+    return context;
+  }
+  return nullptr;
+}
+
+Executable::Impl::ContextResult Executable::Impl::TakeContext(void* stream) {
   {
     const std::lock_guard lock(mutex);
-    if (idle != nullptr) {
-      std::unique_ptr<RunContext> context = std::move(idle);
-      idle = std::move(context->next);
-      return context;
-    }
+    TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeIdle(stream));
+    if (context != nullptr) return context;
     ++contexts;
   }
   ContextResult made = MakeContext();
@@ -180,20 +200,52 @@ void Executable::Impl::ReturnContext(std::unique_ptr<RunContext> context) {
   idle = std::move(context);
 }
 
+Status Executable::Impl::Wait() {
+  std::unique_ptr<RunContext> taken;
+  {
+    const std::lock_guard lock(mutex);
+    taken = std::move(idle);
+  }
+  Status first;
+  while (taken != nullptr) {
+    std::unique_ptr<RunContext> context = std::move(taken);
+    taken = std::move(context->next);
+    const Status waited = context->Wait();
+    if (first) first = waited;
+    ReturnContext(std::move(context));
+  }
+  return first;
+}
+
+// A run that is queued may not wait, as copies from and to the host do.
+Status Executable::Impl::CheckQueued(const RunOptions& options) const {
+  const auto there = [](BufferPlace place) { return place == BufferPlace::kDevice; };
+  if (options.stream == nullptr)
+    return Fail(ErrorCode::kInvalidArgument, "a run that is queued needs a stream");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (options.inputs.empty() || !there(options.inputs[i])) return NotThere("input", inputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (options.outputs.empty() || !there(options.outputs[i]))
+      return NotThere("output", outputs[i]);
+  return {};
+}
+
 Status Executable::Impl::CheckPlaces(const RunBuffers& buffers) const {
   const RunOptions& options = buffers.options;
   const bool fit = (options.inputs.empty() || options.inputs.size() == inputs.size()) &&
                    (options.outputs.empty() || options.outputs.size() == outputs.size());
   TUNEC_CHECK(fit, "{} and {} places of {} inputs and {} outputs", options.inputs.size(),
               options.outputs.size(), inputs.size(), outputs.size());
-  if (device != nullptr && device->Number()) return {};
+  if (device != nullptr && device->Number())
+    return options.returns == RunReturn::kQueued ? CheckQueued(options) : Status();
   const auto there = [](BufferPlace place) { return place == BufferPlace::kDevice; };
   if (std::ranges::none_of(options.inputs, there) && std::ranges::none_of(options.outputs, there) &&
-      options.stream == nullptr) {
+      options.stream == nullptr && options.returns == RunReturn::kDone) {
     return {};
   }
+  const bool memory = options.stream == nullptr && options.returns == RunReturn::kDone;
   return Fail(ErrorCode::kInvalidArgument, "the model runs on the host: it has no {} of a device",
-              options.stream != nullptr ? "stream" : "memory");
+              memory ? "memory" : "stream");
 }
 
 Status Executable::Impl::CheckBuffers(const RunBuffers& buffers) const {
@@ -227,9 +279,9 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   if (refusal) return std::unexpected(*refusal);
   const RunBuffers buffers{in, input_bytes, out, output_bytes, options};
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
-  TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext());
+  TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
   Status ran = context->Run(buffers, seconds);
-  if (ran) ran = CountOutside(*context, buffers);
+  if (ran && options.returns == RunReturn::kDone) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));
   return ran;
 }
@@ -314,11 +366,15 @@ Status Executable::Run(std::span<const void* const> inputs, std::span<void* cons
   return impl_->Run(inputs, outputs, options, {});
 }
 
+Status Executable::Wait() const { return impl_->Wait(); }
+
 Result<std::vector<double>> Executable::ProfileRun(std::span<const void* const> inputs,
                                                    std::span<void* const> outputs,
                                                    const RunOptions& options) const {
   std::vector<double> seconds(impl_->steps.size());
-  TUNEC_RETURN_IF_ERROR(impl_->Run(inputs, outputs, options, seconds));
+  RunOptions timed = options;
+  timed.returns = RunReturn::kDone;
+  TUNEC_RETURN_IF_ERROR(impl_->Run(inputs, outputs, timed, seconds));
   return seconds;
 }
 

@@ -18,6 +18,9 @@ namespace tunec {
 /// Where a caller's buffer lies: `kDevice` is the memory of the executable's device.
 enum class BufferPlace : uint8_t { kHost, kDevice };
 
+/// When a call that runs returns: `kQueued` with the run in the caller's stream, not done yet.
+enum class RunReturn : uint8_t { kDone, kQueued };
+
 /// What a run of an executable on a device may be told beside its buffers.
 struct RunOptions {
   /// Of each input and output. No elements: all are the host's.
@@ -26,6 +29,9 @@ struct RunOptions {
   /// A stream of the device's that the run is put into, in order with what others put there. Null:
   /// one of the executable's own; then what the device's buffers hold has to be there already.
   void* stream = nullptr;
+  /// kQueued: all buffers are the device's, and there is a stream. What they point to stays until
+  /// the run is done, which the stream tells, or Executable::Wait.
+  RunReturn returns = RunReturn::kDone;
 };
 
 /// Bytes that an executable holds, of the host's memory or of its device's.
@@ -39,12 +45,12 @@ struct MemoryUse {
 struct OutsideIndices {
   std::string node;
   int64_t extent = 0;  // in range are -extent to extent-1
-  int64_t count = 0;   // in all runs so far
+  int64_t count = 0;   // in all runs so far but queued ones
 };
 
 /// Immutable once made, but for counters. All const members may be called from several threads at
 /// once; a moved-from object may only be destroyed or assigned to. The destructor requires that no
-/// call is running.
+/// call is running; it waits for runs that were queued.
 class Executable {
  public:
   /// Checks the plan (kInvalidArgument names the step), runs the prologue, copies the constants to
@@ -79,12 +85,18 @@ class Executable {
   /// The plan's refusal, where it has one.
   /// On a device: buffers of the host are copied there and back. Those of the device are used as
   /// they are, but for inputs that overlap outputs and buffers at no multiple of 16 bytes, which
-  /// are copied aside. When it returns, all is done. kDevice for what went wrong, and outputs may
-  /// have been written then.
+  /// are copied aside. When it returns, all is done, unless the options say otherwise. kDevice for
+  /// what went wrong, and outputs may have been written then.
+  /// Of a run that was queued the call says what went wrong so far. What goes wrong in it later is
+  /// said once: by a later call of Run, which does not run then, or by Wait. Runs queued in one stream share memory, in whose order they use it; of several streams
+  /// each has memory of its own while a run of it is under way.
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
 
-  /// Run, and the seconds that each step took (allocates).
+  /// Waits for all runs that were queued. The first error of those that nobody has heard of.
+  Status Wait() const;
+
+  /// Run, and the seconds that each step took (allocates). Returns when it is done.
   Result<std::vector<double>> ProfileRun(std::span<const void* const> inputs,
                                          std::span<void* const> outputs,
                                          const RunOptions& options = {}) const;

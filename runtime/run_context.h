@@ -41,11 +41,16 @@ class RunContext {
   RunContext(const RunContext&) = delete;
   RunContext& operator=(const RunContext&) = delete;
 
-  /// Runs all steps, and waits until they are done. `seconds` is filled with those of each step;
-  /// empty: nothing is timed. Allocates only what no run before it needed.
+  /// Runs all steps, and waits until they are done, or queues them. `seconds` is filled with those
+  /// of each step; empty: nothing is timed. Allocates only what no run before it needed.
   virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
   /// How many of the indices are out of range. Requires: the run of these buffers was the last one.
   virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;
+  /// Whether a run in that stream may have the context without waiting for an earlier one in
+  /// another stream. Errors: of the earlier one.
+  virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
+  /// Waits for a run that was queued. Its error, if nobody has heard of it.
+  virtual Status Wait() { return {}; }
   /// Bytes allocated.
   virtual int64_t Bytes() const = 0;
   /// What a user should know of how the steps are run; empty: nothing.

@@ -32,6 +32,11 @@ class CudaDevice : public Device {
     return {};
   }
 
+  Status Mark() override { return gpu_->Mark(); }
+  void FollowMark() override { gpu_->FollowMark(); }
+  Result<bool> Reached() override { return gpu_->Reached(); }
+  Status WaitForMark() override { return gpu_->WaitForMark(); }
+
   Status CheckRoom(std::span<const MemoryNeed> needs) override {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
     const Gpu::Current current(*gpu_);

@@ -48,6 +48,9 @@ enum class CuDeviceAttribute : int {
 /// CUfunction_attribute, as far as it is set.
 enum class CuFunctionAttribute : int { kMostDynamicSharedBytes = 8 };
 
+/// CU_EVENT_DISABLE_TIMING: the event only tells whether it was reached.
+inline constexpr unsigned kCuEventDisableTiming = 2;
+
 /// CU_STREAM_NON_BLOCKING: the stream waits for no other one.
 inline constexpr unsigned kCuStreamNonBlocking = 1;
 
@@ -110,6 +113,7 @@ static_assert(sizeof(CuKernelNodeParams) == 72);
   F(StreamCreate, CuStream* stream, unsigned flags)                                               \
   F(StreamDestroy, CuStream stream)                                                               \
   F(StreamQuery, CuStream stream)                                                                 \
+  F(StreamWaitEvent, CuStream stream, CuEvent event, unsigned flags)                              \
   F(GraphCreate, CuGraph* graph, unsigned flags)                                                  \
   F(GraphDestroy, CuGraph graph)                                                                  \
   F(GraphAddKernelNode, CuGraphNode* node, CuGraph graph, const CuGraphNode* dependencies,        \
@@ -121,6 +125,7 @@ static_assert(sizeof(CuKernelNodeParams) == 72);
   F(GraphExecDestroy, CuGraphExec exec)                                                           \
   F(EventCreate, CuEvent* event, unsigned flags)                                                  \
   F(EventDestroy, CuEvent event)                                                                  \
+  F(EventQuery, CuEvent event)                                                                    \
   F(EventRecord, CuEvent event, CuStream stream)                                                  \
   F(EventElapsedTime, float* milliseconds, CuEvent begin, CuEvent end)
 

@@ -38,14 +38,17 @@ Status Gpu::Begin() {
   TUNEC_RETURN_IF_ERROR(
       Check(driver_.DevicePrimaryCtxRetain(&context_, device_), "make a context"));
   const Current current(*this);
-  return Check(driver_.StreamCreate(&stream_, kCuStreamNonBlocking), "make a stream");
+  TUNEC_RETURN_IF_ERROR(
+      Check(driver_.StreamCreate(&stream_, kCuStreamNonBlocking), "make a stream"));
+  return Check(driver_.EventCreate(&mark_, kCuEventDisableTiming), "make an event");
 }
 
 Gpu::~Gpu() {
   if (context_ == nullptr || Hangs()) return;
-  if (stream_ != nullptr) {
+  {
     const Current current(*this);
-    driver_.StreamDestroy(stream_);
+    if (mark_ != nullptr) driver_.EventDestroy(mark_);
+    if (stream_ != nullptr) driver_.StreamDestroy(stream_);
   }
   driver_.DevicePrimaryCtxRelease(device_);
 }
@@ -84,9 +87,55 @@ void Gpu::Started(CuResult result, std::string_view symbol) {
 Status Gpu::Synchronize() {
   TUNEC_RETURN_IF_ERROR(CheckThere());
   const Status waited = Wait();
-  const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
+  const Status said = SaidByNow();
   last_started_ = {};
+  return said ? waited : said;
+}
+
+// An error that waited to be said.
+Status Gpu::SaidByNow() {
+  const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
   if (failed && !lost_) return std::unexpected(*failed);
+  return CheckThere();
+}
+
+Status Gpu::Mark() {
+  TUNEC_RETURN_IF_ERROR(CheckThere());
+  const Current current(*this);
+  // Also after a failure: what was started before it is in the stream.
+  const CuResult result = driver_.EventRecord(mark_, stream());
+  marked_ = result == CuResult::kSuccess;
+  Asked(result, "mark the end of a run");
+  // Nobody could tell later whether it is done.
+  if (!marked_ && !lost_) (void)Wait();
+  return SaidByNow();
+}
+
+void Gpu::FollowMark() {
+  if (!marked_ || Failed()) return;
+  const Current current(*this);
+  Asked(driver_.StreamWaitEvent(stream(), mark_, /*flags=*/0), "wait for the run before");
+}
+
+Result<bool> Gpu::Reached() {
+  if (!marked_) return true;
+  TUNEC_RETURN_IF_ERROR(CheckThere());
+  const Current current(*this);
+  const CuResult result = driver_.EventQuery(mark_);
+  if (result == CuResult::kNotReady) return false;
+  marked_ = false;
+  TUNEC_RETURN_IF_ERROR(Check(result, "end a run"));
+  last_started_ = {};
+  return true;
+}
+
+Status Gpu::WaitForMark() {
+  if (!marked_) return {};
+  TUNEC_RETURN_IF_ERROR(CheckThere());
+  const Current current(*this);
+  const Status waited = CheckWaited(WaitUntilDone([this] { return driver_.EventQuery(mark_); }));
+  marked_ = false;
+  last_started_ = {};
   return waited;
 }
 
@@ -97,7 +146,11 @@ void Gpu::Settle() {
 
 Status Gpu::Wait() {
   const Current current(*this);
-  const CuResult result = WaitForStream();
+  marked_ = false;  // it is before the stream's end, or the stream waits for it
+  return CheckWaited(WaitUntilDone([this] { return driver_.StreamQuery(stream()); }));
+}
+
+Status Gpu::CheckWaited(CuResult result) {
   if (result != CuResult::kNotReady) return Check(result, "wait for what was started");
   *hangs_ = true;
   lost_ =
@@ -110,14 +163,14 @@ Status Gpu::Wait() {
 
 // The driver's own waits know no end of time. So it is asked again and again, at first without a
 // pause, as they do it, later at intervals that are a small part of what was waited already: who
-// times the run does not see them. kNotReady: it hangs.
-CuResult Gpu::WaitForStream() const {
+// times the run does not see them.
+CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
   using Seconds = std::chrono::duration<double>;
   constexpr Seconds kImpatient(50e-3);
   constexpr Seconds kLongestPause(10e-3);
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
-    const CuResult result = driver_.StreamQuery(stream());
+    const CuResult result = query();
     if (result != CuResult::kNotReady) return result;
     const Seconds waited = std::chrono::steady_clock::now() - begin;
     if (waited.count() >= hang_seconds_) return result;

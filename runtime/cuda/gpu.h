@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,7 +48,7 @@ class Gpu {
   const GpuFacts& facts() const { return facts_; }
   /// The one that work is put into: its own, unless a caller's was handed in.
   CuStream stream() const { return callers_stream_ != nullptr ? callers_stream_ : stream_; }
-  /// Null: its own again. Requires: it was synchronized.
+  /// Null: its own again. Requires: as Device::UseStream.
   void UseStream(CuStream callers) { callers_stream_ = callers; }
   /// Whether memory and modules of either are the other's.
   bool SharesContext(const Gpu& other) const { return context_ == other.context_; }
@@ -70,6 +71,11 @@ class Gpu {
   void Started(CuResult result, std::string_view symbol);
   /// Waits for the stream. The first error since the last time.
   Status Synchronize();
+  /// As of Device.
+  Status Mark();
+  void FollowMark();
+  Result<bool> Reached();
+  Status WaitForMark();
   /// Waits for what is in the stream, for a call that would else do so by itself: such a wait has
   /// no end of time. What went wrong is said by the next Synchronize.
   void Settle();
@@ -83,7 +89,10 @@ class Gpu {
         hangs_(std::move(hangs)) {}
   Status Begin();
   Status Wait();
-  CuResult WaitForStream() const;
+  /// `query` says whether it is done. kNotReady: it hangs.
+  CuResult WaitUntilDone(const std::function<CuResult()>& query) const;
+  Status CheckWaited(CuResult result);
+  Status SaidByNow();
   std::string InWhat() const;
 
   const CudaDriver driver_;
@@ -94,6 +103,8 @@ class Gpu {
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuStream callers_stream_ = nullptr;
+  CuEvent mark_ = nullptr;
+  bool marked_ = false;  // and not known to be reached
   std::optional<Error> lost_;
   std::optional<Error> waiting_;   // of a launch, to be said by Synchronize
   std::string_view last_started_;  // since the last Synchronize; empty: nothing was

@@ -38,14 +38,20 @@ struct Script {
   CuResult fault = CuResult::kIllegalAddress;
   int hanging_launch = 0;      // neither it nor what is started after it ends; 0: none
   int unfinished_queries = 0;  // so often a stream is said to be busy, then to be done
+  // Graphs, copies within a GPU and events wait in their streams, until this is false, by a test or
+  // by the last of unfinished_queries. With the next query they are done: those of the latest
+  // stream first, as far as events let them.
+  bool holds = false;
 
   // What it saw.
   std::vector<std::string> log = {};  // calls that do something
   int launches = 0;
-  double busy_ms = 0;                  // of all launches together
-  int contexts = 0;                    // retained and not released
-  int allocations = 0;                 // not freed
-  int streams_events = 0;              // not destroyed
+  double busy_ms = 0;      // of all launches together
+  int contexts = 0;        // retained and not released
+  int allocations = 0;     // not freed
+  int streams_events = 0;  // not destroyed
+  int stream_queries = 0;
+  int event_queries = 0;
   int modules = 0;                     // not unloaded
   int graphs = 0;                      // not destroyed, prepared ones counted anew
   std::vector<CuStream> streams = {};  // that a launch of a graph was put into

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -105,11 +106,76 @@ CuResult State() {
 
 bool Hangs() { return script.hanging_launch > 0 && script.launches >= script.hanging_launch; }
 
+// What waits in streams, in the order in which it was put there.
+struct Held {
+  CuStream stream = nullptr;
+  std::function<void()> work;
+  int awaits = 0;   // a recorded event; 0: none
+  int records = 0;  // the same
+};
+std::vector<Held> held;
+std::set<int> unreached;  // recorded events
+
+void Put(CuStream stream, std::function<void()> work) {
+  if (script.holds) {
+    held.push_back({.stream = stream, .work = std::move(work)});
+  } else {
+    work();
+  }
+}
+
+bool IsFirstOfItsStream(size_t i) {
+  return std::none_of(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](const Held& other) { return other.stream == held[i].stream; });
+}
+
+// What may be done now, of the stream that came last; held.size(): nothing.
+size_t NextHeld() {
+  for (size_t i = held.size(); i-- > 0;)
+    if (IsFirstOfItsStream(i) && !unreached.contains(held[i].awaits)) return i;
+  return held.size();
+}
+
+void DoWhatWasHeld() {
+  while (!held.empty()) {
+    const size_t next = NextHeld();
+    if (next == held.size()) {
+      fmt::print(stderr, "streams wait for each other\n");
+      std::abort();
+    }
+    const Held now = std::move(held[next]);
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(next));
+    if (now.work) now.work();
+    unreached.erase(now.records);
+  }
+}
+
 // Of a call that waits for what was launched before.
 void StopIfItHangs(const char* function) {
   if (!Hangs()) return;
   fmt::print(stderr, "{} waits for a launch that never ends\n", function);
   std::abort();
+}
+
+// Of a call that takes away what kernels may still use.
+void StopIfInFlight(const char* function) {
+  StopIfItHangs(function);
+  if (held.empty()) return;
+  fmt::print(stderr, "{} comes before what was started is done\n", function);
+  std::abort();
+}
+
+// The answer to whether something is done that waits in a stream, or does not.
+CuResult IsDone(bool waits) {
+  if (Hangs()) return CuResult::kNotReady;
+  if (script.unfinished_queries > 0) {
+    if (--script.unfinished_queries == 0) script.holds = false;
+    return CuResult::kNotReady;
+  }
+  if (waits && script.holds) return CuResult::kNotReady;
+  if (!script.holds) DoWhatWasHeld();
+  script.faulted = script.faulting_launch > 0 && script.launches >= script.faulting_launch;
+  return State();
 }
 
 #define RETURN_UNLESS_SOUND() \
@@ -223,7 +289,7 @@ CuResult MemAlloc(CuDevicePtr* address, size_t bytes) {
 }
 
 CuResult MemFree(CuDevicePtr address) {
-  StopIfItHangs("cuMemFree");
+  StopIfInFlight("cuMemFree");
   const auto found = allocations.find(address);
   if (found == allocations.end()) return kInvalidValue;
   std::free(reinterpret_cast<void*>(address));
@@ -254,7 +320,9 @@ CuResult MemcpyDtoHAsync(void* to, CuDevicePtr from, size_t bytes, CuStream stre
 CuResult MemcpyDtoDAsync(CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  Put(stream, [=] {
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  });
   Log("copy {} within", bytes);
   return CuResult::kSuccess;
 }
@@ -280,7 +348,7 @@ CuResult ModuleLoadDataEx(CuModule* module, const void*, unsigned options, int*,
 }
 
 CuResult ModuleUnload(CuModule) {
-  StopIfItHangs("cuModuleUnload");
+  StopIfInFlight("cuModuleUnload");
   --script.modules;
   return State();
 }
@@ -341,15 +409,11 @@ CuResult StreamDestroy(CuStream stream) {
   return State();
 }
 
-CuResult StreamQuery(CuStream) {
+CuResult StreamQuery(CuStream stream) {
   RETURN_UNLESS_SOUND();
-  if (Hangs()) return CuResult::kNotReady;
-  if (script.unfinished_queries > 0) {
-    --script.unfinished_queries;
-    return CuResult::kNotReady;
-  }
-  script.faulted = script.faulting_launch > 0 && script.launches >= script.faulting_launch;
-  return State();
+  ++script.stream_queries;
+  return IsDone(
+      std::ranges::any_of(held, [&](const Held& operation) { return operation.stream == stream; }));
 }
 
 // Nodes keep their launches with the values of all parameters, which the driver copies. How many
@@ -430,6 +494,15 @@ CuResult GraphExecKernelNodeSetParams(CuGraphExec exec, CuGraphNode node,
   return CuResult::kSuccess;
 }
 
+// With the values that its parameters have now.
+void StartNode(const Node& node, CuStream stream) {
+  auto copy = std::make_shared<Node>();
+  copy->Set(node.with);
+  const auto symbol = reinterpret_cast<Function*>(node.with.function)->symbol;
+  script.busy_ms += script.milliseconds({symbol, node.with.grid_x, copy->with.parameters});
+  Put(stream, [copy, symbol] { script.run({symbol, copy->with.grid_x, copy->with.parameters}); });
+}
+
 CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
@@ -437,49 +510,69 @@ CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
   script.streams.push_back(stream);
   Log("launch a graph");
   for (const auto& node : graph.nodes) {
-    const CuKernelNodeParams& with =
-        graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())).with;
-    const Launch launch{reinterpret_cast<Function*>(with.function)->symbol, with.grid_x,
-                        with.parameters};
     if (++script.launches == script.refused_launch) return script.refusal;
-    script.busy_ms += script.milliseconds(launch);
     if (script.launches == script.faulting_launch || Hangs()) return CuResult::kSuccess;
-    script.run(launch);
+    StartNode(graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())), stream);
   }
   return CuResult::kSuccess;
 }
 
 CuResult GraphExecDestroy(CuGraphExec) {
-  StopIfItHangs("cuGraphExecDestroy");
+  StopIfInFlight("cuGraphExecDestroy");
   --script.graphs;
   return State();
 }
 
-// An event knows how long the launches before it took.
+// An event knows how long the launches before it took, and when it was recorded last.
+struct Event {
+  double busy_ms = 0;
+  int record = 0;
+};
+
 CuResult EventCreate(CuEvent* event, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *event = Keep<CuEvent>(std::make_unique<double>(0));
+  *event = Keep<CuEvent>(std::make_unique<Event>());
   return CuResult::kSuccess;
 }
 
 CuResult EventDestroy(CuEvent event) {
   --script.streams_events;
-  kept<double>.erase(event);
+  kept<Event>.erase(event);
   return State();
 }
 
-CuResult EventRecord(CuEvent event, CuStream stream) {
+CuResult EventRecord(CuEvent handle, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
-  *reinterpret_cast<double*>(event) = script.busy_ms;
+  static int records = 0;
+  auto& event = *reinterpret_cast<Event*>(handle);
+  event = {.busy_ms = script.busy_ms, .record = ++records};
+  if (!script.holds) return CuResult::kSuccess;
+  unreached.insert(event.record);
+  held.push_back({.stream = stream, .work = {}, .records = event.record});
+  return CuResult::kSuccess;
+}
+
+CuResult EventQuery(CuEvent handle) {
+  RETURN_UNLESS_SOUND();
+  ++script.event_queries;
+  return IsDone(unreached.contains(reinterpret_cast<Event*>(handle)->record));
+}
+
+CuResult StreamWaitEvent(CuStream stream, CuEvent handle, unsigned flags) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr || flags != 0) return kInvalidValue;
+  Log("wait for an event");
+  const int record = reinterpret_cast<Event*>(handle)->record;
+  if (script.holds) held.push_back({.stream = stream, .work = {}, .awaits = record});
   return CuResult::kSuccess;
 }
 
 CuResult EventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
   RETURN_UNLESS_SOUND();
-  *milliseconds =
-      static_cast<float>(*reinterpret_cast<double*>(end) - *reinterpret_cast<double*>(begin));
+  *milliseconds = static_cast<float>(reinterpret_cast<Event*>(end)->busy_ms -
+                                     reinterpret_cast<Event*>(begin)->busy_ms);
   return CuResult::kSuccess;
 }
 

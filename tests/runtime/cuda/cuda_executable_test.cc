@@ -86,6 +86,7 @@ class CudaExecutableTest : public ::testing::Test {
     const Status made = Make();
     ASSERT_TRUE(made) << made.error().Format();
     script_.log.clear();
+    script_.stream_queries = script_.event_queries = 0;
   }
 
   struct Results {
@@ -296,6 +297,176 @@ TEST_F(CudaExecutableTest, AHangIsSaidWhereverItsOutputsLie) {
     EXPECT_EQ(Run(x, results, options).error().message, ran.error().message);
     executable_.reset();
   }
+}
+
+// --- runs that are queued ---
+
+CuStream StreamAt(int& place) { return reinterpret_cast<CuStream>(&place); }
+
+RunOptions QueuedIn(CuStream stream) {
+  RunOptions options = kAllThere;
+  options.stream = stream;
+  options.returns = RunReturn::kQueued;
+  return options;
+}
+
+TEST_F(CudaExecutableTest, AQueuedRunIsNotWaitedFor) {
+  MustMake();
+  script_.holds = true;
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  EXPECT_EQ(results.y, Floats{});
+  EXPECT_EQ(script_.stream_queries + script_.event_queries, 0);
+  EXPECT_EQ(script_.streams, std::vector{StreamAt(place)});
+  EXPECT_THAT(script_.log, Not(Contains("wait for an event")));
+  script_.holds = false;
+  ASSERT_TRUE(executable_->Wait());
+  ExpectResults(x, results);
+  EXPECT_EQ(script_.stream_queries, 0);
+  EXPECT_EQ(script_.event_queries, 1);
+  ASSERT_TRUE(executable_->Wait());  // for nothing
+  EXPECT_EQ(script_.event_queries, 1);
+}
+
+// They have the same memory, one after the other, and no call waits.
+TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
+  MustMake();
+  script_.holds = true;
+  int place = 0;
+  alignas(16) const std::array<Floats, 3> x = {Floats{1, 2}, Floats{3, 4}, Floats{5, 6}};
+  std::array<Results, 3> results;
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(place))));
+  EXPECT_EQ(executable_->Memory().contexts, 1);
+  EXPECT_EQ(script_.stream_queries, 0);
+  // Also of the same name: it may be another stream's by now.
+  EXPECT_THAT(script_.log, Contains("wait for an event").Times(2));
+  script_.holds = false;
+  ASSERT_TRUE(executable_->Wait());
+  for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
+}
+
+// The script does what came last first.
+TEST_F(CudaExecutableTest, QueuedRunsOfTwoStreamsHaveMemoryOfTheirOwn) {
+  MustMake();
+  script_.holds = true;
+  std::array<int, 2> places = {};
+  alignas(16) const std::array<Floats, 4> x = {Floats{1, 2}, Floats{3, 4}, Floats{5, 6},
+                                               Floats{7, 8}};
+  std::array<Results, 4> results;
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(places.at(i % 2)))));
+  EXPECT_EQ(executable_->Memory().contexts, 2);
+  script_.holds = false;
+  ASSERT_TRUE(executable_->Wait());
+  for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
+  // What is done is anybody's, also without waiting.
+  ASSERT_TRUE(Run(x[0], results[0], QueuedIn(StreamAt(places[0]))));
+  Results waited;
+  ASSERT_TRUE(Run(x[1], waited));
+  ExpectResults(x[1], waited);
+  EXPECT_EQ(executable_->Memory().contexts, 2);
+}
+
+TEST_F(CudaExecutableTest, AFaultOfAQueuedRunIsSaidByTheNextCall) {
+  for (const bool by_wait : {true, false}) {
+    script_ = {};
+    script_.functions = {"first", "second"};
+    script_.run = RunSums;
+    MustMake();
+    script_.faulting_launch = 5;
+    int place = 0;
+    alignas(16) const Floats x = {1, 2};
+    Results results;
+    ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+    const int launches = script_.launches;
+    const Status later = by_wait ? executable_->Wait() : Run(x, results, QueuedIn(StreamAt(place)));
+    ASSERT_FALSE(later);
+    EXPECT_EQ(later.error().code, ErrorCode::kDevice);
+    EXPECT_THAT(later.error().message,
+                HasSubstr("NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700): as "
+                          "scripted, in a graph of 12 launches from first on"));
+    EXPECT_EQ(script_.launches, launches);
+    EXPECT_FALSE(Run(x, results));
+    executable_.reset();
+  }
+}
+
+TEST_F(CudaExecutableTest, AQueuedRunThatCannotStartSaysSoAtOnce) {
+  MustMake();
+  script_.refused_launch = 1;
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  const Status ran = Run(x, results, QueuedIn(StreamAt(place)));
+  ASSERT_FALSE(ran);
+  EXPECT_THAT(ran.error().message, HasSubstr("cannot start a graph of 12 launches from first on"));
+  EXPECT_TRUE(executable_->Wait());
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  ASSERT_TRUE(executable_->Wait());
+  ExpectResults(x, results);
+}
+
+TEST_F(CudaExecutableTest, AQueuedRunThatHangsIsSaidByWhoWaits) {
+  MustMake();
+  script_.hanging_launch = 5;
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  const Status waited = executable_->Wait();
+  ASSERT_FALSE(waited);
+  EXPECT_THAT(waited.error().message,
+              HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of 12 launches from first on: "));
+}
+
+// The script stops who frees memory or unloads code before.
+TEST_F(CudaExecutableTest, TheEndWaitsForQueuedRuns) {
+  MustMake();
+  script_.holds = true;
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  script_.unfinished_queries = 3;
+  executable_.reset();
+  ExpectResults(x, results);
+}
+
+TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
+  MustMake();
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  RunOptions options = QueuedIn(nullptr);
+  EXPECT_EQ(Run(x, results, options).error().message, "a run that is queued needs a stream");
+  options = QueuedIn(StreamAt(place));
+  options.inputs = {};
+  EXPECT_EQ(Run(x, results, options).error().message,
+            "a run that is queued uses memory of its device alone, input 'x' is the host's");
+  options = QueuedIn(StreamAt(place));
+  constexpr std::array kLastOnHost = {kThere, kThere, BufferPlace::kHost};
+  options.outputs = kLastOnHost;
+  const Status ran = Run(x, results, options);
+  EXPECT_EQ(ran.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ran.error().message,
+            "a run that is queued uses memory of its device alone, output 'x' is the host's");
+  EXPECT_EQ(script_.launches, 0);
+}
+
+// A profile's numbers are known when it returns.
+TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
+  MustMake();
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  const void* const from[] = {x.data()};
+  void* const to[] = {results.y.data(), results.z.data(), results.x.data()};
+  const auto seconds = executable_->ProfileRun(from, to, QueuedIn(StreamAt(place)));
+  ASSERT_TRUE(seconds) << seconds.error().Format();
+  EXPECT_NEAR(seconds->at(0), 4e-3, 1e-9);
 }
 
 TEST_F(CudaExecutableTest, ALaunchThatIsRefusedIsSaidOnce) {
