@@ -239,8 +239,8 @@ struct RunTensors {
   Buffers<const void*> from;
   Buffers<void*> to;
 
-  RunOptions Options(void* stream) const {
-    return {.inputs = from.places, .outputs = to.places, .stream = stream};
+  RunOptions Options(void* stream, RunReturn returns) const {
+    return {.inputs = from.places, .outputs = to.places, .stream = stream, .returns = returns};
   }
 };
 thread_local RunTensors tensors;
@@ -252,17 +252,19 @@ Status CollectAll(const Executable& executable, DLTensor* const* inputs, DLTenso
 }
 
 Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
-           void* stream) {
+           void* stream, RunReturn returns) {
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
   TUNEC_RETURN_IF_ERROR(CollectAll(*executable->executable, inputs, outputs));
-  return executable->executable->Run(tensors.from.data, tensors.to.data, tensors.Options(stream));
+  return executable->executable->Run(tensors.from.data, tensors.to.data,
+                                     tensors.Options(stream, returns));
 }
 
 Status ProfileTensors(const Executable& executable, DLTensor* const* inputs,
                       DLTensor* const* outputs, double* seconds) {
   TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
   TUNEC_ASSIGN(const std::vector<double> steps,
-               executable.ProfileRun(tensors.from.data, tensors.to.data, tensors.Options(nullptr)));
+               executable.ProfileRun(tensors.from.data, tensors.to.data,
+                                     tensors.Options(nullptr, RunReturn::kDone)));
   std::ranges::copy(steps, seconds);
   return {};
 }
@@ -367,17 +369,26 @@ int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTenso
 }
 
 int tunec_run(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs) {
-  return tunec::Guarded(
-      [&]() -> Status { return tunec::Run(executable, inputs, outputs, /*stream=*/nullptr); });
+  return tunec_run_with_options(executable, inputs, outputs, /*options=*/nullptr);
 }
 
 int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
                            DLTensor* const* outputs, const tunec_run_options* options) {
   return tunec::Guarded([&]() -> Status {
-    if (options == nullptr) return tunec::Run(executable, inputs, outputs, /*stream=*/nullptr);
-    TUNEC_ASSIGN(const tunec_run_options known,
-                 tunec::KnownPart(*options, "run_options", "options", "members"));
-    return tunec::Run(executable, inputs, outputs, known.stream);
+    tunec_run_options known = {};
+    if (options != nullptr) {
+      TUNEC_ASSIGN(known, tunec::KnownPart(*options, "run_options", "options", "members"));
+    }
+    const auto returns = known.queued != 0 ? tunec::RunReturn::kQueued : tunec::RunReturn::kDone;
+    return tunec::Run(executable, inputs, outputs, known.stream, returns);
+  });
+}
+
+int tunec_wait(tunec_executable* executable) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
+    return executable->executable->Wait();
   });
 }
 

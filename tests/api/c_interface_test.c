@@ -204,7 +204,7 @@ static void test_tensors(void) {
 static void test_run_options(void) {
   tunec_executable* model = compile(tiny);
   struct tiny_run run;
-  tunec_run_options options = {sizeof options, NULL};
+  tunec_run_options options = {sizeof options, NULL, 0};
   fill(&run, 1);
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, NULL) == TUNEC_OK);
   CHECK(is_right(&run, run.a));
@@ -217,6 +217,13 @@ static void test_run_options(void) {
   options.size = sizeof options;
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_INVALID_ARGUMENT);
   CHECK(message_has("the model runs on the host: it has no stream of a device"));
+  options.stream = NULL;
+  options.queued = 1;
+  CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has("the model runs on the host: it has no stream of a device"));
+  options.queued = 0;
+  CHECK(tunec_wait(model) == TUNEC_OK); /* nothing is queued */
+  CHECK(tunec_wait(NULL) == TUNEC_INVALID_ARGUMENT);
   const size_t wrong[] = {0, 1, sizeof options - 1, 1000000};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     options.size = wrong[i];
@@ -227,12 +234,12 @@ static void test_run_options(void) {
   struct {
     tunec_run_options known;
     void* unknown;
-  } later = {{sizeof later, NULL}, NULL};
+  } later = {{sizeof later, NULL, 0}, NULL};
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &later.known) == TUNEC_OK);
   later.unknown = &run;
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &later.known) ==
         TUNEC_INVALID_ARGUMENT);
-  CHECK(message_has("options have members beyond the 16 bytes that this library knows"));
+  CHECK(message_has("options have members beyond the 24 bytes that this library knows"));
   CHECK(strcmp(tunec_notes(model), "") == 0 && strcmp(tunec_notes(NULL), "") == 0);
   tunec_release(model);
 }

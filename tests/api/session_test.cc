@@ -282,8 +282,16 @@ TEST(Session, TakesTensorsOfItsGpu) {
   EXPECT_EQ(session.Notes(), "");
 
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA's name for its default stream
-  tunec_run_options options = {sizeof options, reinterpret_cast<void*>(1)};
+  tunec_run_options options = {sizeof options, reinterpret_cast<void*>(1), 0};
   EXPECT_TRUE(session.Run(inputs, outputs, options));
+  options.queued = 1;
+  EXPECT_TRUE(session.Run(inputs, outputs, options));
+  EXPECT_TRUE(session.Wait());
+  options.stream = nullptr;
+  const auto no_stream = session.Run(inputs, outputs, options);
+  ASSERT_FALSE(no_stream);
+  EXPECT_EQ(no_stream.error().status, TUNEC_INVALID_ARGUMENT);
+  EXPECT_THAT(no_stream.error().message, HasSubstr("a run that is queued needs a stream"));
 
   from.byte_offset = sizeof(float);
   EXPECT_TRUE(session.Run(inputs, outputs));

@@ -193,7 +193,7 @@ TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* o
 TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
-/* Null is allowed. */
+/* Null is allowed. Waits for runs that were queued. */
 TUNEC_API void tunec_release(tunec_executable* executable);
 
 /* What goes in and comes out. Pointers live as long as the executable. An index out of range gives
@@ -232,13 +232,27 @@ TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
 typedef struct tunec_run_options {
   size_t size;  /* set it to sizeof(tunec_run_options); all bytes of it are read */
   void* stream; /* a CUstream of the GPU that runs the model: the run is put into it, after what is
-                 * in it already; the call waits for it. Null: a stream of the model's own. CUDA's
-                 * default stream is (void*)1, as in DLPack. */
+                 * in it already. Null: a stream of the model's own. CUDA's default stream is
+                 * (void*)1, as in DLPack. */
+  size_t queued; /* 0: the call waits for the run. 1: it returns when the run is in the stream; all
+                  * tensors have to lie on the GPU then, and what they point to stays, unchanged but
+                  * for work in that stream, until the run is done. The DLTensors themselves may go
+                  * at once. The stream tells when the run is done, or tunec_wait does. What the call
+                  * returns is what went wrong so far; an error of the run itself is that of a later
+                  * call of tunec_run or its like, which then does not run, or of tunec_wait,
+                  * whichever is first. Runs queued in one stream use the same memory one after the
+                  * other. In several streams each has its own as long as a run is under way. Indices
+                  * of such runs are not counted by tunec_outside_indices. */
 } tunec_run_options;
 /* The same; `options` may be null. A stream for a model that runs on the host is
  * TUNEC_INVALID_ARGUMENT. */
 TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
                                      DLTensor* const* outputs, const tunec_run_options* options);
+
+/* Waits until all runs that were queued before the call are done, and returns the first error of
+ * those that no call has returned yet. One that does not end is TUNEC_DEVICE_ERROR after
+ * "hang_after". */
+TUNEC_API int tunec_wait(tunec_executable* executable);
 
 /* What a user should know of how the model runs on its GPU, a line each: tensors that every run
  * copies aside, kernels that are launched one by one. "" without any. Lives until this thread's

@@ -318,12 +318,15 @@ class Session {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
     return detail::Check(tunec_run(get(), inputs.data(), outputs.data()));
   }
-  /// The same for a model that runs on a GPU, in a stream of its: see tunec_run_with_options.
+  /// The same for a model that runs on a GPU, in a stream of its, perhaps queued: see
+  /// tunec_run_with_options.
   Result<void> Run(std::span<DLTensor* const> inputs, std::span<DLTensor* const> outputs,
                    const tunec_run_options& options) const {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
     return detail::Check(tunec_run_with_options(get(), inputs.data(), outputs.data(), &options));
   }
+  /// Waits for runs that were queued: see tunec_wait.
+  Result<void> Wait() const { return detail::Check(tunec_wait(get())); }
   Result<void> Run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
     if (auto right = CheckWritable(outputs); !right) return right;
     return Run(Pointers(inputs), Pointers(outputs));
