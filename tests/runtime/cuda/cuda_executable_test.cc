@@ -86,6 +86,7 @@ class CudaExecutableTest : public ::testing::Test {
     const Status made = Make();
     ASSERT_TRUE(made) << made.error().Format();
     script_.log.clear();
+    script_.stream_queries = script_.event_queries = 0;
   }
 
   struct Results {
