@@ -68,7 +68,7 @@ TEST(CudaConv, MultipliesWindowsInSharedStorage) {
                                                  .stages = 2});
   EXPECT_EQ(Wrong(compute, schedule), "");
   const std::string text = Print(schedule);
-  EXPECT_THAT(text, HasSubstr("copy X acc m 32 oh 4 ow 8\ncopy W acc oh 4 ow 8\n"
+  EXPECT_THAT(text, HasSubstr("copy X acc oh 4 ow 8\ncopy W acc oh 4\n"
                               "pad acc oh 4 ow 8\nsplit acc.m 32\n"));
   EXPECT_THAT(text, HasSubstr("stage acc fragment acc.ow.0 0 2 1 3\n"));
   EXPECT_THAT(text, HasSubstr("stage X.copy shared acc.ic.0 "));
