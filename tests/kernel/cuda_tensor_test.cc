@@ -169,7 +169,7 @@ std::vector<Multiplied> LargeTerms() {
           {"product_4096", Product(4096, 4096, 4096), Terms(3), kBf16},
           {"wide", Product(1024, 3072, 768), Terms(3), kBf16},
           {"two_terms", Product(1024, 1024, 1024), Terms(2), kBf16},
-          {"batched", BatchedFloat32(12, 512, 512, 512), Terms(3), kBf16}};
+          {"batched", BatchedFloat32(12, 1024, 1024, 1024), Terms(3), kBf16}};
 }
 
 Sketch FirstSketch(const Multiplied& product, const Target& target) {

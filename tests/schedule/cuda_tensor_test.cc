@@ -392,7 +392,7 @@ TEST(CudaTensorSketch, RoundsFloat32WhereTheContractAllowsIt) {
   const std::string three = AnalyticText(long_product, ReductionOrder::kAny);
   EXPECT_THAT(three, HasSubstr("precision acc.part bf16 3\n"));
   EXPECT_THAT(three, HasSubstr("stage acc.part fragment acc.part.ko 2 0 1\n"));
-  EXPECT_THAT(three, HasSubstr("stage acc register acc.j.0\n"));
+  EXPECT_THAT(three, HasSubstr("stage acc register acc.part.j.0\n"));
   RoundingFreedom two = ReductionOrder::kAny;
   two.least_terms = 2;
   EXPECT_THAT(AnalyticText(long_product, two), HasSubstr("precision acc.part bf16 2\n"));
