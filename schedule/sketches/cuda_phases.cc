@@ -1,13 +1,16 @@
 // Each phase of a device's kernel by a kind of its own: products in tiles, what is around them
-// element by element. What no kind fits is done in blocks.
+// element by element. What no kind fits is done in blocks. Products that stream are one phase
+// (cuda_stream.cc), where that is estimated to be faster.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "schedule/apply.h"
+#include "schedule/sketches/cuda_stream.h"
 #include "schedule/sketches/device_cost.h"
 #include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/sketches.h"
@@ -43,9 +46,11 @@ class PhasePlanner {
     return phases;
   }
 
+  /// Of the phases last found, at least.
+  double LeastSeconds() const { return least_seconds_; }
+
  private:
-  bool AddFirstThatFits(StatementId begin, StatementId end,
-                        std::vector<DevicePhase>& phases) const {
+  bool AddFirstThatFits(StatementId begin, StatementId end, std::vector<DevicePhase>& phases) {
     constexpr std::array kKinds = {MakeCudaTensorPhase, MakeCudaTilePhase, MakeCudaElementsPhase,
                                    MakeBlockPhase};
     const Compute part = StatementsOf(lowering_.compute, begin, end);
@@ -56,15 +61,27 @@ class PhasePlanner {
       Schedule alone{.lowering = lowering_.name};
       phase->WriteInitial(alone);
       if (!CheckApplies(part, alone, rounding_)) continue;
+      least_seconds_ += phase->seconds.value_or(MoveSeconds(part));
       phases.push_back(*std::move(phase));
       return true;
     }
     return false;
   }
 
+  // Of what is not estimated: each tensor goes through memory once.
+  double MoveSeconds(const Compute& part) const {
+    PhaseCost cost{.blocks = device_.processors};
+    for (const Tensor& tensor : part.tensors) {
+      if (tensor.role != TensorRole::kWorkspace)
+        cost.memory_bytes += static_cast<double>(StorageBytes(tensor));
+    }
+    return EstimateSeconds(cost, device_);
+  }
+
   const NamedCompute& lowering_;
   const Accelerator device_;
   const RoundingFreedom& rounding_;
+  double least_seconds_ = 0;
 };
 
 // The kinds, each once, in the order of their first phases.
@@ -120,10 +137,24 @@ Sketch SketchOf(const std::string& lowering, std::vector<DevicePhase> phases) {
 struct Candidate {
   Sketch sketch;
   std::optional<double> seconds;
+  double least_seconds = 0;  // that it takes, where `seconds` is not known
 };
 
 bool IsFaster(const Candidate& a, const Candidate& b) {
   return a.seconds && b.seconds && *a.seconds < *b.seconds;
+}
+
+// All phases in one: before the others where it is faster than any of them can be, else behind.
+void AddStreams(std::vector<EstimatedSketch> streams, std::vector<Candidate>& candidates) {
+  const auto is_faster = [&](const EstimatedSketch& stream) {
+    return std::ranges::all_of(candidates, [&](const Candidate& candidate) {
+      return stream.seconds < candidate.least_seconds;
+    });
+  };
+  const bool first = !streams.empty() && is_faster(streams.front());
+  auto at = first ? candidates.begin() : candidates.end();
+  for (EstimatedSketch& stream : streams)
+    at = std::next(candidates.insert(at, {std::move(stream.sketch), stream.seconds, 0}));
 }
 
 }  // namespace
@@ -142,14 +173,17 @@ void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerat
   std::vector<Candidate> candidates;
   for (const NamedCompute& lowering : lowerings) {
     if (std::ranges::any_of(lowering.compute.tensors, shares)) continue;
-    std::vector<DevicePhase> phases = PhasePlanner(lowering, device, rounding).Phases();
+    PhasePlanner planner(lowering, device, rounding);
+    std::vector<DevicePhase> phases = planner.Phases();
     if (std::ranges::all_of(phases, is_blocks)) continue;
     const std::optional<double> seconds = SecondsOf(phases);
-    candidates.push_back({SketchOf(lowering.name, std::move(phases)), seconds});
+    candidates.push_back(
+        {SketchOf(lowering.name, std::move(phases)), seconds, planner.LeastSeconds()});
   }
   // Only the first place matters. What is not estimated keeps it.
   const auto best = std::ranges::min_element(candidates, IsFaster);
   if (best != candidates.end()) std::rotate(candidates.begin(), best, best + 1);
+  AddStreams(MakeCudaStreamSketches(lowerings, WithAllFacts(device), rounding), candidates);
   for (Candidate& candidate : candidates) sketches.push_back(std::move(candidate.sketch));
 }
 
