@@ -76,6 +76,8 @@ bool IsBox(const Read& read, const std::vector<VarId>& groups, VarId column, Var
   for (const IndexExpr& index : read.index) {
     IndexExpr rest = index;
     for (const VarId group : groups) rest -= IndexExpr::Var(group) * index.Coefficient(group);
+    // Of a dimension that no group decides, a copy has all.
+    if (rest == index && !rest.IsConstant() && rest.constant() != 0) return false;
     rest -= rest.constant();
     if (rest.IsConstant()) continue;
     const std::optional<VarId> alone = rest.AsVar();
@@ -201,16 +203,17 @@ int64_t ElementsOf(int64_t extent, const CudaStreamChoice& choice) {
 }
 
 BlockUse UseOf(const CudaStreamPlan& plan, const CudaStreamChoice& choice) {
-  constexpr int64_t kOthers = 40;
+  constexpr int64_t kOthers = 64;   // addresses, what is loaded of one column
+  constexpr int64_t kTogether = 4;  // elements of each row that are loaded at once
   const StreamPlan& stream = plan.stream;
-  const int64_t cells = ElementsOf(stream.columns, choice);
-  const int64_t widths = ElementsOf(stream.widths, choice);
-  const int64_t outputs = (stream.chunk ? 2 : 1) * choice.row_elements * widths;
+  const int64_t cells = choice.row_elements * ElementsOf(stream.columns, choice);
+  const int64_t outputs = choice.row_elements * ElementsOf(stream.widths, choice);
+  // Beside a score, where its exponential goes: chunks that change places have an address each.
+  const int64_t scores = RowsChangePlaces(choice) ? 2 * cells : cells + cells / 4;
   // Scores and outputs of a chunk are not there at once, but the carried outputs are always.
-  const int64_t kept =
-      choice.row_elements * widths + std::max(choice.row_elements * cells, outputs / 2);
+  const int64_t kept = std::max(scores, outputs) + (stream.chunk ? outputs : 0);
   return {.threads = choice.column_threads * RowThreads(plan, choice),
-          .registers = kept + choice.row_elements + std::max(cells, widths) + kOthers,
+          .registers = kept + kTogether * choice.row_elements + kOthers,
           .shared_bytes = SharedBytes(plan, choice)};
 }
 
@@ -236,6 +239,15 @@ double BarrierClocks(const StreamPlan& stream, const CudaStreamChoice& choice) {
   const int64_t pieces = CeilDivide(stream.depths, choice.depth_piece) +
                          CeilDivide(stream.columns, choice.column_piece);
   return kBarrier * static_cast<double>(2 * pieces + 2 * choice.row_elements + 7);
+}
+
+// At least two pieces, so that one is copied while the other is used.
+int64_t PieceOf(int64_t extent) {
+  constexpr int64_t kLeast = 8;
+  constexpr int64_t kMost = 32;
+  int64_t piece = kMost;
+  while (piece > kLeast && 2 * piece > extent) piece /= 2;
+  return piece;
 }
 
 }  // namespace
@@ -293,6 +305,10 @@ std::optional<CudaStreamPlan> MakeCudaStreamPlan(const NamedCompute& lowering) {
 
 int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice) {
   return CeilDivide(plan.stream.rows, choice.row_elements);
+}
+
+bool RowsChangePlaces(const CudaStreamChoice& choice) {
+  return choice.column_threads < kWarpThreads;
 }
 
 int64_t LanesOf(int64_t extent, const CudaStreamChoice& choice) {
@@ -354,16 +370,18 @@ double EstimateSeconds(const CudaStreamPlan& plan, const CudaStreamChoice& choic
 
 CudaStreamChoice BestCudaStream(const CudaStreamPlan& plan, const Accelerator& device) {
   constexpr int64_t kMostThreads = 512;
-  constexpr int64_t kMostRegisters = 128;
+  constexpr int64_t kMostRegisters = 160;
   CudaStreamChoice best;
   double least = 0;
   for (const int64_t columns : {8, 16, 32}) {
     for (const int64_t rows : {1, 2, 3, 4, 6, 8}) {
       if (rows > plan.stream.rows || plan.stream.rows % rows != 0) continue;
-      const CudaStreamChoice choice = Fitted(
-          plan,
-          {.column_threads = columns, .row_elements = rows, .depth_piece = 32, .column_piece = 32},
-          device);
+      const CudaStreamChoice choice = Fitted(plan,
+                                             {.column_threads = columns,
+                                              .row_elements = rows,
+                                              .depth_piece = PieceOf(plan.stream.depths),
+                                              .column_piece = PieceOf(plan.stream.columns)},
+                                             device);
       const BlockUse use = UseOf(plan, choice);
       if (use.threads > kMostThreads || use.registers > kMostRegisters) continue;
       const double seconds = EstimateSeconds(plan, choice, device);

@@ -67,6 +67,10 @@ struct CudaStreamChoice {
 /// Threads along the rows.
 int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
+/// Whether a warp has several rows, whose exponentials would come from the same banks of shared
+/// storage.
+bool RowsChangePlaces(const CudaStreamChoice& choice);
+
 /// Neighbours among `extent` elements that a thread has, so that no thread has a part of them.
 int64_t LanesOf(int64_t extent, const CudaStreamChoice& choice);
 

@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kMostProducts = 1024;  // of a thread, one after the other without a branch
 constexpr int kSwizzledChunks = 8;       // of the 128 bytes that shared memory gives at once
 constexpr int64_t kSwizzledBytes = 16;   // of one of them
+constexpr int64_t kTogether = 4;         // neighbours that a thread loads at once
 
 class CudaStreamWriter {
  public:
@@ -183,21 +184,19 @@ class CudaStreamWriter {
     const std::string& name = At(s).name;
     switch (plan_.WorkOf(s)) {
       case StreamWork::kFirst:
-        ShareOutElements(name + ".init", Column(), stream_.columns, 1, "", 1);
-        ShareOutElements(name, Column(), stream_.columns, 1, Depth() + ".1", choice_.depth_piece);
-        return;
+        ShareOutElements(name + ".init", Column(), stream_.columns, 1, {});
+        return ShareOutElements(name, Column(), stream_.columns, 1, CutDepths());
       case StreamWork::kLast:
-        ShareOutElements(name + ".init", Width(), stream_.widths, Lanes(), "", 1);
-        ShareOutElements(name, Width(), stream_.widths, Lanes(), Column() + ".1",
-                         choice_.column_piece);
-        return;
+        ShareOutElements(name + ".init", Width(), stream_.widths, Lanes(), {});
+        return ShareOutElements(name, Width(), stream_.widths, Lanes(),
+                                {Last() + Column() + ".1", choice_.column_piece, ""});
       case StreamWork::kCells:
-        return ShareOutElements(name, Column(), stream_.columns, 1, "", 1);
+        return ShareOutElements(name, Column(), stream_.columns, 1, {});
       case StreamWork::kWidths:
-        return ShareOutElements(name, Width(), stream_.widths, Lanes(), "", 1);
+        return ShareOutElements(name, Width(), stream_.widths, Lanes(), {});
       case StreamWork::kQueries:
-        return ShareOutElements(name, Depth(), stream_.depths, LanesOf(stream_.depths, choice_), "",
-                                1);
+        return ShareOutElements(name, Depth(), stream_.depths, LanesOf(stream_.depths, choice_),
+                                {});
       case StreamWork::kColumns:
         ShareOutRows(name + ".init");
         return ReduceColumns(name);
@@ -211,32 +210,54 @@ class CudaStreamWriter {
   void BindRows(const std::string& loop) { threads_.push_back({loop, LoopKind::kBlockY}); }
   void BindColumns(const std::string& loop) { threads_.push_back({loop, LoopKind::kBlockX}); }
 
-  // A thread has some rows by some elements along them; `summed` runs around these.
+  // The iterations of a sum that a piece has, and those of them that lie side by side.
+  struct Sum {
+    std::string loop;
+    int64_t length = 1;
+    std::string neighbours;
+  };
+
+  // Where the keys lie along what is summed, neighbours are loaded together: they are used before
+  // those of the next column are loaded.
+  Sum CutDepths() {
+    const std::string loop = First() + Depth() + ".1";
+    const bool together = plan_.keys.copy && plan_.keys.along_reduced &&
+                          choice_.depth_piece % kTogether == 0 && choice_.depth_piece > kTogether;
+    if (!together) return {loop, choice_.depth_piece, ""};
+    Add(SplitStep{loop, {kTogether}});
+    return {loop + ".0", choice_.depth_piece / kTogether, loop + ".1"};
+  }
+
+  // A thread has some rows by some elements along them; a sum runs around these, its neighbours
+  // inside.
   void ShareOutElements(const std::string& statement, const std::string& along, int64_t extent,
-                        int64_t lanes, const std::string& summed, int64_t length) {
+                        int64_t lanes, const Sum& sum) {
     const Shares rows = CutRows(statement + Row());
     const Shares elements = Interleave(statement + along, extent, lanes);
-    ReorderStep order{{rows.threads, elements.threads}};
-    if (!summed.empty()) order.loops.push_back(statement + summed);
-    for (const Shares* shares : {&rows, &elements}) {
-      for (const std::string& loop : shares->own) order.loops.push_back(loop);
+    std::vector<std::string> own = rows.own;
+    own.insert(own.end(), elements.own.begin(), elements.own.end());
+    if (!sum.neighbours.empty()) {
+      std::ranges::reverse(own);
+      own.push_back(sum.neighbours);
     }
+    ReorderStep order{{rows.threads, elements.threads}};
+    if (!sum.loop.empty()) order.loops.push_back(sum.loop);
+    order.loops.insert(order.loops.end(), own.begin(), own.end());
     if (!elements.lanes.empty()) order.loops.push_back(elements.lanes);
     Add(std::move(order));
-    for (const Shares* shares : {&rows, &elements})
-      for (const std::string& loop : shares->own) Add(UnrollStep{loop});
+    for (const std::string& loop : own) Add(UnrollStep{loop});
     if (!elements.lanes.empty()) Add(VectorizeStep{elements.lanes});
-    if (!summed.empty())
-      UnrollSum(statement + summed, length, CeilDivide(extent, choice_.column_threads));
+    if (!sum.loop.empty()) UnrollSum(sum, CeilDivide(extent, choice_.column_threads));
     BindRows(rows.threads);
     BindColumns(elements.threads);
   }
 
-  void UnrollSum(const std::string& loop, int64_t length, int64_t elements) {
-    int64_t factor =
-        std::min(length, std::max<int64_t>(kMostProducts / (choice_.row_elements * elements), 1));
-    while (length % factor != 0) --factor;
-    if (factor > 1) Add(UnrollStep{loop, factor == length ? 0 : static_cast<int>(factor)});
+  void UnrollSum(const Sum& sum, int64_t elements) {
+    const int64_t inside =
+        choice_.row_elements * elements * (sum.neighbours.empty() ? 1 : kTogether);
+    int64_t factor = std::min(sum.length, std::max<int64_t>(kMostProducts / inside, 1));
+    while (sum.length % factor != 0) --factor;
+    if (factor > 1) Add(UnrollStep{sum.loop, factor == sum.length ? 0 : static_cast<int>(factor)});
   }
 
   // The threads of a row combine what each has of it: one of a thread's rows after the other.
