@@ -13,10 +13,11 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostProducts = 1024;  // of a thread, one after the other without a branch
-constexpr int kSwizzledChunks = 8;       // of the 128 bytes that shared memory gives at once
-constexpr int64_t kSwizzledBytes = 16;   // of one of them
-constexpr int64_t kTogether = 4;         // neighbours that a thread loads at once
+// Of a thread, one after the other without a branch: of more, the addresses alone fill registers.
+constexpr int64_t kMostProducts = 64;
+constexpr int kSwizzledChunks = 8;      // of the 128 bytes that shared memory gives at once
+constexpr int64_t kSwizzledBytes = 16;  // of one of them
+constexpr int64_t kTogether = 4;        // neighbours that a thread loads at once
 
 class CudaStreamWriter {
  public:
