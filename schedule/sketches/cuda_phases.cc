@@ -144,6 +144,15 @@ bool IsFaster(const Candidate& a, const Candidate& b) {
   return a.seconds && b.seconds && *a.seconds < *b.seconds;
 }
 
+bool HasSequentialLoop(const Compute& compute) {
+  const auto is_sequential = [](const Iterator& iterator) {
+    return iterator.kind == IteratorKind::kSequential;
+  };
+  return std::ranges::any_of(compute.statements, [&](const Statement& statement) {
+    return std::ranges::any_of(statement.iterators, is_sequential);
+  });
+}
+
 // All phases in one: before the others where it is faster than any of them can be, else behind.
 void AddStreams(std::vector<EstimatedSketch> streams, std::vector<Candidate>& candidates) {
   const auto is_faster = [&](const EstimatedSketch& stream) {
@@ -170,9 +179,13 @@ void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerat
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
   const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
   const auto is_blocks = [](const DevicePhase& phase) { return phase.kind == kBlocks; };
+  std::vector<EstimatedSketch> streams =
+      MakeCudaStreamSketches(lowerings, WithAllFacts(device), rounding);
   std::vector<Candidate> candidates;
   for (const NamedCompute& lowering : lowerings) {
     if (std::ranges::any_of(lowering.compute.tensors, shares)) continue;
+    // What carries values from chunk to chunk is for streams: phases have the whole rows.
+    if (!streams.empty() && HasSequentialLoop(lowering.compute)) continue;
     PhasePlanner planner(lowering, device, rounding);
     std::vector<DevicePhase> phases = planner.Phases();
     if (std::ranges::all_of(phases, is_blocks)) continue;
@@ -183,7 +196,7 @@ void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerat
   // Only the first place matters. What is not estimated keeps it.
   const auto best = std::ranges::min_element(candidates, IsFaster);
   if (best != candidates.end()) std::rotate(candidates.begin(), best, best + 1);
-  AddStreams(MakeCudaStreamSketches(lowerings, WithAllFacts(device), rounding), candidates);
+  AddStreams(std::move(streams), candidates);
   for (Candidate& candidate : candidates) sketches.push_back(std::move(candidate.sketch));
 }
 
