@@ -370,7 +370,7 @@ double EstimateSeconds(const CudaStreamPlan& plan, const CudaStreamChoice& choic
 
 CudaStreamChoice BestCudaStream(const CudaStreamPlan& plan, const Accelerator& device) {
   constexpr int64_t kMostThreads = 512;
-  constexpr int64_t kMostRegisters = 160;
+  constexpr int64_t kMostRegisters = 128;
   CudaStreamChoice best;
   double least = 0;
   for (const int64_t columns : {8, 16, 32}) {
