@@ -88,8 +88,9 @@ class Executable {
   /// are copied aside. When it returns, all is done, unless the options say otherwise. kDevice for
   /// what went wrong, and outputs may have been written then.
   /// Of a run that was queued the call says what went wrong so far. What goes wrong in it later is
-  /// said once: by a later call of Run, which does not run then, or by Wait. Runs queued in one stream share memory, in whose order they use it; of several streams
-  /// each has memory of its own while a run of it is under way.
+  /// said once: by a later call of Run, which does not run then, or by Wait. Runs queued in one
+  /// stream share memory, in whose order they use it; of several streams each has memory of its own
+  /// while a run of it is under way.
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
 

@@ -1,5 +1,6 @@
 // Each phase of a device's kernel by a kind of its own: products in tiles, what is around them
-// element by element. What no kind fits is done in blocks.
+// element by element. What no kind fits is done in blocks. Products that stream are one
+// phase (cuda_stream.cc), where that is estimated to be faster.
 //
 // Tiles of products are made by matrix instructions or by threads, and where both fit, a tuner
 // shall see both. Combinations of all phases would be too many: there is the one of which each
@@ -8,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "schedule/apply.h"
+#include "schedule/sketches/cuda_stream.h"
 #include "schedule/sketches/device_cost.h"
 #include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/sketches.h"
@@ -53,10 +57,13 @@ class PhasePlanner {
     return phases;
   }
 
+  /// Of the phases last found, at least.
+  double LeastSeconds() const { return least_seconds_; }
+
  private:
   using Make = std::optional<DevicePhase> (*)(const PhaseQuestion&);
 
-  bool AddWhatFits(StatementId begin, StatementId end, std::vector<PhaseKinds>& phases) const {
+  bool AddWhatFits(StatementId begin, StatementId end, std::vector<PhaseKinds>& phases) {
     const Compute part = StatementsOf(lowering_.compute, begin, end);
     PhaseKinds kinds;
     for (const Make make : {MakeCudaTensorPhase, MakeCudaConvPhase, MakeCudaTilePhase})
@@ -64,6 +71,10 @@ class PhasePlanner {
     for (const Make make : {MakeCudaElementsPhase, MakeBlockPhase})
       if (kinds.empty()) AddIfItFits(make, part, kinds);
     if (kinds.empty()) return false;
+    const auto least = [&](const DevicePhase& phase) {
+      return phase.seconds.value_or(MoveSeconds(part));
+    };
+    least_seconds_ += std::ranges::min(kinds | std::views::transform(least));
     phases.push_back(std::move(kinds));
     return true;
   }
@@ -77,9 +88,20 @@ class PhasePlanner {
     if (CheckApplies(part, alone, rounding_)) kinds.push_back(*std::move(phase));
   }
 
+  // Of what is not estimated: each tensor goes through memory once.
+  double MoveSeconds(const Compute& part) const {
+    PhaseCost cost{.blocks = device_.processors};
+    for (const Tensor& tensor : part.tensors) {
+      if (tensor.role != TensorRole::kWorkspace)
+        cost.memory_bytes += static_cast<double>(StorageBytes(tensor));
+    }
+    return EstimateSeconds(cost, device_);
+  }
+
   const NamedCompute& lowering_;
   const Accelerator device_;
   const RoundingFreedom& rounding_;
+  double least_seconds_ = 0;
 };
 
 // What is not estimated is no better than what comes before it.
@@ -172,6 +194,7 @@ Sketch SketchOf(const std::string& lowering, std::string name, std::vector<Devic
 struct Candidate {
   Sketch sketch;
   std::optional<double> seconds;
+  double least_seconds = 0;  // that it takes, where `seconds` is not known
 };
 
 // The kinds alone do not always tell which phase is whose: then it is told what was wanted.
@@ -183,16 +206,38 @@ std::string NewName(const Combination& combination, std::set<std::string>& names
 }
 
 void AddCandidates(const NamedCompute& lowering, const std::vector<PhaseKinds>& phases,
-                   std::vector<Candidate>& candidates) {
+                   double least_seconds, std::vector<Candidate>& candidates) {
   const auto is_blocks = [](const DevicePhase& phase) { return phase.kind == kBlocks; };
   std::set<std::string> names;
   for (Combination& combination : Combinations(phases)) {
     if (std::ranges::all_of(combination.phases, is_blocks)) continue;
     const std::optional<double> seconds = SecondsOf(combination.phases);
     std::string name = NewName(combination, names);
-    candidates.push_back(
-        {SketchOf(lowering.name, std::move(name), std::move(combination.phases)), seconds});
+    candidates.push_back({SketchOf(lowering.name, std::move(name), std::move(combination.phases)),
+                          seconds, least_seconds});
   }
+}
+
+bool HasSequentialLoop(const Compute& compute) {
+  const auto is_sequential = [](const Iterator& iterator) {
+    return iterator.kind == IteratorKind::kSequential;
+  };
+  return std::ranges::any_of(compute.statements, [&](const Statement& statement) {
+    return std::ranges::any_of(statement.iterators, is_sequential);
+  });
+}
+
+// All phases in one: before the others where it is faster than any of them can be, else behind.
+void AddStreams(std::vector<EstimatedSketch> streams, std::vector<Candidate>& candidates) {
+  const auto is_faster = [&](const EstimatedSketch& stream) {
+    return std::ranges::all_of(candidates, [&](const Candidate& candidate) {
+      return stream.seconds < candidate.least_seconds;
+    });
+  };
+  const bool first = !streams.empty() && is_faster(streams.front());
+  auto at = first ? candidates.begin() : candidates.end();
+  for (EstimatedSketch& stream : streams)
+    at = std::next(candidates.insert(at, {std::move(stream.sketch), stream.seconds, 0}));
 }
 
 }  // namespace
@@ -207,10 +252,16 @@ void DevicePhase::WriteInitial(Schedule& schedule) const {
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
   const auto shares = [](const Tensor& tensor) { return tensor.alias.has_value(); };
+  std::vector<EstimatedSketch> streams =
+      MakeCudaStreamSketches(lowerings, WithAllFacts(device), rounding);
   std::vector<Candidate> candidates;
   for (const NamedCompute& lowering : lowerings) {
     if (std::ranges::any_of(lowering.compute.tensors, shares)) continue;
-    AddCandidates(lowering, PhasePlanner(lowering, device, rounding).Phases(), candidates);
+    // What carries values from chunk to chunk is for streams: phases have the whole rows.
+    if (!streams.empty() && HasSequentialLoop(lowering.compute)) continue;
+    PhasePlanner planner(lowering, device, rounding);
+    const std::vector<PhaseKinds> phases = planner.Phases();
+    AddCandidates(lowering, phases, planner.LeastSeconds(), candidates);
   }
   // Only the first place matters. What is not estimated keeps it.
   const auto is_faster = [](const Candidate& a, const Candidate& b) {
@@ -218,6 +269,7 @@ void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerat
   };
   const auto best = std::ranges::min_element(candidates, is_faster);
   if (best != candidates.end()) std::rotate(candidates.begin(), best, best + 1);
+  AddStreams(std::move(streams), candidates);
   for (Candidate& candidate : candidates) sketches.push_back(std::move(candidate.sketch));
 }
 

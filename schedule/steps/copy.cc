@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "ir/array.h"
 #include "schedule/steps/apply_compute_steps.h"
@@ -60,11 +61,16 @@ Status CheckSource(const Compute& compute, TensorId source, const Statement& rea
       return Refuse(step, fmt::format("{} writes it too", step.statement));
     }
   }
-  const std::string name = step.tensor + ".copy";
-  if (compute.FindTensor(name) || compute.FindStatement(name)) {
-    return Refuse(step, "it is copied already");
-  }
   return {};
+}
+
+// Of several copies of one tensor, each for a statement of its own, the later ones have numbers.
+std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
+  const std::string first = tensor + ".copy";
+  std::string name = first;
+  for (int number = 2; compute.FindTensor(name) || compute.FindStatement(name); ++number)
+    name = fmt::format("{}{}", first, number);
+  return name;
 }
 
 // What the copy has of one of the tensor's dimensions.
@@ -127,9 +133,9 @@ Windows WindowsOf(const Compute& compute, TensorId source, const Statement& read
   return windows;
 }
 
-Tensor CopyOf(const Tensor& source, const Statement& reader, const std::vector<Group>& groups,
-              const Windows& windows) {
-  Tensor copy{.name = source.name + ".copy",
+Tensor CopyOf(const Tensor& source, std::string name, const Statement& reader,
+              const std::vector<Group>& groups, const Windows& windows) {
+  Tensor copy{.name = std::move(name),
               .type = source.type,
               .role = TensorRole::kWorkspace,
               .alignment = 64};
@@ -200,7 +206,8 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   const Windows windows = WindowsOf(compute, *source, reads, groups);
   Compute result = compute;
   const TensorId id = result.tensors.next_id();
-  result.tensors.push_back(CopyOf(compute.tensors[*source], reads, groups, windows));
+  result.tensors.push_back(
+      CopyOf(compute.tensors[*source], NameOfCopy(compute, step.tensor), reads, groups, windows));
   if (ElementCount(result.tensors.back().shape) < 0) {
     return Refuse(step, "so many copies have too many elements");
   }

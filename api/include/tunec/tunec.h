@@ -230,19 +230,19 @@ TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
 
 /* What a run may be told. All bytes that are not set have to be zero. */
 typedef struct tunec_run_options {
-  size_t size;  /* set it to sizeof(tunec_run_options); all bytes of it are read */
-  void* stream; /* a CUstream of the GPU that runs the model: the run is put into it, after what is
-                 * in it already. Null: a stream of the model's own. CUDA's default stream is
-                 * (void*)1, as in DLPack. */
+  size_t size;   /* set it to sizeof(tunec_run_options); all bytes of it are read */
+  void* stream;  /* a CUstream of the GPU that runs the model: the run is put into it, after what is
+                  * in it already. Null: a stream of the model's own. CUDA's default stream is
+                  * (void*)1, as in DLPack. */
   size_t queued; /* 0: the call waits for the run. 1: it returns when the run is in the stream; all
                   * tensors have to lie on the GPU then, and what they point to stays, unchanged but
                   * for work in that stream, until the run is done. The DLTensors themselves may go
-                  * at once. The stream tells when the run is done, or tunec_wait does. What the call
-                  * returns is what went wrong so far; an error of the run itself is that of a later
-                  * call of tunec_run or its like, which then does not run, or of tunec_wait,
+                  * at once. The stream tells when the run is done, or tunec_wait does. What the
+                  * call returns is what went wrong so far; an error of the run itself is that of a
+                  * later call of tunec_run or its like, which then does not run, or of tunec_wait,
                   * whichever is first. Runs queued in one stream use the same memory one after the
-                  * other. In several streams each has its own as long as a run is under way. Indices
-                  * of such runs are not counted by tunec_outside_indices. */
+                  * other. In several streams each has its own as long as a run is under way.
+                  * Indices of such runs are not counted by tunec_outside_indices. */
 } tunec_run_options;
 /* The same; `options` may be null. A stream for a model that runs on the host is
  * TUNEC_INVALID_ARGUMENT. */
