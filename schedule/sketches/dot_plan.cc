@@ -156,18 +156,20 @@ bool DotPlanner::NeedsZeros() const {
          std::ranges::any_of(sum.reads, is_guarded);
 }
 
-// An operand that is computed first is rounded as it is computed.
+// An operand that is computed first, for nothing else, is rounded as it is computed.
 void DotPlanner::InlineRounded() {
-  std::vector<std::string> sources;
-  for (StatementId s(0); s < *compute_.FindStatement(sum_); ++s) {
-    const Statement& statement = compute_.statements[s];
-    if (statement.reducer || IsMadeOfConstant(compute_, statement)) continue;
-    const bool is_operand = std::ranges::any_of(
-        Sum().reads, [&](const Read& read) { return read.tensor == statement.writes[0].tensor; });
-    if (!is_operand) sources.push_back(statement.name);
-  }
-  for (const std::string& source : sources) {
-    if (Rewrite(InlineStep{source})) dot_.rewrites.emplace_back(InlineStep{source});
+  for (const Read& operand : std::vector<Read>(Sum().reads)) {
+    const auto maker = compute_.FindStatement(compute_.tensors[operand.tensor].name);
+    if (!maker || compute_.statements[*maker].reads.empty()) continue;
+    const TensorId source = compute_.statements[*maker].reads[0].tensor;
+    int readers = 0;
+    for (const Statement& statement : compute_.statements) {
+      const auto reads = [&](const Read& read) { return read.tensor == source; };
+      readers += std::ranges::any_of(statement.reads, reads) ? 1 : 0;
+    }
+    const InlineStep step{compute_.tensors[source].name};
+    if (readers != 1 || !compute_.FindStatement(step.statement)) continue;
+    if (Rewrite(step)) dot_.rewrites.emplace_back(step);
   }
 }
 

@@ -73,7 +73,7 @@ constexpr std::string_view kImage = R"(compute image {
   output Y: f32[2, $M, $H, $V] layout [2, $H, $V, $M] (n, m, h, w) -> [n, h, w, m]
   workspace acc: f32[2, $M, $H, $V] layout [2, $H, $V, $M] (n, m, h, w) -> [n, h, w, m]
   acc[n: 2, m: $M, oh: $H, ow: $V, ic: $C reduction, kh: 3 reduction, kw: 3 reduction]
-      where $S*oh + kh - 1 >= 0, -$S*oh - kh + 9 >= 0, $S*ow + kw - 1 >= 0, -$S*ow - kw + 11 >= 0:
+      where $S*oh + kh - 1 >= 0, 9 - $S*oh - kh >= 0, $S*ow + kw - 1 >= 0, 11 - $S*ow - kw >= 0:
     acc[n, m, oh, ow] sum= X[n, ic, $S*oh + kh - 1, $S*ow + kw - 1] * W[m, ic, kh, kw]
   Y[n: 2, m: $M, oh: $H, ow: $V]:
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + b[m], 0.0)
