@@ -9,8 +9,9 @@
 namespace tunec {
 
 /// By what is recorded; else by what is measured when it is first asked for, once in a process,
-/// which takes half a second and is not recorded. 1, so that plain ones stay first, where this
-/// machine cannot measure it. `database` may be null; it must outlive the result.
+/// which takes half a second, or two on a busy machine, and is not recorded. 1, so that plain ones
+/// stay first, where this machine cannot measure it. `database` may be null; it must outlive the
+/// result.
 ArithmeticGain MeasuredGain(const Database* database, const Target& target);
 
 }  // namespace tunec
