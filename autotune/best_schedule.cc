@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "autotune/measure/arithmetic_gain.h"
 #include "schedule/apply.h"
 
 namespace tunec {
 
-ScheduleRanking::ScheduleRanking(const TuningTask& task, const TunerOptions& options)
-    : task_(&task), target_(options.target), rounding_(RoundingFreedomFor(options.accuracy)) {
+ScheduleRanking::ScheduleRanking(const Database* database, const TuningTask& task,
+                                 const TunerOptions& options)
+    : task_(&task),
+      target_(options.target),
+      rounding_(RoundingFreedomFor(options.accuracy)),
+      gain_(MeasuredGain(database, options.target)) {
   stages_ = {SketchStage::kNaive};
   if (options.sketches == SketchSet::kNaiveOnly) return;
   stages_ = {SketchStage::kPatterns, SketchStage::kComposed, SketchStage::kAffine,
@@ -17,7 +22,7 @@ ScheduleRanking::ScheduleRanking(const TuningTask& task, const TunerOptions& opt
 
 Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const TuningTask& task,
                                             const TunerOptions& options) {
-  ScheduleRanking ranking(task, options);
+  ScheduleRanking ranking(database, task, options);
   if (database == nullptr) return ranking;
   for (const TuningKey& key : KeysByTrust(task, options.target, options.accuracy)) {
     // Records come from all sketches: who wants only the naive one has no use for them.
@@ -46,7 +51,9 @@ Status ScheduleRanking::AddBest(const Database& database, const TuningKey& key) 
 void ScheduleRanking::AddStage() {
   const SketchStage stage = stages_.front();
   stages_.erase(stages_.begin());
-  for (const Sketch& sketch : SketchesOf(stage, {task_->lowerings, target_, rounding_})) {
+  const SketchQuestion question{
+      .lowerings = task_->lowerings, .target = target_, .rounding = rounding_, .gain = gain_};
+  for (const Sketch& sketch : SketchesOf(stage, question)) {
     Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     // The naive schedule is the last resort, whatever became of it.
     if (listed_.insert(Print(schedule)).second || stage == SketchStage::kNaive) {

@@ -30,8 +30,8 @@ struct RankedSchedule {
 /// recorded.
 class ScheduleRanking {
  public:
-  /// `database` may be null. Reads trials, target, accuracy and sketches of the options. `task`
-  /// must outlive the ranking.
+  /// `database` may be null; it must outlive the ranking, as must `task`. Reads trials, target,
+  /// accuracy and sketches of the options.
   static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
                                     const TunerOptions& options);
 
@@ -40,13 +40,14 @@ class ScheduleRanking {
   std::optional<RankedSchedule> Next();
 
  private:
-  ScheduleRanking(const TuningTask& task, const TunerOptions& options);
+  ScheduleRanking(const Database* database, const TuningTask& task, const TunerOptions& options);
   Status AddBest(const Database& database, const TuningKey& key);
   void AddStage();
 
   const TuningTask* task_;
   Target target_;
   RoundingFreedom rounding_;
+  ArithmeticGain gain_;
   std::set<std::string> listed_;        // texts that are ranked already, or failed
   std::deque<RankedSchedule> waiting_;  // the next ones
   std::vector<SketchStage> stages_;     // still to come

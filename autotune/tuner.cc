@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "autotune/measure/arithmetic_gain.h"
 #include "autotune/measure/ceilings.h"
 #include "autotune/measure/machine_load.h"
 #include "autotune/measure/measure_time.h"
@@ -405,7 +406,8 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     return SketchesFor({.lowerings = task.lowerings,
                         .target = options.target,
                         .rounding = RoundingFreedomFor(options.accuracy),
-                        .set = options.sketches});
+                        .set = options.sketches,
+                        .gain = MeasuredGain(&database, options.target)});
   };
   return TuneWith(database, tasks, options, parts);
 }

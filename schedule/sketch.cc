@@ -109,15 +109,16 @@ std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& qu
 
 }  // namespace
 
-void AddPatternSketches(const NamedCompute& lowering, const Target& target,
+void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches) {
+  const Target& target = question.target;
   if (!WritesOutput(lowering.compute)) return;
   // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
   const Statement* const reduction = FirstReduction(lowering.compute);
   const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
                           ReducesContiguousRows(lowering.compute);
   if (rows_first) AddRowSketches(lowering, target, sketches);
-  AddTileSketches(lowering, target, sketches);
+  AddTileSketches(lowering, question, sketches);
   if (!rows_first) AddRowSketches(lowering, target, sketches);
   AddReduceAllSketches(lowering, target, sketches);
   AddPointwiseSketches(lowering, target, sketches);
@@ -125,7 +126,8 @@ void AddPatternSketches(const NamedCompute& lowering, const Target& target,
 }
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question) {
-  const auto& [lowerings, target, rounding, set] = question;
+  const std::vector<NamedCompute>& lowerings = question.lowerings;
+  const Target& target = question.target;
   TUNEC_CHECK(!lowerings.empty(), "a group without a lowering");
   if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
   if (target.device) return SketchesOfDevice(stage, question);
@@ -136,13 +138,13 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
   for (const NamedCompute& lowering : lowerings) {
     if (HasEmptyLoop(lowering.compute)) continue;
     if (stage == SketchStage::kPatterns) {
-      AddPatternSketches(lowering, target, sketches);
+      AddPatternSketches(lowering, question, sketches);
     } else if (stage == SketchStage::kComposed) {
-      AddComposedSketches(lowering, target, rounding, sketches);
+      AddComposedSketches(lowering, question, sketches);
     } else {
       const size_t before = sketches.size();
       AddAffineSketches(lowering, target, sketches);
-      if (sketches.size() == before) AddPartialSketches(lowering, target, rounding, sketches);
+      if (sketches.size() == before) AddPartialSketches(lowering, question, sketches);
     }
   }
   return sketches;

@@ -13,6 +13,7 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
+#include "ir/tile_intrinsic.h"
 #include "schedule/rounding_freedom.h"
 #include "schedule/schedule.h"
 
@@ -65,12 +66,19 @@ enum class SketchStage : uint8_t {
   kNaive,     // without knobs or steps; fits everything
 };
 
+/// How many times as many products as plain multiply-adds of vectors an instruction of the target
+/// does in the same time.
+using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
+
 /// What sketches are sought for.
 struct SketchQuestion {
   const std::vector<NamedCompute>& lowerings;
   const Target& target;
   RoundingFreedom rounding;
   SketchSet set = SketchSet::kAll;
+  /// Ranks sketches of different arithmetic. Asked only where there are some. Empty: not known, and
+  /// those of plain multiply-adds come first.
+  ArithmeticGain gain = {};
 };
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question);

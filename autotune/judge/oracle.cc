@@ -80,6 +80,26 @@ OperandRounding RoundingFor(const Accuracy& accuracy) {
   return OperandRounding::kNone;
 }
 
+// Rounds the operands of sums of float32 products where they are multiplied, as instructions of
+// bfloat16 do: whatever else is computed from arguments is not. False where there is no such sum.
+bool RoundFactors(Compute& compute) {
+  bool any = false;
+  for (Statement& statement : compute.statements) {
+    if (statement.reducer != Reducer::Sum(DataType::kF32)) continue;
+    if (statement.values.size() != 1 || !statement.values[0].Is(ScalarOp::kMul)) continue;
+    std::vector<Expr> factors = statement.values[0].operands();
+    const bool of_reads = std::ranges::all_of(
+        factors, [](const Expr& factor) { return factor.kind() == ExprKind::kRead; });
+    if (!of_reads) continue;
+    for (Expr& factor : factors) {
+      factor = Expr::Cast(Expr::Cast(factor, DataType::kBF16), DataType::kF32);
+    }
+    statement.values[0] = Expr::Apply(ScalarOp::kMul, std::move(factors));
+    any = true;
+  }
+  return any;
+}
+
 const std::string& TensorOf(const Compute& compute, StatementId statement) {
   return compute.tensors[compute.statements[statement].writes[0].tensor].name;
 }
@@ -142,6 +162,7 @@ class Judgement {
 
  private:
   Result<Results> ChooseArguments(uint64_t seed, Oracle& oracle) const;
+  Result<Results> RunSequentially(const std::vector<Array>& arguments) const;
   Result<Results> Bounds(const Oracle& oracle, const Results& expected,
                          const Results& sequential) const;
   Compute WithSums(Compute compute) const {
@@ -182,6 +203,17 @@ Result<Results> Judgement::Bounds(const Oracle& oracle, const Results& expected,
   return RunWide(evaluation_, *bounded, oracle.arguments);
 }
 
+// With operands rounded, where the contract lets them be.
+Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) const {
+  Compute compute = WithSums(WithoutLayouts(compute_));
+  const Contraction contraction = ContractionFor(accuracy_);
+  if (accuracy_.mode == AccuracyMode::kBf16 && RoundFactors(compute)) {
+    return evaluation_.Run(compute, arguments, contraction);
+  }
+  const std::vector<Array> rounded = RoundOperands(arguments, RoundingFor(accuracy_));
+  return evaluation_.Run(compute, rounded, contraction);
+}
+
 Result<Oracle> Judgement::Make(uint64_t seed) const {
   Oracle oracle;
   TUNEC_ASSIGN(Results expected, ChooseArguments(seed, oracle));
@@ -189,9 +221,7 @@ Result<Oracle> Judgement::Make(uint64_t seed) const {
     oracle.magnitude =
         Largest(expected.at(MagnitudeTensor(TensorOf(compute_, *sums_.contraction))));
   }
-  const std::vector<Array> rounded = RoundOperands(oracle.arguments, RoundingFor(accuracy_));
-  TUNEC_ASSIGN(Results sequential, evaluation_.Run(WithSums(WithoutLayouts(compute_)), rounded,
-                                                   ContractionFor(accuracy_)));
+  TUNEC_ASSIGN(Results sequential, RunSequentially(oracle.arguments));
   Results bounds;
   if (sums_.judge_steps) {
     TUNEC_ASSIGN(bounds, Bounds(oracle, expected, sequential));

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
@@ -24,13 +27,8 @@ enum class Rest { kAffine, kAsWritten };
 
 class Composer {
  public:
-  Composer(const NamedCompute& lowering, const Target& target, const RoundingFreedom& rounding,
-           Rest rest)
-      : compute_(lowering.compute),
-        name_(lowering.name),
-        target_(target),
-        rounding_(rounding),
-        rest_(rest) {}
+  Composer(const NamedCompute& lowering, const SketchQuestion& question, Rest rest)
+      : compute_(lowering.compute), name_(lowering.name), question_(question), rest_(rest) {}
 
   std::optional<Sketch> Compose(const char* name);
 
@@ -46,8 +44,7 @@ class Composer {
 
   const Compute& compute_;
   const std::string& name_;
-  const Target& target_;
-  const RoundingFreedom& rounding_;
+  const SketchQuestion& question_;
   Rest rest_;
   std::vector<PackStep> packs_;  // of the parts so far
   std::vector<Sketch> parts_;
@@ -60,8 +57,8 @@ class Composer {
 StatementId Composer::RunEnd(StatementId begin) const {
   const auto is_pointwise = [&](StatementId statement) {
     std::vector<Sketch> found;
-    AddPointwiseSketches({name_, StatementsOf(compute_, statement, statement.next())}, target_,
-                         found);
+    AddPointwiseSketches({name_, StatementsOf(compute_, statement, statement.next())},
+                         question_.target, found);
     return !found.empty();
   };
   StatementId end = begin.next();
@@ -92,7 +89,7 @@ bool Composer::AgreesOnPacks(Sketch& sketch) {
 
 bool Composer::Applies(const NamedCompute& part, const Sketch& sketch) const {
   const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-  return CheckApplies(part.compute, schedule, rounding_).has_value();
+  return CheckApplies(part.compute, schedule, question_.rounding).has_value();
 }
 
 void Composer::Keep(Sketch sketch, const std::string& statement) {
@@ -115,7 +112,7 @@ bool Composer::AddFirst(StatementId begin, StatementId end, std::vector<Sketch> 
 
 std::vector<Sketch> Composer::Patterns(StatementId begin, StatementId end) const {
   std::vector<Sketch> sketches;
-  AddPatternSketches({name_, StatementsOf(compute_, begin, end)}, target_, sketches);
+  AddPatternSketches({name_, StatementsOf(compute_, begin, end)}, question_, sketches);
   return sketches;
 }
 
@@ -139,7 +136,7 @@ void Composer::AddOthers(StatementId begin, StatementId end) {
   }
   if (rest_ == Rest::kAsWritten) return;
   std::vector<Sketch> affine;
-  AddAffineSketches({name_, StatementsOf(compute_, begin, end)}, target_, affine);
+  AddAffineSketches({name_, StatementsOf(compute_, begin, end)}, question_.target, affine);
   AddFirst(begin, end, std::move(affine));
 }
 
@@ -194,20 +191,36 @@ std::optional<Sketch> Composer::Compose(const char* name) {
   return MakeSketch(name, KnobsOf(knobs_), write);
 }
 
-}  // namespace
-
-void AddComposedSketches(const NamedCompute& lowering, const Target& target,
-                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
-  if (auto sketch = Composer(lowering, target, rounding, Rest::kAffine).Compose("composed")) {
-    sketches.push_back(std::move(*sketch));
+// Two parts may want to round one tensor; then none is given that freedom.
+std::optional<Sketch> ComposedOf(const NamedCompute& lowering, const SketchQuestion& question,
+                                 Rest rest, const char* name) {
+  std::optional<Sketch> sketch = Composer(lowering, question, rest).Compose(name);
+  if (!sketch) return sketch;
+  const Schedule schedule = sketch->Fill(sketch->InitialDecisions());
+  const auto rounds = [](const ComputeStep& step) {
+    return std::holds_alternative<PrecisionStep>(step);
+  };
+  if (std::ranges::none_of(schedule.compute_steps, rounds) ||
+      ApplyComputeSteps(lowering.compute, schedule, question.rounding)) {
+    return sketch;
   }
+  SketchQuestion unrounded = question;
+  unrounded.gain = {};
+  return Composer(lowering, unrounded, rest).Compose(name);
 }
 
-void AddPartialSketches(const NamedCompute& lowering, const Target& target,
-                        const RoundingFreedom& rounding, std::vector<Sketch>& sketches) {
-  if (auto sketch = Composer(lowering, target, rounding, Rest::kAsWritten).Compose("partial")) {
-    sketches.push_back(std::move(*sketch));
-  }
+}  // namespace
+
+void AddComposedSketches(const NamedCompute& lowering, const SketchQuestion& question,
+                         std::vector<Sketch>& sketches) {
+  auto sketch = ComposedOf(lowering, question, Rest::kAffine, "composed");
+  if (sketch) sketches.push_back(std::move(*sketch));
+}
+
+void AddPartialSketches(const NamedCompute& lowering, const SketchQuestion& question,
+                        std::vector<Sketch>& sketches) {
+  auto sketch = ComposedOf(lowering, question, Rest::kAsWritten, "partial");
+  if (sketch) sketches.push_back(std::move(*sketch));
 }
 
 }  // namespace tunec

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,10 +22,19 @@ bool IsConstant(const Compute& compute, const std::string& name) {
   return IsArgument(compute, name) && compute.tensors[*compute.FindTensor(name)].constant;
 }
 
+// What `precision` makes of a constant.
+bool IsRoundedConstant(const Compute& compute, std::string_view name) {
+  constexpr std::string_view kRounded = ".bf16";
+  if (!name.ends_with(kRounded)) return false;
+  name.remove_suffix(kRounded.size());
+  return IsConstant(compute, std::string(name));
+}
+
 // The statement that the step makes, where it is such a copy.
 std::optional<std::string> CopyOf(const Compute& compute, const ComputeStep& step) {
   const auto* pack = std::get_if<PackStep>(&step);
   if (pack != nullptr && IsArgument(compute, pack->tensor)) return pack->tensor + ".pack";
+  if (pack != nullptr && IsRoundedConstant(compute, pack->tensor)) return pack->tensor;
   const auto* widen = std::get_if<WidenStep>(&step);
   if (widen != nullptr && IsConstant(compute, widen->tensor)) return widen->tensor + ".wide";
   return std::nullopt;

@@ -10,7 +10,7 @@ namespace tunec {
 
 /// Reductions whose outputs are computed in register tiles, with what follows them element
 /// by element: products of matrices, convolutions, pooling (tile.cc).
-void AddTileSketches(const NamedCompute& lowering, const Target& target,
+void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& question,
                      std::vector<Sketch>& sketches);
 
 /// Two products with work on rows between them, streamed: attention (stream.cc). Takes
@@ -37,18 +37,19 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
-/// All of the above that fit one lowering, the most promising first; streams are left out.
-void AddPatternSketches(const NamedCompute& lowering, const Target& target,
+/// All of the above that fit one lowering, the most promising first; streams are left out. The
+/// question's other lowerings are none of theirs.
+void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
 /// Several loop nests, each by what fits it (composed.cc). Applies what it offers to each.
-void AddComposedSketches(const NamedCompute& lowering, const Target& target,
-                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
+void AddComposedSketches(const NamedCompute& lowering, const SketchQuestion& question,
+                         std::vector<Sketch>& sketches);
 
 /// The patterns of single statements among others that stay as written, where even isl's scheduler
 /// finds nothing (composed.cc).
-void AddPartialSketches(const NamedCompute& lowering, const Target& target,
-                        const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
+void AddPartialSketches(const NamedCompute& lowering, const SketchQuestion& question,
+                        std::vector<Sketch>& sketches);
 
 /// For a device: rows, as AddRowSketches, each by the threads of a block (cuda_rows.cc). Applies
 /// what it offers.

@@ -9,6 +9,11 @@
 // when compiling. Blocks of rows by one panel are the tasks. What follows the reduction is computed
 // on the finished tile.
 //
+// Where the contract and the target allow it, an instruction multiplies pairs of bfloat16
+// (dot_plan.h). Then both operands are rounded, each where it is packed or computed; pairs of
+// reduced neighbours lie side by side; and zeros fill the last vector of columns, the last pair, and
+// the border of an image.
+//
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
 //       registers: acc[MR][NR] = 0
@@ -17,7 +22,10 @@
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 
+#include "schedule/sketches/dot_plan.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/tile_cost.h"
@@ -95,7 +103,8 @@ int64_t PanelsBytes(const TilePlan& plan) {
 // block reads all panels; where those are beyond a core's cache, a cast is cheaper in a phase.
 int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
   if (!plan.operand || !plan.row) return 0;
-  if (!plan.widened.empty() && PanelsBytes(plan) > target.host.l2_bytes) return 0;
+  const bool is_cast = !plan.widened.empty() || plan.dot;
+  if (is_cast && PanelsBytes(plan) > target.host.l2_bytes) return 0;
   return MostBlocks(plan, tile) >= 2 * target.host.threads ? 1 : 0;
 }
 
@@ -119,17 +128,27 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
   return block;
 }
 
+// Of the long reduction's loop.
+int64_t Steps(const TilePlan& plan) {
+  const int64_t group = plan.dot ? plan.dot->intrinsic->Extent(TileAxis::kGroup) : 1;
+  return plan.Extent(*plan.long_reduction) / group;
+}
+
 int64_t DefaultUnroll(const TilePlan& plan) {
   int64_t unrolled = 1;
   for (const VarId iterator : plan.short_reductions) unrolled *= plan.Extent(iterator);
   if (!plan.long_reduction) return 1;
-  return unrolled >= 3 ? 1 : std::min<int64_t>(4, plan.Extent(*plan.long_reduction));
+  return unrolled >= 3 ? 1 : std::min<int64_t>(4, Steps(plan));
 }
 
-// Told apart by the column and by whether operands are cast beforehand.
+// Told apart by the column, by whether operands are cast beforehand, and by the instruction.
 std::string NameOf(const TilePlan& plan) {
   std::string name = "tile/" + plan.reduction.iterators[plan.column].name;
   if (!plan.widened.empty()) name += "/wide";
+  if (plan.dot) {
+    const std::string& instruction = plan.dot->intrinsic->name;
+    name += "/" + instruction.substr(0, instruction.find('.'));
+  }
   return name;
 }
 
@@ -160,22 +179,45 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
     if (plan.long_reduction) {
-      choice.unroll = std::min(choice.unroll, plan.Extent(*plan.long_reduction));
+      choice.unroll = std::min(choice.unroll, Steps(plan));
     }
     return WriteTileSchedule(plan, choice);
   });
 }
 
+// What rounding the operands costs, an instruction has to make up for.
+constexpr double kWorthRounding = 1.2;
+
+// Each plain plan by the instruction that multiplies pairs, where there is one and it may.
+std::vector<Sketch> DotSketches(const NamedCompute& lowering, const SketchQuestion& question,
+                                const TileIntrinsic& intrinsic) {
+  std::vector<Sketch> sketches;
+  for (const TilePlan& plain : MakeTilePlans(lowering, question.target)) {
+    const auto plan = MakeDotPlan(plain, lowering, intrinsic, question.rounding);
+    if (plan) sketches.push_back(TileSketch(*plan, question.target));
+  }
+  return sketches;
+}
+
 }  // namespace
 
-void AddTileSketches(const NamedCompute& lowering, const Target& target,
+void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& question,
                      std::vector<Sketch>& sketches) {
+  const size_t first = sketches.size();
   for (const WideLowering& wide : WideLowerings(lowering)) {
-    for (TilePlan& plan : MakeTilePlans(wide.lowering, target)) {
+    for (TilePlan& plan : MakeTilePlans(wide.lowering, question.target)) {
       plan.widened = wide.steps;
-      sketches.push_back(TileSketch(plan, target));
+      sketches.push_back(TileSketch(plan, question.target));
     }
   }
+  const TileIntrinsic* const dot = DotInstruction(question.target);
+  if (dot == nullptr) return;
+  std::vector<Sketch> dots = DotSketches(lowering, question, *dot);
+  if (dots.empty()) return;
+  const bool pays = question.gain && question.gain(*dot) >= kWorthRounding;
+  const auto place = pays ? sketches.begin() + static_cast<std::ptrdiff_t>(first) : sketches.end();
+  sketches.insert(place, std::make_move_iterator(dots.begin()),
+                  std::make_move_iterator(dots.end()));
 }
 
 }  // namespace tunec

@@ -68,23 +68,6 @@ std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Stateme
   return operand.dimensions.empty() ? std::nullopt : std::optional(operand);
 }
 
-// What comes before the reduction.
-void AssignBefore(TilePlan& plan, StatementId reduction) {
-  for (StatementId s(0); s < reduction; ++s) {
-    const Statement& statement = plan.compute->statements[s];
-    if (IsMadeOfConstant(*plan.compute, statement)) continue;
-    std::optional<TilePlan::Operand> operand;
-    if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan.reduction);
-    const bool per_column =
-        operand && std::ranges::find(operand->dimensions, plan.column) != operand->dimensions.end();
-    if (operand && !per_column) {
-      plan.operand = std::move(operand);
-    } else {
-      plan.before.push_back(statement.name);
-    }
-  }
-}
-
 // Whether neighbours along the index are neighbours along the column, beginning anywhere: the
 // channels of a group.
 bool BeginsAtOffset(const Statement& reduction, const IndexExpr& index, VarId column) {
@@ -168,30 +151,6 @@ std::vector<VarId> RankColumns(const Compute& compute, const Statement& reductio
   return columns;
 }
 
-// Outputs other than the column: rows are what the broadcast operand alone knows.
-void AssignOutputs(TilePlan& plan) {
-  const Statement& reduction = plan.reduction;
-  for (const VarId iterator : WrittenIterators(reduction)) {
-    if (iterator == plan.column) continue;
-    bool with_column = false;
-    bool without_column = false;
-    for (const Read& read : reduction.reads) {
-      if (!UsesIterator(read.index, iterator)) continue;
-      (UsesIterator(read.index, plan.column) ? with_column : without_column) = true;
-    }
-    // With one operand, or one vector operand for both (depthwise), rows reuse the other one.
-    const bool is_row = reduction.reads.size() < 2 || !(with_column && without_column);
-    (is_row ? plan.outer_rows : plan.shared).push_back(iterator);
-  }
-  for (size_t i = plan.outer_rows.size(); i-- > 0;) {
-    const VarId iterator = plan.outer_rows[i];
-    const bool better =
-        !plan.row || (plan.Extent(*plan.row) < 4 && plan.Extent(iterator) > plan.Extent(*plan.row));
-    if (better) plan.row = iterator;
-  }
-  if (plan.row) std::erase(plan.outer_rows, *plan.row);
-}
-
 // The longest one without conditions; else, of a triangle, the longest.
 std::optional<VarId> LongReduction(const TilePlan& plan, const std::vector<VarId>& reductions) {
   std::optional<VarId> longest;
@@ -237,6 +196,47 @@ void AssignReductions(TilePlan& plan) {
 
 }  // namespace
 
+// Outputs other than the column: rows are what the broadcast operand alone knows.
+void AssignOutputs(TilePlan& plan) {
+  const Statement& reduction = plan.reduction;
+  for (const VarId iterator : WrittenIterators(reduction)) {
+    if (iterator == plan.column) continue;
+    bool with_column = false;
+    bool without_column = false;
+    for (const Read& read : reduction.reads) {
+      if (!UsesIterator(read.index, iterator)) continue;
+      (UsesIterator(read.index, plan.column) ? with_column : without_column) = true;
+    }
+    // With one operand, or one vector operand for both (depthwise), rows reuse the other one.
+    const bool is_row = reduction.reads.size() < 2 || !(with_column && without_column);
+    (is_row ? plan.outer_rows : plan.shared).push_back(iterator);
+  }
+  for (size_t i = plan.outer_rows.size(); i-- > 0;) {
+    const VarId iterator = plan.outer_rows[i];
+    const bool better =
+        !plan.row || (plan.Extent(*plan.row) < 4 && plan.Extent(iterator) > plan.Extent(*plan.row));
+    if (better) plan.row = iterator;
+  }
+  if (plan.row) std::erase(plan.outer_rows, *plan.row);
+}
+
+// What comes before the reduction.
+void AssignBefore(TilePlan& plan, StatementId reduction) {
+  for (StatementId s(0); s < reduction; ++s) {
+    const Statement& statement = plan.compute->statements[s];
+    if (IsMadeOfConstant(*plan.compute, statement)) continue;
+    std::optional<TilePlan::Operand> operand;
+    if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan.reduction);
+    const bool per_column =
+        operand && std::ranges::find(operand->dimensions, plan.column) != operand->dimensions.end();
+    if (operand && !per_column) {
+      plan.operand = std::move(operand);
+    } else {
+      plan.before.push_back(statement.name);
+    }
+  }
+}
+
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan) {
   std::vector<VarId> order = plan.outer_reductions;
   if (plan.long_reduction) order.push_back(*plan.long_reduction);
@@ -254,6 +254,8 @@ int DepthOf(const IndexExpr& index, const std::vector<VarId>& reductions) {
   }
   return depth;
 }
+
+}  // namespace
 
 // The storage order of the packed operand: what the reduction leaves alone, column tiles, then
 // what the tile's loops walk, outermost first, and the columns of a tile. Tiles that begin anywhere
@@ -287,6 +289,8 @@ PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
       {.dimension = column, .part = split ? PackStep::Part::kRemainder : PackStep::Part::kWhole});
   return pack;
 }
+
+namespace {
 
 void AssignPack(TilePlan& plan) {
   const Compute& compute = *plan.compute;

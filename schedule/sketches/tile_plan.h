@@ -8,6 +8,7 @@
 
 #include "ir/compute.h"
 #include "ir/target.h"
+#include "ir/tile_intrinsic.h"
 #include "schedule/schedule.h"
 #include "schedule/sketch.h"
 
@@ -23,11 +24,22 @@ struct TilePlan {
     std::vector<VarId> dimensions;  // of the tensor, as the reduction's iterators
   };
 
+  // Products by an instruction of the table, which multiplies groups of reduced neighbours; those
+  // of the long reduction. What is not written as the instruction wants it, rounded copies hold.
+  struct Dot {
+    const TileIntrinsic* intrinsic = nullptr;
+    std::vector<ComputeStep> rewrites;  // before `cache_write`
+    std::optional<PackStep> broadcast;  // the storage order of the broadcast operand
+    std::optional<PadStep> pad;         // after the operands are packed
+    int64_t columns = 0;                // that there were before
+  };
+
   std::string lowering;
   std::shared_ptr<const Compute> compute;     // as `cache_write` leaves it
   std::optional<CacheWriteStep> cache_write;  // where the reduction does not write workspace
   Statement reduction;
   std::vector<WidenStep> widened;  // steps that `compute` has behind it
+  std::optional<Dot> dot;          // whose steps `compute` has behind it, too
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: phases of their own
   std::vector<std::string> followers;  // statements after the reduction
@@ -38,7 +50,8 @@ struct TilePlan {
   std::vector<VarId> outer_reductions;
   std::optional<VarId> long_reduction;
   std::vector<VarId> short_reductions;  // unrolled
-  std::optional<PackStep> pack;         // of the operand along the columns; NR is filled in
+  // Of the operand along the columns; where an axis has no factor yet, it is NR.
+  std::optional<PackStep> pack;
   bool pack_is_optional = false;
   bool pack_by_default = true;
   bool row_has_conditions = false;
@@ -52,8 +65,20 @@ struct TilePlan {
   }
 };
 
+/// Sets which outputs are shared, rows and outer rows. Requires: compute, reduction and column.
+void AssignOutputs(TilePlan& plan);
+
+/// Sets what comes before the reduction, which is this statement of the plan's Compute. Requires:
+/// the roles of all iterators.
+void AssignBefore(TilePlan& plan, StatementId reduction);
+
 /// The loops of the reduction, outermost first.
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
+
+/// The storage order of an operand that is packed for the tile's loops; its column's axes lack the
+/// factor. Requires: the roles of all iterators; no index but the column's own knows it, or one
+/// that begins at an offset.
+PackStep PackInLoopOrder(const TilePlan& plan, const Read& read);
 
 /// One plan for each promising column, the best first; none when the Compute is not one reduction,
 /// perhaps with statements around it.

@@ -18,11 +18,15 @@ class TileWriter {
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
     for (const WidenStep& step : plan_.widened) Add(step);
+    if (plan_.dot) {
+      for (const ComputeStep& step : plan_.dot->rewrites) Add(step);
+    }
     if (plan_.cache_write) Add(*plan_.cache_write);
     Pack();
     Split();
     Reorder();
     Attach();
+    if (plan_.dot) SplitGroups();
     Finish();
     OrderCopies(*plan_.compute, schedule_);
     return std::move(schedule_);
@@ -46,13 +50,24 @@ class TileWriter {
     return "." + plan_.reduction.iterators[plan_.column].name + ".1";
   }
 
+  // Of a statement that writes the tile's columns: those that are one vector.
+  std::string VectorOf(const std::string& statement) const {
+    return statement + ColumnSuffix() + (plan_.dot ? ".1" : "");
+  }
+
   void Pack() {
-    if (!plan_.pack || !choice_.pack) return;
+    if (plan_.pack && choice_.pack) Add(PackForColumns());
+    if (!plan_.dot) return;
+    // A task's buffer has an order of its own.
+    if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
+    if (plan_.dot->pad) Add(*plan_.dot->pad);
+  }
+  PackStep PackForColumns() const {
     PackStep pack = *plan_.pack;
     for (PackStep::Axis& axis : pack.axes) {
-      if (axis.part != PackStep::Part::kWhole) axis.factor = choice_.columns;
+      if (axis.part != PackStep::Part::kWhole && axis.factor == 1) axis.factor = choice_.columns;
     }
-    Add(std::move(pack));
+    return pack;
   }
   void Split() {
     Add(SplitStep{Column(), {choice_.columns}});
@@ -127,9 +142,16 @@ class TileWriter {
     operand_vector_loop_ = order.loops.empty() ? "" : order.loops.back();
     if (order.loops.size() > 1) Add(std::move(order));
     StageStep stage{plan_.compute->tensors[operand.tensor].name, Scope::kPacked, Row() + ".0"};
-    for (size_t d = 0; d < plan_.compute->tensors[operand.tensor].shape.size(); ++d)
-      stage.order.push_back(static_cast<int64_t>(d));
+    for (const PackStep::Axis& axis : OperandAxes()) stage.order.push_back(axis.dimension);
     Add(std::move(stage));
+  }
+  // The operand's dimensions as they lie in its buffer.
+  std::vector<PackStep::Axis> OperandAxes() const {
+    if (plan_.dot && plan_.dot->broadcast) return plan_.dot->broadcast->axes;
+    std::vector<PackStep::Axis> axes;
+    const auto rank = std::ssize(plan_.compute->tensors[plan_.operand->tensor].shape);
+    for (int d = 0; d < rank; ++d) axes.push_back({.dimension = d});
+    return axes;
   }
   // Those of its dimensions that loops below its place walk.
   std::vector<VarId> OperandIterators() const {
@@ -139,7 +161,33 @@ class TileWriter {
                           std::ranges::find(plan_.outer_rows, iterator) != plan_.outer_rows.end();
       if (!around) below.push_back(iterator);
     }
+    // As in its buffer: groups of reduced neighbours lie side by side.
+    if (plan_.dot) {
+      const auto last = std::ranges::find(below, *plan_.long_reduction);
+      if (last != below.end()) std::rotate(last, last + 1, below.end());
+    }
     return below;
+  }
+  // Vectors of the instruction's columns, and groups of what is reduced.
+  void SplitGroups() {
+    const int64_t columns = plan_.dot->intrinsic->Extent(TileAxis::kColumn);
+    const std::string sum = plan_.reduction.name;
+    const std::string reduced = plan_.Loop(*plan_.long_reduction);
+    const std::string vectors = sum + ColumnSuffix();
+    for (const std::string& name : Writers()) Add(SplitStep{name + ColumnSuffix(), {columns}});
+    Add(IsolateStep{vectors + ".0"});
+    Add(SplitStep{reduced, {plan_.dot->intrinsic->Extent(TileAxis::kGroup)}});
+    ReorderStep order{{reduced + ".0"}};
+    if (plan_.row) order.loops.push_back(sum + RowSuffix());
+    order.loops.insert(order.loops.end(), {vectors + ".0", reduced + ".1", vectors + ".1"});
+    Add(std::move(order));
+    Add(TensorizeStep{reduced + ".1", plan_.dot->intrinsic->name});
+  }
+  // The statements that write the tile's elements.
+  std::vector<std::string> Writers() const {
+    std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
+    names.insert(names.end(), plan_.followers.begin(), plan_.followers.end());
+    return names;
   }
   void StageFollower(const std::string& follower) {
     const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(follower)];
@@ -151,15 +199,15 @@ class TileWriter {
     }
   }
   void Finish() {
-    std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
-    names.insert(names.end(), plan_.followers.begin(), plan_.followers.end());
-    for (const std::string& name : names) {
+    for (const std::string& name : Writers()) {
       if (plan_.row) Add(UnrollStep{name + RowSuffix()});
-      Add(VectorizeStep{name + ColumnSuffix()});
+      if (plan_.dot) Add(UnrollStep{name + ColumnSuffix() + ".0"});
+      Add(VectorizeStep{VectorOf(name)});
     }
     for (const VarId iterator : plan_.short_reductions) Add(UnrollStep{plan_.Loop(iterator)});
     if (plan_.long_reduction && choice_.unroll > 1) {
-      Add(UnrollStep{plan_.Loop(*plan_.long_reduction), static_cast<int>(choice_.unroll)});
+      const std::string loop = plan_.Loop(*plan_.long_reduction) + (plan_.dot ? ".0" : "");
+      Add(UnrollStep{loop, static_cast<int>(choice_.unroll)});
     }
     if (!operand_vector_loop_.empty()) Add(VectorizeStep{operand_vector_loop_});
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
@@ -171,6 +219,7 @@ class TileWriter {
   void FinishPhase(const std::string& name) {
     const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(name)];
     if (statement.reducer || statement.iterators.empty()) return;
+    if (plan_.dot && FinishRounding(statement)) return;
     const auto loop = [&](const Iterator& iterator) { return name + "." + iterator.name; };
     std::string last = loop(statement.iterators.back());
     if (statement.iterators.back().extent > choice_.operand_vector) {
@@ -182,6 +231,44 @@ class TileWriter {
       Add(ParallelizeStep{loop(statement.iterators[i])});
       if (statement.iterators[i].extent > 1) break;
     }
+  }
+
+  // The same of a statement that rounds an operand, as that is stored. False where it doesn't.
+  bool FinishRounding(const Statement& statement) {
+    const std::string& written = plan_.compute->tensors[statement.writes[0].tensor].name;
+    const bool packed = written == plan_.pack->tensor;
+    const bool ordered = plan_.dot->broadcast && written == plan_.dot->broadcast->tensor;
+    if (!packed && !ordered) return false;
+    const std::vector<PackStep::Axis> axes =
+        packed ? PackForColumns().axes : plan_.dot->broadcast->axes;
+    ReorderStep order;
+    for (const PackStep::Axis& axis : axes) {
+      // The statement that rounds has an iterator for each dimension, in their order.
+      std::string loop =
+          statement.name + "." + statement.iterators[IteratorVar(axis.dimension)].name;
+      if (axis.part == PackStep::Part::kQuotient) {
+        Add(SplitStep{loop, {axis.factor}});
+        Add(IsolateStep{loop + ".0"});
+      }
+      if (axis.part != PackStep::Part::kWhole) {
+        loop += axis.part == PackStep::Part::kQuotient ? ".0" : ".1";
+      }
+      order.loops.push_back(std::move(loop));
+    }
+    if (order.loops.size() > 1) Add(order);
+    std::string last = order.loops.back();
+    const bool whole = axes.back().part == PackStep::Part::kWhole;
+    if (whole &&
+        statement.iterators[IteratorVar(axes.back().dimension)].extent > choice_.operand_vector) {
+      Add(SplitStep{last, {choice_.operand_vector}});
+      last += ".1";
+    }
+    Add(VectorizeStep{last});
+    for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
+      Add(ParallelizeStep{order.loops[i]});
+      if (statement.iterators[IteratorVar(axes[i].dimension)].extent > 1) break;
+    }
+    return true;
   }
 
   const TilePlan& plan_;

@@ -1,7 +1,9 @@
 #include "schedule/steps/operand_zeros.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "schedule/steps/apply_compute_steps.h"
 
@@ -55,6 +57,15 @@ std::optional<StatementId> CopyInto(const Compute& compute, TensorId id) {
                      !AnyLoaded(ConditionsOf(read)) && !AnyLoaded(copy.domain) &&
                      IsZero(copy.values[0], {true}, OtherOperands::kAnything);
   return plain ? writer : std::nullopt;
+}
+
+// The number that a literal is; NaN for all else, and for what is not finite.
+double FiniteLiteral(const Expr& expr) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (!expr.IsConstant()) return kNone;
+  const double value =
+      IsFloat(expr.type()) ? expr.node().float_value : static_cast<double>(expr.node().int_value);
+  return std::isfinite(value) ? value : kNone;
 }
 
 }  // namespace
@@ -118,13 +129,24 @@ bool IsZero(const Expr& expr, const std::vector<bool>& zero_reads, OtherOperands
   const std::vector<Expr>& operands = expr.operands();
   if (expr.IsConstant()) return expr.IsConstant(0);
   if (expr.kind() == ExprKind::kRead) return zero_reads[static_cast<size_t>(expr.node().slot)];
-  if (expr.kind() == ExprKind::kCast || expr.Is(ScalarOp::kNeg)) return is_zero(operands[0]);
+  const bool keeps_sign =
+      expr.Is(ScalarOp::kNeg) || expr.Is(ScalarOp::kAbs) || expr.Is(ScalarOp::kSign);
+  if (expr.kind() == ExprKind::kCast || keeps_sign) return is_zero(operands[0]);
   if (expr.Is(ScalarOp::kSelect)) return is_zero(operands[1]) && is_zero(operands[2]);
+  if (expr.Is(ScalarOp::kMin) || expr.Is(ScalarOp::kMax)) {
+    const double side = expr.Is(ScalarOp::kMin) ? 1 : -1;
+    const auto is_beyond = [&](const Expr& operand) { return FiniteLiteral(operand) * side >= 0; };
+    return std::ranges::any_of(operands, is_zero) &&
+           std::ranges::all_of(operands, [&](const Expr& o) { return is_zero(o) || is_beyond(o); });
+  }
   // 0 times an infinity is NaN.
   const bool absorbs = others == OtherOperands::kFinite || !IsFloat(expr.type());
-  if (expr.Is(ScalarOp::kMul) && absorbs) return std::ranges::any_of(operands, is_zero);
-  const bool keeps_zero =
-      expr.Is(ScalarOp::kMul) || expr.Is(ScalarOp::kAdd) || expr.Is(ScalarOp::kSub);
+  if (expr.Is(ScalarOp::kMul) && std::ranges::any_of(operands, is_zero)) {
+    return absorbs || std::ranges::all_of(operands, [&](const Expr& o) {
+             return is_zero(o) || std::isfinite(FiniteLiteral(o));
+           });
+  }
+  const bool keeps_zero = expr.Is(ScalarOp::kAdd) || expr.Is(ScalarOp::kSub);
   return keeps_zero && std::ranges::all_of(operands, is_zero);
 }
 

@@ -10,6 +10,7 @@
 #include "autotune/judge/reference_compute.h"
 #include "ir/interpret/interpret.h"
 #include "jit/open_device.h"
+#include "schedule/steps/apply_compute_steps.h"
 #include "tests/autotune/workloads.h"
 #include "tests/schedule/loops_of.h"
 
@@ -102,6 +103,35 @@ TEST_F(OracleTest, TheSequentialEvaluationIsTheInterpretersForProducts) {
   const Array& sequential = oracle->judges[0].sequential;
   for (int64_t i = 0; i < sequential.size(); ++i) {
     EXPECT_EQ(sequential.GetDouble(i), (*native)[0].GetDouble(i)) << i;
+  }
+}
+
+// What is added to a sum is not rounded, and what is computed before it only after that.
+TEST_F(OracleTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
+  const Compute compute = Parsed(R"(
+    compute layer {
+      input X: f32[9, 40]
+      weight W: f32[40, 21] constant
+      weight b: f32[21] constant
+      output Y: f32[9, 21]
+      workspace t: f32[9, 40]
+      workspace acc: f32[9, 21]
+      t[i: 9, k: 40]:
+        t[i, k] = X[i, k] * X[i, k] + 0.3
+      acc[i: 9, j: 21, k: 40 reduction]:
+        acc[i, j] sum= t[i, k] * W[k, j]
+      Y[i: 9, j: 21]:
+        Y[i, j] = acc[i, j] + b[j]
+    })");
+  const Result<Compute> rounded = Apply(compute, PrecisionStep{"acc", 1});
+  ASSERT_TRUE(rounded) << rounded.error().Format();
+  for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    const Result<Oracle> oracle =
+        ComputeOracle(compute, {AccuracyMode::kBf16}, seed, target_, pool_);
+    ASSERT_TRUE(oracle) << oracle.error().Format();
+    const auto outputs = Interpret(*rounded, oracle->arguments, Precision::kNative);
+    ASSERT_TRUE(outputs) << outputs.error().Format();
+    EXPECT_EQ(JudgeOutputs(*outputs, oracle->judges).problem, "");
   }
 }
 

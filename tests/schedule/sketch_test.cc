@@ -165,9 +165,11 @@ TEST(Sketches, HaveNamesOfTheirOwn) {
   }
   EXPECT_EQ(SketchesOn(MustParse(kMatmul))[0].name, "tile/j");
   std::vector<Sketch> after_others(3), first;
-  const NamedCompute matmul{"direct", MustParse(kMatmul)};
-  AddTileSketches(matmul, Avx512(), first);
-  AddTileSketches(matmul, Avx512(), after_others);
+  const std::vector<NamedCompute> matmul = {{"direct", MustParse(kMatmul)}};
+  const Target target = Avx512();
+  const SketchQuestion question{matmul, target, ReductionOrder::kAny};
+  AddTileSketches(matmul[0], question, first);
+  AddTileSketches(matmul[0], question, after_others);
   EXPECT_EQ(after_others[3].name, first[0].name);
 }
 
@@ -238,7 +240,9 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
     A[i] = (A[i - 1] where (i - 1 >= 0) else 0.0) * 0.5 + B[i]
 })");
   std::vector<Sketch> sketches;
-  AddPartialSketches({"direct", compute}, Avx512(), ReductionOrder::kAny, sketches);
+  const std::vector<NamedCompute> lowerings = {{"direct", compute}};
+  const Target target = Avx512();
+  AddPartialSketches(lowerings[0], {lowerings, target, ReductionOrder::kAny}, sketches);
   ASSERT_EQ(sketches.size(), 1U);
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
   EXPECT_THAT(Print(schedule), AllOf(HasSubstr("vectorize B."), Not(HasSubstr(" A."))));

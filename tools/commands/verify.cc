@@ -25,7 +25,7 @@ struct VerifyArguments {
   std::string expected;
   std::string test_data;
   uint64_t input_seed = 0;
-  std::optional<double> tolerance;  // none: by the types that the model computes in
+  std::optional<double> tolerance;  // none: by types and contract
   bool skip_reference = false;
   std::vector<std::string> passes;
   bool pipeline = false;
@@ -136,7 +136,7 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
                    {"relative", Align::kRight},
                    {"threshold", Align::kRight},
                    {"verdict"}});
-  VerifyTolerance tolerance = ToleranceFor(session.graph);
+  VerifyTolerance tolerance = ToleranceFor(session.graph, session.options.accuracy);
   if (arguments.tolerance) tolerance = {*arguments.tolerance, ""};
   bool right = true;
   const auto compare = [&](const std::string& against, const std::vector<Array>& expected) {

@@ -38,10 +38,32 @@ VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   return quantises ? OfLevels(type) : tolerance;
 }
 
+// What products cost whose operands the contract lets be rounded.
+VerifyTolerance OfContract(const Accuracy& accuracy) {
+  const auto roundings = [&](const std::string& what, double each) {
+    return VerifyTolerance{kRoundings * each, fmt::format("the contract is {}: {} {}",
+                                                          Print(accuracy), kRoundings, what)};
+  };
+  switch (accuracy.mode) {
+    case AccuracyMode::kTf32:
+      return roundings("roundings of 2^-11", 0x1p-11);
+    case AccuracyMode::kBf16:
+      return roundings("roundings of 2^-8", 0x1p-8);
+    case AccuracyMode::kBound:
+      return roundings("times as much", accuracy.bound);
+    case AccuracyMode::kExact:
+    case AccuracyMode::kF32:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
 
-VerifyTolerance ToleranceFor(const Graph& graph) {
+VerifyTolerance ToleranceFor(const Graph& graph, const Accuracy& accuracy) {
   VerifyTolerance coarsest{kOutputTolerance, ""};
+  const VerifyTolerance contract = OfContract(accuracy);
+  if (contract.threshold > coarsest.threshold) coarsest = contract;
   for (const Node& node : graph.nodes()) {
     const VerifyTolerance tolerance = OfNode(graph, node);
     if (tolerance.threshold > coarsest.threshold) coarsest = tolerance;

@@ -1,8 +1,10 @@
-// How far a model's outputs may be from what is expected: by the types it computes in.
+// How far a model's outputs may be from what is expected: by the types it computes in, and by
+// the accuracy contract.
 #pragma once
 
 #include <string>
 
+#include "autotune/accuracy.h"
 #include "graph/graph.h"
 
 namespace tunec {
@@ -17,7 +19,8 @@ struct VerifyTolerance {
 /// rounded at every operation, and errors of layers add up: 16 roundings. A quantised value that
 /// lies near the edge between two levels falls on either side, and each such value moves all that
 /// are computed from it: 4 levels of the 127 (of 8 bits; 32767 of 16) that are the largest
-/// magnitude. float32 has room for long sums: kOutputTolerance, for all that is finer too.
-VerifyTolerance ToleranceFor(const Graph& graph);
+/// magnitude. float32 has room for long sums: kOutputTolerance, for all that is finer too. A looser
+/// accuracy contract counts as a type of its precision.
+VerifyTolerance ToleranceFor(const Graph& graph, const Accuracy& accuracy);
 
 }  // namespace tunec

@@ -1,0 +1,66 @@
+#include "autotune/measure/arithmetic_gain.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "autotune/measure/mac_instruction.h"
+#include "autotune/measure/roofline.h"
+
+namespace tunec {
+namespace {
+
+constexpr double kUnknown = 1;
+
+std::optional<double> RecordedGain(const Database* database, const Target& target,
+                                   const MacInstruction& by) {
+  if (database == nullptr) return std::nullopt;
+  const Result<std::optional<Roofline>> recorded = RecordedRoofline(*database, target);
+  if (!recorded || !*recorded) return std::nullopt;
+  const std::optional<ArithmeticCeiling> plain = (*recorded)->CeilingOf(Float32Fma());
+  const std::optional<ArithmeticCeiling> ceiling = (*recorded)->CeilingOf(by);
+  if (!plain || !ceiling || plain->flops <= 0) return std::nullopt;
+  return ceiling->flops / plain->flops;
+}
+
+// One core has the same ratio, and others of the machine disturb it less. In turns, so that what
+// disturbs meets both; what disturbs can only lower a ceiling, so the greatest of each counts.
+double MeasureGain(Target target, const MacInstruction& by) {
+  constexpr int kMostTurns = 4;
+  target.host.threads = 1;
+  ArithmeticCeiling plain, ceiling;
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    const Result<ArithmeticCeiling> plain_now = MeasureArithmetic(target, Float32Fma());
+    const Result<ArithmeticCeiling> now = MeasureArithmetic(target, by);
+    if (!plain_now || !now) return kUnknown;
+    plain = turn == 0 ? *plain_now : Combine(plain, *plain_now);
+    ceiling = turn == 0 ? *now : Combine(ceiling, *now);
+    if (!plain.Provisional() && !ceiling.Provisional()) break;
+  }
+  return plain.flops > 0 ? ceiling.flops / plain.flops : kUnknown;
+}
+
+// Compilations side by side wait for the one that measures, and don't disturb it.
+double GainOfProcess(const Target& target, const MacInstruction& by) {
+  static std::mutex mutex;
+  static std::map<std::string, double> known;
+  const std::scoped_lock lock(mutex);
+  const std::string key = Print(target) + " " + by.name;
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  return known[key] = MeasureGain(target, by);
+}
+
+}  // namespace
+
+ArithmeticGain MeasuredGain(const Database* database, const Target& target) {
+  return [database, target](const TileIntrinsic& intrinsic) {
+    const MacInstruction* const by = MacOf(intrinsic);
+    if (by == nullptr || by->intrinsic == nullptr) return kUnknown;
+    if (const auto recorded = RecordedGain(database, target, *by)) return *recorded;
+    return GainOfProcess(target, *by);
+  };
+}
+
+}  // namespace tunec

@@ -1,0 +1,294 @@
+#include "schedule/sketches/dot_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedule/access_analysis.h"
+#include "schedule/steps/apply_compute_steps.h"
+
+namespace tunec {
+namespace {
+
+// The type of the element that a factor is, through a conversion to float32.
+std::optional<DataType> FactorType(const Expr& factor) {
+  const Expr& read = factor.kind() == ExprKind::kCast ? factor.operands()[0] : factor;
+  if (read.kind() != ExprKind::kRead) return std::nullopt;
+  return read.type();
+}
+
+// The type of both elements whose products are summed in float32.
+std::optional<DataType> TypeOfFactors(const Statement& sum) {
+  if (sum.reads.size() != 2 || sum.values.size() != 1 || !sum.values[0].Is(ScalarOp::kMul) ||
+      sum.reducer != Reducer::Sum(DataType::kF32)) {
+    return std::nullopt;
+  }
+  const std::optional<DataType> left = FactorType(sum.values[0].operands()[0]);
+  const std::optional<DataType> right = FactorType(sum.values[0].operands()[1]);
+  return left == right ? left : std::nullopt;
+}
+
+// The dimension that the iterator alone walks, where no other knows it.
+std::optional<size_t> DimensionOf(const std::vector<IndexExpr>& index, VarId iterator) {
+  std::optional<size_t> found;
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (!index[d].Uses(iterator)) continue;
+    if (found || index[d].AsVar() != iterator) return std::nullopt;
+    found = d;
+  }
+  return found;
+}
+
+// The longest iterator of the reduction that is a dimension of both operands.
+std::optional<VarId> FindPaired(const Statement& sum) {
+  std::optional<VarId> longest;
+  for (const VarId v : ReducedIterators(sum)) {
+    const bool of_both = std::ranges::all_of(
+        sum.reads, [&](const Read& read) { return DimensionOf(read.index, v).has_value(); });
+    const bool longer = !longest || sum.iterators[v].extent > sum.iterators[*longest].extent;
+    if (of_both && longer) longest = v;
+  }
+  if (longest && sum.iterators[*longest].extent < 2) return std::nullopt;
+  return longest;
+}
+
+class DotPlanner {
+ public:
+  DotPlanner(const TilePlan& plain, const NamedCompute& lowering, const TileIntrinsic& intrinsic)
+      : plain_(plain),
+        sum_(plain.reduction.name),
+        compute_(lowering.compute),
+        group_(intrinsic.Extent(TileAxis::kGroup)),
+        columns_(intrinsic.Extent(TileAxis::kColumn)) {
+    dot_.intrinsic = &intrinsic;
+  }
+
+  std::optional<TilePlan> Plan(const RoundingFreedom& rounding, bool inlines) {
+    if (!MakeOperands(rounding)) return std::nullopt;
+    if (inlines) InlineRounded();
+    if (plain_.cache_write && !Rewrite(*plain_.cache_write)) return std::nullopt;
+    if (!FindRoles() || !CopyArguments() || !Pad()) return std::nullopt;
+    return WholePlan();
+  }
+
+ private:
+  const Statement& Sum() const { return compute_.statements[*compute_.FindStatement(sum_)]; }
+  const Read& OperandOf(bool along_columns) const {
+    const auto knows = [&](const Read& read) {
+      return UsesIterator(read.index, plain_.column) == along_columns;
+    };
+    return *std::ranges::find_if(Sum().reads, knows);
+  }
+  // The tensor that packing names.
+  const std::string& PackedName(const Read& read) const {
+    const std::string& name = compute_.tensors[read.tensor].name;
+    const auto copy = sources_.find(name);
+    return copy == sources_.end() ? name : copy->second;
+  }
+  bool Rewrite(const auto& step) {
+    Result<Compute> rewritten = Apply(compute_, step);
+    if (!rewritten) return false;
+    compute_ = *std::move(rewritten);
+    return true;
+  }
+
+  bool MakeOperands(const RoundingFreedom& rounding);
+  void InlineRounded();
+  bool FindRoles();
+  bool CopyArguments();
+  bool NeedsZeros() const;
+  bool Pad();
+  std::optional<TilePlan> WholePlan() const;
+  void PackOperands(TilePlan& plan) const;
+
+  const TilePlan& plain_;
+  const std::string sum_;
+  Compute compute_;
+  TilePlan::Dot dot_;
+  VarId paired_;
+  std::map<std::string, std::string> sources_;  // arguments that packing copies, by the copy's name
+  const int64_t group_;
+  const int64_t columns_;
+};
+
+// Float32 is rounded to one term.
+bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
+  if (rounding.order != ReductionOrder::kAny) return false;
+  const std::optional<DataType> type = TypeOfFactors(Sum());
+  if (type == DataType::kBF16) return true;
+  if (type != DataType::kF32 || rounding.least_terms > 1) return false;
+  const PrecisionStep to_bfloat16{.statement = sum_, .terms = 1};
+  if (!Rewrite(to_bfloat16)) return false;
+  dot_.rewrites.emplace_back(to_bfloat16);
+  return true;
+}
+
+// An argument gets a copy: in the order of the tile's loops along the columns, and of the other
+// operand where its pairs don't lie side by side or zeros have to be added. The writer packs both,
+// so that here only the copy's existence counts, not its order.
+bool DotPlanner::CopyArguments() {
+  for (const bool along_columns : {true, false}) {
+    const Read& read = OperandOf(along_columns);
+    const Tensor& tensor = compute_.tensors[read.tensor];
+    if (tensor.role == TensorRole::kWorkspace) continue;
+    const auto stride = StorageStride(compute_, Sum(), read.tensor, read.index, paired_);
+    if (!along_columns && stride == 1 && !NeedsZeros()) continue;
+    const std::string name = tensor.name;
+    PackStep copy{.tensor = name};
+    for (int d = 0; d < std::ssize(tensor.shape); ++d) copy.axes.push_back({.dimension = d});
+    if (!Rewrite(copy)) return false;
+    Tensor& made = compute_.tensors[*compute_.FindTensor(name + ".pack")];
+    made.layout = {};
+    sources_[made.name] = name;
+  }
+  return true;
+}
+
+// Along what is reduced, or at the borders of an image.
+bool DotPlanner::NeedsZeros() const {
+  const Statement& sum = Sum();
+  const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
+  return sum.iterators[paired_].extent % group_ != 0 || !sum.domain.empty() ||
+         std::ranges::any_of(sum.reads, is_guarded);
+}
+
+// An operand that is computed first, for nothing else, is rounded as it is computed.
+void DotPlanner::InlineRounded() {
+  for (const Read& operand : std::vector<Read>(Sum().reads)) {
+    const auto maker = compute_.FindStatement(compute_.tensors[operand.tensor].name);
+    if (!maker || compute_.statements[*maker].reads.empty()) continue;
+    const TensorId source = compute_.statements[*maker].reads[0].tensor;
+    int readers = 0;
+    for (const Statement& statement : compute_.statements) {
+      const auto reads = [&](const Read& read) { return read.tensor == source; };
+      readers += std::ranges::any_of(statement.reads, reads) ? 1 : 0;
+    }
+    const InlineStep step{compute_.tensors[source].name};
+    if (readers != 1 || !compute_.FindStatement(step.statement)) continue;
+    if (Rewrite(step)) dot_.rewrites.emplace_back(step);
+  }
+}
+
+// One operand lies along the columns, the other doesn't know them.
+bool DotPlanner::FindRoles() {
+  const Statement& sum = Sum();
+  const auto knows_column = [&](const Read& read) {
+    return UsesIterator(read.index, plain_.column);
+  };
+  if (std::ranges::count_if(sum.reads, knows_column) != 1) return false;
+  if (!DimensionOf(OperandOf(true).index, plain_.column)) return false;
+  const std::optional<VarId> paired = FindPaired(sum);
+  if (!paired) return false;
+  paired_ = *paired;
+  const auto is_packable = [&](const Read& read) {
+    const Tensor& tensor = compute_.tensors[read.tensor];
+    if (tensor.role == TensorRole::kWorkspace) return tensor.layout.IsRowMajor() && !tensor.alias;
+    return tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+  };
+  return std::ranges::all_of(sum.reads, is_packable);
+}
+
+// Whole instructions, without conditions.
+bool DotPlanner::Pad() {
+  const Statement& sum = Sum();
+  const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
+  PadStep pad{.statement = sum_};
+  const std::array<std::pair<VarId, int64_t>, 2> multiples = {
+      {{plain_.column, columns_}, {paired_, group_}}};
+  for (const auto& [iterator, factor] : multiples) {
+    if (sum.iterators[iterator].extent % factor == 0) continue;
+    pad.multiples.push_back({sum.iterators[iterator].name, factor});
+  }
+  dot_.columns = sum.iterators[plain_.column].extent;
+  const bool whole =
+      pad.multiples.empty() && sum.domain.empty() && std::ranges::none_of(sum.reads, is_guarded);
+  if (whole) return true;
+  if (!Rewrite(pad)) return false;
+  dot_.pad = std::move(pad);
+  return Sum().domain.empty() && std::ranges::none_of(Sum().reads, is_guarded);
+}
+
+void DotPlanner::PackOperands(TilePlan& plan) const {
+  const Read& along = OperandOf(/*along_columns=*/true);
+  const auto paired = static_cast<int>(*DimensionOf(along.index, paired_));
+  PackStep pack = PackInLoopOrder(plan, along);
+  pack.tensor = PackedName(along);
+  for (PackStep::Axis& axis : pack.axes) {
+    if (axis.dimension == paired) axis = {paired, PackStep::Part::kQuotient, group_};
+  }
+  pack.axes.push_back({paired, PackStep::Part::kRemainder, group_});
+  plan.pack = std::move(pack);
+  const Read& broadcast = OperandOf(/*along_columns=*/false);
+  const auto last = static_cast<int>(*DimensionOf(broadcast.index, paired_));
+  const auto rank = static_cast<int>(broadcast.index.size());
+  const bool is_copied = PackedName(broadcast) != compute_.tensors[broadcast.tensor].name;
+  const auto stride =
+      StorageStride(compute_, plan.reduction, broadcast.tensor, broadcast.index, paired_);
+  if (stride == 1 && !is_copied) return;
+  PackStep order{.tensor = PackedName(broadcast)};
+  for (int d = 0; d < rank; ++d) {
+    if (d != last) order.axes.push_back({.dimension = d});
+  }
+  order.axes.push_back({.dimension = last});
+  plan.dot->broadcast = std::move(order);
+}
+
+std::optional<TilePlan> DotPlanner::WholePlan() const {
+  const StatementId id = *compute_.FindStatement(sum_);
+  TilePlan plan{.lowering = plain_.lowering,
+                .compute = std::make_shared<const Compute>(compute_),
+                .cache_write = plain_.cache_write,
+                .reduction = compute_.statements[id],
+                .dot = dot_,
+                .followers = plain_.followers,
+                .column = plain_.column};
+  AssignOutputs(plan);
+  for (const VarId v : ReducedIterators(plan.reduction)) {
+    plan.reduction_size *= plan.Extent(v);
+    if (v != paired_) plan.outer_reductions.push_back(v);
+  }
+  plan.long_reduction = paired_;
+  plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(DataType::kBF16));
+  plan.column_has_conditions = dot_.columns != plan.Extent(plan.column);
+  PackOperands(plan);
+  AssignBefore(plan, id);
+  // What packs arguments is ordered with all such copies.
+  if (plan.operand && sources_.contains(plan.operand->statement)) plan.operand.reset();
+  std::erase_if(plan.before, [&](const std::string& name) { return sources_.contains(name); });
+  return plan;
+}
+
+}  // namespace
+
+const TileIntrinsic* DotInstruction(const Target& target) {
+  const auto fits = [&](const TileIntrinsic& intrinsic) {
+    const bool of_vectors = intrinsic.Extent(TileAxis::kRow) == 1 &&
+                            intrinsic.Extent(TileAxis::kReduced) == 1 &&
+                            intrinsic.Extent(TileAxis::kGroup) > 1;
+    return of_vectors && intrinsic.left.type == DataType::kBF16 &&
+           intrinsic.right.type == DataType::kBF16 &&
+           intrinsic.accumulator.type == DataType::kF32 &&
+           MissingFeatures(intrinsic, target).empty() &&
+           target.host.Lanes(static_cast<int>(SizeOf(DataType::kF32))) ==
+               intrinsic.Extent(TileAxis::kColumn);
+  };
+  const auto found = std::ranges::find_if(TileIntrinsics(), fits);
+  return found == TileIntrinsics().end() ? nullptr : &*found;
+}
+
+std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
+                                    const TileIntrinsic& intrinsic,
+                                    const RoundingFreedom& rounding) {
+  const auto plan = [&](bool inlines) {
+    return DotPlanner(plain, lowering, intrinsic).Plan(rounding, inlines);
+  };
+  // What is inlined may not be 0 where its operands are, and then can't be padded.
+  std::optional<TilePlan> found = plan(/*inlines=*/true);
+  return found ? found : plan(/*inlines=*/false);
+}
+
+}  // namespace tunec

@@ -1,0 +1,137 @@
+#include "tests/schedule/dot_programs.h"
+
+#include <utility>
+
+#include "tests/schedule/harness.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec::test {
+namespace {
+
+std::string Numbered(std::string text, const std::vector<std::pair<std::string, int64_t>>& all) {
+  for (const auto& [name, value] : all) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name)) {
+      text.replace(at, name.size(), std::to_string(value));
+    }
+  }
+  return text;
+}
+
+// Both operands are computed while running; `right` is the second one's index.
+std::string Computed(const ProductShape& shape, const std::string& left, const std::string& right) {
+  const auto extents = [](const std::string& index) {
+    std::string text;
+    for (const char c : index) {
+      if (c == 'i') text += "$M";
+      if (c == 'j') text += "$N";
+      if (c == 'k') text += "$K";
+      if (c == ',') text += ", ";
+    }
+    return text;
+  };
+  return Numbered("compute product {\n  input A: f32[" + extents(left) + "]\n  input B: f32[" +
+                      extents(right) +
+                      "]\n  output C: f32[$M, $N]\n"
+                      "  C[i: $M, j: $N, k: $K reduction]:\n    C[i, j] sum= A[" +
+                      left + "] * B[" + right + "]\n}",
+                  {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
+}
+
+constexpr std::string_view kBatch = R"(compute batch {
+  input A: f32[3, 19, 31]
+  input B: f32[3, 31, 33]
+  output C: f32[3, 19, 33]
+  C[h: 3, i: 19, j: 33, k: 31 reduction]:
+    C[h, i, j] sum= A[h, i, k] * B[h, k, j]
+})";
+
+// What is computed before the sum and after it, with a second operand there.
+constexpr std::string_view kChain = R"(compute chain {
+  input X: f32[23, 26]
+  weight W: f32[26, 45] constant
+  input b: f32[45]
+  input R: f32[23, 45]
+  output Y: f32[23, 45]
+  workspace t: f32[23, 26]
+  workspace acc: f32[23, 45]
+  workspace u: f32[23, 45]
+  t[i: 23, k: 26]:
+    t[i, k] = max(X[i, k], 0.0) + 1.0
+  acc[i: 23, j: 45, k: 26 reduction]:
+    acc[i, j] sum= t[i, k] * W[k, j]
+  u[i: 23, j: 45]:
+    u[i, j] = acc[i, j] + b[j]
+  Y[i: 23, j: 45]:
+    Y[i, j] = max(u[i, j], 0.0) + R[i, j]
+})";
+
+// Channels last, as convolutions of images are stored.
+constexpr std::string_view kImage = R"(compute image {
+  input X: f32[2, $C, 9, 11] layout [2, 9, 11, $C] (n, c, h, w) -> [n, h, w, c]
+  weight W: f32[$M, $C, 3, 3] constant
+  weight b: f32[$M] constant
+  output Y: f32[2, $M, $H, $V] layout [2, $H, $V, $M] (n, m, h, w) -> [n, h, w, m]
+  workspace acc: f32[2, $M, $H, $V] layout [2, $H, $V, $M] (n, m, h, w) -> [n, h, w, m]
+  acc[n: 2, m: $M, oh: $H, ow: $V, ic: $C reduction, kh: 3 reduction, kw: 3 reduction]
+      where $S*oh + kh - 1 >= 0, 9 - $S*oh - kh >= 0, $S*ow + kw - 1 >= 0, 11 - $S*ow - kw >= 0:
+    acc[n, m, oh, ow] sum= X[n, ic, $S*oh + kh - 1, $S*ow + kw - 1] * W[m, ic, kh, kw]
+  Y[n: 2, m: $M, oh: $H, ow: $V]:
+    Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + b[m], 0.0)
+})";
+
+std::string Image(int64_t channels, int64_t outputs, int64_t stride) {
+  return Numbered(std::string(kImage), {{"$C", channels},
+                                        {"$M", outputs},
+                                        {"$S", stride},
+                                        {"$H", (9 - 1) / stride + 1},
+                                        {"$V", (11 - 1) / stride + 1}});
+}
+
+}  // namespace
+
+std::string DotProduct(const ProductShape& shape) {
+  return Numbered(R"(compute product {
+  input A: f32[$M, $K]
+  weight B: f32[$K, $N] constant
+  output C: f32[$M, $N]
+  workspace acc: f32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: $M, j: $N]:
+    C[i, j] = max(acc[i, j], 0.0)
+})",
+                  {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
+}
+
+std::vector<DotProgram> DotPrograms() {
+  return {
+      {"product", DotProduct({})},
+      {"whole", DotProduct({32, 64, 48})},
+      {"odd_length", DotProduct({5, 16, 7})},
+      {"few_columns", DotProduct({21, 10, 12})},
+      {"one_row", DotProduct({1, 50, 33})},
+      {"many_rows", DotProduct({200, 17, 6})},
+      {"both_computed", Computed({17, 35, 20}, "i, k", "k, j")},
+      {"transposed_right", Computed({17, 35, 21}, "i, k", "j, k")},
+      {"transposed_left", Computed({18, 33, 10}, "k, i", "k, j")},
+      {"batch", std::string(kBatch)},
+      {"chain", std::string(kChain)},
+      {"weight_matmul", std::string(kWeightMatmul)},
+      {"computed_operand", std::string(kComputedOperand)},
+      {"image", Image(5, 18, 1)},
+      {"image_even", Image(8, 32, 1)},
+      {"image_strided", Image(6, 20, 2)},
+      {"pointwise", std::string(kPointwiseConv)},
+      {"conv3x3", std::string(kConv3x3)},
+      {"triangle", std::string(kTriangularProduct), false},
+      {"depthwise", std::string(kDepthwise), false},
+  };
+}
+
+Target Avx512Bf16() {
+  Target target = Avx512();
+  target.host.features = {"avx512f", "avx512bf16"};
+  return target;
+}
+
+}  // namespace tunec::test
