@@ -65,6 +65,19 @@ constexpr std::string_view kStoredBatch = R"(compute stored_batch {
     C[h, i, j] sum= f32(A[h, k, i]) * f32(B[h, k, j])
 })";
 
+// A dimension of one element, and as many rows as make several blocks.
+constexpr std::string_view kOneBatch = R"(compute one_batch {
+  input A: f32[1, 150, 34]
+  weight W: f32[34, 37] constant
+  input R: f32[1, 150, 37]
+  output C: f32[1, 150, 37]
+  workspace acc: f32[150, 37]
+  acc[i: 150, j: 37, k: 34 reduction]:
+    acc[i, j] sum= A[0, i, k] * W[k, j]
+  C[i: 150, j: 37]:
+    C[0, i, j] = acc[i, j] + R[0, i, j]
+})";
+
 // What is computed before the sum and after it, with a second operand there.
 constexpr std::string_view kChain = R"(compute chain {
   input X: f32[23, 26]
@@ -135,6 +148,7 @@ std::vector<DotProgram> DotPrograms() {
       {"transposed_right", Computed({17, 35, 21}, "i, k", "j, k")},
       {"transposed_left", Computed({18, 33, 10}, "k, i", "k, j")},
       {"batch", std::string(kBatch)},
+      {"one_batch", std::string(kOneBatch)},
       {"chain", std::string(kChain)},
       {"weight_matmul", std::string(kWeightMatmul)},
       {"computed_operand", std::string(kComputedOperand)},
