@@ -1,6 +1,7 @@
 #include "schedule/sketches/tile_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,7 +119,7 @@ class TileWriter {
   void AttachOperand() {
     const TilePlan::Operand& operand = *plan_.operand;
     Add(ComputeAtStep{operand.statement, Row() + ".0"});
-    ReorderStep order;
+    ReorderStep order{OperandLoopsOfOne()};
     const std::vector<VarId> below = OperandIterators();
     for (const VarId iterator : below) {
       const std::string loop = operand.statement + "." + plan_.reduction.iterators[iterator].name;
@@ -152,6 +153,22 @@ class TileWriter {
     const auto rank = std::ssize(plan_.compute->tensors[plan_.operand->tensor].shape);
     for (int d = 0; d < rank; ++d) axes.push_back({.dimension = d});
     return axes;
+  }
+  // Over dimensions of one element, which no loop of the reduction walks: what rounds an operand
+  // has a loop for each of its dimensions.
+  std::vector<std::string> OperandLoopsOfOne() const {
+    std::vector<std::string> loops;
+    if (!plan_.dot) return loops;
+    const Statement& statement =
+        plan_.compute->statements[*plan_.compute->FindStatement(plan_.operand->statement)];
+    const auto read =
+        std::ranges::find(plan_.reduction.reads, plan_.operand->tensor, &Read::tensor);
+    for (size_t d = 0; d < read->index.size(); ++d) {
+      const std::optional<VarId> iterator = statement.writes[0].index[d].AsVar();
+      if (!read->index[d].IsConstant() || !iterator) continue;
+      loops.push_back(statement.name + "." + statement.iterators[*iterator].name);
+    }
+    return loops;
   }
   // Those of its dimensions that loops below its place walk.
   std::vector<VarId> OperandIterators() const {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "autotune/measure/arithmetic_gain.h"
 #include "autotune/search/search_space.h"
 #include "autotune/search/task_search.h"
 #include "autotune/tuner.h"
@@ -129,6 +130,24 @@ TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
   ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline));
   measurer_.seconds = 1e-3;
   EXPECT_EQ(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
+}
+
+TEST_F(ArithmeticCeilings, RankAnalyticSchedulesByWhatIsRecorded) {
+  const TileIntrinsic& dot = *FindTileIntrinsic("dpbf16.avx512");
+  for (const double gain : {2.0, 0.5}) {
+    Roofline roofline = RooflineOf(1e9, 1e10);
+    roofline.arithmetics[dot.name] = {gain * 1e9, 0};
+    Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
+    ASSERT_TRUE(RecordRoofline(database, options_.target, roofline));
+    EXPECT_EQ(MeasuredGain(&database, options_.target)(dot), gain);
+  }
+}
+
+// What this machine can't measure is not known to be faster.
+TEST_F(ArithmeticCeilings, OfAnotherMachineRankNothing) {
+  Target other = options_.target;
+  other.host.features = {"no-such-feature"};
+  EXPECT_EQ(MeasuredGain(nullptr, other)(*FindTileIntrinsic("dpbf16.avx512")), 1);
 }
 
 TEST_F(ArithmeticCeilings, OfSplitOperandsCountsWhatIsUseful) {

@@ -45,6 +45,39 @@ constexpr std::string_view kBatch = R"(compute batch {
     C[h, i, j] sum= A[h, i, k] * B[h, k, j]
 })";
 
+// Of bfloat16 as it is.
+constexpr std::string_view kStored = R"(compute stored {
+  input A: bf16[23, $K]
+  weight B: bf16[45, $K] constant
+  output C: bf16[23, 45]
+  workspace acc: f32[23, 45]
+  acc[i: 23, j: 45, k: $K reduction]:
+    acc[i, j] sum= f32(A[i, k]) * f32(B[j, k])
+  C[i: 23, j: 45]:
+    C[i, j] = bf16(max(acc[i, j], 0.0))
+})";
+
+constexpr std::string_view kStoredBatch = R"(compute stored_batch {
+  input A: bf16[2, 26, 19]
+  input B: bf16[2, 26, 37]
+  output C: f32[2, 19, 37]
+  C[h: 2, i: 19, j: 37, k: 26 reduction]:
+    C[h, i, j] sum= f32(A[h, k, i]) * f32(B[h, k, j])
+})";
+
+// A dimension of one element, and as many rows as make several blocks.
+constexpr std::string_view kOneBatch = R"(compute one_batch {
+  input A: f32[1, 150, 34]
+  weight W: f32[34, 37] constant
+  input R: f32[1, 150, 37]
+  output C: f32[1, 150, 37]
+  workspace acc: f32[150, 37]
+  acc[i: 150, j: 37, k: 34 reduction]:
+    acc[i, j] sum= A[0, i, k] * W[k, j]
+  C[i: 150, j: 37]:
+    C[0, i, j] = acc[i, j] + R[0, i, j]
+})";
+
 // What is computed before the sum and after it, with a second operand there.
 constexpr std::string_view kChain = R"(compute chain {
   input X: f32[23, 26]
@@ -115,9 +148,14 @@ std::vector<DotProgram> DotPrograms() {
       {"transposed_right", Computed({17, 35, 21}, "i, k", "j, k")},
       {"transposed_left", Computed({18, 33, 10}, "k, i", "k, j")},
       {"batch", std::string(kBatch)},
+      {"one_batch", std::string(kOneBatch)},
       {"chain", std::string(kChain)},
       {"weight_matmul", std::string(kWeightMatmul)},
       {"computed_operand", std::string(kComputedOperand)},
+      {"stored", Numbered(std::string(kStored), {{"$K", 30}})},
+      {"stored_odd", Numbered(std::string(kStored), {{"$K", 31}})},
+      {"stored_batch", std::string(kStoredBatch)},
+      {"stored_image", std::string(kHalfConv)},
       {"image", Image(5, 18, 1)},
       {"image_even", Image(8, 32, 1)},
       {"image_strided", Image(6, 20, 2)},
