@@ -83,6 +83,23 @@ std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
   return order;
 }
 
+// How far apart in storage an iterator's elements are: a divisor of all the distances. One that
+// chooses by a quotient, a plane, goes whole steps of its dimension.
+int64_t StepOf(const CudaTilePlan& tile, const Read& read, VarId v) {
+  const auto stride = [&](const std::vector<IndexExpr>& index) {
+    return StorageStride(*tile.compute, tile.sum, read.tensor, index, v);
+  };
+  if (const std::optional<int64_t> known = stride(read.index)) return *known;
+  int64_t common = 0;
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    if (!read.index[d].Uses(v)) continue;
+    std::vector<IndexExpr> alone(read.index.size(), IndexExpr(0));
+    alone[d] = IndexExpr::Var(v);
+    common = std::gcd(common, stride(alone).value_or(1));
+  }
+  return common;
+}
+
 // How many elements lie side by side, at both ends of a copy, from wherever a tile of whole
 // instructions begins: as many as divide the rows in memory, up to 16 bytes. Less than 4 bytes are
 // one element by itself.
@@ -92,8 +109,7 @@ int64_t ChunkOf(const CudaTilePlan& tile, const Read& read, VarId along) {
   int64_t common = std::gcd(kChunkBytes / bytes, tile.Extent(along));
   for (const VarId v : tile.sum.iterators.ids()) {
     if (v == along || tile.Extent(v) == 1 || !UsesIterator(read.index, v)) continue;
-    const auto stride = StorageStride(*tile.compute, tile.sum, read.tensor, read.index, v);
-    common = std::gcd(common, stride.value_or(1));
+    common = std::gcd(common, StepOf(tile, read, v));
   }
   return common * bytes < kLeastBytes ? 1 : common;
 }

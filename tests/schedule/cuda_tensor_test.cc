@@ -453,12 +453,12 @@ TEST(CudaTensorSketch, OfSeveralPhasesHasFewCombinations) {
 const std::string kThreeProducts = R"(compute three {
   input A: bf16[512, 512]
   input B: bf16[512, 512]
-  input D: f32[64, 64]
-  input E: f32[64, 64]
+  input D: f64[64, 64]
+  input E: f64[64, 64]
   input F: bf16[32, 8192]
   input G: bf16[8192, 64]
   output X: f32[512, 512]
-  output Y: f32[64, 64]
+  output Y: f64[64, 64]
   output Z: f32[32, 64]
   x[i: 512, j: 512, k: 512 reduction]:
     X[i, j] sum= f32(A[i, k]) * f32(B[k, j])

@@ -141,7 +141,7 @@ class Kernels(unittest.TestCase):
         for compute in computes:
             dump = self.folder / compute.stem
             self.good("schedule", compute, "--steps", compute.with_suffix(".sched"), "--target", "cuda", "--arch",
-                      "sm_80", "--dump", dump, program=TUNEC)
+                      "sm_80", "--accuracy", "tf32", "--dump", dump, program=TUNEC)
             kernel, = dump.glob("*.kernel")
             vectors = self.folder / f"{compute.stem}.vectors"
             self.good("record", kernel, vectors)
