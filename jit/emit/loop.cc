@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/tile_intrinsic.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {
@@ -36,12 +37,21 @@ void StartBlock(EmitState& state) {
   state.builder.SetBlock(next);
 }
 
-/// Whether a copy of the body is itself many copies: a whole step of a register tile.
+/// Whether the body is one instruction on a vector: no rows, no threads of a warp.
+bool IsVectorTile(const Body& body) {
+  const auto* tile = body.size() == 1 ? std::get_if<Tile>(&body.front().value) : nullptr;
+  const TileIntrinsic* intrinsic = tile ? FindTileIntrinsic(tile->intrinsic) : nullptr;
+  return intrinsic != nullptr && !intrinsic->IsOfWarp() && intrinsic->Extent(TileAxis::kRow) == 1;
+}
+
+/// Whether a copy of the body is itself many copies: a whole step of a register tile. The vectors
+/// of one of its rows are none: they use what other rows load.
 bool HoldsUnrolled(const Body& body) {
   return std::ranges::any_of(body, [](const NestNode& node) {
     if (const auto* choice = std::get_if<If>(&node.value)) return HoldsUnrolled(choice->body);
     const auto* loop = std::get_if<Loop>(&node.value);
-    return loop != nullptr && (loop->kind == LoopKind::kUnrolled || HoldsUnrolled(loop->body));
+    if (loop == nullptr || IsVectorTile(loop->body)) return false;
+    return loop->kind == LoopKind::kUnrolled || HoldsUnrolled(loop->body);
   });
 }
 

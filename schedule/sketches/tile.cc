@@ -11,8 +11,8 @@
 //
 // Where the contract and the target allow it, an instruction multiplies pairs of bfloat16
 // (dot_plan.h). Then both operands are rounded, each where it is packed or computed; pairs of
-// reduced neighbours lie side by side; and zeros fill the last vector of columns, the last pair, and
-// the border of an image.
+// reduced neighbours lie side by side; and zeros fill the last vector of columns, the last pair,
+// and the border of an image.
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
