@@ -326,8 +326,8 @@ double NarrowCopyClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choi
   for (const auto& [operand, lines] : {std::pair(&plan.left, RowsOf(plan, choice)),
                                        std::pair(&plan.right, ColumnsOf(plan, choice))}) {
     const auto elements = static_cast<double>(lines * PieceOf(plan, choice));
-    const auto wide = static_cast<double>(kChunkBytes / operand->bytes);
-    copies += elements * (1 / static_cast<double>(operand->chunk) - 1 / wide);
+    const int64_t wide = kChunkBytes / operand->bytes;
+    copies += elements * (1 / static_cast<double>(operand->chunk) - 1 / static_cast<double>(wide));
   }
   return kClocks * copies / kWarpThreads;
 }
