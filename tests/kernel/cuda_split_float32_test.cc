@@ -86,13 +86,18 @@ struct Element {
   float sequential = 0;
 };
 
+// Of both operands, whose rows the sum runs along.
+size_t IndexOf(int row, int k) {
+  return static_cast<size_t>(row) * kInner + static_cast<size_t>(k);
+}
+
 Element ElementOf(const std::vector<Array>& arguments, int row, int column) {
   const auto a = arguments[0].As<float>();
   const auto b = arguments[1].As<float>();
   Element element;
   for (int k = 0; k < kInner; ++k) {
-    const float x = a[static_cast<size_t>(row * kInner + k)];
-    const float y = b[static_cast<size_t>(column * kInner + k)];
+    const float x = a[IndexOf(row, k)];
+    const float y = b[IndexOf(column, k)];
     element.exact += double{x} * y;
     element.magnitude += std::abs(double{x} * y);
     element.sequential = std::fma(x, y, element.sequential);
@@ -203,10 +208,8 @@ TEST(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
                                       -2.F, 0.1F,  -0.3F, 0x1.8p-140F, 0x1.123456p100F};
   const auto count = static_cast<int>(special.size());
   for (int at = 0; at < count; ++at) {
-    arguments[0].MutableAs<float>()[static_cast<size_t>(3 * at * kInner + 7)] =
-        special[static_cast<size_t>(at)];
-    arguments[1].MutableAs<float>()[static_cast<size_t>(5 * at * kInner + 7)] =
-        special[static_cast<size_t>(at)];
+    arguments[0].MutableAs<float>()[IndexOf(3 * at, 7)] = special[static_cast<size_t>(at)];
+    arguments[1].MutableAs<float>()[IndexOf(5 * at, 7)] = special[static_cast<size_t>(at)];
   }
   const Array result = product.Run(arguments);
   for (int i = 0; i < kRows; ++i) {

@@ -16,7 +16,6 @@ namespace tunec {
 namespace {
 
 using test::DotProgram;
-using ::testing::HasSubstr;
 
 std::vector<Sketch> DotSketches(const std::string& text, const Target& target) {
   std::vector<Sketch> sketches = SketchesFor({.lowerings = {{"direct", test::MustParse(text)}},
