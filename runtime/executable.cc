@@ -281,7 +281,9 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
   Status ran = context->Run(buffers, seconds);
-  if (ran && options.returns == RunReturn::kDone) ran = CountOutside(*context, buffers);
+  // Steps that run several times may have written over indices that they read.
+  const bool counted = options.returns == RunReturn::kDone && seconds.size() <= steps.size();
+  if (ran && counted) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));
   return ran;
 }
@@ -375,6 +377,17 @@ Result<std::vector<double>> Executable::ProfileRun(std::span<const void* const> 
   RunOptions timed = options;
   timed.returns = RunReturn::kDone;
   TUNEC_RETURN_IF_ERROR(impl_->Run(inputs, outputs, timed, seconds));
+  return seconds;
+}
+
+Result<std::vector<double>> Executable::ProfileRepeated(std::span<const void* const> inputs,
+                                                        std::span<void* const> outputs,
+                                                        int times) const {
+  TUNEC_CHECK(times >= 1, "each step runs {} times", times);
+  if (impl_->device != nullptr)
+    return Fail(ErrorCode::kUnsupported, "on a device, steps are not run by themselves");
+  std::vector<double> seconds(impl_->steps.size() * static_cast<size_t>(times));
+  TUNEC_RETURN_IF_ERROR(impl_->Run(inputs, outputs, {}, seconds));
   return seconds;
 }
 

@@ -110,9 +110,10 @@ void HostContext::RunSteps(std::span<double> seconds) {
     for (const std::span<const ParallelPhase> step : steps_) pool_.RunPhases(step);
     return;
   }
+  const size_t times = seconds.size() / steps_.size();
   auto before = Clock::now();
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    pool_.RunPhases(steps_[i]);
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    pool_.RunPhases(steps_[i / times]);
     const auto after = Clock::now();
     seconds[i] = std::chrono::duration<double>(after - before).count();
     before = after;

@@ -42,7 +42,8 @@ class RunContext {
   RunContext& operator=(const RunContext&) = delete;
 
   /// Runs all steps, and waits until they are done, or queues them. `seconds` is filled with those
-  /// of each step; empty: nothing is timed. Allocates only what no run before it needed.
+  /// of each step; empty: nothing is timed. On the host there may be several for each step, which
+  /// then runs so often. Allocates only what no run before it needed.
   virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
   /// How many of the indices are out of range. Requires: the run of these buffers was the last one.
   virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;

@@ -174,6 +174,16 @@ TEST_F(DeviceExecutable, ProfileTimesEachStepByTheDevicesClock) {
   EXPECT_EQ(again, x);
 }
 
+TEST_F(DeviceExecutable, StepsAreNotRepeated) {
+  const Vector x = Ramp(1, 1);
+  Vector y{}, again{};
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {y.data(), again.data()};
+  const auto seconds = executable_.ProfileRepeated(inputs, outputs, 2);
+  ASSERT_FALSE(seconds);
+  EXPECT_EQ(seconds.error().code, ErrorCode::kUnsupported);
+}
+
 TEST_F(DeviceExecutable, RunsAtOnceHaveQueuesOfTheirOwn) {
   constexpr int kCallers = 3;
   std::atomic<int> wrong = 0;

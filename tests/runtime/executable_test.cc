@@ -93,6 +93,31 @@ TEST(Executable, ProfileGivesSecondsOfEachStep) {
   EXPECT_EQ(y, SampleResult(x));
 }
 
+// The second step writes where it reads, so its result counts its runs.
+TEST(Executable, RepeatedProfileRunsEachStepSoOften) {
+  const ValueRef sum = ValueRef::Arena(0);
+  const Executable executable =
+      Make({.inputs = {VectorSpec("x")},
+            .outputs = {VectorSpec("y")},
+            .constants = {VectorConstant("c", Ramp(10, 0))},
+            .steps = {MakeCopyStep("take", ValueRef::Input(0), sum, kBytes),
+                      {"add", AddKernel(), {sum, ValueRef::Constant(0), sum}},
+                      MakeCopyStep("give", sum, ValueRef::Output(0), kBytes)},
+            .arena_bytes = kBytes,
+            .threads = 2});
+  const Vector x = Ramp(1, 1);
+  Vector y{};
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {y.data()};
+  const auto seconds = executable.ProfileRepeated(inputs, outputs, 3);
+  ASSERT_TRUE(seconds.has_value());
+  ASSERT_EQ(seconds->size(), 9U);
+  for (const double value : *seconds) EXPECT_GE(value, 0);
+  EXPECT_EQ(y, Ramp(31, 1));
+  ASSERT_TRUE(RunOn(executable, {x.data()}, {y.data()}).has_value());
+  EXPECT_EQ(y, Ramp(11, 1));
+}
+
 TEST(Executable, EveryThreadHasItsOwnScratch) {
   const Executable executable =
       Make({.outputs = {VectorSpec("ok")},

@@ -18,6 +18,7 @@ import time
 import unittest
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 from onnx_bytes import model, node, tensor
 
@@ -803,6 +804,34 @@ class Cli(unittest.TestCase):
         self.assertLessEqual(report["latency"]["min_ms"], report["latency"]["p99_ms"])
         self.assertLessEqual(report["unfused"]["max_relative_error"], 1e-4)
         self.assertTrue(report["kernels"])
+
+    def test_bench_explains(self):
+        path = self.file("g.graph", GRAPH)
+        self.good(path, "--trials", "2", "--threads", "1")
+        run = ("bench", path, "--explain", "--runs", "3", "--threads", "1")
+        text = self.good(*run)
+        self.assertRegex(text, r"(?m)^group +kernel +count +in model +alone +tuner +arithmetic ")
+        self.assertRegex(text, r"(?m)^ +0 +p r +1 +[\d.]+ \w+ +[\d.]+ \w+ +[\d.]+ \w+ +fma\.f32 ")
+        self.assertRegex(text, r"(?m)^the model takes [\d.]+ \w+, its groups [\d.]+ \w+ within it and "
+                               r"[\d.]+ \w+ alone: [\d.]+ times those$")
+        report = json.loads(self.good(*run, "--json"))
+        group, = report["explained"]
+        for key in ("in_model_ms", "alone_ms", "tuner_ms", "gflops_per_second"):
+            self.assertGreater(group[key], 0, key)
+        self.assertAlmostEqual(report["sums"]["alone_ms"], group["alone_ms"], 6)
+
+    def test_bench_draws_a_roofline(self):
+        path = self.file("g.graph", GRAPH)
+        self.good("doctor", "--measure")
+        done = self.tunec("bench", path, "--svg", "r.svg", "--runs", "3")
+        if done.returncode != 0:  # on a machine that others keep busy, the ceilings say nothing
+            self.assertIn("no roofline to draw: others had", done.stderr)
+            self.skipTest(done.stderr)
+        drawing = ElementTree.parse(self.dir / "r.svg")
+        texts = [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("p r", texts)
+        self.assertTrue(any(text.startswith("fma.f32 ") for text in texts), texts)
+        self.assertTrue(any(text.startswith("memory ") for text in texts), texts)
 
     def test_json_of_tables(self):
         path = self.file("g.graph", GRAPH)

@@ -3,10 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "jit/open_device.h"
+#include "support/file.h"
 #include "tools/commands/commands.h"
+#include "tools/draw/draw_roofline.h"
 #include "tools/options/model_options.h"
 #include "tools/options/number_checks.h"
 #include "tools/runs/compare_outputs.h"
+#include "tools/runs/explain_runs.h"
 #include "tools/runs/model_inputs.h"
 #include "tools/runs/run_timing.h"
 #include "tools/terminal/interrupt.h"
@@ -24,6 +27,8 @@ struct BenchArguments {
   std::string inputs;
   uint64_t input_seed = 0;
   bool profile = false;
+  bool explain = false;
+  std::string svg;
   bool unfused = false;
   bool json = false;
 };
@@ -37,7 +42,26 @@ struct BenchResult {
   double unfused_error = 0;  // of the outputs, relative to the unfused ones
   std::vector<KernelTiming> kernels;
   ShownRoofline roofline;
+  std::optional<ExplainedRuns> explained;
 };
+
+// The kernels' times, in the ways that were asked for.
+Status MeasureKernels(const BenchArguments& arguments, const Session& session,
+                      const std::vector<Array>& inputs, BenchResult& result) {
+  const Executable& executable = *result.model.executable;
+  result.roofline = RooflineToShow(EnsureRoofline(session.database.get(), session.options.target,
+                                                  ArithmeticsOf(result.model.report)));
+  StepSeconds steps;
+  if (arguments.explain) {
+    TUNEC_ASSIGN(result.explained, ExplainRuns(executable, inputs, arguments.limits));
+    steps = result.explained->steps;
+  } else {
+    TUNEC_ASSIGN(steps.in_model, TimeSteps(executable, inputs, arguments.limits));
+  }
+  result.kernels =
+      GroupTimings(result.model.report, executable.StepNames(), steps, result.roofline);
+  return {};
+}
 
 Result<BenchResult> Measure(const BenchArguments& arguments, const Session& session,
                             const std::vector<Array>& inputs) {
@@ -58,13 +82,8 @@ Result<BenchResult> Measure(const BenchArguments& arguments, const Session& sess
   TUNEC_ASSIGN(std::vector<Timing> timings, TimeRuns(runs, arguments.limits));
   result.timing = std::move(timings[0]);
   if (arguments.unfused) result.unfused_timing = std::move(timings[1]);
-  if (arguments.profile || arguments.json) {
-    result.roofline = RooflineToShow(EnsureRoofline(session.database.get(), session.options.target,
-                                                    ArithmeticsOf(result.model.report)));
-    TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, arguments.limits));
-    result.kernels =
-        GroupTimings(result.model.report, executable.StepNames(), steps, result.roofline);
-  }
+  if (arguments.profile || arguments.explain || arguments.json || !arguments.svg.empty())
+    TUNEC_RETURN_IF_ERROR(MeasureKernels(arguments, session, inputs, result));
   return result;
 }
 
@@ -84,10 +103,21 @@ void PrintReport(const BenchArguments& arguments, const Session& session,
     json["unfused"]["max_relative_error"] = result.unfused_error;
   }
   json["kernels"] = TimingTable(result.kernels, SIZE_MAX).Json();
+  if (result.explained) {
+    json["sums"] = SumsJson(*result.explained);
+    json["explained"] = ExplanationTable(result.kernels, result.roofline, SIZE_MAX).Json();
+  }
   PrintJson(json);
 }
 
-void PrintText(const BenchResult& result) {
+void PrintKernels(const BenchArguments& arguments, const BenchResult& result) {
+  if (arguments.profile) fmt::print("\n{}", PrintTimings(result.kernels, result.roofline));
+  if (!result.explained) return;
+  fmt::print("\n{}{}{}", ExplanationTable(result.kernels, result.roofline, NameWidth()).Print(),
+             RooflineNotes(result.kernels, result.roofline), SumsText(*result.explained));
+}
+
+void PrintText(const BenchArguments& arguments, const BenchResult& result) {
   TextTable table({{""},
                    {"least", Align::kRight},
                    {"median", Align::kRight},
@@ -109,7 +139,16 @@ void PrintText(const BenchResult& result) {
     fmt::print(
         "{:.2f} times as fast as unfused; outputs differ by {:.2g} of the largest magnitude\n",
         result.unfused_timing.Median() / result.timing.Median(), result.unfused_error);
-  if (!result.kernels.empty()) fmt::print("\n{}", PrintTimings(result.kernels, result.roofline));
+  PrintKernels(arguments, result);
+}
+
+Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result) {
+  if (arguments.svg.empty()) return {};
+  if (!result.roofline.roofline)
+    return Fail(ErrorCode::kDevice, "no roofline to draw: {}", result.roofline.why_not);
+  const RooflinePicture picture =
+      PictureOf(arguments.compile.model, result.kernels, *result.roofline.roofline);
+  return WriteFileAtomically(arguments.svg, DrawRoofline(picture));
 }
 
 // Where other work disturbs the runs, their least time says most about the model.
@@ -141,8 +180,9 @@ Result<int> Bench(const BenchArguments& arguments) {
   if (arguments.json) {
     PrintReport(arguments, session, result);
   } else {
-    PrintText(result);
+    PrintText(arguments, result);
   }
+  TUNEC_RETURN_IF_ERROR(WriteRoofline(arguments, result));
   NoteSpread(result.timing);
   NoteEmulation(session.options.target);
   if (result.unfused_error <= kOutputTolerance) return kExitOk;
@@ -174,6 +214,10 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
       ->type_name("N")
       ->excludes(inputs);
   command.add_flag("--profile", arguments->profile, "a table of the kernels");
+  command.add_flag("--explain", arguments->explain,
+                   "the kernels in the model, alone, and as tuned; what bounds them");
+  command.add_option("--svg", arguments->svg, "draw the kernels under the machine's roofline")
+      ->type_name("FILE.svg");
   command.add_flag("--unfused", arguments->unfused,
                    "compare with one kernel per operator, outputs checked");
   command.add_flag("--json", arguments->json, "print JSON, the kernels too");

@@ -88,7 +88,8 @@ Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
   const TimingLimits limits{.runs = 20, .least_runs = 2, .seconds = 0.5};
   const TimedRun run{&executable, inputs};
   TUNEC_ASSIGN(std::vector<Timing> timings, TimeRuns({&run, 1}, limits));
-  TUNEC_ASSIGN(const std::vector<double> steps, TimeSteps(executable, inputs, limits));
+  StepSeconds steps;
+  TUNEC_ASSIGN(steps.in_model, TimeSteps(executable, inputs, limits));
   std::vector<KernelTiming> kernels =
       GroupTimings(model.report, executable.StepNames(), steps, roofline);
   return MeasuredRuns{std::move(timings[0]), std::move(kernels), std::move(roofline)};

@@ -49,6 +49,18 @@ double Timing::Spread() const {
   return (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / Median();
 }
 
+Result<double> TimeRun(const Executable& executable, const ModelBuffers& buffers) {
+  const double before = Now();
+  TUNEC_RETURN_IF_ERROR(executable.Run(buffers.from, buffers.to));
+  return Now() - before;
+}
+
+Status RunRounds(const TimingLimits& limits, const std::function<Status()>& round) {
+  const double start = Now();
+  for (int done = 0; !Enough(done, start, limits); ++done) TUNEC_RETURN_IF_ERROR(round());
+  return {};
+}
+
 Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits) {
   std::vector<ModelBuffers> buffers;
   buffers.reserve(runs.size());
@@ -58,17 +70,16 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
       TUNEC_RETURN_IF_ERROR(run.executable->Run(buffers.back().from, buffers.back().to));
   }
   std::vector<Timing> timings(runs.size());
-  const double start = Now();
-  for (int round = 0; !Enough(round, start, limits); ++round) {
+  const auto round = [&]() -> Status {
     for (size_t i = 0; i < runs.size(); ++i) {
       // Beside another executable, a run finds its caches cold and its threads asleep.
       if (runs.size() > 1)
         TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
-      const double before = Now();
-      TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
-      timings[i].samples.push_back(Now() - before);
+      TUNEC_ASSIGN(timings[i].samples.emplace_back(), TimeRun(*runs[i].executable, buffers[i]));
     }
-  }
+    return {};
+  };
+  TUNEC_RETURN_IF_ERROR(RunRounds(limits, round));
   return timings;
 }
 
@@ -76,12 +87,13 @@ Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<co
                                       const TimingLimits& limits) {
   TUNEC_ASSIGN(ModelBuffers buffers, ModelBuffers::Make(executable, inputs));
   std::vector<std::vector<double>> samples(executable.StepNames().size());
-  const double start = Now();
-  for (int round = 0; !Enough(round, start, limits); ++round) {
+  const auto round = [&]() -> Status {
     TUNEC_ASSIGN(const std::vector<double> seconds,
                  executable.ProfileRun(buffers.from, buffers.to));
     for (size_t i = 0; i < seconds.size(); ++i) samples[i].push_back(seconds[i]);
-  }
+    return {};
+  };
+  TUNEC_RETURN_IF_ERROR(RunRounds(limits, round));
   std::vector<double> medians;
   for (std::vector<double>& step : samples) medians.push_back(Quantile(std::move(step), 0.5));
   return medians;
@@ -118,8 +130,7 @@ std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report) {
 
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
-                                       const std::vector<double>& step_seconds,
-                                       const ShownRoofline& roofline) {
+                                       const StepSeconds& seconds, const ShownRoofline& roofline) {
   std::vector<KernelTiming> timings;
   std::map<std::string, size_t> of_workload;
   size_t kernel = 0;  // kernels stand in the order of the steps; between them may be copies
@@ -133,7 +144,8 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
     const auto [found, inserted] = of_workload.emplace(described.workload, timings.size());
     if (inserted) timings.push_back({.kernel = described, .group = group});
     timings[found->second].count += 1;
-    timings[found->second].seconds += step_seconds[step];
+    timings[found->second].seconds += seconds.in_model[step];
+    if (!seconds.alone.empty()) timings[found->second].alone_seconds += seconds.alone[step];
   }
   for (KernelTiming& timing : timings) {
     const KernelReport& of = timing.kernel;
@@ -147,8 +159,6 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
   return timings;
 }
 
-namespace {
-
 Cell RateCell(double amount, double seconds) {
   if (amount <= 0 || seconds <= 0) return Missing();
   const double rate = amount / seconds / 1e9;
@@ -158,6 +168,12 @@ Cell RateCell(double amount, double seconds) {
 Cell ShareCell(double share, int decimals) {
   return {fmt::format("{:.{}f} %", 100 * share, decimals), share};
 }
+
+Cell RooflineCell(const KernelTiming& timing) {
+  return timing.roofline_share > 0 ? ShareCell(timing.roofline_share, 0) : Missing();
+}
+
+namespace {
 
 std::string WhyNoRoofline(const MacInstruction& by,
                           const std::optional<ArithmeticCeiling>& ceiling) {
@@ -221,7 +237,7 @@ TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_widt
                   RateCell(kernel.bytes, each),
                   {"", kernel.flops},
                   {"", kernel.bytes},
-                  timing.roofline_share > 0 ? ShareCell(timing.roofline_share, 0) : Missing(),
+                  RooflineCell(timing),
                   timing.limit.empty() ? Missing() : timing.limit,
                   kernel.arithmetic ? Cell(kernel.arithmetic->by->name) : Missing(),
                   kernel.sketch_source});
@@ -235,12 +251,16 @@ nlohmann::ordered_json TimingJson(const Timing& timing) {
           {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
 }
 
+// Whoever reads a file or a pipe can cut for himself.
+size_t NameWidth() { return isatty(STDOUT_FILENO) != 0 ? kNameOnTerminal : SIZE_MAX; }
+
+std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {
+  if (!roofline.roofline) return fmt::format("(no roofline: {})\n", roofline.why_not);
+  return UnknownArithmetics(timings, *roofline.roofline);
+}
+
 std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {
-  // Whoever reads a file or a pipe can cut for himself.
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
-  const std::string table = TimingTable(timings, terminal ? kNameOnTerminal : SIZE_MAX).Print();
-  if (!roofline.roofline) return table + fmt::format("(no roofline: {})\n", roofline.why_not);
-  return table + UnknownArithmetics(timings, *roofline.roofline);
+  return TimingTable(timings, NameWidth()).Print() + RooflineNotes(timings, roofline);
 }
 
 }  // namespace tunec

@@ -1,6 +1,7 @@
 // How long a model takes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "ir/array.h"
 #include "runtime/executable.h"
 #include "support/error.h"
+#include "tools/runs/model_inputs.h"
 #include "tools/terminal/text_table.h"
 
 namespace tunec {
@@ -35,6 +37,11 @@ struct Timing {
 };
 
 nlohmann::ordered_json TimingJson(const Timing& timing);
+
+/// The seconds of one run.
+Result<double> TimeRun(const Executable& executable, const ModelBuffers& buffers);
+/// Rounds until the limits say that there were enough. Stops early on Ctrl-C.
+Status RunRounds(const TimingLimits& limits, const std::function<Status()>& round);
 
 /// One executable of several that are timed together, with its own buffers.
 struct TimedRun {
@@ -63,21 +70,36 @@ struct KernelTiming {
   std::optional<int> group = {};  // the number that `show --groups` gives the first
   int count = 0;
   double seconds = 0;         // of all of them
+  double alone_seconds = 0;   // likewise, run again and again by themselves; 0: not timed
   double roofline_share = 0;  // of the least possible time; 0 without a roofline of its arithmetic
   std::string limit;          // what that time is for; empty without a roofline
 };
 /// What does the kernels' multiply-adds, each once.
 std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report);
 
+/// What each step takes.
+struct StepSeconds {
+  std::vector<double> in_model;
+  std::vector<double> alone = {};  // again and again by itself; empty: not timed
+};
+
 /// Steps that are no kernels (copies) are one line of kind "copy".
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
-                                       const std::vector<double>& step_seconds,
-                                       const ShownRoofline& roofline);
+                                       const StepSeconds& seconds, const ShownRoofline& roofline);
+
+/// Billions of a second; missing where one of both is 0.
+Cell RateCell(double amount, double seconds);
+/// Of the least possible time.
+Cell RooflineCell(const KernelTiming& timing);
 
 /// The table of KernelTimings; names are cut to so many characters.
 TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width);
-/// Its text, with names in full unless it goes to a terminal.
+/// Names stand in full unless they go to a terminal.
+size_t NameWidth();
+/// A line for what has no roofline, and why.
+std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);
+/// Table and notes.
 std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);
 
 }  // namespace tunec

@@ -1,0 +1,39 @@
+// Where a model's time goes: its groups timed within it and by themselves, in turns with the whole.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/executable.h"
+#include "support/error.h"
+#include "tools/draw/draw_roofline.h"
+#include "tools/runs/run_timing.h"
+#include "tools/terminal/text_table.h"
+
+namespace tunec {
+
+struct ExplainedRuns {
+  Timing model;       // whole runs, without clocks between the steps
+  StepSeconds steps;  // medians; on a device none alone
+};
+
+/// Times whole runs, and each step both ways, in turns.
+Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
+                                  const TimingLimits& limits);
+
+/// One line for each of the different groups, `kernels`, which GroupTimings made. `ceilings` may
+/// lack the roofline.
+TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const ShownRoofline& ceilings,
+                           size_t name_width);
+
+/// Where the kernels that calculate stand below the ceilings.
+RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
+                          const Roofline& roofline);
+
+/// "the model takes 15.4 ms, its groups 15.2 ms within it and 14.9 ms alone: 1.03 times those"
+std::string SumsText(const ExplainedRuns& runs);
+nlohmann::ordered_json SumsJson(const ExplainedRuns& runs);
+
+}  // namespace tunec
