@@ -822,11 +822,7 @@ class Cli(unittest.TestCase):
 
     def test_bench_draws_a_roofline(self):
         path = self.file("g.graph", GRAPH)
-        self.good("doctor", "--measure")
-        done = self.tunec("bench", path, "--svg", "r.svg", "--runs", "3")
-        if done.returncode != 0:  # on a machine that others keep busy, the ceilings say nothing
-            self.assertIn("no roofline to draw: others had", done.stderr)
-            self.skipTest(done.stderr)
+        self.good("bench", path, "--svg", "r.svg", "--runs", "3")
         drawing = ElementTree.parse(self.dir / "r.svg")
         texts = [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
         self.assertIn("p r", texts)

@@ -42,6 +42,7 @@ struct BenchResult {
   double unfused_error = 0;  // of the outputs, relative to the unfused ones
   std::vector<KernelTiming> kernels;
   ShownRoofline roofline;
+  std::optional<Roofline> ceilings;  // also those that shares are not told of
   std::optional<ExplainedRuns> explained;
 };
 
@@ -49,8 +50,10 @@ struct BenchResult {
 Status MeasureKernels(const BenchArguments& arguments, const Session& session,
                       const std::vector<Array>& inputs, BenchResult& result) {
   const Executable& executable = *result.model.executable;
-  result.roofline = RooflineToShow(EnsureRoofline(session.database.get(), session.options.target,
-                                                  ArithmeticsOf(result.model.report)));
+  const Result<Roofline> found = EnsureRoofline(session.database.get(), session.options.target,
+                                                ArithmeticsOf(result.model.report));
+  result.roofline = RooflineToShow(found);
+  if (found) result.ceilings = *found;
   StepSeconds steps;
   if (arguments.explain) {
     TUNEC_ASSIGN(result.explained, ExplainRuns(executable, inputs, arguments.limits));
@@ -142,13 +145,15 @@ void PrintText(const BenchArguments& arguments, const BenchResult& result) {
   PrintKernels(arguments, result);
 }
 
+// A drawing is of use on a busy machine, too, if it says that its ceilings may be higher.
 Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result) {
   if (arguments.svg.empty()) return {};
-  if (!result.roofline.roofline)
-    return Fail(ErrorCode::kDevice, "no roofline to draw: {}", result.roofline.why_not);
-  const RooflinePicture picture =
-      PictureOf(arguments.compile.model, result.kernels, *result.roofline.roofline);
-  return WriteFileAtomically(arguments.svg, DrawRoofline(picture));
+  const std::string& doubt = result.roofline.why_not;
+  if (!result.ceilings) return Fail(ErrorCode::kDevice, "no roofline to draw: {}", doubt);
+  const std::string title =
+      arguments.compile.model + (doubt.empty() ? "" : fmt::format(" ({})", doubt));
+  return WriteFileAtomically(arguments.svg,
+                             DrawRoofline(PictureOf(title, result.kernels, *result.ceilings)));
 }
 
 // Where other work disturbs the runs, their least time says most about the model.
