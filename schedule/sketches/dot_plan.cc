@@ -1,7 +1,6 @@
 #include "schedule/sketches/dot_plan.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -63,7 +62,9 @@ class DotPlanner {
         sum_(plain.reduction.name),
         compute_(lowering.compute),
         group_(intrinsic.Extent(TileAxis::kGroup)),
-        columns_(intrinsic.Extent(TileAxis::kColumn)) {
+        depth_(group_ * intrinsic.Extent(TileAxis::kReduced)),
+        columns_(intrinsic.Extent(TileAxis::kColumn)),
+        rows_(intrinsic.Extent(TileAxis::kRow)) {
     dot_.intrinsic = &intrinsic;
   }
 
@@ -99,6 +100,8 @@ class DotPlanner {
   bool MakeOperands(const RoundingFreedom& rounding);
   void InlineRounded();
   bool FindRoles();
+  bool IsOfMatrices() const { return rows_ > 1; }
+  bool HasRows() const;
   bool CopyArguments();
   bool NeedsZeros() const;
   bool Pad();
@@ -112,7 +115,9 @@ class DotPlanner {
   VarId paired_;
   std::map<std::string, std::string> sources_;  // arguments that packing copies, by the copy's name
   const int64_t group_;
-  const int64_t columns_;
+  const int64_t depth_;    // reduced neighbours that one instruction takes
+  const int64_t columns_;  // of one instruction
+  const int64_t rows_;
 };
 
 // Float32 is rounded to one term.
@@ -152,7 +157,8 @@ bool DotPlanner::CopyArguments() {
 bool DotPlanner::NeedsZeros() const {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
-  return sum.iterators[paired_].extent % group_ != 0 || !sum.domain.empty() ||
+  const bool whole_rows = rows_ == 1 || sum.iterators[*plain_.row].extent % rows_ == 0;
+  return sum.iterators[paired_].extent % depth_ != 0 || !whole_rows || !sum.domain.empty() ||
          std::ranges::any_of(sum.reads, is_guarded);
 }
 
@@ -181,6 +187,7 @@ bool DotPlanner::FindRoles() {
   };
   if (std::ranges::count_if(sum.reads, knows_column) != 1) return false;
   if (!DimensionOf(OperandOf(true).index, plain_.column)) return false;
+  if (IsOfMatrices() && !HasRows()) return false;
   const std::optional<VarId> paired = FindPaired(sum);
   if (!paired) return false;
   paired_ = *paired;
@@ -192,18 +199,26 @@ bool DotPlanner::FindRoles() {
   return std::ranges::all_of(sum.reads, is_packable);
 }
 
+// A matrix instruction's rows are the left operand's alone.
+bool DotPlanner::HasRows() const {
+  return plain_.row && UsesIterator(OperandOf(/*along_columns=*/false).index, *plain_.row) &&
+         !UsesIterator(OperandOf(/*along_columns=*/true).index, *plain_.row);
+}
+
 // Whole instructions, without conditions.
 bool DotPlanner::Pad() {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
   PadStep pad{.statement = sum_};
-  const std::array<std::pair<VarId, int64_t>, 2> multiples = {
-      {{plain_.column, columns_}, {paired_, group_}}};
+  std::vector<std::pair<VarId, int64_t>> multiples = {{plain_.column, columns_}, {paired_, depth_}};
+  if (IsOfMatrices()) multiples.emplace_back(*plain_.row, rows_);
+  dot_.depth = sum.iterators[paired_].extent;
   for (const auto& [iterator, factor] : multiples) {
     if (sum.iterators[iterator].extent % factor == 0) continue;
     pad.multiples.push_back({sum.iterators[iterator].name, factor});
   }
   dot_.columns = sum.iterators[plain_.column].extent;
+  if (IsOfMatrices()) dot_.rows = sum.iterators[*plain_.row].extent;
   const bool whole =
       pad.multiples.empty() && sum.domain.empty() && std::ranges::none_of(sum.reads, is_guarded);
   if (whole) return true;
@@ -219,6 +234,10 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   pack.tensor = PackedName(along);
   for (PackStep::Axis& axis : pack.axes) {
     if (axis.dimension == paired) axis = {paired, PackStep::Part::kQuotient, group_};
+    // What a matrix instruction takes lies in one piece.
+    if (IsOfMatrices() && axis.factor == 1 && axis.part != PackStep::Part::kWhole) {
+      axis.factor = columns_;
+    }
   }
   pack.axes.push_back({paired, PackStep::Part::kRemainder, group_});
   plan.pack = std::move(pack);
@@ -228,12 +247,25 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   const bool is_copied = PackedName(broadcast) != compute_.tensors[broadcast.tensor].name;
   const auto stride =
       StorageStride(compute_, plan.reduction, broadcast.tensor, broadcast.index, paired_);
-  if (stride == 1 && !is_copied) return;
+  const bool is_argument = compute_.tensors[broadcast.tensor].role != TensorRole::kWorkspace;
+  const std::optional<size_t> row =
+      IsOfMatrices() ? DimensionOf(broadcast.index, *plain_.row) : std::nullopt;
+  if (stride == 1 && !is_copied && (!row || is_argument)) return;
   PackStep order{.tensor = PackedName(broadcast)};
   for (int d = 0; d < rank; ++d) {
-    if (d != last) order.axes.push_back({.dimension = d});
+    if (d != last && row != static_cast<size_t>(d)) order.axes.push_back({.dimension = d});
   }
-  order.axes.push_back({.dimension = last});
+  if (row) {
+    const auto rows = static_cast<int>(*row);
+    using enum PackStep::Part;
+    const PackStep::Axis pieces[] = {{rows, kQuotient, rows_},
+                                     {last, kQuotient, depth_},
+                                     {rows, kRemainder, rows_},
+                                     {last, kRemainder, depth_}};
+    order.axes.insert(order.axes.end(), std::begin(pieces), std::end(pieces));
+  } else {
+    order.axes.push_back({.dimension = last});
+  }
   plan.dot->broadcast = std::move(order);
 }
 
@@ -254,6 +286,7 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
   plan.long_reduction = paired_;
   plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(DataType::kBF16));
   plan.column_has_conditions = dot_.columns != plan.Extent(plan.column);
+  plan.row_has_conditions = IsOfMatrices() && dot_.rows != plan.Extent(*plan.row);
   PackOperands(plan);
   AssignBefore(plan, id);
   // What packs arguments is ordered with all such copies.
@@ -264,20 +297,34 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
 
 }  // namespace
 
-const TileIntrinsic* DotInstruction(const Target& target) {
+std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
   const auto fits = [&](const TileIntrinsic& intrinsic) {
+    const bool of_matrices =
+        intrinsic.Extent(TileAxis::kRow) > 1 && intrinsic.Extent(TileAxis::kReduced) > 1;
     const bool of_vectors = intrinsic.Extent(TileAxis::kRow) == 1 &&
                             intrinsic.Extent(TileAxis::kReduced) == 1 &&
                             intrinsic.Extent(TileAxis::kGroup) > 1;
-    return of_vectors && intrinsic.left.type == DataType::kBF16 &&
+    return (of_vectors || of_matrices) && intrinsic.left.type == DataType::kBF16 &&
            intrinsic.right.type == DataType::kBF16 &&
            intrinsic.accumulator.type == DataType::kF32 &&
            MissingFeatures(intrinsic, target).empty() &&
            target.host.Lanes(static_cast<int>(SizeOf(DataType::kF32))) ==
                intrinsic.Extent(TileAxis::kColumn);
   };
-  const auto found = std::ranges::find_if(TileIntrinsics(), fits);
-  return found == TileIntrinsics().end() ? nullptr : &*found;
+  std::vector<const TileIntrinsic*> found;
+  for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
+    if (fits(intrinsic)) found.push_back(&intrinsic);
+  }
+  return found;
+}
+
+double UsedShare(const TilePlan& plan) {
+  const auto share = [](int64_t used, int64_t of) {
+    return static_cast<double>(used) / static_cast<double>(of);
+  };
+  double used = share(plan.dot->columns, plan.Extent(plan.column));
+  if (plan.dot->rows > 0) used *= share(plan.dot->rows, plan.Extent(*plan.row));
+  return used * share(plan.dot->depth, plan.Extent(*plan.long_reduction));
 }
 
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
