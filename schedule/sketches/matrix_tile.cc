@@ -83,6 +83,8 @@ Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Tar
     knobs.Add(KnobAt("operand_by_block", {0, 1}, 0), &MatrixChoice::operand_by_block);
   }
   return MakeSketch(name, std::move(knobs), [plan](MatrixChoice choice) {
+    choice.columns = std::min(choice.columns, TilesOf(plan, plan.column, TileAxis::kColumn));
+    choice.rows = std::min(choice.rows, TilesOf(plan, *plan.row, TileAxis::kRow));
     choice.rows = std::clamp<int64_t>(kAccumulators / choice.columns, 1, choice.rows);
     return WriteMatrixSchedule(plan, choice);
   });

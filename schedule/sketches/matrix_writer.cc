@@ -60,16 +60,23 @@ class MatrixWriter {
     return ColumnsOutside() ? Row() + ".0" : Column() + ".0";
   }
 
+  // Whether some groups have fewer tiles than others.
+  bool RowTilesDiffer() const {
+    return plan_.Extent(*plan_.row) % (choice_.rows * Extent(TileAxis::kRow)) != 0;
+  }
+  bool ColumnTilesDiffer() const {
+    return plan_.Extent(plan_.column) % (choice_.columns * Extent(TileAxis::kColumn)) != 0;
+  }
+
   void SplitColumns() {
     const int64_t columns = Extent(TileAxis::kColumn);
     Add(SplitStep{Column(), {choice_.columns, columns}});
-    const bool whole = plan_.Extent(plan_.column) % (choice_.columns * columns) == 0;
-    if (!whole || plan_.column_has_conditions) Add(IsolateStep{Column() + ".0"});
+    if (ColumnTilesDiffer() || plan_.column_has_conditions) Add(IsolateStep{Column() + ".0"});
   }
   void SplitRows() {
     const int64_t rows = Extent(TileAxis::kRow);
     const int64_t extent = plan_.Extent(*plan_.row);
-    const bool partial = extent % (choice_.rows * rows) != 0 || plan_.row_has_conditions;
+    const bool partial = RowTilesDiffer() || plan_.row_has_conditions;
     if (!Blocked()) {
       Add(SplitStep{Row(), {choice_.rows, rows}});
       if (partial) Add(IsolateStep{Row() + ".0"});
@@ -132,6 +139,9 @@ class MatrixWriter {
       Add(SplitStep{Reduced(), {reduced, group}});
       parts = {".0", ".1", ".2"};
     }
+    // Tiles of a group at the end, which has fewer.
+    if (RowTilesDiffer()) Add(IsolateStep{Row() + RowTiles()});
+    if (ColumnTilesDiffer()) Add(IsolateStep{Column() + ".1"});
     for (const std::string& loop :
          {Reduced() + parts[0], Row() + RowTiles(), Column() + ".1", Row() + RowsOfTile(),
           Reduced() + parts[1], Reduced() + parts[2], Column() + ".2"}) {
