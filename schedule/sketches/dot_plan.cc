@@ -9,6 +9,7 @@
 
 #include "schedule/access_analysis.h"
 #include "schedule/steps/apply_compute_steps.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -59,6 +60,8 @@ class DotPlanner {
  public:
   DotPlanner(const TilePlan& plain, const NamedCompute& lowering, const TileIntrinsic& intrinsic)
       : plain_(plain),
+        column_(plain.column),
+        row_(plain.row),
         sum_(plain.reduction.name),
         compute_(lowering.compute),
         group_(intrinsic.Extent(TileAxis::kGroup)),
@@ -70,7 +73,8 @@ class DotPlanner {
 
   std::optional<TilePlan> Plan(const RoundingFreedom& rounding, bool inlines) {
     if (!MakeOperands(rounding)) return std::nullopt;
-    if (inlines) InlineRounded();
+    // What is split into terms would be computed once for each.
+    if (inlines && !dot_.term) InlineRounded();
     if (plain_.cache_write && !Rewrite(*plain_.cache_write)) return std::nullopt;
     if (!FindRoles() || !CopyArguments() || !Pad()) return std::nullopt;
     return WholePlan();
@@ -80,7 +84,7 @@ class DotPlanner {
   const Statement& Sum() const { return compute_.statements[*compute_.FindStatement(sum_)]; }
   const Read& OperandOf(bool along_columns) const {
     const auto knows = [&](const Read& read) {
-      return UsesIterator(read.index, plain_.column) == along_columns;
+      return UsesIterator(read.index, column_) == along_columns;
     };
     return *std::ranges::find_if(Sum().reads, knows);
   }
@@ -98,6 +102,7 @@ class DotPlanner {
   }
 
   bool MakeOperands(const RoundingFreedom& rounding);
+  void FindTerm();
   void InlineRounded();
   bool FindRoles();
   bool IsOfMatrices() const { return rows_ > 1; }
@@ -107,8 +112,11 @@ class DotPlanner {
   bool Pad();
   std::optional<TilePlan> WholePlan() const;
   void PackOperands(TilePlan& plan) const;
+  static void MovePlanes(PackStep& pack);
 
   const TilePlan& plain_;
+  VarId column_;
+  std::optional<VarId> row_;
   const std::string sum_;
   Compute compute_;
   TilePlan::Dot dot_;
@@ -120,16 +128,38 @@ class DotPlanner {
   const int64_t rows_;
 };
 
-// Float32 is rounded to one term.
+// Float32 is rounded to as many terms as the contract wants; to one for vectors, which multiply no
+// faster than to make up for more.
 bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
   if (rounding.order != ReductionOrder::kAny) return false;
   const std::optional<DataType> type = TypeOfFactors(Sum());
   if (type == DataType::kBF16) return true;
-  if (type != DataType::kF32 || rounding.least_terms > 1) return false;
-  const PrecisionStep to_bfloat16{.statement = sum_, .terms = 1};
+  if (type != DataType::kF32 || (rounding.least_terms > 1 && !IsOfMatrices())) return false;
+  const PrecisionStep to_bfloat16{.statement = sum_, .terms = rounding.least_terms};
+  const size_t iterators = Sum().iterators.size();
   if (!Rewrite(to_bfloat16)) return false;
   dot_.rewrites.emplace_back(to_bfloat16);
+  if (Sum().iterators.size() > iterators) FindTerm();
   return true;
+}
+
+// The iterator over products of terms stands before all that is reduced over; others move.
+void DotPlanner::FindTerm() {
+  const Iterators& now = Sum().iterators;
+  const auto of_same_name = [&](VarId v) {
+    const std::string& name = plain_.reduction.iterators[v].name;
+    for (const VarId i : now.ids()) {
+      if (now[i].name == name) return i;
+    }
+    TUNEC_UNREACHABLE("an iterator that `precision` removes");
+  };
+  column_ = of_same_name(plain_.column);
+  if (plain_.row) row_ = of_same_name(*plain_.row);
+  for (const VarId i : now.ids()) {
+    const auto is_new = [&](const Iterator& old) { return old.name != now[i].name; };
+    if (std::ranges::all_of(plain_.reduction.iterators, is_new)) dot_.term = i;
+  }
+  dot_.planes = compute_.tensors[Sum().reads[0].tensor].shape[0];
 }
 
 // An argument gets a copy: in the order of the tile's loops along the columns, and of the other
@@ -157,7 +187,7 @@ bool DotPlanner::CopyArguments() {
 bool DotPlanner::NeedsZeros() const {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
-  const bool whole_rows = rows_ == 1 || sum.iterators[*plain_.row].extent % rows_ == 0;
+  const bool whole_rows = rows_ == 1 || sum.iterators[*row_].extent % rows_ == 0;
   return sum.iterators[paired_].extent % depth_ != 0 || !whole_rows || !sum.domain.empty() ||
          std::ranges::any_of(sum.reads, is_guarded);
 }
@@ -182,11 +212,9 @@ void DotPlanner::InlineRounded() {
 // One operand lies along the columns, the other doesn't know them.
 bool DotPlanner::FindRoles() {
   const Statement& sum = Sum();
-  const auto knows_column = [&](const Read& read) {
-    return UsesIterator(read.index, plain_.column);
-  };
+  const auto knows_column = [&](const Read& read) { return UsesIterator(read.index, column_); };
   if (std::ranges::count_if(sum.reads, knows_column) != 1) return false;
-  if (!DimensionOf(OperandOf(true).index, plain_.column)) return false;
+  if (!DimensionOf(OperandOf(true).index, column_)) return false;
   if (IsOfMatrices() && !HasRows()) return false;
   const std::optional<VarId> paired = FindPaired(sum);
   if (!paired) return false;
@@ -199,10 +227,13 @@ bool DotPlanner::FindRoles() {
   return std::ranges::all_of(sum.reads, is_packable);
 }
 
-// A matrix instruction's rows are the left operand's alone.
+// A matrix instruction's rows are the left operand's alone. A tensor has one order, so it is not both
+// operands.
 bool DotPlanner::HasRows() const {
-  return plain_.row && UsesIterator(OperandOf(/*along_columns=*/false).index, *plain_.row) &&
-         !UsesIterator(OperandOf(/*along_columns=*/true).index, *plain_.row);
+  const Read& left = OperandOf(/*along_columns=*/false);
+  const Read& right = OperandOf(/*along_columns=*/true);
+  return row_ && left.tensor != right.tensor && UsesIterator(left.index, *row_) &&
+         !UsesIterator(right.index, *row_);
 }
 
 // Whole instructions, without conditions.
@@ -210,15 +241,15 @@ bool DotPlanner::Pad() {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
   PadStep pad{.statement = sum_};
-  std::vector<std::pair<VarId, int64_t>> multiples = {{plain_.column, columns_}, {paired_, depth_}};
-  if (IsOfMatrices()) multiples.emplace_back(*plain_.row, rows_);
+  std::vector<std::pair<VarId, int64_t>> multiples = {{column_, columns_}, {paired_, depth_}};
+  if (IsOfMatrices()) multiples.emplace_back(*row_, rows_);
   dot_.depth = sum.iterators[paired_].extent;
   for (const auto& [iterator, factor] : multiples) {
     if (sum.iterators[iterator].extent % factor == 0) continue;
     pad.multiples.push_back({sum.iterators[iterator].name, factor});
   }
-  dot_.columns = sum.iterators[plain_.column].extent;
-  if (IsOfMatrices()) dot_.rows = sum.iterators[*plain_.row].extent;
+  dot_.columns = sum.iterators[column_].extent;
+  if (IsOfMatrices()) dot_.rows = sum.iterators[*row_].extent;
   const bool whole =
       pad.multiples.empty() && sum.domain.empty() && std::ranges::none_of(sum.reads, is_guarded);
   if (whole) return true;
@@ -240,6 +271,7 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
     }
   }
   pack.axes.push_back({paired, PackStep::Part::kRemainder, group_});
+  if (dot_.term) MovePlanes(pack);
   plan.pack = std::move(pack);
   const Read& broadcast = OperandOf(/*along_columns=*/false);
   const auto last = static_cast<int>(*DimensionOf(broadcast.index, paired_));
@@ -249,7 +281,7 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
       StorageStride(compute_, plan.reduction, broadcast.tensor, broadcast.index, paired_);
   const bool is_argument = compute_.tensors[broadcast.tensor].role != TensorRole::kWorkspace;
   const std::optional<size_t> row =
-      IsOfMatrices() ? DimensionOf(broadcast.index, *plain_.row) : std::nullopt;
+      IsOfMatrices() ? DimensionOf(broadcast.index, *row_) : std::nullopt;
   if (stride == 1 && !is_copied && (!row || is_argument)) return;
   PackStep order{.tensor = PackedName(broadcast)};
   for (int d = 0; d < rank; ++d) {
@@ -266,7 +298,21 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   } else {
     order.axes.push_back({.dimension = last});
   }
+  if (dot_.term) MovePlanes(order);
   plan.dot->broadcast = std::move(order);
+}
+
+// The planes of what a group of tiles walks lie together: behind the first quotient.
+void DotPlanner::MovePlanes(PackStep& pack) {
+  const auto is_plane = [](const PackStep::Axis& axis) { return axis.dimension == 0; };
+  const auto plane = std::ranges::find_if(pack.axes, is_plane);
+  const auto quotient =
+      std::ranges::find(pack.axes, PackStep::Part::kQuotient, &PackStep::Axis::part);
+  if (quotient < plane) {
+    std::rotate(quotient + 1, plane, plane + 1);
+  } else {
+    std::rotate(plane, plane + 1, quotient == pack.axes.end() ? plane + 1 : quotient + 1);
+  }
 }
 
 std::optional<TilePlan> DotPlanner::WholePlan() const {
@@ -277,14 +323,16 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
                 .reduction = compute_.statements[id],
                 .dot = dot_,
                 .followers = plain_.followers,
-                .column = plain_.column};
+                .column = column_};
   AssignOutputs(plan);
   for (const VarId v : ReducedIterators(plan.reduction)) {
+    if (v == dot_.term) continue;
     plan.reduction_size *= plan.Extent(v);
     if (v != paired_) plan.outer_reductions.push_back(v);
   }
   plan.long_reduction = paired_;
-  plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(DataType::kBF16));
+  plan.panel_bytes_per_column =
+      plan.reduction_size * dot_.planes * static_cast<int64_t>(SizeOf(DataType::kBF16));
   plan.column_has_conditions = dot_.columns != plan.Extent(plan.column);
   plan.row_has_conditions = IsOfMatrices() && dot_.rows != plan.Extent(*plan.row);
   PackOperands(plan);

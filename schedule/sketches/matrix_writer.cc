@@ -101,6 +101,7 @@ class MatrixWriter {
     if (!OperandByBlock()) parallel_ = order.loops;
     add(GroupLoop());
     for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
+    if (plan_.dot->term) add(plan_.Loop(*plan_.dot->term));
     add(Row() + RowTiles());
     add(Row() + RowsOfTile());
     add(Column() + ".1");
@@ -142,13 +143,16 @@ class MatrixWriter {
     // Tiles of a group at the end, which has fewer.
     if (RowTilesDiffer()) Add(IsolateStep{Row() + RowTiles()});
     if (ColumnTilesDiffer()) Add(IsolateStep{Column() + ".1"});
-    for (const std::string& loop :
-         {Reduced() + parts[0], Row() + RowTiles(), Column() + ".1", Row() + RowsOfTile(),
-          Reduced() + parts[1], Reduced() + parts[2], Column() + ".2"}) {
+    order.loops.push_back(Reduced() + parts[0]);
+    if (plan_.dot->term) order.loops.push_back(plan_.Loop(*plan_.dot->term));
+    for (const std::string& loop : {Row() + RowTiles(), Column() + ".1", Row() + RowsOfTile(),
+                                    Reduced() + parts[1], Reduced() + parts[2], Column() + ".2"}) {
       order.loops.push_back(loop);
     }
     Add(std::move(order));
     Add(TensorizeStep{Row() + RowsOfTile(), plan_.dot->intrinsic->name});
+    // All products of a step, whose operands stay in registers from one to the next.
+    if (plan_.dot->term) Add(UnrollStep{plan_.Loop(*plan_.dot->term)});
     Add(UnrollStep{Row() + RowTiles()});
     Add(UnrollStep{Column() + ".1"});
   }

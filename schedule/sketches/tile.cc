@@ -200,7 +200,8 @@ DotSketch MakeDotSketch(const TilePlan& plan, const SketchQuestion& question) {
   const double gain = question.gain ? question.gain(intrinsic) : 0;
   if (intrinsic.Extent(TileAxis::kRow) == 1) return {TileSketch(plan, question.target), gain};
   // What is padding costs as much as what is not, and no other tile would have less.
-  return {MatrixTileSketch(NameOf(plan), plan, question.target), gain * UsedShare(plan)};
+  const double products = plan.dot->term ? static_cast<double>(plan.Extent(*plan.dot->term)) : 1.0;
+  return {MatrixTileSketch(NameOf(plan), plan, question.target), gain * UsedShare(plan) / products};
 }
 
 // Each plain plan by the instructions that multiply pairs, where there are some and they may; those

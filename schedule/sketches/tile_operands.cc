@@ -121,10 +121,18 @@ bool TileOperands::WriteRounding(const Statement& statement) {
   if (!packed && !ordered) return false;
   const std::vector<PackStep::Axis> axes =
       packed ? PackForColumns(plan_, columns_).axes : plan_.dot->broadcast->axes;
+  // The statement has an iterator for each dimension, in their order, but for the planes of terms,
+  // which it writes one after the other.
+  const int first = plan_.dot->term ? 1 : 0;
+  const auto extent = [&](const PackStep::Axis& axis) {
+    return statement.iterators[IteratorVar(axis.dimension - first)].extent;
+  };
   ReorderStep order;
+  std::vector<int64_t> extents;  // of the dimensions that the loops belong to
   for (const PackStep::Axis& axis : axes) {
-    // The statement that rounds has an iterator for each dimension, in their order.
-    std::string loop = statement.name + "." + statement.iterators[IteratorVar(axis.dimension)].name;
+    if (axis.dimension < first) continue;
+    std::string loop =
+        statement.name + "." + statement.iterators[IteratorVar(axis.dimension - first)].name;
     if (axis.part == PackStep::Part::kQuotient) {
       Add(SplitStep{loop, {axis.factor}});
       Add(IsolateStep{loop + ".0"});
@@ -133,18 +141,18 @@ bool TileOperands::WriteRounding(const Statement& statement) {
       loop += axis.part == PackStep::Part::kQuotient ? ".0" : ".1";
     }
     order.loops.push_back(std::move(loop));
+    extents.push_back(extent(axis));
   }
   if (order.loops.size() > 1) Add(order);
   std::string last = order.loops.back();
-  const bool whole = axes.back().part == PackStep::Part::kWhole;
-  if (whole && statement.iterators[IteratorVar(axes.back().dimension)].extent > vector_) {
+  if (axes.back().part == PackStep::Part::kWhole && extents.back() > vector_) {
     Add(SplitStep{last, {vector_}});
     last += ".1";
   }
   Add(VectorizeStep{last});
   for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
     Add(ParallelizeStep{order.loops[i]});
-    if (statement.iterators[IteratorVar(axes[i].dimension)].extent > 1) break;
+    if (extents[i] > 1) break;
   }
   return true;
 }

@@ -110,14 +110,14 @@ parallelize A.bf16.d0
 
 // The first choice and random ones.
 void ExpectRight(const std::string& text, const Judge& judge, const Sketch& sketch, int tries,
-                 std::mt19937& random) {
+                 std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
   for (int i = 0; i < tries && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    EXPECT_EQ(judge.Outcome(schedule, AnyRounding(), Tasks::kBackwards), "") << text << "\n"
-                                                                             << sketch.name << "\n"
-                                                                             << Print(schedule);
+    EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
+                                                                        << sketch.name << "\n"
+                                                                        << Print(schedule);
     for (size_t k = 0; k < decisions.size(); ++k) {
       decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
     }
@@ -143,7 +143,25 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Not(Contains(HasSubstr("dpbf16"))));
   EXPECT_THAT(names(AnyRounding(), Avx512Bf16()), Not(Contains(HasSubstr("amx"))));
-  EXPECT_THAT(names(ReductionOrder::kAny, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
+  // As many terms as the contract wants.
+  EXPECT_THAT(names(ReductionOrder::kAny, EmulatedAmx()), Contains("tile/j/amx"));
+  EXPECT_THAT(names(ReductionOrder::kAsWritten, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
+}
+
+// Six products for one are worth it where the instruction is that much faster.
+TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
+  const auto first = [](int terms, double gain) {
+    RoundingFreedom rounding = ReductionOrder::kAny;
+    rounding.least_terms = terms;
+    const Sketch sketch = SketchesUnder(DotProduct({32, 64, 64}), rounding, EmulatedAmx(), gain)[0];
+    return Print(sketch.Fill(sketch.InitialDecisions()));
+  };
+  EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
+  EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 0 1/2 2%16 1%2\n"));
+  EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 0 2/32 1%16 2%32\n"));
+  EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
+  EXPECT_THAT(first(2, 6), HasSubstr("precision acc bf16 2\n"));
+  EXPECT_THAT(first(2, 3), Not(HasSubstr("precision")));
 }
 
 TEST(MatrixSketch, IsFirstWhereItIsFasterWithItsPadding) {
@@ -219,6 +237,22 @@ TEST_P(DotSketchOn, MatricesAgreeWithTheInterpreter) {
     ExpectRight(GetParam().text, judge, sketch, 4, random);
   }
   EXPECT_EQ(found > 0, GetParam().is_offered);
+}
+
+TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
+  const Judge judge(MustParse(GetParam().text));
+  std::mt19937 random(13);
+  for (const int terms : {2, 3}) {
+    RoundingFreedom rounding = ReductionOrder::kAny;
+    rounding.least_terms = terms;
+    int found = 0;
+    for (const Sketch& sketch : SketchesUnder(GetParam().text, rounding, EmulatedAmx())) {
+      if (!sketch.name.ends_with("/amx")) continue;
+      ++found;
+      ExpectRight(GetParam().text, judge, sketch, 2, random, rounding);
+    }
+    EXPECT_EQ(found > 0, GetParam().is_offered) << terms;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(DotSketch, DotSketchOn, testing::ValuesIn(DotPrograms()),
