@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ir/emulated_amx.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/rounding.h"
 
@@ -262,8 +263,11 @@ const TileIntrinsic* FindTileIntrinsic(std::string_view name) {
 
 std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target) {
   if (intrinsic.target != target.Kind()) return {"a " + intrinsic.target};
+  const bool emulates = target.Has(kAmxEmulated);
   std::vector<std::string> missing = intrinsic.features;
-  std::erase_if(missing, [&](const std::string& feature) { return target.Has(feature); });
+  std::erase_if(missing, [&](const std::string& feature) {
+    return target.Has(feature) || (emulates && feature.starts_with("amx-"));
+  });
   return missing;
 }
 

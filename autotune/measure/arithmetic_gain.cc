@@ -1,5 +1,6 @@
 #include "autotune/measure/arithmetic_gain.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -7,11 +8,20 @@
 
 #include "autotune/measure/mac_instruction.h"
 #include "autotune/measure/roofline.h"
+#include "ir/emulated_amx.h"
 
 namespace tunec {
 namespace {
 
 constexpr double kUnknown = 1;
+// Of AMX under emulation, which stands for machines that have it: 512 products a cycle, where their
+// vectors do 32. Measured it would be far below 1, and no tile ever first.
+constexpr double kEmulated = 16;
+
+bool IsEmulated(const TileIntrinsic& intrinsic, const Target& target) {
+  const auto is_of_amx = [](const std::string& feature) { return feature.starts_with("amx-"); };
+  return target.Has(kAmxEmulated) && std::ranges::any_of(intrinsic.features, is_of_amx);
+}
 
 std::optional<double> RecordedGain(const Database* database, const Target& target,
                                    const MacInstruction& by) {
@@ -58,6 +68,7 @@ ArithmeticGain MeasuredGain(const Database* database, const Target& target) {
   return [database, target](const TileIntrinsic& intrinsic) {
     const MacInstruction* const by = MacOf(intrinsic);
     if (by == nullptr || by->intrinsic == nullptr) return kUnknown;
+    if (IsEmulated(intrinsic, target)) return kEmulated;
     if (const auto recorded = RecordedGain(database, target, *by)) return *recorded;
     return GainOfProcess(target, *by);
   };

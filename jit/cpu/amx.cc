@@ -10,12 +10,12 @@
 #include "jit/cpu/amx.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
+#include "ir/nest/loop_range.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
-#include "jit/cpu/x86_instructions.h"
+#include "jit/cpu/tile.h"
 
 namespace tunec::jit {
 namespace {
@@ -29,27 +29,51 @@ bool IsAmx(const NestNode& node) {
   const TileIntrinsic* intrinsic = tile == nullptr ? nullptr : FindTileIntrinsic(tile->intrinsic);
   const TileInstruction* instruction =
       intrinsic == nullptr ? nullptr : FindTileInstruction(*intrinsic);
-  return instruction != nullptr && instruction->tiles != nullptr;
+  return instruction != nullptr && instruction->tiles.has_value();
 }
 
 /// What a loop does with tensors: which are accumulators, and what else is touched or moves.
 struct Uses {
   std::map<TensorId, std::vector<const Write*>> accumulators;
   std::set<TensorId> others;
-  std::set<VarId> moving;  // variables of loops that stay loops
+  std::set<VarId> moving;           // variables of loops that stay loops
+  std::map<VarId, int64_t> copies;  // of loops that are unrolled
 };
+
+/// In how many places the tiles of one accumulator lie, at most.
+int64_t CountPlaces(const EmitState& state, const Uses& uses,
+                    const std::vector<const Write*>& writes) {
+  int64_t places = 0;
+  std::vector<IndexExpr> seen;
+  for (const Write* write : writes) {
+    const IndexExpr& offset = state.analysis.offsets.at(write);
+    if (std::ranges::find(seen, offset) != seen.end()) continue;
+    seen.push_back(offset);
+    int64_t of_this = 1;
+    for (const auto& [variable, copies] : uses.copies) {
+      if (offset.Uses(variable)) of_this *= copies;
+    }
+    places += of_this;
+  }
+  return places;
+}
 
 void Collect(const EmitState& state, const Body& body, Uses& uses) {
   for (const NestNode& node : body) {
     if (IsAmx(node)) {
       const auto parts = PartsOf(std::get<Tile>(node.value), state.nest);
-      const Store& store = *parts->store;
+      const tunec::Store& store = *parts->store;
       uses.accumulators[store.writes[0].tensor].push_back(&store.writes[0]);
       for (const Read& read : store.reads) uses.others.insert(read.tensor);
       continue;
     }
     const auto* loop = std::get_if<Loop>(&node.value);
-    if (loop != nullptr && !state.analysis.fully_unrolled.at(loop)) uses.moving.insert(loop->var);
+    if (loop != nullptr && state.analysis.fully_unrolled.at(loop)) {
+      const Interval range = RangeOf(*loop, [](VarId) { return Interval{0, 0}; });
+      uses.copies[loop->var] = std::max<int64_t>(range.hi - range.lo + 1, 1);
+    } else if (loop != nullptr) {
+      uses.moving.insert(loop->var);
+    }
     ForEachAccess(node, [&](TensorId tensor, bool) { uses.others.insert(tensor); });
     ForEachBody(node, [&](const Body& inner) { Collect(state, inner, uses); });
   }
@@ -67,7 +91,9 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
       });
     };
     const bool local = state.tensor(tensor).role == TensorRole::kLocal;
-    if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves)) {
+    // Where there are too many, those of loops inside may be fewer.
+    if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves) &&
+        CountPlaces(state, uses, writes) <= kAccumulators) {
       staying.insert(tensor);
     }
   }
@@ -88,29 +114,9 @@ TilePlace PlaceOf(EmitState& state, const TileParts& parts, const Access& access
           stride * static_cast<int64_t>(SizeOf(state.tensor(access.tensor).type))};
 }
 
-void LoadTile(EmitState& state, int number, const TilePlace& place) {
-  X86TileLoad(state.builder, number, Address(state, place), place.row_bytes);
-}
-
-void StoreTile(EmitState& state, int number, const TilePlace& place) {
-  state.ForgetLoadsOf(state.Root(place.tensor));
-  X86TileStore(state.builder, number, Address(state, place), place.row_bytes);
-}
-
 Error TooMany() {
   return MakeError(ErrorCode::kResourceLimit, "a loop has more than {} accumulators in tiles",
                    kAccumulators);
-}
-
-void ConfigureTiles(Builder& builder) {
-  constexpr int kBytes = 64, kTiles = 8, kBytesOfRow = 16, kRows = 48;
-  std::array<int64_t, kBytes> configuration{};
-  configuration[0] = 1;  // the palette
-  for (int tile = 0; tile < kTiles; ++tile) {
-    configuration[kBytesOfRow + 2 * tile] = 64;
-    configuration[kRows + tile] = 16;
-  }
-  X86TileConfigure(builder, builder.SafeConstant(builder.IntVector(Element::kI8, configuration)));
 }
 
 }  // namespace
@@ -118,14 +124,23 @@ void ConfigureTiles(Builder& builder) {
 void AmxTiles::BeginPhase(EmitState& state, const Phase& phase) {
   used_ = false;
   VisitNodes(phase.body, [&](const NestNode& node) { used_ |= IsAmx(node); });
-  if (used_) ConfigureTiles(state.builder);
+  if (used_) registers_->Begin(state.builder);
 }
 
 void AmxTiles::EndPhase(EmitState& state) {
-  if (used_) X86TileRelease(state.builder);
+  if (used_) registers_->End(state.builder);
 }
 
-Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TilesInstruction instruction) {
+void AmxTiles::Load(EmitState& state, int number, const TilePlace& place) {
+  registers_->Load(state.builder, number, Address(state, place), place.row_bytes);
+}
+
+void AmxTiles::Store(EmitState& state, int number, const TilePlace& place) {
+  state.ForgetLoadsOf(state.Root(place.tensor));
+  registers_->Store(state.builder, number, Address(state, place), place.row_bytes);
+}
+
+Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TileDot dot) {
   for (const Loop* loop : parts.loops) state.index.Bind(loop->var, LinearIndex{});
   const TilePlace place = PlaceOf(state, parts, parts.store->writes[0], TileAxis::kRow);
   const bool stays = staying_.contains(place.tensor);
@@ -135,13 +150,13 @@ Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TilesInstruction
   } else {
     if (std::ssize(accumulators_) > kMoving) return std::unexpected(TooMany());
     moving_ = true;
-    LoadTile(state, kMoving, place);
+    Load(state, kMoving, place);
   }
   const std::vector<Read>& reads = parts.store->reads;
   const int left = Operand(state, PlaceOf(state, parts, reads[parts.left], TileAxis::kRow));
   const int right = Operand(state, PlaceOf(state, parts, reads[parts.right], TileAxis::kReduced));
-  instruction(state.builder, accumulator, left, right);
-  if (!stays) StoreTile(state, kMoving, place);
+  registers_->Dot(state.builder, dot, accumulator, left, right);
+  if (!stays) Store(state, kMoving, place);
   return {};
 }
 
@@ -153,7 +168,7 @@ Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
   if (number == (moving_ ? kMoving : kAccumulators)) return std::unexpected(TooMany());
   accumulators_.push_back(place);
   const Builder::InsertAtEndOf before(state.builder, state.index.EndOf(depth_));
-  LoadTile(state, number, place);
+  Load(state, number, place);
   return number;
 }
 
@@ -167,7 +182,7 @@ int AmxTiles::Operand(EmitState& state, const TilePlace& place) {
     number = found->second;
     operands_.erase(found);
   }
-  if (!known) LoadTile(state, number, place);
+  if (!known) Load(state, number, place);
   operands_.emplace_back(place, number);
   return number;
 }
@@ -186,7 +201,7 @@ Status AmxTiles::EmitLoop(EmitState& state, const Loop& loop, const std::functio
   operands_.clear();
   moving_ = false;
   for (size_t i = 0; i < accumulators.size(); ++i) {
-    StoreTile(state, static_cast<int>(i), accumulators[i]);
+    Store(state, static_cast<int>(i), accumulators[i]);
   }
   return {};
 }

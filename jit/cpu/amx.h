@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "jit/cpu/tile.h"
+#include "ir/tile_intrinsic.h"
+#include "jit/cpu/tile_registers.h"
 #include "jit/emit/index.h"
 #include "jit/emit/state.h"
 #include "support/error.h"
@@ -28,20 +30,25 @@ struct TilePlace {
 /// The tile registers, while a nest is emitted.
 class AmxTiles {
  public:
+  explicit AmxTiles(const Target& target) : registers_(MakeTileRegisters(target)) {}
+
   /// The registers are configured before a phase that uses them, and released after it.
   void BeginPhase(EmitState& state, const Phase& phase);
   void EndPhase(EmitState& state);
 
   /// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
   Status EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body);
-  Status Emit(EmitState& state, const TileParts& parts, TilesInstruction instruction);
+  Status Emit(EmitState& state, const TileParts& parts, TileDot dot);
   /// What operands are in memory may have changed.
   void ForgetOperands() { operands_.clear(); }
 
  private:
   Result<int> Staying(EmitState& state, const TilePlace& place);
   int Operand(EmitState& state, const TilePlace& place);
+  void Load(EmitState& state, int number, const TilePlace& place);
+  void Store(EmitState& state, int number, const TilePlace& place);
 
+  std::unique_ptr<TileRegisters> registers_;
   bool used_ = false;  // in the present phase
   // Of the loop whose accumulators stay in registers:
   std::set<TensorId> staying_;

@@ -57,8 +57,8 @@ Status CpuMachine::EmitTile(EmitState& state, const Tile& tile) {
   }
   const TileInstruction* instruction = FindTileInstruction(*parts.intrinsic);
   TUNEC_CHECK(instruction != nullptr, "nobody wrote what tile {} is on a cpu", tile.intrinsic);
-  return instruction->tiles != nullptr ? amx_.Emit(state, parts, instruction->tiles)
-                                       : EmitVectorTile(state, parts, instruction->vectors);
+  return instruction->tiles ? amx_.Emit(state, parts, *instruction->tiles)
+                            : EmitVectorTile(state, parts, instruction->vectors);
 }
 
 void CpuMachine::StoreFence(Builder& builder) { X86StoreFence(builder); }

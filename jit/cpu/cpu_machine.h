@@ -13,7 +13,7 @@ namespace tunec::jit {
 /// runtime/kernel.h calls them. What only threads that run side by side need is refused.
 class CpuMachine : public Machine {
  public:
-  explicit CpuMachine(const Target& target) : target_(target) {}
+  explicit CpuMachine(const Target& target) : target_(target), amx_(target) {}
 
   int Lanes(int bytes) const override { return target_.host.Lanes(bytes); }
   PhaseEntry BeginPhase(Builder& builder, const Phase& phase, const std::string& symbol) override;

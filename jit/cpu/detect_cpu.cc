@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/emulated_amx.h"
 #include "jit/cpu/cpu_features.h"
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/tile_permission.h"
@@ -89,11 +90,11 @@ bool Matters(std::string_view feature) {
 
 Result<void> ApplyFeature(Host& host, std::string_view part) {
   const std::string name(part.substr(1));
-  if (part[0] == '-' && (name == "amx" || Matters(name))) {
+  if (part[0] == '-' && (name == "amx" || name == kAmxEmulated || Matters(name))) {
     RemoveFeature(host, name);
     return {};
   }
-  if (part[0] == '+' && Matters(name)) {
+  if (part[0] == '+' && (name == kAmxEmulated || Matters(name))) {
     host.features.insert(name);
     return {};
   }
@@ -117,6 +118,7 @@ std::vector<std::string> Missing(const Host& host, const std::set<std::string>& 
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
   // A name that LLVM does not know is a feature that no machine has.
   for (const std::string& named : host.features) {
+    if (named == kAmxEmulated) continue;  // code for AVX-512
     const bool seen = std::ranges::find(missing, named) != missing.end();
     if (!seen && !features.contains(named)) missing.push_back(named);
   }
@@ -180,6 +182,9 @@ Result<Host> ParseHost(std::string_view spec, int threads) {
     TUNEC_RETURN_IF_ERROR(ApplyFeature(host, parts[i]));
   }
   ChooseVectors(host);
+  if (host.Has(kAmxEmulated) && !host.Has("avx512f")) {
+    return Fail(ErrorCode::kInvalidArgument, "cpu feature '+{}' needs AVX-512", kAmxEmulated);
+  }
   // Of this machine, or of what was asked for.
   TUNEC_RETURN_IF_ERROR(
       jit::CheckNeededFeatures(host, native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument));

@@ -16,7 +16,8 @@ Target DetectCpu(int threads);
 
 /// `native` or an LLVM processor name, followed by any number of `,-feature` and `,+feature`:
 /// "native,-avx512f" is this machine without AVX-512, "skylake-avx512". Taking away avx512f or
-/// amx takes everything built on it. Caches and cores are this machine's.
+/// amx takes everything built on it. "+amx-emulated" gives AMX as vector code, which needs AVX-512
+/// and which no machine has by itself. Caches and cores are this machine's.
 /// Errors: kInvalidArgument for an unknown name, kDevice without AVX2, FMA and F16C.
 Result<Target> ParseCpu(std::string_view spec, int threads);
 

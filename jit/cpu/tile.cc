@@ -30,8 +30,8 @@ constexpr Entry kInstructions[] = {
     {"fma.avx512", {.vectors = Fma}},
     {"dpbf16.avx512", {.vectors = DotBFloat16}},
     {"vnni.avx512", {.vectors = DotBytes}},
-    {"amx.bf16", {.tiles = X86TileDotBFloat16}},
-    {"amx.int8", {.tiles = X86TileDotUnsignedSigned}},
+    {"amx.bf16", {.tiles = TileDot::kBFloat16}},
+    {"amx.int8", {.tiles = TileDot::kUnsignedSigned}},
 };
 
 class VectorTile {

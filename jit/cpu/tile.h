@@ -1,20 +1,21 @@
 // Tile intrinsics of the host: how each entry of the table is written.
 #pragma once
 
+#include <optional>
+
 #include "ir/tile_intrinsic.h"
+#include "jit/cpu/tile_registers.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {
 
 /// An instruction on vectors: c + a * b, where lanes of a and b are elements or groups of them.
 using VectorInstruction = IrValue (*)(Builder& builder, IrValue c, IrValue a, IrValue b);
-/// An instruction on tile registers, by their numbers: c += a * b.
-using TilesInstruction = void (*)(Builder& builder, int c, int a, int b);
 
-/// One of the two.
+/// One of the two: an instruction on vectors, or a product of tile registers.
 struct TileInstruction {
   VectorInstruction vectors = nullptr;
-  TilesInstruction tiles = nullptr;
+  std::optional<TileDot> tiles = {};
 };
 
 /// What an entry is on the host; null for those of other machines.

@@ -1,7 +1,6 @@
 #include "schedule/sketches/dot_plan.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "schedule/access_analysis.h"
 #include "schedule/steps/apply_compute_steps.h"
+#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -60,16 +60,21 @@ class DotPlanner {
  public:
   DotPlanner(const TilePlan& plain, const NamedCompute& lowering, const TileIntrinsic& intrinsic)
       : plain_(plain),
+        column_(plain.column),
+        row_(plain.row),
         sum_(plain.reduction.name),
         compute_(lowering.compute),
         group_(intrinsic.Extent(TileAxis::kGroup)),
-        columns_(intrinsic.Extent(TileAxis::kColumn)) {
+        depth_(group_ * intrinsic.Extent(TileAxis::kReduced)),
+        columns_(intrinsic.Extent(TileAxis::kColumn)),
+        rows_(intrinsic.Extent(TileAxis::kRow)) {
     dot_.intrinsic = &intrinsic;
   }
 
   std::optional<TilePlan> Plan(const RoundingFreedom& rounding, bool inlines) {
     if (!MakeOperands(rounding)) return std::nullopt;
-    if (inlines) InlineRounded();
+    // What is split into terms would be computed once for each.
+    if (inlines && !dot_.term) InlineRounded();
     if (plain_.cache_write && !Rewrite(*plain_.cache_write)) return std::nullopt;
     if (!FindRoles() || !CopyArguments() || !Pad()) return std::nullopt;
     return WholePlan();
@@ -79,7 +84,7 @@ class DotPlanner {
   const Statement& Sum() const { return compute_.statements[*compute_.FindStatement(sum_)]; }
   const Read& OperandOf(bool along_columns) const {
     const auto knows = [&](const Read& read) {
-      return UsesIterator(read.index, plain_.column) == along_columns;
+      return UsesIterator(read.index, column_) == along_columns;
     };
     return *std::ranges::find_if(Sum().reads, knows);
   }
@@ -97,34 +102,64 @@ class DotPlanner {
   }
 
   bool MakeOperands(const RoundingFreedom& rounding);
+  void FindTerm();
   void InlineRounded();
   bool FindRoles();
+  bool IsOfMatrices() const { return rows_ > 1; }
+  bool HasRows() const;
   bool CopyArguments();
   bool NeedsZeros() const;
   bool Pad();
   std::optional<TilePlan> WholePlan() const;
   void PackOperands(TilePlan& plan) const;
+  static void MovePlanes(PackStep& pack);
 
   const TilePlan& plain_;
+  VarId column_;
+  std::optional<VarId> row_;
   const std::string sum_;
   Compute compute_;
   TilePlan::Dot dot_;
   VarId paired_;
   std::map<std::string, std::string> sources_;  // arguments that packing copies, by the copy's name
   const int64_t group_;
-  const int64_t columns_;
+  const int64_t depth_;    // reduced neighbours that one instruction takes
+  const int64_t columns_;  // of one instruction
+  const int64_t rows_;
 };
 
-// Float32 is rounded to one term.
+// Float32 is rounded to as many terms as the contract wants; to one for vectors, which multiply no
+// faster than to make up for more.
 bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
   if (rounding.order != ReductionOrder::kAny) return false;
   const std::optional<DataType> type = TypeOfFactors(Sum());
   if (type == DataType::kBF16) return true;
-  if (type != DataType::kF32 || rounding.least_terms > 1) return false;
-  const PrecisionStep to_bfloat16{.statement = sum_, .terms = 1};
+  if (type != DataType::kF32 || (rounding.least_terms > 1 && !IsOfMatrices())) return false;
+  const PrecisionStep to_bfloat16{.statement = sum_, .terms = rounding.least_terms};
+  const size_t iterators = Sum().iterators.size();
   if (!Rewrite(to_bfloat16)) return false;
   dot_.rewrites.emplace_back(to_bfloat16);
+  if (Sum().iterators.size() > iterators) FindTerm();
   return true;
+}
+
+// The iterator over products of terms stands before all that is reduced over; others move.
+void DotPlanner::FindTerm() {
+  const Iterators& now = Sum().iterators;
+  const auto of_same_name = [&](VarId v) {
+    const std::string& name = plain_.reduction.iterators[v].name;
+    for (const VarId i : now.ids()) {
+      if (now[i].name == name) return i;
+    }
+    TUNEC_UNREACHABLE("an iterator that `precision` removes");
+  };
+  column_ = of_same_name(plain_.column);
+  if (plain_.row) row_ = of_same_name(*plain_.row);
+  for (const VarId i : now.ids()) {
+    const auto is_new = [&](const Iterator& old) { return old.name != now[i].name; };
+    if (std::ranges::all_of(plain_.reduction.iterators, is_new)) dot_.term = i;
+  }
+  dot_.planes = compute_.tensors[Sum().reads[0].tensor].shape[0];
 }
 
 // An argument gets a copy: in the order of the tile's loops along the columns, and of the other
@@ -152,7 +187,8 @@ bool DotPlanner::CopyArguments() {
 bool DotPlanner::NeedsZeros() const {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
-  return sum.iterators[paired_].extent % group_ != 0 || !sum.domain.empty() ||
+  const bool whole_rows = rows_ == 1 || sum.iterators[*row_].extent % rows_ == 0;
+  return sum.iterators[paired_].extent % depth_ != 0 || !whole_rows || !sum.domain.empty() ||
          std::ranges::any_of(sum.reads, is_guarded);
 }
 
@@ -176,11 +212,10 @@ void DotPlanner::InlineRounded() {
 // One operand lies along the columns, the other doesn't know them.
 bool DotPlanner::FindRoles() {
   const Statement& sum = Sum();
-  const auto knows_column = [&](const Read& read) {
-    return UsesIterator(read.index, plain_.column);
-  };
+  const auto knows_column = [&](const Read& read) { return UsesIterator(read.index, column_); };
   if (std::ranges::count_if(sum.reads, knows_column) != 1) return false;
-  if (!DimensionOf(OperandOf(true).index, plain_.column)) return false;
+  if (!DimensionOf(OperandOf(true).index, column_)) return false;
+  if (IsOfMatrices() && !HasRows()) return false;
   const std::optional<VarId> paired = FindPaired(sum);
   if (!paired) return false;
   paired_ = *paired;
@@ -192,18 +227,29 @@ bool DotPlanner::FindRoles() {
   return std::ranges::all_of(sum.reads, is_packable);
 }
 
+// A matrix instruction's rows are the left operand's alone. A tensor has one order, so it is not both
+// operands.
+bool DotPlanner::HasRows() const {
+  const Read& left = OperandOf(/*along_columns=*/false);
+  const Read& right = OperandOf(/*along_columns=*/true);
+  return row_ && left.tensor != right.tensor && UsesIterator(left.index, *row_) &&
+         !UsesIterator(right.index, *row_);
+}
+
 // Whole instructions, without conditions.
 bool DotPlanner::Pad() {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
   PadStep pad{.statement = sum_};
-  const std::array<std::pair<VarId, int64_t>, 2> multiples = {
-      {{plain_.column, columns_}, {paired_, group_}}};
+  std::vector<std::pair<VarId, int64_t>> multiples = {{column_, columns_}, {paired_, depth_}};
+  if (IsOfMatrices()) multiples.emplace_back(*row_, rows_);
+  dot_.depth = sum.iterators[paired_].extent;
   for (const auto& [iterator, factor] : multiples) {
     if (sum.iterators[iterator].extent % factor == 0) continue;
     pad.multiples.push_back({sum.iterators[iterator].name, factor});
   }
-  dot_.columns = sum.iterators[plain_.column].extent;
+  dot_.columns = sum.iterators[column_].extent;
+  if (IsOfMatrices()) dot_.rows = sum.iterators[*row_].extent;
   const bool whole =
       pad.multiples.empty() && sum.domain.empty() && std::ranges::none_of(sum.reads, is_guarded);
   if (whole) return true;
@@ -219,8 +265,13 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   pack.tensor = PackedName(along);
   for (PackStep::Axis& axis : pack.axes) {
     if (axis.dimension == paired) axis = {paired, PackStep::Part::kQuotient, group_};
+    // What a matrix instruction takes lies in one piece.
+    if (IsOfMatrices() && axis.factor == 1 && axis.part != PackStep::Part::kWhole) {
+      axis.factor = columns_;
+    }
   }
   pack.axes.push_back({paired, PackStep::Part::kRemainder, group_});
+  if (dot_.term) MovePlanes(pack);
   plan.pack = std::move(pack);
   const Read& broadcast = OperandOf(/*along_columns=*/false);
   const auto last = static_cast<int>(*DimensionOf(broadcast.index, paired_));
@@ -228,13 +279,40 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   const bool is_copied = PackedName(broadcast) != compute_.tensors[broadcast.tensor].name;
   const auto stride =
       StorageStride(compute_, plan.reduction, broadcast.tensor, broadcast.index, paired_);
-  if (stride == 1 && !is_copied) return;
+  const bool is_argument = compute_.tensors[broadcast.tensor].role != TensorRole::kWorkspace;
+  const std::optional<size_t> row =
+      IsOfMatrices() ? DimensionOf(broadcast.index, *row_) : std::nullopt;
+  if (stride == 1 && !is_copied && (!row || is_argument)) return;
   PackStep order{.tensor = PackedName(broadcast)};
   for (int d = 0; d < rank; ++d) {
-    if (d != last) order.axes.push_back({.dimension = d});
+    if (d != last && row != static_cast<size_t>(d)) order.axes.push_back({.dimension = d});
   }
-  order.axes.push_back({.dimension = last});
+  if (row) {
+    const auto rows = static_cast<int>(*row);
+    using enum PackStep::Part;
+    const PackStep::Axis pieces[] = {{rows, kQuotient, rows_},
+                                     {last, kQuotient, depth_},
+                                     {rows, kRemainder, rows_},
+                                     {last, kRemainder, depth_}};
+    order.axes.insert(order.axes.end(), std::begin(pieces), std::end(pieces));
+  } else {
+    order.axes.push_back({.dimension = last});
+  }
+  if (dot_.term) MovePlanes(order);
   plan.dot->broadcast = std::move(order);
+}
+
+// The planes of what a group of tiles walks lie together: behind the first quotient.
+void DotPlanner::MovePlanes(PackStep& pack) {
+  const auto is_plane = [](const PackStep::Axis& axis) { return axis.dimension == 0; };
+  const auto plane = std::ranges::find_if(pack.axes, is_plane);
+  const auto quotient =
+      std::ranges::find(pack.axes, PackStep::Part::kQuotient, &PackStep::Axis::part);
+  if (quotient < plane) {
+    std::rotate(quotient + 1, plane, plane + 1);
+  } else {
+    std::rotate(plane, plane + 1, quotient == pack.axes.end() ? plane + 1 : quotient + 1);
+  }
 }
 
 std::optional<TilePlan> DotPlanner::WholePlan() const {
@@ -245,15 +323,18 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
                 .reduction = compute_.statements[id],
                 .dot = dot_,
                 .followers = plain_.followers,
-                .column = plain_.column};
+                .column = column_};
   AssignOutputs(plan);
   for (const VarId v : ReducedIterators(plan.reduction)) {
+    if (v == dot_.term) continue;
     plan.reduction_size *= plan.Extent(v);
     if (v != paired_) plan.outer_reductions.push_back(v);
   }
   plan.long_reduction = paired_;
-  plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(DataType::kBF16));
+  plan.panel_bytes_per_column =
+      plan.reduction_size * dot_.planes * static_cast<int64_t>(SizeOf(DataType::kBF16));
   plan.column_has_conditions = dot_.columns != plan.Extent(plan.column);
+  plan.row_has_conditions = IsOfMatrices() && dot_.rows != plan.Extent(*plan.row);
   PackOperands(plan);
   AssignBefore(plan, id);
   // What packs arguments is ordered with all such copies.
@@ -264,20 +345,34 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
 
 }  // namespace
 
-const TileIntrinsic* DotInstruction(const Target& target) {
+std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
   const auto fits = [&](const TileIntrinsic& intrinsic) {
+    const bool of_matrices =
+        intrinsic.Extent(TileAxis::kRow) > 1 && intrinsic.Extent(TileAxis::kReduced) > 1;
     const bool of_vectors = intrinsic.Extent(TileAxis::kRow) == 1 &&
                             intrinsic.Extent(TileAxis::kReduced) == 1 &&
                             intrinsic.Extent(TileAxis::kGroup) > 1;
-    return of_vectors && intrinsic.left.type == DataType::kBF16 &&
+    return (of_vectors || of_matrices) && intrinsic.left.type == DataType::kBF16 &&
            intrinsic.right.type == DataType::kBF16 &&
            intrinsic.accumulator.type == DataType::kF32 &&
            MissingFeatures(intrinsic, target).empty() &&
            target.host.Lanes(static_cast<int>(SizeOf(DataType::kF32))) ==
                intrinsic.Extent(TileAxis::kColumn);
   };
-  const auto found = std::ranges::find_if(TileIntrinsics(), fits);
-  return found == TileIntrinsics().end() ? nullptr : &*found;
+  std::vector<const TileIntrinsic*> found;
+  for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
+    if (fits(intrinsic)) found.push_back(&intrinsic);
+  }
+  return found;
+}
+
+double UsedShare(const TilePlan& plan) {
+  const auto share = [](int64_t used, int64_t of) {
+    return static_cast<double>(used) / static_cast<double>(of);
+  };
+  double used = share(plan.dot->columns, plan.Extent(plan.column));
+  if (plan.dot->rows > 0) used *= share(plan.dot->rows, plan.Extent(*plan.row));
+  return used * share(plan.dot->depth, plan.Extent(*plan.long_reduction));
 }
 
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,

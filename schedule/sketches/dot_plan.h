@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ir/target.h"
 #include "schedule/rounding_freedom.h"
@@ -12,16 +13,20 @@
 
 namespace tunec {
 
-/// The instruction that multiplies pairs of bfloat16, where the target has it in vectors of the
-/// width that it works with; else null.
-const TileIntrinsic* DotInstruction(const Target& target);
+/// The instructions of the target that multiply pairs of bfloat16: in vectors of the width that it
+/// works with, and matrices with rows as long as these.
+std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
 /// The plan with the instruction in place of multiply-adds. `plain` is one of the lowering's; its
-/// column and rows stay. None where the sum is not one of products of two operands of bfloat16, or
-/// of float32 that the contract lets be rounded to it; where no iterator of the reduction is a
+/// column and rows stay. Of an instruction on matrices, rows and depth are padded as the columns
+/// are. None where the sum is not one of products of two operands of bfloat16, or
+/// of float32 that the contract lets be rounded to it, for matrices to several terms; where no iterator of the reduction is a
 /// dimension of both; and where what is left over of whole instructions can't be padded by zeros.
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);
+
+/// How much of what the plan's instructions multiply is no padding. Requires: plan.dot.
+double UsedShare(const TilePlan& plan);
 
 }  // namespace tunec

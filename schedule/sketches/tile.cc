@@ -12,7 +12,7 @@
 // Where the contract and the target allow it, an instruction multiplies pairs of bfloat16
 // (dot_plan.h). Then both operands are rounded, each where it is packed or computed; pairs of
 // reduced neighbours lie side by side; and zeros fill the last vector of columns, the last pair,
-// and the border of an image.
+// and the border of an image. Or one multiplies matrices of them (matrix_tile.cc).
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
@@ -23,10 +23,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <functional>
 
 #include "schedule/sketches/dot_plan.h"
 #include "schedule/sketches/knobs.h"
+#include "schedule/sketches/matrix_tile.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/tile_cost.h"
 #include "schedule/sketches/tile_plan.h"
@@ -188,14 +189,35 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
 // What rounding the operands costs, an instruction has to make up for.
 constexpr double kWorthRounding = 1.2;
 
-// Each plain plan by the instruction that multiplies pairs, where there is one and it may.
-std::vector<Sketch> DotSketches(const NamedCompute& lowering, const SketchQuestion& question,
-                                const TileIntrinsic& intrinsic) {
-  std::vector<Sketch> sketches;
-  for (const TilePlan& plain : MakeTilePlans(lowering, question.target)) {
-    const auto plan = MakeDotPlan(plain, lowering, intrinsic, question.rounding);
-    if (plan) sketches.push_back(TileSketch(*plan, question.target));
+// By an instruction that multiplies pairs.
+struct DotSketch {
+  Sketch sketch;
+  double gain = 0;  // over plain multiply-adds; 0: not known
+};
+
+DotSketch MakeDotSketch(const TilePlan& plan, const SketchQuestion& question) {
+  const TileIntrinsic& intrinsic = *plan.dot->intrinsic;
+  const double gain = question.gain ? question.gain(intrinsic) : 0;
+  if (intrinsic.Extent(TileAxis::kRow) == 1) return {TileSketch(plan, question.target), gain};
+  // What is padding costs as much as what is not, and no other tile would have less.
+  const double products = plan.dot->term ? static_cast<double>(plan.Extent(*plan.dot->term)) : 1.0;
+  return {MatrixTileSketch(NameOf(plan), plan, question.target), gain * UsedShare(plan) / products};
+}
+
+// Each plain plan by the instructions that multiply pairs, where there are some and they may; those
+// that are expected to be faster first.
+std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const SketchQuestion& question) {
+  std::vector<DotSketch> sketches;
+  const auto instructions = DotInstructions(question.target);
+  if (instructions.empty()) return {};
+  const std::vector<TilePlan> plains = MakeTilePlans(lowering, question.target);
+  for (const TileIntrinsic* intrinsic : instructions) {
+    for (const TilePlan& plain : plains) {
+      const auto plan = MakeDotPlan(plain, lowering, *intrinsic, question.rounding);
+      if (plan) sketches.push_back(MakeDotSketch(*plan, question));
+    }
   }
+  std::ranges::stable_sort(sketches, std::ranges::greater{}, &DotSketch::gain);
   return sketches;
 }
 
@@ -210,14 +232,14 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
       sketches.push_back(TileSketch(plan, question.target));
     }
   }
-  const TileIntrinsic* const dot = DotInstruction(question.target);
-  if (dot == nullptr) return;
-  std::vector<Sketch> dots = DotSketches(lowering, question, *dot);
-  if (dots.empty()) return;
-  const bool pays = question.gain && question.gain(*dot) >= kWorthRounding;
-  const auto place = pays ? sketches.begin() + static_cast<std::ptrdiff_t>(first) : sketches.end();
-  sketches.insert(place, std::make_move_iterator(dots.begin()),
-                  std::make_move_iterator(dots.end()));
+  auto place = sketches.begin() + static_cast<std::ptrdiff_t>(first);
+  for (DotSketch& dot : DotSketches(lowering, question)) {
+    if (dot.gain >= kWorthRounding) {
+      place = sketches.insert(place, std::move(dot.sketch)) + 1;
+    } else {
+      place = sketches.insert(sketches.end(), std::move(dot.sketch));
+    }
+  }
 }
 
 }  // namespace tunec

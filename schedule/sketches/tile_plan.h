@@ -32,6 +32,10 @@ struct TilePlan {
     std::optional<PackStep> broadcast;  // the storage order of the broadcast operand
     std::optional<PadStep> pad;         // after the operands are packed
     int64_t columns = 0;                // that there were before
+    int64_t rows = 0;                   // the same, of an instruction on matrices; else 0
+    int64_t depth = 0;                  // of the long reduction
+    std::optional<VarId> term;          // over the products of bfloat16 terms
+    int64_t planes = 1;                 // of terms, the first dimension of both operands
   };
 
   std::string lowering;

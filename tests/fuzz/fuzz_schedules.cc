@@ -200,7 +200,9 @@ class Fuzzer {
 
 Result<Target> TargetNamed(const std::string& name, const std::string& arch) {
   Target target = DetectCpu(kThreads);
-  if (name == "cpu") return target;
+  if (name == "cpu") {
+    return target.Has("avx512f") ? ParseCpu("native,+amx-emulated", kThreads) : target;
+  }
   TUNEC_ASSIGN(target.device, CudaAccelerator(arch));
   target.device->features.emplace(kEmulated);
   target.device->features.emplace(kChecked);
@@ -216,7 +218,8 @@ int main(int argc, char** argv) {
   AddFuzzOptions(app, options, "schedule", "10th");
   std::string name = "cpu";
   std::string arch = "sm_90a";
-  app.add_option("--target", name, "of the machine code: cpu, or cuda, which is emulated")
+  app.add_option("--target", name,
+                 "of the machine code: cpu, its AMX emulated; or cuda, which is emulated")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--arch", arch, "of the cuda that is emulated");
   CLI11_PARSE(app, argc, argv);

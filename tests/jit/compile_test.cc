@@ -1,4 +1,5 @@
 // Objects: what they contain, how they are stored, loaded and dropped; the processor's description.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -8,12 +9,16 @@
 #include <sstream>
 #include <thread>
 
+#include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/load.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const char* const kTiledMatmul = R"(
 nest mm {
@@ -204,6 +209,26 @@ TEST(Cpu, Specifications) {
   ASSERT_TRUE(server.has_value());
   EXPECT_TRUE(server->Has("amx-bf16"));
   EXPECT_FALSE(ParseCpu("sapphirerapids,-amx", 1)->Has("amx-tile"));
+}
+
+TEST(Cpu, AmxIsEmulatedOnlyWhereItIsAskedFor) {
+  EXPECT_FALSE(DetectCpu(1).Has("amx-emulated"));
+  EXPECT_FALSE(ParseCpu("sapphirerapids", 1)->Has("amx-emulated"));
+  const auto server = ParseCpu("skylake-avx512,+amx-emulated", 1);
+  ASSERT_TRUE(server.has_value()) << server.error().message;
+  EXPECT_THAT(Print(*server), HasSubstr("amx-emulated"));  // part of the keys
+  EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("amx.bf16"), *server).empty());
+  EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("amx.int8"), *server).empty());
+  EXPECT_FALSE(ParseCpu("skylake-avx512,+amx-emulated,-amx", 1)->Has("amx-emulated"));
+  EXPECT_FALSE(ParseCpu("skylake-avx512,+amx-emulated,-amx-emulated", 1)->Has("amx-emulated"));
+  // A machine needs AVX-512 for it, and no AMX.
+  const std::set<std::string> plain = {"avx", "avx2", "fma", "f16c"};
+  EXPECT_THAT(CheckRuns(server->host, plain).error().message, HasSubstr(" avx512f,"));
+  EXPECT_THAT(CheckRuns(server->host, plain).error().message, Not(HasSubstr("amx")));
+  const auto narrow = ParseCpu("haswell,+amx-emulated", 1);
+  ASSERT_FALSE(narrow.has_value());
+  EXPECT_EQ(narrow.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(narrow.error().message, "cpu feature '+amx-emulated' needs AVX-512");
 }
 
 TEST(Cpu, Refusals) {

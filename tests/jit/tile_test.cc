@@ -1,5 +1,5 @@
 // Tile intrinsics as machine code, bit for bit what the table says; AMX code is assembled
-// everywhere and runs where there is AMX.
+// everywhere and runs where there is AMX, or AVX-512 to emulate it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/tile.h"
+#include "support/random.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec::jit_test {
@@ -97,6 +98,17 @@ std::string DotNest(const std::string& name, int group, const std::string& left,
 std::string BFloat16Nest() { return DotNest("dpbf16.avx512", 2, "bf16", "bf16", "f32", "0.5"); }
 std::string ByteNest() { return DotNest("vnni.avx512", 4, "u8", "i8", "i32", "7i32"); }
 
+std::vector<Target> TargetsAndEmulation() {
+  std::vector<Target> targets = Targets();
+  if (targets[0].Has("avx512f")) targets.push_back(*ParseCpu("native,+amx-emulated", 1));
+  return targets;
+}
+
+// Not only equal: zeros have signs.
+bool IsSame(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+
 // Runs where the target has the instruction, and is refused where it has not.
 void ExpectBitForBit(const std::string& text, const std::vector<Array>& arguments) {
   const LoopNest nest = Parse(text);
@@ -104,7 +116,7 @@ void ExpectBitForBit(const std::string& text, const std::vector<Array>& argument
   ASSERT_TRUE(wanted) << wanted.error().message;
   std::string name = text.substr(text.find("tile ") + 5);
   name.resize(name.find(' '));
-  for (const Target& target : Targets()) {
+  for (const Target& target : TargetsAndEmulation()) {
     if (!MissingFeatures(*FindTileIntrinsic(name), target).empty()) {
       const auto object = CompileNest(nest, target);
       ASSERT_FALSE(object);
@@ -120,8 +132,7 @@ void ExpectBitForBit(const std::string& text, const std::vector<Array>& argument
         continue;
       }
       const double a = found->front().GetDouble(i), b = wanted->front().GetDouble(i);
-      EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b)))
-          << name << " element " << i << ": " << a << " instead of " << b;
+      EXPECT_TRUE(IsSame(a, b)) << name << " element " << i << ": " << a << " instead of " << b;
     }
   }
 }
@@ -256,19 +267,20 @@ TEST(TileCode, EveryIntrinsicOfTheHostHasAnInstruction) {
     ASSERT_EQ(instruction != nullptr, intrinsic.target == "cpu") << intrinsic.name;
     if (instruction == nullptr) continue;
     const bool registers = std::ranges::count(intrinsic.features, "amx-tile") > 0;
-    EXPECT_EQ(instruction->tiles != nullptr, registers) << intrinsic.name;
+    EXPECT_EQ(instruction->tiles.has_value(), registers) << intrinsic.name;
     EXPECT_EQ(instruction->vectors == nullptr, registers) << intrinsic.name;
   }
 }
 
-TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {
-  // The loop walks the accumulators.
+// A loop walks the accumulators.
+std::string NestThatMoves() {
   std::string text = AmxBFloat16Nest();
-  const auto replace = [&](const std::string& from, const std::string& to) {
-    text.replace(text.find(from), from.size(), to);
-  };
-  replace("unrolled for io in 0 .. 2", "for io in 0 .. 2");
-  const auto assembly = AssemblyOf(Parse(text), *ParseCpu("sapphirerapids", 1));
+  const std::string unrolled = "unrolled for io in 0 .. 2";
+  return text.replace(text.find(unrolled), unrolled.size(), "for io in 0 .. 2");
+}
+
+TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {
+  const auto assembly = AssemblyOf(Parse(NestThatMoves()), *ParseCpu("sapphirerapids", 1));
   ASSERT_TRUE(assembly) << assembly.error().message;
   EXPECT_EQ(Count(*assembly, "tdpbf16ps"), 2);
   EXPECT_EQ(Count(*assembly, "tilestored"), 2);
@@ -276,10 +288,123 @@ TEST(TileCode, AmxAccumulatorsThatMoveAreLoadedAndStored) {
 
 TEST(TileCode, AmxRuns) {
   const Target target = DetectCpu(1);
-  if (!target.Has("amx-bf16")) GTEST_SKIP() << "[SKIP] no AMX";
+  if (!target.Has("amx-bf16") && !target.Has("avx512f")) {
+    GTEST_SKIP() << "[SKIP] neither AMX nor AVX-512";
+  }
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     ExpectBitForBit(AmxBFloat16Nest(), ArgumentsOf(AmxBFloat16Nest(), seed));
     ExpectBitForBit(AmxByteNest(), ArgumentsOf(AmxByteNest(), seed));
+    ExpectBitForBit(NestThatMoves(), ArgumentsOf(NestThatMoves(), seed));
+  }
+}
+
+// A product by itself for each of `count` accumulators that are given.
+std::string ManyProducts(int count) {
+  return fmt::format(R"(nest product {{
+  input A: bf16[{0}, 16, 32]
+  input B: bf16[{0}, 32, 16] layout [{0}, 16, 16, 2] (n, k, j) -> [n, floor(k/2), j, k mod 2]
+  input S: f32[{0}, 16, 16]
+  output C: f32[{0}, 16, 16]
+  local t: f32[{0}, 16, 16]
+  phase p {{
+    for n in 0 .. {0} {{
+      alloc t: packed {{
+        for i in 0 .. 16 {{
+          vector for j in 0 .. 16 {{
+            z: t[n, i, j] = S[n, i, j]
+          }}
+        }}
+        tile amx.bf16 {{
+          unrolled for i in 0 .. 16 {{
+            unrolled for kk in 0 .. 16 {{
+              unrolled for g in 0 .. 2 {{
+                vector for j in 0 .. 16 {{
+                  s: t[n, i, j] sum= f32(A[n, i, 2*kk + g]) * f32(B[n, 2*kk + g, j])
+                }}
+              }}
+            }}
+          }}
+        }}
+        for i in 0 .. 16 {{
+          vector for j in 0 .. 16 {{
+            o: C[n, i, j] = t[n, i, j]
+          }}
+        }}
+      }}
+    }}
+  }}
+}}
+)",
+                     count);
+}
+
+// Of each product all numbers have one scale: ordinary, at the end of the normal numbers, or any;
+// every other one has special numbers among them.
+std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_t seed) {
+  constexpr double kSpecial[] = {INFINITY, -INFINITY,  NAN,   0x1p-130, -0x1p-127, 0x1p-126, 0,
+                                 -0.0,     0x1.FEp127, -3e38, 1,        0x1p-60,   0x1p-64,  -1};
+  std::vector<Array> arguments = ArgumentsOf(text, seed);
+  Random random(seed);
+  for (int64_t n = 0; n < count; ++n) {
+    const int any = static_cast<int>(random.Below(100)) - 50;
+    const int scales[] = {0, -63, any};
+    const int scale = scales[n % 3];
+    for (size_t a = 0; a < 3; ++a) {
+      // Sums as large as the products.
+      const int of_this = a == 2 || n % 3 == 2 ? (a == 2 ? 2 * scale : scale) : scale;
+      const int64_t size = arguments[a].size() / count;
+      for (int64_t i = n * size; i < (n + 1) * size; ++i) {
+        arguments[a].SetDouble(i, std::ldexp(arguments[a].GetDouble(i), of_this));
+      }
+      for (int i = 0; n % 2 == 1 && i < 6; ++i) {
+        const auto at = n * size + static_cast<int64_t>(random.Below(static_cast<uint64_t>(size)));
+        arguments[a].SetDouble(at, kSpecial[random.Below(std::size(kSpecial))]);
+      }
+    }
+    // What cancels: a row, and its negative.
+    if (n % 5 != 0) continue;
+    for (int64_t k = 0; k < 16; ++k) {
+      const double value = arguments[0].GetDouble(n * 512 + 2 * k);
+      arguments[0].SetDouble(n * 512 + 2 * k + 1, -value);
+    }
+  }
+  return arguments;
+}
+
+TEST(TileCode, AmxOfHardNumbers) {
+  constexpr int kProducts = 480;  // 122880 results
+  const std::string text = ManyProducts(kProducts);
+  const std::vector<Array> arguments = HardArguments(text, kProducts, 1);
+  ExpectBitForBit(text, arguments);
+  // They are what they are meant to be: most results are numbers, and all kinds are there.
+  const auto results = Interpret(Parse(text), arguments, Precision::kNative);
+  int64_t numbers = 0, infinite = 0, undefined = 0, zeros = 0;
+  for (int64_t i = 0; i < results->front().size(); ++i) {
+    const double value = results->front().GetDouble(i);
+    numbers += std::isfinite(value) && value != 0 ? 1 : 0;
+    infinite += std::isinf(value) ? 1 : 0;
+    undefined += std::isnan(value) ? 1 : 0;
+    zeros += value == 0 ? 1 : 0;
+  }
+  EXPECT_GT(numbers, 60'000) << infinite << " " << undefined << " " << zeros;
+  EXPECT_GT(infinite, 1000);
+  EXPECT_GT(undefined, 1000);
+  EXPECT_GT(zeros, 1000);
+}
+
+TEST(TileCode, EmulatedAmxHasNoneOfItsInstructions) {
+  const auto target = ParseCpu("sapphirerapids,+amx-emulated", 1);
+  ASSERT_TRUE(target) << target.error().message;
+  for (const std::string& text : {AmxBFloat16Nest(), AmxByteNest()}) {
+    const auto assembly = AssemblyOf(Parse(text), *target);
+    ASSERT_TRUE(assembly) << assembly.error().message;
+    for (const char* instruction : {"ldtilecfg", "tileload", "tilestore", "tdp", "tilerelease"}) {
+      EXPECT_EQ(Count(*assembly, instruction), 0) << instruction;
+    }
+    // One function for each kind of instruction, called where it stands.
+    EXPECT_EQ(Count(*assembly, "callq\ttile_dot_"), 4);
+    EXPECT_EQ(Count(*assembly, "callq\ttile_load"), 8);
+    EXPECT_EQ(Count(*assembly, "callq\ttile_store"), 4);
   }
 }
 

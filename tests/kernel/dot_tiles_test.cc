@@ -1,4 +1,5 @@
-// Register tiles by VDPBF16PS as machine code, against the interpreter.
+// Register tiles by VDPBF16PS and by AMX, which is emulated, as machine code, against the
+// interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,29 +18,31 @@ namespace {
 
 using test::DotProgram;
 
-std::vector<Sketch> DotSketches(const std::string& text, const Target& target) {
+std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string& text,
+                               const Target& target, const RoundingFreedom& rounding) {
   std::vector<Sketch> sketches = SketchesFor({.lowerings = {{"direct", test::MustParse(text)}},
                                               .target = target,
-                                              .rounding = test::AnyRounding(),
+                                              .rounding = rounding,
                                               .gain = [](const TileIntrinsic&) { return 2.0; }});
-  std::erase_if(sketches, [](const Sketch& sketch) { return !sketch.name.ends_with("/dpbf16"); });
+  std::erase_if(sketches,
+                [&](const Sketch& sketch) { return !sketch.name.ends_with("/" + instruction); });
   return sketches;
 }
 
-class DotTiles : public testing::TestWithParam<DotProgram> {};
-
-TEST_P(DotTiles, RunOnThisMachine) {
-  const Target target = DetectCpu(2);
-  if (!target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";
-  const test::Judge judge(test::MustParse(GetParam().text));
+// The first choice and random ones; how many sketches there were.
+int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
+                const RoundingFreedom& rounding = test::AnyRounding()) {
+  const test::Judge judge(test::MustParse(text));
   ThreadPool pool(2);
   std::mt19937 random(5);
-  for (const Sketch& sketch : DotSketches(GetParam().text, target)) {
+  const std::vector<Sketch> sketches = SketchesBy(instruction, text, target, rounding);
+  for (const Sketch& sketch : sketches) {
     Decisions decisions = sketch.InitialDecisions();
-    for (int i = 0; i < 4 && !HasFailure(); ++i) {
+    for (int i = 0; i < 4 && !testing::Test::HasFailure(); ++i) {
       const Schedule schedule = sketch.Fill(decisions);
-      const auto loops = test::LoopsOf(judge.compute(), schedule, test::AnyRounding());
-      ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
+      const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+      EXPECT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
+      if (!loops) break;
       EXPECT_EQ(judge.Disagreement(*loops,
                                    [&](const LoopNest& nest, const std::vector<Array>& arguments) {
                                      return CompileAndRun(nest, arguments, target, pool);
@@ -51,6 +54,29 @@ TEST_P(DotTiles, RunOnThisMachine) {
       }
     }
   }
+  return static_cast<int>(sketches.size());
+}
+
+class DotTiles : public testing::TestWithParam<DotProgram> {};
+
+TEST_P(DotTiles, RunOnThisMachine) {
+  const Target target = DetectCpu(2);
+  if (!target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";
+  ExpectRight("dpbf16", GetParam().text, target);
+}
+
+TEST_P(DotTiles, OfMatricesRunUnderEmulation) {
+  if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
+  const int found = ExpectRight("amx", GetParam().text, *ParseCpu("native,+amx-emulated", 2));
+  EXPECT_EQ(found > 0, GetParam().is_offered);
+}
+
+// What a contract of float32 takes: six products.
+TEST_P(DotTiles, OfThreeTermsRunUnderEmulation) {
+  if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
+  const Target target = *ParseCpu("native,+amx-emulated", 2);
+  const int found = ExpectRight("amx", GetParam().text, target, ReductionOrder::kAny);
+  EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, DotTiles, testing::ValuesIn(test::DotPrograms()),

@@ -172,4 +172,10 @@ Target Avx512Bf16() {
   return target;
 }
 
+Target EmulatedAmx() {
+  Target target = Avx512();
+  target.host.features = {"avx512f", "amx-emulated"};
+  return target;
+}
+
 }  // namespace tunec::test

@@ -29,5 +29,7 @@ std::vector<DotProgram> DotPrograms();
 
 /// AVX-512 with AVX512_BF16.
 Target Avx512Bf16();
+/// AVX-512 with emulated AMX.
+Target EmulatedAmx();
 
 }  // namespace tunec::test

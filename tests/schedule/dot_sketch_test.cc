@@ -1,6 +1,6 @@
-// Register tiles whose products an instruction does that multiplies pairs of bfloat16: who is
-// offered them, in which order, and that their loops agree with the interpreter for shapes that
-// nothing divides. Machine code: tests/kernel/dot_tiles_test.cc.
+// Register tiles whose products an instruction does that multiplies pairs of bfloat16, in vectors
+// or matrices: who is offered them, in which order, and that their loops agree with the interpreter
+// for shapes that nothing divides. Machine code: tests/kernel/dot_tiles_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,14 +110,14 @@ parallelize A.bf16.d0
 
 // The first choice and random ones.
 void ExpectRight(const std::string& text, const Judge& judge, const Sketch& sketch, int tries,
-                 std::mt19937& random) {
+                 std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
   for (int i = 0; i < tries && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    EXPECT_EQ(judge.Outcome(schedule, AnyRounding(), Tasks::kBackwards), "") << text << "\n"
-                                                                             << sketch.name << "\n"
-                                                                             << Print(schedule);
+    EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
+                                                                        << sketch.name << "\n"
+                                                                        << Print(schedule);
     for (size_t k = 0; k < decisions.size(); ++k) {
       decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
     }
@@ -134,6 +134,85 @@ TEST(DotSketch, AgreesForRandomShapes) {
   }
 }
 
+// Of matrices.
+
+TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
+  const auto names = [](const RoundingFreedom& rounding, const Target& target) {
+    return Names(SketchesUnder(DotProduct({}), rounding, target));
+  };
+  EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Contains("tile/j/amx"));
+  EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Not(Contains(HasSubstr("dpbf16"))));
+  EXPECT_THAT(names(AnyRounding(), Avx512Bf16()), Not(Contains(HasSubstr("amx"))));
+  // As many terms as the contract wants.
+  EXPECT_THAT(names(ReductionOrder::kAny, EmulatedAmx()), Contains("tile/j/amx"));
+  EXPECT_THAT(names(ReductionOrder::kAsWritten, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
+}
+
+// Six products for one are worth it where the instruction is that much faster.
+TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
+  const auto first = [](int terms, double gain) {
+    RoundingFreedom rounding = ReductionOrder::kAny;
+    rounding.least_terms = terms;
+    const Sketch sketch = SketchesUnder(DotProduct({32, 64, 64}), rounding, EmulatedAmx(), gain)[0];
+    return Print(sketch.Fill(sketch.InitialDecisions()));
+  };
+  EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
+  EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 0 1/2 2%16 1%2\n"));
+  EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 0 2/32 1%16 2%32\n"));
+  EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
+  EXPECT_THAT(first(2, 6), HasSubstr("precision acc bf16 2\n"));
+  EXPECT_THAT(first(2, 3), Not(HasSubstr("precision")));
+}
+
+TEST(MatrixSketch, IsFirstWhereItIsFasterWithItsPadding) {
+  const auto first = [](const ProductShape& shape, double gain) {
+    return SketchesUnder(DotProduct(shape), AnyRounding(), EmulatedAmx(), gain)[0].name;
+  };
+  EXPECT_EQ(first({32, 64, 64}, 2), "tile/j/amx");
+  EXPECT_EQ(first({32, 64, 64}, 0.5), "tile/j");
+  // Of sixteen rows one is used, of 32 neighbours one more.
+  EXPECT_EQ(first({1, 64, 64}, 5), "tile/j");
+  EXPECT_EQ(first({1, 64, 64}, 20), "tile/j/amx");
+  EXPECT_EQ(first({32, 64, 3}, 5), "tile/j");
+}
+
+TEST(MatrixSketch, IsOrderedAmongTheOthersByGain) {
+  Target both = EmulatedAmx();
+  both.host.features.insert("avx512bf16");
+  const auto names = [&](double amx, double vectors) {
+    return Names(SketchesFor({.lowerings = {{"direct", MustParse(DotProduct({32, 64, 64}))}},
+                              .target = both,
+                              .rounding = AnyRounding(),
+                              .gain = [=](const TileIntrinsic& intrinsic) {
+                                return intrinsic.name == "amx.bf16" ? amx : vectors;
+                              }}));
+  };
+  EXPECT_THAT(names(5, 2), testing::IsSupersetOf({"tile/j/amx", "tile/j/dpbf16", "tile/j"}));
+  EXPECT_EQ(names(5, 2)[0], "tile/j/amx");
+  EXPECT_EQ(names(1.5, 2)[0], "tile/j/dpbf16");
+  EXPECT_EQ(names(1, 1)[0], "tile/j");
+}
+
+TEST(MatrixSketch, AgreesForRandomShapes) {
+  std::mt19937 random(3);
+  const auto draw = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
+  for (int i = 0; i < 12 && !HasFailure(); ++i) {
+    const std::string text = DotProduct({draw(70), 1 + draw(80), 1 + draw(100)});
+    const Judge judge(MustParse(text));
+    const auto sketches = SketchesUnder(text, AnyRounding(), EmulatedAmx(), 1000);
+    ASSERT_THAT(sketches[0].name, testing::EndsWith("/amx"));
+    ExpectRight(text, judge, sketches[0], 4, random);
+  }
+}
+
+// More steps of the reduction than a block has.
+TEST(MatrixSketch, AgreesForLongSums) {
+  std::mt19937 random(4);
+  const std::string text = DotProduct({40, 20, 1000});
+  const Judge judge(MustParse(text));
+  ExpectRight(text, judge, SketchesUnder(text, AnyRounding(), EmulatedAmx(), 1000)[0], 8, random);
+}
+
 class DotSketchOn : public testing::TestWithParam<DotProgram> {};
 
 TEST_P(DotSketchOn, AgreesWithTheInterpreter) {
@@ -146,6 +225,34 @@ TEST_P(DotSketchOn, AgreesWithTheInterpreter) {
     ExpectRight(GetParam().text, judge, sketch, 12, random);
   }
   EXPECT_EQ(found > 0, GetParam().is_offered);
+}
+
+TEST_P(DotSketchOn, MatricesAgreeWithTheInterpreter) {
+  const Judge judge(MustParse(GetParam().text));
+  std::mt19937 random(12);
+  int found = 0;
+  for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), EmulatedAmx())) {
+    if (!sketch.name.ends_with("/amx")) continue;
+    ++found;
+    ExpectRight(GetParam().text, judge, sketch, 4, random);
+  }
+  EXPECT_EQ(found > 0, GetParam().is_offered);
+}
+
+TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
+  const Judge judge(MustParse(GetParam().text));
+  std::mt19937 random(13);
+  for (const int terms : {2, 3}) {
+    RoundingFreedom rounding = ReductionOrder::kAny;
+    rounding.least_terms = terms;
+    int found = 0;
+    for (const Sketch& sketch : SketchesUnder(GetParam().text, rounding, EmulatedAmx())) {
+      if (!sketch.name.ends_with("/amx")) continue;
+      ++found;
+      ExpectRight(GetParam().text, judge, sketch, 2, random, rounding);
+    }
+    EXPECT_EQ(found > 0, GetParam().is_offered) << terms;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(DotSketch, DotSketchOn, testing::ValuesIn(DotPrograms()),

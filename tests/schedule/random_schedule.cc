@@ -192,6 +192,7 @@ class Generator {
     std::string statement;
     std::string column;
     std::string reduced;
+    std::string row = {};  // where an instruction on matrices takes all three
   };
 
   std::optional<DotPlan> PlanDot() {
@@ -215,10 +216,32 @@ class Generator {
       }
       if (!uses_column || !reduced) continue;
       DotPlan plan{sum.name, sum.iterators[*column].name, sum.iterators[*reduced].name};
-      Rewrite(PackInPairs(compute_.tensors[read.tensor].name, iterators, *column, *reduced));
+      const std::optional<std::string> row = RowBeside(sum, read);
+      const bool of_matrices = row && Below(2) == 0;
+      const std::string tensor = compute_.tensors[read.tensor].name;
+      if (of_matrices) Rewrite(CacheWriteStep{sum.name});
+      Rewrite(PackInPairs(tensor, iterators, *column, *reduced));
+      if (of_matrices && PadToMatrices(plan, *row)) plan.row = *row;
       return plan;
     }
     return std::nullopt;
+  }
+
+  // What the statement writes along and the right operand does not know.
+  static std::optional<std::string> RowBeside(const Statement& sum, const Read& right) {
+    const auto uses = [](const std::vector<IndexExpr>& index, VarId v) {
+      return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(v); });
+    };
+    for (const VarId v : sum.iterators.ids()) {
+      if (uses(sum.writes[0].index, v) && !uses(right.index, v)) return sum.iterators[v].name;
+    }
+    return std::nullopt;
+  }
+
+  bool PadToMatrices(const DotPlan& plan, const std::string& row) {
+    const size_t before = schedule_.compute_steps.size();
+    Rewrite(PadStep{plan.statement, {{row, 16}, {plan.column, 16}, {plan.reduced, 32}}});
+    return schedule_.compute_steps.size() > before;
   }
 
   // The iterator of the last dimension that the statement writes, where it is one alone.
@@ -251,8 +274,18 @@ class Generator {
   void TensorizeDot(const DotPlan& plan) {
     const std::string column = plan.statement + "." + plan.column;
     const std::string reduced = plan.statement + "." + plan.reduced;
+    if (!plan.row.empty()) return TensorizeMatrix(plan, column, reduced);
     if (!Add(SplitStep{column, {16}}) || !Add(SplitStep{reduced, {2}})) return;
     Tensorize({reduced + ".1", column + ".1"}, "dpbf16.avx512");
+  }
+
+  void TensorizeMatrix(const DotPlan& plan, const std::string& column, const std::string& reduced) {
+    const std::string row = plan.statement + "." + plan.row;
+    if (!Add(SplitStep{row, {16}}) || !Add(SplitStep{column, {16}}) ||
+        !Add(SplitStep{reduced, {16, 2}})) {
+      return;
+    }
+    Tensorize({row + ".1", reduced + ".1", reduced + ".2", column + ".1"}, "amx.bf16");
   }
 
   // Eight or sixteen columns of a sum of float products.

@@ -64,5 +64,17 @@ TEST(RandomSchedules, HaveEveryStep) {
   EXPECT_EQ(missing, std::set<std::string>()) << "wants a case in random_schedule.cc";
 }
 
+// Nor is an instruction that none of them has.
+TEST(RandomSchedules, HaveTilesOfVectorsAndMatrices) {
+  std::set<std::string> missing = {"fma.avx2", "dpbf16.avx512", "amx.bf16"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 4000 && !missing.empty(); ++i) {
+    for (const LoopStep& step : RandomSchedule(RandomProgram(random), 14, random).loop_steps) {
+      if (const auto* tile = std::get_if<TensorizeStep>(&step)) missing.erase(tile->intrinsic);
+    }
+  }
+  EXPECT_EQ(missing, std::set<std::string>());
+}
+
 }  // namespace
 }  // namespace tunec::test

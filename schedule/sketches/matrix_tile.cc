@@ -1,0 +1,93 @@
+// Register tiles of an instruction that multiplies matrices (amx.bf16).
+//
+// Two by two of its accumulators stay in registers while a block of the reduction passes; where
+// the output has only one row or column of them, four in the other direction. Rows, columns and
+// depth are padded to whole instructions, which cost the same whatever part of them is used. Both
+// operands are rounded and lie in pieces of what one instruction takes, in the order in which the
+// loops come by; or the left one, for a block of rows, row by row in the task's buffer. Sums wait
+// in the task's buffer, where they are made ready for what follows.
+//
+//   parallel: other outputs, blocks of rows, groups of columns
+//     sums[rows of the block][columns] = 0
+//     outer reductions, blocks of the long reduction
+//       groups of rows
+//         steps of the block: load left x 2, right x 2; 2 x 2 products
+//     rows, columns vector: out = f(sums)
+#include "schedule/sketches/matrix_tile.h"
+
+#include <algorithm>
+
+#include "schedule/sketches/knobs.h"
+#include "schedule/sketches/matrix_writer.h"
+
+namespace tunec {
+namespace {
+
+// Accumulators of AMX that a loop may keep in registers.
+constexpr int64_t kAccumulators = 4;
+// Steps of the reduction (of 32 bfloat16) in a block: what a group of tiles reads in it, 32 KiB of
+// each operand, is read again from the second-level cache at most. Shorter sums are not cut.
+constexpr int64_t kStepsOfBlock = 16;
+constexpr int64_t kMostStepsUncut = 24;
+
+int64_t TilesOf(const TilePlan& plan, VarId iterator, TileAxis axis) {
+  return CeilDivide(plan.Extent(iterator), plan.dot->intrinsic->Extent(axis));
+}
+
+int64_t DefaultDepth(const TilePlan& plan) {
+  const TileIntrinsic& by = *plan.dot->intrinsic;
+  const int64_t steps = plan.Extent(*plan.long_reduction) /
+                        (by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup));
+  return steps > kMostStepsUncut ? kStepsOfBlock : 0;
+}
+
+// Half of the second-level cache for the left operand of a block; enough tasks for every thread.
+int64_t DefaultBlock(const TilePlan& plan, const Target& target, const MatrixChoice& tile) {
+  const int64_t groups = CeilDivide(TilesOf(plan, *plan.row, TileAxis::kRow), tile.rows);
+  int64_t others = CeilDivide(TilesOf(plan, plan.column, TileAxis::kColumn), tile.columns);
+  for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
+  const int64_t bytes_of_group = std::max<int64_t>(
+      1, tile.rows * plan.dot->intrinsic->Extent(TileAxis::kRow) * plan.panel_bytes_per_column);
+  int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes_of_group, 1, groups);
+  while (block > 1 && CeilDivide(groups, block) * others < 4 * target.host.threads) block /= 2;
+  return block;
+}
+
+MatrixChoice DefaultTile(const TilePlan& plan) {
+  const int64_t rows = TilesOf(plan, *plan.row, TileAxis::kRow);
+  const int64_t columns = TilesOf(plan, plan.column, TileAxis::kColumn);
+  MatrixChoice tile{.rows = std::min<int64_t>(2, rows)};
+  tile.columns = std::min(kAccumulators / tile.rows, columns);
+  tile.columns = tile.columns == 3 ? 2 : tile.columns;
+  if (tile.columns == 1) tile.rows = rows >= kAccumulators ? kAccumulators : tile.rows;
+  return tile;
+}
+
+}  // namespace
+
+Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target) {
+  MatrixChoice initial = DefaultTile(plan);
+  initial.block = DefaultBlock(plan, target, initial);
+  initial.depth = DefaultDepth(plan);
+  const int64_t panels = plan.panel_bytes_per_column * plan.Extent(plan.column);
+  initial.columns_outside = panels > target.host.l2_bytes / 2;
+  initial.operand_vector = 4 * plan.dot->intrinsic->Extent(TileAxis::kColumn);
+  Knobs<MatrixChoice> knobs(initial);
+  knobs.AddAround("rows", {1, 2, 4}, &MatrixChoice::rows);
+  knobs.AddAround("columns", {1, 2, 4}, &MatrixChoice::columns);
+  knobs.AddAround("block", {1, 2, 4, 8, 16, 32}, &MatrixChoice::block);
+  knobs.AddAround("depth", {0, 4, 8, 16, 24, 32}, &MatrixChoice::depth);
+  knobs.Add(KnobAt("columns_outside", {0, 1}, initial.columns_outside ? 1 : 0),
+            &MatrixChoice::columns_outside);
+  if (plan.operand) {
+    knobs.Add(KnobAt("operand_by_block", {0, 1}, 0), &MatrixChoice::operand_by_block);
+  }
+  return MakeSketch(name, std::move(knobs), [plan](MatrixChoice choice) {
+    choice.columns = std::min(choice.columns, TilesOf(plan, plan.column, TileAxis::kColumn));
+    choice.rows = std::min(choice.rows, TilesOf(plan, *plan.row, TileAxis::kRow));
+    choice.rows = std::clamp<int64_t>(kAccumulators / choice.columns, 1, choice.rows);
+    return WriteMatrixSchedule(plan, choice);
+  });
+}
+
+}  // namespace tunec

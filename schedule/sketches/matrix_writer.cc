@@ -1,0 +1,182 @@
+#include "schedule/sketches/matrix_writer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedule/sketches/order_copies.h"
+#include "schedule/sketches/tile_operands.h"
+
+namespace tunec {
+namespace {
+
+class MatrixWriter {
+ public:
+  MatrixWriter(const TilePlan& plan, const MatrixChoice& choice) : plan_(plan), choice_(choice) {}
+
+  Schedule Write() {
+    schedule_.lowering = plan_.lowering;
+    for (const ComputeStep& step : plan_.dot->rewrites) Add(step);
+    if (plan_.cache_write) Add(*plan_.cache_write);
+    Add(*plan_.pack);
+    // A task's buffer has an order of its own.
+    if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
+    if (plan_.dot->pad) Add(*plan_.dot->pad);
+    SplitColumns();
+    SplitRows();
+    Reorder();
+    Attach();
+    SplitDepth();
+    Finish();
+    OrderCopies(*plan_.compute, schedule_);
+    return std::move(schedule_);
+  }
+
+ private:
+  void Add(auto step) { schedule_.Add(std::move(step)); }
+  int64_t Extent(TileAxis axis) const { return plan_.dot->intrinsic->Extent(axis); }
+  bool OperandByBlock() const { return plan_.operand && choice_.operand_by_block; }
+  bool Blocked() const { return plan_.outer_rows.empty() || OperandByBlock(); }
+  // The sums of a block of rows wait in its buffer while the blocks of the reduction pass.
+  bool DepthInBlocks() const { return Blocked() && choice_.depth > 0 && choice_.depth < Steps(); }
+  bool ColumnsOutside() const { return choice_.columns_outside && !OperandByBlock(); }
+  int64_t Depth() const { return Extent(TileAxis::kReduced) * Extent(TileAxis::kGroup); }
+  int64_t Steps() const { return plan_.Extent(*plan_.long_reduction) / Depth(); }
+  std::string Column() const { return plan_.Loop(plan_.column); }
+  std::string Row() const { return plan_.Loop(*plan_.row); }
+  std::string Reduced() const { return plan_.Loop(*plan_.long_reduction); }
+  // Names of the row's loops over tiles and within one, as they end.
+  std::string RowTiles() const { return Blocked() ? ".2" : ".1"; }
+  std::string RowsOfTile() const { return Blocked() ? ".3" : ".2"; }
+  std::string ColumnsOf(const std::string& statement) const {
+    return statement + "." + plan_.reduction.iterators[plan_.column].name + ".2";
+  }
+  // The innermost of the loops over groups of tiles.
+  std::string GroupLoop() const { return Row() + (Blocked() ? ".1" : ".0"); }
+  // Where the sums' buffer lives.
+  std::string SumsLoop() const {
+    if (!DepthInBlocks()) return GroupLoop();
+    return ColumnsOutside() ? Row() + ".0" : Column() + ".0";
+  }
+
+  // Whether some groups have fewer tiles than others.
+  bool RowTilesDiffer() const {
+    return plan_.Extent(*plan_.row) % (choice_.rows * Extent(TileAxis::kRow)) != 0;
+  }
+  bool ColumnTilesDiffer() const {
+    return plan_.Extent(plan_.column) % (choice_.columns * Extent(TileAxis::kColumn)) != 0;
+  }
+
+  void SplitColumns() {
+    const int64_t columns = Extent(TileAxis::kColumn);
+    Add(SplitStep{Column(), {choice_.columns, columns}});
+    if (ColumnTilesDiffer() || plan_.column_has_conditions) Add(IsolateStep{Column() + ".0"});
+  }
+  void SplitRows() {
+    const int64_t rows = Extent(TileAxis::kRow);
+    const int64_t extent = plan_.Extent(*plan_.row);
+    const bool partial = RowTilesDiffer() || plan_.row_has_conditions;
+    if (!Blocked()) {
+      Add(SplitStep{Row(), {choice_.rows, rows}});
+      if (partial) Add(IsolateStep{Row() + ".0"});
+      return;
+    }
+    Add(SplitStep{Row(), {choice_.block, choice_.rows, rows}});
+    if (partial || extent % (choice_.block * choice_.rows * rows) != 0) {
+      Add(IsolateStep{Row() + ".0"});
+      Add(IsolateStep{Row() + ".1"});
+    }
+  }
+  void Reorder() {
+    ReorderStep order;
+    const auto add = [&](const std::string& loop) { order.loops.push_back(loop); };
+    for (const VarId iterator : plan_.shared) add(plan_.Loop(iterator));
+    if (ColumnsOutside()) add(Column() + ".0");
+    for (const VarId iterator : plan_.outer_rows) add(plan_.Loop(iterator));
+    if (Blocked()) add(Row() + ".0");
+    // The columns of a block share the operand that its task computes.
+    if (OperandByBlock()) parallel_ = order.loops;
+    if (!ColumnsOutside()) add(Column() + ".0");
+    if (!OperandByBlock()) parallel_ = order.loops;
+    add(GroupLoop());
+    for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
+    if (plan_.dot->term) add(plan_.Loop(*plan_.dot->term));
+    add(Row() + RowTiles());
+    add(Row() + RowsOfTile());
+    add(Column() + ".1");
+    add(Column() + ".2");
+    Add(std::move(order));
+  }
+  void Attach() {
+    if (OperandByBlock()) operands_.ComputeByBlock({".1", ".2", ".3"});
+    Add(ComputeAtStep{plan_.reduction.name + ".init", SumsLoop()});
+    for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, SumsLoop()});
+    Stage(plan_.reduction);
+    for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) {
+      Stage(plan_.compute->statements[*plan_.compute->FindStatement(plan_.followers[i])]);
+    }
+  }
+  void Stage(const Statement& statement) {
+    for (const tunec::Write& write : statement.writes) {
+      const Tensor& tensor = plan_.compute->tensors[write.tensor];
+      if (tensor.role != TensorRole::kWorkspace) continue;
+      Add(StageStep{tensor.name, Scope::kPacked, SumsLoop()});
+    }
+  }
+  // The reduction's steps are those of the instruction, inside of them its tiles.
+  void SplitDepth() {
+    const int64_t reduced = Extent(TileAxis::kReduced), group = Extent(TileAxis::kGroup);
+    ReorderStep order;
+    for (const VarId iterator : plan_.outer_reductions) order.loops.push_back(plan_.Loop(iterator));
+    std::vector<std::string> parts;
+    if (DepthInBlocks()) {
+      Add(SplitStep{Reduced(), {choice_.depth, reduced, group}});
+      if (Steps() % choice_.depth != 0) Add(IsolateStep{Reduced() + ".0"});
+      order.loops.push_back(Reduced() + ".0");
+      order.loops.push_back(GroupLoop());
+      parts = {".1", ".2", ".3"};
+    } else {
+      Add(SplitStep{Reduced(), {reduced, group}});
+      parts = {".0", ".1", ".2"};
+    }
+    // Tiles of a group at the end, which has fewer.
+    if (RowTilesDiffer()) Add(IsolateStep{Row() + RowTiles()});
+    if (ColumnTilesDiffer()) Add(IsolateStep{Column() + ".1"});
+    order.loops.push_back(Reduced() + parts[0]);
+    if (plan_.dot->term) order.loops.push_back(plan_.Loop(*plan_.dot->term));
+    for (const std::string& loop : {Row() + RowTiles(), Column() + ".1", Row() + RowsOfTile(),
+                                    Reduced() + parts[1], Reduced() + parts[2], Column() + ".2"}) {
+      order.loops.push_back(loop);
+    }
+    Add(std::move(order));
+    Add(TensorizeStep{Row() + RowsOfTile(), plan_.dot->intrinsic->name});
+    // All products of a step, whose operands stay in registers from one to the next.
+    if (plan_.dot->term) Add(UnrollStep{plan_.Loop(*plan_.dot->term)});
+    Add(UnrollStep{Row() + RowTiles()});
+    Add(UnrollStep{Column() + ".1"});
+  }
+  void Finish() {
+    Add(VectorizeStep{ColumnsOf(plan_.reduction.name + ".init")});
+    for (const std::string& name : plan_.followers) Add(VectorizeStep{ColumnsOf(name)});
+    operands_.VectorizeBlock();
+    for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+    for (const std::string& name : plan_.before) operands_.WritePhase(name);
+    if (plan_.operand && !OperandByBlock()) operands_.WritePhase(plan_.operand->statement);
+  }
+
+  const TilePlan& plan_;
+  const MatrixChoice choice_;
+  Schedule schedule_;
+  std::vector<std::string> parallel_;
+  TileOperands operands_{plan_, choice_.columns* Extent(TileAxis::kColumn), choice_.operand_vector,
+                         schedule_};
+};
+
+}  // namespace
+
+Schedule WriteMatrixSchedule(const TilePlan& plan, const MatrixChoice& choice) {
+  return MatrixWriter(plan, choice).Write();
+}
+
+}  // namespace tunec

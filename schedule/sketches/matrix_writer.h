@@ -1,0 +1,23 @@
+// Writes the schedule of a register tile of matrix instructions for given numbers (matrix_tile.cc).
+#pragma once
+
+#include "schedule/schedule.h"
+#include "schedule/sketches/tile_plan.h"
+
+namespace tunec {
+
+// The values of the knobs, by name.
+struct MatrixChoice {
+  int64_t rows = 2;     // of the instruction's tiles
+  int64_t columns = 2;  // the same
+  int64_t block = 1;    // tiles of rows in a block
+  int64_t depth = 0;    // of a block of the long reduction, in instructions; 0: all of it
+  bool columns_outside = false;
+  int64_t operand_vector = 16;
+  bool operand_by_block = false;  // computed once for a block of rows
+};
+
+/// Requires: plan.dot, by an instruction on matrices.
+Schedule WriteMatrixSchedule(const TilePlan& plan, const MatrixChoice& choice);
+
+}  // namespace tunec

@@ -1,0 +1,160 @@
+#include "schedule/sketches/tile_operands.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tunec {
+
+PackStep PackForColumns(const TilePlan& plan, int64_t columns) {
+  PackStep pack = *plan.pack;
+  for (PackStep::Axis& axis : pack.axes) {
+    if (axis.part != PackStep::Part::kWhole && axis.factor == 1) axis.factor = columns;
+  }
+  return pack;
+}
+
+// The operand's loops are copies of the reduction's, then vectors along its last dimension.
+void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
+  const TilePlan::Operand& operand = *plan_.operand;
+  const std::string place = plan_.Loop(*plan_.row) + ".0";
+  Add(ComputeAtStep{operand.statement, place});
+  ReorderStep order{LoopsOfOne()};
+  const std::vector<VarId> below = IteratorsInBlock();
+  for (const VarId iterator : below) {
+    const std::string loop = operand.statement + "." + plan_.reduction.iterators[iterator].name;
+    if (iterator == plan_.row) {
+      for (const std::string& part : row_parts) order.loops.push_back(loop + part);
+      continue;
+    }
+    const bool last = iterator == below.back();
+    const int64_t extent = plan_.Extent(iterator);
+    if (last && extent > vector_) {
+      Add(SplitStep{loop, {vector_}});
+      if (extent % vector_ != 0) Add(IsolateStep{loop + ".0"});
+      order.loops.push_back(loop + ".0");
+      order.loops.push_back(loop + ".1");
+    } else {
+      order.loops.push_back(loop);
+    }
+  }
+  vector_loop_ = order.loops.empty() ? "" : order.loops.back();
+  if (order.loops.size() > 1) Add(std::move(order));
+  Add(StageStep{plan_.compute->tensors[operand.tensor].name, Scope::kPacked, place,
+                OrderInBuffer()});
+}
+
+void TileOperands::VectorizeBlock() {
+  if (!vector_loop_.empty()) Add(VectorizeStep{vector_loop_});
+}
+
+// The operand's dimensions as they lie in its buffer: groups of reduced neighbours side by side.
+std::vector<int64_t> TileOperands::OrderInBuffer() const {
+  const auto read = std::ranges::find(plan_.reduction.reads, plan_.operand->tensor, &Read::tensor);
+  std::vector<int64_t> order;
+  std::optional<int64_t> last;
+  for (int64_t d = 0; d < std::ssize(read->index); ++d) {
+    const bool grouped =
+        plan_.dot && read->index[static_cast<size_t>(d)].Uses(*plan_.long_reduction);
+    if (grouped) {
+      last = d;
+    } else {
+      order.push_back(d);
+    }
+  }
+  if (last) order.push_back(*last);
+  return order;
+}
+
+// Over dimensions of one element, which no loop of the reduction walks: what rounds an operand
+// has a loop for each of its dimensions.
+std::vector<std::string> TileOperands::LoopsOfOne() const {
+  std::vector<std::string> loops;
+  if (!plan_.dot) return loops;
+  const Statement& statement = StatementNamed(plan_.operand->statement);
+  const auto read = std::ranges::find(plan_.reduction.reads, plan_.operand->tensor, &Read::tensor);
+  for (size_t d = 0; d < read->index.size(); ++d) {
+    const std::optional<VarId> iterator = statement.writes[0].index[d].AsVar();
+    if (!read->index[d].IsConstant() || !iterator) continue;
+    loops.push_back(statement.name + "." + statement.iterators[*iterator].name);
+  }
+  return loops;
+}
+
+// Those of its dimensions that loops below its place walk.
+std::vector<VarId> TileOperands::IteratorsInBlock() const {
+  std::vector<VarId> below;
+  for (const VarId iterator : plan_.operand->dimensions) {
+    const bool around = std::ranges::find(plan_.shared, iterator) != plan_.shared.end() ||
+                        std::ranges::find(plan_.outer_rows, iterator) != plan_.outer_rows.end();
+    if (!around) below.push_back(iterator);
+  }
+  // As in its buffer.
+  if (plan_.dot) {
+    const auto last = std::ranges::find(below, *plan_.long_reduction);
+    if (last != below.end()) std::rotate(last, last + 1, below.end());
+  }
+  return below;
+}
+
+void TileOperands::WritePhase(const std::string& name) {
+  const Statement& statement = StatementNamed(name);
+  if (statement.reducer || statement.iterators.empty()) return;
+  if (plan_.dot && WriteRounding(statement)) return;
+  const auto loop = [&](const Iterator& iterator) { return name + "." + iterator.name; };
+  std::string last = loop(statement.iterators.back());
+  if (statement.iterators.back().extent > vector_) {
+    Add(SplitStep{last, {vector_}});
+    last += ".1";
+  }
+  Add(VectorizeStep{last});
+  for (VarId i = IteratorVar(0); statement.iterators.contains(i.next()); ++i) {
+    Add(ParallelizeStep{loop(statement.iterators[i])});
+    if (statement.iterators[i].extent > 1) break;
+  }
+}
+
+// The same of a statement that rounds an operand, as that is stored. False where it doesn't.
+bool TileOperands::WriteRounding(const Statement& statement) {
+  const std::string& written = plan_.compute->tensors[statement.writes[0].tensor].name;
+  const bool packed = written == plan_.pack->tensor;
+  const bool ordered = plan_.dot->broadcast && written == plan_.dot->broadcast->tensor;
+  if (!packed && !ordered) return false;
+  const std::vector<PackStep::Axis> axes =
+      packed ? PackForColumns(plan_, columns_).axes : plan_.dot->broadcast->axes;
+  // The statement has an iterator for each dimension, in their order, but for the planes of terms,
+  // which it writes one after the other.
+  const int first = plan_.dot->term ? 1 : 0;
+  const auto extent = [&](const PackStep::Axis& axis) {
+    return statement.iterators[IteratorVar(axis.dimension - first)].extent;
+  };
+  ReorderStep order;
+  std::vector<int64_t> extents;  // of the dimensions that the loops belong to
+  for (const PackStep::Axis& axis : axes) {
+    if (axis.dimension < first) continue;
+    std::string loop =
+        statement.name + "." + statement.iterators[IteratorVar(axis.dimension - first)].name;
+    if (axis.part == PackStep::Part::kQuotient) {
+      Add(SplitStep{loop, {axis.factor}});
+      Add(IsolateStep{loop + ".0"});
+    }
+    if (axis.part != PackStep::Part::kWhole) {
+      loop += axis.part == PackStep::Part::kQuotient ? ".0" : ".1";
+    }
+    order.loops.push_back(std::move(loop));
+    extents.push_back(extent(axis));
+  }
+  if (order.loops.size() > 1) Add(order);
+  std::string last = order.loops.back();
+  if (axes.back().part == PackStep::Part::kWhole && extents.back() > vector_) {
+    Add(SplitStep{last, {vector_}});
+    last += ".1";
+  }
+  Add(VectorizeStep{last});
+  for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
+    Add(ParallelizeStep{order.loops[i]});
+    if (extents[i] > 1) break;
+  }
+  return true;
+}
+
+}  // namespace tunec
