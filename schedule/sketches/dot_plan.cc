@@ -227,8 +227,8 @@ bool DotPlanner::FindRoles() {
   return std::ranges::all_of(sum.reads, is_packable);
 }
 
-// A matrix instruction's rows are the left operand's alone. A tensor has one order, so it is not both
-// operands.
+// A matrix instruction's rows are the left operand's alone. A tensor has one order, so it is not
+// both operands.
 bool DotPlanner::HasRows() const {
   const Read& left = OperandOf(/*along_columns=*/false);
   const Read& right = OperandOf(/*along_columns=*/true);

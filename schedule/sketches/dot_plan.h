@@ -20,8 +20,9 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 /// The plan with the instruction in place of multiply-adds. `plain` is one of the lowering's; its
 /// column and rows stay. Of an instruction on matrices, rows and depth are padded as the columns
 /// are. None where the sum is not one of products of two operands of bfloat16, or
-/// of float32 that the contract lets be rounded to it, for matrices to several terms; where no iterator of the reduction is a
-/// dimension of both; and where what is left over of whole instructions can't be padded by zeros.
+/// of float32 that the contract lets be rounded to it, for matrices to several terms; where no
+/// iterator of the reduction is a dimension of both; and where what is left over of whole
+/// instructions can't be padded by zeros.
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);

@@ -44,6 +44,24 @@ struct TileSizes {
   int64_t columns = 16;
 };
 
+// Of a tile so many vectors wide. The sums stay in registers, beside what a step of the reduction
+// reads. An instruction that multiplies pairs takes the broadcast one from a register, where plain
+// ones take it from memory.
+int64_t MostRows(const TilePlan& plan, const Target& target, int64_t vectors) {
+  if (!plan.dot) return AccumulatorRegisters(target) / vectors;
+  constexpr int64_t kBroadcast = 1;
+  return (target.host.vector_registers - kBroadcast) / vectors - 1;
+}
+
+// Of a tile so many vectors wide. The sums stay in registers, beside what a step of the reduction
+// reads. An instruction that multiplies pairs takes the broadcast one from a register, where plain
+// ones take it from memory.
+int64_t MostRows(const TilePlan& plan, const Target& target, int64_t vectors) {
+  if (!plan.dot) return AccumulatorRegisters(target) / vectors;
+  constexpr int64_t kBroadcast = 1;
+  return (target.host.vector_registers - kBroadcast) / vectors - 1;
+}
+
 // The tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
@@ -52,7 +70,7 @@ TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   double best_cost = 0;
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     for (int64_t mr = 1; mr <= std::min<int64_t>(rows, kMaximumRows); ++mr) {
-      if (mr * vectors > AccumulatorRegisters(target)) break;
+      if (mr > MostRows(plan, target, vectors)) break;
       const auto v = static_cast<double>(vectors);
       const double column_tiles =
           std::ceil(static_cast<double>(columns) / (v * static_cast<double>(lanes)));
@@ -157,7 +175,6 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
-  const int64_t registers = AccumulatorRegisters(target);
   const int64_t panels_bytes = PanelsBytes(plan);
   Knobs<TileChoice> knobs({.operand_vector = 4 * lanes});
   knobs.Add(MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows),
@@ -176,9 +193,10 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
     knobs.Add(MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
               &TileChoice::operand_by_block);
   }
-  return MakeSketch(NameOf(plan), std::move(knobs), [plan, registers, lanes](TileChoice choice) {
+  return MakeSketch(NameOf(plan), std::move(knobs), [plan, target, lanes](TileChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
-    choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
+    const int64_t most = MostRows(plan, target, choice.columns / lanes);
+    choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
     if (plan.long_reduction) {
       choice.unroll = std::min(choice.unroll, Steps(plan));
     }
