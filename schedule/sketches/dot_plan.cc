@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/array.h"
 #include "schedule/access_analysis.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "support/check.h"
@@ -343,6 +344,47 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
   return plan;
 }
 
+// How much of what the plan's instructions multiply is no padding.
+double UsedShare(const TilePlan& plan) {
+  const auto share = [](int64_t used, int64_t of) {
+    return static_cast<double>(used) / static_cast<double>(of);
+  };
+  double used = share(plan.dot->columns, plan.Extent(plan.column));
+  if (plan.dot->rows > 0) used *= share(plan.dot->rows, plan.Extent(*plan.row));
+  return used * share(plan.dot->depth, plan.Extent(*plan.long_reduction));
+}
+
+// What of an operand is rounded or moved while the kernel runs.
+struct OperandCopy {
+  double elements = 0;
+  bool in_vectors = true;  // neighbours lie side by side where they are read
+};
+
+OperandCopy CopyOf(const TilePlan& plan, const Read& read) {
+  const Compute& compute = *plan.compute;
+  const Tensor& tensor = compute.tensors[read.tensor];
+  const std::optional<StatementId> maker = compute.FindStatement(tensor.name);
+  if (!maker) return {};
+  const Statement& copy = compute.statements[*maker];
+  const auto is_constant = [&](const Read& source) {
+    return compute.tensors[source.tensor].constant;
+  };
+  if (std::ranges::all_of(copy.reads, is_constant)) return {};
+  OperandCopy made{.elements = static_cast<double>(ElementCount(tensor.shape))};
+  const VarId along = UsesIterator(read.index, plan.column) ? plan.column : *plan.long_reduction;
+  const std::optional<size_t> dimension = DimensionOf(read.index, along);
+  const std::optional<VarId> walks =
+      dimension ? copy.writes[0].index[*dimension].AsVar() : std::nullopt;
+  const int64_t lanes = plan.dot->intrinsic->Extent(TileAxis::kColumn);
+  made.in_vectors = walks && copy.iterators[*walks].extent >= lanes &&
+                    std::ranges::all_of(copy.reads, [&](const Read& source) {
+                      const auto stride =
+                          StorageStride(compute, copy, source.tensor, source.index, *walks);
+                      return stride == 1 || stride == 0;
+                    });
+  return made;
+}
+
 }  // namespace
 
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
@@ -366,13 +408,18 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
   return found;
 }
 
-double UsedShare(const TilePlan& plan) {
-  const auto share = [](int64_t used, int64_t of) {
-    return static_cast<double>(used) / static_cast<double>(of);
-  };
-  double used = share(plan.dot->columns, plan.Extent(plan.column));
-  if (plan.dot->rows > 0) used *= share(plan.dot->rows, plan.Extent(*plan.row));
-  return used * share(plan.dot->depth, plan.Extent(*plan.long_reduction));
+double GainOf(const TilePlan& plan, double instruction_gain) {
+  // Of one element, in multiply-adds of whole vectors: rounded with its neighbours, or alone.
+  constexpr double kAmongOthers = 1.5, kAlone = 30;
+  const auto lanes = static_cast<double>(plan.dot->intrinsic->Extent(TileAxis::kColumn));
+  const double products = BoxSize(plan.reduction) / lanes;
+  const double terms = plan.dot->term ? static_cast<double>(plan.Extent(*plan.dot->term)) : 1;
+  double rounding = 0;
+  for (const Read& read : plan.reduction.reads) {
+    const OperandCopy copy = CopyOf(plan, read);
+    rounding += copy.elements * (copy.in_vectors ? kAmongOthers : kAlone);
+  }
+  return UsedShare(plan) * products / terms / (products / instruction_gain + rounding);
 }
 
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,

@@ -27,7 +27,9 @@ std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& l
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);
 
-/// How much of what the plan's instructions multiply is no padding. Requires: plan.dot.
-double UsedShare(const TilePlan& plan);
+/// How much faster than plain multiply-adds the plan is expected to be, whose instruction gains
+/// so much: padding is multiplied, too, and each term, and operands that are no constants are
+/// rounded and packed while running. Requires: plan.dot.
+double GainOf(const TilePlan& plan, double instruction_gain);
 
 }  // namespace tunec

@@ -53,15 +53,6 @@ int64_t MostRows(const TilePlan& plan, const Target& target, int64_t vectors) {
   return (target.host.vector_registers - kBroadcast) / vectors - 1;
 }
 
-// Of a tile so many vectors wide. The sums stay in registers, beside what a step of the reduction
-// reads. An instruction that multiplies pairs takes the broadcast one from a register, where plain
-// ones take it from memory.
-int64_t MostRows(const TilePlan& plan, const Target& target, int64_t vectors) {
-  if (!plan.dot) return AccumulatorRegisters(target) / vectors;
-  constexpr int64_t kBroadcast = 1;
-  return (target.host.vector_registers - kBroadcast) / vectors - 1;
-}
-
 // The tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
@@ -204,7 +195,7 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   });
 }
 
-// What rounding the operands costs, an instruction has to make up for.
+// What no estimate knows, an instruction has to make up for.
 constexpr double kWorthRounding = 1.2;
 
 // By an instruction that multiplies pairs.
@@ -215,11 +206,9 @@ struct DotSketch {
 
 DotSketch MakeDotSketch(const TilePlan& plan, const SketchQuestion& question) {
   const TileIntrinsic& intrinsic = *plan.dot->intrinsic;
-  const double gain = question.gain ? question.gain(intrinsic) : 0;
+  const double gain = question.gain ? GainOf(plan, question.gain(intrinsic)) : 0;
   if (intrinsic.Extent(TileAxis::kRow) == 1) return {TileSketch(plan, question.target), gain};
-  // What is padding costs as much as what is not, and no other tile would have less.
-  const double products = plan.dot->term ? static_cast<double>(plan.Extent(*plan.dot->term)) : 1.0;
-  return {MatrixTileSketch(NameOf(plan), plan, question.target), gain * UsedShare(plan) / products};
+  return {MatrixTileSketch(NameOf(plan), plan, question.target), gain};
 }
 
 // Each plain plan by the instructions that multiply pairs, where there are some and they may; those
