@@ -344,14 +344,11 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
   return plan;
 }
 
-// How much of what the plan's instructions multiply is no padding.
-double UsedShare(const TilePlan& plan) {
-  const auto share = [](int64_t used, int64_t of) {
-    return static_cast<double>(used) / static_cast<double>(of);
-  };
-  double used = share(plan.dot->columns, plan.Extent(plan.column));
-  if (plan.dot->rows > 0) used *= share(plan.dot->rows, plan.Extent(*plan.row));
-  return used * share(plan.dot->depth, plan.Extent(*plan.long_reduction));
+// In multiply-adds of whole vectors.
+double ProductsOf(const TilePlan& plan, int64_t lanes) {
+  const auto columns = static_cast<double>(plan.Extent(plan.column));
+  const auto vectors = static_cast<double>(CeilDivide(plan.Extent(plan.column), lanes));
+  return BoxSize(plan.reduction) / columns * vectors;
 }
 
 // What of an operand is rounded or moved while the kernel runs.
@@ -408,18 +405,16 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
   return found;
 }
 
-double GainOf(const TilePlan& plan, double instruction_gain) {
+double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain) {
   // Of one element, in multiply-adds of whole vectors: rounded with its neighbours, or alone.
-  constexpr double kAmongOthers = 1.5, kAlone = 30;
-  const auto lanes = static_cast<double>(plan.dot->intrinsic->Extent(TileAxis::kColumn));
-  const double products = BoxSize(plan.reduction) / lanes;
-  const double terms = plan.dot->term ? static_cast<double>(plan.Extent(*plan.dot->term)) : 1;
+  constexpr double kAmongOthers = 0.8, kAlone = 30;
+  const int64_t lanes = plan.dot->intrinsic->Extent(TileAxis::kColumn);
   double rounding = 0;
   for (const Read& read : plan.reduction.reads) {
     const OperandCopy copy = CopyOf(plan, read);
     rounding += copy.elements * (copy.in_vectors ? kAmongOthers : kAlone);
   }
-  return UsedShare(plan) * products / terms / (products / instruction_gain + rounding);
+  return ProductsOf(plain, lanes) / (ProductsOf(plan, lanes) / instruction_gain + rounding);
 }
 
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,

@@ -27,9 +27,9 @@ std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& l
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);
 
-/// How much faster than plain multiply-adds the plan is expected to be, whose instruction gains
-/// so much: padding is multiplied, too, and each term, and operands that are no constants are
-/// rounded and packed while running. Requires: plan.dot.
-double GainOf(const TilePlan& plan, double instruction_gain);
+/// How much faster than the best plain plan one is expected to be whose instruction gains so much:
+/// padding is multiplied, too, and each term, and operands that are no constants are rounded and
+/// packed while running. Requires: plan.dot.
+double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain);
 
 }  // namespace tunec

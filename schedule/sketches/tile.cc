@@ -196,7 +196,7 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
 }
 
 // What no estimate knows, an instruction has to make up for.
-constexpr double kWorthRounding = 1.2;
+constexpr double kWorthRounding = 1.1;
 
 // By an instruction that multiplies pairs.
 struct DotSketch {
@@ -204,9 +204,10 @@ struct DotSketch {
   double gain = 0;  // over plain multiply-adds; 0: not known
 };
 
-DotSketch MakeDotSketch(const TilePlan& plan, const SketchQuestion& question) {
+DotSketch MakeDotSketch(const TilePlan& plan, const TilePlan& plain,
+                        const SketchQuestion& question) {
   const TileIntrinsic& intrinsic = *plan.dot->intrinsic;
-  const double gain = question.gain ? GainOf(plan, question.gain(intrinsic)) : 0;
+  const double gain = question.gain ? GainOf(plan, plain, question.gain(intrinsic)) : 0;
   if (intrinsic.Extent(TileAxis::kRow) == 1) return {TileSketch(plan, question.target), gain};
   return {MatrixTileSketch(NameOf(plan), plan, question.target), gain};
 }
@@ -221,7 +222,7 @@ std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const SketchQue
   for (const TileIntrinsic* intrinsic : instructions) {
     for (const TilePlan& plain : plains) {
       const auto plan = MakeDotPlan(plain, lowering, *intrinsic, question.rounding);
-      if (plan) sketches.push_back(MakeDotSketch(*plan, question));
+      if (plan) sketches.push_back(MakeDotSketch(*plan, plains.front(), question));
     }
   }
   std::ranges::stable_sort(sketches, std::ranges::greater{}, &DotSketch::gain);
