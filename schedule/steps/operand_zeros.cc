@@ -26,11 +26,28 @@ std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   return writer;
 }
 
-// Whether the iterators are the tensor's dimensions, each from end to end but for a condition.
+// Whether the writes are the planes of a tensor, by its first dimension, and alike in the others.
+bool WritesPlanes(const Statement& statement, const Tensor& tensor) {
+  if (tensor.shape.empty() || std::ssize(statement.writes) != tensor.shape[0]) return false;
+  const std::vector<IndexExpr>& first = statement.writes[0].index;
+  for (size_t plane = 0; plane < statement.writes.size(); ++plane) {
+    const Write& write = statement.writes[plane];
+    if (write.tensor != statement.writes[0].tensor) return false;
+    const bool alike = std::ranges::equal(write.index.begin() + 1, write.index.end(),
+                                          first.begin() + 1, first.end());
+    if (!alike || write.index[0] != IndexExpr(static_cast<int64_t>(plane))) return false;
+  }
+  return true;
+}
+
+// Whether the iterators are the tensor's dimensions, each from end to end but for a condition; or,
+// of a statement that writes all planes of it, those of a plane.
 bool WalksTensor(const Statement& statement, const Tensor& tensor) {
   const std::vector<IndexExpr>& index = statement.writes[0].index;
-  if (!NamesDimensions(index) || statement.iterators.size() != index.size()) return false;
-  for (size_t d = 0; d < index.size(); ++d) {
+  const size_t planes = statement.writes.size() > 1 ? 1 : 0;
+  if (planes > 0 && !WritesPlanes(statement, tensor)) return false;
+  if (!NamesDimensions(index) || statement.iterators.size() + planes != index.size()) return false;
+  for (size_t d = planes; d < index.size(); ++d) {
     const std::optional<VarId> iterator = index[d].AsVar();
     if (!iterator || statement.iterators[*iterator].extent != tensor.shape[d]) return false;
   }
@@ -47,15 +64,16 @@ std::optional<StatementId> CopyInto(const Compute& compute, TensorId id) {
   const std::optional<StatementId> writer = OnlyWriter(compute, id);
   if (!writer) return std::nullopt;
   const Statement& copy = compute.statements[*writer];
-  if (copy.reducer || copy.writes.size() != 1 || copy.reads.size() != 1 ||
-      !WalksTensor(copy, tensor)) {
+  if (copy.reducer || copy.reads.size() != 1 || !WalksTensor(copy, tensor)) {
     return std::nullopt;
   }
   const Read& read = copy.reads[0];
   const bool zero_outside = !read.guard || read.guard->outside == 0;
   const bool plain = read.tensor != id && zero_outside && !AnyLoaded(read.index) &&
                      !AnyLoaded(ConditionsOf(read)) && !AnyLoaded(copy.domain) &&
-                     IsZero(copy.values[0], {true}, OtherOperands::kAnything);
+                     std::ranges::all_of(copy.values, [](const Expr& value) {
+                       return IsZero(value, {true}, OtherOperands::kAnything);
+                     });
   return plain ? writer : std::nullopt;
 }
 

@@ -31,9 +31,9 @@ struct ReadOperand {
 };
 
 /// A copy is workspace that one statement writes, each element from one of another tensor, as 0
-/// where that is 0: what `pack`, `copy` and `widen` make. A guard of its own has the value 0.
-/// Copies of windows end where the tensor does: what is beyond, which nobody reads yet, counts as
-/// 0.
+/// where that is 0: what `pack`, `copy` and `widen` make, and `precision`. A guard of its own has
+/// the value 0. Copies of windows end where the tensor does: what is beyond, which nobody reads
+/// yet, counts as 0.
 ReadOperand OperandOf(const Compute& compute, const Read& read);
 
 /// Whether one of `conditions` fails wherever `condition` does.

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 #include "ir/interpret/interpret.h"
 #include "tests/schedule/harness.h"
@@ -98,6 +99,27 @@ TEST(Pad, FillsCopiesOfWindows) {
 }
 
 // The copy of a copy: zeros of the first are elements for the second.
+// What `precision` writes plane by plane is 0 where its source is.
+TEST(Pad, GrowsThePlanesOfTerms) {
+  for (const int terms : {2, 3}) {
+    const std::string steps = fmt::format(
+        "precision C bf16 {}\ncache_write C\npad C i 8 j 8 k 16\nsplit C.i 8\nsplit C.k 16", terms);
+    RoundingFreedom rounding = ReductionOrder::kAny;
+    rounding.least_terms = terms;
+    EXPECT_EQ(Outcome(kBareProduct, steps, rounding), "");
+    const auto kernel = LoopsOf(MustParse(kBareProduct), MustParseSteps(steps), rounding);
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    std::istringstream lines(Print(kernel->nest));
+    int sums = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.contains("sum=")) continue;
+      ++sums;
+      EXPECT_FALSE(line.contains("where")) << line;
+    }
+    EXPECT_EQ(sums, 1);
+  }
+}
+
 TEST(Pad, GrowsACopyOfACopy) {
   EXPECT_EQ(Outcome(kConv3x3,
                     "pack X 0 2 3 1\npad acc\ncopy X.pack acc m 8\npad acc m 8 oh 4 ow 4\n"
