@@ -2,8 +2,8 @@
 // channels, where the sums as defined take 36.
 //
 //   filter[t, ic, m] = (G g Gt)[t]                        of constants: computed once
-//   tile[t, n, p, ic] = (Bt d B)[t]                       d: 4x4 inputs, 0 outside of the image
-//   acc[t, n, p, m] sum= tile[t, n, p, ic] * filter[t, ic, m]
+//   patch[t, n, p, ic] = (Bt d B)[t]                       d: 4x4 inputs, 0 outside of the image
+//   acc[t, n, p, m] sum= patch[t, n, p, ic] * filter[t, ic, m]
 //   back[n, p, m, dy, dx] = (At acc A)[dy, dx]
 //
 // Tile p has the outputs 2*floor(p/TW) + dy, 2*(p mod TW) + dx. Where an image ends within a tile,
@@ -107,7 +107,7 @@ class WinogradConv {
 
   Lazy Lower() {
     const TensorId filter = Filter();
-    const TensorId products = Products(Tiles(), filter);
+    const TensorId products = Products(Patches(), filter);
     const TensorId back = Back(products);
     context_.SetAnchor(OutputSpace());
     return context_.Define(
@@ -158,8 +158,8 @@ class WinogradConv {
     return filter;
   }
 
-  TensorId Tiles() {
-    const TensorId tile = Workspace("tile", {kTerms, Batch(), tiles_, Inputs()});
+  TensorId Patches() {
+    const TensorId patch = Workspace("patch", {kTerms, Batch(), tiles_, Inputs()});
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr n = Iterate(builder, "n", Batch());
     const IndexExpr p = Iterate(builder, "p", tiles_);
@@ -176,11 +176,11 @@ class WinogradConv {
       }
     }
     std::vector<Expr> planes = Flat(TransformBothSides(InputTransform(), d));
-    EmitPlanes(std::move(builder), tile, {n, p, ic}, std::move(planes));
-    return tile;
+    EmitPlanes(std::move(builder), patch, {n, p, ic}, std::move(planes));
+    return patch;
   }
 
-  TensorId Products(TensorId tile, TensorId filter) {
+  TensorId Products(TensorId patch, TensorId filter) {
     const TensorId acc = Workspace("acc", {kTerms, Batch(), tiles_, Outputs()});
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr t = Iterate(builder, "t", kTerms);
@@ -188,8 +188,8 @@ class WinogradConv {
     const IndexExpr p = Iterate(builder, "p", tiles_);
     const IndexExpr m = Iterate(builder, "m", Outputs());
     const IndexExpr ic = builder.AddReduction("ic", Inputs());
-    const Expr product =
-        ReadStored(builder, tile, {t, n, p, ic}) * ReadStored(builder, filter, {t, ic, m});
+    const Expr input = ReadStored(builder, patch, {t, n, p, ic});
+    const Expr product = input * ReadStored(builder, filter, {t, ic, m});
     context_.EmitReduction(std::move(builder), acc, {t, n, p, m}, product,
                            Reducer::Sum(DataType::kF32), DataType::kF32);
     return acc;

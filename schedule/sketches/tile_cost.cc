@@ -23,10 +23,11 @@ double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t 
   return column_tiles * (full + rest);
 }
 
-TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes) {
+TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
+                   int64_t most_vectors) {
   TileSizes best;
   double best_cost = 0;
-  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+  for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
     for (int64_t mr = 1; mr <= std::min<int64_t>(rows, kMaximumRows); ++mr) {
       if (mr * vectors > AccumulatorRegisters(target)) break;
       const TileSizes tile{mr, vectors * lanes};

@@ -40,8 +40,9 @@ struct TileSizes {
   int64_t columns = 16;
 };
 
-/// The tile that covers rows x columns of sums at the least cost.
-TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes);
+/// The tile of at most so many vectors a row that covers rows x columns of sums at the least cost.
+TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
+                   int64_t most_vectors = 4);
 
 /// Cycles that one step of the reduction costs in all tiles of rows x columns together.
 double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t lanes);

@@ -193,18 +193,26 @@ class TransformedWriter {
   std::string producer_vector_;
 };
 
+// A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
+constexpr int64_t kPanelVectors = 2;
+
+TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
+  return BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
+}
+
 int64_t OuterRows(const TransformedPlan& plan) {
   int64_t rows = 1;
   for (const VarId v : plan.outer_rows) rows *= plan.Extent(v);
   return rows;
 }
 
-// Tiles of rows to a block: half of the second-level cache for what is transformed of them, and
-// enough tasks for every thread.
+// Tiles of rows to a block: half of the second-level cache for what is transformed of them and
+// their planes of sums, and enough tasks for every thread.
 int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const TileSizes& tile,
                      int64_t tasks_of_block) {
   const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
-  const int64_t bytes = tile.rows * plan.Extent(plan.plane) * plan.Extent(plan.reduced) *
+  const int64_t bytes = tile.rows * plan.Extent(plan.plane) *
+                        (plan.Extent(plan.reduced) + tile.columns) *
                         static_cast<int64_t>(sizeof(float));
   int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes, 1, tiles);
   while (block > 1 && CeilDivide(tiles, block) * tasks_of_block < 4 * target.host.threads) {
@@ -214,7 +222,7 @@ int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const Ti
 }
 
 Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int64_t lanes) {
-  const TileSizes tile = BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes);
+  const TileSizes tile = TileOf(plan, target, lanes);
   const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
   const bool by_block = OuterRows(plan) * tiles >= 4 * target.host.threads;
   const int64_t panels = CeilDivide(plan.Extent(plan.column), tile.columns);
@@ -257,7 +265,7 @@ double Cycles(double work, double weight_bytes, const Target& target) {
 double TransformedCycles(const TransformedPlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.Extent(plan.row);
   const int64_t columns = plan.Extent(plan.column);
-  const double tiles = TilingCost(rows, columns, BestTile(rows, columns, target, lanes), lanes);
+  const double tiles = TilingCost(rows, columns, TileOf(plan, target, lanes), lanes);
   const auto times =
       static_cast<double>(OuterRows(plan) * plan.Extent(plan.plane) * plan.Extent(plan.reduced));
   return Cycles(tiles * times + TransformCost(plan, lanes), WeightBytes(*plan.compute, plan.sum),

@@ -1,6 +1,7 @@
 #include "schedule/sketches/transformed_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "schedule/access_analysis.h"
@@ -216,15 +217,84 @@ std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering)
   return fits ? std::optional(std::move(plan)) : std::nullopt;
 }
 
+namespace {
+
+// Elements that do not lie side by side are taken one by one.
+double AccessCost(const Compute& compute, const Statement& statement, TensorId tensor,
+                  const std::vector<IndexExpr>& index, VarId vector, int64_t lanes) {
+  if (!UsesIterator(index, vector)) return 1;
+  const bool together = StorageStride(compute, statement, tensor, index, vector) == 1;
+  return together ? 1 : static_cast<double>(lanes);
+}
+
+// In vectors along an iterator.
+double StatementCost(const Compute& compute, const Statement& statement, VarId vector,
+                     int64_t lanes) {
+  double cost = 0;
+  for (const Read& read : statement.reads) {
+    cost += AccessCost(compute, statement, read.tensor, read.index, vector, lanes);
+  }
+  for (const Write& write : statement.writes) {
+    cost += 2 * AccessCost(compute, statement, write.tensor, write.index, vector, lanes);
+  }
+  const auto extent = static_cast<double>(statement.iterators[vector].extent);
+  const auto width = static_cast<double>(lanes);
+  return cost * BoxSize(statement) / extent * std::ceil(extent / width);
+}
+
+// The iterator that the loop walks before any step.
+std::optional<VarId> IteratorNamed(const Statement& statement, const std::string& loop) {
+  for (const VarId v : statement.iterators.ids()) {
+    if (statement.name + "." + statement.iterators[v].name == loop) return v;
+  }
+  return std::nullopt;
+}
+
+// Of statements behind the sum: the iterator that walks the dimension that the other walks by
+// `iterator`, in any of its writes.
+std::optional<VarId> FollowIterator(const Statement& writer, VarId iterator,
+                                    const Statement& reader) {
+  for (const Write& write : writer.writes) {
+    for (const Read& read : reader.reads) {
+      if (read.tensor != write.tensor) continue;
+      for (size_t d = 0; d < write.index.size(); ++d) {
+        if (write.index[d].AsVar() == iterator) return read.index[d].AsVar();
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 double TransformCost(const TransformedPlan& plan, int64_t lanes) {
-  const auto cost = [&](const std::string& name) {
-    const Statement& statement = plan.compute->statements[*plan.compute->FindStatement(name)];
-    const auto accesses = static_cast<double>(statement.reads.size() + 2 * statement.writes.size());
-    return BoxSize(statement) * accesses / static_cast<double>(lanes);
+  const Compute& compute = *plan.compute;
+  const auto statement = [&](const std::string& name) -> const Statement& {
+    return compute.statements[*compute.FindStatement(name)];
   };
-  const Statement& sum = plan.sum;
-  const double sums = BoxSize(sum) / static_cast<double>(sum.iterators[plan.reduced].extent);
-  return cost(plan.producer) + cost(plan.back) + 2 * sums / static_cast<double>(lanes);
+  const Statement& producer = statement(plan.producer);
+  double cost =
+      StatementCost(compute, producer, *IteratorNamed(producer, plan.producer_vector), lanes);
+  // Each statement by the columns of the one before.
+  const Statement& store = statement(plan.sum.name + ".store");
+  const Statement* before = &store;
+  std::optional<VarId> column;
+  for (size_t d = 0; d < store.writes[0].index.size(); ++d) {
+    if (plan.sum.writes[0].index[d].AsVar() == plan.column) {
+      column = store.writes[0].index[d].AsVar();
+    }
+  }
+  cost += StatementCost(compute, store, *column, lanes);
+  std::vector<std::string> behind = {plan.back};
+  for (const TransformedPlan::Follower& follower : plan.followers) behind.push_back(follower.name);
+  for (const std::string& name : behind) {
+    const Statement& next = statement(name);
+    column = FollowIterator(*before, *column, next);
+    if (!column) break;  // of several that follow one; the first tells enough
+    cost += StatementCost(compute, next, *column, lanes);
+    before = &next;
+  }
+  return cost;
 }
 
 }  // namespace tunec

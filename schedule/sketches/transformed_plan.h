@@ -51,8 +51,9 @@ bool HasTransforms(const Compute& compute);
 /// and others that follow it element by element.
 std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering);
 
-/// Vector instructions that all transforms take, of `lanes` elements each: loads, and stores, of
-/// which a processor does half as many. What follows the sums in every lowering is left out.
+/// Vector instructions, of `lanes` elements, that everything but the products takes: loads, and
+/// stores, of which a processor does half as many. Elements that do not lie side by side along the
+/// vectors count one by one.
 double TransformCost(const TransformedPlan& plan, int64_t lanes);
 
 }  // namespace tunec

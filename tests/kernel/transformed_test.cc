@@ -22,8 +22,8 @@ std::optional<Sketch> TransformedOf(const WinogradConv& conv, const Target& targ
   for (Sketch& sketch :
        SketchesFor({.lowerings = {{"direct", test::MustParse(test::DirectText(conv))},
                                   {"winograd", test::MustParse(test::WinogradText(conv))}},
-                    .target = target,
-                    .rounding = ReductionOrder::kAny})) {
+       .target = target,
+       .rounding = ReductionOrder::kAny})) {
     if (sketch.name == "transformed") return std::move(sketch);
   }
   return std::nullopt;

@@ -77,8 +77,8 @@ TEST(TransformedSketch, WantsPlanesThatNobodyElseReads) {
   text.insert(at + 4, "acc[3, n, p, m] + ");
   const std::vector<NamedCompute> lowerings = {{"direct", MustParse(DirectText({}))},
                                                {"winograd", MustParse(text)}};
-  const std::vector<Sketch> sketches = SketchesFor(
-      {.lowerings = lowerings, .target = Avx512(), .rounding = ReductionOrder::kAny});
+  const std::vector<Sketch> sketches =
+      SketchesFor({.lowerings = lowerings, .target = Avx512(), .rounding = ReductionOrder::kAny});
   EXPECT_THAT(Names(sketches), Not(Contains("transformed")));
 }
 

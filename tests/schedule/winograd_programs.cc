@@ -53,12 +53,13 @@ std::string Offset(int value) {
 
 std::string Head(const WinogradConv& c) {
   const auto image = [](const char* role, const char* name, int n, int channels, int h, int w) {
-    return fmt::format("  {} {}: f32[{}, {}, {}, {}] layout [{}, {}, {}, {}] (i, j, k, l) -> "
-                       "[i, k, l, j]\n",
-                       role, name, n, channels, h, w, n, h, w, channels);
+    return fmt::format(
+        "  {} {}: f32[{}, {}, {}, {}] layout [{}, {}, {}, {}] (i, j, k, l) -> "
+        "[i, k, l, j]\n",
+        role, name, n, channels, h, w, n, h, w, channels);
   };
-  std::string text = "compute conv {\n" +
-                     image("input", "X", c.batch, c.channels, c.height, c.width);
+  std::string text =
+      "compute conv {\n" + image("input", "X", c.batch, c.channels, c.height, c.width);
   text += fmt::format("  weight W: f32[{}, {}, 3, 3] constant\n", c.outputs, c.channels);
   text += fmt::format("  weight B: f32[{}] constant\n", c.outputs);
   if (c.residual) text += image("input", "R", c.batch, c.outputs, c.height, c.width);
@@ -79,7 +80,7 @@ std::string WinogradText(const WinogradConv& c) {
   const std::string column = fmt::format("2*(p mod {})", across);
   std::string text = Head(c);
   text += fmt::format("  workspace filter: f32[16, {}, {}] constant\n", c.channels, c.outputs);
-  text += fmt::format("  workspace tile: f32[16, {}, {}, {}]\n", c.batch, tiles, c.channels);
+  text += fmt::format("  workspace patch: f32[16, {}, {}, {}]\n", c.batch, tiles, c.channels);
   text += fmt::format("  workspace acc: f32[16, {}, {}, {}]\n", c.batch, tiles, c.outputs);
   text += fmt::format("  workspace back: f32[{}, {}, {}, 2, 2]\n", c.batch, tiles, c.outputs);
   text += fmt::format("  filter[m: {}, ic: {}]:\n    ({}) = ({})\n", c.outputs, c.channels,
@@ -89,20 +90,22 @@ std::string WinogradText(const WinogradConv& c) {
   const auto input = [&](int i, int j) {
     const std::string h = row + Offset(i - 1);
     const std::string w = column + Offset(j - 1);
-    return fmt::format("(X[n, ic, {}, {}] where ({} >= 0, {} - {} >= 0, {} >= 0, {} - {} >= 0) "
-                       "else 0.0)",
-                       h, w, h, c.height - 1 - (i - 1), row, w, c.width - 1 - (j - 1), column);
+    return fmt::format(
+        "(X[n, ic, {}, {}] where ({} >= 0, {} - {} >= 0, {} >= 0, {} - {} >= 0) "
+        "else 0.0)",
+        h, w, h, c.height - 1 - (i - 1), row, w, c.width - 1 - (j - 1), column);
   };
-  text += fmt::format("  tile[n: {}, p: {}, ic: {}]:\n    ({}) = ({})\n", c.batch, tiles,
-                      c.channels, Planes("tile", "n, p, ic"), Transform(kInput, input));
-  text += fmt::format("  acc[t: 16, n: {}, p: {}, m: {}, ic: {} reduction]:\n"
-                      "    acc[t, n, p, m] sum= tile[t, n, p, ic] * filter[t, ic, m]\n",
-                      c.batch, tiles, c.outputs, c.channels);
-  text += fmt::format("  back[n: {}, p: {}, m: {}]:\n    (back[n, p, m, 0, 0], "
-                      "back[n, p, m, 0, 1], back[n, p, m, 1, 0], back[n, p, m, 1, 1]) = ({})\n",
-                      c.batch, tiles, c.outputs, Transform(kOutput, [](int i, int j) {
-                        return fmt::format("acc[{}, n, p, m]", 4 * i + j);
-                      }));
+  text += fmt::format("  patch[n: {}, p: {}, ic: {}]:\n    ({}) = ({})\n", c.batch, tiles,
+                      c.channels, Planes("patch", "n, p, ic"), Transform(kInput, input));
+  text += fmt::format(
+      "  acc[t: 16, n: {}, p: {}, m: {}, ic: {} reduction]:\n"
+      "    acc[t, n, p, m] sum= patch[t, n, p, ic] * filter[t, ic, m]\n",
+      c.batch, tiles, c.outputs, c.channels);
+  text += fmt::format(
+      "  back[n: {}, p: {}, m: {}]:\n    (back[n, p, m, 0, 0], "
+      "back[n, p, m, 0, 1], back[n, p, m, 1, 0], back[n, p, m, 1, 1]) = ({})\n",
+      c.batch, tiles, c.outputs,
+      Transform(kOutput, [](int i, int j) { return fmt::format("acc[{}, n, p, m]", 4 * i + j); }));
   const std::string at = fmt::format("n, m, {} + dy, {} + dx", row, column);
   text += fmt::format("  Y[n: {}, p: {}, m: {}, dy: 2, dx: 2]", c.batch, tiles, c.outputs);
   std::string inside;
@@ -116,18 +119,19 @@ std::string WinogradText(const WinogradConv& c) {
 
 std::string DirectText(const WinogradConv& c) {
   std::string text = Head(c);
-  text += fmt::format("  workspace acc: f32[{0}, {1}, {2}, {3}] layout [{0}, {2}, {3}, {1}] "
-                      "(i, j, k, l) -> [i, k, l, j]\n",
-                      c.batch, c.outputs, c.height, c.width);
-  text += fmt::format("  acc[n: {}, m: {}, oh: {}, ow: {}, ic: {} reduction, kh: 3 reduction, "
-                      "kw: 3 reduction] where oh + kh - 1 >= 0, {} - oh - kh >= 0, "
-                      "ow + kw - 1 >= 0, {} - ow - kw >= 0:\n"
-                      "    acc[n, m, oh, ow] sum= X[n, ic, oh + kh - 1, ow + kw - 1] * "
-                      "W[m, ic, kh, kw]\n",
-                      c.batch, c.outputs, c.height, c.width, c.channels, c.height, c.width);
-  text += fmt::format("  Y[n: {}, m: {}, oh: {}, ow: {}]:\n    Y[n, m, oh, ow] = {}\n}}\n",
-                      c.batch, c.outputs, c.height, c.width,
-                      Behind(c, "acc[n, m, oh, ow]", "n, m, oh, ow"));
+  text += fmt::format(
+      "  workspace acc: f32[{0}, {1}, {2}, {3}] layout [{0}, {2}, {3}, {1}] "
+      "(i, j, k, l) -> [i, k, l, j]\n",
+      c.batch, c.outputs, c.height, c.width);
+  text += fmt::format(
+      "  acc[n: {}, m: {}, oh: {}, ow: {}, ic: {} reduction, kh: 3 reduction, "
+      "kw: 3 reduction] where oh + kh - 1 >= 0, {} - oh - kh >= 0, "
+      "ow + kw - 1 >= 0, {} - ow - kw >= 0:\n"
+      "    acc[n, m, oh, ow] sum= X[n, ic, oh + kh - 1, ow + kw - 1] * "
+      "W[m, ic, kh, kw]\n",
+      c.batch, c.outputs, c.height, c.width, c.channels, c.height, c.width);
+  text += fmt::format("  Y[n: {}, m: {}, oh: {}, ow: {}]:\n    Y[n, m, oh, ow] = {}\n}}\n", c.batch,
+                      c.outputs, c.height, c.width, Behind(c, "acc[n, m, oh, ow]", "n, m, oh, ow"));
   return text;
 }
 

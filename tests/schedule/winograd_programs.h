@@ -16,7 +16,7 @@ struct WinogradConv {
   bool residual = false;
 };
 
-/// In statements `filter`, `tile`, `acc`, `back` and `Y`.
+/// In statements `filter`, `patch`, `acc`, `back` and `Y`.
 std::string WinogradText(const WinogradConv& conv);
 /// The same convolution as it is defined, in statements `acc` and `Y`.
 std::string DirectText(const WinogradConv& conv);

@@ -17,11 +17,9 @@ struct Conv {
 };
 
 ValueId Add(SampleGraph& g, const Conv& c, ValueId x, ValueId w) {
-  return g(Op::kConv, {x, w},
-           {{"pads", c.pads},
-            {"strides", c.strides},
-            {"dilations", c.dilations},
-            {"group", c.group}});
+  return g(
+      Op::kConv, {x, w},
+      {{"pads", c.pads}, {"strides", c.strides}, {"dilations", c.dilations}, {"group", c.group}});
 }
 
 bool IsOffered(const Graph& graph) {
