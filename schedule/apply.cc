@@ -71,7 +71,7 @@ ScheduledTree Unscheduled(const Compute& compute) {
   return {std::move(tree), std::move(dependences)};
 }
 
-// The statement that packs, splits or widens a weight as a Compute of its own.
+// The statement that packs, splits, widens or transforms a weight as a Compute of its own.
 Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   Compute prepack{.name = copy.name};
   prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
@@ -80,12 +80,12 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   prepack.tensors[TensorId(1)].role = TensorRole::kOutput;
   prepack.tensors[TensorId(1)].constant = false;
   prepack.statements = {copy};
-  prepack.statements.front().reads[0].tensor = TensorId(0);
+  for (Read& read : prepack.statements.front().reads) read.tensor = TensorId(0);
   for (Write& write : prepack.statements.front().writes) write.tensor = TensorId(1);
   return prepack;
 }
 
-// Takes the packing, splitting and widening of weights out of the Compute; what they produced
+// Takes the packing, splitting, widening and transforming of weights out of the Compute; what they produced
 // becomes a weight. What is made of such a product again stays: a nest of its own has one weight to
 // begin with.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {

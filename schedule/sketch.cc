@@ -7,6 +7,7 @@
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
 #include "schedule/sketches/sketches.h"
+#include "schedule/sketches/transformed_plan.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -96,7 +97,8 @@ std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& qu
   if (stage != SketchStage::kPatterns) return sketches;
   std::vector<NamedCompute> lowerings;
   for (const NamedCompute& lowering : question.lowerings)
-    if (!HasEmptyLoop(lowering.compute)) lowerings.push_back(lowering);
+    if (!HasEmptyLoop(lowering.compute) && !HasTransforms(lowering.compute))
+      lowerings.push_back(lowering);
   for (const NamedCompute& lowering : lowerings)
     if (ReducesContiguousRows(lowering.compute)) {
       AddCudaRowSketches(lowering, *question.target.device, question.rounding, sketches);
@@ -136,7 +138,7 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
   // What streams would only be computed in pieces by the others.
   if (!sketches.empty()) return sketches;
   for (const NamedCompute& lowering : lowerings) {
-    if (HasEmptyLoop(lowering.compute)) continue;
+    if (HasEmptyLoop(lowering.compute) || HasTransforms(lowering.compute)) continue;
     if (stage == SketchStage::kPatterns) {
       AddPatternSketches(lowering, question, sketches);
     } else if (stage == SketchStage::kComposed) {
@@ -147,6 +149,7 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
       if (sketches.size() == before) AddPartialSketches(lowering, question, sketches);
     }
   }
+  if (stage == SketchStage::kPatterns) AddTransformedSketches(question, sketches);
   return sketches;
 }
 

@@ -7,6 +7,8 @@
 
 #include "autotune/search/predicted_seeds.h"
 #include "autotune/search/strategy.h"
+#include "schedule/sketches/transformed_plan.h"
+#include "schedule/steps/apply_compute_steps.h"
 #include "support/random.h"
 
 namespace tunec {
@@ -22,6 +24,15 @@ constexpr size_t kSeeds = 8;
 double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   const auto ratio = [](double x, double y) { return std::abs(std::log2((x + 1) / (y + 1))); };
   return ratio(a.flops, b.flops) + ratio(a.bytes, b.bytes);
+}
+
+// What a run takes of a lowering that transforms its operands; none for others.
+std::optional<double> TransformedFlops(const Compute& compute) {
+  if (!HasTransforms(compute)) return std::nullopt;
+  Compute run = compute;
+  EraseIf(run.statements,
+          [&](const Statement& statement) { return IsMadeOfConstant(compute, statement); });
+  return CountWork(run).flops;
 }
 
 }  // namespace
@@ -259,9 +270,17 @@ std::optional<double> TaskSearch::PeakFlops() const {
   return progress.arithmetic ? ceilings_.PeakFlops(*progress.arithmetic) : std::nullopt;
 }
 
+// A lowering that transforms its operands takes fewer operations than the key counts.
 double TaskSearch::ArithmeticSeconds() const {
   const std::optional<double> peak = PeakFlops();
-  return peak ? key_.workload.flops / *peak : 0;
+  if (!peak) return 0;
+  double flops = key_.workload.flops;
+  for (const NamedCompute& lowering : task_.lowerings) {
+    if (const auto transformed = TransformedFlops(lowering.compute)) {
+      flops = std::min(flops, *transformed);
+    }
+  }
+  return flops / *peak;
 }
 
 // Only a ceiling of arithmetic counts: small data is read from caches, faster than from memory. A
@@ -273,10 +292,19 @@ bool TaskSearch::NearCeiling() const {
   return rate <= *peak && rate * kNearCeiling >= *peak;
 }
 
-// Its ceiling may never have been measured: that takes a kernel that has got ahead.
+bool TaskSearch::IsTransformed(const std::string& schedule) const {
+  const Result<Schedule> steps = ParseSchedule(schedule, "candidate");
+  const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
+  return lowering != nullptr && HasTransforms(*lowering);
+}
+
+// Its ceiling may never have been measured: that takes a kernel that has got ahead. What does fewer
+// operations than are counted may pass the ceiling of its own arithmetic.
 bool TaskSearch::AnotherAllowsMore() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
-    const auto other = JudgedBy(space_->Initial(sketch).schedule);
+    const std::string initial = space_->Initial(sketch).schedule;
+    if (!history_.Seen(initial) && IsTransformed(initial)) return true;
+    const auto other = JudgedBy(initial);
     if (!other || other == progress.arithmetic) continue;
     const std::optional<double> peak = ceilings_.PeakFlops(*other);
     if (!peak || *peak > *PeakFlops()) return true;

@@ -90,7 +90,10 @@ class TaskSearch {
   /// The ceiling of the best's arithmetic, as useful operations per second.
   std::optional<double> PeakFlops() const;
   bool NearCeiling() const;
-  /// Whether a sketch has another arithmetic that may be faster than the best's. Requires:
+  /// Whether the schedule is for a lowering that transforms its operands.
+  bool IsTransformed(const std::string& schedule) const;
+  /// Whether a sketch has another arithmetic that may be faster than the best's, or is one of fewer
+  /// operations that was not tried yet. Requires:
   /// EnsureSpace, and PeakFlops of the best.
   bool AnotherAllowsMore() const;
   bool StillHolds(const Convergence& convergence) const;

@@ -48,7 +48,7 @@ struct Lazy {
 };
 
 /// Which alternative Compute of a group is being built.
-enum class Variant { kDirect, kFlat, kStreaming };
+enum class Variant { kDirect, kFlat, kStreaming, kWinograd };
 
 /// kStreaming: how many rows of scores make a block, and how many of their columns a chunk.
 struct StreamingSizes {
@@ -95,6 +95,8 @@ class LowerContext {
   TensorId AddWorkspace(std::string_view name, DataType type, std::vector<int64_t> shape,
                         ValueId like = {});
   const Tensor& tensor(TensorId id) const { return compute_.tensors[id]; }
+  /// What the tensor holds is known as soon as the constants are: it is computed once.
+  void SetConstant(TensorId id) { compute_.tensors[id].constant = true; }
   void SetRange(TensorId id, Interval range) { compute_.tensors[id].range = range; }
   StatementBuilder NewStatement() const { return StatementBuilder(compute_.tensors); }
   void Emit(Statement statement) { compute_.statements.push_back(std::move(statement)); }

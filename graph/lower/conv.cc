@@ -63,17 +63,6 @@ IterationSpace SpatialSpace(const std::vector<WindowAxis>& axes, bool flat) {
   return flat ? Flattened(extents) : BoxOf(extents, names);
 }
 
-// acc + bias[m], where there is one.
-Lazy AddBias(LowerContext& context, const Node& node, const Lazy& acc) {
-  if (!context.HasInput(node, 2)) return acc;
-  const Lazy bias = context.Input(node, 2);
-  return context.Define(acc.type, acc.shape, acc.cost + bias.cost + 1,
-                        [acc, bias](StatementBuilder& builder, const Index& index) {
-                          const Expr sum = acc.At(builder, index);
-                          return sum + Expr::Cast(bias.At(builder, {index[1]}), sum.type());
-                        });
-}
-
 // The value of the convolution's sums, as the output's type rather than the accumulator's.
 Lazy Finished(LowerContext& context, const Node& node, StatementBuilder builder,
               const IterationSpace& space, const Expr& x, const Expr& w) {
@@ -167,6 +156,16 @@ Lazy LowerTilingConvTranspose(LowerContext& context, const Node& node, const Con
 
 }  // namespace
 
+Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums) {
+  if (!context.HasInput(node, 2)) return sums;
+  const Lazy bias = context.Input(node, 2);
+  return context.Define(sums.type, sums.shape, sums.cost + bias.cost + 1,
+                        [sums, bias](StatementBuilder& builder, const Index& index) {
+                          const Expr sum = sums.At(builder, index);
+                          return sum + Expr::Cast(bias.At(builder, {index[1]}), sum.type());
+                        });
+}
+
 bool HasFlatVariant(const Graph& graph, const Node& node) {
   if (node.op != Op::kConv || node.Int("group") != 1) return false;
   const std::vector<int64_t> kernel = KernelOf(graph.value(node.inputs[1]).type.Shape());
@@ -175,6 +174,8 @@ bool HasFlatVariant(const Graph& graph, const Node& node) {
 }
 
 Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
+  if (context.variant() == Variant::kWinograd && HasWinogradVariant(context.graph(), node))
+    return LowerWinogradConv(context, node);
   const bool flat = context.variant() == Variant::kFlat && HasFlatVariant(context.graph(), node);
   const bool once = HasNoWindows(context.graph(), node);
   const Lazy x = once ? context.Input(node, 0) : context.OperandInput(node, 0);

@@ -75,6 +75,13 @@ Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group
                            std::move(streaming)});
     }
   }
+  bool winograd = false;
+  for (const NodeId id : group.nodes) winograd |= lower::HasWinogradVariant(graph, graph.node(id));
+  if (winograd) {
+    TUNEC_ASSIGN(Compute transformed,
+                 lower::Build(graph, group, machine, lower::Variant::kWinograd));
+    lowerings.push_back({"winograd", std::move(transformed)});
+  }
   return lowerings;
 }
 

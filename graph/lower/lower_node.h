@@ -18,9 +18,16 @@ Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node);
 Result<Lazy> LowerMatmul(LowerContext& context, const Node& node);
 Result<Lazy> LowerConv(LowerContext& context, const Node& node);
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
+/// A convolution's sums with its bias, where it has one.
+Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
 /// Whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
 /// spatial axes, one group.
 bool HasFlatVariant(const Graph& graph, const Node& node);
+/// Whether the group's convolution has the kWinograd variant: 3x3, stride 1, undilated, one group,
+/// f32, a constant filter, and channels enough that transforming them can pay.
+bool HasWinogradVariant(const Graph& graph, const Node& node);
+/// That variant (winograd.cc).
+Lazy LowerWinogradConv(LowerContext& context, const Node& node);
 
 /// Attention (attention.cc). Under kStreaming its rows and columns are cut as the context says.
 Result<Lazy> LowerAttention(LowerContext& context, const Node& node);

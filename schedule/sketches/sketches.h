@@ -13,6 +13,11 @@ namespace tunec {
 void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& question,
                      std::vector<Sketch>& sketches);
 
+/// Products between transforms of both operands and of the sums: convolutions by Winograd's tiles
+/// (transformed.cc). Takes all lowerings: against the first one it is weighed whether the transforms
+/// pay, and where its sketch stands among those that were found before.
+void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
+
 /// Two products with work on rows between them, streamed: attention (stream.cc). Takes
 /// all lowerings, since they differ in sizes that only the target tells apart.
 void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target& target,

@@ -21,7 +21,6 @@
 //           rows unrolled, columns vector: acc += a * b
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 
@@ -37,64 +36,17 @@
 namespace tunec {
 namespace {
 
-constexpr int kMaximumRows = 28;
-
-struct TileSizes {
-  int64_t rows = 1;
-  int64_t columns = 16;
-};
-
-// Of a tile so many vectors wide. The sums stay in registers, beside what a step of the reduction
-// reads. An instruction that multiplies pairs takes the broadcast one from a register, where plain
-// ones take it from memory.
-int64_t MostRows(const TilePlan& plan, const Target& target, int64_t vectors) {
-  if (!plan.dot) return AccumulatorRegisters(target) / vectors;
-  constexpr int64_t kBroadcast = 1;
-  return (target.host.vector_registers - kBroadcast) / vectors - 1;
+// An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
+// take it from memory.
+Broadcast BroadcastOf(const TilePlan& plan) {
+  return plan.dot ? Broadcast::kFromRegister : Broadcast::kFromMemory;
 }
 
 // The tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
-  const int64_t columns = plan.Extent(plan.column);
-  TileSizes best;
-  double best_cost = 0;
-  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
-    for (int64_t mr = 1; mr <= std::min<int64_t>(rows, kMaximumRows); ++mr) {
-      if (mr > MostRows(plan, target, vectors)) break;
-      const auto v = static_cast<double>(vectors);
-      const double column_tiles =
-          std::ceil(static_cast<double>(columns) / (v * static_cast<double>(lanes)));
-      const int64_t whole = rows / mr;
-      const double full = static_cast<double>(whole) * TileCost(static_cast<double>(mr), v);
-      const double rest = rows % mr > 0 ? TileCost(static_cast<double>(rows % mr), v) : 0;
-      const double cost = column_tiles * (full + rest);
-      if (best_cost == 0 || IsCheaper(cost, best_cost)) {
-        best_cost = cost;
-        best = {mr, vectors * lanes};
-      }
-    }
-  }
-  return best;
-}
-
-Knob MakeKnob(std::string name, std::vector<int64_t> choices, int64_t initial) {
-  Knob knob{.name = std::move(name), .choices = std::move(choices)};
-  for (size_t i = 0; i < knob.choices.size(); ++i) {
-    if (std::abs(knob.choices[i] - initial) <
-        std::abs(knob.choices[static_cast<size_t>(knob.initial)] - initial)) {
-      knob.initial = static_cast<int>(i);
-    }
-  }
-  return knob;
-}
-
-std::vector<int64_t> RowChoices(int64_t rows) {
-  std::vector<int64_t> choices;
-  for (int64_t r = 1; r <= std::min<int64_t>(rows, kMaximumRows); ++r) {
-    if (r <= 16 || r % 4 == 0) choices.push_back(r);
-  }
-  return choices;
+  constexpr int64_t kMostVectors = 4;
+  return BestTile(rows, plan.Extent(plan.column), target, lanes, kMostVectors, BroadcastOf(plan));
 }
 
 // Tasks when each block is one tile of rows.
@@ -168,25 +120,25 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   const TileSizes tile = BestTile(plan, target, lanes);
   const int64_t panels_bytes = PanelsBytes(plan);
   Knobs<TileChoice> knobs({.operand_vector = 4 * lanes});
-  knobs.Add(MakeKnob("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows),
+  knobs.Add(KnobNear("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows),
             &TileChoice::rows);
-  knobs.Add(MakeKnob("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
+  knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
             &TileChoice::columns);
-  knobs.Add(MakeKnob("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)),
+  knobs.Add(KnobNear("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)),
             &TileChoice::block);
-  knobs.Add(MakeKnob("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)), &TileChoice::unroll);
-  knobs.Add(MakeKnob("columns_outside", {0, 1}, panels_bytes > target.host.l2_bytes / 2 ? 1 : 0),
+  knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)), &TileChoice::unroll);
+  knobs.Add(KnobNear("columns_outside", {0, 1}, panels_bytes > target.host.l2_bytes / 2 ? 1 : 0),
             &TileChoice::columns_outside);
-  knobs.Add(plan.pack_is_optional ? MakeKnob("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
-                                  : MakeKnob("pack", {plan.pack ? 1 : 0}, 1),
+  knobs.Add(plan.pack_is_optional ? KnobNear("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
+                                  : KnobNear("pack", {plan.pack ? 1 : 0}, 1),
             &TileChoice::pack);
   if (plan.operand && plan.row) {
-    knobs.Add(MakeKnob("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
+    knobs.Add(KnobNear("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
               &TileChoice::operand_by_block);
   }
   return MakeSketch(NameOf(plan), std::move(knobs), [plan, target, lanes](TileChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
-    const int64_t most = MostRows(plan, target, choice.columns / lanes);
+    const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
     choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
     if (plan.long_reduction) {
       choice.unroll = std::min(choice.unroll, Steps(plan));

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "ir/target.h"
+#include "schedule/sketch.h"
 
 namespace tunec {
 
@@ -30,6 +33,32 @@ inline double TileCost(double rows, double vectors) {
   const double loads = rows + vectors;
   return std::max({rows * vectors, loads * kLoad, kLatency}) + kHiddenLoad * loads;
 }
+
+/// Where an instruction takes the element from that all its lanes multiply by.
+enum class Broadcast : uint8_t { kFromMemory, kFromRegister };
+
+/// How many rows of so many vectors the sums of a tile may have that stay in registers, beside what
+/// a step of the reduction reads. >= 0.
+int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast);
+
+/// Rows, and columns in elements, of which a vector has `lanes`.
+struct TileSizes {
+  int64_t rows = 1;
+  int64_t columns = 16;
+};
+
+/// The tile of at most so many vectors a row that covers rows x columns of sums at the least cost.
+TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
+                   int64_t most_vectors = 4, Broadcast broadcast = Broadcast::kFromMemory);
+
+/// Cycles that one step of the reduction costs in all tiles of rows x columns together.
+double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t lanes);
+
+/// How many rows a tile may have, of so many.
+std::vector<int64_t> RowChoices(int64_t rows);
+
+/// A knob that begins with the choice that is nearest to `initial`.
+Knob KnobNear(std::string name, std::vector<int64_t> choices, int64_t initial);
 
 /// Whether a tile is to take the place of one that was found before. What differs by less than half
 /// a percent is equal to such an estimate, and the first one stays.

@@ -1,0 +1,314 @@
+// Products between transforms: planes of sums that a statement combines afterwards, as Winograd's
+// convolutions have them.
+//
+// A task takes a block of rows (tiles of the image). It transforms what the rows read, for all that
+// is reduced, into a buffer of its own; then, panel of columns by panel, it computes all planes of
+// sums in register tiles, and combines them, with what follows, while they are in its cache. Where
+// blocks are too few for the threads, the rows are transformed in a phase of their own, and the
+// panels are tasks, too.
+//
+//   parallel: batches, blocks of rows
+//     operand[all planes][rows of the block][all reduced] = transform
+//     column panels
+//       planes
+//         row tiles of the block
+//           registers: acc[MR][NR] = sum of operand * weight
+//       rows of the block
+//         outputs = combined planes
+#include <algorithm>
+
+#include "schedule/access_analysis.h"
+#include "schedule/sketches/dot_plan.h"
+#include "schedule/sketches/knobs.h"
+#include "schedule/sketches/sketches.h"
+#include "schedule/sketches/tile_cost.h"
+#include "schedule/sketches/transformed_plan.h"
+
+namespace tunec {
+namespace {
+
+struct TransformedChoice {
+  int64_t rows = 1;
+  int64_t columns = 16;
+  int64_t block = 1;  // tiles of rows
+  int64_t unroll = 4;
+  bool by_block = true;  // the operand is transformed by the tasks that multiply it
+  int64_t lanes = 16;    // no knob
+};
+
+// Writes the steps for one choice.
+class TransformedWriter {
+ public:
+  TransformedWriter(const TransformedPlan& plan, const TransformedChoice& choice)
+      : plan_(plan), choice_(choice), sum_(plan.sum.name) {}
+
+  Schedule Write() {
+    schedule_.lowering = plan_.lowering;
+    Add(CacheWriteStep{sum_});
+    Add(Pack());
+    Split();
+    Reorder();
+    AttachOperand();
+    AttachSums();
+    AttachBack();
+    Stage();
+    Finish();
+    return std::move(schedule_);
+  }
+
+ private:
+  void Add(auto step) { schedule_.Add(std::move(step)); }
+  std::string Row(const char* part) const { return plan_.Loop(plan_.row) + part; }
+  std::string Panels() const { return plan_.Loop(plan_.column) + ".0"; }
+  // Where the vectors of combined planes are computed.
+  std::string BackLoop() const { return plan_.back + plan_.Suffix(plan_.column) + ".1.0"; }
+
+  // A panel has what a task reads while it walks the planes.
+  PackStep Pack() const {
+    PackStep pack{.tensor = plan_.weight};
+    int column = 0;
+    for (size_t d = 0; d < plan_.weight_index.size(); ++d) {
+      if (plan_.weight_index[d].AsVar() == plan_.column) {
+        column = static_cast<int>(d);
+      } else {
+        pack.axes.push_back({.dimension = static_cast<int>(d)});
+      }
+    }
+    pack.axes.insert(
+        pack.axes.begin(),
+        {.dimension = column, .part = PackStep::Part::kQuotient, .factor = choice_.columns});
+    pack.axes.push_back(
+        {.dimension = column, .part = PackStep::Part::kRemainder, .factor = choice_.columns});
+    return pack;
+  }
+  void Split() {
+    Add(SplitStep{plan_.Loop(plan_.column), {choice_.columns}});
+    if (plan_.Extent(plan_.column) % choice_.columns != 0) Add(IsolateStep{Panels()});
+    Add(SplitStep{Row(""), {choice_.block, choice_.rows}});
+    if (plan_.Extent(plan_.row) % (choice_.rows * choice_.block) != 0) {
+      Add(IsolateStep{Row(".0")});
+      Add(IsolateStep{Row(".1")});
+    }
+  }
+  void Reorder() {
+    ReorderStep order;
+    const auto add = [&](const std::string& loop) { order.loops.push_back(loop); };
+    for (const VarId v : plan_.outer_rows) add(plan_.Loop(v));
+    if (!choice_.by_block) add(Panels());
+    add(Row(".0"));
+    parallel_ = order.loops;
+    if (choice_.by_block) add(Panels());
+    add(plan_.Loop(plan_.plane));
+    add(Row(".1"));
+    add(plan_.Loop(plan_.reduced));
+    add(Row(".2"));
+    add(plan_.Loop(plan_.column) + ".1");
+    Add(std::move(order));
+  }
+  // The last of the loops that run one after the other around the planes.
+  std::string PanelLoop() const { return choice_.by_block ? Panels() : Row(".0"); }
+
+  void AttachOperand() {
+    std::string vector = plan_.producer_vector;
+    if (choice_.by_block) {
+      Add(ComputeAtStep{plan_.producer, Row(".0")});
+      vector = plan_.producer + plan_.Suffix(plan_.reduced);
+    }
+    Add(SplitStep{vector, {choice_.lanes}});
+    if (plan_.Extent(plan_.reduced) % choice_.lanes != 0) Add(IsolateStep{vector + ".0"});
+    if (choice_.by_block) {
+      const std::string row = plan_.producer + plan_.Suffix(plan_.row);
+      Add(ReorderStep{{row + ".1", row + ".2", vector + ".0", vector + ".1"}});
+    } else {
+      ReorderStep order{plan_.producer_outer};
+      order.loops.push_back(vector + ".0");
+      order.loops.push_back(vector + ".1");
+      Add(std::move(order));
+    }
+    producer_vector_ = vector + ".1";
+  }
+  void AttachSums() {
+    Add(ComputeAtStep{sum_ + ".init", Row(".1")});
+    Add(ComputeAtStep{sum_ + ".store", Row(".1")});
+  }
+  // In vectors, each with what follows it.
+  void AttachBack() {
+    Add(ComputeAtStep{plan_.back, PanelLoop()});
+    const std::string columns = plan_.back + plan_.Suffix(plan_.column) + ".1";
+    Add(SplitStep{columns, {choice_.lanes}});
+    if (plan_.Extent(plan_.column) % choice_.lanes != 0) Add(IsolateStep{columns + ".0"});
+    Add(ReorderStep{{plan_.back + "." + Row(".1"), plan_.back + plan_.Suffix(plan_.row) + ".2",
+                     columns + ".0", columns + ".1"}});
+    for (const TransformedPlan::Follower& follower : plan_.followers) {
+      Add(ComputeAtStep{follower.name, BackLoop()});
+      ReorderStep order{follower.loops};
+      order.loops.push_back(VectorOf(follower.name));
+      if (order.loops.size() > 1) Add(std::move(order));
+    }
+  }
+  std::string VectorOf(const std::string& statement) const {
+    return statement + plan_.Suffix(plan_.column) + ".1.1";
+  }
+  void Stage() {
+    const auto tensor = [&](const std::string& statement) {
+      const StatementId id = *plan_.compute->FindStatement(statement);
+      return plan_.compute->tensors[plan_.compute->statements[id].writes[0].tensor].name;
+    };
+    Add(StageStep{tensor(sum_), Scope::kRegister, Row(".1")});
+    for (const std::string& name : plan_.registers) {
+      Add(StageStep{name, Scope::kRegister, BackLoop()});
+    }
+    Add(StageStep{tensor(sum_ + ".store"), Scope::kPacked, PanelLoop()});
+    if (!choice_.by_block) return;
+    StageStep operand{plan_.operand, Scope::kPacked, Row(".0")};
+    const size_t rank =
+        plan_.compute->tensors[*plan_.compute->FindTensor(plan_.operand)].shape.size();
+    for (size_t d = 0; d < rank; ++d) operand.order.push_back(static_cast<int>(d));
+    Add(std::move(operand));
+  }
+  void Finish() {
+    for (const std::string& name : {sum_ + ".init", sum_, sum_ + ".store"}) {
+      Add(UnrollStep{name + plan_.Suffix(plan_.row) + ".2"});
+      Add(VectorizeStep{name + plan_.Suffix(plan_.column) + ".1"});
+    }
+    if (choice_.unroll > 1) {
+      Add(UnrollStep{plan_.Loop(plan_.reduced), static_cast<int>(choice_.unroll)});
+    }
+    Add(VectorizeStep{producer_vector_});
+    Add(VectorizeStep{VectorOf(plan_.back)});
+    for (const TransformedPlan::Follower& follower : plan_.followers) {
+      for (const std::string& loop : follower.loops) Add(UnrollStep{loop});
+      Add(VectorizeStep{VectorOf(follower.name)});
+    }
+    for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+    if (choice_.by_block) return;
+    for (const std::string& loop : plan_.producer_outer) Add(ParallelizeStep{loop});
+  }
+
+  const TransformedPlan& plan_;
+  TransformedChoice choice_;
+  std::string sum_;
+  Schedule schedule_;
+  std::vector<std::string> parallel_;
+  std::string producer_vector_;
+};
+
+// A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
+constexpr int64_t kPanelVectors = 2;
+
+TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
+  return BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
+}
+
+int64_t OuterRows(const TransformedPlan& plan) {
+  int64_t rows = 1;
+  for (const VarId v : plan.outer_rows) rows *= plan.Extent(v);
+  return rows;
+}
+
+// Tiles of rows to a block: half of the second-level cache for what is transformed of them and
+// their planes of sums, and enough tasks for every thread.
+int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const TileSizes& tile,
+                     int64_t tasks_of_block) {
+  const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
+  const int64_t bytes = tile.rows * plan.Extent(plan.plane) *
+                        (plan.Extent(plan.reduced) + tile.columns) *
+                        static_cast<int64_t>(sizeof(float));
+  int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes, 1, tiles);
+  while (block > 1 && CeilDivide(tiles, block) * tasks_of_block < 4 * target.host.threads) {
+    block /= 2;
+  }
+  return block;
+}
+
+Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int64_t lanes) {
+  const TileSizes tile = TileOf(plan, target, lanes);
+  const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
+  const bool by_block = OuterRows(plan) * tiles >= 4 * target.host.threads;
+  const int64_t panels = CeilDivide(plan.Extent(plan.column), tile.columns);
+  const int64_t block = DefaultBlock(plan, target, tile, OuterRows(plan) * (by_block ? 1 : panels));
+  Knobs<TransformedChoice> knobs({.lanes = lanes});
+  knobs.Add(KnobNear("rows", RowChoices(plan.Extent(plan.row)), tile.rows),
+            &TransformedChoice::rows);
+  knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
+            &TransformedChoice::columns);
+  knobs.Add(KnobNear("block", {1, 2, 4, 8, 16, 32}, block), &TransformedChoice::block);
+  knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, 4), &TransformedChoice::unroll);
+  knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
+  const int64_t registers = AccumulatorRegisters(target);
+  const auto write = [plan, registers, lanes](TransformedChoice choice) {
+    // More accumulators than registers spill: the nearest tile that fits stands for them.
+    choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
+    choice.unroll = std::min(choice.unroll, plan.Extent(plan.reduced));
+    return TransformedWriter(plan, choice).Write();
+  };
+  return MakeSketch("transformed", std::move(knobs), write);
+}
+
+// How fast the threads together read weights, which every run reads once.
+constexpr double kWeightBytesPerCycle = 10;
+
+double WeightBytes(const Compute& compute, const Statement& sum) {
+  double bytes = 0;
+  for (const Read& read : sum.reads) {
+    const Tensor& tensor = compute.tensors[read.tensor];
+    if (tensor.constant) bytes += static_cast<double>(StorageBytes(tensor));
+  }
+  return bytes;
+}
+
+// Cycles of a run, as far as they differ between lowerings: `work` is in vector instructions.
+double Cycles(double work, double weight_bytes, const Target& target) {
+  return work / static_cast<double>(target.host.threads) + weight_bytes / kWeightBytesPerCycle;
+}
+
+double TransformedCycles(const TransformedPlan& plan, const Target& target, int64_t lanes) {
+  const int64_t rows = plan.Extent(plan.row);
+  const int64_t columns = plan.Extent(plan.column);
+  const double tiles = TilingCost(rows, columns, TileOf(plan, target, lanes), lanes);
+  const auto times =
+      static_cast<double>(OuterRows(plan) * plan.Extent(plan.plane) * plan.Extent(plan.reduced));
+  return Cycles(tiles * times + TransformCost(plan, lanes), WeightBytes(*plan.compute, plan.sum),
+                target);
+}
+
+// By the products alone, which the best tiles of registers do at about the same rate.
+std::optional<double> DirectCycles(const Compute& compute, const Target& target, int64_t lanes) {
+  const auto sum = std::ranges::find_if(
+      compute.statements, [](const Statement& statement) { return statement.reducer.has_value(); });
+  if (sum == compute.statements.end()) return std::nullopt;
+  const double products = BoxSize(*sum) / static_cast<double>(lanes);
+  return Cycles(1.05 * products, WeightBytes(compute, *sum), target);
+}
+
+// The estimate is rough: a clear gain goes first where nothing is measured, and what may gain is
+// worth a measurement.
+constexpr double kGoesFirst = 1.1;
+constexpr double kWorthMeasuring = 0.8;
+
+// Rounded operands are multiplied by another instruction, which is faster yet.
+bool HasFasterInstruction(const SketchQuestion& question) {
+  return question.rounding.least_terms == 1 && !DotInstructions(question.target).empty();
+}
+
+}  // namespace
+
+void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches) {
+  // The transforms add what the sums as written do not.
+  if (question.rounding.order == ReductionOrder::kAsWritten) return;
+  const Target& target = question.target;
+  const int64_t lanes = target.host.Lanes(sizeof(float));
+  const std::optional<double> direct = DirectCycles(question.lowerings[0].compute, target, lanes);
+  if (!direct) return;
+  for (const NamedCompute& lowering : question.lowerings) {
+    const std::optional<TransformedPlan> plan = MakeTransformedPlan(lowering);
+    if (!plan) continue;
+    const double gain = *direct / TransformedCycles(*plan, target, lanes);
+    if (gain < kWorthMeasuring) continue;
+    const bool first = gain >= kGoesFirst && !HasFasterInstruction(question);
+    sketches.insert(first ? sketches.begin() : sketches.end(),
+                    TransformedSketch(*plan, target, lanes));
+  }
+}
+
+}  // namespace tunec

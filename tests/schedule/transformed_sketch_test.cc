@@ -1,0 +1,116 @@
+// Products between transforms: who is offered their sketch, where it stands, and that its loops
+// agree with the interpreter for shapes that nothing divides. Machine code:
+// tests/kernel/transformed_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "schedule/sketch.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
+#include "tests/schedule/winograd_programs.h"
+
+namespace tunec::test {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+std::vector<Sketch> SketchesUnder(const WinogradConv& conv, const RoundingFreedom& rounding,
+                                  const Target& target) {
+  return SketchesFor({.lowerings = {{"direct", MustParse(DirectText(conv))},
+                                    {"winograd", MustParse(WinogradText(conv))}},
+                      .target = target,
+                      .rounding = rounding});
+}
+
+std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
+  std::vector<std::string> names;
+  for (const Sketch& sketch : sketches) names.push_back(sketch.name);
+  return names;
+}
+
+// Its own sketch, however it is weighed.
+std::optional<Sketch> TransformedOf(const WinogradConv& conv, const Target& target) {
+  for (Sketch& sketch : SketchesUnder(conv, ReductionOrder::kAny, target)) {
+    if (sketch.name == "transformed") return std::move(sketch);
+  }
+  return std::nullopt;
+}
+
+TEST(TransformedSketch, GoesFirstWhereChannelsAreMany) {
+  const WinogradConv many{.channels = 64, .height = 28, .width = 28, .outputs = 64};
+  const std::vector<Sketch> sketches = SketchesUnder(many, ReductionOrder::kAny, Avx512());
+  EXPECT_EQ(sketches[0].name, "transformed");
+  EXPECT_EQ(sketches[0].Fill(sketches[0].InitialDecisions()).lowering, "winograd");
+  // The others are those of the direct lowering alone.
+  for (size_t i = 1; i < sketches.size(); ++i) {
+    EXPECT_EQ(sketches[i].Fill(sketches[i].InitialDecisions()).lowering, "direct");
+  }
+}
+
+TEST(TransformedSketch, IsNotForFewChannels) {
+  const WinogradConv few{.channels = 3, .height = 28, .width = 28, .outputs = 64};
+  EXPECT_NE(SketchesUnder(few, ReductionOrder::kAny, Avx512())[0].name, "transformed");
+}
+
+TEST(TransformedSketch, IsNotForSumsAsWritten) {
+  const WinogradConv many{.channels = 64, .height = 28, .width = 28, .outputs = 64};
+  EXPECT_THAT(Names(SketchesUnder(many, ReductionOrder::kAsWritten, Avx512())),
+              Not(Contains("transformed")));
+}
+
+TEST(TransformedSketch, IsNotForDevices) {
+  const WinogradConv many{.channels = 64, .height = 28, .width = 28, .outputs = 64};
+  const std::vector<Sketch> sketches = SketchesUnder(many, ReductionOrder::kAny, SmallGpu());
+  for (const Sketch& sketch : sketches) {
+    EXPECT_EQ(sketch.Fill(sketch.InitialDecisions()).lowering, "direct") << sketch.name;
+  }
+}
+
+// A tile's sums that something else reads, too, cannot stay with the tile.
+TEST(TransformedSketch, WantsPlanesThatNobodyElseReads) {
+  std::string text = WinogradText({});
+  const size_t at = text.find("max(back[n, p, m, dy, dx]");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at + 4, "acc[3, n, p, m] + ");
+  const std::vector<NamedCompute> lowerings = {{"direct", MustParse(DirectText({}))},
+                                               {"winograd", MustParse(text)}};
+  const std::vector<Sketch> sketches =
+      SketchesFor({.lowerings = lowerings, .target = Avx512(), .rounding = ReductionOrder::kAny});
+  EXPECT_THAT(Names(sketches), Not(Contains("transformed")));
+}
+
+class TransformedSketchOn : public testing::TestWithParam<WinogradConv> {};
+
+TEST_P(TransformedSketchOn, AgreesWithTheInterpreter) {
+  const Judge judge(MustParse(WinogradText(GetParam())));
+  for (const Target& target : {Avx512(), Avx2()}) {
+    const std::optional<Sketch> sketch = TransformedOf(GetParam(), target);
+    if (!sketch) continue;  // not worth it there
+    std::mt19937 random(3);
+    Decisions decisions = sketch->InitialDecisions();
+    for (int i = 0; i < 3 && !HasFailure(); ++i) {
+      const Schedule schedule = sketch->Fill(decisions);
+      EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+      for (size_t k = 0; k < decisions.size(); ++k) {
+        decisions[k] = static_cast<int>(random() % sketch->knobs[k].choices.size());
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TransformedSketchOn, testing::ValuesIn(WinogradConvs()),
+                         [](const auto& info) { return NameOf(info.param); });
+
+TEST(TransformedSketch, IsOfferedForTheShapesOfThisTest) {
+  int offered = 0;
+  for (const WinogradConv& conv : WinogradConvs()) {
+    offered += TransformedOf(conv, Avx512()).has_value() ? 1 : 0;
+  }
+  EXPECT_GE(offered, 4);
+}
+
+}  // namespace
+}  // namespace tunec::test

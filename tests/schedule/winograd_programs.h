@@ -1,0 +1,29 @@
+// Convolutions by Winograd's tiles of 2x2 outputs, as the lowering writes them: a border of one on
+// all sides, images with their channels last.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tunec::test {
+
+struct WinogradConv {
+  int channels = 16;
+  int height = 6;
+  int width = 6;
+  int outputs = 16;
+  int batch = 1;
+  bool residual = false;
+};
+
+/// In statements `filter`, `patch`, `acc`, `back` and `Y`.
+std::string WinogradText(const WinogradConv& conv);
+/// The same convolution as it is defined, in statements `acc` and `Y`.
+std::string DirectText(const WinogradConv& conv);
+
+/// Shapes that no tile divides, and some that all do.
+std::vector<WinogradConv> WinogradConvs();
+/// For GoogleTest: "c24x7x5x40n2".
+std::string NameOf(const WinogradConv& conv);
+
+}  // namespace tunec::test
