@@ -139,8 +139,8 @@ std::vector<WinogradConv> WinogradConvs() {
   return {
       {.channels = 16, .height = 6, .width = 6, .outputs = 16},
       {.channels = 32, .height = 12, .width = 16, .outputs = 32, .residual = true},
-      {.channels = 24, .height = 7, .width = 5, .outputs = 40, .batch = 2},
-      {.channels = 19, .height = 9, .width = 12, .outputs = 37, .residual = true},
+      {.channels = 24, .height = 11, .width = 9, .outputs = 56, .batch = 2},
+      {.channels = 27, .height = 9, .width = 12, .outputs = 60, .residual = true},
       {.channels = 8, .height = 2, .width = 3, .outputs = 9},
   };
 }

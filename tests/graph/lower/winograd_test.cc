@@ -1,5 +1,5 @@
 // Convolutions by Winograd's tiles: their numbers in the interpreter, which convolutions have the
-// variant, and its text.
+// variant. Its text: tests/golden/show/winograd.txt.
 #include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
@@ -118,13 +118,6 @@ TEST(LowerWinograd, IsForConstantFilters) {
   const Conv c;
   const ValueId y = Add(g, c, g.Input(c.x), g.Input(c.w));
   EXPECT_FALSE(IsOffered(g.Build({y})));
-}
-
-TEST(LowerWinograd, HasThisText) {
-  SampleGraph g("text");
-  const Conv c{.x = {1, 8, 4, 3}};
-  const ValueId y = g(Op::kRelu, {Add(g, c, g.Input(c.x), g.Weight(c.w))});
-  EXPECT_EQ(LoweringText(g.Build({y}), FusionMode::kFused, 0, 1), R"(@TEXT@)");
 }
 
 }  // namespace
