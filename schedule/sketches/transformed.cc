@@ -18,7 +18,6 @@
 #include <algorithm>
 
 #include "schedule/access_analysis.h"
-#include "schedule/sketches/dot_plan.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/tile_cost.h"
@@ -196,8 +195,13 @@ class TransformedWriter {
 // A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
 constexpr int64_t kPanelVectors = 2;
 
+// Planes of a block lie as far apart as its rows are long together. With an odd number of rows
+// these are not all the same set of the first cache.
 TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
-  return BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
+  TileSizes tile =
+      BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
+  if (tile.rows % 2 == 0) --tile.rows;
+  return tile;
 }
 
 int64_t OuterRows(const TransformedPlan& plan) {
@@ -218,7 +222,7 @@ int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const Ti
   while (block > 1 && CeilDivide(tiles, block) * tasks_of_block < 4 * target.host.threads) {
     block /= 2;
   }
-  return block;
+  return block > 1 ? block - (block + 1) % 2 : block;
 }
 
 Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int64_t lanes) {
@@ -232,7 +236,8 @@ Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int6
             &TransformedChoice::rows);
   knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
             &TransformedChoice::columns);
-  knobs.Add(KnobNear("block", {1, 2, 4, 8, 16, 32}, block), &TransformedChoice::block);
+  knobs.Add(KnobNear("block", {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32}, block),
+            &TransformedChoice::block);
   knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, 4), &TransformedChoice::unroll);
   knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
   const int64_t registers = AccumulatorRegisters(target);
@@ -281,15 +286,8 @@ std::optional<double> DirectCycles(const Compute& compute, const Target& target,
   return Cycles(1.05 * products, WeightBytes(compute, *sum), target);
 }
 
-// The estimate is rough: a clear gain goes first where nothing is measured, and what may gain is
-// worth a measurement.
-constexpr double kGoesFirst = 1.1;
+// The estimate is rough: what may gain by it is worth a measurement.
 constexpr double kWorthMeasuring = 0.8;
-
-// Rounded operands are multiplied by another instruction, which is faster yet.
-bool HasFasterInstruction(const SketchQuestion& question) {
-  return question.rounding.least_terms == 1 && DotInstruction(question.target) != nullptr;
-}
 
 }  // namespace
 
@@ -305,9 +303,7 @@ void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>&
     if (!plan) continue;
     const double gain = *direct / TransformedCycles(*plan, target, lanes);
     if (gain < kWorthMeasuring) continue;
-    const bool first = gain >= kGoesFirst && !HasFasterInstruction(question);
-    sketches.insert(first ? sketches.begin() : sketches.end(),
-                    TransformedSketch(*plan, target, lanes));
+    sketches.push_back(TransformedSketch(*plan, target, lanes));
   }
 }
 
