@@ -196,8 +196,13 @@ class TransformedWriter {
 // A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
 constexpr int64_t kPanelVectors = 2;
 
+// Planes of a block lie as far apart as its rows are long together. With an odd number of rows
+// these are not all the same set of the first cache.
 TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
-  return BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
+  TileSizes tile =
+      BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
+  if (tile.rows % 2 == 0) --tile.rows;
+  return tile;
 }
 
 int64_t OuterRows(const TransformedPlan& plan) {
@@ -218,7 +223,7 @@ int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const Ti
   while (block > 1 && CeilDivide(tiles, block) * tasks_of_block < 4 * target.host.threads) {
     block /= 2;
   }
-  return block;
+  return block > 1 ? block - (block + 1) % 2 : block;
 }
 
 Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int64_t lanes) {
@@ -232,7 +237,8 @@ Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int6
             &TransformedChoice::rows);
   knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
             &TransformedChoice::columns);
-  knobs.Add(KnobNear("block", {1, 2, 4, 8, 16, 32}, block), &TransformedChoice::block);
+  knobs.Add(KnobNear("block", {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32}, block),
+            &TransformedChoice::block);
   knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, 4), &TransformedChoice::unroll);
   knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
   const int64_t registers = AccumulatorRegisters(target);
