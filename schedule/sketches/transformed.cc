@@ -195,13 +195,14 @@ class TransformedWriter {
 
 // A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
 constexpr int64_t kPanelVectors = 2;
+constexpr int64_t kMostRows = 15;  // of a tile, to begin with
 
 // Planes of a block lie as far apart as its rows are long together. With an odd number of rows
 // these are not all the same set of the first cache.
 TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
   TileSizes tile =
       BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
-  if (tile.rows % 2 == 0) --tile.rows;
+  tile.rows = std::min<int64_t>((tile.rows - 1) / 2 * 2 + 1, kMostRows);
   return tile;
 }
 

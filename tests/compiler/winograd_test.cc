@@ -74,7 +74,7 @@ TEST(Winograd, IsNoChoiceWhereSumsAreExact) {
   const auto front = RunFrontEnd(GraphOf(kBlock), options);
   ASSERT_TRUE(front) << front.error().Format();
   for (const TuningTask& task : CollectTasks(*front).unique) {
-    EXPECT_EQ(task.lowerings.size() > 1, true);
+    EXPECT_GT(task.lowerings.size(), 1U);
     EXPECT_TRUE(Transformed(task, options).empty());
   }
 }

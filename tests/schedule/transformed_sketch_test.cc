@@ -104,7 +104,7 @@ TEST(TransformedSketch, IsOfferedForTheShapesOfThisTest) {
   for (const WinogradConv& conv : WinogradConvs()) {
     offered += TransformedOf(conv, Avx512()).has_value() ? 1 : 0;
   }
-  EXPECT_GE(offered, 4);
+  EXPECT_GE(offered, 3);
 }
 
 }  // namespace
