@@ -15,7 +15,7 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
 
 /// Products between transforms of both operands and of the sums: convolutions by Winograd's tiles
 /// (transformed.cc). Takes all lowerings: against the first one it is weighed whether the transforms
-/// may pay. It comes behind those that were found before.
+/// pay, and where its sketch stands among those that were found before.
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
 /// Two products with work on rows between them, streamed: attention (stream.cc). Takes
