@@ -30,6 +30,9 @@ constexpr int64_t kAccumulators = 4;
 constexpr int64_t kStepsOfBlock = 16;
 constexpr int64_t kMostStepsUncut = 24;
 
+// Groups of a block at most, to begin with: 32 KiB of sums.
+constexpr int64_t kGroupsOfSums = 8;
+
 int64_t TilesOf(const TilePlan& plan, VarId iterator, TileAxis axis) {
   return CeilDivide(plan.Extent(iterator), plan.dot->intrinsic->Extent(axis));
 }
@@ -48,7 +51,8 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const MatrixCho
   for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
   const int64_t bytes_of_group = std::max<int64_t>(
       1, tile.rows * plan.dot->intrinsic->Extent(TileAxis::kRow) * plan.panel_bytes_per_column);
-  int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes_of_group, 1, groups);
+  int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes_of_group, 1,
+                                      std::min(groups, kGroupsOfSums));
   while (block > 1 && CeilDivide(groups, block) * others < 4 * target.host.threads) block /= 2;
   return block;
 }
@@ -86,6 +90,8 @@ Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Tar
     choice.columns = std::min(choice.columns, TilesOf(plan, plan.column, TileAxis::kColumn));
     choice.rows = std::min(choice.rows, TilesOf(plan, *plan.row, TileAxis::kRow));
     choice.rows = std::clamp<int64_t>(kAccumulators / choice.columns, 1, choice.rows);
+    const int64_t groups = CeilDivide(TilesOf(plan, *plan.row, TileAxis::kRow), choice.rows);
+    choice.block = std::min(choice.block, groups);
     return WriteMatrixSchedule(plan, choice);
   });
 }

@@ -54,9 +54,10 @@ class MatrixWriter {
   }
   // The innermost of the loops over groups of tiles.
   std::string GroupLoop() const { return Row() + (Blocked() ? ".1" : ".0"); }
-  // Where the sums' buffer lives.
+  // Where the sums' buffer lives. Of blocks not in the loop over their groups: conditions of what
+  // follows would then keep the groups at the end from being told to be whole.
   std::string SumsLoop() const {
-    if (!DepthInBlocks()) return GroupLoop();
+    if (!Blocked()) return GroupLoop();
     return ColumnsOutside() ? Row() + ".0" : Column() + ".0";
   }
 
@@ -140,9 +141,10 @@ class MatrixWriter {
       Add(SplitStep{Reduced(), {reduced, group}});
       parts = {".0", ".1", ".2"};
     }
-    // Tiles of a group at the end, which has fewer.
-    if (RowTilesDiffer()) Add(IsolateStep{Row() + RowTiles()});
-    if (ColumnTilesDiffer()) Add(IsolateStep{Column() + ".1"});
+    // A group at the end has fewer tiles, and what follows the sums has conditions in it: the tiles
+    // are whole all the same.
+    Add(IsolateStep{Row() + RowTiles()});
+    Add(IsolateStep{Column() + ".1"});
     order.loops.push_back(Reduced() + parts[0]);
     if (plan_.dot->term) order.loops.push_back(plan_.Loop(*plan_.dot->term));
     for (const std::string& loop : {Row() + RowTiles(), Column() + ".1", Row() + RowsOfTile(),
