@@ -228,6 +228,9 @@ class TileWriter {
     }
     if (!operand_vector_loop_.empty()) Add(VectorizeStep{operand_vector_loop_});
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+    if (plan_.pack && choice_.pack && choice_.prefetch) {
+      Add(PrefetchStep{plan_.PackedName(), Column() + ".0", 1, 2});
+    }
     for (const std::string& name : plan_.before) FinishPhase(name);
     if (plan_.operand && !OperandByBlock()) FinishPhase(plan_.operand->statement);
   }
