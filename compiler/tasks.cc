@@ -1,5 +1,6 @@
 #include "compiler/tasks.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -39,11 +40,11 @@ Tasks CollectTasks(const FrontReport& front, const Target& target) {
   Tasks tasks;
   std::set<ValueId> placed;  // on a device none: what callers have is copied to it
   if (!target.device) placed = PlacedByCallers(front);
-  std::map<std::pair<std::string, std::vector<std::string>>, size_t> by_text;
+  std::map<std::string, size_t> by_text;
   for (const GroupReport& group : front.groups) {
     const std::string text = Print(group.lowerings[0].compute);
     std::vector<std::string> callers = CallersOf(group, placed);
-    const auto [found, inserted] = by_text.emplace(std::pair(text, callers), tasks.unique.size());
+    const auto [found, inserted] = by_text.emplace(text, tasks.unique.size());
     if (inserted) {
       tasks.unique.push_back({.kind = KindOfGroup(front.graph, group.group),
                               .description = DescribeGroup(front.graph, group.group),
@@ -51,7 +52,12 @@ Tasks CollectTasks(const FrontReport& front, const Target& target) {
                               .weight = 1,
                               .callers = std::move(callers)});
     } else {
-      tasks.unique[found->second].weight += 1;
+      TuningTask& task = tasks.unique[found->second];
+      task.weight += 1;
+      // In the middle of the model the runtime places all: that is the usual case then.
+      std::erase_if(task.callers, [&](const std::string& name) {
+        return std::ranges::find(callers, name) == callers.end();
+      });
     }
     tasks.of_group.push_back(found->second);
   }

@@ -1,5 +1,5 @@
 // The tuning tasks of a model: groups of equal canonical text are one, tuned and compiled once. On
-// a CPU their arguments are also placed alike, by callers or by the runtime.
+// a CPU a task's arguments are callers' where those of all its groups are.
 #pragma once
 
 #include <vector>
