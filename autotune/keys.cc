@@ -1,5 +1,7 @@
 #include "autotune/keys.h"
 
+#include <fmt/ranges.h>
+
 #include "jit/code_generator.h"
 #include "jit/open_device.h"
 #include "support/check.h"
@@ -24,12 +26,19 @@ TuningKey KeyUnder(std::string_view policy, const TuningTask& task, const Target
           .schedule_version = kScheduleVersion};
 }
 
-std::string_view PolicyOfMeasurements(const Target& target) {
-  return target.device ? kDeviceMeasurementPolicy : kMeasurementPolicy;
+constexpr std::string_view kCallersPlace = "; callers place ";
+
+std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
+  if (target.device) return std::string(kDeviceMeasurementPolicy);
+  if (task.callers.empty()) return std::string(kMeasurementPolicy);
+  return fmt::format("{}{}{}", kMeasurementPolicy, kCallersPlace, fmt::join(task.callers, " "));
 }
 
 }  // namespace
 
+std::string_view WayOfTiming(std::string_view policy) {
+  return policy.substr(0, policy.find(kCallersPlace));
+}
 bool IsPrediction(std::string_view policy) { return policy.starts_with("predicted "); }
 bool PredictsTimes(const Target& target) { return EmulatedTarget(target).has_value(); }
 
@@ -44,14 +53,22 @@ std::string WorkloadText(const TuningTask& task) {
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy) {
   const std::optional<Target> emulated = EmulatedTarget(target);
   return emulated ? KeyUnder(kPredictionPolicy, task, *emulated, accuracy)
-                  : KeyUnder(PolicyOfMeasurements(target), task, target, accuracy);
+                  : KeyUnder(PolicyOfMeasurements(task, target), task, target, accuracy);
 }
 
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy) {
   const Target own = EmulatedTarget(target).value_or(target);
-  std::vector<TuningKey> keys = {KeyUnder(PolicyOfMeasurements(own), task, own, accuracy)};
-  if (own.device) keys.push_back(KeyUnder(kPredictionPolicy, task, own, accuracy));
+  std::vector<TuningKey> keys = {KeyUnder(PolicyOfMeasurements(task, own), task, own, accuracy)};
+  const auto add = [&](std::string_view policy) {
+    keys.push_back(KeyUnder(policy, task, own, accuracy));
+  };
+  if (own.device) {
+    add(kPredictionPolicy);
+    return keys;
+  }
+  if (!task.callers.empty()) add(kMeasurementPolicy);
+  for (const std::string_view policy : kEarlierMeasurementPolicies) add(policy);
   return keys;
 }
 
@@ -73,8 +90,8 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
               schedule.lowering);
   Compute compute = *lowering;
   compute.name = "group";
-  // Code is the same whoever ranks it.
-  const TuningKey key = KeyUnder(kMeasurementPolicy, task, target, accuracy);
+  // Code is the same whoever ranks it: this policy stands in all keys, whatever it was ranked by.
+  const TuningKey key = KeyUnder("warm, median of adaptive repeats v1", task, target, accuracy);
   // Lengths before the texts that may hold anything, so that no two keys print alike.
   const std::string body = Print(compute);
   const std::string steps = Print(schedule);

@@ -16,7 +16,13 @@ namespace tunec {
 
 /// How times are taken; a part of the tuning key. To be changed whenever measure_time.cc would
 /// give other numbers for the same kernel.
-inline constexpr std::string_view kMeasurementPolicy = "warm, median of adaptive repeats v1";
+/// Where the model's own inputs and outputs are among the task's, the key's policy also names them.
+inline constexpr std::string_view kMeasurementPolicy =
+    "weights cold, median of adaptive repeats v2";
+/// How earlier versions took them, the latest first. Such times are compared with no others, but
+/// what was fast by them is measured again, and used until then.
+inline constexpr std::string_view kEarlierMeasurementPolicies[] = {
+    "warm, median of adaptive repeats v1"};
 /// How those of a device are: runtime/cold_runs.cc has a part in it.
 inline constexpr std::string_view kDeviceMeasurementPolicy =
     "cold, graphs of runs in turns with the incumbent, median of adaptive repeats v2";
@@ -24,6 +30,8 @@ inline constexpr std::string_view kDeviceMeasurementPolicy =
 /// times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
+/// How times are taken under a policy, wherever a task's arguments lie: they rank schedules alike.
+std::string_view WayOfTiming(std::string_view policy);
 /// Whether the times under a policy were predicted, by whatever formula.
 bool IsPrediction(std::string_view policy);
 /// Whether times of the target's kernels are: where the host stands in for its device.
@@ -35,8 +43,10 @@ std::string WorkloadText(const TuningTask& task);
 /// The key of the task's trials: where the host stands in for the target's device, that of
 /// predictions, else that of measurements.
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy);
-/// The keys of the task's trials from what was measured to what was predicted: of a device that the
-/// host may stand in for both, of a host the first alone. Emulated or not, a device has the same.
+/// The keys of trials that say which of the task's schedules to use, the most trusted first: its
+/// own measurements. Then, of a host, those of the same group where the runtime places all its
+/// arguments, and those of earlier policies; of a device, predictions. Emulated or not, a device
+/// has the same.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 

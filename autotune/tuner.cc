@@ -89,9 +89,10 @@ class Tuning {
 Status Tuning::Load(const std::vector<TuningTask>& tasks) {
   given_tasks_ = tasks.size();
   TUNEC_RETURN_IF_ERROR(ceilings_.Load());
-  std::map<std::string, TaskSearch*> by_text;
+  std::map<std::pair<std::string, std::string>, TaskSearch*> by_key;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    TaskSearch*& known = by_text[WorkloadText(tasks[i])];
+    const TuningKey key = MakeTuningKey(tasks[i], options_.target, options_.accuracy);
+    TaskSearch*& known = by_key[{key.workload.text, key.policy}];
     if (known != nullptr) {
       known->weight += tasks[i].weight;
     } else {
@@ -285,6 +286,9 @@ Status Tuning::MeetCeiling(const TaskSearch& search) {
 // count while others use the machine.
 Status Tuning::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
+  for (const MacInstruction* rival : search.Rivals()) {
+    TUNEC_RETURN_IF_ERROR(ceilings_.EnsureArithmetic(*rival));
+  }
   const std::optional<Convergence> saturated = search.Saturated();
   if (!saturated || (parts_.machine_is_busy && parts_.machine_is_busy())) return {};
   return search.RecordConverged(database_, *saturated);

@@ -22,7 +22,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
   const double passes_ms = watch.Lap();
   // Groups of equal statements are tuned and compiled once.
-  const Tasks tasks = CollectTasks(front);
+  const Tasks tasks = CollectTasks(front, options.target);
   TUNEC_ASSIGN(const TunedModel tuned, TuneModel(front, tasks, database, options));
 
   watch.Lap();

@@ -89,11 +89,16 @@ struct KnownTrials {
   int64_t trials = 0;
   int64_t predicted = 0;         // groups with trials of predicted times, for these options
   int64_t predicted_trials = 0;  // those, which nobody measured
+  int64_t earlier = 0;           // groups that only earlier versions' policies have measured
+  std::string earlier_policy;    // of one of these
   std::string elsewhere;         // one line, where more are tuned for others; empty otherwise
 };
 /// "groups tuned: 12 of 21 (400 trials)", "groups tuned: none of 21; by predicted times: 3 (60
 /// trials)"
 std::string Describe(const KnownTrials& known);
+/// One line, where groups were measured as earlier versions did: what becomes of that, as the model
+/// is tuned or only compiled. Empty otherwise.
+std::string DescribeEarlier(const KnownTrials& known, bool tunes);
 
 struct CompileReport {
   std::vector<KernelReport> kernels;  // in the order of the Executable's steps

@@ -11,15 +11,34 @@
 namespace tunec {
 namespace {
 
-bool Same(const KeyUse& a, const KeyUse& b) {
-  return a.target == b.target && a.policy == b.policy && a.schedule_version == b.schedule_version;
+// How much is known of one task under one key: a group that has correct trials, or none.
+Result<KeyUse> UseOf(const Database& database, const TuningKey& key) {
+  KeyUse use{key.target, key.policy, key.schedule_version};
+  TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
+  if (!best) return use;
+  TUNEC_ASSIGN(use.trials, database.CountTrials(key));
+  use.workloads = 1;
+  return use;
 }
 
-// Without workloads where there is none.
-KeyUse UseOf(const TuningKey& key, const std::vector<KeyUse>& uses) {
-  const KeyUse none{key.target, key.policy, key.schedule_version};
-  const auto found = std::ranges::find_if(uses, [&](const KeyUse& use) { return Same(use, none); });
-  return found == uses.end() ? none : *found;
+// Adds a task's to what is known. The first of its keys is its own.
+Status Add(const Database& database, const std::vector<TuningKey>& keys, KnownTrials& known) {
+  bool measured = false;
+  for (const TuningKey& key : keys) {
+    TUNEC_ASSIGN(const KeyUse use, UseOf(database, key));
+    if (IsPrediction(key.policy)) {
+      known.predicted += use.workloads;
+      known.predicted_trials += use.trials;
+    } else if (&key == &keys.front()) {
+      known.tuned += use.workloads;
+      known.trials += use.trials;
+    } else if (!measured && use.workloads > 0) {
+      known.earlier += 1;
+      known.earlier_policy = key.policy;
+    }
+    measured = measured || use.workloads > 0;
+  }
+  return {};
 }
 
 // By the key that most of the groups are tuned under.
@@ -46,6 +65,15 @@ std::string Describe(const KnownTrials& known) {
   return text;
 }
 
+std::string DescribeEarlier(const KnownTrials& known, bool tunes) {
+  if (known.earlier == 0) return {};
+  return fmt::format(
+      "groups measured under another policy ({}): {} of {}; the fastest schedule of "
+      "each is {}",
+      known.earlier_policy, known.earlier, known.groups,
+      tunes ? "measured again first" : "used until it is measured again");
+}
+
 Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks,
                                     const CompileOptions& options) {
   KnownTrials known{.groups = std::ssize(tasks.unique)};
@@ -53,23 +81,20 @@ Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks
   std::vector<std::string> texts;
   for (const TuningTask& task : tasks.unique) texts.push_back(WorkloadText(task));
   TUNEC_ASSIGN(const std::vector<KeyUse> uses, database.UsesOf(texts));
-  KeyUse here;
-  int64_t most = 0;  // groups of one of the keys that are used here
-  for (const TuningKey& key : KeysByTrust(tasks.unique.front(), options.target, options.accuracy)) {
-    const KeyUse use = UseOf(key, uses);
-    most = std::max(most, use.workloads);
-    if (IsPrediction(key.policy)) {
-      known.predicted = use.workloads;
-      known.predicted_trials = use.trials;
-    } else {
-      here = use;
-    }
+  std::vector<TuningKey> keys;
+  for (const TuningTask& task : tasks.unique) {
+    keys = KeysByTrust(task, options.target, options.accuracy);
+    TUNEC_RETURN_IF_ERROR(Add(database, keys, known));
   }
-  known.tuned = here.workloads;
-  known.trials = here.trials;
+  const TuningKey& own = keys.front();
+  KeyUse here{own.target, own.policy, own.schedule_version, known.tuned, known.trials};
+  const int64_t most = std::max({known.tuned, known.earlier, known.predicted});
   const auto more = [&](const KeyUse& use) { return use.workloads > most; };
   const auto there = std::ranges::find_if(uses, more);
-  if (there != uses.end()) known.elsewhere = DescribeElsewhere(*there, here, known.groups);
+  if (there == uses.end()) return known;
+  // Where a group's arguments lie says nothing of all of them.
+  if (WayOfTiming(there->policy) == WayOfTiming(here.policy)) here.policy = there->policy;
+  known.elsewhere = DescribeElsewhere(*there, here, known.groups);
   return known;
 }
 

@@ -1,24 +1,63 @@
 #include "compiler/tasks.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
+#include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
 
 namespace tunec {
+namespace {
 
-Tasks CollectTasks(const FrontReport& front) {
+// The values that lie in callers' arrays: the model's inputs, what is read of them by another name,
+// and the outputs that kernels write there.
+std::set<ValueId> PlacedByCallers(const FrontReport& front) {
+  const Graph& graph = front.graph;
+  std::set<ValueId> placed(graph.inputs().begin(), graph.inputs().end());
+  for (const auto& [value, output] : DirectOutputs(graph)) {
+    if (static_cast<size_t>(output) < front.outputs) placed.insert(value);
+  }
+  for (const StorageView& view : front.fusion.views) {
+    if (placed.contains(view.owner)) placed.insert(view.value);
+  }
+  return placed;
+}
+
+std::vector<std::string> CallersOf(const GroupReport& group, const std::set<ValueId>& placed) {
+  std::vector<std::string> callers;
+  for (const auto& [name, value] :
+       ValueOfArguments(group.group, ArgumentNames(group.lowerings[0].compute))) {
+    if (placed.contains(value)) callers.push_back(name);
+  }
+  return callers;
+}
+
+}  // namespace
+
+Tasks CollectTasks(const FrontReport& front, const Target& target) {
   Tasks tasks;
+  std::set<ValueId> placed;  // on a device none: what callers have is copied to it
+  if (!target.device) placed = PlacedByCallers(front);
   std::map<std::string, size_t> by_text;
   for (const GroupReport& group : front.groups) {
     const std::string text = Print(group.lowerings[0].compute);
+    std::vector<std::string> callers = CallersOf(group, placed);
     const auto [found, inserted] = by_text.emplace(text, tasks.unique.size());
     if (inserted) {
       tasks.unique.push_back({.kind = KindOfGroup(front.graph, group.group),
                               .description = DescribeGroup(front.graph, group.group),
                               .lowerings = group.lowerings,
-                              .weight = 1});
+                              .weight = 1,
+                              .callers = std::move(callers)});
     } else {
-      tasks.unique[found->second].weight += 1;
+      TuningTask& task = tasks.unique[found->second];
+      task.weight += 1;
+      // In the middle of the model the runtime places all: that is the usual case then.
+      std::erase_if(task.callers, [&](const std::string& name) {
+        return std::ranges::find(callers, name) == callers.end();
+      });
     }
     tasks.of_group.push_back(found->second);
   }

@@ -46,7 +46,9 @@ Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
                            const CompileOptions& options) {
   if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};
   TUNEC_ASSIGN(KnownTrials known, FindKnownTrials(*database, tasks, options));
-  if (!known.elsewhere.empty() && options.on_log) options.on_log(known.elsewhere);
+  for (const std::string& line : {DescribeEarlier(known, options.Tunes()), known.elsewhere}) {
+    if (!line.empty() && options.on_log) options.on_log(line);
+  }
   return known;
 }
 

@@ -219,6 +219,7 @@ std::string PrintLoop(const ScheduleTree& tree, VarId id) {
   for (const int64_t cut : loop.cuts) text += fmt::format(" cut {}", cut);
   for (const LoopPrefetch& prefetch : loop.prefetches) {
     text += fmt::format(" prefetch {} {}", tree.tensors[prefetch.tensor].name, prefetch.distance);
+    if (prefetch.level > 1) text += fmt::format(" level {}", prefetch.level);
   }
   return text;
 }

@@ -41,6 +41,7 @@ struct TreeNode {
 struct LoopPrefetch {
   TensorId tensor;
   int64_t distance = 0;
+  int level = 1;  // of the caches
 };
 
 /// A loop and those inside it as one instruction, wherever all their iterations run.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/buffer.h"
+#include "runtime/constant_arena.h"
 #include "runtime/device_context.h"
 #include "runtime/host_context.h"
 #include "support/check.h"
@@ -69,6 +70,8 @@ Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
   const std::vector<size_t> last_use = LastUses(plan, kept);
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
+  // A device has its own, and the host's are given back one by one.
+  if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(PlaceInArena(plan));
   for (size_t s = 0; s < plan.prologue.size(); ++s) {
     Step step = std::exchange(plan.prologue[s], {});
     for (const ValueRef& ref : step.arguments)

@@ -6,6 +6,7 @@ namespace tunec {
 namespace {
 
 constexpr size_t kZone = 4096;
+constexpr size_t kCallersOffset = 16;
 constexpr std::byte kPattern{0xa5};
 using Zone = std::array<std::byte, kZone>;
 
@@ -18,13 +19,14 @@ std::byte* Behind(const DeviceMemory& data, size_t bytes) {
 
 }  // namespace
 
-Result<GuardedMemory> GuardedMemory::Allocate(Device& device, size_t bytes) {
-  TUNEC_ASSIGN(DeviceMemory whole, device.Allocate(bytes + 2 * kZone));
+Result<GuardedMemory> GuardedMemory::Allocate(Device& device, size_t bytes, Placement placement) {
+  const size_t before = kZone + (placement == Placement::kCallers ? kCallersOffset : 0);
+  TUNEC_ASSIGN(DeviceMemory whole, device.Allocate(before + bytes + kZone));
   GuardedMemory guarded(device);
   guarded.size_ = bytes;
   guarded.data_ = {.owner = whole.owner,
-                   .address = static_cast<std::byte*>(whole.address) + kZone,
-                   .on_host = whole.on_host == nullptr ? nullptr : whole.on_host + kZone};
+                   .address = static_cast<std::byte*>(whole.address) + before,
+                   .on_host = whole.on_host == nullptr ? nullptr : whole.on_host + before};
   TUNEC_RETURN_IF_ERROR(device.Fill(Before(guarded.data_), kPattern, kZone));
   TUNEC_RETURN_IF_ERROR(device.Fill(Behind(guarded.data_, bytes), kPattern, kZone));
   return guarded;

@@ -9,12 +9,18 @@
 
 namespace tunec {
 
+/// How the data of GuardedMemory is aligned.
+enum class Placement {
+  kDevices,  // as the device aligns memory
+  kCallers,  // as callers place large arrays: 16 bytes behind the beginning of a page
+};
+
 /// Copies are the same memory. The device outlives it. Errors of all members: the device's.
 class GuardedMemory {
  public:
-  /// The data is aligned as the device aligns memory, and not cleared; the guard zones hold a
-  /// pattern.
-  static Result<GuardedMemory> Allocate(Device& device, size_t bytes);
+  /// The data is not cleared; the guard zones hold a pattern.
+  static Result<GuardedMemory> Allocate(Device& device, size_t bytes,
+                                        Placement placement = Placement::kDevices);
 
   /// Without the zones.
   const DeviceMemory& data() const { return data_; }

@@ -29,6 +29,8 @@ class Ceilings {
   Status Load();
   /// Measures the machine where nothing is recorded, or only something provisional.
   Status Ensure();
+  /// Measures that arithmetic once, where nothing is recorded, or only something provisional.
+  Status EnsureArithmetic(const MacInstruction& by);
   /// A kernel of this arithmetic has reached so many useful operations per second. The first kernel
   /// of an arithmetic has its ceiling measured, where that is not known. A kernel above it proves
   /// it wrong: it is measured again, a few times at most. True when a ceiling has grown.
@@ -52,7 +54,6 @@ class Ceilings {
   };
 
   std::optional<ArithmeticCeiling> Find(const MacInstruction& by) const;
-  Status EnsureArithmetic(const MacInstruction& by);
   Status MeasureAgain(const MacInstruction& by);
   Status MeasureMachine();
   Status MeasureArithmetic(const MacInstruction& by);

@@ -20,6 +20,7 @@ struct Workload {
   Accuracy accuracy;
   uint64_t seed = 0;        // of the random arguments
   std::string device = {};  // DeviceChoice::name
+  std::vector<std::string> callers = {};  // TuningTask::callers
 };
 
 struct CandidateRequest {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "autotune/search/predicted_seeds.h"
+#include "autotune/search/seeds.h"
 #include "autotune/search/strategy.h"
 #include "schedule/sketches/transformed_plan.h"
 #include "schedule/steps/apply_compute_steps.h"
@@ -19,7 +19,7 @@ constexpr int64_t kLeastPatience = 64;
 constexpr int64_t kMostPatience = 1024;
 constexpr int64_t kPatiencePart = 8;  // of the model's trials
 constexpr size_t kTransfers = 2;
-constexpr size_t kSeeds = 8;
+constexpr size_t kPredictions = 8;
 
 double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   const auto ratio = [](double x, double y) { return std::abs(std::log2((x + 1) / (y + 1))); };
@@ -130,7 +130,8 @@ Workload TaskSearch::MakeWorkload() const {
           .target = options_.target,
           .accuracy = options_.accuracy,
           .seed = options_.seed,
-          .device = options_.device};
+          .device = options_.device,
+          .callers = task_.callers};
 }
 
 void TaskSearch::EnsureSpace(const SketchSource& sketches) {
@@ -159,19 +160,18 @@ void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   }
 }
 
-// What is fast by predicted times is a candidate like any other.
-Status TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count, const Database& database) {
-  if (!seeds_) {
-    TUNEC_ASSIGN(seeds_, PredictedSeeds(database, key_, kSeeds));
-  }
-  for (const TrialRecord& seed : *seeds_) {
+// What is fast by other times is a candidate like any other. A sketch may have got knobs since:
+// then the nearest of its schedules.
+void TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count,
+                            const std::vector<TrialRecord>& seeds, std::string_view origin) {
+  for (const TrialRecord& seed : seeds) {
     if (static_cast<int>(chosen.size()) >= count) break;
     std::optional<Candidate> candidate = space_->Recall(seed.note, seed.schedule);
+    if (!candidate) candidate = space_->Transfer(seed.note);
     if (!candidate) continue;
-    candidate->origin = "predicted";
+    candidate->origin = origin;
     Offer(chosen, std::move(*candidate));
   }
-  return {};
 }
 
 Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
@@ -180,7 +180,8 @@ Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
   TUNEC_ASSIGN(std::vector<TunedWorkload> near,
                database.NearestWorkloads(key_.workload.kind, key_.target, kScheduleVersion));
   std::erase_if(near, [&](const TunedWorkload& other) {
-    return other.key.workload.text == key_.workload.text || other.key.policy != key_.policy;
+    return other.key.workload.text == key_.workload.text ||
+           WayOfTiming(other.key.policy) != WayOfTiming(key_.policy);
   });
   std::ranges::sort(near, [&](const TunedWorkload& a, const TunedWorkload& b) {
     const auto order = [&](const TunedWorkload& w) {
@@ -220,9 +221,13 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
 Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
                                                    const Database& database) {
   std::vector<Candidate> chosen;
+  if (!seeds_) {
+    TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions));
+  }
+  OfferSeeds(chosen, history_.AnyOk() ? count : 1, seeds_->measured, "remeasured");
   OfferAnalytic(chosen, count);
   if (!history_.AnyOk()) return chosen;
-  TUNEC_RETURN_IF_ERROR(OfferSeeds(chosen, count, database));
+  OfferSeeds(chosen, count, seeds_->predicted, "predicted");
   TUNEC_RETURN_IF_ERROR(OfferTransfers(chosen, count, database));
   OfferSearched(chosen, count, spent);
   return chosen;
@@ -298,18 +303,34 @@ bool TaskSearch::IsTransformed(const std::string& schedule) const {
   return lowering != nullptr && HasTransforms(*lowering);
 }
 
-// Its ceiling may never have been measured: that takes a kernel that has got ahead. What does fewer
-// operations than are counted may pass the ceiling of its own arithmetic.
+std::vector<KernelArithmetic> TaskSearch::OtherArithmetics() const {
+  std::vector<KernelArithmetic> others;
+  for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
+    const auto other = JudgedBy(space_->Initial(sketch).schedule);
+    const bool known = std::ranges::find(others, other) != others.end();
+    if (other && other != progress.arithmetic && !known) others.push_back(*other);
+  }
+  return others;
+}
+
+std::vector<const MacInstruction*> TaskSearch::Rivals() const {
+  std::vector<const MacInstruction*> rivals;
+  if (!NearCeiling()) return rivals;
+  for (const KernelArithmetic& other : OtherArithmetics()) rivals.push_back(other.by);
+  return rivals;
+}
+
+// What does fewer operations than are counted may pass the ceiling of its own arithmetic. A ceiling
+// that is not known, or was taken while others used the machine, may be higher.
 bool TaskSearch::AnotherAllowsMore() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
     const std::string initial = space_->Initial(sketch).schedule;
     if (!history_.Seen(initial) && IsTransformed(initial)) return true;
-    const auto other = JudgedBy(initial);
-    if (!other || other == progress.arithmetic) continue;
-    const std::optional<double> peak = ceilings_.PeakFlops(*other);
-    if (!peak || *peak > *PeakFlops()) return true;
   }
-  return false;
+  return std::ranges::any_of(OtherArithmetics(), [&](const KernelArithmetic& other) {
+    const std::optional<double> peak = ceilings_.PeakFlops(other);
+    return !peak || !ceilings_.Firm(*other.by) || *peak > *PeakFlops();
+  });
 }
 
 std::optional<Incumbent> TaskSearch::BestKnown() const {

@@ -12,6 +12,7 @@
 #include "autotune/measure/measurement.h"
 #include "autotune/search/history.h"
 #include "autotune/search/search_space.h"
+#include "autotune/search/seeds.h"
 #include "autotune/search/task_scheduler.h"
 #include "autotune/task.h"
 #include "autotune/tune_with.h"
@@ -48,7 +49,8 @@ class TaskSearch {
 
   /// Requires: EnsureSpace. At most `count` candidates the database has no trial of. `spent`: the
   /// part of the whole budget that is used up; beyond kDescendFrom the strategy is coordinate
-  /// descent. Analytic schedules come first, one by one until one is correct, the naive one last.
+  /// descent. What was fastest under another policy comes first, then analytic schedules, one by
+  /// one until one is correct, the naive one last.
   /// None: converged.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
@@ -62,6 +64,9 @@ class TaskSearch {
   /// the sure ceiling of its own arithmetic, and no sketch has another that allows more. None: they
   /// are. Requires: EnsureSpace.
   std::optional<Convergence> Saturated() const;
+  /// Of what the sketches offer besides the best's own arithmetic, once the best is near the
+  /// ceiling of that: whether the search ends there depends on theirs. Requires: EnsureSpace.
+  std::vector<const MacInstruction*> Rivals() const;
   /// Nothing is left to try. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
   static constexpr double kNearCeiling = 1.03;
@@ -92,16 +97,18 @@ class TaskSearch {
   bool NearCeiling() const;
   /// Whether the schedule is for a lowering that transforms its operands.
   bool IsTransformed(const std::string& schedule) const;
-  /// Whether a sketch has another arithmetic that may be faster than the best's, or is one of fewer
-  /// operations that was not tried yet. Requires:
-  /// EnsureSpace, and PeakFlops of the best.
+  /// The other arithmetics of the sketches' analytic schedules. Requires: EnsureSpace.
+  std::vector<KernelArithmetic> OtherArithmetics() const;
+  /// Whether one of these may be faster than the best's, or a sketch does fewer operations and was
+  /// not tried yet. Requires: EnsureSpace, and PeakFlops of the best.
   bool AnotherAllowsMore() const;
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);
   void ShowBest();
   std::optional<KernelArithmetic> JudgedBy(const std::string& schedule) const;
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
-  Status OfferSeeds(std::vector<Candidate>& chosen, int count, const Database& database);
+  void OfferSeeds(std::vector<Candidate>& chosen, int count, const std::vector<TrialRecord>& seeds,
+                  std::string_view origin);
   Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
   void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);
   bool Offer(std::vector<Candidate>& chosen, Candidate candidate) const;
@@ -114,7 +121,7 @@ class TaskSearch {
   std::optional<SearchSpace> space_;
   History history_;
   std::string shown_;  // the schedule that progress.arithmetic is of; empty: the plain loops
-  std::optional<std::vector<TrialRecord>> seeds_;  // none: not read yet
+  std::optional<Seeds> seeds_;  // none: not read yet
   bool transferred_ = false;
   bool heeds_ceiling_ = true;
 };

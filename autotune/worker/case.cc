@@ -1,7 +1,10 @@
 #include "autotune/worker/case.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "autotune/measure/measure.h"
 #include "autotune/worker/protocol.h"
@@ -25,6 +28,7 @@ class CaseReader {
   CaseReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
   bool AtEnd() const { return text_.empty(); }
+  bool At(std::string_view word) const { return text_.starts_with(word); }
 
   std::string_view Line() {
     const size_t end = text_.find('\n');
@@ -70,6 +74,22 @@ class CaseReader {
   int line_ = 0;
 };
 
+constexpr std::string_view kCallers = "callers";
+
+// Only where there are some.
+std::string CallersLine(const Workload& workload) {
+  if (workload.callers.empty()) return {};
+  return fmt::format("{} {}\n", kCallers, fmt::join(workload.callers, " "));
+}
+
+Status ReadCallers(CaseReader& reader, Workload& workload) {
+  if (!reader.At(kCallers)) return {};
+  TUNEC_ASSIGN(const std::string names, reader.Field(kCallers));
+  std::istringstream words(names);
+  for (std::string name; words >> name;) workload.callers.push_back(name);
+  return {};
+}
+
 std::string OneLine(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -102,6 +122,7 @@ std::string Print(const Case& failing) {
   std::string text = fmt::format("{}\nnote {}\ntarget {}\naccuracy {}\nseed {}\n", kFirstLine,
                                  OneLine(failing.note), EncodeTarget(failing.workload.target),
                                  Print(failing.workload.accuracy), failing.workload.seed);
+  text += CallersLine(failing.workload);
   for (const NamedCompute& lowering : failing.workload.lowerings) {
     text += Section("lowering " + lowering.name, Print(lowering.compute));
   }
@@ -121,6 +142,7 @@ Result<Case> ParseCase(std::string_view text, std::string_view file_name) {
   TUNEC_ASSIGN(failing.workload.accuracy, ParseAccuracy(accuracy));
   TUNEC_ASSIGN(const std::string seed, reader.Field("seed"));
   TUNEC_ASSIGN(failing.workload.seed, reader.Number(seed));
+  TUNEC_RETURN_IF_ERROR(ReadCallers(reader, failing.workload));
   TUNEC_RETURN_IF_ERROR(ReadBodies(reader, file_name, failing));
   TUNEC_RETURN_IF_ERROR(Verify(failing.workload));
   return failing;

@@ -153,6 +153,7 @@ Json ToJson(const PrepareRequest& request) {
                {"accuracy", Print(request.workload.accuracy)},
                {"seed", request.workload.seed}};
   if (!request.workload.device.empty()) json["device"] = request.workload.device;
+  if (!request.workload.callers.empty()) json["callers"] = request.workload.callers;
   return json;
 }
 
@@ -195,6 +196,7 @@ Result<PrepareRequest> PrepareFrom(const Json& json) {
   TUNEC_ASSIGN(request.workload.accuracy, ParseAccuracy(json.at("accuracy").get<std::string>()));
   json.at("seed").get_to(request.workload.seed);
   if (json.contains("device")) json.at("device").get_to(request.workload.device);
+  if (json.contains("callers")) json.at("callers").get_to(request.workload.callers);
   TUNEC_RETURN_IF_ERROR(Verify(request.workload));
   return request;
 }

@@ -1,9 +1,13 @@
+#include <algorithm>
+
 #include "ir/nest/visit_loop_nest.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {
 namespace {
 
+constexpr int kLineBits = 6;
+constexpr int64_t kLineBytes = int64_t{1} << kLineBits;
 constexpr int64_t kMostStores = 40000;  // statement instances of one kernel's code
 
 Status CountInstance(EmitState& state) {
@@ -44,12 +48,24 @@ Status EmitAlloc(EmitState& state, const Alloc& alloc) {
 Status EmitPrefetch(EmitState& state, const Prefetch& prefetch) {
   if (state.InSlots(prefetch.address.tensor)) return {};
   const Tensor& tensor = state.tensor(prefetch.address.tensor);
+  const auto size = static_cast<int64_t>(SizeOf(tensor.type));
   LinearIndex offset = state.index.Evaluate(state.analysis.offsets.at(&prefetch.address));
-  offset.lane_factor = 0;  // the first lane's line
+  // The lines of neighbouring lanes; of others the first lane's.
+  const int64_t lines =
+      offset.lane_factor == 1 ? (state.index.lanes() * size + kLineBytes - 1) / kLineBytes : 1;
+  offset.lane_factor = 0;
   offset.per_lane = nullptr;
-  const IrValue address = state.index.Address(state.storage[prefetch.address.tensor].base, offset,
-                                              static_cast<int64_t>(SizeOf(tensor.type)));
-  state.builder.Prefetch(address, prefetch.for_write, std::max(4 - prefetch.level, 1));
+  for (int64_t line = 0; line < lines; ++line) {
+    // Unrolled iterations ask for a line once.
+    const PrefetchKey key{state.Root(prefetch.address.tensor), offset.terms,
+                          (offset.constant * size) >> kLineBits, prefetch.level};
+    if (state.prefetched.insert(key).second) {
+      const IrValue address =
+          state.index.Address(state.storage[prefetch.address.tensor].base, offset, size);
+      state.builder.Prefetch(address, prefetch.for_write, std::max(4 - prefetch.level, 1));
+    }
+    offset.constant += kLineBytes / size;
+  }
   return {};
 }
 

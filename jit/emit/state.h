@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -67,6 +68,15 @@ struct LoadKey {
   auto operator<=>(const LoadKey&) const = default;
 };
 
+/// A line that was asked for: in 64 bytes, but for the terms, as they may be.
+struct PrefetchKey {
+  TensorId root;
+  std::vector<std::pair<int, int64_t>> terms;  // as LinearIndex has them
+  int64_t line = 0;
+  int level = 1;
+  auto operator<=>(const PrefetchKey&) const = default;
+};
+
 /// An offset in the storage of a tensor whose chunks have changed places.
 struct SwizzleKey {
   TensorId root;
@@ -97,6 +107,7 @@ struct EmitState {
   std::vector<UnrolledLoop> unrolled;          // outermost first
   std::map<LoadKey, IrValue> loads;            // values read in this block and still valid
   std::map<SwizzleKey, LinearIndex> swizzled;  // computed in this block
+  std::set<PrefetchKey> prefetched;            // in this block
   std::string_view statement;                  // whose instance is being emitted
   std::map<const Store*, LaneAccumulators> accumulators;
   std::map<std::tuple<DataType, double>, IrValue> safe_addresses;
@@ -114,11 +125,13 @@ struct EmitState {
   void EnterScope(IrBlock before) {
     index.Enter(before);
     swizzled.clear();
+    prefetched.clear();
     ForgetLoads();
   }
   void LeaveScope() {
     index.Leave();
     swizzled.clear();
+    prefetched.clear();
     ForgetLoads();
   }
   void ForgetLoads() {

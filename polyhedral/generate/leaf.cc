@@ -20,7 +20,9 @@ Body PrefetchesOf(const ScheduleTree& tree, StatementId id, const Conditions& co
     for (const LoopPrefetch& prefetch : tree.loops[loop].prefetches) {
       const auto add = [&](const auto& access, bool for_write) {
         if (access.tensor != prefetch.tensor) return;
-        Prefetch ahead{.address = {access.tensor, access.index}, .for_write = for_write};
+        Prefetch ahead{.address = {access.tensor, access.index},
+                       .level = prefetch.level,
+                       .for_write = for_write};
         for (IndexExpr& index : ahead.address.index) {
           index = Substitute(Substitute(index, tree.inverse[id]), [&](VarId v) {
             return IndexExpr::Var(v) + (v == loop ? prefetch.distance : 0);

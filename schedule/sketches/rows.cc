@@ -11,12 +11,16 @@
 //     for each V elements: part[v] = combine(part[v], x[...])
 //     m = combine of part
 //     row buffer: e[j] = exp(x[j] - m) ...
+//
+// What the first walk reads may be asked for some steps ahead, beyond the row's end of the next row
+// (`prefetch`).
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "schedule/access_analysis.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/row_plan.h"
 #include "schedule/sketches/sketches.h"
@@ -28,7 +32,32 @@ struct RowChoice {
   int64_t vector = 16;  // elements a step of a row handles
   int64_t rows = 1;     // of a task: what rows have in common is computed once for them
   bool non_temporal = false;
+  int64_t prefetch = 0;  // steps ahead of the first walk along a row; 0: none
 };
+
+// The first statement that walks a row; null: none does.
+const RowStatement* FirstWalk(const RowPlan& plan) {
+  const auto walk = std::ranges::find_if(
+      plan.statements, [](const RowStatement& statement) { return statement.walks.has_value(); });
+  return walk == plan.statements.end() ? nullptr : &*walk;
+}
+
+// The arguments that a statement reads along the iterator, one element after the other.
+std::vector<std::string> StreamedBy(const RowPlan& plan, const Statement& statement, VarId along) {
+  std::vector<std::string> tensors;
+  for (const Read& read : statement.reads) {
+    const Tensor& tensor = plan.compute->tensors[read.tensor];
+    const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+    const bool known = std::ranges::find(tensors, tensor.name) != tensors.end();
+    // What all rows share stays in the caches.
+    const bool by_row = std::ranges::any_of(read.index, [&](const IndexExpr& index) {
+      return !index.IsConstant() && !index.Uses(along) && !index.UsesLoaded();
+    });
+    const auto contiguous = ContiguousIterator(*plan.compute, statement, read.tensor, read.index);
+    if (argument && !known && by_row && contiguous == along) tensors.push_back(tensor.name);
+  }
+  return tensors;
+}
 
 class RowWriter {
  public:
@@ -46,6 +75,7 @@ class RowWriter {
     Join();
     Stage();
     for (const RowStatement& statement : plan_.statements) Vectorize(statement);
+    if (choice_.prefetch > 0) Prefetch();
     Parallelize();
     return std::move(schedule_);
   }
@@ -111,6 +141,19 @@ class RowWriter {
     if (output && choice_.non_temporal) Add(NonTemporalStep{name});
   }
 
+  // What the first walk along a row reads of the arguments. A row is followed by the next one, so
+  // at its end the walk asks for the beginning of that.
+  void Prefetch() {
+    const RowStatement* const first = FirstWalk(plan_);
+    const Statement& statement =
+        plan_.compute->statements[*plan_.compute->FindStatement(first->name)];
+    const std::string loop = first->split ? first->name + ".part." + first->along + "o"
+                                          : first->name + "." + first->along + ".0";
+    for (const std::string& tensor : StreamedBy(plan_, statement, *first->walks)) {
+      Add(PrefetchStep{tensor, loop, choice_.prefetch});
+    }
+  }
+
   void Parallelize() {
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
   }
@@ -121,6 +164,16 @@ class RowWriter {
   std::string row_loop_;
   Schedule schedule_;
 };
+
+// The knob for what comes from memory. A walk that is not in vectors has no loop over them.
+void AddPrefetch(const RowPlan& plan, const Target& target, Knobs<RowChoice>& knobs) {
+  const RowStatement* const first = FirstWalk(plan);
+  if (first == nullptr || (first->reduces && !first->split)) return;
+  if (CountWork(*plan.compute).bytes < static_cast<double>(target.host.l2_bytes)) return;
+  const Statement& statement = plan.compute->statements[*plan.compute->FindStatement(first->name)];
+  if (StreamedBy(plan, statement, *first->walks).empty()) return;
+  knobs.Add({"prefetch", {0, 4, 16}, 0}, &RowChoice::prefetch);
+}
 
 // Blocks of rows large enough to pay for the start of a task, and enough of them for all threads.
 Knob RowsKnob(const RowPlan& plan, const Target& target) {
@@ -150,6 +203,7 @@ void AddRowSketches(const NamedCompute& lowering, const Target& target,
   const bool large = CountWork(*plan->compute).bytes > static_cast<double>(target.host.l3_bytes);
   knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &RowChoice::non_temporal);
   knobs.Add(RowsKnob(*plan, target), &RowChoice::rows);
+  AddPrefetch(*plan, target, knobs);
   sketches.push_back(MakeSketch("rows", std::move(knobs), [plan = *plan](const RowChoice& choice) {
     return RowWriter(plan, choice).Write();
   }));

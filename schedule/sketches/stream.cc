@@ -13,6 +13,8 @@
 //       maxima, weights, sums: rows are lanes
 //       width tiles, row tiles: registers w[MR][NE] = sum over columns; o = o * a + w
 //     out = o * z
+//
+// The next chunk's columns of both products may be asked for ahead (`prefetch`).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -31,8 +33,27 @@ struct StreamChoice {
   int64_t rows = 1;     // of a tile of the second
   int64_t widths = 16;
   int64_t unroll = 1;
-  int64_t lanes = 1;  // of the target
+  int64_t lanes = 1;      // of the target
+  bool prefetch = false;  // the next chunk's columns, while this one's are multiplied
 };
+
+// The arguments of which each product reads other elements in each chunk: keys and values.
+std::vector<std::string> ChunkedArguments(const StreamPlan& plan) {
+  std::vector<std::string> tensors;
+  if (!plan.chunk) return tensors;
+  for (const StatementId s : {plan.first, plan.last}) {
+    const std::optional<VarId> chunk = plan.IteratorOf(s, *plan.chunk);
+    for (const Read& read : plan.statement(s).reads) {
+      const Tensor& tensor = plan.compute->tensors[read.tensor];
+      const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+      const bool known = std::ranges::find(tensors, tensor.name) != tensors.end();
+      const bool loaded = std::ranges::any_of(read.index, &IndexExpr::UsesLoaded);
+      if (argument && !known && !loaded && chunk && UsesIterator(read.index, *chunk))
+        tensors.push_back(tensor.name);
+    }
+  }
+  return tensors;
+}
 
 class StreamWriter {
  public:
@@ -46,6 +67,7 @@ class StreamWriter {
     StageBuffers();
     for (const StatementId s : All()) RunInLanes(s);
     for (const int outer : plan_.outer) Add(ParallelizeStep{Loop(plan_.first, outer)});
+    if (plan_.chunk && choice_.prefetch) PrefetchChunk();
     return std::move(schedule_);
   }
 
@@ -224,6 +246,11 @@ class StreamWriter {
     Add(VectorizeStep{row + ".1"});
   }
 
+  void PrefetchChunk() {
+    for (const std::string& tensor : ChunkedArguments(plan_))
+      Add(PrefetchStep{tensor, ChunkLoop(), 1, 2});
+  }
+
   void Unroll(const std::string& loop, int64_t extent) {
     const int64_t factor = std::min(choice_.unroll, extent);
     if (factor > 1) Add(UnrollStep{loop, static_cast<int>(factor)});
@@ -317,6 +344,8 @@ Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const Stream
   knobs.Add(KnobAt("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths),
             &StreamChoice::widths);
   knobs.Add(KnobAt("unroll", {1, 2, 4, 8}, initial.unroll), &StreamChoice::unroll);
+  if (!ChunkedArguments(plan).empty())
+    knobs.Add(KnobAt("prefetch", {0, 1}, 0), &StreamChoice::prefetch);
   return MakeSketch("stream", std::move(knobs), [plan, machine](StreamChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
     choice.rows =

@@ -9,6 +9,9 @@
 // when compiling. Blocks of rows by one panel are the tasks. What follows the reduction is computed
 // on the finished tile.
 //
+// Panels that a core's cache does not keep come from memory. Then the next one may be asked for
+// while this one is multiplied (`prefetch`, off unless the tuner finds that it gains).
+//
 // Where the contract and the target allow it, an instruction multiplies pairs of bfloat16
 // (dot_plan.h). Then both operands are rounded, each where it is packed or computed; pairs of
 // reduced neighbours lie side by side; and zeros fill the last vector of columns, the last pair,
@@ -135,6 +138,10 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   if (plan.operand && plan.row) {
     knobs.Add(KnobNear("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
               &TileChoice::operand_by_block);
+  }
+  // Panels that do not stay in a core's cache come from memory, and the first row tile waits.
+  if (plan.pack && panels_bytes > target.host.l2_bytes / 2) {
+    knobs.Add(KnobNear("prefetch", {0, 1}, 0), &TileChoice::prefetch);
   }
   return MakeSketch(NameOf(plan), std::move(knobs), [plan, target, lanes](TileChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.

@@ -63,6 +63,11 @@ struct TilePlan {
   int64_t reduction_size = 1;
   int64_t panel_bytes_per_column = 0;
 
+  /// What the reduction reads once it is packed: workspace is stored so, of others there is a copy.
+  std::string PackedName() const {
+    const Tensor& tensor = compute->tensors[*compute->FindTensor(pack->tensor)];
+    return tensor.name + (tensor.role == TensorRole::kWorkspace ? "" : ".pack");
+  }
   int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
   std::string Loop(VarId iterator) const {
     return reduction.name + "." + reduction.iterators[iterator].name;

@@ -152,6 +152,9 @@ class TileWriter {
     }
     operands_.VectorizeBlock();
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+    if (plan_.pack && choice_.pack && choice_.prefetch) {
+      Add(PrefetchStep{plan_.PackedName(), Column() + ".0", 1, 2});
+    }
     for (const std::string& name : plan_.before) operands_.WritePhase(name);
     if (plan_.operand && !OperandByBlock()) operands_.WritePhase(plan_.operand->statement);
   }

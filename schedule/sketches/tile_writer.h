@@ -16,6 +16,7 @@ struct TileChoice {
   bool pack = true;
   int64_t operand_vector = 16;
   bool operand_by_block = false;  // computed once for a block of rows, not for each tile
+  bool prefetch = false;          // the next panel, while this one is multiplied
 };
 
 Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);

@@ -75,7 +75,7 @@ Status Apply(ScheduleTree& tree, const PrefetchStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "prefetch {}: nothing in loop {} uses it", step.tensor,
                 step.loop);
   }
-  tree.loops[loop].prefetches.push_back({*tensor, step.distance});
+  tree.loops[loop].prefetches.push_back({*tensor, step.distance, std::max(step.level, 1)});
   return {};
 }
 

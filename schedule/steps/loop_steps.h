@@ -220,17 +220,26 @@ struct WavefrontStep {
 };
 
 /// `prefetch B acc.k 8`: beside each access to the tensor inside the loop, what the same statement
-/// will touch eight iterations later is asked for.
+/// will touch eight iterations later is asked for. `prefetch B acc.k 8 level 2` brings it no nearer
+/// than the second-level cache.
 ///   before: for k { acc += A[k]*B[k]     after: for k { prefetch B[k + 8]; acc += A[k]*B[k]
 struct PrefetchStep {
   static constexpr std::string_view kName = "prefetch";
   std::string tensor;
   std::string loop;
   int64_t distance = 1;
+  int level = 0;  // of the caches; 0: the first
   static void Fields(auto& self, auto& visit) {
     visit(argument::kTensor, self.tensor);
     visit(argument::kLoop, self.loop);
     visit(StepArgument{"DISTANCE", "a number of iterations"}, self.distance);
+    visit(StepArgument{.name = "LEVEL",
+                       .wanted = "a cache level",
+                       .after = "level",
+                       .may_lack = true,
+                       .least = 1,
+                       .most = 3},
+          self.level);
   }
   bool operator==(const PrefetchStep&) const = default;
 };

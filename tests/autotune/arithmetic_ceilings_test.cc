@@ -132,6 +132,30 @@ TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
   EXPECT_EQ(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
 }
 
+// Nobody has used it yet: it is measured to know whether that is worth while.
+TEST_F(ArithmeticCeilings, ARivalsIsMeasuredBeforeASearchEnds) {
+  for (const bool faster : {true, false}) {
+    *database_ = *Database::Open(":memory:", OpenMode::kReadWrite);
+    measurer_ = {};
+    measured_.clear();
+    MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
+    ArithmeticsAre({{faster ? Rate(0.5e-3) : Rate(2e-3), 0}});
+    measurer_.seconds = 1e-3;
+    const int64_t measured = Tuned(measurer_, SketchesOfBoth).progress.measured;
+    EXPECT_EQ(measured > 1, faster) << measured;
+    EXPECT_THAT(measured_, ElementsAre("amx.bf16"));
+  }
+}
+
+// It may be higher: then another candidate is cheaper than a search that ended too early.
+TEST_F(ArithmeticCeilings, AProvisionalRivalEndsNothing) {
+  MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
+  ArithmeticsAre({{Rate(2e-3), 0.5}});
+  measurer_.seconds = 1e-3;
+  EXPECT_GT(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
+  EXPECT_FALSE(measured_.empty());
+}
+
 TEST_F(ArithmeticCeilings, RankAnalyticSchedulesByWhatIsRecorded) {
   const TileIntrinsic& dot = *FindTileIntrinsic("dpbf16.avx512");
   for (const double gain : {2.0, 0.5}) {

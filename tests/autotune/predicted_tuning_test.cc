@@ -9,7 +9,7 @@
 #include "autotune/fallback.h"
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
-#include "autotune/search/predicted_seeds.h"
+#include "autotune/search/seeds.h"
 #include "tests/autotune/emulated_gpu.h"
 #include "tests/autotune/scripted_tuning.h"
 
@@ -38,7 +38,6 @@ TEST(PredictedKeys, AreTheGpusOwn) {
   EXPECT_THAT(predicted.target, Not(HasSubstr("emulated")));
   for (const Target& target : {Gpu(), EmulatedGpu()})
     EXPECT_EQ(KeysByTrust(task, target, {}), (std::vector{measured, predicted}));
-  EXPECT_THAT(KeysByTrust(task, DetectCpu(1), {}), SizeIs(1));
   // Emulated code is other code.
   const Schedule schedule{.lowering = "direct"};
   EXPECT_NE(ArtifactKey(task, schedule, Gpu(), {}), ArtifactKey(task, schedule, EmulatedGpu(), {}));
@@ -157,18 +156,20 @@ TEST_F(PredictedTuningTest, AGpuMeasuresWhatIsFastByPredictionEarly) {
   Tuned(predictor);
   const auto predicted = database_->Trials(Key(EmulatedGpu()));
   options_.target = Gpu();
-  const auto seeds = PredictedSeeds(*database_, Key(Gpu()), 8);
-  ASSERT_TRUE(seeds) << seeds.error().Format();
-  ASSERT_THAT(*seeds, SizeIs(8));
-  EXPECT_TRUE(std::ranges::is_sorted(*seeds, {}, &TrialRecord::median_seconds));
-  EXPECT_EQ(seeds->front().schedule, (*database_->Best(Key(EmulatedGpu())))->schedule);
+  const auto found = FindSeeds(*database_, Key(Gpu()), 8);
+  ASSERT_TRUE(found) << found.error().Format();
+  EXPECT_THAT(found->measured, IsEmpty());
+  const std::vector<TrialRecord>& seeds = found->predicted;
+  ASSERT_THAT(seeds, SizeIs(8));
+  EXPECT_TRUE(std::ranges::is_sorted(seeds, {}, &TrialRecord::median_seconds));
+  EXPECT_EQ(seeds.front().schedule, (*database_->Best(Key(EmulatedGpu())))->schedule);
 
   ScriptedMeasurer gpu;
   gpu.seconds = 0.5;  // nothing like what was predicted
   options_.trials = 13;
   const TuneReport report = Tuned(gpu);
   // A first trial, then a batch of which the seeds are a part.
-  for (const TrialRecord& seed : *seeds) EXPECT_THAT(gpu.order, Contains(seed.schedule));
+  for (const TrialRecord& seed : seeds) EXPECT_THAT(gpu.order, Contains(seed.schedule));
   EXPECT_EQ(report.progress.tasks[0].best_seconds, 0.5);
   const auto measured = database_->Trials(Key(Gpu()));
   for (const TrialRecord& trial : *measured) EXPECT_EQ(trial.median_seconds, 0.5);
@@ -184,14 +185,14 @@ TEST_F(PredictedTuningTest, SeedsAreOfTheSameArchitecture) {
   Record(h200, other, 1);
   const auto seeds = [&](const Target& target) {
     std::vector<std::string> schedules;
-    const auto found = PredictedSeeds(*database_, Key(target), 8);
-    for (const TrialRecord& seed : *found) schedules.push_back(seed.schedule);
+    const auto found = FindSeeds(*database_, Key(target), 8);
+    for (const TrialRecord& seed : found->predicted) schedules.push_back(seed.schedule);
     return schedules;
   };
   EXPECT_EQ(seeds(Gpu()), (std::vector{own, other}));
-  const auto one = PredictedSeeds(*database_, Key(Gpu()), 1);
-  ASSERT_THAT(*one, SizeIs(1));
-  EXPECT_EQ(one->front().schedule, own);
+  const auto one = FindSeeds(*database_, Key(Gpu()), 1);
+  ASSERT_THAT(one->predicted, SizeIs(1));
+  EXPECT_EQ(one->predicted.front().schedule, own);
   EXPECT_THAT(seeds(Gpu("sm_80")), IsEmpty());
   EXPECT_THAT(seeds(DetectCpu(2)), IsEmpty());
   EXPECT_THAT(seeds(EmulatedGpu()), IsEmpty());  // they are its own trials

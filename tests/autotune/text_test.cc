@@ -24,10 +24,13 @@ using testing::WorkloadOf;
 TEST(Protocol, RequestsReadBack) {
   Workload on_a_device = WorkloadOf(MatmulRelu());
   on_a_device.device = "GPU-01";
+  Workload of_callers = WorkloadOf(MatmulRelu());
+  of_callers.callers = {"A", "C"};
   const std::vector<Request> requests = {
       HelloRequest{},
       PrepareRequest{WorkloadOf(MatmulRelu())},
       PrepareRequest{on_a_device},
+      PrepareRequest{of_callers},
       MeasureRequest{{{kGoodSchedule}, {"x"}}, Incumbent{"lower direct\n", 0.125}},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
       RetimeRequest{{{kGoodSchedule}}, 9},
@@ -150,6 +153,14 @@ TEST(CaseText, ReadsBackAndRepeats) {
   const Result<Measurement> again = RepeatCase(*back);
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(again->status, TrialStatus::kIllegal);
+}
+
+TEST(CaseText, NamesWhatCallersPlace) {
+  Case failing{WorkloadOf(MatmulRelu()), {kIllegalSchedule}, "x"};
+  failing.workload.callers = {"A", "C"};
+  const Result<Case> back = ParseCase(Print(failing), "case");
+  ASSERT_TRUE(back) << back.error().Format();
+  EXPECT_EQ(back->workload.callers, failing.workload.callers);
 }
 
 TEST(CaseText, DamageIsReportedAtItsLine) {

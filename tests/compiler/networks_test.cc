@@ -145,7 +145,7 @@ TEST_P(Compiled, MultiplyAddsAreVector) {
   const auto front = RunFrontEnd(network_.graph, options);
   ASSERT_TRUE(front) << front.error().Format();
   MultiplyAdds all;
-  for (const TuningTask& task : CollectTasks(*front).unique) {
+  for (const TuningTask& task : CollectTasks(*front, options.target).unique) {
     const auto schedule =
         BestSchedule(nullptr, task, {.target = options.target, .accuracy = options.accuracy});
     ASSERT_TRUE(schedule) << schedule.error().Format();

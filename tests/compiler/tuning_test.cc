@@ -113,6 +113,53 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
   EXPECT_LE(third->report.tuning.progress.measured, 2);
 }
 
+// A database from before, as an earlier version wrote it.
+TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
+  Database database = InMemory();
+  const Graph graph = GraphOf(kConvRelu);
+  CompileOptions options = Tuned(0);
+  const auto front = RunFrontEnd(graph, options);
+  ASSERT_TRUE(front) << front.error().Format();
+  const TuningTask task = CollectTasks(*front, options.target).unique.at(0);
+  TuningKey before = MakeTuningKey(task, options.target, options.accuracy);
+  before.policy = "warm, median of adaptive repeats v1";
+  const Sketch sketch = SketchesFor({.lowerings = task.lowerings,
+                                     .target = options.target,
+                                     .rounding = RoundingFreedomFor(options.accuracy)})[0];
+  Decisions decisions = sketch.InitialDecisions();
+  decisions[0] = decisions[0] == 0 ? 1 : 0;
+  TrialRecord trial{.schedule = Print(sketch.Fill(decisions))};
+  trial.samples = {1e-6};
+  trial.median_seconds = 1e-6;
+  trial.note = fmt::format("sketch={}/{}", task.lowerings[0].name, sketch.name);
+  for (size_t k = 0; k < sketch.knobs.size(); ++k)
+    trial.note +=
+        fmt::format(" {}={}", sketch.knobs[k].name, sketch.knobs[k].choices[decisions[k]]);
+  trial.note += " by=evolution seed=0";
+  ASSERT_TRUE(database.RecordTrial(before, trial));
+
+  std::vector<std::string> notes;
+  options.on_log = [&](const std::string& line) { notes.push_back(line); };
+  const auto untuned = Compile(graph, &database, options);
+  ASSERT_TRUE(untuned) << untuned.error().Format();
+  EXPECT_EQ(untuned->report.kernels[0].schedule, trial.schedule);
+  const std::string line =
+      "groups measured under another policy (warm, median of adaptive repeats "
+      "v1): 1 of 1; the fastest schedule of each is ";
+  EXPECT_THAT(notes, ::testing::ElementsAre(line + "used until it is measured again"));
+
+  notes.clear();
+  options.trials = 1;
+  const auto tuned = Compile(graph, &database, options);
+  ASSERT_TRUE(tuned) << tuned.error().Format();
+  EXPECT_THAT(notes, ::testing::ElementsAre(line + "measured again first"));
+  const auto now = database.Trials(MakeTuningKey(task, options.target, options.accuracy));
+  ASSERT_EQ(now->size(), 1u);
+  EXPECT_EQ(now->front().schedule, trial.schedule);
+  EXPECT_THAT(now->front().note, HasSubstr(" by=remeasured "));
+  EXPECT_EQ(database.Trials(before)->size(), 1u);
+}
+
 TEST(Tuning, SaysForWhichOthersAModelIsTuned) {
   Database database = InMemory();
   ASSERT_TRUE(Compile(GraphOf(kConvRelu), &database, Tuned(4)));
@@ -180,7 +227,7 @@ TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
 
   const auto front = RunFrontEnd(graph, options);
   ASSERT_TRUE(front) << front.error().Format();
-  const Tasks tasks = CollectTasks(*front);
+  const Tasks tasks = CollectTasks(*front, options.target);
   const TuningKey key = MakeTuningKey(tasks.unique[0], options.target, options.accuracy);
   const TrialRecord wrong{.status = TrialStatus::kWrongResult,
                           .schedule = before->report.kernels[0].schedule,

@@ -454,6 +454,38 @@ nest ahead {
 })");
 }
 
+// 32 columns are two lines of each row that is asked for, whatever uses them.
+TEST(Access, PrefetchesEachLineOnce) {
+  const auto assembly = AssemblyOf(Parse(R"(
+nest ahead {
+  input A: f32[4, 64]
+  input B: f32[64, 32]
+  output C: f32[4, 32]
+  phase main {
+    for k in 0 .. 64 {
+      unrolled for i in 0 .. 4 {
+        vector for j in 0 .. 32 {
+          prefetch B[k + 8, j] level 2
+          prefetch A[i, k + 16] level 1
+          s: C[i, j] sum= A[i, k] * B[k, j]
+        }
+      }
+    }
+  }
+})"),
+                                   *ParseCpu("skylake-avx512", 1));
+  ASSERT_TRUE(assembly) << assembly.error().Format();
+  const auto count = [&](std::string_view word) {
+    int found = 0;
+    for (size_t at = assembly->find(word); at != std::string::npos;
+         at = assembly->find(word, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("prefetcht1"), 2) << *assembly;
+  EXPECT_EQ(count("prefetcht0"), 4) << *assembly;
+}
+
 TEST(Access, InPlaceThroughAnAlias) {
   ExpectAsInterpreted(R"(
 nest alias {

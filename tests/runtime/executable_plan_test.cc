@@ -137,6 +137,36 @@ TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
     EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 0));
 }
 
+// What a run reads one after the other lies so, whatever was packed first.
+TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
+  const auto note_address = [](void* const* args, void*, void*, int64_t) {
+    std::memcpy(args[1], &args[0], sizeof(args[0]));
+  };
+  const Kernel note{.phases = {{note_address, 1}}};
+  ExecutablePlan plan{
+      .outputs = {VectorSpec("first"), VectorSpec("second")},
+      .constants = {VectorConstant("c", Ramp(0, 1)),
+                    {.name = "later", .bytes = kBytes},
+                    {.name = "sooner", .bytes = kBytes - 4}},
+      .prologue = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}},
+                   {"pack", note, {ValueRef::Constant(0), ValueRef::Constant(2)}}},
+      .steps = {{"a", note, {ValueRef::Constant(2), ValueRef::Output(0)}},
+                {"b", note, {ValueRef::Constant(1), ValueRef::Output(1)}},
+                {"a", note, {ValueRef::Constant(2), ValueRef::Output(0)}}}};
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_TRUE(executable.has_value()) << executable.error().Format();
+  Vector first, second;
+  void* const outputs[] = {first.data(), second.data()};
+  ASSERT_TRUE(executable->Run({}, outputs));
+  std::byte* sooner = nullptr;
+  std::byte* later = nullptr;
+  std::memcpy(&sooner, first.data(), sizeof(sooner));
+  std::memcpy(&later, second.data(), sizeof(later));
+  EXPECT_EQ(later - sooner, kBytes);  // with what aligns it
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(sooner) % 64, 0u);
+  EXPECT_EQ(Floats(later)[0], static_cast<float>(kLength - 1));
+}
+
 TEST(Prologue, KeepsAConstantThatStepsUseToo) {
   ExecutablePlan plan = GoodPlan();
   plan.steps.push_back(

@@ -375,7 +375,8 @@ class Generator {
       case 17:
         return WavefrontStep{Name(loop)};
       case 18:
-        return PrefetchStep{Any(tree_.tensors).name, Name(loop), 1 + Below(4)};
+        return PrefetchStep{Any(tree_.tensors).name, Name(loop), 1 + Below(4),
+                            static_cast<int>(Below(3))};
       case 19:
         return ReverseComputeAtStep{statement, Name(loop)};
       case 20:

@@ -431,6 +431,9 @@ constexpr Example kExamples[] = {
      "bind acc.init.i.1 block.y\nbind acc.init.j block.x\nbind C.i.1 block.y\n"
      "bind C.j block.x\nstage acc register acc.i.0"},
     {"prefetch", kMatmul, "prefetch B acc.k 8\nprefetch C C.i 1"},
+    {"prefetch_into_the_second_level", kMatmul,
+     "pack B 1/16 0 1%16\nsplit acc.j 16\nsplit acc.i 4\nreorder acc.i.0 acc.j.0 acc.k acc.i.1 "
+     "acc.j.1\nunroll acc.i.1\nvectorize acc.j.1\nprefetch B.pack acc.j.0 1 level 2"},
     {"prefetch_in_vectors", kMatmul,
      "pack B 1/8 0 1%8\nreorder acc.k acc.j\nvectorize acc.j\nprefetch B.pack acc.k 2"},
     {"reverse_compute_at", kMatmul, "reverse_compute_at C acc.j"},

@@ -51,6 +51,7 @@ pipeline acc.k.0 3
 bind acc.i.0 grid.y
 bind acc.i.1 block.x
 prefetch B acc.k 8
+prefetch B acc.k 8 level 2
 reverse_compute_at y acc.j.0
 tensorize acc.j.1 dpbf16.avx512
 )";

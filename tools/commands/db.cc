@@ -261,7 +261,8 @@ Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& t
   TUNEC_ASSIGN(const Graph graph, LoadModel(model, settings));
   TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
   std::set<std::string> of_model, found;
-  for (const TuningTask& task : CollectTasks(front).unique) of_model.insert(WorkloadText(task));
+  for (const TuningTask& task : CollectTasks(front, options.target).unique)
+    of_model.insert(WorkloadText(task));
   for (const TaskSummary& task : tasks) {
     if (of_model.contains(task.key.workload.text)) found.insert(task.key.workload.text);
   }

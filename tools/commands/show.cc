@@ -6,6 +6,7 @@
 
 #include "autotune/best_schedule.h"
 #include "compiler/front_end.h"
+#include "compiler/tasks.h"
 #include "graph/onnx/export/export.h"
 #include "kernel/compile_kernel.h"
 #include "schedule/apply.h"
@@ -97,10 +98,9 @@ class Shower {
 /// By --schedule-file, else the best known: what compiling would take.
 Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   const CompileOptions& options = session_.options;
-  const TuningTask task{.kind = KindOfGroup(front_.graph, group.group),
-                        .description = DescribeGroup(front_.graph, group.group),
-                        .lowerings = group.lowerings,
-                        .weight = 1};
+  const Tasks tasks = CollectTasks(front_, options.target);
+  const auto number = static_cast<size_t>(&group - front_.groups.data());
+  const TuningTask& task = tasks.unique[tasks.of_group[number]];
   ScheduledGroup scheduled;
   if (!arguments_.schedule_file.empty()) {
     TUNEC_ASSIGN(const std::string text, ReadFile(arguments_.schedule_file));

@@ -1,0 +1,50 @@
+#include "runtime/constant_arena.h"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/buffer.h"
+
+namespace tunec {
+namespace {
+
+size_t Aligned(int64_t bytes) {
+  return (static_cast<size_t>(bytes) + Buffer::kAlignment - 1) / Buffer::kAlignment *
+         Buffer::kAlignment;
+}
+
+// Each once.
+std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
+  std::vector<Constant*> order;
+  std::vector<bool> known(plan.constants.size());
+  for (const Step& step : plan.steps) {
+    for (const ValueRef& ref : step.arguments) {
+      if (ref.kind != ValueRef::Kind::kConstant || known[ref.index]) continue;
+      known[ref.index] = true;
+      Constant& constant = plan.constants[ref.index];
+      if (constant.data == nullptr && constant.bytes > 0) order.push_back(&constant);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+Status PlaceInArena(ExecutablePlan& plan) {
+  const std::vector<Constant*> order = InOrderOfUse(plan);
+  size_t bytes = 0;
+  for (const Constant* constant : order) bytes += Aligned(constant->bytes);
+  if (bytes == 0) return {};
+  TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
+  const auto arena = std::make_shared<Buffer>(std::move(buffer));
+  const std::byte* next = arena->data();
+  for (Constant* constant : order) {
+    constant->data = std::shared_ptr<const void>(arena, next);
+    next += Aligned(constant->bytes);
+  }
+  return {};
+}
+
+}  // namespace tunec

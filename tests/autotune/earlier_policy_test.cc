@@ -1,0 +1,129 @@
+// Trials of databases from before the measurement policy changed: what they are good for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autotune/best_schedule.h"
+#include "autotune/fallback.h"
+#include "autotune/keys.h"
+#include "autotune/search/seeds.h"
+#include "tests/autotune/scripted_tuning.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MatmulRelu;
+using testing::ScriptedMeasurer;
+using testing::TaskOf;
+
+// As databases have it, whatever the constants are called today.
+constexpr std::string_view kWarm = "warm, median of adaptive repeats v1";
+
+class EarlierPolicy : public testing::TunerTest {
+ protected:
+  EarlierPolicy() { tasks_.resize(1); }
+  TuningKey Key() const { return MakeTuningKey(tasks_[0], options_.target, {}); }
+  TuningKey Before() const {
+    TuningKey key = Key();
+    key.policy = kWarm;
+    return key;
+  }
+  void Record(const TuningKey& key, int64_t i, int64_t j, int64_t k, double seconds,
+              TrialStatus status = TrialStatus::kOk) {
+    TrialRecord trial{.status = status, .schedule = ScheduleFor(i, j, k)};
+    trial.samples = {seconds};
+    trial.median_seconds = seconds;
+    trial.note = fmt::format("sketch=direct/main i={} j={} k={} by=evolution seed=1", i, j, k);
+    ASSERT_TRUE(database_->RecordTrial(key, trial));
+  }
+  // Of the scripted space.
+  static std::string ScheduleFor(int64_t i, int64_t j, int64_t k) {
+    return Print(Sketches({}).front().fill({i, j, k}));
+  }
+};
+
+TEST_F(EarlierPolicy, ItsBestIsMeasuredAgainFirst) {
+  Record(Before(), 4, 2, 8, 1e-3);
+  Record(Before(), 8, 8, 8, 2e-3);
+  Record(Before(), 1, 1, 8, 0, TrialStatus::kIllegal);
+  const std::vector<TrialRecord> before = *database_->Trials(Before());
+  ScriptedMeasurer measurer;
+  measurer.seconds = 0.5;  // nothing like what it was
+  const TuneReport report = Tuned(measurer);
+  EXPECT_EQ(report.progress.measured, options_.trials);  // old trials are no part of the budget
+  EXPECT_EQ(measurer.batches.front(), 1u);
+  EXPECT_EQ(measurer.order.front(), ScheduleFor(4, 2, 8));
+  const std::vector<TrialRecord> now = *database_->Trials(Key());
+  EXPECT_THAT(now.front().note, HasSubstr(" by=remeasured "));
+  for (const TrialRecord& trial : now) EXPECT_NE(trial.median_seconds, 1e-3);
+  EXPECT_EQ(report.progress.tasks[0].best_seconds, 0.5);
+  EXPECT_EQ(*database_->Trials(Before()), before);
+}
+
+TEST_F(EarlierPolicy, WhereItsBestFailsNowAnalyticSchedulesFollow) {
+  Record(Before(), 4, 2, 8, 1e-3);
+  ScriptedMeasurer measurer;
+  measurer.fails = [](const std::string& schedule) { return schedule == ScheduleFor(4, 2, 8); };
+  Tuned(measurer);
+  ASSERT_GE(measurer.order.size(), 2u);
+  EXPECT_EQ(measurer.order[0], ScheduleFor(4, 2, 8));
+  EXPECT_EQ(measurer.order[1], Print(Sketches({}).front().Fill({1, 1, 1})));
+}
+
+// A sketch that has another knob today still knows what it was asked for.
+TEST_F(EarlierPolicy, AKnobThatWasNotThereIsAsItIsInitially) {
+  Record(Before(), 4, 2, 8, 1e-3);
+  const auto with_another = [](const TuningTask& task) {
+    std::vector<Sketch> sketches = Sketches(task);
+    sketches[0].knobs.push_back({"more", {0, 1}, 0});
+    sketches[0].fill = [fill = sketches[0].fill](const std::vector<int64_t>& v) {
+      Schedule schedule = fill({v[0], v[1], v[2]});
+      if (v[3] != 0) schedule.Add(ParallelizeStep{"acc.i"});
+      return schedule;
+    };
+    return sketches;
+  };
+  ScriptedMeasurer measurer;
+  Tuned(measurer, with_another);
+  EXPECT_EQ(measurer.order.front(), ScheduleFor(4, 2, 8));
+}
+
+TEST_F(EarlierPolicy, IsUsedUntilSomethingIsMeasured) {
+  Record(Before(), 4, 2, 8, 1e-3);
+  const auto ranked = [&] { return RankSchedules(database_.get(), tasks_[0], options_)->front(); };
+  EXPECT_EQ(Print(ranked().schedule), ScheduleFor(4, 2, 8));
+  EXPECT_EQ(SourceOf(ranked()), ScheduleSource::kTuned);
+  Record(Key(), 1, 1, 4, 2e-3);  // slower, but as it is in a model
+  EXPECT_EQ(Print(ranked().schedule), ScheduleFor(1, 1, 4));
+}
+
+TEST_F(EarlierPolicy, OfAnotherTargetIsNoSeed) {
+  TuningKey elsewhere = MakeTuningKey(tasks_[0], DetectCpu(1), {});
+  elsewhere.policy = kWarm;
+  Record(elsewhere, 4, 2, 8, 1e-3);
+  const auto seeds = FindSeeds(*database_, Key(), 8);
+  ASSERT_TRUE(seeds) << seeds.error().Format();
+  EXPECT_THAT(seeds->measured, IsEmpty());
+}
+
+TEST(Callers, AreAPartOfTheKeyOnTheHost) {
+  TuningTask task = TaskOf(MatmulRelu());
+  const Target cpu = DetectCpu(2);
+  const TuningKey inside = MakeTuningKey(task, cpu, {});
+  task.callers = {"A", "C"};
+  const TuningKey outside = MakeTuningKey(task, cpu, {});
+  EXPECT_EQ(outside.policy, std::string(kMeasurementPolicy) + "; callers place A C");
+  EXPECT_EQ(outside.workload.text, inside.workload.text);
+  std::vector<std::string> policies;
+  for (const TuningKey& key : KeysByTrust(task, cpu, {})) policies.push_back(key.policy);
+  EXPECT_THAT(policies, ElementsAre(outside.policy, inside.policy, kWarm));
+  // The code is the same.
+  const Schedule schedule{.lowering = "direct"};
+  EXPECT_EQ(ArtifactKey(task, schedule, cpu, {}),
+            ArtifactKey(TaskOf(MatmulRelu()), schedule, cpu, {}));
+}
+
+}  // namespace
+}  // namespace tunec
