@@ -47,7 +47,7 @@ TEST(Winograd, FromRecordsIsWithinTheContract) {
   ASSERT_TRUE(front) << front.error().Format();
   Database database = InMemory();
   int recorded = 0;
-  for (const TuningTask& task : CollectTasks(*front).unique) {
+  for (const TuningTask& task : CollectTasks(*front, options.target).unique) {
     for (const std::string& schedule : Transformed(task, options)) {
       const TrialRecord record{.schedule = schedule, .median_seconds = 1e-6, .samples = {1e-6}};
       ASSERT_TRUE(
@@ -73,7 +73,7 @@ TEST(Winograd, IsNoChoiceWhereSumsAreExact) {
   options.accuracy = *ParseAccuracy("exact");
   const auto front = RunFrontEnd(GraphOf(kBlock), options);
   ASSERT_TRUE(front) << front.error().Format();
-  for (const TuningTask& task : CollectTasks(*front).unique) {
+  for (const TuningTask& task : CollectTasks(*front, options.target).unique) {
     EXPECT_GT(task.lowerings.size(), 1U);
     EXPECT_TRUE(Transformed(task, options).empty());
   }
