@@ -16,7 +16,8 @@ struct TuningTask {
   std::vector<NamedCompute> lowerings;
   double weight = 1;  // how many times the model runs it
   /// Of its inputs and outputs those that are the model's own, by name, sorted, in every group that
-  /// the task stands for: what runs the model places them. All others lie where the runtime puts them.
+  /// the task stands for: what runs the model places them. All others lie where the runtime puts
+  /// them.
   std::vector<std::string> callers = {};
 };
 

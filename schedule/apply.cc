@@ -85,9 +85,9 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   return prepack;
 }
 
-// Takes the packing, splitting, widening and transforming of weights out of the Compute; what they produced
-// becomes a weight. What is made of such a product again stays: a nest of its own has one weight to
-// begin with.
+// Takes the packing, splitting, widening and transforming of weights out of the Compute; what they
+// produced becomes a weight. What is made of such a product again stays: a nest of its own has one
+// weight to begin with.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
   Statements kept;

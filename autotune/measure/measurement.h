@@ -18,8 +18,8 @@ struct Workload {
   std::vector<NamedCompute> lowerings;
   Target target;
   Accuracy accuracy;
-  uint64_t seed = 0;        // of the random arguments
-  std::string device = {};  // DeviceChoice::name
+  uint64_t seed = 0;                      // of the random arguments
+  std::string device = {};                // DeviceChoice::name
   std::vector<std::string> callers = {};  // TuningTask::callers
 };
 

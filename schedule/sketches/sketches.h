@@ -14,8 +14,8 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
                      std::vector<Sketch>& sketches);
 
 /// Products between transforms of both operands and of the sums: convolutions by Winograd's tiles
-/// (transformed.cc). Takes all lowerings: against the first one it is weighed whether the transforms
-/// pay, and where its sketch stands among those that were found before.
+/// (transformed.cc). Takes all lowerings: against the first one it is weighed whether the
+/// transforms pay, and where its sketch stands among those that were found before.
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
 /// Two products with work on rows between them, streamed: attention (stream.cc). Takes
