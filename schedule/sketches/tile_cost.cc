@@ -17,7 +17,8 @@ int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast) {
 }
 
 double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t lanes) {
-  const auto vectors = static_cast<double>(tile.columns / lanes);
+  const int64_t row_vectors = tile.columns / lanes;
+  const auto vectors = static_cast<double>(row_vectors);
   const double column_tiles =
       std::ceil(static_cast<double>(columns) / (vectors * static_cast<double>(lanes)));
   const int64_t whole = rows / tile.rows;
