@@ -20,11 +20,15 @@ constexpr double kSmallestDot = 2.5;
 
 // What of both axes the picture shows, as powers of ten.
 struct Plane {
-  double left, right, bottom, top;
+  int left, right, bottom, top;
 };
 
-double Least(double known, double value) { return std::min(known, std::floor(std::log10(value))); }
-double Most(double known, double value) { return std::max(known, std::ceil(std::log10(value))); }
+int Least(int known, double value) {
+  return std::min(known, static_cast<int>(std::floor(std::log10(value))));
+}
+int Most(int known, double value) {
+  return std::max(known, static_cast<int>(std::ceil(std::log10(value))));
+}
 
 // Whole decades around all dots, all peaks, and the corners where they meet the bandwidths.
 Plane PlaneOf(const RooflinePicture& picture) {
@@ -65,14 +69,14 @@ class Drawing {
   std::string Grid() const {
     SvgPath lines;
     std::string words;
-    for (double decade = plane_.left; decade <= plane_.right; ++decade) {
+    for (int decade = plane_.left; decade <= plane_.right; ++decade) {
       const double x = X(std::pow(10, decade));
       lines.Move({x, kTop});
       lines.Line({x, kTop + kHeight});
       words += SvgText({x, kTop + kHeight + 16}, fmt::format("{:g}", std::pow(10, decade)),
                        "text-anchor=\"middle\" fill=\"#555\"");
     }
-    for (double decade = plane_.bottom; decade <= plane_.top; ++decade) {
+    for (int decade = plane_.bottom; decade <= plane_.top; ++decade) {
       const double y = Y(std::pow(10, decade));
       lines.Move({kLeft, y});
       lines.Line({kLeft + kWidth, y});
