@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "ir/loop_nest.h"
@@ -241,15 +240,11 @@ double PieceClocks(const CudaConvPlan& plan, const CudaConvChoice& choice,
   return std::max(multiply, load) + kBeside * std::min(multiply, load) + copy + kBarrierClocks;
 }
 
-// Of each piece not less than it takes until one has come from memory, as many as are on their way.
 double BlockClocks(const CudaConvPlan& plan, const CudaConvChoice& choice,
                    const Accelerator& device, int64_t resident) {
-  constexpr double kMemoryClocks = 700;
-  const auto pieces = static_cast<double>(Pieces(plan, choice));
-  const double clocks = PieceClocks(plan, choice, device);
-  const double wait = kMemoryClocks / static_cast<double>(resident);  // others have work meanwhile
   const auto ahead = static_cast<double>(StagesOf(plan, choice) - 1);
-  return wait + pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
+  return WaitClocks(resident) + PiecesClocks(static_cast<double>(Pieces(plan, choice)),
+                                             PieceClocks(plan, choice, device), ahead, resident);
 }
 
 // --- choices ---
@@ -366,27 +361,19 @@ CudaConvChoice Fitted(const CudaConvPlan& plan, CudaConvChoice choice, const Acc
 
 double EstimateSeconds(const CudaConvPlan& plan, const CudaConvChoice& choice,
                        const Accelerator& device) {
-  // Two warps for each of the four units that multiply: one loads while the other multiplies.
-  constexpr int64_t kBusyThreads = 8 * kWarpThreads;
-  PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
-  const int64_t resident =
-      std::min(OccupancyOf(cost.use, device).blocks, CeilDivide(cost.blocks, device.processors));
-  if (resident == 0) return std::numeric_limits<double>::infinity();
-  cost.busy_threads = kBusyThreads;
-  cost.clocks = BlockClocks(plan, choice, device, resident);
-  cost.l2_bytes = static_cast<double>(Pieces(plan, choice) * PieceBytes(plan, choice));
-  return EstimateSeconds(cost, device);
+  const PhaseCost cost{
+      .blocks = BlocksOf(plan, choice),
+      .use = UseOf(plan, choice),
+      .l2_bytes = static_cast<double>(Pieces(plan, choice) * PieceBytes(plan, choice))};
+  return EstimateWarpSeconds(
+      cost, device, [&](int64_t resident) { return BlockClocks(plan, choice, device, resident); });
 }
 
 CudaConvChoice BestCudaConv(const CudaConvPlan& plan, const Accelerator& device) {
-  CudaConvChoice best;
-  double least = std::numeric_limits<double>::infinity();
+  Cheapest<CudaConvChoice> cheapest;
   const auto consider = [&](const CudaConvChoice& wanted) {
     const CudaConvChoice choice = Fitted(plan, wanted, device);
-    const double seconds = EstimateSeconds(plan, choice, device);
-    if (seconds >= least) return;
-    least = seconds;
-    best = choice;
+    cheapest.Consider(choice, EstimateSeconds(plan, choice, device));
   };
   for (const int64_t row_warps : {1, 2, 4})
     for (const int64_t line_warps : {1, 2, 4})
@@ -402,7 +389,7 @@ CudaConvChoice BestCudaConv(const CudaConvPlan& plan, const Accelerator& device)
                           .column_tiles = column_tiles,
                           .steps = steps,
                           .stages = stages});
-  return best;
+  return cheapest.Best();
 }
 
 }  // namespace tunec

@@ -364,17 +364,14 @@ double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
          NarrowCopyClocks(plan, choice) + AddClocks(plan, choice, device);
 }
 
-// Clocks of a block: of each piece not less than it takes until one has come from memory, as many
-// as are on their way. Until the first has come all kinds of tiles wait alike.
+// Until the first piece has come all kinds of tiles wait alike.
 double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device, int64_t resident) {
-  constexpr double kMemoryClocks = 700;
   const double pieces = PiecesOf(plan, choice);
   const double clocks = PieceClocks(plan, choice, device);
   if (pieces == 1) return clocks;
-  const double wait = kMemoryClocks / static_cast<double>(resident);  // others have work meanwhile
   const auto ahead = LoadsAtOnce(plan) ? 0 : static_cast<double>(StagesOf(plan, choice) - 1);
-  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
+  return PiecesClocks(pieces, clocks, ahead, resident);
 }
 
 // --- choices ---
@@ -492,28 +489,19 @@ CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
 
 double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                        const Accelerator& device) {
-  // Two warps for each of the four units that multiply: one loads while the other multiplies.
-  constexpr int64_t kBusyThreads = 8 * kWarpThreads;
-  PhaseCost cost{.blocks = BlocksOf(plan, choice), .use = UseOf(plan, choice)};
-  const int64_t resident =
-      std::min(OccupancyOf(cost.use, device).blocks, CeilDivide(cost.blocks, device.processors));
-  if (resident == 0) return std::numeric_limits<double>::infinity();
-  cost.busy_threads = kBusyThreads;
-  cost.clocks = BlockClocks(plan, choice, device, resident);
-  const double pieces = PiecesOf(plan, choice);
-  cost.l2_bytes = pieces * static_cast<double>(PieceBytes(plan, choice));
-  return EstimateSeconds(cost, device);
+  const PhaseCost cost{
+      .blocks = BlocksOf(plan, choice),
+      .use = UseOf(plan, choice),
+      .l2_bytes = PiecesOf(plan, choice) * static_cast<double>(PieceBytes(plan, choice))};
+  return EstimateWarpSeconds(
+      cost, device, [&](int64_t resident) { return BlockClocks(plan, choice, device, resident); });
 }
 
 CudaTensorChoice BestCudaTensor(const CudaTensorPlan& plan, const Accelerator& device) {
-  CudaTensorChoice best;
-  double least = std::numeric_limits<double>::infinity();
+  Cheapest<CudaTensorChoice> cheapest;
   const auto consider = [&](const CudaTensorChoice& wanted) {
     const CudaTensorChoice choice = Fitted(plan, wanted, device);
-    const double seconds = EstimateSeconds(plan, choice, device);
-    if (seconds >= least) return;
-    least = seconds;
-    best = choice;
+    cheapest.Consider(choice, EstimateSeconds(plan, choice, device));
   };
   for (const int64_t row_warps : {1, 2, 4})
     for (const int64_t column_warps : {1, 2, 4})
@@ -527,7 +515,7 @@ CudaTensorChoice BestCudaTensor(const CudaTensorPlan& plan, const Accelerator& d
                         .column_tiles = column_tiles,
                         .steps = steps,
                         .stages = stages});
-  return best;
+  return cheapest.Best();
 }
 
 }  // namespace tunec

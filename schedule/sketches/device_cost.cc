@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ir/expr/index_expr.h"
+#include "ir/loop_nest.h"
 
 namespace tunec {
 namespace {
@@ -61,6 +62,26 @@ double EstimateSeconds(const PhaseCost& cost, const Accelerator& device) {
   // The lesser parts hide behind the greatest, but not wholly: of equals the one with less of them.
   constexpr double kSeen = 0.05;
   return kLaunchSeconds + std::max({issue, l2, memory}) + kSeen * (issue + l2 + memory);
+}
+
+double EstimateWarpSeconds(PhaseCost cost, const Accelerator& device,
+                           const std::function<double(int64_t resident)>& clocks) {
+  const int64_t resident =
+      std::min(OccupancyOf(cost.use, device).blocks, CeilDivide(cost.blocks, device.processors));
+  if (resident == 0) return std::numeric_limits<double>::infinity();
+  cost.busy_threads = 8 * kWarpThreads;
+  cost.clocks = clocks(resident);
+  return EstimateSeconds(cost, device);
+}
+
+double WaitClocks(int64_t resident) {
+  constexpr double kMemoryClocks = 700;
+  return kMemoryClocks / static_cast<double>(resident);
+}
+
+double PiecesClocks(double pieces, double clocks, double ahead, int64_t resident) {
+  const double wait = WaitClocks(resident);
+  return pieces * (ahead == 0 ? clocks + wait : std::max(clocks, wait / ahead));
 }
 
 }  // namespace tunec

@@ -12,7 +12,6 @@
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/nvdisasm.h"
 #include "kernel/loop_pipeline.h"
-#include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/kernel/device_programs.h"
@@ -126,20 +125,7 @@ TEST_P(SmallConvolution, IsComputedRight) {
         SketchesFor({{{"direct", MustParse(GetParam().text)}}, target, GetParam().rounding});
     const auto sketch = std::ranges::find(sketches, "cuda_conv", &Sketch::Kind);
     ASSERT_NE(sketch, sketches.end());
-    const Schedule schedule = Analytic(*sketch);
-    const auto loops =
-        RunLoopPipeline(judge.compute(), schedule,
-                        {.rounding = GetParam().rounding, .verify = VerifyStages::kEach});
-    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
-    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
-    ThreadPool pool(2);
-    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops,
-                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                   return CompileAndRun(nest, arguments, target, pool);
-                                 }),
-              "")
-        << Print(schedule);
+    ExpectRightOn(target, judge, Analytic(*sketch), GetParam().rounding);
   }
 }
 

@@ -11,7 +11,6 @@
 
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "schedule/sketches/cuda_tile_plan.h"
 #include "schedule/sketches/cuda_tile_writer.h"
@@ -192,20 +191,7 @@ TEST_P(SmallShape, IsComputedRight) {
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), GetParam().kind);
     }
-    const Schedule schedule = Analytic(sketch);
-    const auto loops =
-        RunLoopPipeline(judge.compute(), schedule,
-                        {.rounding = ReductionOrder::kAny, .verify = VerifyStages::kEach});
-    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
-    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
-    ThreadPool pool(2);
-    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops,
-                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                   return CompileAndRun(nest, arguments, target, pool);
-                                 }),
-              "")
-        << Print(schedule);
+    ExpectRightOn(target, judge, Analytic(sketch), ReductionOrder::kAny);
   }
 }
 

@@ -13,7 +13,6 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/loop_pipeline.h"
-#include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/kernel/device_programs.h"
@@ -219,13 +218,7 @@ class SmallStream : public testing::TestWithParam<Attention> {
     EXPECT_EQ(loops->nest.phases.size(), 1U);
     EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
     if (!kEmulates) return;  // sanitizers do not know the emulation's stacks
-    Target target = Gpu("sm_90a");
-    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
-    ThreadPool pool(2);
-    const auto run = [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-      return CompileAndRun(nest, arguments, target, pool);
-    };
-    EXPECT_EQ(judge.Disagreement(*loops, run), "") << Print(schedule);
+    EXPECT_EQ(judge.Disagreement(*loops, CheckedEmulation(Gpu("sm_90a"))), "") << Print(schedule);
   }
 };
 

@@ -15,7 +15,6 @@
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/nvdisasm.h"
 #include "kernel/loop_pipeline.h"
-#include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/kernel/device_programs.h"
@@ -189,20 +188,7 @@ TEST_P(SmallTensorProduct, IsComputedRight) {
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), "cuda_tensor");
     }
-    const Schedule schedule = Analytic(sketch);
-    const auto loops =
-        RunLoopPipeline(judge.compute(), schedule,
-                        {.rounding = GetParam().rounding, .verify = VerifyStages::kEach});
-    ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
-    target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
-    ThreadPool pool(2);
-    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops,
-                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                   return CompileAndRun(nest, arguments, target, pool);
-                                 }),
-              "")
-        << Print(schedule);
+    ExpectRightOn(target, judge, Analytic(sketch), GetParam().rounding);
   }
 }
 

@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "kernel/compile_kernel.h"
+#include "kernel/loop_pipeline.h"
 #include "kernel/predict/predict_time.h"
+#include "kernel/run_once.h"
+#include "runtime/thread_pool.h"
 
 namespace tunec::test {
 
@@ -61,6 +67,27 @@ double PredictedSeconds(const Compute& compute, const Schedule& schedule, const 
   const auto seconds = PredictSeconds(*phases);
   EXPECT_TRUE(seconds) << seconds.error().Format() << Print(schedule);
   return seconds.value_or(0);
+}
+
+Judge::Runner RunnerOn(Target target) {
+  return [target = std::move(target), pool = std::make_shared<ThreadPool>(2)](
+             const LoopNest& nest, const std::vector<Array>& arguments) {
+    return CompileAndRun(nest, arguments, target, *pool);
+  };
+}
+
+Judge::Runner CheckedEmulation(Target target) {
+  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+  return RunnerOn(std::move(target));
+}
+
+void ExpectRightOn(const Target& target, const Judge& judge, const Schedule& schedule,
+                   const RoundingFreedom& rounding) {
+  const auto loops = RunLoopPipeline(judge.compute(), schedule,
+                                     {.rounding = rounding, .verify = VerifyStages::kEach});
+  ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
+  EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
+  EXPECT_EQ(judge.Disagreement(*loops, CheckedEmulation(target)), "") << Print(schedule);
 }
 
 }  // namespace tunec::test

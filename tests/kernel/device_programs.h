@@ -10,6 +10,7 @@
 #include "ir/target.h"
 #include "schedule/schedule.h"
 #include "schedule/sketch.h"
+#include "tests/schedule/harness.h"
 
 namespace tunec::test {
 
@@ -26,6 +27,16 @@ Target Gpu(const std::string& arch);
 Target WithoutTensorCores(Target target);
 
 Schedule Analytic(const Sketch& sketch);
+
+/// Runs nests as the target's machine code, on two threads.
+Judge::Runner RunnerOn(Target target);
+/// The same by an emulated GPU that checks what its threads do.
+Judge::Runner CheckedEmulation(Target target);
+
+/// The schedule's loops, verified after each stage, agree with the judge's Compute, as they are
+/// interpreted and as an emulation of the target runs them.
+void ExpectRightOn(const Target& target, const Judge& judge, const Schedule& schedule,
+                   const RoundingFreedom& rounding);
 
 /// Of all phases, compiled for `target`; 0 after a failed expectation. No phase may spill.
 double PredictedSeconds(const Compute& compute, const Schedule& schedule, const Target& target,

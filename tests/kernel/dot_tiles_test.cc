@@ -8,7 +8,7 @@
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
-#include "kernel/run_once.h"
+#include "tests/kernel/device_programs.h"
 #include "tests/schedule/dot_programs.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
@@ -33,7 +33,6 @@ std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string
 int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
                 const RoundingFreedom& rounding = test::AnyRounding()) {
   const test::Judge judge(test::MustParse(text));
-  ThreadPool pool(2);
   std::mt19937 random(5);
   const std::vector<Sketch> sketches = SketchesBy(instruction, text, target, rounding);
   for (const Sketch& sketch : sketches) {
@@ -43,12 +42,7 @@ int ExpectRight(const std::string& instruction, const std::string& text, const T
       const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
       EXPECT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
       if (!loops) break;
-      EXPECT_EQ(judge.Disagreement(*loops,
-                                   [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                     return CompileAndRun(nest, arguments, target, pool);
-                                   }),
-                "")
-          << Print(schedule);
+      EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
       for (size_t k = 0; k < decisions.size(); ++k) {
         decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
       }

@@ -8,7 +8,7 @@
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
-#include "kernel/run_once.h"
+#include "tests/kernel/device_programs.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/winograd_programs.h"
@@ -36,19 +36,13 @@ TEST_P(Transformed, RunsOnThisMachine) {
   const std::optional<Sketch> sketch = TransformedOf(GetParam(), target);
   if (!sketch) GTEST_SKIP() << "not offered on this machine";
   const test::Judge judge(test::MustParse(test::WinogradText(GetParam())));
-  ThreadPool pool(2);
   std::mt19937 random(5);
   Decisions decisions = sketch->InitialDecisions();
   for (int i = 0; i < 5 && !HasFailure(); ++i) {
     const Schedule schedule = sketch->Fill(decisions);
     const auto loops = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops,
-                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                   return CompileAndRun(nest, arguments, target, pool);
-                                 }),
-              "")
-        << Print(schedule);
+    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
     for (size_t k = 0; k < decisions.size(); ++k) {
       decisions[k] = static_cast<int>(random() % sketch->knobs[k].choices.size());
     }

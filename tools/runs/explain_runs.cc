@@ -56,14 +56,6 @@ class Explaining {
     return {};
   }
 
-  // None where nothing was timed.
-  static std::vector<double> MediansOf(const std::vector<Timing>& steps) {
-    std::vector<double> medians;
-    for (const Timing& step : steps)
-      if (!step.samples.empty()) medians.push_back(step.Median());
-    return medians;
-  }
-
   const Executable& executable_;
   ModelBuffers buffers_;
   Timing model_;

@@ -49,6 +49,13 @@ double Timing::Spread() const {
   return (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / Median();
 }
 
+std::vector<double> MediansOf(const std::vector<Timing>& timings) {
+  std::vector<double> medians;
+  for (const Timing& timing : timings)
+    if (!timing.samples.empty()) medians.push_back(timing.Median());
+  return medians;
+}
+
 Result<double> TimeRun(const Executable& executable, const ModelBuffers& buffers) {
   const double before = Now();
   TUNEC_RETURN_IF_ERROR(executable.Run(buffers.from, buffers.to));
@@ -86,17 +93,15 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
 Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
                                       const TimingLimits& limits) {
   TUNEC_ASSIGN(ModelBuffers buffers, ModelBuffers::Make(executable, inputs));
-  std::vector<std::vector<double>> samples(executable.StepNames().size());
+  std::vector<Timing> steps(executable.StepNames().size());
   const auto round = [&]() -> Status {
     TUNEC_ASSIGN(const std::vector<double> seconds,
                  executable.ProfileRun(buffers.from, buffers.to));
-    for (size_t i = 0; i < seconds.size(); ++i) samples[i].push_back(seconds[i]);
+    for (size_t i = 0; i < seconds.size(); ++i) steps[i].samples.push_back(seconds[i]);
     return {};
   };
   TUNEC_RETURN_IF_ERROR(RunRounds(limits, round));
-  std::vector<double> medians;
-  for (std::vector<double>& step : samples) medians.push_back(Quantile(std::move(step), 0.5));
-  return medians;
+  return MediansOf(steps);
 }
 
 ShownRoofline RooflineToShow(const Result<Roofline>& found) {

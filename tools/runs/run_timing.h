@@ -36,6 +36,9 @@ struct Timing {
   double Spread() const;
 };
 
+/// Of those that have samples.
+std::vector<double> MediansOf(const std::vector<Timing>& timings);
+
 nlohmann::ordered_json TimingJson(const Timing& timing);
 
 /// The seconds of one run.
