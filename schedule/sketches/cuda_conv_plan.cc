@@ -9,14 +9,14 @@
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/cuda_tensor_plan.h"
 #include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_loops.h"
 
 namespace tunec {
 namespace {
 
-constexpr int64_t kChunkBytes = 16;  // of a copy
-constexpr int64_t kMostSums = 128;   // of a thread, that leave registers for operands
-constexpr int64_t kTileSums = 4;     // of a lane, in a tile of the instruction
-constexpr int64_t kLeastLines = 2;   // of a tile: a window is more than one tap's
+constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for operands
+constexpr int64_t kTileSums = 4;    // of a lane, in a tile of the instruction
+constexpr int64_t kLeastLines = 2;  // of a tile: a window is more than one tap's
 
 bool Contains(const std::vector<VarId>& list, VarId iterator) {
   return std::ranges::find(list, iterator) != list.end();

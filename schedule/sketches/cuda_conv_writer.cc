@@ -9,18 +9,11 @@
 #include "ir/loop_nest.h"
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/device_loops.h"
+#include "schedule/sketches/warp_loops.h"
 
 namespace tunec {
 namespace {
 
-// A lane has two neighbours of a row, in every eighth row: the accumulator's owner map, as loops
-// reach it.
-constexpr int64_t kLaneRows = 8;
-constexpr int64_t kLanePairs = 4;
-constexpr int64_t kPair = 2;
-
-constexpr int64_t kChunkBytes = 16;    // that a thread copies at once
-constexpr int kSwizzledChunks = 8;     // of the 128 bytes that shared memory gives at once
 constexpr int64_t kMostProducts = 64;  // tiles of the instruction between two branches
 constexpr int64_t kMostCopies = 8;     // of a thread without a loop
 
@@ -44,7 +37,7 @@ class CudaConvWriter {
     for (const CudaConvOperand* operand : Operands()) ShareOutCopy(*operand);
     const int64_t stages = StagesOf(plan_, choice_);
     if (stages > 1) Add(PipelineStep{Pieces(), static_cast<int>(stages)});
-    for (BindStep& bind : threads_) Add(std::move(bind));
+    threads_.Bind(schedule_);
     BindGrid(*plan_.tile.compute, Sum(), grid_, schedule_);
   }
 
@@ -125,17 +118,10 @@ class CudaConvWriter {
                   plan_.fragment});
     for (const CudaConvOperand* operand : Operands()) {
       const std::string copy = operand->tensor + ".copy";
-      Add(StageStep{copy, Scope::kShared, Pieces(), SharedOrder(*operand)});
+      Add(StageStep{copy, Scope::kShared, Pieces(),
+                    SharedOrder(std::ssize(GroupsOf(*operand)), operand->dimensions)});
       Add(SwizzleStorageStep{copy, kSwizzledChunks});
     }
-  }
-
-  std::vector<int64_t> SharedOrder(const CudaConvOperand& operand) const {
-    std::vector<int64_t> order;
-    const auto groups = std::ssize(GroupsOf(operand));
-    for (int64_t group = 0; group < groups; ++group) order.push_back(group);
-    for (const int64_t dimension : operand.dimensions) order.push_back(groups + dimension);
-    return order;
   }
 
   // --- warps ---
@@ -159,7 +145,7 @@ class CudaConvWriter {
       Add(UnrollStep{loop});
     UnrollTaps();
     Add(TensorizeStep{row + ".2", plan_.intrinsic->name});
-    BindWarps(row + ".0", line + ".0");
+    threads_.Warps(row + ".0", line + ".0");
   }
 
   // From the innermost one out, as far as there are few products between two branches.
@@ -171,11 +157,6 @@ class CudaConvWriter {
       if (products > kMostProducts) return;
       Add(UnrollStep{Loop(Sum(), plan_.tile.inside[i])});
     }
-  }
-
-  void BindWarps(const std::string& rows, const std::string& lines) {
-    if (!rows.empty()) threads_.push_back({rows, LoopKind::kBlockZ});
-    if (!lines.empty()) threads_.push_back({lines, LoopKind::kBlockY});
   }
 
   // A loop in parts, outermost first. Parts of one iteration have no loop: at an end, where such a
@@ -212,8 +193,8 @@ class CudaConvWriter {
     const std::string lanes =
         FuseAll(*plan_.tile.compute, statement, "lanes", {rows[3], columns[1]}, schedule_);
     for (const std::string& loop : own) Add(UnrollStep{loop});
-    BindWarps(rows[0], lines[0]);
-    threads_.push_back({lanes, LoopKind::kBlockX});
+    threads_.Warps(rows[0], lines[0]);
+    threads_.Lanes(lanes);
   }
 
   // --- sharing out copies ---
@@ -281,15 +262,15 @@ class CudaConvWriter {
     if (CeilDivide(lines.count, choice_.Warps() * lanes_across) <= kMostCopies)
       Add(UnrollStep{line + ".0"});
     Add(VectorizeStep{along + ".2"});
-    BindWarps(line + ".1", line + ".2");
-    threads_.push_back({lanes, LoopKind::kBlockX});
+    threads_.Warps(line + ".1", line + ".2");
+    threads_.Lanes(lanes);
   }
 
   const CudaConvPlan& plan_;
   const CudaConvChoice choice_;
   Schedule& schedule_;
   std::vector<std::string> grid_;  // loops over blocks, outermost first
-  std::vector<BindStep> threads_;  // of a block
+  WarpLoops threads_;
 };
 
 }  // namespace

@@ -9,12 +9,11 @@
 #include "ir/loop_nest.h"
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_loops.h"
 #include "schedule/steps/apply_compute_steps.h"
 
 namespace tunec {
 namespace {
-
-constexpr int64_t kChunkBytes = 16;  // that a thread copies at once
 
 // --- what statements do ---
 

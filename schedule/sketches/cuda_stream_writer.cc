@@ -15,9 +15,7 @@ namespace {
 
 // Of a thread, one after the other without a branch: of more, the addresses alone fill registers.
 constexpr int64_t kMostProducts = 64;
-constexpr int kSwizzledChunks = 8;      // of the 128 bytes that shared memory gives at once
-constexpr int64_t kSwizzledBytes = 16;  // of one of them
-constexpr int64_t kTogether = 4;        // neighbours that a thread loads at once
+constexpr int64_t kTogether = 4;  // neighbours that a thread loads at once
 
 class CudaStreamWriter {
  public:
@@ -132,7 +130,7 @@ class CudaStreamWriter {
 
   void Swizzle(const std::string& tensor, int64_t row_bytes) {
     const bool fits =
-        std::has_single_bit(static_cast<uint64_t>(row_bytes)) && row_bytes >= kSwizzledBytes;
+        std::has_single_bit(static_cast<uint64_t>(row_bytes)) && row_bytes >= kChunkBytes;
     if (fits) Add(SwizzleStorageStep{tensor, kSwizzledChunks});
   }
 

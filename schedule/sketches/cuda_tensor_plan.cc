@@ -9,13 +9,13 @@
 #include "ir/occupancy.h"
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/device_cost.h"
+#include "schedule/sketches/device_loops.h"
 
 namespace tunec {
 namespace {
 
-constexpr int64_t kChunkBytes = 16;  // of a copy
-constexpr int64_t kMostSums = 128;   // of a thread, that leave registers for operands
-constexpr int64_t kTileSums = 4;     // of a lane, in a tile
+constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for operands
+constexpr int64_t kTileSums = 4;    // of a lane, in a tile
 
 // Instructions along what is reduced in a piece of split operands, which is a sum of its own.
 // Tensor cores cut sums off instead of rounding them, always towards zero, so that the errors of

@@ -9,17 +9,10 @@
 #include "ir/loop_nest.h"
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/device_loops.h"
+#include "schedule/sketches/warp_loops.h"
 
 namespace tunec {
 namespace {
-
-// A lane has two neighbours of a row, in every eighth row: the accumulator's owner map, as loops
-// reach it.
-constexpr int64_t kLaneRows = 8;
-constexpr int64_t kLanePairs = 4;
-constexpr int64_t kPair = 2;
-
-constexpr int kSwizzledChunks = 8;  // of the 128 bytes that shared memory gives at once
 
 class CudaTensorWriter {
  public:
@@ -45,7 +38,7 @@ class CudaTensorWriter {
     for (const CudaTensorOperand* operand : Operands()) ShareOutCopy(*operand);
     const int64_t stages = StagesOf(plan_, choice_);
     if (stages > 1) Add(PipelineStep{Pieces(), static_cast<int>(stages)});
-    for (BindStep& bind : threads_) Add(std::move(bind));
+    threads_.Bind(schedule_);
     BindGrid(*plan_.tile.compute, Sum(), grid_, schedule_);
   }
 
@@ -159,18 +152,10 @@ class CudaTensorWriter {
     Add(StageStep{InTerms() ? Sum() : sums, Scope::kFragment, Sums(), std::move(order)});
     for (const CudaTensorOperand* operand : Operands()) {
       const std::string copy = operand->tensor + ".copy";
-      Add(StageStep{copy, Scope::kShared, Pieces(), SharedOrder(*operand)});
+      Add(StageStep{copy, Scope::kShared, Pieces(),
+                    SharedOrder(std::ssize(GroupsOf(*operand)), operand->dimensions)});
       Add(SwizzleStorageStep{copy, kSwizzledChunks});
     }
-  }
-
-  // As the operand lies in memory, so that what is copied lies side by side at both ends.
-  std::vector<int64_t> SharedOrder(const CudaTensorOperand& operand) const {
-    std::vector<int64_t> order;
-    const auto groups = std::ssize(GroupsOf(operand));
-    for (int64_t group = 0; group < groups; ++group) order.push_back(group);
-    for (const int64_t dimension : operand.dimensions) order.push_back(groups + dimension);
-    return order;
   }
 
   // --- warps ---
@@ -190,12 +175,7 @@ class CudaTensorWriter {
     if (InTerms()) Add(UnrollStep{Terms()});
     for (const std::string& loop : {step + ".0", row + ".1", column + ".1"}) Add(UnrollStep{loop});
     Add(TensorizeStep{row + ".2", plan_.intrinsic->name});
-    BindWarps(row + ".0", column + ".0");
-  }
-
-  void BindWarps(const std::string& rows, const std::string& columns) {
-    threads_.push_back({rows, LoopKind::kBlockZ});
-    threads_.push_back({columns, LoopKind::kBlockY});
+    threads_.Warps(row + ".0", column + ".0");
   }
 
   // What is done element by element is done by the lane that has the element.
@@ -211,8 +191,8 @@ class CudaTensorWriter {
         FuseAll(*plan_.tile.compute, statement, "lanes", {row + ".3", column + ".2"}, schedule_);
     for (const std::string& loop : {row + ".1", row + ".2", column + ".1", column + ".3"})
       Add(UnrollStep{loop});
-    BindWarps(row + ".0", column + ".0");
-    threads_.push_back({lanes, LoopKind::kBlockX});
+    threads_.Warps(row + ".0", column + ".0");
+    threads_.Lanes(lanes);
   }
 
   // --- copies ---
@@ -270,15 +250,15 @@ class CudaTensorWriter {
         FuseAll(*plan_.tile.compute, copy, "lanes", {line + ".3", along + ".1"}, schedule_);
     for (const std::string& loop : {line + ".0", along + ".0"}) Add(UnrollStep{loop});
     if (chunk > 1) Add(VectorizeStep{along + ".2"});
-    BindWarps(line + ".1", line + ".2");
-    threads_.push_back({lanes, LoopKind::kBlockX});
+    threads_.Warps(line + ".1", line + ".2");
+    threads_.Lanes(lanes);
   }
 
   const CudaTensorPlan& plan_;
   const CudaTensorChoice choice_;
   Schedule& schedule_;
   std::vector<std::string> grid_;  // loops over blocks, outermost first
-  std::vector<BindStep> threads_;  // of a block
+  WarpLoops threads_;
 };
 
 }  // namespace

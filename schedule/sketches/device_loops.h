@@ -1,6 +1,7 @@
-// Steps that sketches for devices share: loops become blocks and threads.
+// What sketches for devices share: copies by chunks, and loops that become blocks.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "schedule/schedule.h"
 
 namespace tunec {
+
+inline constexpr int64_t kChunkBytes = 16;  // that a thread copies at once
+inline constexpr int kSwizzledChunks = 8;   // of the 128 bytes that shared memory gives at once
 
 /// Fuses loops that stand directly inside each other, outermost first, into one, and returns what
 /// it is called. Requires: at least one.

@@ -14,6 +14,7 @@
 #include "tests/ir/must_parse.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/programs.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec {
 namespace {
@@ -32,11 +33,7 @@ std::string WithoutOrders(const std::string& schedule) {
 std::vector<std::string> SomeSchedules(const Sketch& sketch, std::mt19937& random) {
   std::vector<std::string> schedules = {Print(sketch.Fill(sketch.InitialDecisions()))};
   while (schedules.size() < 20) {
-    Decisions decisions;
-    for (const Knob& knob : sketch.knobs) {
-      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-    }
-    schedules.push_back(Print(sketch.Fill(decisions)));
+    schedules.push_back(Print(sketch.Fill(test::RandomDecisions(sketch, random))));
   }
   return schedules;
 }

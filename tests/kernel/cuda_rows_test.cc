@@ -15,6 +15,7 @@
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
 namespace {
@@ -152,10 +153,7 @@ TEST_P(CudaRows, AreAsInterpreted) {
   Expect(LoopsOf(dense, dense.InitialDecisions()));
   std::mt19937 random(7);
   for (int i = 0; i < 3 && !HasFailure(); ++i) {
-    Decisions decisions;
-    for (const Knob& knob : sketch.knobs)
-      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-    Expect(LoopsOf(sketch, decisions));
+    Expect(LoopsOf(sketch, RandomDecisions(sketch, random)));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/kernel/device_programs.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
 namespace {
@@ -231,10 +232,7 @@ TEST_P(SmallStream, IsComputedRight) {
   std::mt19937 random(11);
   constexpr int kDecisions = 4;
   for (int i = 0; i < kDecisions && !HasFailure(); ++i) {
-    Decisions decisions;
-    for (const Knob& knob : sketch->knobs)
-      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-    Expect(judge, sketch->Fill(decisions));
+    Expect(judge, sketch->Fill(RandomDecisions(*sketch, random)));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "tests/kernel/device_programs.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
+#include "tests/schedule/random_decisions.h"
 #include "tests/schedule/winograd_programs.h"
 
 namespace tunec {
@@ -43,9 +44,7 @@ TEST_P(Transformed, RunsOnThisMachine) {
     const auto loops = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
     EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
-    for (size_t k = 0; k < decisions.size(); ++k) {
-      decisions[k] = static_cast<int>(random() % sketch->knobs[k].choices.size());
-    }
+    decisions = test::RandomDecisions(*sketch, random);
   }
 }
 

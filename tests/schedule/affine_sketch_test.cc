@@ -12,6 +12,7 @@
 #include "schedule/sketches/sketches.h"
 #include "support/file.h"
 #include "tests/schedule/harness.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
 namespace {
@@ -56,11 +57,7 @@ TEST_P(AffineSketches, KeepTheResult) {
   EXPECT_EQ(judge.Outcome(first, ReductionOrder::kAsWritten), "") << Print(first);
   std::mt19937 random(7);
   for (int i = 0; i < 3; ++i) {
-    Decisions decisions;
-    for (const Knob& knob : sketch.knobs) {
-      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-    }
-    const Schedule drawn = sketch.Fill(decisions);
+    const Schedule drawn = sketch.Fill(RandomDecisions(sketch, random));
     EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
   }
 }

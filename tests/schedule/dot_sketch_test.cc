@@ -11,6 +11,7 @@
 #include "tests/schedule/dot_programs.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/programs.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
 namespace {
@@ -150,9 +151,7 @@ void ExpectRight(const std::string& text, const Judge& judge, const Sketch& sket
     EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
                                                                         << sketch.name << "\n"
                                                                         << Print(schedule);
-    for (size_t k = 0; k < decisions.size(); ++k) {
-      decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
-    }
+    decisions = RandomDecisions(sketch, random);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "tests/schedule/harness.h"
 #include "tests/schedule/programs.h"
+#include "tests/schedule/random_decisions.h"
 #include "tests/schedule/small_programs.h"
 
 namespace tunec::test {
@@ -108,11 +109,7 @@ std::string Describe(const Sketch& sketch) {
   text += Print(sketch.Fill(sketch.InitialDecisions()));
   std::mt19937 random(7);
   for (int i = 0; i < 5; ++i) {
-    Decisions decisions;
-    for (const Knob& knob : sketch.knobs) {
-      decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-    }
-    text += Print(sketch.Fill(decisions));
+    text += Print(sketch.Fill(RandomDecisions(sketch, random)));
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/programs.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
 namespace {
@@ -24,14 +25,6 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr int kRandomDecisions = 30;
-
-Decisions RandomDecisions(const Sketch& sketch, std::mt19937& random) {
-  Decisions decisions;
-  for (const Knob& knob : sketch.knobs) {
-    decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-  }
-  return decisions;
-}
 
 struct Case {
   Program program;

@@ -9,6 +9,7 @@
 #include "schedule/sketch.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
+#include "tests/schedule/random_decisions.h"
 #include "tests/schedule/winograd_programs.h"
 
 namespace tunec::test {
@@ -94,9 +95,7 @@ TEST_P(TransformedSketchOn, AgreesWithTheInterpreter) {
     for (int i = 0; i < 3 && !HasFailure(); ++i) {
       const Schedule schedule = sketch->Fill(decisions);
       EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
-      for (size_t k = 0; k < decisions.size(); ++k) {
-        decisions[k] = static_cast<int>(random() % sketch->knobs[k].choices.size());
-      }
+      decisions = RandomDecisions(*sketch, random);
     }
   }
 }
