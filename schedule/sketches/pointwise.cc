@@ -23,7 +23,8 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
   Knobs<PointwiseChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &PointwiseChoice::vector);
   knobs.Add({"trips", {4, 16, 64, 256}, 2}, &PointwiseChoice::trips);
-  knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &PointwiseChoice::non_temporal);
+  // What a cache holds is read from there by whoever comes next: stores bypass it for more alone.
+  if (large) knobs.Add({"non_temporal", {0, 1}, 1}, &PointwiseChoice::non_temporal);
   if (turns) knobs.Add({"block", {0, lanes}, 1}, &PointwiseChoice::block);
   const auto write = [plans, lowering = lowering.name,
                       threads = target.host.threads](const PointwiseChoice& choice) {

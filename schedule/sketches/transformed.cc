@@ -198,12 +198,18 @@ constexpr int64_t kPanelVectors = 2;
 constexpr int64_t kMostRows = 15;  // of a tile, to begin with
 
 // Planes of a block lie as far apart as its rows are long together. With an odd number of rows
-// these are not all the same set of the first cache.
+// these are not all the same set of the first cache. Of the two odd numbers beside an even one the
+// greater, if it fits and is cheaper: few rows have fewer sums than a sum waits for.
 TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
-  TileSizes tile =
-      BestTile(plan.Extent(plan.row), plan.Extent(plan.column), target, lanes, kPanelVectors);
-  tile.rows = std::min<int64_t>((tile.rows - 1) / 2 * 2 + 1, kMostRows);
-  return tile;
+  const int64_t rows = plan.Extent(plan.row);
+  const int64_t columns = plan.Extent(plan.column);
+  TileSizes tile = BestTile(rows, columns, target, lanes, kPanelVectors);
+  const int64_t most =
+      std::min({rows, kMostRows, MostRows(target, tile.columns / lanes, Broadcast::kFromMemory)});
+  TileSizes more{.rows = std::min(tile.rows / 2 * 2 + 1, kMostRows), .columns = tile.columns};
+  tile.rows = std::min((tile.rows - 1) / 2 * 2 + 1, kMostRows);
+  const auto cost = [&](const TileSizes& t) { return TilingCost(rows, columns, t, lanes); };
+  return more.rows <= most && IsCheaper(cost(more), cost(tile)) ? more : tile;
 }
 
 int64_t OuterRows(const TransformedPlan& plan) {
