@@ -12,7 +12,9 @@ constexpr int64_t kMaximumRows = 28;
 }  // namespace
 
 int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast) {
-  if (broadcast == Broadcast::kFromMemory) return AccumulatorRegisters(target) / vectors;
+  // Only AVX-512's instructions take an operand that is broadcast while it is loaded.
+  const bool folds = target.host.vector_bits >= 512;
+  if (broadcast == Broadcast::kFromMemory && folds) return AccumulatorRegisters(target) / vectors;
   return (target.host.vector_registers - 1) / vectors - 1;
 }
 

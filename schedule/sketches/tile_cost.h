@@ -34,7 +34,8 @@ inline double TileCost(double rows, double vectors) {
   return std::max({rows * vectors, loads * kLoad, kLatency}) + kHiddenLoad * loads;
 }
 
-/// Where an instruction takes the element from that all its lanes multiply by.
+/// Where an instruction takes the element from that all its lanes multiply by. From memory a target
+/// may still need a register for it.
 enum class Broadcast : uint8_t { kFromMemory, kFromRegister };
 
 /// How many rows of so many vectors the sums of a tile may have that stay in registers, beside what

@@ -248,10 +248,10 @@ Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int6
             &TransformedChoice::block);
   knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, 4), &TransformedChoice::unroll);
   knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
-  const int64_t registers = AccumulatorRegisters(target);
-  const auto write = [plan, registers, lanes](TransformedChoice choice) {
+  const auto write = [plan, target, lanes](TransformedChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
-    choice.rows = std::clamp<int64_t>(registers / (choice.columns / lanes), 1, choice.rows);
+    const int64_t most = MostRows(target, choice.columns / lanes, Broadcast::kFromMemory);
+    choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
     choice.unroll = std::min(choice.unroll, plan.Extent(plan.reduced));
     return TransformedWriter(plan, choice).Write();
   };
