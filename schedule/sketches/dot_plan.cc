@@ -265,13 +265,18 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   PackStep pack = PackInLoopOrder(plan, along);
   pack.tensor = PackedName(along);
   for (PackStep::Axis& axis : pack.axes) {
-    if (axis.dimension == paired) axis = {paired, PackStep::Part::kQuotient, group_};
+    if (axis.dimension == paired)
+      axis = {paired, PackStep::Part::kQuotient, IsOfMatrices() ? depth_ : group_};
     // What a matrix instruction takes lies in one piece.
     if (IsOfMatrices() && axis.factor == 1 && axis.part != PackStep::Part::kWhole) {
       axis.factor = columns_;
     }
   }
   pack.axes.push_back({paired, PackStep::Part::kRemainder, group_});
+  if (IsOfMatrices()) {
+    // Before the columns of a tile its rows.
+    pack.axes.insert(pack.axes.end() - 2, {paired, PackStep::Part::kMiddle, group_, depth_});
+  }
   if (dot_.term) MovePlanes(pack);
   plan.pack = std::move(pack);
   const Read& broadcast = OperandOf(/*along_columns=*/false);
@@ -303,17 +308,14 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   plan.dot->broadcast = std::move(order);
 }
 
-// The planes of what a group of tiles walks lie together: behind the first quotient.
+// The planes of terms lie together before the tile, where that is one piece of memory. Instructions
+// on matrices alone take several terms.
 void DotPlanner::MovePlanes(PackStep& pack) {
-  const auto is_plane = [](const PackStep::Axis& axis) { return axis.dimension == 0; };
-  const auto plane = std::ranges::find_if(pack.axes, is_plane);
-  const auto quotient =
-      std::ranges::find(pack.axes, PackStep::Part::kQuotient, &PackStep::Axis::part);
-  if (quotient < plane) {
-    std::rotate(quotient + 1, plane, plane + 1);
-  } else {
-    std::rotate(plane, plane + 1, quotient == pack.axes.end() ? plane + 1 : quotient + 1);
-  }
+  std::erase_if(pack.axes, [](const PackStep::Axis& axis) { return axis.dimension == 0; });
+  const auto tile = std::ranges::find_if(pack.axes, [](const PackStep::Axis& axis) {
+    return axis.part == PackStep::Part::kMiddle || axis.part == PackStep::Part::kRemainder;
+  });
+  pack.axes.insert(tile == pack.axes.end() ? pack.axes.begin() : tile, {.dimension = 0});
 }
 
 std::optional<TilePlan> DotPlanner::WholePlan() const {

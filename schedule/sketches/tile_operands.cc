@@ -113,6 +113,33 @@ void TileOperands::WritePhase(const std::string& name) {
   }
 }
 
+namespace {
+
+// The axis between the quotient and the remainder of the same dimension, if there is one.
+const PackStep::Axis* MiddleOf(const std::vector<PackStep::Axis>& axes, int dimension) {
+  const auto found = std::ranges::find_if(axes, [&](const PackStep::Axis& axis) {
+    return axis.dimension == dimension && axis.part == PackStep::Part::kMiddle;
+  });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+// What splits the loop over a dimension into loops over its parts.
+std::vector<int64_t> FactorsBelow(const std::vector<PackStep::Axis>& axes,
+                                  const PackStep::Axis& quotient) {
+  const PackStep::Axis* middle = MiddleOf(axes, quotient.dimension);
+  if (middle == nullptr) return {quotient.factor};
+  return {quotient.factor / middle->factor, middle->factor};
+}
+
+// How the loop over a part of a dimension is called.
+std::string SuffixOf(const std::vector<PackStep::Axis>& axes, const PackStep::Axis& axis) {
+  if (axis.part == PackStep::Part::kQuotient) return ".0";
+  if (axis.part == PackStep::Part::kMiddle) return ".1";
+  return MiddleOf(axes, axis.dimension) == nullptr ? ".1" : ".2";
+}
+
+}  // namespace
+
 // The same of a statement that rounds an operand, as that is stored. False where it doesn't.
 bool TileOperands::WriteRounding(const Statement& statement) {
   const std::string& written = plan_.compute->tensors[statement.writes[0].tensor].name;
@@ -134,12 +161,10 @@ bool TileOperands::WriteRounding(const Statement& statement) {
     std::string loop =
         statement.name + "." + statement.iterators[IteratorVar(axis.dimension - first)].name;
     if (axis.part == PackStep::Part::kQuotient) {
-      Add(SplitStep{loop, {axis.factor}});
+      Add(SplitStep{loop, FactorsBelow(axes, axis)});
       Add(IsolateStep{loop + ".0"});
     }
-    if (axis.part != PackStep::Part::kWhole) {
-      loop += axis.part == PackStep::Part::kQuotient ? ".0" : ".1";
-    }
+    if (axis.part != PackStep::Part::kWhole) loop += SuffixOf(axes, axis);
     order.loops.push_back(std::move(loop));
     extents.push_back(extent(axis));
   }

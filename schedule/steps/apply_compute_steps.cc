@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "schedule/steps/index_parts.h"
+#include "support/check.h"
+
 namespace tunec {
 namespace {
 
@@ -18,12 +21,25 @@ std::string DimensionName(size_t dimension) {
                                                 : fmt::format("d{}", dimension);
 }
 
-// The layout that a pack step describes; every dimension must appear whole, or once as the
-// quotient and once as the remainder by one factor.
+IndexPart PartOf(const PackStep::Axis& axis) {
+  switch (axis.part) {
+    case PackStep::Part::kWhole:
+      return {};
+    case PackStep::Part::kQuotient:
+      return {.divisor = axis.factor};
+    case PackStep::Part::kRemainder:
+      return {.modulus = axis.factor};
+    case PackStep::Part::kMiddle:
+      return {.modulus = axis.of, .divisor = axis.factor};
+  }
+  TUNEC_UNREACHABLE("a part of an axis");
+}
+
+// The layout that a pack step describes; every dimension must appear whole, or in parts that make
+// it up.
 Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
   Layout layout;
-  std::vector<int64_t> quotient(tensor.shape.size(), 0);
-  std::vector<int64_t> remainder(tensor.shape.size(), 0);
+  std::vector<std::vector<IndexPart>> parts(tensor.shape.size());
   for (const PackStep::Axis& axis : step.axes) {
     if (axis.dimension < 0 || static_cast<size_t>(axis.dimension) >= tensor.shape.size() ||
         axis.factor < 1) {
@@ -31,27 +47,17 @@ Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
                   axis.dimension);
     }
     const IndexExpr index = IndexExpr::Var(DimensionVar(static_cast<size_t>(axis.dimension)));
-    const int64_t extent = tensor.shape[axis.dimension];
-    const bool whole = axis.part == PackStep::Part::kWhole;
-    if (whole || axis.part == PackStep::Part::kQuotient) {
-      if (quotient[axis.dimension] != 0) break;
-      quotient[axis.dimension] = axis.factor;
-      layout.map.push_back(IndexExpr::FloorDiv(index, axis.factor));
-      layout.shape.push_back(CeilDivide(extent, axis.factor));
-    }
-    if (axis.part == PackStep::Part::kRemainder) {
-      if (remainder[axis.dimension] != 0) break;
-      remainder[axis.dimension] = axis.factor;
-      layout.map.push_back(IndexExpr::Mod(index, axis.factor));
-      layout.shape.push_back(axis.factor);
-    }
-    if (whole) remainder[axis.dimension] = 1;
+    const IndexPart part = PartOf(axis);
+    parts[axis.dimension].push_back(part);
+    layout.map.push_back(part.Of(index));
+    layout.shape.push_back(part.Extent(tensor.shape[axis.dimension]));
   }
-  if (layout.map.size() != step.axes.size() || quotient != remainder ||
-      std::ranges::find(quotient, 0) != quotient.end()) {
+  for (std::vector<IndexPart>& dimension : parts) {
+    SortParts(dimension);
+    if (AreWhole(dimension)) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "pack {}: each dimension must appear once, or as quotient and remainder by one "
-                "factor",
+                "pack {}: each dimension must appear once, or in parts that make it up, as d/32 "
+                "d%32/2 d%2",
                 tensor.name);
   }
   return layout;

@@ -23,18 +23,19 @@ struct IteratorFactor {
 };
 
 /// `pack w0 1/32 0 1%32`: a copy of a tensor in another storage order, and all readers moved
-/// to it. Each storage dimension is a logical dimension, by number, or its quotient or remainder
-/// by a factor. A copy of weights is made once, when compiling. A workspace tensor is stored so
+/// to it. Each storage dimension is a logical dimension, by number, or a part of it: its quotient
+/// or remainder by a factor, or what is between two of them (`1/32 ... 1%32/2 ... 1%2`). A copy of weights is made once, when compiling. A workspace tensor is stored so
 /// without a copy.
 ///   before: acc[i,j] sum= x[i,k] * w0[k,j]
 ///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
 struct PackStep {
   static constexpr std::string_view kName = "pack";
-  enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
+  enum class Part : uint8_t { kWhole, kQuotient, kRemainder, kMiddle };
   struct Axis {
     int dimension = 0;
     Part part = Part::kWhole;
     int64_t factor = 1;
+    int64_t of = 0;  // kMiddle: the quotient by the factor of the remainder by this
     bool operator==(const Axis&) const = default;
   };
   std::string tensor;

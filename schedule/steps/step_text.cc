@@ -48,6 +48,7 @@ class Printer {
     std::string word = std::to_string(axis.dimension);
     if (axis.part == PackStep::Part::kQuotient) word += fmt::format("/{}", axis.factor);
     if (axis.part == PackStep::Part::kRemainder) word += fmt::format("%{}", axis.factor);
+    if (axis.part == PackStep::Part::kMiddle) word += fmt::format("%{}/{}", axis.of, axis.factor);
     Put(word);
   }
   void Put(const IteratorFactor& pair) { IteratorFactor::Fields(pair, *this); }
@@ -137,12 +138,22 @@ class Parser {
     TUNEC_ASSIGN(const std::string word, words_.Take(argument.wanted));
     const std::string_view text = word;
     const size_t mark = text.find_first_of("/%");
+    const size_t second = text.find('/', mark == std::string::npos ? mark : mark + 1);
     TUNEC_ASSIGN(const int64_t dimension, Number(text.substr(0, mark), "a dimension"));
     if (dimension > kLargestSmall) return words_.Unexpected("a dimension", word);
     axis.dimension = static_cast<int>(dimension);
     if (mark == std::string::npos) return {};
     axis.part = text[mark] == '/' ? PackStep::Part::kQuotient : PackStep::Part::kRemainder;
-    TUNEC_ASSIGN(axis.factor, Number(text.substr(mark + 1), "a factor"));
+    const size_t end = std::min(second, text.size());
+    TUNEC_ASSIGN(axis.factor, Number(text.substr(mark + 1, end - mark - 1), "a factor"));
+    if (axis.part == PackStep::Part::kRemainder && end < text.size()) {
+      axis.part = PackStep::Part::kMiddle;
+      axis.of = axis.factor;
+      TUNEC_ASSIGN(axis.factor, Number(text.substr(end + 1), "a factor"));
+      if (axis.of < 1) return words_.Unexpected("a positive factor", word);
+    } else if (end < text.size()) {
+      return words_.Unexpected("an axis", word);
+    }
     if (axis.factor >= 1) return {};
     return words_.Unexpected("a positive factor", word);
   }

@@ -1,9 +1,9 @@
 // storage_order: a statement's loops walk the tensor that it writes as that is stored.
 //
 // The storage's dimensions, seen through the write, are the statement's iterators: each whole, or
-// as its quotient and its remainder by one factor. So the loops over them are the iterators' loops,
-// or the two parts of one, in the storage's order. Quotients are isolated: where a factor does not
-// divide, only the last of them carries conditions.
+// in parts, as its quotient and its remainder by one factor. So the loops over them are the
+// iterators' loops, or the parts of one, in the storage's order. Outermost parts are isolated:
+// where a factor does not divide, only the last of them carries conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "schedule/steps/apply_loop_steps.h"
+#include "schedule/steps/index_parts.h"
 
 namespace tunec {
 namespace {
@@ -22,10 +23,8 @@ std::unexpected<Error> Refuse(const StorageOrderStep& step, std::string_view why
 
 // A dimension of the storage.
 struct Axis {
-  enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
   VarId iterator;
-  Part part = Part::kWhole;
-  int64_t factor = 1;
+  IndexPart part;
 };
 
 std::optional<Axis> AxisOf(const IndexExpr& place) {
@@ -33,31 +32,25 @@ std::optional<Axis> AxisOf(const IndexExpr& place) {
   place.CollectVars(iterators);
   if (iterators.empty()) return std::nullopt;
   const VarId v = iterators.front();
-  const IndexExpr iterator = IndexExpr::Var(v);
-  if (place == iterator) return Axis{v};
-  for (const IndexTerm& term : place.terms()) {
-    if (term.atom.kind != IndexAtom::Kind::kFloorDiv) continue;
-    const int64_t factor = term.atom.divisor;
-    if (place == IndexExpr::FloorDiv(iterator, factor))
-      return Axis{v, Axis::Part::kQuotient, factor};
-    if (place == IndexExpr::Mod(iterator, factor)) return Axis{v, Axis::Part::kRemainder, factor};
+  std::vector<int64_t> divisors = {1};
+  for (const IndexTerm& term : place.terms())
+    if (term.atom.kind == IndexAtom::Kind::kFloorDiv) divisors.push_back(term.atom.divisor);
+  for (const int64_t divisor : divisors) {
+    for (const int64_t modulus : divisors) {
+      const IndexPart part{.modulus = modulus > 1 ? modulus : 0, .divisor = divisor};
+      if (place == part.Of(IndexExpr::Var(v))) return Axis{v, part};
+    }
   }
   return std::nullopt;
 }
 
-// Whether each iterator is there whole, or as both of its parts by one factor.
-bool HoldEachOnce(const std::vector<Axis>& axes, size_t iterators) {
-  std::vector<std::pair<VarId, int64_t>> quotients, remainders;
-  for (const Axis& axis : axes) {
-    // A whole one enters both lists, with the factor 1.
-    if (axis.part != Axis::Part::kRemainder) quotients.emplace_back(axis.iterator, axis.factor);
-    if (axis.part != Axis::Part::kQuotient) remainders.emplace_back(axis.iterator, axis.factor);
-  }
-  std::ranges::sort(quotients);
-  std::ranges::sort(remainders);
-  if (quotients != remainders || quotients.size() != iterators) return false;
-  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-  return std::ranges::adjacent_find(quotients, same) == quotients.end();
+// Of an iterator, sorted.
+std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
+  std::vector<IndexPart> parts;
+  for (const Axis& axis : axes)
+    if (axis.iterator == iterator) parts.push_back(axis.part);
+  SortParts(parts);
+  return parts;
 }
 
 // The dimensions of the storage, outermost first; nothing where they are not the statement's
@@ -75,7 +68,8 @@ std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor
     if (!axis) return std::nullopt;
     axes.push_back(*axis);
   }
-  if (!HoldEachOnce(axes, statement.iterators.size())) return std::nullopt;
+  for (const VarId v : statement.iterators.ids())
+    if (!AreWhole(PartsOf(axes, v))) return std::nullopt;
   return axes;
 }
 
@@ -100,12 +94,14 @@ Result<std::vector<std::string>> OrderLoops(ScheduleTree& tree, const Statement&
   ReorderStep order;
   for (const Axis& axis : axes) {
     std::string loop = statement.name + "." + statement.iterators[axis.iterator].name;
-    if (axis.part == Axis::Part::kQuotient) {
-      TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{loop, {axis.factor}}));
-      loop += ".0";
-      TUNEC_RETURN_IF_ERROR(Apply(tree, IsolateStep{loop}));
-    } else if (axis.part == Axis::Part::kRemainder) {
-      loop += ".1";
+    const std::vector<IndexPart> parts = PartsOf(axes, axis.iterator);
+    if (parts.size() > 1) {
+      const auto number = std::ranges::find(parts, axis.part) - parts.begin();
+      if (number == 0) {
+        TUNEC_RETURN_IF_ERROR(Apply(tree, SplitStep{loop, FactorsOf(parts)}));
+        TUNEC_RETURN_IF_ERROR(Apply(tree, IsolateStep{loop + ".0"}));
+      }
+      loop += fmt::format(".{}", number);
     }
     order.loops.push_back(std::move(loop));
   }

@@ -190,8 +190,8 @@ TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
     return Print(sketch.Fill(sketch.InitialDecisions()));
   };
   EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
-  EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 0 1/2 2%16 1%2\n"));
-  EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 0 2/32 1%16 2%32\n"));
+  EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 1/32 0 1%32/2 2%16 1%2\n"));
+  EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 2/32 0 1%16 2%32\n"));
   EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
   EXPECT_THAT(first(2, 6), HasSubstr("precision acc bf16 2\n"));
   EXPECT_THAT(first(2, 3), Not(HasSubstr("precision")));

@@ -125,7 +125,9 @@ class Generator {
         continue;
       }
       const int64_t factor = 1 + Below(5);
-      pack.axes.push_back({dimension, PackStep::Part::kQuotient, factor});
+      const int64_t outer = Below(3) == 0 ? factor * (1 + Below(4)) : factor;
+      pack.axes.push_back({dimension, PackStep::Part::kQuotient, outer});
+      if (outer != factor) pack.axes.push_back({dimension, PackStep::Part::kMiddle, factor, outer});
       pack.axes.push_back({dimension, PackStep::Part::kRemainder, factor});
     }
     std::ranges::shuffle(pack.axes, random_);

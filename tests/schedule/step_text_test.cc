@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kEveryStep = R"(lower direct
 pack w0 1/32 0 1%32
+pack w1 1/32 0 1%32/2 1%2
 reduce_split s r0 64 inner
 reduce_split s.part r1 4 outer
 inline t
@@ -198,6 +199,8 @@ constexpr Malformed kMalformed[] = {
     {"lower d\nstorage_order w.pack 0",
      "a.sched:2:22: error: expected a number of lanes from 1 to 4096, found '0'"},
     {"lower d\npack w 1/0", "a.sched:2:8: error: expected a positive factor, found '1/0'"},
+    {"lower d\npack w 1%8/0", "a.sched:2:8: error: expected a positive factor, found '1%8/0'"},
+    {"lower d\npack w 1/8/2", "a.sched:2:8: error: expected an axis, found '1/8/2'"},
     {"lower d\npack w x", "a.sched:2:8: error: expected a dimension, found 'x'"},
     {"lower d\nsplit a.i 4\ninline t",
      "a.sched:3:1: error: 'inline t' rewrites statements and must come before the loop steps"},
