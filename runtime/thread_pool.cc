@@ -1,16 +1,18 @@
-// The protocol. A phase is published by storing its number of tasks in `unclaimed_`. A thread
-// claims tasks by subtracting from it with compare-and-swap and, after running them,
+// The protocol. A phase is published by storing the range of its tasks in `unclaimed_`. A thread
+// claims tasks by cutting them off with compare-and-swap and, after running them,
 // subtracts as many from `unfinished_`; who brings that to zero publishes the next phase, or
 // ends the job. So:
 //  - a successful claim is a claim of the phase that is current at that moment, even if the
-//    thread slept since it read the counter, because the counter alone says what is free;
+//    thread slept since it read the range, because the range alone says what is free;
 //  - `phase_` is read only by holders of a claim and written only when there is none, so it
 //    needs no lock;
 //  - nobody waits for a thread that holds no task: a worker that is not scheduled, or does not
 //    exist any more (after fork), costs its help and nothing else. That, with spinning that
 //    ends after kSpinTime and yields, is why sharing cores does not collapse.
 // Claims shrink with what is left (guided self-scheduling, Polychronopoulos and Kuck 1987): few
-// atomic operations when tasks are many, single tasks at the end.
+// atomic operations when tasks are many, single tasks at the end. Every other thread claims from
+// the end: what one phase writes and the next one reads in the same order is then mostly in the
+// cache of the core that wants it.
 #include "runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -37,6 +39,39 @@ constexpr auto kPauseTime = std::chrono::microseconds(10);
 constexpr int kLooksPerClock = 32;
 // A claim is at most 1/8 of a thread's fair share of what is left.
 constexpr int64_t kClaimsPerShare = 8;
+
+// Tasks that nobody has claimed, in pieces so large that their numbers have 32 bits.
+class FreeRange {
+ public:
+  static FreeRange Of(int64_t tasks) { return {0, (tasks + PieceOf(tasks) - 1) / PieceOf(tasks)}; }
+  static FreeRange Unpack(uint64_t packed) {
+    return {static_cast<int64_t>(packed >> kBits), static_cast<int64_t>(packed & kMask)};
+  }
+  uint64_t Pack() const {
+    return (static_cast<uint64_t>(begin_) << kBits) | static_cast<uint64_t>(end_);
+  }
+  /// How many tasks a piece has, of a phase that has so many.
+  static int64_t PieceOf(int64_t tasks) { return (tasks >> kBits) + 1; }
+
+  int64_t begin() const { return begin_; }
+  int64_t end() const { return end_; }
+  int64_t size() const { return end_ - begin_; }
+  FreeRange CutFront(int64_t pieces) {
+    begin_ += pieces;
+    return {begin_ - pieces, begin_};
+  }
+  FreeRange CutBack(int64_t pieces) {
+    end_ -= pieces;
+    return {end_, end_ + pieces};
+  }
+
+ private:
+  static constexpr int kBits = 32;
+  static constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
+  FreeRange(int64_t begin, int64_t end) : begin_(begin), end_(end) {}
+  int64_t begin_;
+  int64_t end_;
+};
 
 void Pause() {
 #if defined(__x86_64__)
@@ -101,7 +136,7 @@ class ThreadPool::Impl {
   void Publish();
   void Advance();
 
-  alignas(64) std::atomic<int64_t> unclaimed_ = 0;
+  alignas(64) std::atomic<uint64_t> unclaimed_ = 0;  // a FreeRange
   alignas(64) std::atomic<int64_t> unfinished_ = 0;
   // Counts publications; idle workers watch it.
   alignas(64) std::atomic<uint32_t> published_ = 0;
@@ -163,17 +198,23 @@ ThreadPool::Impl::~Impl() {
 
 // Claims and runs a few tasks of the current phase; false when none was free.
 bool ThreadPool::Impl::RunSome(int thread) {
-  int64_t free = unclaimed_.load(std::memory_order_relaxed);
-  int64_t take = 0;
+  uint64_t seen = unclaimed_.load(std::memory_order_relaxed);
+  FreeRange left = FreeRange::Unpack(seen);
+  FreeRange mine = left;
   do {
-    if (free <= 0) return false;
-    take = std::max<int64_t>(1, free / (kClaimsPerShare * threads_));
-  } while (!unclaimed_.compare_exchange_weak(free, free - take, std::memory_order_acquire,
+    left = FreeRange::Unpack(seen);
+    if (left.size() == 0) return false;
+    const int64_t take = std::max<int64_t>(1, left.size() / (kClaimsPerShare * threads_));
+    mine = thread % 2 == 0 ? left.CutFront(take) : left.CutBack(take);
+  } while (!unclaimed_.compare_exchange_weak(seen, left.Pack(), std::memory_order_acquire,
                                              std::memory_order_relaxed));
   const ParallelPhase& phase = *phase_;
-  const int64_t begin = phase.tasks - free;
-  phase.run(phase.context, begin, begin + take, thread);
-  if (unfinished_.fetch_sub(take, std::memory_order_acq_rel) == take) Advance();
+  const int64_t piece = FreeRange::PieceOf(phase.tasks);
+  const int64_t begin = mine.begin() * piece;
+  const int64_t end = std::min(mine.end() * piece, phase.tasks);
+  phase.run(phase.context, begin, end, thread);
+  const int64_t done = end - begin;
+  if (unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done) Advance();
   return true;
 }
 
@@ -181,7 +222,7 @@ bool ThreadPool::Impl::RunSome(int thread) {
 void ThreadPool::Impl::Publish() {
   const int64_t tasks = phase_->tasks;
   unfinished_.store(tasks, std::memory_order_relaxed);
-  unclaimed_.store(tasks, std::memory_order_release);
+  unclaimed_.store(FreeRange::Of(tasks).Pack(), std::memory_order_release);
   if (tasks == 1) return;  // whoever publishes runs it
   published_.fetch_add(1);
   const auto workers = static_cast<int64_t>(workers_.size());

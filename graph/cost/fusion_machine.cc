@@ -3,7 +3,8 @@
 namespace tunec {
 
 FusionMachine FusionMachineOf(const Target& target) {
-  if (target.device) return {.cores = static_cast<double>(target.device->processors)};
+  if (target.device)
+    return {.cores = static_cast<double>(target.device->processors), .chains = false};
   return {.vector_lanes = target.host.Lanes(sizeof(float))};
 }
 

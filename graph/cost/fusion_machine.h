@@ -21,6 +21,7 @@ struct FusionMachine {
   double row_tile = 8;
   double column_tile = 64;
   double staging_operations = 2;  // of each element, to and from a buffer in the cache
+  bool chains = true;  // two contractions may share a kernel, where one is the other's operand
 
   // Attention with fewer rows of queries stays a product, a softmax and a product: they fill less
   // than half of a vector of 16.

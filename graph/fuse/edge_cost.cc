@@ -71,6 +71,14 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
       size.products / machine.operations_per_second * lost / (machine.cores / row_tiles - 1);
 }
 
+// The contraction's operand are the sums of another one, finished block by block. Its columns are
+// no tasks then: each core reads all that is multiplied with.
+void AddChain(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
+              FusionCost& cost) {
+  AddOperandPrologue(graph, q, machine, cost);
+  cost.bytes_saved -= BytesOf(graph, q.consumer.inputs[1]);
+}
+
 }  // namespace
 
 FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine) {
@@ -87,6 +95,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
     if (!q.producer.only_renames && q.producer.anchor == GroupTraits::Anchor::kNone) {
       AddOperandPrologue(graph, q, machine, cost);
     }
+    if (Judge(graph, q) == FusionReason::kChain) AddChain(graph, q, machine, cost);
     return cost;
   }
   cost.elements = static_cast<double>(ElementsOf(graph, q.consumer.outputs[0]));

@@ -1,6 +1,8 @@
 #include "graph/fuse/fuse_rules.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "graph/cost/fuse_cost.h"
 #include "graph/cost/operation_cost.h"
@@ -129,8 +131,50 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
+// Whether each result sums a few elements of its own channel: so little work that it is done where
+// the results are wanted.
+bool IsDepthwise(const Graph& graph, const Node& node) {
+  constexpr int64_t kMostTaps = 64;
+  if (node.op != Op::kConv || node.Int("group") < 2) return false;
+  const std::vector<int64_t> weight = ShapeOf(graph, node.inputs[1]);
+  const int64_t taps =
+      std::accumulate(weight.begin() + 2, weight.end(), int64_t{1}, std::multiplies());
+  return weight[0] == node.Int("group") && weight[1] == 1 && taps <= kMostTaps;
+}
+
+// A product over channels alone: each position's results are made of that position's operand.
+bool IsPointwise(const Graph& graph, const Node& node) {
+  const auto is_one = [](int64_t stride) { return stride == 1; };
+  return node.op == Op::kConv && node.Int("group") == 1 && HasNoWindows(graph, node) &&
+         std::ranges::all_of(node.Ints("strides"), is_one);
+}
+
+// Whether elementwise operators alone lead from the node's result to the value.
+bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth = 0) {
+  constexpr int kMostOperators = 8;
+  const NodeId made_by = graph.value(value).producer;
+  if (made_by == origin) return true;
+  const Node& node = graph.node(made_by);
+  if (depth == kMostOperators || !IsElementwise(node)) return false;
+  return std::ranges::any_of(node.inputs, [&](ValueId input) {
+    return input.valid() && SameShape(graph, input, value) &&
+           IsElementwiseOf(graph, input, origin, depth + 1);
+  });
+}
+
+// Two contractions: one kernel finishes the first for a block of rows, which the second multiplies.
+FusionReason JudgeChain(const Graph& graph, const FusionQuestion& q) {
+  const bool fits = IsDepthwise(graph, graph.node(q.producer.contraction)) &&
+                    IsPointwise(graph, q.consumer) && q.value == q.consumer.inputs[0] &&
+                    std::ranges::count(q.consumer.inputs, q.value) == 1 &&
+                    IsElementwiseOf(graph, q.value, q.producer.contraction);
+  if (!fits) return FusionReason::kTwoContractions;
+  if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+  return SumsContiguously(graph, q.consumer) ? FusionReason::kChain : FusionReason::kOperandOrder;
+}
+
 FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
-  if (q.producer.anchor == Anchor::kContraction) return FusionReason::kTwoContractions;
+  if (q.producer.anchor == Anchor::kContraction) return JudgeChain(graph, q);
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
@@ -209,6 +253,7 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node) {
   switch (PatternOf(node.op)) {
     case OpPattern::kContraction:
       traits.anchor = Anchor::kContraction;
+      traits.contraction = graph.value(node.outputs[0]).producer;
       break;
     case OpPattern::kReduction:
     case OpPattern::kComposite:
@@ -224,7 +269,9 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node) {
 }
 
 GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times) {
-  GroupTraits merged = producer.anchor == Anchor::kNone ? into : producer;
+  const bool ends_with_into =
+      producer.anchor == Anchor::kNone || into.anchor == Anchor::kContraction;
+  GroupTraits merged = ends_with_into ? into : producer;
   merged.only_renames = producer.only_renames && into.only_renames;
   merged.nodes = producer.nodes + into.nodes;
   merged.operations = times * producer.operations + into.operations;

@@ -19,10 +19,12 @@ struct RowSpace {
 /// The rows of a reduction, softmax or normalisation over whole axes; nothing for others.
 std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node);
 
-/// What a group's kernel is about. A group has at most one anchor.
+/// What a group's kernel is about. A group has at most one anchor; of two contractions in a chain
+/// it is the last.
 struct GroupTraits {
   enum class Anchor { kNone, kContraction, kRows, kWindows, kOpaque };
   Anchor anchor = Anchor::kNone;
+  NodeId contraction;            // of kContraction: the one whose sums the kernel ends with
   std::optional<RowSpace> rows;  // of kRows
   bool only_renames = true;      // every node is an affine index map (transpose, reshape, slice)
   int nodes = 0;
@@ -31,7 +33,8 @@ struct GroupTraits {
 };
 
 GroupTraits TraitsOf(const Graph& graph, const Node& node);
-/// Of the union; at most one of them has an anchor, or both walk the same rows. `times`: how often
+/// Of the union; at most one of them has an anchor, or both walk the same rows, or they are a chain
+/// of contractions. `times`: how often
 /// each element that the producer makes is computed then.
 GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times = 1);
 

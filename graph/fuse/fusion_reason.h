@@ -19,6 +19,8 @@ namespace tunec {
   FUSED(kPrologue, "cheap elementwise work before a reduction")                                    \
   /* tile by tile */                                                                               \
   FUSED(kOperandPrologue, "computed while the contraction reads it")                               \
+  /* depthwise into pointwise */                                                                  \
+  FUSED(kChain, "a contraction's operand, finished block by block")                                \
   FUSED(kSameRows, "reductions over the same rows")                                                \
   FUSED(kIndexMap, "data movement becomes an index map")                                           \
   FUSED(kSiblings, "siblings that read one value")                                                 \

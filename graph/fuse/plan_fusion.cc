@@ -145,6 +145,8 @@ class Planner {
                                   .into = traits_[into],
                                   .users = LiveUsers(edge.value)};
     edge.reason = Judge(graph_, question);
+    if (edge.reason == FusionReason::kChain && !machine_.chains)
+      edge.reason = FusionReason::kTwoContractions;
     edge.cost = CostOfEdge(graph_, question, machine_);
     if (!IsFused(edge.reason)) return;
     edge.cost.live_values = LiveTogether(from, into);

@@ -101,6 +101,12 @@ bool LowerContext::IsOneRead(const Lazy& value) const {
   return !read.guard && std::ranges::none_of(read.index, &IndexExpr::UsesLoaded);
 }
 
+bool LowerContext::IsSum(const Lazy& value) const {
+  return value.tensor && std::ranges::any_of(compute_.statements, [&](const Statement& statement) {
+           return statement.reducer && statement.writes[0].tensor == *value.tensor;
+         });
+}
+
 Lazy LowerContext::OperandInput(const Node& node, size_t input) {
   const Lazy& value = Input(node, input);
   if (value.tensor) return Stored(*value.tensor, value.type);
@@ -109,8 +115,10 @@ Lazy LowerContext::OperandInput(const Node& node, size_t input) {
 
 Expr LowerContext::OperandElement(StatementBuilder& builder, const Lazy& operand,
                                   const Index& index) {
-  if (operand.tensor) return Stored(*operand.tensor, operand.type).At(builder, index);
-  if (IsOneRead(operand)) return operand.At(builder, index);
+  if (!IsSum(operand)) {
+    if (operand.tensor) return Stored(*operand.tensor, operand.type).At(builder, index);
+    if (IsOneRead(operand)) return operand.At(builder, index);
+  }
   const IterationSpace space = builder.SpaceOf(index);
   std::vector<int64_t> shape;
   Index own;

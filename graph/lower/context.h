@@ -76,8 +76,9 @@ class LowerContext {
   /// As an operand of a contraction: one unguarded affine read, stored first if it is more.
   Lazy OperandInput(const Node& node, size_t input);
   /// The operand's element at `index` for a contraction that reads every element at most once for
-  /// each of its results: what is more than one read is stored first, as the statement walks it (a
-  /// dimension for each iterator), so that a schedule can compute it inside the statement's loops.
+  /// each of its results: what is more than one read, or a sum, is stored first, as the statement
+  /// walks it (a dimension for each iterator), so that a schedule can compute it inside the
+  /// statement's loops.
   Expr OperandElement(StatementBuilder& builder, const Lazy& operand, const Index& index);
 
   Lazy Define(DataType type, std::vector<int64_t> shape, int cost,
@@ -119,6 +120,7 @@ class LowerContext {
   Lazy InputValue(ValueId value, TensorId tensor);
   bool NeedsStorage(ValueId value, const Lazy& lazy) const;
   bool IsOneRead(const Lazy& value) const;
+  bool IsSum(const Lazy& value) const;
   bool IsStoredForBroadcast(const Lazy& lazy, int64_t results) const;
   void WriteOutput(ValueId value, const Lazy& lazy, TensorId tensor);
   std::optional<IterationSpace> SpaceOfOutput(const Node& node) const;

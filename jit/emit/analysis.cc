@@ -22,6 +22,7 @@ class Analyzer {
         intervals_(nest.variables.size(), kUnknownInterval),
         constant_(nest.variables.size(), false) {
     result_.registers.resize(nest.tensors.size());
+    touched_.resize(nest.tensors.size());
   }
 
   NestAnalysis Run() {
@@ -43,6 +44,7 @@ class Analyzer {
           [&](const Alloc& alloc) {
             EnterAlloc(alloc);
             inside();
+            result_.touched[&alloc] = touched_[alloc.tensor];
           },
           [&](const If&) { inside(); }, [&](const Tile&) { inside(); },
           [&](const Roles&) { inside(); }, [&](const Store& store) { WalkStore(store); },
@@ -64,6 +66,7 @@ class Analyzer {
   void EnterAlloc(const Alloc& alloc) {
     if (alloc.scope == Scope::kRegister)
       result_.registers[alloc.tensor].form = RegisterForm::kSlots;
+    touched_[alloc.tensor] = 0;
   }
 
   void WalkLoop(const Loop& loop) {
@@ -221,6 +224,9 @@ class Analyzer {
   void SeeRegister(TensorId tensor, const std::vector<IndexExpr>& index) {
     RegisterPlan& plan = result_.registers[tensor];
     if (plan.form != RegisterForm::kSlots) return;
+    if (!index.empty()) {
+      touched_[tensor] = std::max(touched_[tensor], BoundsOf(index.back(), Intervals()).hi + 1);
+    }
     for (size_t d = 0; d < index.size(); ++d) {
       if (IsConstantAfterUnrolling(index[d])) continue;
       if (d + 1 == index.size() && IsLane(index[d])) {
@@ -254,6 +260,7 @@ class Analyzer {
   IdVector<VarId, Interval> intervals_;
   IdVector<VarId, bool> constant_;
   const Loop* vector_ = nullptr;
+  IdVector<TensorId, int64_t> touched_;  // in the present Alloc of each
   NestAnalysis result_;
 };
 

@@ -34,6 +34,9 @@ struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
   IdVector<TensorId, RegisterPlan> registers;
+  /// Of a register tensor within its Alloc: elements of the last dimension from the first to the
+  /// last that any access may touch. Beyond them vectors may hold anything.
+  std::map<const Alloc*, int64_t> touched;
   std::map<const void*, IndexExpr> offsets;  // by address of the Read or Write
 };
 

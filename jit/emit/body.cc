@@ -42,6 +42,7 @@ Status EmitAlloc(EmitState& state, const Alloc& alloc) {
   TUNEC_RETURN_IF_ERROR(state.machine.CheckScope(alloc.scope));
   if (state.InSlots(alloc.tensor)) StartSlots(state, alloc.tensor);
   state.storage[alloc.tensor].swizzle = alloc.swizzle;
+  state.storage[alloc.tensor].touched = state.analysis.touched.at(&alloc);
   return EmitBody(state, alloc.body);
 }
 

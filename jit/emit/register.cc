@@ -75,7 +75,8 @@ class Slots {
     if (place.shared) return WriteShared(slot, at, value);
     const int width = context.width;
     value = b_.Splat(value, width);
-    const bool rest_unused = context.active > 0 && place.first + context.active >= place.extent;
+    const int64_t touched = state_.storage[tensor_].touched;
+    const bool rest_unused = context.active > 0 && place.first + context.active >= touched;
     const bool all = context.mask == nullptr || rest_unused;
     if (at == 0 && width == lanes_) {
       Set(slot, all ? value : b_.Select(context.mask, value, Get(slot)));

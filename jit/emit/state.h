@@ -26,6 +26,7 @@ struct TensorStorage {
   int64_t alignment = 1;             // bytes the base is a multiple of
   bool invariant = false;            // nothing writes it while the kernel runs
   Swizzle swizzle;                   // of the present Alloc
+  int64_t touched = 0;               // the same: NestAnalysis::touched
   std::map<int64_t, IrValue> slots;  // of a register tensor, by slot number
 };
 

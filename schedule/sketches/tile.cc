@@ -9,6 +9,10 @@
 // when compiling. Blocks of rows by one panel are the tasks. What follows the reduction is computed
 // on the finished tile.
 //
+// Where the operand is made of another sum of few elements, a depthwise convolution before a
+// pointwise one, that sum is part of the block too: in register tiles of its own, whose columns are
+// what this one reduces (chain.h).
+//
 // Panels that a core's cache does not keep come from memory. Then the next one may be asked for
 // while this one is multiplied (`prefetch`, off unless the tuner finds that it gains).
 //
@@ -24,9 +28,11 @@
 //           rows unrolled, columns vector: acc += a * b
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <functional>
 
+#include "schedule/sketches/chain.h"
 #include "schedule/sketches/dot_plan.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/matrix_tile.h"
@@ -39,6 +45,8 @@
 namespace tunec {
 namespace {
 
+bool IsChain(const TilePlan& plan) { return plan.operand && plan.operand->sum; }
+
 // An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
 // take it from memory.
 Broadcast BroadcastOf(const TilePlan& plan) {
@@ -49,6 +57,7 @@ Broadcast BroadcastOf(const TilePlan& plan) {
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
   constexpr int64_t kMostVectors = 4;
+  if (IsChain(plan)) return BestChainTile(plan, target, lanes, kMostVectors);
   return BestTile(rows, plan.Extent(plan.column), target, lanes, kMostVectors, BroadcastOf(plan));
 }
 
@@ -68,6 +77,7 @@ int64_t PanelsBytes(const TilePlan& plan) {
 // block reads all panels; where those are beyond a core's cache, a cast is cheaper in a phase.
 int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
   if (!plan.operand || !plan.row) return 0;
+  if (IsChain(plan)) return 1;
   const bool is_cast = !plan.widened.empty() || plan.dot;
   if (is_cast && PanelsBytes(plan) > target.host.l2_bytes) return 0;
   return MostBlocks(plan, tile) >= 2 * target.host.threads ? 1 : 0;
@@ -90,6 +100,9 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
          CeilDivide(row_tiles, block) * column_tiles * others < 4 * target.host.threads) {
     block /= 2;
   }
+  // Whole rows, so that few blocks have a border.
+  if (IsChain(plan) && block == row_tiles)
+    block = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(block)));
   return block;
 }
 
@@ -114,6 +127,7 @@ std::string NameOf(const TilePlan& plan) {
     const std::string& instruction = plan.dot->intrinsic->name;
     name += "/" + instruction.substr(0, instruction.find('.'));
   }
+  if (IsChain(plan)) name += "/chain";
   return name;
 }
 
@@ -122,7 +136,8 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(accumulator.type)));
   const TileSizes tile = BestTile(plan, target, lanes);
   const int64_t panels_bytes = PanelsBytes(plan);
-  Knobs<TileChoice> knobs({.operand_vector = 4 * lanes});
+  const bool is_chain = IsChain(plan);
+  Knobs<TileChoice> knobs({.operand_vector = 4 * lanes, .operand_by_block = is_chain});
   knobs.Add(KnobNear("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows),
             &TileChoice::rows);
   knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
@@ -135,7 +150,14 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   knobs.Add(plan.pack_is_optional ? KnobNear("pack", {0, 1}, plan.pack_by_default ? 1 : 0)
                                   : KnobNear("pack", {plan.pack ? 1 : 0}, 1),
             &TileChoice::pack);
-  if (plan.operand && plan.row) {
+  if (is_chain) {
+    knobs.Add(KnobNear("operand_columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes},
+                       ChainedColumns(plan, target, tile.rows, lanes)),
+              &TileChoice::operand_vector);
+    if (!plan.outer_rows.empty()) {
+      knobs.Add(KnobNear("operand_prefetch", {0, 1}, 0), &TileChoice::operand_prefetch);
+    }
+  } else if (plan.operand && plan.row) {
     knobs.Add(KnobNear("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
               &TileChoice::operand_by_block);
   }
@@ -143,15 +165,20 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   if (plan.pack && panels_bytes > target.host.l2_bytes / 2) {
     knobs.Add(KnobNear("prefetch", {0, 1}, 0), &TileChoice::prefetch);
   }
-  return MakeSketch(NameOf(plan), std::move(knobs), [plan, target, lanes](TileChoice choice) {
-    // More accumulators than registers spill: the nearest tile that fits stands for them.
-    const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
-    choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
-    if (plan.long_reduction) {
-      choice.unroll = std::min(choice.unroll, Steps(plan));
-    }
-    return WriteTileSchedule(plan, choice);
-  });
+  return MakeSketch(
+      NameOf(plan), std::move(knobs), [plan, target, lanes, is_chain](TileChoice choice) {
+        // More accumulators than registers spill: the nearest tile that fits stands for them.
+        const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
+        choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
+        if (is_chain) {
+          const int64_t vectors = std::max<int64_t>(1, AccumulatorRegisters(target) / choice.rows);
+          choice.operand_vector = std::min(choice.operand_vector, vectors * lanes);
+        }
+        if (plan.long_reduction) {
+          choice.unroll = std::min(choice.unroll, Steps(plan));
+        }
+        return WriteTileSchedule(plan, choice);
+      });
 }
 
 // What no estimate knows, an instruction has to make up for.
@@ -173,14 +200,16 @@ DotSketch MakeDotSketch(const TilePlan& plan, const TilePlan& plain,
 
 // Each plain plan by the instructions that multiply pairs, where there are some and they may; those
 // that are expected to be faster first.
-std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const SketchQuestion& question) {
+std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const std::optional<Chain>& chain,
+                                   const SketchQuestion& question) {
   std::vector<DotSketch> sketches;
   const auto instructions = DotInstructions(question.target);
   if (instructions.empty()) return {};
   const std::vector<TilePlan> plains = MakeTilePlans(lowering, question.target);
   for (const TileIntrinsic* intrinsic : instructions) {
     for (const TilePlan& plain : plains) {
-      const auto plan = MakeDotPlan(plain, lowering, *intrinsic, question.rounding);
+      auto plan = MakeDotPlan(plain, lowering, *intrinsic, question.rounding);
+      if (plan && chain && !AddFirstSum(*chain, *plan)) plan.reset();
       if (plan) sketches.push_back(MakeDotSketch(*plan, plains.front(), question));
     }
   }
@@ -193,14 +222,17 @@ std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const SketchQue
 void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& question,
                      std::vector<Sketch>& sketches) {
   const size_t first = sketches.size();
-  for (const WideLowering& wide : WideLowerings(lowering)) {
+  const std::optional<Chain> chain = FindChain(lowering, question.target);
+  const NamedCompute& tiled = chain ? chain->second : lowering;
+  for (const WideLowering& wide : WideLowerings(tiled)) {
     for (TilePlan& plan : MakeTilePlans(wide.lowering, question.target)) {
       plan.widened = wide.steps;
+      if (chain && !AddFirstSum(*chain, plan)) continue;
       sketches.push_back(TileSketch(plan, question.target));
     }
   }
   auto place = sketches.begin() + static_cast<std::ptrdiff_t>(first);
-  for (DotSketch& dot : DotSketches(lowering, question)) {
+  for (DotSketch& dot : DotSketches(tiled, chain, question)) {
     if (dot.gain >= kWorthRounding) {
       place = sketches.insert(place, std::move(dot.sketch)) + 1;
     } else {

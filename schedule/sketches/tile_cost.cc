@@ -5,12 +5,6 @@
 #include <utility>
 
 namespace tunec {
-namespace {
-
-constexpr int64_t kMaximumRows = 28;
-
-}  // namespace
-
 int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast) {
   // Only AVX-512's instructions take an operand that is broadcast while it is loaded.
   const bool folds = target.host.vector_bits >= 512;
@@ -36,7 +30,7 @@ TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t 
   TileSizes best;
   double best_cost = 0;
   for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
-    const int64_t most_rows = std::min(kMaximumRows, MostRows(target, vectors, broadcast));
+    const int64_t most_rows = std::min(kMostTileRows, MostRows(target, vectors, broadcast));
     for (int64_t mr = 1; mr <= std::min(rows, most_rows); ++mr) {
       const TileSizes tile{mr, vectors * lanes};
       const double cost = TilingCost(rows, columns, tile, lanes);
@@ -51,7 +45,7 @@ TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t 
 
 std::vector<int64_t> RowChoices(int64_t rows) {
   std::vector<int64_t> choices;
-  for (int64_t r = 1; r <= std::min<int64_t>(rows, kMaximumRows); ++r) {
+  for (int64_t r = 1; r <= std::min<int64_t>(rows, kMostTileRows); ++r) {
     if (r <= 16 || r % 4 == 0) choices.push_back(r);
   }
   return choices;

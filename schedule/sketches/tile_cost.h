@@ -52,6 +52,9 @@ struct TileSizes {
 TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
                    int64_t most_vectors = 4, Broadcast broadcast = Broadcast::kFromMemory);
 
+/// How many rows a tile of so many may have at most, and what they are chosen among.
+inline constexpr int64_t kMostTileRows = 28;
+
 /// Cycles that one step of the reduction costs in all tiles of rows x columns together.
 double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t lanes);
 

@@ -13,12 +13,17 @@ PackStep PackForColumns(const TilePlan& plan, int64_t columns) {
   return pack;
 }
 
+void TileOperands::PackSum() {
+  if (Sum() != nullptr && Sum()->plan.pack) Add(PackForColumns(Sum()->plan, vector_));
+}
+
 // The operand's loops are copies of the reduction's, then vectors along its last dimension.
 void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
   const TilePlan::Operand& operand = *plan_.operand;
   const std::string place = plan_.Loop(*plan_.row) + ".0";
   Add(ComputeAtStep{operand.statement, place});
   ReorderStep order{LoopsOfOne()};
+  const auto first_row = std::ssize(order.loops);
   const std::vector<VarId> below = IteratorsInBlock();
   for (const VarId iterator : below) {
     const std::string loop = operand.statement + "." + plan_.reduction.iterators[iterator].name;
@@ -38,12 +43,55 @@ void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
     }
   }
   vector_loop_ = order.loops.empty() ? "" : order.loops.back();
+  if (Sum() != nullptr) {
+    // Tiles of a vector's columns, one after the other.
+    const auto parts = std::ssize(row_parts);
+    const auto rows = order.loops.begin() + first_row;
+    tile_loop_ = rows[parts - 2];
+    row_loop_ = rows[parts - 1];
+    std::rotate(rows, rows + parts, order.loops.end() - 1);
+  }
   if (order.loops.size() > 1) Add(std::move(order));
+  if (Sum() != nullptr) ComputeSum();
   Add(StageStep{plan_.compute->tensors[operand.tensor].name, Scope::kPacked, place,
                 OrderInBuffer()});
 }
 
+// The sum of a tile, before the operand's statement finishes that.
+void TileOperands::ComputeSum() {
+  const TilePlan& sum = Sum()->plan;
+  const std::string& name = sum.reduction.name;
+  Add(ComputeAtStep{name, tile_loop_});
+  ReorderStep order;
+  for (const VarId v : ReductionOrderOf(sum)) order.loops.push_back(sum.Loop(v));
+  order.loops.push_back(InStatement(name, row_loop_));
+  order.loops.push_back(InStatement(name, vector_loop_));
+  Add(std::move(order));
+  Add(ComputeAtStep{name + ".init", tile_loop_});
+  Add(StageStep{sum.compute->tensors[sum.reduction.writes[0].tensor].name, Scope::kRegister,
+                tile_loop_});
+}
+
+void TileOperands::FinishSum() {
+  const TilePlan& sum = Sum()->plan;
+  const std::string& name = sum.reduction.name;
+  for (const std::string& part : {name + ".init", name, plan_.operand->statement}) {
+    Add(UnrollStep{InStatement(part, row_loop_)});
+    Add(VectorizeStep{InStatement(part, vector_loop_)});
+  }
+  for (const VarId v : sum.short_reductions) Add(UnrollStep{sum.Loop(v)});
+}
+
+void TileOperands::PrefetchSum(const std::string& loop) {
+  const TilePlan& sum = Sum()->plan;
+  for (const Read& read : sum.reduction.reads) {
+    const Tensor& tensor = sum.compute->tensors[read.tensor];
+    if (!tensor.constant) Add(PrefetchStep{tensor.name, loop, 1, 2});
+  }
+}
+
 void TileOperands::VectorizeBlock() {
+  if (Sum() != nullptr) return FinishSum();
   if (!vector_loop_.empty()) Add(VectorizeStep{vector_loop_});
 }
 
@@ -54,7 +102,7 @@ std::vector<int64_t> TileOperands::OrderInBuffer() const {
   std::optional<int64_t> last;
   for (int64_t d = 0; d < std::ssize(read->index); ++d) {
     const bool grouped =
-        plan_.dot && read->index[static_cast<size_t>(d)].Uses(*plan_.long_reduction);
+        AlongReduced() && read->index[static_cast<size_t>(d)].Uses(*plan_.long_reduction);
     if (grouped) {
       last = d;
     } else {
@@ -89,7 +137,7 @@ std::vector<VarId> TileOperands::IteratorsInBlock() const {
     if (!around) below.push_back(iterator);
   }
   // As in its buffer.
-  if (plan_.dot) {
+  if (AlongReduced()) {
     const auto last = std::ranges::find(below, *plan_.long_reduction);
     if (last != below.end()) std::rotate(last, last + 1, below.end());
   }

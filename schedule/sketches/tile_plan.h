@@ -14,6 +14,8 @@
 
 namespace tunec {
 
+struct ChainedSum;
+
 // The roles that a Compute's iterators play in the sketch.
 struct TilePlan {
   // An operand that a statement before the reduction computes, and that the columns do not know: it
@@ -21,7 +23,8 @@ struct TilePlan {
   struct Operand {
     std::string statement;
     TensorId tensor;
-    std::vector<VarId> dimensions;  // of the tensor, as the reduction's iterators
+    std::vector<VarId> dimensions;          // of the tensor, as the reduction's iterators
+    std::shared_ptr<const ChainedSum> sum;  // that the statement finishes, if it does
   };
 
   // Products by an instruction of the table, which multiplies groups of reduced neighbours; those
@@ -68,11 +71,24 @@ struct TilePlan {
     const Tensor& tensor = compute->tensors[*compute->FindTensor(pack->tensor)];
     return tensor.name + (tensor.role == TensorRole::kWorkspace ? "" : ".pack");
   }
+  /// The Compute that the schedule is for, as far as arguments go.
+  const Compute& Whole() const;
   int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
   std::string Loop(VarId iterator) const {
     return reduction.name + "." + reduction.iterators[iterator].name;
   }
 };
+
+// A sum of few elements whose results are another one's operand: a depthwise convolution before a
+// pointwise one. It is computed where that one's tasks want it, in register tiles of its own.
+struct ChainedSum {
+  TilePlan plan;                         // of the sum and what finishes it, alone
+  std::shared_ptr<const Compute> whole;  // with both sums; plans have one each
+};
+
+inline const Compute& TilePlan::Whole() const {
+  return operand && operand->sum ? *operand->sum->whole : *compute;
+}
 
 /// Sets which outputs are shared, rows and outer rows. Requires: compute, reduction and column.
 void AssignOutputs(TilePlan& plan);

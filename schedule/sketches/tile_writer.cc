@@ -24,13 +24,14 @@ class TileWriter {
       for (const ComputeStep& step : plan_.dot->rewrites) Add(step);
     }
     if (plan_.cache_write) Add(*plan_.cache_write);
+    operands_.PackSum();
     Pack();
     Split();
     Reorder();
     Attach();
     if (plan_.dot) SplitGroups();
     Finish();
-    OrderCopies(*plan_.compute, schedule_);
+    OrderCopies(plan_.Whole(), schedule_);
     return std::move(schedule_);
   }
 
@@ -155,6 +156,7 @@ class TileWriter {
     if (plan_.pack && choice_.pack && choice_.prefetch) {
       Add(PrefetchStep{plan_.PackedName(), Column() + ".0", 1, 2});
     }
+    if (choice_.operand_prefetch) operands_.PrefetchSum(plan_.Loop(plan_.outer_rows.back()));
     for (const std::string& name : plan_.before) operands_.WritePhase(name);
     if (plan_.operand && !OperandByBlock()) operands_.WritePhase(plan_.operand->statement);
   }

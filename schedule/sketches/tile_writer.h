@@ -17,6 +17,7 @@ struct TileChoice {
   int64_t operand_vector = 16;
   bool operand_by_block = false;  // computed once for a block of rows, not for each tile
   bool prefetch = false;          // the next panel, while this one is multiplied
+  bool operand_prefetch = false;  // of a chain, what the operand's sum reads in the next row
 };
 
 Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);

@@ -214,6 +214,28 @@ Made ConvWithNorm(GraphGenerator& g) {
   return y;
 }
 
+// A depthwise convolution, perhaps with a bias and an activation, then a pointwise one.
+Made SeparableConv(GraphGenerator& g) {
+  const DataType type = g.TypeIn(Domain::kFloat);
+  const int64_t channels = g.OneOf<int64_t>({2, 3, 8, 16, 17, 33, 48});
+  const int64_t size = g.Between(3, 9), window = g.OneOf<int64_t>({1, 3, 3, 3, 5});
+  const ValueId x = g.OfType(type, {g.Between(1, 2), channels, size, g.Between(3, 15)});
+  std::vector<ValueId> inputs = {x, g.Parameter(type, {channels, 1, window, window})};
+  if (g.Chance(60)) inputs.push_back(g.Parameter(type, {channels}));
+  Made y = g.Try(Op::kConv, inputs,
+                 {{"group", channels},
+                  {"pads", Ints(4, g.Chance(70) ? window / 2 : 0)},
+                  {"strides", Ints(2, g.Between(1, 2))}});
+  if (y && g.Chance(70)) y = g.Try(g.OneOf({Op::kRelu, Op::kSilu, Op::kHardSwish}), {*y});
+  if (!y) return {};
+  const int64_t filters = g.OneOf<int64_t>({1, 5, 16, 24, 40});
+  inputs = {*y, g.Parameter(type, {filters, channels, 1, 1})};
+  if (g.Chance(60)) inputs.push_back(g.Parameter(type, {filters}));
+  y = g.Try(Op::kConv, inputs, {{"strides", Ints(2, g.Chance(90) ? 1 : 2)}});
+  if (y && g.Chance(30)) y = g.Try(Op::kAdd, {*y, g.OfType(type, g.ShapeOf(*y))});
+  return y;
+}
+
 Made LinearLayer(GraphGenerator& g) {
   const ValueId x = FloatOperand(g, 2, 3);
   const DataType type = g.TypeOf(x);
@@ -297,7 +319,7 @@ constexpr Phrase kPhrases[] = {
     GeluByErf,       GeluByTanh,       SiluBySigmoid,       LayerNormByMeans, SoftmaxByExp,
     NeutralElement,  NeutralElement,   InverseFunctions,    ConstantChain,    CastThereAndBack,
     TransposedTwice, ReshapedTwice,    SlicedAndJoined,     ConvWithNorm,     LinearLayer,
-    Attention,       ParallelProducts, CommonSubexpression, MeanBySum,
+    Attention,       ParallelProducts, CommonSubexpression, MeanBySum,        SeparableConv,
 };
 
 }  // namespace

@@ -38,6 +38,42 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
   }
 }
 
+// Phases of so many tasks run them in pieces.
+TEST(ThreadPool, CountsTasksBeyond32Bits) {
+  struct Seen {
+    std::atomic<int64_t> tasks = 0;
+    std::atomic<int64_t> most = 0;
+    static void Run(void* context, int64_t begin, int64_t end, int) {
+      auto& self = *static_cast<Seen*>(context);
+      self.tasks.fetch_add(end - begin);
+      int64_t most = self.most.load();
+      while (most < end && !self.most.compare_exchange_weak(most, end)) {
+      }
+    }
+  };
+  ThreadPool pool(3);
+  for (const int64_t tasks : {(int64_t{1} << 32) - 1, int64_t{1} << 32, (int64_t{1} << 40) + 3}) {
+    Seen seen;
+    const ParallelPhase phase{.run = Seen::Run, .context = &seen, .tasks = tasks};
+    pool.RunPhases({&phase, 1});
+    EXPECT_EQ(seen.tasks.load(), tasks);
+    EXPECT_EQ(seen.most.load(), tasks);
+  }
+}
+
+// What two threads do in one phase they mostly do in the next, too: their cores' caches have it.
+TEST(ThreadPool, ClaimsFromBothEnds) {
+  ThreadPool pool(2);
+  std::vector<int> thread_of(1000, -1);
+  std::atomic<int> arrived = 0;
+  pool.ParallelFor(1000, [&](int64_t task, int thread) {
+    thread_of[static_cast<size_t>(task)] = thread;
+    if (task == 0 || task == 999) Meet(arrived, 2);
+  });
+  EXPECT_EQ(thread_of.front(), 0);
+  EXPECT_EQ(thread_of.back(), 1);
+}
+
 TEST(ThreadPool, FewerThanOneThreadMeansOne) {
   ThreadPool pool(0);
   EXPECT_EQ(pool.threads(), 1);

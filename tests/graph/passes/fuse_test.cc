@@ -64,6 +64,84 @@ TEST(Fuse, ResidualJoinsTheLaterConvolution) {
   EXPECT_EQ(ReasonInto(graph, Op::kAdd, 1), FusionReason::kEpilogue);
 }
 
+void SetChannelsLast(SampleGraph& g, const Ints& shape, const std::vector<ValueId>& values) {
+  for (const ValueId v : values) {
+    g.SetLayout(v, MakeLayout(ImageOrder::kChannelsLast, shape, shape[1]));
+  }
+}
+
+struct Separable {
+  Attributes depthwise = {{"group", int64_t{16}}, {"pads", Ints{1, 1, 1, 1}}};
+  Attributes pointwise;
+  Ints weight = {16, 1, 3, 3};
+};
+
+// conv, relu, conv, relu
+Graph SeparableGraph(const Separable& s, int64_t outputs = 24) {
+  SampleGraph g("g");
+  const ValueId x = g.Input({1, 16, 12, 14});
+  const ValueId d = g(Op::kConv, {x, g.Weight(s.weight), g.Weight({16})}, s.depthwise);
+  const ValueId r = g(Op::kRelu, {d});
+  const ValueId y =
+      g(Op::kConv, {r, g.Weight({outputs, 16, 1, 1}), g.Weight({outputs})}, s.pointwise);
+  const ValueId z = g(Op::kRelu, {y});
+  const int64_t stride = s.depthwise.contains("strides") ? 2 : 1;
+  const int64_t last = s.pointwise.contains("strides") ? 2 : 1;
+  SetChannelsLast(g, {1, 16, 12, 14}, {x});
+  SetChannelsLast(g, {1, 16, 12 / stride, 14 / stride}, {d, r});
+  SetChannelsLast(g, {1, outputs, 12 / stride / last, 14 / stride / last}, {y, z});
+  return g.Build({z});
+}
+
+// A depthwise convolution is finished in the tasks of the product that follows it.
+TEST(Fuse, DepthwiseJoinsPointwise) {
+  Separable strided;
+  strided.depthwise["strides"] = Ints{2, 2};
+  for (const Separable& s : {Separable(), strided}) {
+    const Graph graph = SeparableGraph(s);
+    EXPECT_THAT(Groups(graph), ElementsAre("conv relu conv relu"));
+    const auto lowerings = Lower(graph, PlanFusion(graph, FusionMode::kFused)->groups[0]);
+    EXPECT_EQ(lowerings->back().compute.statements.size(), 4U);
+    ExpectSameAsReference(graph);
+  }
+}
+
+TEST(Fuse, OtherContractionsStayApart) {
+  const auto reason = [](const Graph& graph) { return ReasonInto(graph, Op::kConv); };
+  Separable grouped;
+  grouped.depthwise["group"] = int64_t{8};
+  grouped.weight = {16, 2, 3, 3};
+  EXPECT_EQ(reason(SeparableGraph(grouped)), FusionReason::kTwoContractions);
+  Separable strided;
+  strided.pointwise["strides"] = Ints{2, 2};
+  EXPECT_EQ(reason(SeparableGraph(strided)), FusionReason::kTwoContractions);
+  // Each core would read so many weights.
+  EXPECT_EQ(reason(SeparableGraph({}, 2000)), FusionReason::kCostsMore);
+  SampleGraph g("planes");
+  const ValueId d =
+      g(Op::kConv, {g.Input({1, 16, 12, 14}), g.Weight({16, 1, 3, 3})}, Separable().depthwise);
+  EXPECT_EQ(reason(g.Build({g(Op::kConv, {d, g.Weight({24, 16, 1, 1})})})),
+            FusionReason::kOperandOrder);
+}
+
+// One chain in a kernel: the next depthwise convolution wants its neighbours' results.
+TEST(Fuse, ChainsEndWithAProduct) {
+  SampleGraph g("g");
+  const Separable s;
+  const ValueId x = g.Input({1, 16, 12, 14});
+  const ValueId a = g(Op::kConv, {x, g.Weight(s.weight)}, s.depthwise);
+  const ValueId b = g(Op::kConv, {a, g.Weight({16, 16, 1, 1})});
+  const ValueId c = g(Op::kConv, {b, g.Weight({16, 16, 1, 1})});
+  const ValueId d = g(Op::kConv, {c, g.Weight(s.weight)}, s.depthwise);
+  SetChannelsLast(g, {1, 16, 12, 14}, {x, a, b, c, d});
+  const Graph graph = g.Build({d});
+  EXPECT_THAT(Groups(graph), ElementsAre("conv conv", "conv", "conv"));
+  ExpectSameAsReference(graph);
+  FusionMachine no_chains;
+  no_chains.chains = false;
+  EXPECT_EQ(PlanFusion(graph, FusionMode::kFused, no_chains)->groups.size(), 4U);
+}
+
 TEST(Fuse, WindowsReadStoredValues) {
   SampleGraph g("g");
   const ValueId x = g(Op::kExp, {g.Input({1, 4, 5, 5})});

@@ -1,0 +1,82 @@
+// A depthwise convolution within the tasks of the pointwise one behind it, as machine code, against
+// the interpreter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "jit/code_generator.h"
+#include "jit/cpu/detect_cpu.h"
+#include "kernel/compile_kernel.h"
+#include "kernel/run_once.h"
+#include "tests/schedule/chain_programs.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
+
+namespace tunec {
+namespace {
+
+using test::ChainProgram;
+
+// The first choice and random ones; how many sketches there were.
+int ExpectRight(const std::string& text, const Target& target, const RoundingFreedom& rounding,
+                std::string_view name) {
+  const test::Judge judge(test::MustParse(text));
+  ThreadPool pool(2);
+  std::mt19937 random(5);
+  int found = 0;
+  for (const Sketch& sketch : SketchesFor({.lowerings = {{"direct", test::MustParse(text)}},
+                              .target = target,
+                              .rounding = rounding,
+                              .gain = [](const TileIntrinsic&) { return 2.0; }})) {
+    if (!sketch.name.ends_with(name)) continue;
+    ++found;
+    Decisions decisions = sketch.InitialDecisions();
+    for (int i = 0; i < 6 && !testing::Test::HasFailure(); ++i) {
+      const Schedule schedule = sketch.Fill(decisions);
+      const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+      EXPECT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
+      if (!loops) break;
+      EXPECT_EQ(judge.Disagreement(*loops,
+                                   [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                     return CompileAndRun(nest, arguments, target, pool);
+                                   }),
+                "")
+          << Print(schedule);
+      for (size_t k = 0; k < decisions.size(); ++k) {
+        decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
+      }
+    }
+  }
+  return found;
+}
+
+class ChainKernel : public testing::TestWithParam<ChainProgram> {};
+
+TEST_P(ChainKernel, RunsOnThisMachine) {
+  EXPECT_GT(ExpectRight(GetParam().text, DetectCpu(2), ReductionOrder::kAny, "/chain"), 0);
+}
+
+TEST_P(ChainKernel, RunsWithAvx2) {
+  const Result<Target> target = ParseCpu("native,-avx512f", 2);
+  if (!target) GTEST_SKIP() << "a machine without AVX-512";
+  EXPECT_GT(ExpectRight(GetParam().text, *target, ReductionOrder::kAny, "/chain"), 0);
+}
+
+TEST_P(ChainKernel, OfPairsRunsOnThisMachine) {
+  const Target target = DetectCpu(2);
+  if (!target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";
+  EXPECT_GT(ExpectRight(GetParam().text, target, test::AnyRounding(), "/dpbf16/chain"), 0);
+}
+
+TEST_P(ChainKernel, OfMatricesRunsUnderEmulation) {
+  if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
+  const Target target = *ParseCpu("native,+amx-emulated", 2);
+  EXPECT_GT(ExpectRight(GetParam().text, target, test::AnyRounding(), "/amx/chain"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, ChainKernel, testing::ValuesIn(test::ChainPrograms()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tunec

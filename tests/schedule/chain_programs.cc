@@ -1,0 +1,56 @@
+#include "tests/schedule/chain_programs.h"
+
+#include <fmt/format.h>
+
+namespace tunec::test {
+namespace {
+
+constexpr const char* kChain = R"(compute chain {{
+  input X: f32[2, {C}, {H}, {W}] layout [2, {H}, {W}, {C}] (n, c, h, w) -> [n, h, w, c]
+  weight D: f32[{C}, 1, {K}, {K}] constant
+  weight b: f32[{C}] constant
+  weight P: f32[{M}, {C}, 1, 1] constant
+  weight d: f32[{M}] constant
+  input R: f32[2, {M}, {V}, {U}] layout [2, {V}, {U}, {M}] (n, m, h, w) -> [n, h, w, m]
+  output Y: f32[2, {M}, {V}, {U}] layout [2, {V}, {U}, {M}] (n, m, h, w) -> [n, h, w, m]
+  workspace acc: f32[2, {C}, {V}, {U}] layout [2, {V}, {U}, {C}] (n, c, h, w) -> [n, h, w, c]
+  workspace operand: f32[2, {C}, {V}, {U}]
+  workspace acc1: f32[2, {M}, {V}, {U}] layout [2, {V}, {U}, {M}] (n, m, h, w) -> [n, h, w, m]
+  acc[n: 2, c: {C}, oh: {V}, ow: {U}, kh: {K} reduction, kw: {K} reduction]
+      where {S}*oh + kh - {B} >= 0, {H} - 1 - {S}*oh - kh + {B} >= 0, {S}*ow + kw - {B} >= 0, {W} - 1 - {S}*ow - kw + {B} >= 0:
+    acc[n, c, oh, ow] sum= X[n, c, {S}*oh + kh - {B}, {S}*ow + kw - {B}] * D[c, 0, kh, kw]
+  operand[n: 2, c: {C}, oh: {V}, ow: {U}]:
+    operand[n, c, oh, ow] = {F}
+  acc1[n: 2, m: {M}, oh: {V}, ow: {U}, ic: {C} reduction]:
+    acc1[n, m, oh, ow] sum= operand[n, ic, oh, ow] * P[m, ic, 0, 0]
+  Y[n: 2, m: {M}, oh: {V}, ow: {U}]:
+    Y[n, m, oh, ow] = acc1[n, m, oh, ow] + d[m] + R[n, m, oh, ow]
+}}
+)";
+
+}  // namespace
+
+std::string ChainOf(const ChainShape& shape) {
+  const char* const finished = "min(max(acc[n, c, oh, ow] + b[c], 0.0), 6.0)";
+  return fmt::format(fmt::runtime(kChain), fmt::arg("C", shape.channels),
+                     fmt::arg("M", shape.outputs), fmt::arg("H", shape.height),
+                     fmt::arg("W", shape.width), fmt::arg("K", shape.window),
+                     fmt::arg("S", shape.stride), fmt::arg("B", shape.window / 2),
+                     fmt::arg("V", (shape.height - 1) / shape.stride + 1),
+                     fmt::arg("U", (shape.width - 1) / shape.stride + 1),
+                     fmt::arg("F", shape.is_finished ? finished : "acc[n, c, oh, ow] + b[c]"));
+}
+
+std::vector<ChainProgram> ChainPrograms() {
+  return {
+      {"odd", ChainOf({})},
+      {"even", ChainOf({.channels = 48, .outputs = 32, .height = 6, .width = 14})},
+      {"strided", ChainOf({.channels = 34, .outputs = 20, .width = 17, .stride = 2})},
+      {"large_window", ChainOf({.channels = 8, .outputs = 40, .window = 7})},
+      {"wide", ChainOf({.channels = 80, .outputs = 70, .height = 3, .width = 40})},
+      {"few_columns", ChainOf({.channels = 16, .outputs = 3, .height = 5, .width = 3})},
+      {"only_bias", ChainOf({.stride = 2, .is_finished = false})},
+  };
+}
+
+}  // namespace tunec::test
