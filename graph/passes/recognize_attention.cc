@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/passes/eliminate_dead_nodes.h"
+#include "graph/passes/largest_magnitude.h"
 
 namespace tunec {
 namespace {
@@ -13,6 +14,8 @@ using Axes = std::vector<int64_t>;
 
 // Under kFast a number as low as this, added, stands for -inf: no score comes near it.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
+// The exponential of less is 0 in every type.
+constexpr double kVanishes = -800;
 
 /// What was found of one attention. Values are of the graph that was matched.
 struct Attention {
@@ -23,8 +26,9 @@ struct Attention {
   std::optional<ValueId> mask;
   bool negate_mask = false;  // a bool mask says where not
   std::optional<int64_t> causal_offset;
-  std::optional<double> hidden;  // what selections put in place of a score
-  bool added = false;            // a mask of floats: what selects must come after it
+  std::optional<double> hidden;     // what selections put in place of a score
+  bool added = false;               // a mask of floats: what selects must come after it
+  double least_hidden = -INFINITY;  // the greatest number that a causal mask adds where it hides
 };
 
 std::vector<int> CountUses(const Graph& graph) {
@@ -60,17 +64,27 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
   return {};
 }
 
-// `offset` when the number at [i, j] is 0 (true) for j <= i + offset and else as -inf (false).
-std::optional<int64_t> DiagonalOf(const Array& mask, double lowest) {
+// A mask where the number at [i, j] is 0 (true) for j <= i + offset and else at most so low
+// (false).
+struct Diagonal {
+  int64_t offset = 0;
+  double hidden = -INFINITY;  // the greatest of them
+};
+// One row for all queries is none, nor is one column for all keys.
+std::optional<Diagonal> DiagonalOf(const Array& mask, const Dim& queries, const Dim& keys,
+                                   double lowest) {
   const size_t rank = mask.shape().size();
   if (rank < 2) return {};
   const int64_t rows = mask.shape()[rank - 2];
   const int64_t columns = mask.shape()[rank - 1];
   if (rows * columns != mask.size() || rows == 0 || columns == 0) return {};
+  if (queries != Dim(rows) || keys != Dim(columns)) return {};
   const bool is_bool = mask.type() == DataType::kBool;
+  double hidden = -INFINITY;
   const auto visible = [&](int64_t i, int64_t j) -> std::optional<bool> {
     const double value = mask.GetDouble(i * columns + j);
     if (is_bool || value == 0) return is_bool ? value != 0 : true;
+    hidden = std::max(hidden, value);
     return value <= lowest ? std::optional(false) : std::nullopt;
   };
   // The first row with an end inside tells the offset.
@@ -84,17 +98,19 @@ std::optional<int64_t> DiagonalOf(const Array& mask, double lowest) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
       if (visible(i, j) != (j <= i + *offset)) return {};
-  return offset;
+  return Diagonal{*offset, hidden};
 }
 
 /// Matches upwards from the second product. Without `uses` it is known that nothing else reads
 /// what lies between.
 class Matcher {
  public:
-  Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses)
+  /// A causal mask that is added must be at most `lowest` where it hides.
+  Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses,
+          double lowest)
       : graph_(graph),
         uses_(uses),
-        lowest_(options.rules == FloatRules::kFast ? kAsGoodAsMinusInfinity : -INFINITY),
+        lowest_(lowest),
         fewest_queries_(options.machine.fewest_queries) {}
 
   std::optional<Attention> Match(const Node& product, const std::vector<ValueId>& inputs) {
@@ -161,10 +177,11 @@ class Matcher {
   }
 
   // One diagonal and one other mask at most. Hidden scores all become one number.
-  bool Keep(ValueId mask, bool negate, double hidden) {
+  bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const Array* constant = graph_.ConstantOf(mask);
-    const std::optional<int64_t> diagonal =
-        constant == nullptr || negate ? std::nullopt : DiagonalOf(*constant, lowest_);
+    std::optional<Diagonal> diagonal;
+    if (const size_t rank = scores.dims.size(); constant != nullptr && !negate && rank >= 2)
+      diagonal = DiagonalOf(*constant, scores.dims[rank - 2], scores.dims[rank - 1], lowest_);
     const bool selects = TypeOf(mask).type == DataType::kBool;
     if (selects || diagonal) {
       if (found_.hidden.value_or(hidden) != hidden) return false;
@@ -173,7 +190,8 @@ class Matcher {
       found_.hidden = hidden;
     }
     if (diagonal && !found_.causal_offset) {
-      found_.causal_offset = diagonal;
+      found_.causal_offset = diagonal->offset;
+      if (!selects) found_.least_hidden = diagonal->hidden;
       return true;
     }
     if (found_.mask) return false;
@@ -189,7 +207,7 @@ class Matcher {
     for (const size_t i : {0, 1}) {
       const ValueId scores = add->inputs[i];
       if (!LeadsToProduct(scores) || TypeOf(scores) != TypeOf(value)) continue;
-      if (!Keep(add->inputs[1 - i], /*negate=*/false, -INFINITY)) return false;
+      if (!Keep(add->inputs[1 - i], /*negate=*/false, -INFINITY, TypeOf(value))) return false;
       value = scores;
       return true;
     }
@@ -203,7 +221,8 @@ class Matcher {
       const ValueId scores = where->inputs[i];
       const std::optional<double> other = NumberOf(graph_, where->inputs[3 - i]);
       if (!other || !LeadsToProduct(scores)) continue;
-      if (TypeOf(scores) != TypeOf(value) || !Keep(where->inputs[0], i == 2, *other)) return false;
+      if (TypeOf(scores) != TypeOf(value)) return false;
+      if (!Keep(where->inputs[0], i == 2, *other, TypeOf(value))) return false;
       value = scores;
       return true;
     }
@@ -257,6 +276,38 @@ class Matcher {
   int64_t fewest_queries_;
   Attention found_;
 };
+
+// Whether a causal mask's number weighs nothing beside the scores that each row sees, all of them.
+// `added`: to what it hides.
+bool Vanishes(const Graph& graph, const Attention& found, double number, bool added) {
+  if (found.mask || !found.causal_offset || *found.causal_offset < 0) return false;
+  const std::vector<Dim>& q = graph.value(found.q).type.dims;
+  const Dim& depth = q[q.size() - (found.transpose_q ? 2 : 1)];
+  if (!depth.IsFixed()) return false;
+  double score = static_cast<double>(depth.size()) * std::abs(found.scale) *
+                 LargestMagnitude(graph, found.q) * LargestMagnitude(graph, found.k);
+  if (found.softcap > 0) score = std::min(score, found.softcap);
+  return number + (added ? score : 0) <= -score + kVanishes;
+}
+
+// A causal mask's number may be as good as -inf, which only the scores tell, once they are known.
+std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
+                                        const std::vector<int>* uses, const Node& product,
+                                        const std::vector<ValueId>& inputs) {
+  const bool fast = options.rules == FloatRules::kFast;
+  const auto match = [&](double lowest) {
+    return Matcher(graph, options, uses, lowest).Match(product, inputs);
+  };
+  std::optional<Attention> found = match(fast ? kAsGoodAsMinusInfinity : kVanishes);
+  const bool proven = !found || fast || found->least_hidden == -INFINITY ||
+                      Vanishes(graph, *found, found->least_hidden, /*added=*/true);
+  if (!proven || !found) found = match(-INFINITY);
+  if (found && found->hidden && *found->hidden != -INFINITY &&
+      Vanishes(graph, *found, *found->hidden, /*added=*/false)) {
+    found->hidden = -INFINITY;
+  }
+  return found;
+}
 
 Result<ValueId> SwapLastTwo(GraphBuilder& builder, ValueId value) {
   Axes perm(builder.TypeOf(value).dims.size());
@@ -320,6 +371,23 @@ bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
   return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
 }
 
+// The offset of a causal mask that an attention node has as a constant operand.
+std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
+  constexpr size_t kMask = 3;
+  if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
+    return {};
+  const Array* mask = node.inputs[kMask].valid() ? graph.ConstantOf(node.inputs[kMask]) : nullptr;
+  if (mask == nullptr) return {};
+  // An added -inf hides by itself, whatever the node selects in place of a score.
+  if (mask->type() != DataType::kBool && node.Float("hidden") != -INFINITY) return {};
+  const auto dim = [&](size_t operand) {
+    const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;
+    return dims[dims.size() - 2];
+  };
+  const std::optional<Diagonal> diagonal = DiagonalOf(*mask, dim(0), dim(1), -INFINITY);
+  return diagonal ? std::optional(diagonal->offset) : std::nullopt;
+}
+
 Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node) {
   double scale = found.scale;
   const auto operand = [&](ValueId value, bool transpose) -> Result<ValueId> {
@@ -360,9 +428,18 @@ Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options)
   const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
                            GraphBuilder& builder) -> Result<std::vector<ValueId>> {
     std::vector<ValueId> unchanged;
-    if (!Matcher(graph, options, &uses).Match(node, node.inputs)) return unchanged;
+    if (const std::optional<int64_t> offset = CausalMaskOf(graph, node)) {
+      changed = true;
+      Attributes attributes = node.attributes;
+      attributes["causal"] = int64_t{1};
+      attributes["causal_offset"] = *offset;
+      TUNEC_ASSIGN(const ValueId value,
+                   builder.Add(node.op, {inputs.begin(), inputs.begin() + 3}, attributes));
+      return std::vector<ValueId>{value};
+    }
+    if (!MatchAttention(graph, options, &uses, node, node.inputs)) return unchanged;
     const std::optional<Attention> found =
-        Matcher(builder.graph(), options, nullptr).Match(node, inputs);
+        MatchAttention(builder.graph(), options, nullptr, node, inputs);
     if (!found) return unchanged;
     changed = true;
     TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node));
