@@ -22,9 +22,9 @@ constexpr int kMostThreads = 64;
 
 // The argument: how many dependent steps of arithmetic a task makes.
 void WorkTask(void* const* args, void*, void* scratch, int64_t) {
-  double value = 1;
-  for (int64_t steps = *static_cast<const int64_t*>(args[0]); steps > 0; --steps)
-    value = value * 0.999 + 0.001;
+  int64_t steps = *static_cast<const int64_t*>(args[0]);
+  auto value = static_cast<double>(steps);  // not known to the compiler, which would compute it
+  for (; steps > 0; --steps) value = value * 0.999 + 0.001;
   *static_cast<volatile double*>(scratch) = value;
 }
 

@@ -1,6 +1,7 @@
 #include "graph/passes/recognize_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -16,15 +17,26 @@ using Axes = std::vector<int64_t>;
 constexpr double kAsGoodAsMinusInfinity = -1e9;
 // The exponential of less is 0 in every type.
 constexpr double kVanishes = -800;
+// Sums of finite numbers below this stay finite, with a score beside them.
+constexpr double kFarFromOverflow = 1e37;
+
+struct Mask {
+  ValueId value;
+  bool over_split = false;  // broadcasts to Attention::split
+};
 
 /// What was found of one attention. Values are of the graph that was matched.
 struct Attention {
+  static constexpr std::ptrdiff_t kOfHead = 3;  // axes of scores that are no batch
   ValueId q, k, v;
   bool transpose_q = false, transpose_k = false, transpose_v = false;
   double scale = 1;
   double softcap = 0;
-  std::optional<ValueId> mask;
-  bool negate_mask = false;  // a bool mask says where not
+  std::optional<Mask> mask;
+  std::optional<Mask> added_mask;  // to the other one, both of floats
+  bool negate_mask = false;        // a bool mask says where not
+  // The scores' shape where masks are given over several axes for the batch.
+  std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
   std::optional<double> hidden;     // what selections put in place of a score
   bool added = false;               // a mask of floats: what selects must come after it
@@ -101,6 +113,22 @@ std::optional<Diagonal> DiagonalOf(const Array& mask, const Dim& queries, const 
   return Diagonal{*offset, hidden};
 }
 
+// The shape over the axes of `split` of what broadcasts to `scores`: the batch's axes are all
+// there, or of extent 1 each, or there are none.
+std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, const Axes& split) {
+  if (!type.IsFixed()) return {};
+  const Axes shape = type.Shape();
+  const Axes all = scores.Shape();
+  if (shape.size() <= Attention::kOfHead) return shape;
+  const auto batch = shape.end() - Attention::kOfHead;
+  Axes result(split.size(), 1);
+  std::copy(batch, shape.end(), result.end() - Attention::kOfHead);
+  if (std::all_of(shape.begin(), batch, [](int64_t extent) { return extent == 1; })) return result;
+  if (shape.size() != all.size() || !std::equal(shape.begin(), batch, all.begin())) return {};
+  std::copy(split.begin(), split.end() - Attention::kOfHead, result.begin());
+  return result;
+}
+
 /// Matches upwards from the second product. Without `uses` it is known that nothing else reads
 /// what lies between.
 class Matcher {
@@ -111,6 +139,7 @@ class Matcher {
       : graph_(graph),
         uses_(uses),
         lowest_(lowest),
+        fast_(options.rules == FloatRules::kFast),
         fewest_queries_(options.machine.fewest_queries) {}
 
   std::optional<Attention> Match(const Node& product, const std::vector<ValueId>& inputs) {
@@ -137,15 +166,16 @@ class Matcher {
   }
 
   bool MatchScores(ValueId value) {
+    const ValueType scores = TypeOf(value);
     bool masked = true;
     while (masked) {
-      masked = TakeAddedMask(value) || TakeSelectedMask(value);
+      masked = TakeAddedMask(value) || TakeSelectedMask(value) || TakeReshape(value, scores);
     }
     TakeSoftcap(value);
     while (TakeScale(value)) {
     }
     const Node* product = Only(value, Op::kMatmul);
-    if (product == nullptr) return false;
+    if (product == nullptr || in_split_ || !MasksFit(scores)) return false;
     found_.q = product->inputs[0];
     found_.k = product->inputs[1];
     found_.transpose_q = product->Int("transpose_a") != 0;
@@ -194,11 +224,49 @@ class Matcher {
       if (!selects) found_.least_hidden = diagonal->hidden;
       return true;
     }
-    if (found_.mask) return false;
+    if (found_.mask) return KeepSum(mask, selects);
     found_.added = !selects;
-    found_.mask = mask;
+    found_.mask = Mask{mask, in_split_};
     found_.negate_mask = negate;
     return true;
+  }
+
+  // Two masks of floats are one, their sum, which is as finite as what is added one by one.
+  bool KeepSum(ValueId mask, bool selects) {
+    if (selects || !found_.added || found_.added_mask) return false;
+    const double sum =
+        LargestMagnitude(graph_, mask) + LargestMagnitude(graph_, found_.mask->value);
+    if (!fast_ && !(sum < kFarFromOverflow)) return false;
+    found_.added_mask = Mask{mask, in_split_};
+    return true;
+  }
+
+  // Scores of which the batch is several axes for a while, where masks are given over these:
+  // reshape(mask(reshape(x))), with x of the scores' shape.
+  bool TakeReshape(ValueId& value, const ValueType& scores) {
+    const Node* reshape = Only(value, Op::kReshape);
+    if (reshape == nullptr || !LeadsToProduct(value)) return false;
+    const ValueType& from = TypeOf(reshape->inputs[0]);
+    if (in_split_ ? from != scores : found_.split || !IsSplitOf(from, scores)) return false;
+    if (!in_split_) found_.split = from.Shape();
+    in_split_ = !in_split_;
+    value = reshape->inputs[0];
+    return true;
+  }
+
+  static bool IsSplitOf(const ValueType& split, const ValueType& scores) {
+    if (!split.IsFixed() || !scores.IsFixed()) return false;
+    const size_t of_head = Attention::kOfHead;
+    return split.dims.size() >= of_head && scores.dims.size() >= of_head &&
+           std::equal(split.dims.end() - of_head, split.dims.end(), scores.dims.end() - of_head);
+  }
+
+  // Whether the masks that do not know of the split have all of its batch, or one for all.
+  bool MasksFit(const ValueType& scores) const {
+    if (!found_.split) return true;
+    return std::ranges::all_of(std::array{found_.mask, found_.added_mask}, [&](const auto& mask) {
+      return !mask || mask->over_split || SplitShape(TypeOf(mask->value), scores, *found_.split);
+    });
   }
 
   bool TakeAddedMask(ValueId& value) {
@@ -231,7 +299,7 @@ class Matcher {
 
   // Of the operands of an addition, the scores: elementwise work above a product.
   bool LeadsToProduct(ValueId value) const {
-    constexpr int kMostSteps = 8;
+    constexpr int kMostSteps = 12;
     for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {
       const Node& node = graph_.producer(value);
       if (node.op == Op::kMatmul) return true;
@@ -241,7 +309,7 @@ class Matcher {
       } else if (node.op == Op::kAdd || node.op == Op::kMul) {
         next =
             TypeOf(node.inputs[0]) == TypeOf(value) && !graph_.ConstantOf(node.inputs[0]) ? 0 : 1;
-      } else if (node.op != Op::kDiv && node.op != Op::kTanh) {
+      } else if (node.op != Op::kDiv && node.op != Op::kTanh && node.op != Op::kReshape) {
         return false;
       }
       value = node.inputs[next];
@@ -273,6 +341,8 @@ class Matcher {
   const Graph& graph_;
   const std::vector<int>* uses_;
   double lowest_;
+  bool fast_;
+  bool in_split_ = false;  // between the two reshapes
   int64_t fewest_queries_;
   Attention found_;
 };
@@ -371,6 +441,22 @@ bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
   return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
 }
 
+// q, k or v with its batch over several axes.
+Result<ValueId> SplitBatch(GraphBuilder& builder, ValueId value, const Axes& split) {
+  const Axes own = builder.TypeOf(value).Shape();
+  Axes shape(split.begin(), split.end() - Attention::kOfHead);
+  shape.insert(shape.end(), own.end() - Attention::kOfHead, own.end());
+  return builder.Add(Op::kReshape, {value}, {{"shape", shape}});
+}
+
+Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask& mask,
+                       const ValueType& scores) {
+  if (!found.split || mask.over_split) return mask.value;
+  const Axes shape = *SplitShape(builder.TypeOf(mask.value), scores, *found.split);
+  if (shape == builder.TypeOf(mask.value).Shape()) return mask.value;
+  return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
+}
+
 // The offset of a causal mask that an attention node has as a constant operand.
 std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   constexpr size_t kMask = 3;
@@ -388,7 +474,8 @@ std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   return diagonal ? std::optional(diagonal->offset) : std::nullopt;
 }
 
-Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node) {
+Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node,
+                             const ValueType& scores, const Axes& shape) {
   double scale = found.scale;
   const auto operand = [&](ValueId value, bool transpose) -> Result<ValueId> {
     if (!transpose) return value;
@@ -404,11 +491,21 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
   TUNEC_ASSIGN(const ValueId v_heads, TakeRepeat(builder, v));
   const bool grouped = HasSameHeads(builder, k_heads, v_heads);
   std::vector<ValueId> operands = {q, grouped ? k_heads : k, grouped ? v_heads : v};
-  if (found.mask) {
-    operands.push_back(*found.mask);
-    if (found.negate_mask) {
-      TUNEC_ASSIGN(operands.back(), builder.Add(Op::kNot, {*found.mask}));
+  if (found.split) {
+    for (ValueId& value : operands) {
+      TUNEC_ASSIGN(value, SplitBatch(builder, value, *found.split));
     }
+  }
+  if (found.mask) {
+    TUNEC_ASSIGN(ValueId mask, MaskOf(builder, found, *found.mask, scores));
+    if (found.added_mask) {
+      TUNEC_ASSIGN(const ValueId other, MaskOf(builder, found, *found.added_mask, scores));
+      TUNEC_ASSIGN(mask, builder.Add(Op::kAdd, {mask, other}));
+    }
+    if (found.negate_mask) {
+      TUNEC_ASSIGN(mask, builder.Add(Op::kNot, {mask}));
+    }
+    operands.push_back(mask);
   }
   Attributes attributes = {{"scale", scale}, {"softcap", found.softcap}};
   if (found.hidden && *found.hidden != -INFINITY) attributes["hidden"] = *found.hidden;
@@ -416,8 +513,12 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
     attributes["causal"] = int64_t{1};
     attributes["causal_offset"] = *found.causal_offset;
   }
-  return builder.Add(Op::kAttention, std::move(operands), std::move(attributes), node.name,
-                     node.where);
+  if (!found.split)
+    return builder.Add(Op::kAttention, std::move(operands), std::move(attributes), node.name,
+                       node.where);
+  TUNEC_ASSIGN(const ValueId y,
+               builder.Add(Op::kAttention, std::move(operands), std::move(attributes)));
+  return builder.Add(Op::kReshape, {y}, {{"shape", shape}}, node.name, node.where);
 }
 
 }  // namespace
@@ -442,7 +543,9 @@ Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options)
         MatchAttention(builder.graph(), options, nullptr, node, inputs);
     if (!found) return unchanged;
     changed = true;
-    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node));
+    const Axes shape = found->split ? graph.value(node.outputs[0]).type.Shape() : Axes();
+    const ValueType& scores = graph.value(node.inputs[0]).type;
+    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node, scores, shape));
     return std::vector<ValueId>{value};
   };
   TUNEC_ASSIGN(Graph next, Rebuild(graph, replace));

@@ -12,7 +12,7 @@ namespace tunec {
 /// under FloatRules::kFast, at most -1e9), of attention nodes that are there, too; tanh(x / c) *
 /// c becomes the soft cap; heads of k and v that are repeated for groups of query heads are read
 /// instead of copied. Left alone: scores or weights that something else reads, a softmax along
-/// another axis, selections of different numbers, and fewer queries than
+/// another axis, selections of different numbers, more than two added masks, and fewer queries than
 /// FusionMachine::fewest_queries (the products are faster by themselves). Requires: verified,
 /// canonicalized, softmax recognised.
 /// Ensures: dead nodes removed. O(nodes) and the elements of constant masks.

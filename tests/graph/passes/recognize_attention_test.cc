@@ -221,6 +221,63 @@ TEST(RecognizeAttention, NumbersFarBelowBoundedScoresHide) {
   }
 }
 
+Array Numbers(const Ints& shape, Random& random) {
+  return RandomArray(DataType::kF32, shape, random);
+}
+
+// Windows of images: six windows' scores are 2 x 3 while a mask for each of three is added.
+struct Windows {
+  Ints below;  // shapes of constant masks that are added to the scores before, after; none
+  Ints above;
+  Ints split = {2, 3, 2, 9, 8};
+  bool selects = false;
+};
+
+Graph WindowAttention(const Windows& windows) {
+  SampleGraph g("windows");
+  Random random(7);
+  const auto add = [&](ValueId s, const Ints& shape) {
+    return shape.empty() ? s : g(Op::kAdd, {s, g.Constant(Numbers(shape, random))});
+  };
+  const ValueId q = g.Input({6, 2, 9, 4});
+  ValueId s = g(Op::kMatmul, {q, g.Input({6, 2, 8, 4})}, {{"transpose_b", int64_t{1}}});
+  s = add(s, windows.below);
+  s = g(Op::kReshape, {s}, {{"shape", windows.split}});
+  Ints mask = windows.split;
+  if (mask.size() > 3) mask.front() = mask[mask.size() - 3] = 1;
+  s = windows.selects ? g(Op::kWhere, {g.Input(mask, DataType::kBool), s, g.Scalar(-INFINITY)})
+                      : add(s, mask);
+  s = add(g(Op::kReshape, {s}, {{"shape", Ints{6, 2, 9, 8}}}), windows.above);
+  const ValueId y = g(Op::kMatmul, {g(Op::kSoftmax, {s}), g.Input({6, 2, 8, 3})});
+  return g.Build({g(Op::kExp, {y})});
+}
+
+int CountAttention(const Graph& before) {
+  const auto pipeline = RunPipeline(before, {});
+  EXPECT_TRUE(pipeline) << pipeline.error().Format();
+  Random random(5);
+  const std::vector<Array> inputs = RandomInputs(before, random);
+  const auto expected = RunReference(before, inputs);
+  const auto actual = RunReference(pipeline->graph, inputs);
+  EXPECT_TRUE(expected && actual);
+  EXPECT_LE(RelativeError((*actual)[0], (*expected)[0]), 1e-5) << Print(pipeline->graph);
+  return Count(pipeline->graph, Op::kAttention);
+}
+
+TEST(RecognizeAttention, MasksOverSplitBatches) {
+  EXPECT_EQ(CountAttention(WindowAttention({})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.selects = true})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {1, 2, 9, 8}})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {2, 9, 8}})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.above = {6, 1, 9, 8}})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.split = {1, 6, 2, 9, 8}})), 1);
+  // Three masks of which no two may be selected from; heads or rows that are split.
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .above = {8}})), 0);
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .selects = true})), 0);
+  EXPECT_EQ(CountAttention(WindowAttention({.split = {12, 9, 8}})), 0);
+  EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
+}
+
 // A row or a column of a mask is for all rows or columns of scores: no triangle.
 TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
   for (const bool one_row : {true, false}) {
