@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "ir/nest/loop_nest_names.h"
+#include "polyhedral/conditions_of_readers.h"
 #include "support/check.h"
 
 // A kind of loop that RunsTogether does not list does not compile.
@@ -16,8 +17,8 @@ namespace {
 
 // S.init: the identity into every element that S writes. Its iterators are those that S's
 // write indices use; S's further conditions are left out, so that elements to which no
-// instance contributes hold the identity too.
-Statement InitOf(const Statement& update) {
+// instance contributes hold the identity too, unless nobody reads such elements.
+Statement InitOf(const Compute& compute, const Statement& update) {
   Statement init{.name = update.name + ".init"};
   std::vector<VarId> used;
   for (const Write& write : update.writes) {
@@ -28,6 +29,8 @@ Statement InitOf(const Statement& update) {
   for (const VarId old : used) {
     renumbered[old.index()] = IndexExpr::Var(init.iterators.push_back(update.iterators[old]));
   }
+  for (const IndexExpr& condition : ConditionsOfReaders(compute, update))
+    init.domain.push_back(Substitute(condition, renumbered));
   for (Write write : update.writes) {
     for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
     init.writes.push_back(std::move(write));
@@ -36,15 +39,15 @@ Statement InitOf(const Statement& update) {
   return init;
 }
 
-Statement FinalOf(const Statement& update, const Tensors& tensors) {
-  Statement final = InitOf(update);
+Statement FinalOf(const Compute& compute, const Statement& update) {
+  Statement final = InitOf(compute, update);
   final.name = update.name + ".final";
   for (const Write& write : final.writes) final.reads.push_back({write.tensor, write.index, {}});
   for (size_t k = 0; k < final.values.size(); ++k) {
     final.values[k] = Transform(update.reducer->finalise[k], [&](const Expr& node) {
       if (node.kind() != ExprKind::kAccumulator) return node;
       const int slot = node.node().slot;
-      return Expr::Read(slot, tensors[update.writes[slot].tensor].type);
+      return Expr::Read(slot, compute.tensors[update.writes[slot].tensor].type);
     });
   }
   return final;
@@ -59,11 +62,11 @@ Statements ExpandReductions(const Compute& compute) {
       expanded.push_back(statement);
       continue;
     }
-    expanded.push_back(InitOf(statement));
+    expanded.push_back(InitOf(compute, statement));
     expanded.push_back(statement);
     if (statement.reducer->finalise.empty()) continue;
     expanded.back().reducer->finalise.clear();
-    expanded.push_back(FinalOf(statement, compute.tensors));
+    expanded.push_back(FinalOf(compute, statement));
   }
   return expanded;
 }

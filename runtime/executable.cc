@@ -44,13 +44,6 @@ Status Settle(Constant& constant) {
   return {};
 }
 
-std::vector<std::byte*> Addresses(const std::vector<Constant>& constants) {
-  std::vector<std::byte*> addresses;
-  for (const Constant& constant : constants)
-    addresses.push_back(static_cast<std::byte*>(const_cast<void*>(constant.data.get())));
-  return addresses;
-}
-
 // For each constant the last prologue step that names it; `kept` if a run step does, -1 if none.
 std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
@@ -76,8 +69,7 @@ Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
     Step step = std::exchange(plan.prologue[s], {});
     for (const ValueRef& ref : step.arguments)
       TUNEC_RETURN_IF_ERROR(Settle(plan.constants[ref.index]));
-    const std::vector<std::byte*> addresses = Addresses(plan.constants);
-    TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, addresses, pool));
+    TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, plan.constants, pool));
     TUNEC_RETURN_IF_ERROR(context->Run({}, {}));
     for (const ValueRef& ref : step.arguments)
       if (last_use[ref.index] == s) plan.constants[ref.index].data = nullptr;
@@ -116,7 +108,7 @@ struct Executable::Impl {
   std::vector<int64_t> output_bytes;
   std::vector<Constant> constants;
   DeviceConstants on_device;
-  std::vector<std::byte*> constant_addresses;
+  std::vector<std::byte*> constant_addresses;  // on the device
   std::vector<Step> steps;
   std::vector<std::string> step_names;
   std::vector<IndexCheck> index_checks;
@@ -148,17 +140,14 @@ struct Executable::Impl {
 
 Status Executable::Impl::PlaceConstants(std::vector<Constant> placed) {
   constants = std::move(placed);
-  if (device == nullptr || refusal) {
-    constant_addresses = Addresses(constants);
-    return {};
-  }
+  if (device == nullptr || refusal) return {};
   TUNEC_ASSIGN(on_device, CopyConstants(*device, constants, steps, arena_bytes));
   constant_addresses = on_device.addresses;
   return {};
 }
 
 Executable::Impl::ContextResult Executable::Impl::MakeContext() {
-  if (device == nullptr) return HostContext::Make(steps, arena_bytes, constant_addresses, *pool);
+  if (device == nullptr) return HostContext::Make(steps, arena_bytes, constants, *pool);
   return DeviceContext::Make({.device = *device,
                               .pool = *pool,
                               .steps = steps,

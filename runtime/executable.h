@@ -103,7 +103,8 @@ class Executable {
                                          const RunOptions& options = {}) const;
 
   /// Like a run in which each step runs `times` times before the next begins, so that it finds
-  /// its data where it left them. The seconds of each: those of step s stand at s * `times` and
+  /// its activations where it left them; its constants are put out of the caches before each time,
+  /// as a run of all steps would. The seconds of each: those of step s stand at s * `times` and
   /// after (allocates). What the outputs hold means nothing: a step may write where it reads.
   /// `times` >= 1. Indices out of range are not counted. kUnsupported on a device.
   Result<std::vector<double>> ProfileRepeated(std::span<const void* const> inputs,

@@ -20,9 +20,9 @@ namespace tunec {
 /// The steps, the constants and the pool must outlive it.
 class HostContext final : public RunContext {
  public:
-  /// `constants` are the addresses of the plan's constants; those that no step names may be null.
+  /// `constants` are the plan's; those that no step names may have no data.
   static Result<std::unique_ptr<HostContext>> Make(std::span<const Step> steps, int64_t arena_bytes,
-                                                   std::span<std::byte* const> constants,
+                                                   std::span<const Constant> constants,
                                                    ThreadPool& pool);
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
@@ -40,12 +40,13 @@ class HostContext final : public RunContext {
 
   explicit HostContext(ThreadPool& pool) : pool_(pool) {}
   Status Allocate(std::span<const Step> steps, int64_t arena_bytes);
-  void Prepare(std::span<const Step> steps, std::span<std::byte* const> constants);
-  void AddArguments(const Step& step, std::span<std::byte* const> constants);
+  void Prepare(std::span<const Step> steps, std::span<const Constant> constants);
+  void AddArguments(const Step& step, std::span<const Constant> constants);
   void AddCalls(const Step& step, size_t first_argument);
   // Fills in the caller's buffers. An input that shares bytes with an output is copied aside.
   Status Bind(const RunBuffers& buffers);
   void RunSteps(std::span<double> seconds);
+  void RepeatSteps(std::span<double> seconds);
 
   ThreadPool& pool_;
   Buffer arena_;
@@ -56,6 +57,8 @@ class HostContext final : public RunContext {
   std::vector<const std::byte*> input_addresses_;  // the caller's or staged
   std::vector<void*> arguments_;
   std::vector<CallerArgument> caller_arguments_;
+  std::span<const Step> plan_;
+  std::span<const Constant> constants_;
   KernelCalls calls_;
   std::vector<std::span<const ParallelPhase>> steps_;  // of calls_
 };

@@ -43,6 +43,8 @@ class KernelCalls {
   std::span<const ParallelPhase> Add(const Kernel& kernel, const KernelMemory& memory);
   /// The same for a copy of so many bytes from arguments[0] to arguments[1], as one parallel phase.
   std::span<const ParallelPhase> AddCopy(void* const* arguments, int64_t bytes);
+  /// All that was added, in order.
+  std::span<const ParallelPhase> All() const { return phases_; }
 
  private:
   // What a ParallelPhase hands to RunTasks or CopyChunks.

@@ -266,13 +266,17 @@ void ThreadPool::Impl::RunJob(std::span<const ParallelPhase> phases) {
 }
 
 void ThreadPool::Impl::RunPhases(std::span<const ParallelPhase> phases) {
-  while (!phases.empty() && phases.front().tasks <= 0) phases = phases.subspan(1);
-  if (phases.empty()) return;
   const auto wide = [](const ParallelPhase& phase) { return phase.tasks > 1; };
-  const bool worth_it = !workers_.empty() && std::ranges::any_of(phases, wide);
-  if (!worth_it || busy_.exchange(true, std::memory_order_acquire)) return RunAlone(phases);
-  RunJob(phases);
-  busy_.store(false, std::memory_order_release);
+  while (!workers_.empty() && std::ranges::any_of(phases, wide)) {
+    if (phases.front().tasks > 0 && !busy_.exchange(true, std::memory_order_acquire)) {
+      RunJob(phases);
+      return busy_.store(false, std::memory_order_release);
+    }
+    // Another caller has the workers, for as long as its phases take: it may be done after this.
+    RunAlone(phases.first(1));
+    phases = phases.subspan(1);
+  }
+  RunAlone(phases);
 }
 
 ThreadPool::ThreadPool(int threads, Pinning pinning)

@@ -19,7 +19,9 @@
 // later chunks are not spoilt; a row without any other score ends as 0 / 0.
 //
 // Rows beyond the last are computed like the others, from zeros, and never written; so blocks
-// are whole. Under a causal mask, chunks wholly above the diagonal are not in the domain.
+// are whole. Under a causal mask, chunks wholly above the diagonal are not in the domain, nor,
+// where the columns of blocks end, columns that are hidden from all rows of a block: but for some,
+// so that each block has a multiple of kColumnsTogether, whole tiles of the first product.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,6 +32,7 @@ namespace tunec::lower {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kColumnsTogether = 16;
 
 struct Extents {
   std::vector<int64_t> batch;
@@ -53,6 +56,11 @@ Extents ExtentsOf(const std::vector<int64_t>& q, const std::vector<int64_t>& k,
   return extents;
 }
 
+// Whether some rows do not see some columns, which weigh nothing there.
+bool HidesColumns(const Node& node) {
+  return node.Int("causal") != 0 && node.Float("hidden") == -kInfinity;
+}
+
 // Whether a statement's instances are of a chunk, of the whole row, ...: its iterators.
 enum Axis { kChunk = 1, kKey = 2, kRow = 4, kWidth = 8, kDepth = 16 };
 
@@ -74,8 +82,8 @@ class AttentionBuilder {
     chunks_ = CeilDivide(extents_.keys, chunk_);
     // With a large negative offset the first blocks would have no chunk at all.
     const bool has_first = rows_ - 1 + node.Int("causal_offset") >= 0;
-    const bool weightless = node.Float("hidden") == -kInfinity;
-    skips_ = node.Int("causal") != 0 && has_first && weightless;
+    skips_ = HidesColumns(node) && has_first;
+    ends_ = skips_ && cut && context.streaming_sizes().ends;
   }
 
   Lazy Build() {
@@ -120,6 +128,7 @@ class AttentionBuilder {
       site.depth = builder.AddIterator(
           "k", extents_.depth, axes & kKey ? IteratorKind::kReduction : IteratorKind::kParallel);
     if (axes & kKey) builder.Require(IndexExpr(extents_.keys - 1) - Key(site));
+    if (axes & kKey && ends_) builder.Require(LastColumn(site) - Key(site));
     if (axes & kChunk && skips_)
       builder.Require(site.block * rows_ + (rows_ - 1 + node_.Int("causal_offset")) -
                       site.chunk * chunk_);
@@ -128,6 +137,11 @@ class AttentionBuilder {
 
   IndexExpr Query(const Point& site) const { return site.block * rows_ + site.row; }
   IndexExpr Key(const Point& site) const { return site.chunk * chunk_ + site.key; }
+  // Of the block, where columns end.
+  IndexExpr LastColumn(const Point& site) const {
+    const int64_t visible = rows_ + node_.Int("causal_offset");
+    return site.block * rows_ + (CeilDivide(visible, kColumnsTogether) * kColumnsTogether - 1);
+  }
 
   // The index of q, the mask or y at head `head` and two more axes.
   Index Full(const Point& site, const IndexExpr& row, const IndexExpr& column) const {
@@ -354,7 +368,8 @@ class AttentionBuilder {
   Extents extents_;
   DataType type_;
   int64_t rows_ = 1, chunk_ = 1, blocks_ = 1, chunks_ = 1;
-  bool skips_ = false;
+  bool skips_ = false;  // chunks that are hidden
+  bool ends_ = false;   // and columns
   TensorId queries_, scores_, maximum_, weights_, decay_, inverse_, output_;
   int output_axes_ = 0;
 };
@@ -384,6 +399,15 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
       if (chunk < keys) sizes.push_back({rows, chunk});
     if (keys <= kLongestChunk) sizes.push_back({rows, keys});
   }
+  if (!HidesColumns(node)) return sizes;
+  std::vector<StreamingSizes> ending;
+  for (StreamingSizes size : sizes) {
+    // In several chunks all columns come in whole tiles, or none does.
+    if (size.rows >= queries || (size.chunk < keys && keys % kColumnsTogether != 0)) continue;
+    size.ends = true;
+    ending.push_back(size);
+  }
+  sizes.insert(sizes.end(), ending.begin(), ending.end());
   return sizes;
 }
 

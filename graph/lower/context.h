@@ -50,10 +50,12 @@ struct Lazy {
 /// Which alternative Compute of a group is being built.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd };
 
-/// kStreaming: how many rows of scores make a block, and how many of their columns a chunk.
+/// kStreaming: how many rows of scores make a block, how many of their columns a chunk, and whether
+/// a block's columns end where a causal mask hides the rest of them from all its rows.
 struct StreamingSizes {
   int64_t rows = 0;
   int64_t chunk = 0;
+  bool ends = false;
 };
 
 class LowerContext {

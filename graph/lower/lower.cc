@@ -71,7 +71,8 @@ Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group
     for (const lower::StreamingSizes& sizes : lower::StreamingSizesOf(graph, graph.node(id))) {
       TUNEC_ASSIGN(Compute streaming,
                    lower::Build(graph, group, machine, lower::Variant::kStreaming, sizes));
-      lowerings.push_back({fmt::format("streaming,rows={},chunk={}", sizes.rows, sizes.chunk),
+      lowerings.push_back({fmt::format("streaming,rows={},chunk={}{}", sizes.rows, sizes.chunk,
+                                       sizes.ends ? ",ends" : ""),
                            std::move(streaming)});
     }
   }

@@ -14,7 +14,8 @@ namespace tunec {
 /// kInput, or kWeight and constant when the value is a constant), then its outputs (kOutput);
 /// all its names are canonical (in0, w1, out0, ...), so that equal groups have equal text.
 struct Lowering {
-  std::string name;  // "direct", "flat", "winograd", "streaming,rows=32,chunk=128": with its knobs
+  /// "direct", "flat", "winograd", "streaming,rows=32,chunk=128,ends": with its knobs.
+  std::string name;
   Compute compute;
 };
 

@@ -1,6 +1,8 @@
 #include "graph/passes/fold_constants.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "graph/derived_constant.h"
 #include "graph/reference.h"
@@ -13,22 +15,31 @@ int64_t BytesOf(const ValueType& type) {
   return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
 }
 
-bool MayFold(const Graph& graph, const Node& node, const PassOptions& options) {
+// What constants that only lead to others may take while they are computed.
+constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
+
+// The bytes of its results; none where they must not be constants.
+std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
   if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
       node.op == Op::kConstant || node.outputs.empty())
-    return false;
+    return {};
   int64_t made = 0;
   for (const ValueId output : node.outputs) {
     const ValueType& type = graph.value(output).type;
-    if (graph.IsOutput(output) || !type.IsFixed()) return false;
+    if (graph.IsOutput(output) || !type.IsFixed()) return {};
     made += BytesOf(type);
-    if (made > (int64_t{1} << 40)) return false;
+    if (made > (int64_t{1} << 40)) return {};
   }
-  for (const ValueId input : node.inputs)
-    if (input.valid()) made -= BytesOf(graph.value(input).type);
-  return made <= options.fold_growth_bytes;
+  return made;
 }
+
+// What becomes of a node of constants.
+enum class Folding : uint8_t {
+  kNone,
+  kTemporary,  // larger than the graph should hold, but only for nodes that fold: not kept
+  kConstant,
+};
 
 // How much larger the graph's constants may become.
 class GrowthBudget {
@@ -41,12 +52,14 @@ class GrowthBudget {
             static_cast<int64_t>(options.fold_growth_factor * static_cast<double>(constants));
   }
 
-  bool Take(const Node& node) {
+  bool Take(const Node& node, const std::vector<Folding>& foldings) {
     int64_t growth = 0;
     for (const ValueId output : node.outputs) growth += BytesOf(graph_.value(output).type);
-    for (const ValueId input : node.inputs)
-      if (input.valid() && users_[input.index].size() == 1)
-        growth -= BytesOf(graph_.value(input).type);
+    for (const ValueId input : node.inputs) {
+      if (!input.valid() || users_[input.index].size() != 1) continue;
+      if (foldings[graph_.value(input).producer.index] == Folding::kTemporary) continue;
+      growth -= BytesOf(graph_.value(input).type);
+    }
     if (growth > left_) return false;
     left_ -= growth;
     return true;
@@ -58,52 +71,120 @@ class GrowthBudget {
   int64_t left_ = 0;
 };
 
-// The operands' arrays; nothing unless all are constants.
-std::optional<std::vector<Array>> ConstantOperands(const Graph& graph,
-                                                   const std::vector<ValueId>& inputs) {
-  std::vector<Array> arrays;
-  for (const ValueId input : inputs) {
-    const Array* constant = input.valid() ? graph.ConstantOf(input) : nullptr;
-    if (input.valid() && constant == nullptr) return {};
-    arrays.push_back(constant != nullptr ? *constant : Array(DataType::kU8, {0}));
+// What nodes become, each after those that it depends on.
+class FoldingPlan {
+ public:
+  FoldingPlan(const Graph& graph, const PassOptions& options)
+      : graph_(graph), options_(options), users_(graph.Users()) {
+    for (const Node& node : graph.nodes()) of_constants_.push_back(IsOfConstants(node));
+    for (const Node& node : graph.nodes()) foldings_.push_back(FoldingOf(node));
   }
-  return arrays;
-}
 
-// Per node: whether it may fold, given that what it depends on does.
-std::vector<bool> FoldableNodes(const Graph& graph, const PassOptions& options) {
-  std::vector<bool> foldable(graph.nodes().size());
-  for (size_t n = 0; n < foldable.size(); ++n) {
-    const Node& node = graph.nodes()[n];
-    foldable[n] =
-        MayFold(graph, node, options) && std::ranges::all_of(node.inputs, [&](ValueId input) {
-          return !input.valid() || graph.ConstantOf(input) != nullptr ||
-                 foldable[graph.value(input).producer.index];
-        });
+  const std::vector<Folding>& foldings() const { return foldings_; }
+
+ private:
+  bool IsConstant(ValueId value) const {
+    return !value.valid() || graph_.ConstantOf(value) != nullptr;
   }
-  return foldable;
-}
+
+  // Whether it could be computed now, were there no limit of size.
+  bool IsOfConstants(const Node& node) const {
+    return BytesMade(graph_, node) && std::ranges::all_of(node.inputs, [&](ValueId input) {
+             return IsConstant(input) || of_constants_[graph_.value(input).producer.index];
+           });
+  }
+
+  Folding FoldingOf(const Node& node) const {
+    const std::optional<int64_t> made = BytesMade(graph_, node);
+    const auto of = [&](ValueId input) { return foldings_[graph_.value(input).producer.index]; };
+    const bool known = std::ranges::all_of(node.inputs, [&](ValueId input) {
+      return IsConstant(input) || of(input) != Folding::kNone;
+    });
+    if (!made || !known) return Folding::kNone;
+    int64_t growth = *made;
+    for (const ValueId input : node.inputs) {
+      if (input.valid() && (IsConstant(input) || of(input) == Folding::kConstant))
+        growth -= BytesOf(graph_.value(input).type);
+    }
+    if (growth <= options_.fold_growth_bytes) return Folding::kConstant;
+    return *made <= kMostTemporaryBytes && LeadsToConstants(node) ? Folding::kTemporary
+                                                                  : Folding::kNone;
+  }
+
+  bool LeadsToConstants(const Node& node) const {
+    return std::ranges::all_of(node.outputs, [&](ValueId output) {
+      return std::ranges::all_of(users_[output.index],
+                                 [&](NodeId user) { return of_constants_[user.index]; });
+    });
+  }
+
+  const Graph& graph_;
+  const PassOptions& options_;
+  std::vector<std::vector<NodeId>> users_;
+  std::vector<bool> of_constants_;
+  std::vector<Folding> foldings_;
+};
+
+// Computes nodes of constants. Temporary results are known by the values of the graph before.
+class Folder {
+ public:
+  explicit Folder(const Graph& graph) : graph_(graph) {}
+
+  // The results; nothing where an operand is no constant after all, or where it cannot be computed
+  // now (an index out of range), which is left to fail when it is run.
+  std::optional<std::vector<Array>> Compute(const Node& node, const std::vector<ValueId>& inputs,
+                                            const Graph& built) const {
+    std::vector<Array> operands;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!node.inputs[i].valid()) {
+        operands.emplace_back(DataType::kU8, std::vector<int64_t>{0});
+      } else if (const auto found = temporaries_.find(node.inputs[i]);
+                 found != temporaries_.end()) {
+        operands.push_back(found->second);
+      } else if (const Array* constant = built.ConstantOf(inputs[i])) {
+        operands.push_back(*constant);
+      } else {
+        return {};
+      }
+    }
+    std::vector<ValueType> types;
+    for (const ValueId output : node.outputs) types.push_back(graph_.value(output).type);
+    auto results = RunNode(node, operands, types);
+    if (!results) return {};
+    return *std::move(results);
+  }
+
+  void Keep(const Node& node, std::vector<Array> results) {
+    for (size_t i = 0; i < results.size(); ++i)
+      temporaries_[node.outputs[i]] = std::move(results[i]);
+  }
+
+ private:
+  const Graph& graph_;
+  std::map<ValueId, Array> temporaries_;
+};
 
 }  // namespace
 
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
-  const std::vector<bool> foldable = FoldableNodes(graph, options);
-  if (std::ranges::find(foldable, true) == foldable.end()) return graph;
+  const FoldingPlan plan(graph, options);
+  const std::vector<Folding>& foldings = plan.foldings();
+  if (std::ranges::find(foldings, Folding::kConstant) == foldings.end()) return graph;
   GrowthBudget budget(graph, options);
+  Folder folder(graph);
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>& inputs,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    std::vector<ValueId> constants;
-                   if (!foldable[&node - graph.nodes().data()]) return constants;
-                   const auto operands = ConstantOperands(builder.graph(), inputs);
-                   if (!operands || !budget.Take(node)) return constants;
-                   std::vector<ValueType> types;
-                   for (const ValueId output : node.outputs)
-                     types.push_back(graph.value(output).type);
-                   auto results = RunNode(node, *operands, types);
-                   // What cannot be computed now (an index out of range) is left to fail when it is
-                   // run.
+                   const Folding folding = foldings[&node - graph.nodes().data()];
+                   if (folding == Folding::kNone) return constants;
+                   auto results = folder.Compute(node, inputs, builder.graph());
                    if (!results) return constants;
+                   if (folding == Folding::kTemporary) {
+                     folder.Keep(node, *std::move(results));
+                     return constants;
+                   }
+                   if (!budget.Take(node, foldings)) return constants;
                    for (size_t i = 0; i < results->size(); ++i)
                      constants.push_back(AddDerivedConstant(
                          builder, graph.value(node.outputs[i]).name, std::move((*results)[i])));

@@ -1,10 +1,12 @@
 #include "graph/passes/recognize_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "graph/passes/eliminate_dead_nodes.h"
+#include "graph/passes/largest_magnitude.h"
 
 namespace tunec {
 namespace {
@@ -13,18 +15,32 @@ using Axes = std::vector<int64_t>;
 
 // Under kFast a number as low as this, added, stands for -inf: no score comes near it.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
+// The exponential of less is 0 in every type.
+constexpr double kVanishes = -800;
+// Sums of finite numbers below this stay finite, with a score beside them.
+constexpr double kFarFromOverflow = 1e37;
+
+struct Mask {
+  ValueId value;
+  bool over_split = false;  // broadcasts to Attention::split
+};
 
 /// What was found of one attention. Values are of the graph that was matched.
 struct Attention {
+  static constexpr std::ptrdiff_t kOfHead = 3;  // axes of scores that are no batch
   ValueId q, k, v;
   bool transpose_q = false, transpose_k = false, transpose_v = false;
   double scale = 1;
   double softcap = 0;
-  std::optional<ValueId> mask;
-  bool negate_mask = false;  // a bool mask says where not
+  std::optional<Mask> mask;
+  std::optional<Mask> added_mask;  // to the other one, both of floats
+  bool negate_mask = false;        // a bool mask says where not
+  // The scores' shape where masks are given over several axes for the batch.
+  std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
-  std::optional<double> hidden;  // what selections put in place of a score
-  bool added = false;            // a mask of floats: what selects must come after it
+  std::optional<double> hidden;     // what selections put in place of a score
+  bool added = false;               // a mask of floats: what selects must come after it
+  double least_hidden = -INFINITY;  // the greatest number that a causal mask adds where it hides
 };
 
 std::vector<int> CountUses(const Graph& graph) {
@@ -60,17 +76,27 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
   return {};
 }
 
-// `offset` when the number at [i, j] is 0 (true) for j <= i + offset and else as -inf (false).
-std::optional<int64_t> DiagonalOf(const Array& mask, double lowest) {
+// A mask where the number at [i, j] is 0 (true) for j <= i + offset and else at most so low
+// (false).
+struct Diagonal {
+  int64_t offset = 0;
+  double hidden = -INFINITY;  // the greatest of them
+};
+// One row for all queries is none, nor is one column for all keys.
+std::optional<Diagonal> DiagonalOf(const Array& mask, const Dim& queries, const Dim& keys,
+                                   double lowest) {
   const size_t rank = mask.shape().size();
   if (rank < 2) return {};
   const int64_t rows = mask.shape()[rank - 2];
   const int64_t columns = mask.shape()[rank - 1];
   if (rows * columns != mask.size() || rows == 0 || columns == 0) return {};
+  if (queries != Dim(rows) || keys != Dim(columns)) return {};
   const bool is_bool = mask.type() == DataType::kBool;
+  double hidden = -INFINITY;
   const auto visible = [&](int64_t i, int64_t j) -> std::optional<bool> {
     const double value = mask.GetDouble(i * columns + j);
     if (is_bool || value == 0) return is_bool ? value != 0 : true;
+    hidden = std::max(hidden, value);
     return value <= lowest ? std::optional(false) : std::nullopt;
   };
   // The first row with an end inside tells the offset.
@@ -84,17 +110,36 @@ std::optional<int64_t> DiagonalOf(const Array& mask, double lowest) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
       if (visible(i, j) != (j <= i + *offset)) return {};
-  return offset;
+  return Diagonal{*offset, hidden};
+}
+
+// The shape over the axes of `split` of what broadcasts to `scores`: the batch's axes are all
+// there, or of extent 1 each, or there are none.
+std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, const Axes& split) {
+  if (!type.IsFixed()) return {};
+  const Axes shape = type.Shape();
+  const Axes all = scores.Shape();
+  if (shape.size() <= Attention::kOfHead) return shape;
+  const auto batch = shape.end() - Attention::kOfHead;
+  Axes result(split.size(), 1);
+  std::copy(batch, shape.end(), result.end() - Attention::kOfHead);
+  if (std::all_of(shape.begin(), batch, [](int64_t extent) { return extent == 1; })) return result;
+  if (shape.size() != all.size() || !std::equal(shape.begin(), batch, all.begin())) return {};
+  std::copy(split.begin(), split.end() - Attention::kOfHead, result.begin());
+  return result;
 }
 
 /// Matches upwards from the second product. Without `uses` it is known that nothing else reads
 /// what lies between.
 class Matcher {
  public:
-  Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses)
+  /// A causal mask that is added must be at most `lowest` where it hides.
+  Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses,
+          double lowest)
       : graph_(graph),
         uses_(uses),
-        lowest_(options.rules == FloatRules::kFast ? kAsGoodAsMinusInfinity : -INFINITY),
+        lowest_(lowest),
+        fast_(options.rules == FloatRules::kFast),
         fewest_queries_(options.machine.fewest_queries) {}
 
   std::optional<Attention> Match(const Node& product, const std::vector<ValueId>& inputs) {
@@ -121,15 +166,16 @@ class Matcher {
   }
 
   bool MatchScores(ValueId value) {
+    const ValueType scores = TypeOf(value);
     bool masked = true;
     while (masked) {
-      masked = TakeAddedMask(value) || TakeSelectedMask(value);
+      masked = TakeAddedMask(value) || TakeSelectedMask(value) || TakeReshape(value, scores);
     }
     TakeSoftcap(value);
     while (TakeScale(value)) {
     }
     const Node* product = Only(value, Op::kMatmul);
-    if (product == nullptr) return false;
+    if (product == nullptr || in_split_ || !MasksFit(scores)) return false;
     found_.q = product->inputs[0];
     found_.k = product->inputs[1];
     found_.transpose_q = product->Int("transpose_a") != 0;
@@ -161,10 +207,11 @@ class Matcher {
   }
 
   // One diagonal and one other mask at most. Hidden scores all become one number.
-  bool Keep(ValueId mask, bool negate, double hidden) {
+  bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const Array* constant = graph_.ConstantOf(mask);
-    const std::optional<int64_t> diagonal =
-        constant == nullptr || negate ? std::nullopt : DiagonalOf(*constant, lowest_);
+    std::optional<Diagonal> diagonal;
+    if (const size_t rank = scores.dims.size(); constant != nullptr && !negate && rank >= 2)
+      diagonal = DiagonalOf(*constant, scores.dims[rank - 2], scores.dims[rank - 1], lowest_);
     const bool selects = TypeOf(mask).type == DataType::kBool;
     if (selects || diagonal) {
       if (found_.hidden.value_or(hidden) != hidden) return false;
@@ -173,14 +220,53 @@ class Matcher {
       found_.hidden = hidden;
     }
     if (diagonal && !found_.causal_offset) {
-      found_.causal_offset = diagonal;
+      found_.causal_offset = diagonal->offset;
+      if (!selects) found_.least_hidden = diagonal->hidden;
       return true;
     }
-    if (found_.mask) return false;
+    if (found_.mask) return KeepSum(mask, selects);
     found_.added = !selects;
-    found_.mask = mask;
+    found_.mask = Mask{mask, in_split_};
     found_.negate_mask = negate;
     return true;
+  }
+
+  // Two masks of floats are one, their sum, which is as finite as what is added one by one.
+  bool KeepSum(ValueId mask, bool selects) {
+    if (selects || !found_.added || found_.added_mask) return false;
+    const double sum =
+        LargestMagnitude(graph_, mask) + LargestMagnitude(graph_, found_.mask->value);
+    if (!fast_ && !(sum < kFarFromOverflow)) return false;
+    found_.added_mask = Mask{mask, in_split_};
+    return true;
+  }
+
+  // Scores of which the batch is several axes for a while, where masks are given over these:
+  // reshape(mask(reshape(x))), with x of the scores' shape.
+  bool TakeReshape(ValueId& value, const ValueType& scores) {
+    const Node* reshape = Only(value, Op::kReshape);
+    if (reshape == nullptr || !LeadsToProduct(value)) return false;
+    const ValueType& from = TypeOf(reshape->inputs[0]);
+    if (in_split_ ? from != scores : found_.split || !IsSplitOf(from, scores)) return false;
+    if (!in_split_) found_.split = from.Shape();
+    in_split_ = !in_split_;
+    value = reshape->inputs[0];
+    return true;
+  }
+
+  static bool IsSplitOf(const ValueType& split, const ValueType& scores) {
+    if (!split.IsFixed() || !scores.IsFixed()) return false;
+    const size_t of_head = Attention::kOfHead;
+    return split.dims.size() >= of_head && scores.dims.size() >= of_head &&
+           std::equal(split.dims.end() - of_head, split.dims.end(), scores.dims.end() - of_head);
+  }
+
+  // Whether the masks that do not know of the split have all of its batch, or one for all.
+  bool MasksFit(const ValueType& scores) const {
+    if (!found_.split) return true;
+    return std::ranges::all_of(std::array{found_.mask, found_.added_mask}, [&](const auto& mask) {
+      return !mask || mask->over_split || SplitShape(TypeOf(mask->value), scores, *found_.split);
+    });
   }
 
   bool TakeAddedMask(ValueId& value) {
@@ -189,7 +275,7 @@ class Matcher {
     for (const size_t i : {0, 1}) {
       const ValueId scores = add->inputs[i];
       if (!LeadsToProduct(scores) || TypeOf(scores) != TypeOf(value)) continue;
-      if (!Keep(add->inputs[1 - i], /*negate=*/false, -INFINITY)) return false;
+      if (!Keep(add->inputs[1 - i], /*negate=*/false, -INFINITY, TypeOf(value))) return false;
       value = scores;
       return true;
     }
@@ -203,7 +289,8 @@ class Matcher {
       const ValueId scores = where->inputs[i];
       const std::optional<double> other = NumberOf(graph_, where->inputs[3 - i]);
       if (!other || !LeadsToProduct(scores)) continue;
-      if (TypeOf(scores) != TypeOf(value) || !Keep(where->inputs[0], i == 2, *other)) return false;
+      if (TypeOf(scores) != TypeOf(value)) return false;
+      if (!Keep(where->inputs[0], i == 2, *other, TypeOf(value))) return false;
       value = scores;
       return true;
     }
@@ -212,7 +299,7 @@ class Matcher {
 
   // Of the operands of an addition, the scores: elementwise work above a product.
   bool LeadsToProduct(ValueId value) const {
-    constexpr int kMostSteps = 8;
+    constexpr int kMostSteps = 12;
     for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {
       const Node& node = graph_.producer(value);
       if (node.op == Op::kMatmul) return true;
@@ -222,7 +309,7 @@ class Matcher {
       } else if (node.op == Op::kAdd || node.op == Op::kMul) {
         next =
             TypeOf(node.inputs[0]) == TypeOf(value) && !graph_.ConstantOf(node.inputs[0]) ? 0 : 1;
-      } else if (node.op != Op::kDiv && node.op != Op::kTanh) {
+      } else if (node.op != Op::kDiv && node.op != Op::kTanh && node.op != Op::kReshape) {
         return false;
       }
       value = node.inputs[next];
@@ -254,9 +341,43 @@ class Matcher {
   const Graph& graph_;
   const std::vector<int>* uses_;
   double lowest_;
+  bool fast_;
+  bool in_split_ = false;  // between the two reshapes
   int64_t fewest_queries_;
   Attention found_;
 };
+
+// Whether a causal mask's number weighs nothing beside the scores that each row sees, all of them.
+// `added`: to what it hides.
+bool Vanishes(const Graph& graph, const Attention& found, double number, bool added) {
+  if (found.mask || !found.causal_offset || *found.causal_offset < 0) return false;
+  const std::vector<Dim>& q = graph.value(found.q).type.dims;
+  const Dim& depth = q[q.size() - (found.transpose_q ? 2 : 1)];
+  if (!depth.IsFixed()) return false;
+  double score = static_cast<double>(depth.size()) * std::abs(found.scale) *
+                 LargestMagnitude(graph, found.q) * LargestMagnitude(graph, found.k);
+  if (found.softcap > 0) score = std::min(score, found.softcap);
+  return number + (added ? score : 0) <= -score + kVanishes;
+}
+
+// A causal mask's number may be as good as -inf, which only the scores tell, once they are known.
+std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
+                                        const std::vector<int>* uses, const Node& product,
+                                        const std::vector<ValueId>& inputs) {
+  const bool fast = options.rules == FloatRules::kFast;
+  const auto match = [&](double lowest) {
+    return Matcher(graph, options, uses, lowest).Match(product, inputs);
+  };
+  std::optional<Attention> found = match(fast ? kAsGoodAsMinusInfinity : kVanishes);
+  const bool proven = !found || fast || found->least_hidden == -INFINITY ||
+                      Vanishes(graph, *found, found->least_hidden, /*added=*/true);
+  if (!proven || !found) found = match(-INFINITY);
+  if (found && found->hidden && *found->hidden != -INFINITY &&
+      Vanishes(graph, *found, *found->hidden, /*added=*/false)) {
+    found->hidden = -INFINITY;
+  }
+  return found;
+}
 
 Result<ValueId> SwapLastTwo(GraphBuilder& builder, ValueId value) {
   Axes perm(builder.TypeOf(value).dims.size());
@@ -320,7 +441,41 @@ bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
   return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
 }
 
-Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node) {
+// q, k or v with its batch over several axes.
+Result<ValueId> SplitBatch(GraphBuilder& builder, ValueId value, const Axes& split) {
+  const Axes own = builder.TypeOf(value).Shape();
+  Axes shape(split.begin(), split.end() - Attention::kOfHead);
+  shape.insert(shape.end(), own.end() - Attention::kOfHead, own.end());
+  return builder.Add(Op::kReshape, {value}, {{"shape", shape}});
+}
+
+Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask& mask,
+                       const ValueType& scores) {
+  if (!found.split || mask.over_split) return mask.value;
+  const Axes shape = *SplitShape(builder.TypeOf(mask.value), scores, *found.split);
+  if (shape == builder.TypeOf(mask.value).Shape()) return mask.value;
+  return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
+}
+
+// The offset of a causal mask that an attention node has as a constant operand.
+std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
+  constexpr size_t kMask = 3;
+  if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
+    return {};
+  const Array* mask = node.inputs[kMask].valid() ? graph.ConstantOf(node.inputs[kMask]) : nullptr;
+  if (mask == nullptr) return {};
+  // An added -inf hides by itself, whatever the node selects in place of a score.
+  if (mask->type() != DataType::kBool && node.Float("hidden") != -INFINITY) return {};
+  const auto dim = [&](size_t operand) {
+    const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;
+    return dims[dims.size() - 2];
+  };
+  const std::optional<Diagonal> diagonal = DiagonalOf(*mask, dim(0), dim(1), -INFINITY);
+  return diagonal ? std::optional(diagonal->offset) : std::nullopt;
+}
+
+Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node,
+                             const ValueType& scores, const Axes& shape) {
   double scale = found.scale;
   const auto operand = [&](ValueId value, bool transpose) -> Result<ValueId> {
     if (!transpose) return value;
@@ -336,11 +491,21 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
   TUNEC_ASSIGN(const ValueId v_heads, TakeRepeat(builder, v));
   const bool grouped = HasSameHeads(builder, k_heads, v_heads);
   std::vector<ValueId> operands = {q, grouped ? k_heads : k, grouped ? v_heads : v};
-  if (found.mask) {
-    operands.push_back(*found.mask);
-    if (found.negate_mask) {
-      TUNEC_ASSIGN(operands.back(), builder.Add(Op::kNot, {*found.mask}));
+  if (found.split) {
+    for (ValueId& value : operands) {
+      TUNEC_ASSIGN(value, SplitBatch(builder, value, *found.split));
     }
+  }
+  if (found.mask) {
+    TUNEC_ASSIGN(ValueId mask, MaskOf(builder, found, *found.mask, scores));
+    if (found.added_mask) {
+      TUNEC_ASSIGN(const ValueId other, MaskOf(builder, found, *found.added_mask, scores));
+      TUNEC_ASSIGN(mask, builder.Add(Op::kAdd, {mask, other}));
+    }
+    if (found.negate_mask) {
+      TUNEC_ASSIGN(mask, builder.Add(Op::kNot, {mask}));
+    }
+    operands.push_back(mask);
   }
   Attributes attributes = {{"scale", scale}, {"softcap", found.softcap}};
   if (found.hidden && *found.hidden != -INFINITY) attributes["hidden"] = *found.hidden;
@@ -348,8 +513,12 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
     attributes["causal"] = int64_t{1};
     attributes["causal_offset"] = *found.causal_offset;
   }
-  return builder.Add(Op::kAttention, std::move(operands), std::move(attributes), node.name,
-                     node.where);
+  if (!found.split)
+    return builder.Add(Op::kAttention, std::move(operands), std::move(attributes), node.name,
+                       node.where);
+  TUNEC_ASSIGN(const ValueId y,
+               builder.Add(Op::kAttention, std::move(operands), std::move(attributes)));
+  return builder.Add(Op::kReshape, {y}, {{"shape", shape}}, node.name, node.where);
 }
 
 }  // namespace
@@ -360,12 +529,23 @@ Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options)
   const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
                            GraphBuilder& builder) -> Result<std::vector<ValueId>> {
     std::vector<ValueId> unchanged;
-    if (!Matcher(graph, options, &uses).Match(node, node.inputs)) return unchanged;
+    if (const std::optional<int64_t> offset = CausalMaskOf(graph, node)) {
+      changed = true;
+      Attributes attributes = node.attributes;
+      attributes["causal"] = int64_t{1};
+      attributes["causal_offset"] = *offset;
+      TUNEC_ASSIGN(const ValueId value,
+                   builder.Add(node.op, {inputs.begin(), inputs.begin() + 3}, attributes));
+      return std::vector<ValueId>{value};
+    }
+    if (!MatchAttention(graph, options, &uses, node, node.inputs)) return unchanged;
     const std::optional<Attention> found =
-        Matcher(builder.graph(), options, nullptr).Match(node, inputs);
+        MatchAttention(builder.graph(), options, nullptr, node, inputs);
     if (!found) return unchanged;
     changed = true;
-    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node));
+    const Axes shape = found->split ? graph.value(node.outputs[0]).type.Shape() : Axes();
+    const ValueType& scores = graph.value(node.inputs[0]).type;
+    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node, scores, shape));
     return std::vector<ValueId>{value};
   };
   TUNEC_ASSIGN(Graph next, Rebuild(graph, replace));

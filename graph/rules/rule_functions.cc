@@ -273,6 +273,11 @@ RuleValue UniformValue(const MatchSite& site, Arguments in) {
   if (!value) return kUndefined;
   return Attribute(*value);
 }
+RuleValue UniformInteger(const MatchSite& site, Arguments in) {
+  const auto value = site.Uniform(in[0].value);
+  if (!value || IsFloat(site.TypeOf(in[0].value).type)) return kUndefined;
+  return Attribute(static_cast<int64_t>(*value));
+}
 RuleValue SameShape(const MatchSite& site, Arguments in) {
   return Truth(site.TypeOf(in[0].value).dims == site.TypeOf(in[1].value).dims);
 }
@@ -367,6 +372,7 @@ constexpr RuleFunction kFunctions[] = {
     {"uniform", "v", IsUniform},
     {"uses", "v", Uses},
     {"value", "v", UniformValue},
+    {"integer_value", "v", UniformInteger},
     {"same_shape", "vv", SameShape},
     {"like", "vv", Like},
     {"keeps_order", "ve", KeepsOrder},

@@ -1,6 +1,7 @@
 #include "polyhedral/generate/conditions.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "support/check.h"
@@ -47,6 +48,24 @@ IndexExpr Without(const IndexExpr& condition, VarId loop) {
   return condition - IndexExpr::Var(loop) * condition.Coefficient(loop);
 }
 
+// The same condition without loops that cannot decide it: where all but multiples of some number g
+// lies between two neighbouring multiples, g*x + y >= 0 is x + floor(y / g) >= 0. So a tile of four
+// is whole below 4*b + 3, which its conditions do not show one by one.
+IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
+  if (condition.UsesLoaded()) return condition;
+  for (const IndexTerm& candidate : condition.terms()) {
+    const int64_t g = std::abs(candidate.coefficient);
+    IndexExpr multiples, rest(condition.constant());
+    for (const IndexTerm& term : condition.terms())
+      (term.coefficient % g == 0 ? multiples : rest) += Alone(term);
+    if (g == 1 || rest.IsConstant()) continue;
+    const Interval bounds = BoundsOf(rest, ranges);
+    const int64_t below = FloorDivide(bounds.lo, g);
+    if (below == FloorDivide(bounds.hi, g)) return multiples + below * g;
+  }
+  return condition;
+}
+
 void AddBound(IndexExpr bound, std::vector<IndexExpr>& bounds) {
   if (!bound.IsConstant()) bounds.push_back(std::move(bound));
 }
@@ -81,7 +100,7 @@ void Conditions::Prove(const TreeNode& node) {
     if (dead_[s]) continue;
     std::vector<IndexExpr> open;
     for (const IndexExpr& condition : conditions_[s]) {
-      IndexExpr simplified = Simplify(condition, Ranges());
+      IndexExpr simplified = WithoutRemainder(Simplify(condition, Ranges()), Ranges());
       const Interval bounds = BoundsOf(simplified, Ranges());
       if (bounds.hi < 0) dead_[s] = true;
       if (bounds.lo < 0 && !Contains(open, simplified)) open.push_back(std::move(simplified));

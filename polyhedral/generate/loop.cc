@@ -72,6 +72,18 @@ Body GenerateInside(Generator& generator, const TreeNode& node, Context context)
   return FullApart(generator, child, context, slanted.open);
 }
 
+// The one iteration of a part of a loop, where the bounds allow it.
+Body GenerateOnly(Generator& generator, const TreeNode& node, Context context, int64_t value,
+                  const Bounds& bounds) {
+  context.conditions.SetValue(node.loop, IndexExpr(value));
+  If within;
+  for (const IndexExpr& lower : bounds.lower)
+    within.nonnegative.push_back(IndexExpr(value) - lower);
+  for (const IndexExpr& upper : bounds.upper) within.nonnegative.push_back(upper - (value + 1));
+  within.body = generator.Generate(node.children[0], std::move(context));
+  return within.body.empty() ? Body() : BodyOf(std::move(within));
+}
+
 Body GenerateRange(Generator& generator, const TreeNode& node, Context context, Interval range,
                    const Bounds& bounds) {
   const TreeLoop& tree_loop = generator.tree.loops[node.loop];
@@ -84,6 +96,8 @@ Body GenerateRange(Generator& generator, const TreeNode& node, Context context, 
     context.conditions.SetValue(node.loop, IndexExpr(range.lo));
     return generator.Generate(node.children[0], std::move(context));
   }
+  if (range.lo == range.hi && tree_loop.isolate && !HasConstantBounds(tree_loop.kind))
+    return GenerateOnly(generator, node, std::move(context), range.lo, bounds);
   const VarId variable = generator.NewVariable(tree_loop.name);
   context.conditions.SetValue(node.loop, IndexExpr::Var(variable));
   Loop loop{.var = variable,
@@ -120,7 +134,7 @@ Body GenerateLoop(Generator& generator, const TreeNode& node, Context context) {
   const Interval range = context.conditions.range(node.loop);
   if (range.lo > range.hi) return {};
   if (loop.IsPipelined()) return GeneratePipeline(generator, node, context, range);
-  const bool isolated = loop.isolate && bounds.empty();
+  const bool isolated = loop.isolate && (bounds.empty() || !HasConstantBounds(loop.kind));
   if (isolated || !loop.cuts.empty()) {
     return GenerateParts(generator, node, std::move(context), bounds);
   }

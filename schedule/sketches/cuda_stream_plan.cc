@@ -289,7 +289,8 @@ bool CudaStreamPlan::IsPrivate(TensorId tensor) const {
 
 std::optional<CudaStreamPlan> MakeCudaStreamPlan(const NamedCompute& lowering) {
   std::optional<StreamPlan> stream = MakeStreamPlan(lowering);
-  if (!stream) return std::nullopt;
+  // Threads have columns of their own: those that are hidden would be tested one by one.
+  if (!stream || stream->bounded_columns) return std::nullopt;
   CudaStreamPlan plan{.stream = *std::move(stream)};
   for (const StatementId s : plan.stream.compute->statements.ids()) {
     const std::optional<StreamWork> work = WorkOf(plan.stream, s);

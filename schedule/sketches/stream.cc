@@ -113,10 +113,12 @@ class StreamWriter {
   void TileFirst() {
     const std::string columns = Loop(plan_.first, plan_.column);
     Add(SplitStep{columns, {choice_.columns}});
-    if (plan_.columns % choice_.columns != 0 || plan_.partial_columns) {
+    // Columns that end with the block of rows do so with a tile.
+    const bool partial = plan_.partial_columns && !plan_.bounded_columns;
+    if (plan_.columns % choice_.columns != 0 || partial) {
       Add(IsolateStep{columns + ".0"});
     }
-    if (plan_.chunk && plan_.partial_columns) Add(IsolateStep{ChunkLoop()});
+    if (plan_.chunk && partial) Add(IsolateStep{ChunkLoop()});
     Add(ReorderStep{{columns + ".0", Loop(plan_.first, plan_.depth), columns + ".1",
                      Loop(plan_.first, plan_.row)}});
     Add(ComputeAtStep{First() + ".init", columns + ".0"});
@@ -270,9 +272,19 @@ double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
   return full + (rest == 0 ? 0 : TileCost(static_cast<double>(rest), static_cast<double>(vectors)));
 }
 
-int64_t BestTile(int64_t extent, int64_t vectors, int64_t registers) {
+// What the columns of blocks that end are multiples of, by the lowering.
+constexpr int64_t kColumnsTogether = 16;
+
+// How many columns a tile of the first product may have. Those that end with the block of rows do
+// so at multiples of a power of two.
+bool FitsColumns(const StreamPlan& plan, int64_t tile) {
+  return !plan.bounded_columns || kColumnsTogether % tile == 0;
+}
+
+int64_t BestTile(int64_t extent, int64_t vectors, int64_t registers, const auto& fits) {
   int64_t best = 1;
   for (int64_t tile = 1; tile <= std::min(extent, registers / vectors); ++tile) {
+    if (!fits(tile)) continue;
     if (IsCheaper(TilesCost(extent, tile, vectors), TilesCost(extent, best, vectors))) best = tile;
   }
   return best;
@@ -296,10 +308,12 @@ constexpr int64_t kMostRowVectors = 4;
 StreamSizes BestSizes(const StreamPlan& plan, const Machine& machine) {
   const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
   StreamSizes best;
-  best.choice.columns = BestTile(plan.columns, row_vectors, machine.registers);
+  best.choice.columns = BestTile(plan.columns, row_vectors, machine.registers,
+                                 [&](int64_t tile) { return FitsColumns(plan, tile); });
   double least = 0;
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
-    const int64_t rows = BestTile(plan.rows, vectors, machine.registers);
+    const int64_t rows =
+        BestTile(plan.rows, vectors, machine.registers, [](int64_t) { return true; });
     const double tiles = static_cast<double>(CeilDivide(plan.widths, vectors * machine.lanes));
     const double cost = tiles * TilesCost(plan.rows, rows, vectors);
     if (least != 0 && !IsCheaper(cost, least)) continue;
@@ -318,17 +332,16 @@ StreamSizes BestSizes(const StreamPlan& plan, const Machine& machine) {
           ? 0
           : 3 * static_cast<double>(plan.rows * CeilDivide(plan.widths, machine.lanes));
   const double copied = static_cast<double>(plan.rows * plan.depths);
-  const auto all = static_cast<double>(plan.chunks);
-  const double chunks = plan.skips_chunks ? (all + 1) / 2 : all;
+  const double chunks = static_cast<double>(plan.chunks) * plan.visited;
   best.cost = static_cast<double>(plan.tasks) *
               (copied + chunks * (first + between + columns * least + carried));
   return best;
 }
 
-std::vector<int64_t> UpTo(int64_t most) {
+std::vector<int64_t> UpTo(int64_t most, const auto& fits) {
   std::vector<int64_t> choices;
   for (const int64_t choice : {2, 4, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28})
-    if (choice <= most) choices.push_back(choice);
+    if (choice <= most && fits(choice)) choices.push_back(choice);
   return choices;
 }
 
@@ -336,10 +349,12 @@ Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const Stream
   const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
   const int64_t lanes = machine.lanes;
   Knobs<StreamChoice> knobs({.lanes = lanes});
-  knobs.Add(KnobAt("columns", UpTo(std::min(plan.columns, machine.registers / row_vectors)),
+  const auto fits = [&](int64_t tile) { return FitsColumns(plan, tile); };
+  knobs.Add(KnobAt("columns", UpTo(std::min(plan.columns, machine.registers / row_vectors), fits),
                    initial.columns),
             &StreamChoice::columns);
-  knobs.Add(KnobAt("rows", UpTo(std::min(plan.rows, machine.registers)), initial.rows),
+  const auto any = [](int64_t) { return true; };
+  knobs.Add(KnobAt("rows", UpTo(std::min(plan.rows, machine.registers), any), initial.rows),
             &StreamChoice::rows);
   knobs.Add(KnobAt("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths),
             &StreamChoice::widths);

@@ -35,6 +35,19 @@ std::optional<Operands> OperandsOf(const Compute& compute, const Statement& prod
   return operands;
 }
 
+// How much of the box over the iterators that the statement's conditions use is in its domain.
+double VisitedShare(const Statement& statement) {
+  Statement conditions{.name = statement.name};
+  std::vector<IndexExpr> renumbered(statement.iterators.size());
+  for (const VarId v : statement.iterators.ids()) {
+    if (!UsesIterator(statement.domain, v)) continue;
+    renumbered[v.index()] = IndexExpr::Var(conditions.iterators.push_back(statement.iterators[v]));
+  }
+  for (const IndexExpr& condition : statement.domain)
+    conditions.domain.push_back(Substitute(condition, renumbered));
+  return static_cast<double>(CountInstances(conditions)) / BoxSize(conditions);
+}
+
 // The iterators of the first product.
 bool AssignFirst(StreamPlan& plan) {
   const Statement& product = plan.statement(plan.first);
@@ -77,6 +90,11 @@ bool AssignFirst(StreamPlan& plan) {
   plan.skips_chunks = std::ranges::any_of(product.domain, [&](const IndexExpr& condition) {
     return !condition.Uses(*column) && !condition.IsConstant();
   });
+  plan.bounded_columns = std::ranges::any_of(product.domain, [&](const IndexExpr& condition) {
+    const auto used = [&](VarId v) { return condition.Uses(v); };
+    return condition.Uses(*column) && std::ranges::any_of(outer, used);
+  });
+  plan.visited = VisitedShare(product);
   return !plan.outer.empty();
 }
 

@@ -29,7 +29,9 @@ struct StreamPlan {
   int64_t rows = 1, columns = 1, widths = 1, depths = 1;
   int64_t chunks = 1, tasks = 1;
   bool partial_columns = false;  // a condition on them
+  bool bounded_columns = false;  // one that depends on the block of rows: a causal mask
   bool skips_chunks = false;     // those above a diagonal: about half
+  double visited = 1;            // the share of chunks and columns that are in the domain
 
   const Statement& statement(StatementId id) const { return compute->statements[id]; }
   std::optional<VarId> IteratorOf(StatementId id, int dimension) const {

@@ -1,6 +1,7 @@
 // Graph fragments as exporters write them, with the freedom they take: the order of operands, a
 // division or the multiplication by the inverse, one use more than the pattern has.
 #include <algorithm>
+#include <cmath>
 
 #include "tests/fuzz/graph_generator.h"
 
@@ -254,10 +255,20 @@ Made LinearLayer(GraphGenerator& g) {
   return y;
 }
 
+// 0 where a token sees another, else a number that hides it.
+ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
+  Array mask(type, {tokens, tokens});
+  const double hidden = g.OneOf<double>({-INFINITY, -10000});
+  for (int64_t i = 0; i < mask.size(); ++i)
+    mask.SetDouble(i, i % tokens <= i / tokens ? 0 : hidden);
+  return g.Constant(std::move(mask));
+}
+
 // Scaled dot-product attention over heads, its three projections cut from one product.
 Made Attention(GraphGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
-  const int64_t batch = g.Between(1, 2), tokens = g.Between(1, 6), heads = g.Between(1, 2);
+  const int64_t batch = g.Between(1, 2), heads = g.Between(1, 2);
+  const int64_t tokens = g.Chance(70) ? g.Between(1, 6) : g.Between(8, 20);
   const int64_t width = g.Between(1, 4), model = heads * width;
   const ValueId x = g.OfType(type, {batch, tokens, model});
   Made projected = g.Try(Op::kMatmul, {x, g.Parameter(type, {model, 3 * model})});
@@ -278,6 +289,7 @@ Made Attention(GraphGenerator& g) {
                           : g.Try(Op::kDiv, {*scores, g.Scalar(type, 2)});
   if (scores && g.Chance(50))
     scores = g.Try(Op::kAdd, {*scores, g.Parameter(type, {tokens, tokens})});
+  if (scores && g.Chance(30)) scores = g.Try(Op::kAdd, {*scores, Triangle(g, type, tokens)});
   if (scores) scores = g.Try(Op::kSoftmax, {*scores}, {{"axis", int64_t{3}}});
   const Made mixed = scores ? g.Try(Op::kMatmul, {*scores, *v}) : Made();
   if (!mixed) return {};

@@ -80,7 +80,22 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
+// Several blocks of rows, of each of which a causal mask hides other columns.
+Made DrawCausalAttention(GraphGenerator& g, Op op) {
+  const DataType type = g.TypeIn(Domain::kFloat);
+  const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);
+  const int64_t keys = g.Chance(50) ? queries : g.OneOf<int64_t>({5, 16, 33, 48, 80, 144});
+  const std::vector<ValueId> inputs = {g.OfType(type, {queries, depth}),
+                                       g.OfType(type, {keys, depth}),
+                                       g.OfType(type, {keys, g.Between(1, 3)})};
+  return g.Try(op, inputs,
+               {{"causal", int64_t{1}},
+                {"causal_offset", g.Chance(50) ? 0 : g.Between(-3, 40)},
+                {"empty_rows", g.Chance(50) ? "nan" : "zero"}});
+}
+
 Made DrawAttention(GraphGenerator& g, Op op) {
+  if (g.Chance(25)) return DrawCausalAttention(g, op);
   const ValueId q = g.Operand(Domain::kFloat, 2, 4);
   const Ints shape = g.ShapeOf(q);
   const size_t rank = shape.size();

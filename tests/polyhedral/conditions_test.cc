@@ -202,5 +202,28 @@ TEST_F(TriangleConditions, ContradictWhereNoValueMeetsTwo) {
   EXPECT_FALSE(conditions_.Contradict({V(i_) - 3, IndexExpr(5) - V(i_)}));
 }
 
+// A staircase in tiles: columns 4*t + e end for each block b with 4*b + LAST.
+std::vector<IndexExpr> OfStaircase(int last) {
+  const std::string text = R"(compute staircase {
+  input X: f32[16]
+  output Y: f32[4, 16]
+  Y[b: 4, t: 4, e: 4] where 4*b - 4*t - e + LAST >= 0:
+    Y[b, 4*t + e] = X[4*t + e]
+}
+)";
+  std::string with = text;
+  with.replace(with.find("LAST"), 4, std::to_string(last));
+  const ScheduleTree tree = OriginalTree(MustParse(with));
+  Conditions conditions(tree);
+  conditions.Prove(tree.root);
+  return conditions.Of(StatementId(0));
+}
+
+TEST(StaircaseConditions, OfWholeTilesDoNotAskForElements) {
+  EXPECT_THAT(OfStaircase(3), ElementsAre(V(0) * 4 - V(1) * 4));
+  EXPECT_THAT(OfStaircase(7), ElementsAre(V(0) * 4 - V(1) * 4 + 4));
+  EXPECT_THAT(OfStaircase(2), ElementsAre(V(0) * 4 - V(1) * 4 - V(2) + 2));
+}
+
 }  // namespace
 }  // namespace tunec::test

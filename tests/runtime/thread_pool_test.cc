@@ -190,6 +190,48 @@ TEST(ThreadPool, ServesSeveralCallers) {
   EXPECT_EQ(runs.load(), 4 * 500 * 20);
 }
 
+// Returns whether `is_so` became true within seconds.
+bool ComesTrue(const auto& is_so) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return is_so();
+}
+
+// A caller that began without the workers has them once they are free, if phases are left.
+TEST(ThreadPool, WorkersComeBetweenPhases) {
+  ThreadPool pool(2);
+  std::atomic<bool> first_runs = false, second_began = false, first_done = false;
+  std::thread first([&] {
+    pool.ParallelFor(2, [&](int64_t, int) {
+      first_runs = true;
+      EXPECT_TRUE(ComesTrue([&] { return second_began.load(); }));
+    });
+    first_done = true;
+  });
+  struct Alone {
+    std::atomic<bool>& began;
+    std::atomic<bool>& first_done;
+  } alone{second_began, first_done};
+  std::atomic<int> arrived = 0;
+  const auto wait = [](void* context, int64_t, int64_t, int) {
+    const auto& self = *static_cast<Alone*>(context);
+    self.began = true;
+    EXPECT_TRUE(ComesTrue([&] { return self.first_done.load(); }));
+  };
+  const auto meet = [](void* context, int64_t begin, int64_t end, int) {
+    auto& count = *static_cast<std::atomic<int>*>(context);
+    for (int64_t task = begin; task < end; ++task) {
+      count.fetch_add(1);
+      EXPECT_TRUE(ComesTrue([&] { return count.load() == 2; }));
+    }
+  };
+  EXPECT_TRUE(ComesTrue([&] { return first_runs.load(); }));  // so it has the workers
+  const std::vector<ParallelPhase> phases = {{wait, &alone, 1}, {meet, &arrived, 2}};
+  pool.RunPhases(phases);
+  EXPECT_EQ(arrived.load(), 2);
+  first.join();
+}
+
 TEST(ThreadPool, FinishesWithManyMoreThreadsThanCores) {
   ThreadPool pool(40);
   for (int round = 0; round < 300; ++round) ExpectEveryTaskOnce(pool, 100);

@@ -147,5 +147,161 @@ TEST(RecognizeAttention, EverySpellingKeepsItsNumbers) {
   }
 }
 
+const Node* FindAttention(const Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (node.op == Op::kAttention) return &node;
+  return nullptr;
+}
+
+// The number where column j is hidden from row i, with j > i + offset, else 0 (bool: true).
+Array TriangleOf(int64_t rows, int64_t columns, double hidden, int64_t offset = 0,
+                 DataType type = DataType::kF32) {
+  Array mask(type, {rows, columns});
+  for (int64_t i = 0; i < mask.size(); ++i) {
+    const bool visible = i % columns <= i / columns + offset;
+    mask.SetDouble(i, type == DataType::kBool ? (visible ? 1 : 0) : (visible ? 0 : hidden));
+  }
+  return mask;
+}
+
+struct Hiding {
+  double number = 0;
+  bool bounded = true;  // scores, whatever the inputs hold
+  bool added = true;
+  int64_t offset = 0;
+};
+
+// softmax(mask(q k^T)) v of ten rows, of q and k that are inputs or bounded functions of them.
+Graph Hidden(const Hiding& hiding) {
+  constexpr int64_t kRows = 10;
+  SampleGraph g("hidden");
+  ValueId q = g.Input({kRows, 4});
+  ValueId k = g.Input({kRows, 4});
+  if (hiding.bounded) {
+    q = g(Op::kTanh, {q});
+    Array ones(DataType::kF32, {4});
+    for (int64_t i = 0; i < 4; ++i) ones.SetDouble(i, 3);
+    k = g(Op::kRmsNorm, {k, g.Constant(std::move(ones))});
+  }
+  const ValueId s = g(Op::kMatmul, {q, k}, {{"transpose_b", int64_t{1}}});
+  const auto triangle = [&](DataType type) {
+    return g.Constant(TriangleOf(kRows, kRows, hiding.number, hiding.offset, type));
+  };
+  const ValueId x = hiding.added
+                        ? g(Op::kAdd, {s, triangle(DataType::kF32)})
+                        : g(Op::kWhere, {triangle(DataType::kBool), s, g.Scalar(hiding.number)});
+  return g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {x}), g.Input({kRows, 3})})});
+}
+
+// Whether the recognised attention is causal, with hidden scores of no weight. Its numbers are
+// those of what was recognised.
+bool HidesColumns(const Graph& before) {
+  const auto pipeline = RunPipeline(before, {});
+  EXPECT_TRUE(pipeline) << pipeline.error().Format();
+  const Node* attention = FindAttention(pipeline->graph);
+  EXPECT_NE(attention, nullptr) << Print(pipeline->graph);
+  Random random(3);
+  const std::vector<Array> inputs = RandomInputs(before, random);
+  const auto expected = RunReference(before, inputs);
+  const auto actual = RunReference(pipeline->graph, inputs);
+  EXPECT_TRUE(expected && actual);
+  EXPECT_LE(RelativeError((*actual)[0], (*expected)[0]), 1e-5) << Print(pipeline->graph);
+  return attention->Int("causal") == 1 && attention->Float("hidden") == -INFINITY;
+}
+
+TEST(RecognizeAttention, NumbersFarBelowBoundedScoresHide) {
+  for (const bool added : {true, false}) {
+    EXPECT_TRUE(HidesColumns(Hidden({.number = -3e38, .added = added})));
+    EXPECT_TRUE(HidesColumns(Hidden({.number = -1e4, .added = added})));
+    EXPECT_FALSE(HidesColumns(Hidden({.number = -100, .added = added})));
+    EXPECT_FALSE(HidesColumns(Hidden({.number = -3e38, .bounded = false, .added = added})));
+    // The first rows see nothing: they are means.
+    EXPECT_FALSE(HidesColumns(Hidden({.number = -3e38, .added = added, .offset = -2})));
+    EXPECT_TRUE(HidesColumns(Hidden({.number = -INFINITY, .bounded = false, .added = added})));
+  }
+}
+
+Array Numbers(const Ints& shape, Random& random) {
+  return RandomArray(DataType::kF32, shape, random);
+}
+
+// Windows of images: six windows' scores are 2 x 3 while a mask for each of three is added.
+struct Windows {
+  Ints below;  // shapes of constant masks that are added to the scores before, after; none
+  Ints above;
+  Ints split = {2, 3, 2, 9, 8};
+  bool selects = false;
+};
+
+Graph WindowAttention(const Windows& windows) {
+  SampleGraph g("windows");
+  Random random(7);
+  const auto add = [&](ValueId s, const Ints& shape) {
+    return shape.empty() ? s : g(Op::kAdd, {s, g.Constant(Numbers(shape, random))});
+  };
+  const ValueId q = g.Input({6, 2, 9, 4});
+  ValueId s = g(Op::kMatmul, {q, g.Input({6, 2, 8, 4})}, {{"transpose_b", int64_t{1}}});
+  s = add(s, windows.below);
+  s = g(Op::kReshape, {s}, {{"shape", windows.split}});
+  Ints mask = windows.split;
+  if (mask.size() > 3) mask.front() = mask[mask.size() - 3] = 1;
+  s = windows.selects ? g(Op::kWhere, {g.Input(mask, DataType::kBool), s, g.Scalar(-INFINITY)})
+                      : add(s, mask);
+  s = add(g(Op::kReshape, {s}, {{"shape", Ints{6, 2, 9, 8}}}), windows.above);
+  const ValueId y = g(Op::kMatmul, {g(Op::kSoftmax, {s}), g.Input({6, 2, 8, 3})});
+  return g.Build({g(Op::kExp, {y})});
+}
+
+int CountAttention(const Graph& before) {
+  const auto pipeline = RunPipeline(before, {});
+  EXPECT_TRUE(pipeline) << pipeline.error().Format();
+  Random random(5);
+  const std::vector<Array> inputs = RandomInputs(before, random);
+  const auto expected = RunReference(before, inputs);
+  const auto actual = RunReference(pipeline->graph, inputs);
+  EXPECT_TRUE(expected && actual);
+  EXPECT_LE(RelativeError((*actual)[0], (*expected)[0]), 1e-5) << Print(pipeline->graph);
+  return Count(pipeline->graph, Op::kAttention);
+}
+
+TEST(RecognizeAttention, MasksOverSplitBatches) {
+  EXPECT_EQ(CountAttention(WindowAttention({})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.selects = true})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {1, 2, 9, 8}})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {2, 9, 8}})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.above = {6, 1, 9, 8}})), 1);
+  EXPECT_EQ(CountAttention(WindowAttention({.split = {1, 6, 2, 9, 8}})), 1);
+  // Three masks of which no two may be selected from; heads or rows that are split.
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .above = {8}})), 0);
+  EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .selects = true})), 0);
+  EXPECT_EQ(CountAttention(WindowAttention({.split = {12, 9, 8}})), 0);
+  EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
+}
+
+// A row or a column of a mask is for all rows or columns of scores: no triangle.
+TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
+  for (const bool one_row : {true, false}) {
+    SampleGraph g("broadcast");
+    const ValueId s =
+        g(Op::kMatmul, {g.Input({10, 4}), g.Input({10, 4})}, {{"transpose_b", int64_t{1}}});
+    Array mask = one_row ? TriangleOf(1, 10, -INFINITY, 6) : TriangleOf(10, 1, -5, -2);
+    const ValueId x = g(Op::kAdd, {s, g.Constant(std::move(mask))});
+    const Graph graph = g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {x}), g.Input({10, 3})})});
+    EXPECT_FALSE(HidesColumns(graph));
+  }
+}
+
+TEST(RecognizeAttention, ConstantTrianglesOfAttentionNodes) {
+  for (const DataType type : {DataType::kBool, DataType::kF32}) {
+    for (const int64_t offset : {0, 3}) {
+      SampleGraph g("attention");
+      const ValueId mask = g.Constant(TriangleOf(9, 12, -INFINITY, offset, type));
+      const Graph graph =
+          g.Build({g(Op::kAttention, {g.Input({9, 4}), g.Input({12, 4}), g.Input({12, 3}), mask})});
+      EXPECT_TRUE(HidesColumns(graph));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tunec

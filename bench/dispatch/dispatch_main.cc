@@ -1,0 +1,77 @@
+// bench_dispatch [THREADS] [ROUNDS]: what starting a kernel costs beyond its work. A model of many
+// kernels of few tasks runs in turns with one of a single kernel that has all those tasks; both do
+// the same work, so that the difference, over the number of kernels, is what each further kernel
+// costs: publishing its tasks, and the barrier behind it. Least times of all rounds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "bench/must.h"
+#include "runtime/executable.h"
+
+namespace tunec::bench {
+namespace {
+
+constexpr int64_t kKernels = 200;
+constexpr int kMostThreads = 64;
+
+// The argument: how many dependent steps of arithmetic a task makes.
+void WorkTask(void* const* args, void*, void* scratch, int64_t) {
+  int64_t steps = *static_cast<const int64_t*>(args[0]);
+  auto value = static_cast<double>(steps);  // not known to the compiler, which would compute it
+  for (; steps > 0; --steps) value = value * 0.999 + 0.001;
+  *static_cast<volatile double*>(scratch) = value;
+}
+
+Executable Make(int64_t kernels, int64_t tasks, int threads) {
+  const Kernel kernel{.phases = {{WorkTask, tasks}}, .scratch_bytes = sizeof(double)};
+  ExecutablePlan plan{.inputs = {{"steps", DataType::kI64, {1}}}, .threads = threads};
+  for (int64_t k = 0; k < kernels; ++k)
+    plan.steps.push_back({"work", kernel, {ValueRef::Input(0)}});
+  return Must(Executable::Make(std::move(plan)));
+}
+
+double SecondsOf(const Executable& executable, int64_t steps) {
+  const void* const input = &steps;
+  const auto start = std::chrono::steady_clock::now();
+  const Status ran = executable.Run({&input, 1}, {});
+  TUNEC_CHECK(ran.has_value(), "{}", ran.error().Format());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Report(int64_t tasks, int64_t steps, int threads, int rounds) {
+  const Executable many = Make(kKernels, tasks, threads);
+  const Executable one = Make(1, kKernels * tasks, threads);
+  double of_many = std::numeric_limits<double>::infinity();
+  double of_one = of_many;
+  for (int round = 0; round < rounds; ++round) {
+    of_many = std::min(of_many, SecondsOf(many, steps));
+    of_one = std::min(of_one, SecondsOf(one, steps));
+  }
+  const double each = 1e6 / kKernels;
+  fmt::print(
+      "{:>5} tasks a kernel  {:>8.3f} us a kernel  {:>8.3f} us of work  {:>7.3f} us beyond\n",
+      tasks, of_many * each, of_one * each, (of_many - of_one) * each);
+}
+
+}  // namespace
+}  // namespace tunec::bench
+
+int main(int argc, char** argv) {
+  const long threads = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 2;
+  const long rounds = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 200;
+  if (threads < 1 || threads > tunec::bench::kMostThreads || rounds < 1) {
+    fmt::print(stderr, "usage: bench_dispatch [THREADS, at most {}] [ROUNDS]\n",
+               tunec::bench::kMostThreads);
+    return 2;
+  }
+  fmt::print("{} kernels, {} threads, {} rounds\n", tunec::bench::kKernels, threads, rounds);
+  for (const int64_t steps : {0, 1000})
+    for (const int64_t tasks : {1, 2, 4, 16, 64})
+      tunec::bench::Report(tasks, steps, static_cast<int>(threads), static_cast<int>(rounds));
+}

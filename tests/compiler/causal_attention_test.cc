@@ -1,0 +1,148 @@
+// Causal attention of which each block of rows computes the columns that it sees, as machine code,
+// against the reference: sizes that blocks, chunks and tiles divide, and sizes that they don't.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/front_end.h"
+#include "compiler/tasks.h"
+#include "graph/reference.h"
+#include "kernel/loop_pipeline.h"
+#include "kernel/run_once.h"
+#include "tests/compiler/models.h"
+
+namespace tunec {
+namespace {
+
+using testing::GraphOf;
+using testing::Options;
+
+struct Causal {
+  int heads = 1, queries = 32, keys = 32, depth = 8, width = 16, offset = 0;
+  std::string empty_rows = "nan";
+};
+
+void PrintTo(const Causal& c, std::ostream* out) {
+  *out << fmt::format("{}x{}x{} {} {} offset {}", c.heads, c.queries, c.keys, c.depth, c.width,
+                      c.offset);
+}
+
+Graph GraphOf(const Causal& c) {
+  return GraphOf(fmt::format(R"(graph causal {{
+  input q: f32[{0}, {1}, {3}]
+  input k: f32[{0}, {2}, {3}]
+  input v: f32[{0}, {2}, {4}]
+  y = attention(q, k, v) {{causal=1, causal_offset={5}, empty_rows="{6}"}}
+  output y
+}})",
+                             c.heads, c.queries, c.keys, c.depth, c.width, c.offset, c.empty_rows));
+}
+
+std::vector<Array> InputsOf(const Graph& graph) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<Array> inputs;
+  for (const ValueId input : graph.inputs()) {
+    const ValueType& type = graph.value(input).type;
+    Array array(type.type, type.Shape());
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, uniform(random));
+    inputs.push_back(std::move(array));
+  }
+  return inputs;
+}
+
+// The largest difference; infinite where one alone is a number.
+double Difference(const Array& actual, const Array& expected) {
+  double largest = 0;
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    const double a = actual.GetDouble(i), b = expected.GetDouble(i);
+    if (std::isnan(a) && std::isnan(b)) continue;
+    const double difference = std::abs(a - b);
+    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
+  }
+  return largest;
+}
+
+// The one task of the graph.
+TuningTask TaskOf(const Graph& graph, const Target& target) {
+  auto front = RunFrontEnd(graph, Options());
+  EXPECT_TRUE(front) << front.error().Format();
+  const Tasks tasks = CollectTasks(*front, target);
+  EXPECT_EQ(tasks.unique.size(), 1U);
+  return tasks.unique.front();
+}
+
+// Every sketch of a lowering whose columns end, with its first decisions and with random ones.
+// Returns how many schedules there were.
+int ExpectRight(const Graph& graph, const std::vector<Array>& inputs, const Array& expected) {
+  const CompileOptions options = Options();
+  const TuningTask task = TaskOf(graph, options.target);
+  ThreadPool pool(2);
+  std::mt19937 random(11);
+  int checked = 0;
+  for (const Sketch& sketch : SketchesFor({.lowerings = task.lowerings,
+                              .target = options.target,
+                              .rounding = RoundingFreedomFor(options.accuracy)})) {
+    Decisions decisions = sketch.InitialDecisions();
+    for (int i = 0; i < 2 && !::testing::Test::HasFailure(); ++i) {
+      const Schedule schedule = sketch.Fill(decisions);
+      if (!schedule.lowering.ends_with(",ends")) break;
+      const Compute& compute = *FindLowering(task.lowerings, schedule.lowering);
+      const auto loops = RunLoopPipeline(
+          compute, schedule, {.rounding = ReductionOrder::kAny, .verify = VerifyStages::kEach});
+      EXPECT_TRUE(loops) << loops.error().Format() << Print(schedule);
+      if (!loops) break;
+      const auto outputs = CompileAndRun(loops->nest, inputs, options.target, pool);
+      EXPECT_TRUE(outputs) << outputs.error().Format();
+      if (!outputs) break;
+      EXPECT_LE(Difference(outputs->front(), expected), 2e-6) << Print(schedule);
+      ++checked;
+      for (size_t k = 0; k < decisions.size(); ++k)
+        decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
+    }
+  }
+  return checked;
+}
+
+class CausalAttention : public ::testing::TestWithParam<Causal> {};
+
+TEST_P(CausalAttention, BlocksSeeTheirColumns) {
+  const Graph graph = GraphOf(GetParam());
+  const std::vector<Array> inputs = InputsOf(graph);
+  const auto expected = RunReference(graph, inputs);
+  ASSERT_TRUE(expected) << expected.error().Format();
+  EXPECT_GT(ExpectRight(graph, inputs, expected->front()), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, CausalAttention,
+    ::testing::Values(Causal{.heads = 2, .queries = 64, .keys = 64},
+                      Causal{.heads = 2, .queries = 77, .keys = 77, .depth = 5, .width = 7},
+                      Causal{.queries = 40, .keys = 24}, Causal{.queries = 40, .keys = 300},
+                      Causal{.queries = 61, .keys = 304, .depth = 3, .offset = 243},
+                      Causal{.queries = 50, .keys = 1040, .depth = 4, .width = 20, .offset = 600},
+                      Causal{.queries = 90, .keys = 144, .offset = -3},
+                      Causal{.queries = 90, .keys = 90, .offset = -14, .empty_rows = "zero"}));
+
+// What no row sees is not read, but for the rest of a tile: it may be anything.
+TEST(HiddenColumns, AreNotComputed) {
+  const Graph graph = GraphOf(Causal{.queries = 40, .keys = 320});
+  std::vector<Array> inputs = InputsOf(graph);
+  const auto expected = RunReference(graph, inputs);
+  ASSERT_TRUE(expected) << expected.error().Format();
+  for (const size_t operand : {1, 2}) {
+    const int64_t width = inputs[operand].shape()[2];
+    // Blocks of up to 64 rows end with columns in whole tiles.
+    for (int64_t i = 64 * width; i < inputs[operand].size(); ++i)
+      inputs[operand].SetDouble(i, std::numeric_limits<double>::quiet_NaN());
+  }
+  EXPECT_GT(ExpectRight(graph, inputs, expected->front()), 1);
+}
+
+}  // namespace
+}  // namespace tunec
