@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "graph/cost/fuse_cost.h"
@@ -36,6 +37,7 @@ struct FusionPlan {
   std::vector<StorageView> views;   // by value
   std::vector<NodeId> view_nodes;   // need no kernel and are in no group, in graph order
   FusionMachine machine;            // what costs were weighed with
+  std::map<ValueId, DataType> stored;  // of values between groups, where it is not their own
 
   /// Why a group is one group: the edges between its nodes. None when it is one node.
   std::vector<FusionEdge> EdgesWithin(size_t group) const;
