@@ -15,19 +15,24 @@
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/object_check.h"
 #include "jit/cpu/serialize_threads.h"
+#include "jit/cpu/x86_instructions.h"
 #include "jit/emit/nest.h"
 
 namespace tunec {
 namespace {
 
 // Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
-constexpr int kCodeGeneratorVersion = 12;
+constexpr int kCodeGeneratorVersion = 13;
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
 Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   jit::SetMachine(builder.module(), machine);
   jit::CpuMachine cpu(target);
+  // Which takes denormal numbers for 0.
+  const bool rounds = target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512;
+  if (rounds && nest.contraction == Contraction::kFused)
+    builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);
   TUNEC_ASSIGN(std::vector<PhaseLaunch> phases, jit::EmitNest(nest, cpu, builder));
   TUNEC_RETURN_IF_ERROR(jit::VerifyModule(builder.module(), "the emitter"));
   return phases;

@@ -55,7 +55,7 @@ Planes PlanesOf(int terms, VarId product) {
 
 struct SplitProduct {
   StatementId statement;
-  int slots[2] = {0, 0};          // of the operands' reads
+  int slots[2] = {0, 0};             // of the operands' reads
   bool is_term[2] = {false, false};  // and stays as it is
 };
 
