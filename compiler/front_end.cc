@@ -7,8 +7,10 @@
 #include <charconv>
 
 #include "graph/fuse/plan_fusion.h"
+#include "graph/fuse/store_terms.h"
 #include "graph/lower/lower.h"
 #include "graph/passes/pipeline.h"
+#include "schedule/sketches/dot_plan.h"
 
 namespace tunec {
 
@@ -122,6 +124,14 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
   return reports;
 }
 
+// Whether the contract lets products round their operands to one term of bfloat16, and the target
+// multiplies such.
+bool RoundsToOneTerm(const CompileOptions& options) {
+  const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);
+  return !options.target.device && rounding.order == ReductionOrder::kAny &&
+         rounding.least_terms == 1 && !DotInstructions(options.target).empty();
+}
+
 }  // namespace
 
 PipelineOptions PassesOf(const CompileOptions& options) {
@@ -152,6 +162,7 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   report.outputs = graph.outputs().size();
   TUNEC_ASSIGN(report.fusion,
                PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
+  if (RoundsToOneTerm(options)) StoreTerms(report.graph, report.fusion);
   TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion));
   return report;
 }

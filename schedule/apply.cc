@@ -1,5 +1,7 @@
 #include "schedule/apply.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <set>
 #include <string>
@@ -31,15 +33,15 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
-Status CheckContract(const PrecisionStep& step, const RoundingFreedom& rounding) {
+// Of a step that rounds operands to so many terms.
+Status CheckContract(std::string_view step, int terms, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten) {
-    return Fail(ErrorCode::kIllegalSchedule,
-                "precision {}: its products must be computed as written", step.statement);
+    return Fail(ErrorCode::kIllegalSchedule, "{}: its products must be computed as written", step);
   }
-  if (step.terms >= rounding.least_terms) return {};
+  if (terms >= rounding.least_terms) return {};
   return Fail(ErrorCode::kIllegalSchedule,
-              "precision {}: {} bf16 terms of each operand, the accuracy contract wants {}",
-              step.statement, step.terms, rounding.least_terms);
+              "{}: {} bf16 terms of each operand, the accuracy contract wants {}", step, terms,
+              rounding.least_terms);
 }
 
 // Most steps ask nothing of the contract.
@@ -61,7 +63,13 @@ Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compu
 }
 Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
                            const PrecisionStep& step) {
-  TUNEC_RETURN_IF_ERROR(CheckContract(step, rounding));
+  TUNEC_RETURN_IF_ERROR(
+      CheckContract(fmt::format("precision {}", step.statement), step.terms, rounding));
+  return Apply(compute, step);
+}
+Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
+                           const NarrowStep& step) {
+  TUNEC_RETURN_IF_ERROR(CheckContract(fmt::format("narrow {}", step.tensor), 1, rounding));
   return Apply(compute, step);
 }
 

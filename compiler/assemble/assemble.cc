@@ -136,7 +136,8 @@ int32_t Assembler::ConstantIndex(ValueId value) {
 ValueRef Assembler::RefOf(ValueId value) {
   if (const auto view = view_of_.find(value); view != view_of_.end()) {
     ValueRef ref = RefOf(view->second->owner);
-    const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
+    const auto size =
+        static_cast<int64_t>(SizeOf(StoredTypeOf(graph_, front_.fusion.stored, value)));
     ref.offset += view->second->offset * size;
     return ref;
   }

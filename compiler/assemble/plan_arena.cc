@@ -7,8 +7,10 @@
 
 namespace tunec {
 
-int64_t StorageBytes(const Value& value) {
-  const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
+int64_t StorageBytes(const Value& value) { return StorageBytes(value, value.type.type); }
+
+int64_t StorageBytes(const Value& value, DataType stored) {
+  const Tensor tensor{.type = stored, .shape = value.type.Shape(), .layout = value.layout};
   return StorageBytes(tensor);
 }
 
@@ -75,8 +77,11 @@ class Lifetimes {
       if (direct_.contains(output) || index_.contains(output)) continue;
       index_[output] = values_.size();
       values_.push_back(output);
-      planned_.push_back(
-          {.bytes = StorageBytes(graph_.value(output)), .first_use = number, .last_use = number});
+      // A value is stored as what lies within it.
+      const DataType stored = StoredTypeOf(graph_, step.group->stored, written);
+      planned_.push_back({.bytes = StorageBytes(graph_.value(output), stored),
+                          .first_use = number,
+                          .last_use = number});
     }
     for (const ValueId input : step.group->inputs) Extend(input, number);
   }

@@ -43,7 +43,8 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const FusionGroup& group, const std::vector<std::string>& argument_names,
     const std::vector<std::pair<std::string, std::string>>& in_place);
 
-/// The bytes of a value in its layout.
+/// The bytes of a value in its layout and its own type, or the one that it is stored in.
 int64_t StorageBytes(const Value& value);
+int64_t StorageBytes(const Value& value, DataType stored);
 
 }  // namespace tunec

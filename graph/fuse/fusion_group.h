@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ir/data_type.h"
 
 namespace tunec {
 
@@ -14,6 +15,11 @@ struct FusionGroup {
   std::vector<ValueId> outputs;  // read outside or graph outputs, in graph order
   /// How inputs and outputs are stored that lie within another value's storage.
   std::map<ValueId, Layout> layouts;
+  /// Inputs and outputs that are stored in another type than theirs (store_terms.h).
+  std::map<ValueId, DataType> stored;
 };
+
+/// The type that the value of the graph has in memory.
+DataType StoredTypeOf(const Graph& graph, const std::map<ValueId, DataType>& stored, ValueId value);
 
 }  // namespace tunec

@@ -2,6 +2,12 @@
 
 namespace tunec {
 
+DataType StoredTypeOf(const Graph& graph, const std::map<ValueId, DataType>& stored,
+                      ValueId value) {
+  const auto found = stored.find(value);
+  return found == stored.end() ? graph.value(value).type.type : found->second;
+}
+
 std::vector<FusionEdge> FusionPlan::EdgesWithin(size_t group) const {
   const auto id = static_cast<int32_t>(group);
   std::vector<FusionEdge> within;

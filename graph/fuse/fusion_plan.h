@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "graph/cost/fuse_cost.h"
@@ -31,11 +32,12 @@ struct FusionEdge {
 
 /// The groups, and for each edge why it is inside a group or a border between two.
 struct FusionPlan {
-  std::vector<FusionGroup> groups;  // in an order that respects data flow
-  std::vector<FusionEdge> edges;    // between computing nodes, by consumer in graph order
-  std::vector<StorageView> views;   // by value
-  std::vector<NodeId> view_nodes;   // need no kernel and are in no group, in graph order
-  FusionMachine machine;            // what costs were weighed with
+  std::vector<FusionGroup> groups;     // in an order that respects data flow
+  std::vector<FusionEdge> edges;       // between computing nodes, by consumer in graph order
+  std::vector<StorageView> views;      // by value
+  std::vector<NodeId> view_nodes;      // need no kernel and are in no group, in graph order
+  FusionMachine machine;               // what costs were weighed with
+  std::map<ValueId, DataType> stored;  // of values between groups, where it is not their own
 
   /// Why a group is one group: the edges between its nodes. None when it is one node.
   std::vector<FusionEdge> EdgesWithin(size_t group) const;

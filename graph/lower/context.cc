@@ -32,7 +32,7 @@ void LowerContext::AddArguments() {
   const auto add = [&](std::string name, ValueId value, TensorRole role) {
     Tensor tensor;
     tensor.name = std::move(name);
-    tensor.type = TypeOf(value).type;
+    tensor.type = StoredTypeOf(graph_, group_.stored, value);
     tensor.shape = TypeOf(value).Shape();
     tensor.role = role;
     tensor.constant = role == TensorRole::kWeight;

@@ -92,6 +92,11 @@ Builder::~Builder() = default;
 llvm::Module& Builder::module() { return *impl_->module; }
 llvm::IRBuilderBase& Builder::instructions() { return impl_->ir; }
 
+void Builder::SetBFloat16Rounding(BFloat16Rounding rounding) {
+  impl_->bfloat16_rounding = rounding;
+}
+Builder::BFloat16Rounding Builder::bfloat16_rounding() const { return impl_->bfloat16_rounding; }
+
 // --- constants ---
 
 IrValue Builder::Int(Element element, int64_t value) {

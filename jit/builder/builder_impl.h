@@ -34,6 +34,7 @@ struct Builder::Impl {
   llvm::IRBuilderBase& ir;
   llvm::Function* function = nullptr;
   std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats;  // of the current block
+  BFloat16Rounding bfloat16_rounding = nullptr;
   bool elsewhere = false;                          // inserting at the end of another block
   std::vector<llvm::AllocaInst*> slots;            // of the current function, to be promoted
   std::map<int64_t, llvm::Value*> brief_stack;     // of the current function, by bytes

@@ -15,6 +15,7 @@
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/object_check.h"
 #include "jit/cpu/serialize_threads.h"
+#include "jit/cpu/x86_instructions.h"
 #include "jit/emit/nest.h"
 
 namespace tunec {
@@ -28,6 +29,10 @@ Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   jit::SetMachine(builder.module(), machine);
   jit::CpuMachine cpu(target);
+  // Which takes denormal numbers for 0.
+  const bool rounds = target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512;
+  if (rounds && nest.contraction == Contraction::kFused)
+    builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);
   TUNEC_ASSIGN(std::vector<PhaseLaunch> phases, jit::EmitNest(nest, cpu, builder));
   TUNEC_RETURN_IF_ERROR(jit::VerifyModule(builder.module(), "the emitter"));
   return phases;

@@ -30,6 +30,15 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
   return CallWithBits(b, llvm::Intrinsic::x86_avx512_vpdpbusd_512, {c, left, right});
 }
 
+// LLVM cuts longer vectors into such that the instruction has.
+IrValue X86RoundToBFloat16(Builder& b, IrValue value) {
+  llvm::IRBuilderBase& ir = b.instructions();
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
+  const auto vector = [&](llvm::Type* of) { return llvm::FixedVectorType::get(of, lanes); };
+  return ir.CreateBitCast(ir.CreateFPTrunc(value, vector(ir.getBFloatTy())),
+                          vector(ir.getInt16Ty()));
+}
+
 void X86TileConfigure(Builder& b, IrValue configuration) {
   b.instructions().CreateIntrinsic(llvm::Intrinsic::x86_ldtilecfg, {configuration});
 }

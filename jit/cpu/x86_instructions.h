@@ -10,6 +10,9 @@ IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // 
 /// Fours, u8 times i8, c i32.
 IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right);
 
+/// Vectors of a multiple of 16 lanes: f32 to the bits of bfloat16, denormal numbers to 0.
+IrValue X86RoundToBFloat16(Builder& b, IrValue value);
+
 // --- tile registers 0 to 7 of the AMX extension ---
 void X86TileConfigure(Builder& b, IrValue configuration);
 void X86TileRelease(Builder& b);

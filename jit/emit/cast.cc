@@ -21,6 +21,17 @@ IrValue BFloat16Bits(Builder& b, IrValue value) {
   return b.And(b.Select(is_nan, quiet, rounded), b.IntLike(bits, int64_t{0xffff0000}));
 }
 
+/// The bfloat16 nearest to an f32, as an f32: by an instruction for vectors that the machine has one
+/// for.
+IrValue BFloat16Float(Builder& b, IrValue value) {
+  constexpr int kLanes = 16;
+  const auto rounding = b.bfloat16_rounding();
+  if (rounding == nullptr || b.LanesOf(value) % kLanes != 0)
+    return b.Bitcast(BFloat16Bits(b, value), Element::kF32);
+  const IrValue wide = b.ZeroExtend(rounding(b, value), Element::kI32);
+  return b.Bitcast(b.Shl(wide, b.IntLike(wide, 16)), Element::kF32);
+}
+
 /// f64 to f32 so that a later rounding to f16 or bf16 gives the nearest: the last bit is set when
 /// bits were lost (round to odd).
 IrValue NarrowToOdd(Builder& b, IrValue value) {
@@ -142,7 +153,7 @@ Element MemoryElement(DataType type) {
 IrValue RoundToType(Builder& b, IrValue value, DataType type) {
   if (type == DataType::kF16)
     return b.FloatExtend(b.FloatTruncate(value, Element::kF16), Element::kF32);
-  if (type == DataType::kBF16) return b.Bitcast(BFloat16Bits(b, value), Element::kF32);
+  if (type == DataType::kBF16) return BFloat16Float(b, value);
   return value;
 }
 
@@ -150,7 +161,7 @@ IrValue ToMemory(Builder& b, IrValue value, DataType type) {
   if (type == DataType::kBool) return b.ZeroExtend(value, Element::kI8);
   if (type == DataType::kF16) return b.FloatTruncate(value, Element::kF16);
   if (type != DataType::kBF16) return value;
-  const IrValue bits = BFloat16Bits(b, value);
+  const IrValue bits = b.Bitcast(value, Element::kI32);  // which is rounded
   return b.IntTruncate(b.LShr(bits, b.IntLike(bits, 16)), Element::kI16);
 }
 

@@ -221,6 +221,7 @@ IrValue RoundToType(Builder& builder, IrValue value, DataType type);
 
 Element ComputeElement(DataType type);
 Element MemoryElement(DataType type);
+/// `value` is one of the type: a float32 that is to be a bfloat16 has been rounded.
 IrValue ToMemory(Builder& builder, IrValue value, DataType type);
 IrValue FromMemory(Builder& builder, IrValue value, DataType type);
 IrValue MemoryConstant(Builder& builder, DataType type, double value);

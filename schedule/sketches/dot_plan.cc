@@ -22,15 +22,16 @@ std::optional<DataType> FactorType(const Expr& factor) {
   return read.type();
 }
 
-// The type of both elements whose products are summed in float32.
-std::optional<DataType> TypeOfFactors(const Statement& sum) {
+// The types of the elements whose products are summed in float32.
+std::optional<std::pair<DataType, DataType>> TypesOfFactors(const Statement& sum) {
   if (sum.reads.size() != 2 || sum.values.size() != 1 || !sum.values[0].Is(ScalarOp::kMul) ||
       sum.reducer != Reducer::Sum(DataType::kF32)) {
     return std::nullopt;
   }
   const std::optional<DataType> left = FactorType(sum.values[0].operands()[0]);
   const std::optional<DataType> right = FactorType(sum.values[0].operands()[1]);
-  return left == right ? left : std::nullopt;
+  if (!left || !right) return std::nullopt;
+  return std::pair(*left, *right);
 }
 
 // The dimension that the iterator alone walks, where no other knows it.
@@ -130,12 +131,16 @@ class DotPlanner {
 };
 
 // Float32 is rounded to as many terms as the contract wants; to one for vectors, which multiply no
-// faster than to make up for more.
+// faster than to make up for more. What is stored as one term is multiplied as it is, by one.
 bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
   if (rounding.order != ReductionOrder::kAny) return false;
-  const std::optional<DataType> type = TypeOfFactors(Sum());
-  if (type == DataType::kBF16) return true;
-  if (type != DataType::kF32 || (rounding.least_terms > 1 && !IsOfMatrices())) return false;
+  const auto types = TypesOfFactors(Sum());
+  if (!types) return false;
+  const auto is = [&](DataType type) { return types->first == type || types->second == type; };
+  if (!is(DataType::kF32)) return *types == std::pair(DataType::kBF16, DataType::kBF16);
+  const bool has_term = is(DataType::kBF16);
+  if (!has_term && types->first != types->second) return false;
+  if (rounding.least_terms > 1 && (has_term || !IsOfMatrices())) return false;
   const PrecisionStep to_bfloat16{.statement = sum_, .terms = rounding.least_terms};
   const size_t iterators = Sum().iterators.size();
   if (!Rewrite(to_bfloat16)) return false;

@@ -15,6 +15,9 @@
 //           registers: acc[MR][NR] = sum of operand * weight
 //       rows of the block
 //         outputs = combined planes
+//
+// Where the contract and the target allow it, both operands are rounded to bfloat16 as they are
+// transformed, and an instruction multiplies pairs of reduced neighbours, which lie side by side.
 #include <algorithm>
 
 #include "schedule/access_analysis.h"
@@ -44,6 +47,11 @@ class TransformedWriter {
 
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
+    if (plan_.dot != nullptr) {
+      for (const std::string& operand : {plan_.operand, plan_.weight}) {
+        Add(NarrowStep{operand, sum_});
+      }
+    }
     Add(CacheWriteStep{sum_});
     Add(Pack());
     Split();
@@ -52,6 +60,7 @@ class TransformedWriter {
     AttachSums();
     AttachBack();
     Stage();
+    if (plan_.dot != nullptr) SplitGroups();
     Finish();
     return std::move(schedule_);
   }
@@ -63,15 +72,25 @@ class TransformedWriter {
   // Where the vectors of combined planes are computed.
   std::string BackLoop() const { return plan_.back + plan_.Suffix(plan_.column) + ".1.0"; }
 
-  // A panel has what a task reads while it walks the planes.
+  // The reduced neighbours that one instruction takes.
+  int64_t Group() const { return plan_.dot != nullptr ? plan_.dot->Extent(TileAxis::kGroup) : 1; }
+
+  // A panel has what a task reads while it walks the planes; groups of reduced neighbours side by
+  // side.
   PackStep Pack() const {
     PackStep pack{.tensor = plan_.weight};
     int column = 0;
+    int reduced = 0;
     for (size_t d = 0; d < plan_.weight_index.size(); ++d) {
-      if (plan_.weight_index[d].AsVar() == plan_.column) {
-        column = static_cast<int>(d);
+      const std::optional<VarId> iterator = plan_.weight_index[d].AsVar();
+      const auto dimension = static_cast<int>(d);
+      if (iterator == plan_.column) {
+        column = dimension;
+      } else if (iterator == plan_.reduced && Group() > 1) {
+        reduced = dimension;
+        pack.axes.push_back({dimension, PackStep::Part::kQuotient, Group()});
       } else {
-        pack.axes.push_back({.dimension = static_cast<int>(d)});
+        pack.axes.push_back({.dimension = dimension});
       }
     }
     pack.axes.insert(
@@ -79,6 +98,7 @@ class TransformedWriter {
         {.dimension = column, .part = PackStep::Part::kQuotient, .factor = choice_.columns});
     pack.axes.push_back(
         {.dimension = column, .part = PackStep::Part::kRemainder, .factor = choice_.columns});
+    if (Group() > 1) pack.axes.push_back({reduced, PackStep::Part::kRemainder, Group()});
     return pack;
   }
   void Split() {
@@ -166,13 +186,30 @@ class TransformedWriter {
     for (size_t d = 0; d < rank; ++d) operand.order.push_back(static_cast<int>(d));
     Add(std::move(operand));
   }
+  std::vector<std::string> SumStatements() const { return {sum_ + ".init", sum_, sum_ + ".store"}; }
+  // Vectors of the instruction's columns, and groups of what is reduced.
+  void SplitGroups() {
+    const std::string columns = plan_.Suffix(plan_.column) + ".1";
+    for (const std::string& name : SumStatements()) {
+      Add(SplitStep{name + columns, {plan_.dot->Extent(TileAxis::kColumn)}});
+    }
+    const std::string vectors = sum_ + columns;
+    Add(IsolateStep{vectors + ".0"});
+    const std::string reduced = plan_.Loop(plan_.reduced);
+    Add(SplitStep{reduced, {Group()}});
+    Add(ReorderStep{{reduced + ".0", Row(".2"), vectors + ".0", reduced + ".1", vectors + ".1"}});
+    Add(TensorizeStep{reduced + ".1", plan_.dot->name});
+  }
   void Finish() {
-    for (const std::string& name : {sum_ + ".init", sum_, sum_ + ".store"}) {
+    for (const std::string& name : SumStatements()) {
       Add(UnrollStep{name + plan_.Suffix(plan_.row) + ".2"});
-      Add(VectorizeStep{name + plan_.Suffix(plan_.column) + ".1"});
+      const std::string columns = name + plan_.Suffix(plan_.column) + ".1";
+      if (plan_.dot != nullptr) Add(UnrollStep{columns + ".0"});
+      Add(VectorizeStep{columns + (plan_.dot != nullptr ? ".1" : "")});
     }
     if (choice_.unroll > 1) {
-      Add(UnrollStep{plan_.Loop(plan_.reduced), static_cast<int>(choice_.unroll)});
+      const std::string reduced = plan_.Loop(plan_.reduced) + (plan_.dot != nullptr ? ".0" : "");
+      Add(UnrollStep{reduced, static_cast<int>(choice_.unroll)});
     }
     Add(VectorizeStep{producer_vector_});
     Add(VectorizeStep{VectorOf(plan_.back)});
@@ -197,15 +234,20 @@ class TransformedWriter {
 constexpr int64_t kPanelVectors = 2;
 constexpr int64_t kMostRows = 15;  // of a tile, to begin with
 
+// What an instruction multiplies pairs of is broadcast from a register.
+Broadcast BroadcastOf(const TransformedPlan& plan) {
+  return plan.dot != nullptr ? Broadcast::kFromRegister : Broadcast::kFromMemory;
+}
+
 // Planes of a block lie as far apart as its rows are long together. With an odd number of rows
 // these are not all the same set of the first cache. Of the two odd numbers beside an even one the
 // greater, if it fits and is cheaper: few rows have fewer sums than a sum waits for.
 TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.Extent(plan.row);
   const int64_t columns = plan.Extent(plan.column);
-  TileSizes tile = BestTile(rows, columns, target, lanes, kPanelVectors);
+  TileSizes tile = BestTile(rows, columns, target, lanes, kPanelVectors, BroadcastOf(plan));
   const int64_t most =
-      std::min({rows, kMostRows, MostRows(target, tile.columns / lanes, Broadcast::kFromMemory)});
+      std::min({rows, kMostRows, MostRows(target, tile.columns / lanes, BroadcastOf(plan))});
   TileSizes more{.rows = std::min(tile.rows / 2 * 2 + 1, kMostRows), .columns = tile.columns};
   tile.rows = std::min((tile.rows - 1) / 2 * 2 + 1, kMostRows);
   const auto cost = [&](const TileSizes& t) { return TilingCost(rows, columns, t, lanes); };
@@ -223,14 +265,20 @@ int64_t OuterRows(const TransformedPlan& plan) {
 int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const TileSizes& tile,
                      int64_t tasks_of_block) {
   const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
-  const int64_t bytes = tile.rows * plan.Extent(plan.plane) *
-                        (plan.Extent(plan.reduced) + tile.columns) *
-                        static_cast<int64_t>(sizeof(float));
+  const auto operand = static_cast<int64_t>(SizeOf(plan.dot ? DataType::kBF16 : DataType::kF32));
+  const int64_t bytes =
+      tile.rows * plan.Extent(plan.plane) *
+      (plan.Extent(plan.reduced) * operand + tile.columns * static_cast<int64_t>(sizeof(float)));
   int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes, 1, tiles);
   while (block > 1 && CeilDivide(tiles, block) * tasks_of_block < 4 * target.host.threads) {
     block /= 2;
   }
   return block > 1 ? block - (block + 1) % 2 : block;
+}
+
+std::string NameOf(const TransformedPlan& plan) {
+  if (plan.dot == nullptr) return "transformed";
+  return "transformed/" + plan.dot->name.substr(0, plan.dot->name.find('.'));
 }
 
 Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int64_t lanes) {
@@ -250,12 +298,13 @@ Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int6
   knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
   const auto write = [plan, target, lanes](TransformedChoice choice) {
     // More accumulators than registers spill: the nearest tile that fits stands for them.
-    const int64_t most = MostRows(target, choice.columns / lanes, Broadcast::kFromMemory);
+    const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
     choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
-    choice.unroll = std::min(choice.unroll, plan.Extent(plan.reduced));
+    const int64_t group = plan.dot != nullptr ? plan.dot->Extent(TileAxis::kGroup) : 1;
+    choice.unroll = std::min(choice.unroll, plan.Extent(plan.reduced) / group);
     return TransformedWriter(plan, choice).Write();
   };
-  return MakeSketch("transformed", std::move(knobs), write);
+  return MakeSketch(NameOf(plan), std::move(knobs), write);
 }
 
 // How fast the threads together read weights, which every run reads once.
@@ -275,23 +324,26 @@ double Cycles(double work, double weight_bytes, const Target& target) {
   return work / static_cast<double>(target.host.threads) + weight_bytes / kWeightBytesPerCycle;
 }
 
-double TransformedCycles(const TransformedPlan& plan, const Target& target, int64_t lanes) {
+// `gain` is how many times faster products are than plain multiply-adds.
+double TransformedCycles(const TransformedPlan& plan, const Target& target, int64_t lanes,
+                         double gain) {
   const int64_t rows = plan.Extent(plan.row);
   const int64_t columns = plan.Extent(plan.column);
   const double tiles = TilingCost(rows, columns, TileOf(plan, target, lanes), lanes);
   const auto times =
       static_cast<double>(OuterRows(plan) * plan.Extent(plan.plane) * plan.Extent(plan.reduced));
-  return Cycles(tiles * times + TransformCost(plan, lanes), WeightBytes(*plan.compute, plan.sum),
-                target);
+  return Cycles(tiles * times / gain + TransformCost(plan, lanes),
+                WeightBytes(*plan.compute, plan.sum), target);
 }
 
 // By the products alone, which the best tiles of registers do at about the same rate.
-std::optional<double> DirectCycles(const Compute& compute, const Target& target, int64_t lanes) {
+std::optional<double> DirectCycles(const Compute& compute, const Target& target, int64_t lanes,
+                                   double gain) {
   const auto sum = std::ranges::find_if(
       compute.statements, [](const Statement& statement) { return statement.reducer.has_value(); });
   if (sum == compute.statements.end()) return std::nullopt;
   const double products = BoxSize(*sum) / static_cast<double>(lanes);
-  return Cycles(1.05 * products, WeightBytes(compute, *sum), target);
+  return Cycles(1.05 * products / gain, WeightBytes(compute, *sum), target);
 }
 
 // The estimate is rough: a clear gain goes first where nothing is measured, and what may gain is
@@ -299,29 +351,74 @@ std::optional<double> DirectCycles(const Compute& compute, const Target& target,
 constexpr double kGoesFirst = 1.1;
 constexpr double kWorthMeasuring = 0.8;
 
-// Rounded operands are multiplied by another instruction, which is faster yet.
-bool HasFasterInstruction(const SketchQuestion& question) {
-  return question.rounding.least_terms == 1 && !DotInstructions(question.target).empty();
+// An instruction on vectors that multiplies rounded operands, where the contract and the target
+// allow it, and how much faster than multiply-adds it is; 0 where that is not known.
+struct FasterProducts {
+  const TileIntrinsic* intrinsic = nullptr;
+  double gain = 0;
+};
+
+std::optional<FasterProducts> FasterProductsOf(const SketchQuestion& question) {
+  if (question.rounding.least_terms > 1) return std::nullopt;
+  for (const TileIntrinsic* intrinsic : DotInstructions(question.target)) {
+    if (intrinsic->Extent(TileAxis::kRow) > 1) continue;
+    return FasterProducts{intrinsic, question.gain ? question.gain(*intrinsic) : 0};
+  }
+  return std::nullopt;
 }
+
+// Adds the sketches of one lowering, where they may pay: at the front those that are expected to be
+// the fastest of all.
+class SketchAdder {
+ public:
+  SketchAdder(const SketchQuestion& question, std::vector<Sketch>& sketches)
+      : question_(question),
+        target_(question.target),
+        lanes_(question.target.host.Lanes(sizeof(float))),
+        rounded_(FasterProductsOf(question)),
+        sketches_(sketches) {}
+
+  void Add(const NamedCompute& lowering) {
+    const std::optional<TransformedPlan> plan = MakeTransformedPlan(lowering);
+    if (!plan) return;
+    // Rounded operands are multiplied faster, by the sums as written too.
+    AddPlan(*plan, /*gain=*/1, /*may_be_first=*/!MultipliesRounded());
+    if (!rounded_) return;
+    const auto by_pairs = MakeDotPlan(*plan, lowering, *rounded_->intrinsic);
+    if (by_pairs) AddPlan(*by_pairs, std::max(1.0, rounded_->gain), rounded_->gain > 0);
+  }
+
+ private:
+  bool MultipliesRounded() const {
+    return question_.rounding.least_terms == 1 && !DotInstructions(target_).empty();
+  }
+
+  // Beside the sums as written by products that are as fast.
+  void AddPlan(const TransformedPlan& plan, double gain, bool may_be_first) {
+    const Compute& as_written = question_.lowerings[0].compute;
+    const std::optional<double> direct = DirectCycles(as_written, target_, lanes_, gain);
+    if (!direct) return;
+    const double faster = *direct / TransformedCycles(plan, target_, lanes_, gain);
+    if (faster < kWorthMeasuring) return;
+    const bool first = faster >= kGoesFirst && may_be_first;
+    sketches_.insert(first ? sketches_.begin() : sketches_.end(),
+                     TransformedSketch(plan, target_, lanes_));
+  }
+
+  const SketchQuestion& question_;
+  const Target& target_;
+  const int64_t lanes_;
+  const std::optional<FasterProducts> rounded_;
+  std::vector<Sketch>& sketches_;
+};
 
 }  // namespace
 
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches) {
   // The transforms add what the sums as written do not.
   if (question.rounding.order == ReductionOrder::kAsWritten) return;
-  const Target& target = question.target;
-  const int64_t lanes = target.host.Lanes(sizeof(float));
-  const std::optional<double> direct = DirectCycles(question.lowerings[0].compute, target, lanes);
-  if (!direct) return;
-  for (const NamedCompute& lowering : question.lowerings) {
-    const std::optional<TransformedPlan> plan = MakeTransformedPlan(lowering);
-    if (!plan) continue;
-    const double gain = *direct / TransformedCycles(*plan, target, lanes);
-    if (gain < kWorthMeasuring) continue;
-    const bool first = gain >= kGoesFirst && !HasFasterInstruction(question);
-    sketches.insert(first ? sketches.begin() : sketches.end(),
-                    TransformedSketch(*plan, target, lanes));
-  }
+  SketchAdder adder(question, sketches);
+  for (const NamedCompute& lowering : question.lowerings) adder.Add(lowering);
 }
 
 }  // namespace tunec

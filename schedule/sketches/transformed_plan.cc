@@ -217,6 +217,23 @@ std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering)
   return fits ? std::optional(std::move(plan)) : std::nullopt;
 }
 
+std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,
+                                           const NamedCompute& lowering,
+                                           const TileIntrinsic& intrinsic) {
+  const bool whole = plain.Extent(plain.column) % intrinsic.Extent(TileAxis::kColumn) == 0 &&
+                     plain.Extent(plain.reduced) % intrinsic.Extent(TileAxis::kGroup) == 0;
+  if (!whole) return std::nullopt;
+  NamedCompute rounded = lowering;
+  for (const std::string& operand : {plain.operand, plain.weight}) {
+    Result<Compute> narrowed = Apply(rounded.compute, NarrowStep{operand, plain.sum.name});
+    if (!narrowed) return std::nullopt;
+    rounded.compute = *std::move(narrowed);
+  }
+  std::optional<TransformedPlan> plan = MakeTransformedPlan(rounded);
+  if (plan) plan->dot = &intrinsic;
+  return plan;
+}
+
 namespace {
 
 // Elements that do not lie side by side are taken one by one.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/compute.h"
+#include "ir/tile_intrinsic.h"
 #include "schedule/schedule.h"
 #include "schedule/sketch.h"
 
@@ -18,6 +19,9 @@ struct TransformedPlan {
     std::string name;
     std::vector<std::string> loops;  // below its vectors' place, unrolled
   };
+
+  // Rounds both operands to bfloat16, where an instruction multiplies pairs of reduced neighbours.
+  const TileIntrinsic* dot = nullptr;
 
   std::string lowering;
   std::shared_ptr<const Compute> compute;  // as `cache_write` leaves it
@@ -50,6 +54,12 @@ bool HasTransforms(const Compute& compute);
 /// of products of these and of planes of a constant; a statement that combines the planes of sums;
 /// and others that follow it element by element.
 std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering);
+
+/// The same plan with the instruction in place of multiply-adds: one of DotInstructions that works
+/// on vectors. None where columns and pairs of what is reduced do not fill whole instructions.
+std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,
+                                           const NamedCompute& lowering,
+                                           const TileIntrinsic& intrinsic);
 
 /// Vector instructions, of `lanes` elements, that everything but the products takes: loads, and
 /// stores, of which a processor does half as many. Elements that do not lie side by side along the

@@ -17,6 +17,7 @@ Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step,
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
 Result<Compute> Apply(const Compute& compute, const InlineStep& step);
 Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
+Result<Compute> Apply(const Compute& compute, const NarrowStep& step);
 Result<Compute> Apply(const Compute& compute, const WidenStep& step);
 /// Errors: also kIllegalSchedule, naming a condition of the domain, where what it kept out may not
 /// be multiplied by 0.

@@ -144,6 +144,21 @@ struct PrecisionStep {
   bool operator==(const PrecisionStep&) const = default;
 };
 
+/// `narrow t acc`: workspace that a sum of products alone reads is of bfloat16, and rounded where
+/// it is written. The accuracy contract says whether one term of an operand will do.
+///   before: t[i,k] = A[i,k] + A[i,k+1];        acc[i,j] sum= t[i,k] * B[k,j]
+///   after:  t[i,k] = bf16(A[i,k] + A[i,k+1]);  acc[i,j] sum= f32(t[i,k]) * B[k,j]
+struct NarrowStep {
+  static constexpr std::string_view kName = "narrow";
+  std::string tensor;
+  std::string statement;
+  static void Fields(auto& self, auto& visit) {
+    visit(argument::kTensor, self.tensor);
+    visit(argument::kStatement, self.statement);
+  }
+  bool operator==(const NarrowStep&) const = default;
+};
+
 /// `widen A acc`: the statement, which reads A cast to a wider type, reads a tensor of that type,
 /// which is made of A just before; of a constant once, when compiling. A workspace tensor becomes
 /// one of that type without a copy.
@@ -179,8 +194,9 @@ struct PadStep {
   bool operator==(const PadStep&) const = default;
 };
 
-using ComputeStep = std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep,
-                                 ReduceSplitStep, InlineStep, PrecisionStep, WidenStep, PadStep>;
+using ComputeStep =
+    std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep, ReduceSplitStep, InlineStep,
+                 PrecisionStep, NarrowStep, WidenStep, PadStep>;
 static_assert(AreSteps<ComputeStep>);
 
 }  // namespace tunec

@@ -55,21 +55,38 @@ Planes PlanesOf(int terms, VarId product) {
 
 struct SplitProduct {
   StatementId statement;
-  int slots[2] = {0, 0};  // of the operands' reads
+  int slots[2] = {0, 0};             // of the operands' reads
+  bool is_term[2] = {false, false};  // and stays as it is
 };
 
 std::unexpected<Error> Refuse(const PrecisionStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "precision {}: {}", step.statement, why);
 }
 
-bool IsProductOfReads(const Statement& statement) {
+// The read of a factor that is a bfloat16 already, cast to float32.
+std::optional<int> SlotOfTerm(const Expr& factor) {
+  if (factor.kind() != ExprKind::kCast || factor.type() != DataType::kF32) return std::nullopt;
+  const Expr& read = factor.operands()[0];
+  const bool is_term = read.kind() == ExprKind::kRead && read.type() == DataType::kBF16;
+  return is_term ? std::optional(read.node().slot) : std::nullopt;
+}
+
+bool IsFloatRead(const Expr& factor) {
+  return factor.kind() == ExprKind::kRead && factor.type() == DataType::kF32;
+}
+
+// At least one of the factors is to be rounded.
+bool IsProductOfReads(const Statement& statement, int terms) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;
   }
   const Expr& value = statement.values[0];
-  return value.Is(ScalarOp::kMul) && std::ranges::all_of(value.operands(), [](const Expr& operand) {
-           return operand.kind() == ExprKind::kRead && operand.type() == DataType::kF32;
-         });
+  if (!value.Is(ScalarOp::kMul) || std::ranges::none_of(value.operands(), IsFloatRead)) {
+    return false;
+  }
+  return std::ranges::all_of(value.operands(), [&](const Expr& factor) {
+    return IsFloatRead(factor) || (terms == 1 && SlotOfTerm(factor));
+  });
 }
 
 // Whether the statement writes every element of the tensor.
@@ -119,7 +136,7 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
     return Refuse(step, fmt::format("{} terms, wanted 1 to 3", step.terms));
   }
   const Statement& statement = compute.statements[*id];
-  if (!IsProductOfReads(statement)) {
+  if (!IsProductOfReads(statement, step.terms)) {
     return Refuse(step, "it is not a sum of products of two f32 elements");
   }
   const auto has_name = [](const Iterator& it) { return it.name == kIterator; };
@@ -128,7 +145,11 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
   }
   SplitProduct product{.statement = *id};
   for (size_t i = 0; i < 2; ++i) {
-    product.slots[i] = statement.values[0].operands()[i].node().slot;
+    const Expr& factor = statement.values[0].operands()[i];
+    const std::optional<int> term = SlotOfTerm(factor);
+    product.is_term[i] = term.has_value();
+    product.slots[i] = term ? *term : factor.node().slot;
+    if (term) continue;
     TUNEC_RETURN_IF_ERROR(CheckOperand(compute, step, *id, statement.reads[product.slots[i]]));
   }
   return product;
@@ -223,6 +244,10 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
   std::vector<Read> reads;
   for (size_t i = 0; i < 2; ++i) {
     Read read = sum.reads[product.slots[i]];
+    if (product.is_term[i]) {
+      reads.push_back(std::move(read));
+      continue;
+    }
     const std::string name = compute.tensors[read.tensor].name + ".bf16";
     if (compute.FindTensor(name)) {
       return Refuse(step, fmt::format("there is {} already", name));

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "graph/fuse/store_terms.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
@@ -91,6 +92,49 @@ Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& pla
       });
 }
 
+// The graph with those of its values rounded that the plan stores in another type.
+Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
+  return Rebuild(
+      graph,
+      [&](const Node& node, const std::vector<ValueId>& inputs,
+          GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+        const auto is_stored = [&](ValueId value) { return fusion.stored.contains(value); };
+        if (std::ranges::none_of(node.outputs, is_stored)) return std::vector<ValueId>{};
+        TUNEC_ASSIGN(std::vector<ValueId> outputs, builder.CopyNode(graph, node, inputs));
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          if (!is_stored(node.outputs[i])) continue;
+          for (const DataType type :
+               {fusion.stored.at(node.outputs[i]), graph.value(node.outputs[i]).type.type}) {
+            TUNEC_ASSIGN(outputs[i],
+                         builder.Add(Op::kCast, {outputs[i]}, {{"to", std::string(Name(type))}}));
+          }
+        }
+        return outputs;
+      });
+}
+
+// With values stored as terms, against the graph that rounds them.
+CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
+                       std::span<const Array> inputs) {
+  StoreTerms(graph, fusion);
+  if (fusion.stored.empty()) return {};
+  const auto rounded = RoundStored(graph, fusion);
+  if (!rounded) return Wrong("terms", rounded.error().Format());
+  auto expected = RunReference(*rounded, inputs);
+  if (!expected) return Wrong("terms", expected.error().Format());
+  OutputJudge judge(*rounded, inputs, *std::move(expected));
+  const auto interpreted = InterpretAll(graph, plan, fusion, inputs);
+  if (!interpreted) return Judge("terms", interpreted.error());
+  if (const std::string problem = judge.Judge(*interpreted); !problem.empty())
+    return Wrong("terms", problem);
+  if (!plan.code) return {};
+  const auto scheduled = RunRandomSchedules(graph, fusion, inputs, plan.seed);
+  if (!scheduled) return Judge("terms in a random schedule", scheduled.error());
+  if (const std::string problem = judge.Judge(*scheduled); !problem.empty())
+    return Wrong("terms in a random schedule", problem);
+  return {};
+}
+
 }  // namespace
 
 CheckPlan DrawPlan(uint64_t seed, Values values, bool code) {
@@ -108,15 +152,17 @@ CheckPlan DrawPlan(uint64_t seed, Values values, bool code) {
   if (random.Below(8) == 0) plan.rules = FloatRules::kFast;
   if (random.Below(5) == 0) plan.fusion = FusionMode::kUnfused;
   plan.lowering = random.Below(2);
+  plan.terms = random.Below(4) == 0;
   return plan;
 }
 
 std::string Print(const CheckPlan& plan) {
   return fmt::format(
-      "# check passes={} rules={} fusion={} lowering={} values={} seed={} code={}",
+      "# check passes={} rules={} fusion={} lowering={} values={} seed={} code={} terms={}",
       fmt::join(plan.passes, ","), plan.rules == FloatRules::kStrict ? "strict" : "fast",
       plan.fusion == FusionMode::kFused ? "fused" : "unfused", plan.lowering,
-      plan.values == Values::kOrdinary ? "ordinary" : "special", plan.seed, plan.code ? 1 : 0);
+      plan.values == Values::kOrdinary ? "ordinary" : "special", plan.seed, plan.code ? 1 : 0,
+      plan.terms ? 1 : 0);
 }
 
 Result<CheckPlan> ParsePlan(std::string_view text) {
@@ -144,6 +190,7 @@ Result<CheckPlan> ParsePlan(std::string_view text) {
       if (key == "lowering") plan.lowering = number;
       if (key == "seed") plan.seed = number;
       if (key == "code") plan.code = number != 0;
+      if (key == "terms") plan.terms = number != 0;
     }
   }
   return plan;
@@ -178,6 +225,10 @@ CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
   if (!interpreted) return Judge("interpreter", interpreted.error());
   if (const std::string problem = judge.Judge(*interpreted); !problem.empty())
     return Wrong("interpreter", problem);
+  if (plan.terms) {
+    const CheckResult stored = CheckTerms(after, plan, *fusion, inputs);
+    if (stored.outcome != Outcome::kEqual) return stored;
+  }
   if (!plan.code) return {};
 
   const auto compiled = RunCompiled(graph, plan.fusion, inputs);

@@ -22,14 +22,15 @@ struct CheckPlan {
   FusionMode fusion = FusionMode::kFused;
   size_t lowering = 0;  // the last where a group has fewer
   Values values = Values::kOrdinary;
-  uint64_t seed = 1;  // of the inputs, and of the random schedule
-  bool code = false;  // machine code too
+  uint64_t seed = 1;   // of the inputs, and of the random schedule
+  bool code = false;   // machine code too
+  bool terms = false;  // values that products take are stored as bfloat16
   bool operator==(const CheckPlan&) const = default;
 };
 
 /// Half of them the default pipeline, the others a single pass or some passes in any order.
 CheckPlan DrawPlan(uint64_t seed, Values values, bool code);
-/// `# check passes=a,b rules=strict fusion=fused lowering=0 values=ordinary seed=1 code=0`
+/// `# check passes=a,b rules=strict fusion=fused lowering=0 values=ordinary seed=1 code=0 terms=0`
 std::string Print(const CheckPlan& plan);
 Result<CheckPlan> ParsePlan(std::string_view text);
 

@@ -19,33 +19,55 @@ namespace {
 
 using test::WinogradConv;
 
-std::optional<Sketch> TransformedOf(const WinogradConv& conv, const Target& target) {
+std::optional<Sketch> SketchOf(const WinogradConv& conv, const Target& target,
+                               const RoundingFreedom& rounding, const std::string& name) {
   for (Sketch& sketch :
        SketchesFor({.lowerings = {{"direct", test::MustParse(test::DirectText(conv))},
                                   {"winograd", test::MustParse(test::WinogradText(conv))}},
        .target = target,
-       .rounding = ReductionOrder::kAny})) {
-    if (sketch.name == "transformed") return std::move(sketch);
+       .rounding = rounding,
+       .gain = [](const TileIntrinsic&) { return 2.0; }})) {
+    if (sketch.name == name) return std::move(sketch);
   }
   return std::nullopt;
+}
+
+// The first choice and random ones.
+void ExpectRight(const Sketch& sketch, const WinogradConv& conv, const Target& target,
+                 const RoundingFreedom& rounding) {
+  const test::Judge judge(test::MustParse(test::WinogradText(conv)));
+  std::mt19937 random(5);
+  Decisions decisions = sketch.InitialDecisions();
+  for (int i = 0; i < 5 && !testing::Test::HasFailure(); ++i) {
+    const Schedule schedule = sketch.Fill(decisions);
+    const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+    ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
+    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+    decisions = test::RandomDecisions(sketch, random);
+  }
 }
 
 class Transformed : public testing::TestWithParam<WinogradConv> {};
 
 TEST_P(Transformed, RunsOnThisMachine) {
   const Target target = DetectCpu(2);
-  const std::optional<Sketch> sketch = TransformedOf(GetParam(), target);
+  const std::optional<Sketch> sketch =
+      SketchOf(GetParam(), target, ReductionOrder::kAny, "transformed");
   if (!sketch) GTEST_SKIP() << "not offered on this machine";
-  const test::Judge judge(test::MustParse(test::WinogradText(GetParam())));
-  std::mt19937 random(5);
-  Decisions decisions = sketch->InitialDecisions();
-  for (int i = 0; i < 5 && !HasFailure(); ++i) {
-    const Schedule schedule = sketch->Fill(decisions);
-    const auto loops = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
-    ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
-    decisions = test::RandomDecisions(*sketch, random);
-  }
+  ExpectRight(*sketch, GetParam(), target, ReductionOrder::kAny);
+}
+
+// What is transformed of small multiples of 1/8 is a bfloat16.
+TEST_P(Transformed, RunsByPairsOfBfloat16) {
+  const Target target = DetectCpu(2);
+  if (!target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";
+  const WinogradConv& conv = GetParam();
+  const std::optional<Sketch> sketch =
+      SketchOf(conv, target, test::AnyRounding(), "transformed/dpbf16");
+  const bool fits = conv.channels % 2 == 0 && conv.outputs % 16 == 0;
+  EXPECT_TRUE(fits || !sketch);
+  if (!sketch) GTEST_SKIP() << "not offered";
+  ExpectRight(*sketch, conv, target, test::AnyRounding());
 }
 
 // The arguments are small multiples of 1/8: both are exact.

@@ -112,12 +112,44 @@ constexpr std::string_view kImage = R"(compute image {
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + b[m], 0.0)
 })";
 
-std::string Image(int64_t channels, int64_t outputs, int64_t stride) {
-  return Numbered(std::string(kImage), {{"$C", channels},
-                                        {"$M", outputs},
-                                        {"$S", stride},
-                                        {"$H", (9 - 1) / stride + 1},
-                                        {"$V", (11 - 1) / stride + 1}});
+// Values that are stored as one term, before and after.
+constexpr std::string_view kTerms = R"(compute terms {
+  input A: bf16[$M, $K]
+  weight B: f32[$K, $N] constant
+  input R: bf16[$M, $N]
+  output C: bf16[$M, $N]
+  workspace acc: f32[$M, $N]
+  acc[i: $M, j: $N, k: $K reduction]:
+    acc[i, j] sum= f32(A[i, k]) * B[k, j]
+  C[i: $M, j: $N]:
+    C[i, j] = bf16(max(acc[i, j] + f32(R[i, j]), 0.0))
+})";
+
+std::string Terms(const ProductShape& shape) {
+  return Numbered(std::string(kTerms),
+                  {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
+}
+
+// The same of an image.
+std::string ImageOfTerms(std::string text) {
+  const auto replace = [&](std::string_view what, std::string_view by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("input X: f32", "input X: bf16");
+  replace("output Y: f32", "output Y: bf16");
+  replace("X[n, ic, $S*oh + kh - 1, $S*ow + kw - 1]",
+          "f32(X[n, ic, $S*oh + kh - 1, $S*ow + kw - 1])");
+  replace("max(acc[n, m, oh, ow] + b[m], 0.0)", "bf16(max(acc[n, m, oh, ow] + b[m], 0.0))");
+  return text;
+}
+
+std::string Image(int64_t channels, int64_t outputs, int64_t stride, bool of_terms = false) {
+  return Numbered(of_terms ? ImageOfTerms(std::string(kImage)) : std::string(kImage),
+                  {{"$C", channels},
+                   {"$M", outputs},
+                   {"$S", stride},
+                   {"$H", (9 - 1) / stride + 1},
+                   {"$V", (11 - 1) / stride + 1}});
 }
 
 }  // namespace
@@ -159,6 +191,12 @@ std::vector<DotProgram> DotPrograms() {
       {"image", Image(5, 18, 1)},
       {"image_even", Image(8, 32, 1)},
       {"image_strided", Image(6, 20, 2)},
+      {.name = "terms", .text = Terms({}), .has_term = true},
+      {.name = "terms_whole", .text = Terms({32, 64, 48}), .has_term = true},
+      {.name = "terms_one_row", .text = Terms({1, 50, 33}), .has_term = true},
+      {.name = "image_of_terms", .text = Image(5, 18, 1, true), .has_term = true},
+      {.name = "image_of_terms_even", .text = Image(16, 32, 1, true), .has_term = true},
+      {.name = "image_of_terms_strided", .text = Image(16, 20, 2, true), .has_term = true},
       {"pointwise", std::string(kPointwiseConv)},
       {"conv3x3", std::string(kConv3x3)},
       {"triangle", std::string(kTriangularProduct), false},

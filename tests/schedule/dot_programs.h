@@ -22,6 +22,8 @@ struct DotProgram {
   std::string name;
   std::string text;
   bool is_offered = true;
+  bool has_term = false;  // an operand is stored as one term, so it can't be split into several
+  bool IsOfferedInTerms() const { return is_offered && !has_term; }
 };
 
 /// Products and convolutions, no size of which is a multiple of what instructions take.

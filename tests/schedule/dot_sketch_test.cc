@@ -285,7 +285,7 @@ TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
       ++found;
       ExpectRight(GetParam().text, judge, sketch, 1, random, rounding);
     }
-    EXPECT_EQ(found > 0, GetParam().is_offered) << terms;
+    EXPECT_EQ(found > 0, GetParam().IsOfferedInTerms()) << terms;
   }
 }
 

@@ -64,6 +64,18 @@ inline constexpr std::string_view kComputedOperand = R"(compute computed_operand
 }
 )";
 
+// An operand that is stored as one bfloat16 term.
+inline constexpr std::string_view kTermMatmul = R"(compute term_matmul {
+  input A: bf16[37, 29]
+  weight B: f32[29, 41] constant
+  output C: bf16[37, 41]
+  workspace acc: f32[37, 41]
+  acc[i: 37, j: 41, k: 29 reduction]:
+    acc[i, j] sum= f32(A[i, k]) * B[k, j]
+  C[i: 37, j: 41]:
+    C[i, j] = bf16(max(acc[i, j], 0.0))
+})";
+
 inline constexpr std::string_view kBatchedMatmul = R"(compute batched_matmul {
   input A: f32[3, 7, 11]
   input B: f32[3, 11, 21]
@@ -644,6 +656,7 @@ inline constexpr Program kPrograms[] = {
     {"byte_matmul", kByteMatmul},
     {"half_computed_operand", kHalfComputedOperand},
     {"half_conv", kHalfConv},
+    {"term_matmul", kTermMatmul},
 };
 
 }  // namespace tunec::test

@@ -61,7 +61,7 @@ class Generator {
 
   void AddComputeStep() {
     const Statement& statement = Any(compute_.statements);
-    switch (Below(8)) {
+    switch (Below(9)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
       case 6:
@@ -70,6 +70,8 @@ class Generator {
         return Rewrite(WidenStep{Any(compute_.tensors).name, statement.name});
       case 2:
         return Rewrite(RandomPrecision(statement));
+      case 7:
+        return NarrowCopy(statement);
       case 3:
         if (statement.iterators.empty()) return;
         return Rewrite(
@@ -105,6 +107,17 @@ class Generator {
       return role == TensorRole::kInput || role == TensorRole::kWeight;
     });
     return {statement.name, few_bits ? 1 + Below(3) : 3};
+  }
+
+  // Copies of arguments, which have few bits.
+  void NarrowCopy(const Statement& reader) {
+    for (const Statement& copy : compute_.statements) {
+      if (copy.reads.size() != 1 || copy.values[0].kind() != ExprKind::kRead) continue;
+      const TensorRole role = compute_.tensors[copy.reads[0].tensor].role;
+      const bool of_argument = role == TensorRole::kInput || role == TensorRole::kWeight;
+      if (!of_argument || copy.name == reader.name) continue;
+      return Rewrite(NarrowStep{compute_.tensors[copy.writes[0].tensor].name, reader.name});
+    }
   }
 
   // Of small multiples, so that what is added stays small.

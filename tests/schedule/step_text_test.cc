@@ -24,6 +24,7 @@ copy A acc j 64 i 8
 cache_write acc
 index_split acc i 1 36
 precision acc bf16 3
+narrow t acc
 widen A acc
 pad acc
 pad acc i 64 k 16

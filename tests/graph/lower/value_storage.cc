@@ -10,7 +10,8 @@ void CopyElement(const Array& from, int64_t source, Array& to, int64_t target) {
 
 }  // namespace
 
-ValueStorage::ValueStorage(const Graph& graph, const FusionPlan& plan) : graph_(graph) {
+ValueStorage::ValueStorage(const Graph& graph, const FusionPlan& plan)
+    : graph_(graph), stored_(plan.stored) {
   for (const StorageView& view : plan.views) views_.emplace(view.value, view);
 }
 
@@ -24,8 +25,7 @@ Array ValueStorage::Load(ValueId value) {
   const Array* constant = graph_.ConstantOf(value);
   if (constant != nullptr) return *constant;
   const StorageView view = ViewOf(value);
-  const ValueType& type = graph_.value(value).type;
-  Array array(type.type, type.Shape());
+  Array array(StoredTypeOf(graph_, stored_, value), graph_.value(value).type.Shape());
   const Array& cells = CellsOf(view.owner);
   ForEach(view, [&](int64_t element, int64_t at) { CopyElement(cells, at, array, element); });
   return array;
@@ -41,7 +41,9 @@ Array& ValueStorage::CellsOf(ValueId owner) {
   const auto found = cells_.find(owner);
   if (found != cells_.end()) return found->second;
   const Value& value = graph_.value(owner);
-  const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
+  const Tensor tensor{.type = StoredTypeOf(graph_, stored_, owner),
+                      .shape = value.type.Shape(),
+                      .layout = value.layout};
   return cells_.emplace(owner, Array(tensor.type, {StorageElements(tensor)})).first->second;
 }
 

@@ -26,6 +26,7 @@ class ValueStorage {
   void ForEach(const StorageView& view, const std::function<void(int64_t, int64_t)>& visit) const;
 
   const Graph& graph_;
+  const std::map<ValueId, DataType> stored_;
   std::map<ValueId, StorageView> views_;
   std::map<ValueId, Array> cells_;  // by owner
 };
