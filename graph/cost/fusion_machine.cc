@@ -1,11 +1,15 @@
 #include "graph/cost/fusion_machine.h"
 
+#include "ir/emulated_amx.h"
+
 namespace tunec {
 
 FusionMachine FusionMachineOf(const Target& target) {
   if (target.device)
     return {.cores = static_cast<double>(target.device->processors), .chains = false};
-  return {.vector_lanes = target.host.Lanes(sizeof(float))};
+  // Matrices want whole tiles of rows, which chains don't have.
+  const bool has_matrices = target.Has("amx-bf16") || target.Has(kAmxEmulated);
+  return {.chains = !has_matrices, .vector_lanes = target.host.Lanes(sizeof(float))};
 }
 
 }  // namespace tunec

@@ -35,8 +35,9 @@ struct FusionMachine {
 };
 
 /// Every CPU is weighed with the same numbers but for the width of its vectors, so that graphs are
-/// grouped alike on all of them. A device's processors count as its cores; nothing else of it was
-/// measured yet, and nothing of its host decides.
+/// grouped alike on all of them; only chains are for those without matrix instructions. A device's
+/// processors count as its cores; nothing else of it was measured yet, and nothing of its host
+/// decides.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 
-#include "schedule/sketches/chain.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/matrix_writer.h"
 
@@ -76,11 +75,7 @@ Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Tar
   initial.depth = DefaultDepth(plan);
   const int64_t panels = plan.panel_bytes_per_column * plan.Extent(plan.column);
   initial.columns_outside = panels > target.host.l2_bytes / 2;
-  const int64_t lanes = plan.dot->intrinsic->Extent(TileAxis::kColumn);
-  const bool is_chain = plan.operand && plan.operand->sum;
-  initial.operand_vector =
-      is_chain ? ChainedColumns(plan, target, plan.dot->intrinsic->Extent(TileAxis::kRow), lanes)
-               : 4 * lanes;
+  initial.operand_vector = 4 * plan.dot->intrinsic->Extent(TileAxis::kColumn);
   Knobs<MatrixChoice> knobs(initial);
   knobs.AddAround("rows", {1, 2, 4}, &MatrixChoice::rows);
   knobs.AddAround("columns", {1, 2, 4}, &MatrixChoice::columns);
@@ -88,9 +83,7 @@ Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Tar
   knobs.AddAround("depth", {0, 4, 8, 16, 24, 32}, &MatrixChoice::depth);
   knobs.Add(KnobAt("columns_outside", {0, 1}, initial.columns_outside ? 1 : 0),
             &MatrixChoice::columns_outside);
-  if (is_chain) {
-    knobs.Add(KnobAt("operand_by_block", {1}, 1), &MatrixChoice::operand_by_block);
-  } else if (plan.operand) {
+  if (plan.operand) {
     knobs.Add(KnobAt("operand_by_block", {0, 1}, 0), &MatrixChoice::operand_by_block);
   }
   return MakeSketch(name, std::move(knobs), [plan](MatrixChoice choice) {

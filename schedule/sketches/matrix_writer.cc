@@ -19,7 +19,6 @@ class MatrixWriter {
     schedule_.lowering = plan_.lowering;
     for (const ComputeStep& step : plan_.dot->rewrites) Add(step);
     if (plan_.cache_write) Add(*plan_.cache_write);
-    operands_.PackSum();
     Add(*plan_.pack);
     // A task's buffer has an order of its own.
     if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
@@ -30,7 +29,7 @@ class MatrixWriter {
     Attach();
     SplitDepth();
     Finish();
-    OrderCopies(plan_.Whole(), schedule_);
+    OrderCopies(*plan_.compute, schedule_);
     return std::move(schedule_);
   }
 

@@ -208,6 +208,8 @@ std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const std::opti
   const std::vector<TilePlan> plains = MakeTilePlans(lowering, question.target);
   for (const TileIntrinsic* intrinsic : instructions) {
     for (const TilePlan& plain : plains) {
+      // Matrices want rows padded, which the first sum of a chain knows nothing of.
+      if (chain && intrinsic->Extent(TileAxis::kRow) > 1) continue;
       auto plan = MakeDotPlan(plain, lowering, *intrinsic, question.rounding);
       if (plan && chain && !AddFirstSum(*chain, *plan)) plan.reset();
       if (plan) sketches.push_back(MakeDotSketch(*plan, plains.front(), question));

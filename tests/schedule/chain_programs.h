@@ -15,7 +15,7 @@ struct ChainShape {
   int64_t width = 11;
   int64_t window = 3;
   int64_t stride = 1;
-  bool is_finished = true;  // bias and bounds between the two
+  bool has_bias = true;  // between the two, before bounds
 };
 
 /// As the lowering writes them, channels last.
@@ -24,6 +24,7 @@ std::string ChainOf(const ChainShape& shape);
 struct ChainProgram {
   std::string name;
   std::string text;
+  bool has_pairs = true;  // of channels
 };
 
 /// Sizes that tiles divide, and those that they don't.
