@@ -11,8 +11,9 @@
 namespace tunec {
 
 /// One way to compute a group. The Compute's arguments are the group's inputs in order (role
-/// kInput, or kWeight and constant when the value is a constant), then its outputs (kOutput), each in the type that it is stored in;
-/// all its names are canonical (in0, w1, out0, ...), so that equal groups have equal text.
+/// kInput, or kWeight and constant when the value is a constant), then its outputs (kOutput), each
+/// in the type that it is stored in; all its names are canonical (in0, w1, out0, ...), so that
+/// equal groups have equal text.
 struct Lowering {
   /// "direct", "flat", "winograd", "streaming,rows=32,chunk=128,ends": with its knobs.
   std::string name;

@@ -66,8 +66,8 @@ class Builder {
   /// LLVM's own builder, for instructions that only one machine has.
   llvm::IRBuilderBase& instructions();
 
-  /// A machine's instruction that rounds vectors of f32 to the bits of bfloat16, as i16. It may take
-  /// denormal numbers for 0.
+  /// A machine's instruction that rounds vectors of f32 to the bits of bfloat16, as i16. It may
+  /// take denormal numbers for 0.
   using BFloat16Rounding = IrValue (*)(Builder& builder, IrValue value);
   void SetBFloat16Rounding(BFloat16Rounding rounding);
   /// Null where there is none: integers do it then.

@@ -21,8 +21,8 @@ IrValue BFloat16Bits(Builder& b, IrValue value) {
   return b.And(b.Select(is_nan, quiet, rounded), b.IntLike(bits, int64_t{0xffff0000}));
 }
 
-/// The bfloat16 nearest to an f32, as an f32: by an instruction for vectors that the machine has one
-/// for.
+/// The bfloat16 nearest to an f32, as an f32: by an instruction for vectors that the machine has
+/// one for.
 IrValue BFloat16Float(Builder& b, IrValue value) {
   constexpr int kLanes = 16;
   const auto rounding = b.bfloat16_rounding();

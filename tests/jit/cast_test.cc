@@ -154,5 +154,60 @@ TEST(Cast, ClippedValuesAreNotClippedAgain) {
   }
 }
 
+// Numbers between two of bfloat16, halves among them, and what is no number; of denormal ones
+// nothing is promised.
+std::vector<double> BetweenBFloat16() {
+  std::vector<double> values{0, -0.0, NAN, INFINITY, -INFINITY, 0x1.FEFFFEp127, 0x1.FFp127};
+  for (const double at : {1.0, 1.0078125, 255.0, 0x1p-126, 0x1p100, 3.0e38}) {
+    for (const double part : {0.0, 0x1p-9, 0x1.8p-8, 0x1p-8, 0x1p-20, 0x1.fp-9}) {
+      values.push_back(static_cast<float>(at * (1 + part)));
+      values.push_back(-values.back());
+    }
+  }
+  return values;
+}
+
+TEST(Cast, RoundsToBFloat16AsInterpreted) {
+  const std::vector<double> values = BetweenBFloat16();
+  for (const char* contraction : {"", "separate "}) {
+    const LoopNest nest = Parse(fmt::format(R"(
+nest round {1}{{
+  input A: f32[{0}]
+  output V: bf16[{0}]
+  output W: f32[{0}]
+  phase main {{
+    vector for i in 0 .. {0} {{ v: V[i] = bf16(A[i]) }}
+    vector for i in 0 .. {0} {{ w: W[i] = f32(bf16(A[i])) + 0.0 }}
+  }}
+}})",
+                                            values.size(), contraction));
+    Array input(DataType::kF32, {static_cast<int64_t>(values.size())});
+    for (size_t i = 0; i < values.size(); ++i) input.SetDouble(static_cast<int64_t>(i), values[i]);
+    const auto expected = Interpret(nest, std::vector<Array>{input}, Precision::kNative);
+    ASSERT_TRUE(expected.has_value()) << expected.error().Format();
+    for (const Target& target : Targets()) {
+      const auto actual = RunCompiled(nest, target, {input});
+      ASSERT_TRUE(actual.has_value()) << actual.error().Format();
+      for (int output = 0; output < 2; ++output) {
+        for (int64_t i = 0; i < input.size(); ++i) {
+          const double wanted = (*expected)[output].GetDouble(i);
+          const double found = (*actual)[output].GetDouble(i);
+          EXPECT_TRUE(found == wanted || (std::isnan(found) && std::isnan(wanted)))
+              << found << " instead of " << wanted << " of " << input.GetDouble(i);
+        }
+      }
+    }
+  }
+}
+
+TEST(Cast, RoundsToBFloat16ByAnInstruction) {
+  const auto rounds = [](const char* cpu) {
+    return Contains(Assembly("f32", "bf16", "bf16(A[i] * 2.0)", cpu), "\tvcvtne2?ps2bf16");
+  };
+  EXPECT_TRUE(rounds("sapphirerapids"));
+  EXPECT_TRUE(rounds("znver4"));
+  EXPECT_FALSE(rounds("skylake-avx512"));
+}
+
 }  // namespace
 }  // namespace tunec::jit_test
