@@ -402,8 +402,8 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   if (!HidesColumns(node)) return sizes;
   std::vector<StreamingSizes> ending;
   for (StreamingSizes size : sizes) {
-    // In several chunks all columns come in whole tiles, or none does.
-    if (size.rows >= queries || (size.chunk < keys && keys % kColumnsTogether != 0)) continue;
+    // Of several chunks none is partial, inside of which all tiles would ask where columns end.
+    if (size.rows >= queries || keys % size.chunk != 0) continue;
     size.ends = true;
     ending.push_back(size);
   }

@@ -48,17 +48,24 @@ IndexExpr Without(const IndexExpr& condition, VarId loop) {
   return condition - IndexExpr::Var(loop) * condition.Coefficient(loop);
 }
 
+bool IsSlanted(const IndexExpr& condition) {
+  const auto rises = [](const IndexTerm& term) { return term.coefficient > 0; };
+  return std::ranges::any_of(condition.terms(), rises) &&
+         !std::ranges::all_of(condition.terms(), rises);
+}
+
 // The same condition without loops that cannot decide it: where all but multiples of some number g
 // lies between two neighbouring multiples, g*x + y >= 0 is x + floor(y / g) >= 0. So a tile of four
-// is whole below 4*b + 3, which its conditions do not show one by one.
+// is whole below 4*b + 3, which its conditions do not show one by one. Only of slanted conditions:
+// where a box ends, the loops further in end, too.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
-  if (condition.UsesLoaded()) return condition;
+  if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {
     const int64_t g = std::abs(candidate.coefficient);
     IndexExpr multiples, rest(condition.constant());
     for (const IndexTerm& term : condition.terms())
       (term.coefficient % g == 0 ? multiples : rest) += Alone(term);
-    if (g == 1 || rest.IsConstant()) continue;
+    if (g == 1 || rest.IsConstant() || !IsSlanted(multiples)) continue;
     const Interval bounds = BoundsOf(rest, ranges);
     const int64_t below = FloorDivide(bounds.lo, g);
     if (below == FloorDivide(bounds.hi, g)) return multiples + below * g;

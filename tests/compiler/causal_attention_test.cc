@@ -124,8 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Causal{.heads = 2, .queries = 64, .keys = 64},
                       Causal{.heads = 2, .queries = 77, .keys = 77, .depth = 5, .width = 7},
                       Causal{.queries = 40, .keys = 24}, Causal{.queries = 40, .keys = 300},
-                      Causal{.queries = 61, .keys = 304, .depth = 3, .offset = 243},
-                      Causal{.queries = 50, .keys = 1040, .depth = 4, .width = 20, .offset = 600},
+                      Causal{.queries = 61, .keys = 256, .depth = 3, .offset = 195},
+                      Causal{.queries = 50, .keys = 1280, .depth = 4, .width = 20, .offset = 600},
                       Causal{.queries = 90, .keys = 144, .offset = -3},
                       Causal{.queries = 90, .keys = 90, .offset = -14, .empty_rows = "zero"}));
 

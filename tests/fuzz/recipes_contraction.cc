@@ -84,7 +84,7 @@ Made DrawConv(GraphGenerator& g, Op op) {
 Made DrawCausalAttention(GraphGenerator& g, Op op) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);
-  const int64_t keys = g.Chance(50) ? queries : g.OneOf<int64_t>({5, 16, 33, 48, 80, 144});
+  const int64_t keys = g.Chance(50) ? queries : g.OneOf<int64_t>({5, 16, 33, 48, 80, 144, 256});
   const std::vector<ValueId> inputs = {g.OfType(type, {queries, depth}),
                                        g.OfType(type, {keys, depth}),
                                        g.OfType(type, {keys, g.Between(1, 3)})};
