@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct DotProgram {
   std::string text;
   bool is_offered = true;
 };
+/// For GoogleTest, which would print bytes.
+inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
 /// Products and convolutions, no size of which is a multiple of what instructions take.
 std::vector<DotProgram> DotPrograms();
