@@ -3,6 +3,7 @@
 // and resolves shape arithmetic while importing.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,5 +22,11 @@ Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inpu
 /// Runs the graph; one array per graph output. Inputs as Graph::inputs, checked for type and shape.
 Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
                                         Precision precision = Precision::kNative);
+
+/// What becomes of a node's operands before it runs.
+using OperandRewrite = std::function<void(const Node& node, std::vector<Array>& operands)>;
+/// The same, natively, with other operands: what a rounding here and there does to the outputs.
+Result<std::vector<Array>> RunReferenceWith(const Graph& graph, std::span<const Array> inputs,
+                                            const OperandRewrite& rewrite);
 
 }  // namespace tunec

@@ -159,12 +159,17 @@ class Judgement {
       : compute_(compute), accuracy_(accuracy), evaluation_(evaluation), sums_(SumsOf(compute)) {}
 
   Result<Oracle> Make(uint64_t seed) const;
+  Result<Oracle> MakeFor(std::vector<Array> arguments) const;
 
  private:
   Result<Results> ChooseArguments(uint64_t seed, Oracle& oracle) const;
+  Result<Oracle> JudgedBy(Results expected, Oracle oracle) const;
   Result<Results> RunSequentially(const std::vector<Array>& arguments) const;
   Result<Results> Bounds(const Oracle& oracle, const Results& expected,
                          const Results& sequential) const;
+  Compute Wide() const {
+    return WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
+  }
   Compute WithSums(Compute compute) const {
     return sums_.judge_steps ? WithSumsAsOutputs(std::move(compute), sums_.watched) : compute;
   }
@@ -177,7 +182,7 @@ class Judgement {
 
 // The float64 results, for arguments that leave most of them finite.
 Result<Results> Judgement::ChooseArguments(uint64_t seed, Oracle& oracle) const {
-  const Compute wide = WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
+  const Compute wide = Wide();
   oracle.arguments = RandomArguments(compute_, seed, ValueRange::kAroundZero);
   TUNEC_ASSIGN(Results expected, RunWide(evaluation_, wide, oracle.arguments));
   if (const int64_t bad = CountNonFinite(expected); bad > 0) {
@@ -217,6 +222,15 @@ Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) 
 Result<Oracle> Judgement::Make(uint64_t seed) const {
   Oracle oracle;
   TUNEC_ASSIGN(Results expected, ChooseArguments(seed, oracle));
+  return JudgedBy(std::move(expected), std::move(oracle));
+}
+
+Result<Oracle> Judgement::MakeFor(std::vector<Array> arguments) const {
+  TUNEC_ASSIGN(Results expected, RunWide(evaluation_, Wide(), arguments));
+  return JudgedBy(std::move(expected), {.arguments = std::move(arguments)});
+}
+
+Result<Oracle> Judgement::JudgedBy(Results expected, Oracle oracle) const {
   if (sums_.contraction) {
     oracle.magnitude =
         Largest(expected.at(MagnitudeTensor(TensorOf(compute_, *sums_.contraction))));
@@ -244,6 +258,12 @@ Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, u
                              const Target& target, ThreadPool& pool) {
   const Target host{.host = target.host};
   return Judgement(compute, accuracy, Evaluation{host, pool}).Make(seed);
+}
+
+Result<Oracle> ComputeOracleFor(const Compute& compute, std::vector<Array> arguments,
+                                const Accuracy& accuracy, const Target& target, ThreadPool& pool) {
+  const Target host{.host = target.host};
+  return Judgement(compute, accuracy, Evaluation{host, pool}).MakeFor(std::move(arguments));
 }
 
 }  // namespace tunec

@@ -30,5 +30,8 @@ struct Oracle {
 /// Errors: those of compilation; kResourceLimit without memory.
 Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, uint64_t seed,
                              const Target& target, ThreadPool& pool);
+/// The same for given inputs and weights, in tensor order.
+Result<Oracle> ComputeOracleFor(const Compute& compute, std::vector<Array> arguments,
+                                const Accuracy& accuracy, const Target& target, ThreadPool& pool);
 
 }  // namespace tunec

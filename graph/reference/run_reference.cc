@@ -33,10 +33,11 @@ std::vector<int> CountReads(const Graph& graph) {
 }
 
 Status RunOne(const Graph& graph, const Node& node, Precision precision,
-              std::vector<Array>& arrays) {
+              const OperandRewrite& rewrite, std::vector<Array>& arrays) {
   std::vector<Array> operands;
   for (const ValueId input : node.inputs)
     operands.push_back(input.valid() ? arrays[input.index] : Array(DataType::kU8, {}));
+  if (rewrite) rewrite(node, operands);
   std::vector<ValueType> types;
   for (const ValueId output : node.outputs) types.push_back(graph.value(output).type);
   TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, precision));
@@ -44,10 +45,8 @@ Status RunOne(const Graph& graph, const Node& node, Precision precision,
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
-                                        Precision precision) {
+Result<std::vector<Array>> RunNodes(const Graph& graph, std::span<const Array> inputs,
+                                    Precision precision, const OperandRewrite& rewrite) {
   TUNEC_RETURN_IF_ERROR(CheckInputs(graph, inputs));
   std::vector<Array> arrays(graph.values().size());
   std::vector<int> reads = CountReads(graph);
@@ -55,7 +54,7 @@ Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Arra
   for (const Node& node : graph.nodes()) {
     if (node.op == Op::kConstant) arrays[node.outputs[0].index] = node.constant;
     if (node.op == Op::kConstant || node.op == Op::kInput) continue;
-    TUNEC_RETURN_IF_ERROR(RunOne(graph, node, precision, arrays));
+    TUNEC_RETURN_IF_ERROR(RunOne(graph, node, precision, rewrite, arrays));
     for (const ValueId input : node.inputs)
       if (input.valid() && --reads[input.index] == 0) arrays[input.index] = Array();
   }
@@ -65,6 +64,18 @@ Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Arra
     results.push_back(precision == Precision::kFloat64 ? reference::Widened(array) : array);
   }
   return results;
+}
+
+}  // namespace
+
+Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
+                                        Precision precision) {
+  return RunNodes(graph, inputs, precision, {});
+}
+
+Result<std::vector<Array>> RunReferenceWith(const Graph& graph, std::span<const Array> inputs,
+                                            const OperandRewrite& rewrite) {
+  return RunNodes(graph, inputs, Precision::kNative, rewrite);
 }
 
 }  // namespace tunec

@@ -97,7 +97,7 @@ Status CheckFactors(const SplitStep& step, int64_t extent) {
   for (const int64_t factor : step.factors) {
     inner_size *= std::clamp<int64_t>(factor, 0, kLargestSplit + 1);
     if (inner_size < 1 || inner_size > kLargestSplit) {
-      return Fail(ErrorCode::kInvalidArgument, "split {}: factor {} of a loop of {} iterations",
+      return Fail(ErrorCode::kInvalidArgument, "split {}: factor {} of a loop of extent {}",
                   step.loop, factor, extent);
     }
   }
@@ -141,10 +141,9 @@ Status CheckRoundsUp(const ScheduleTree& tree, const SplitStep& step, VarId loop
   for (const StatementId s : statements) {
     const std::optional<VarId> iterator = tree.forward[s].at(loop).AsVar();
     if (!iterator || tree.statements[s].iterators[*iterator].extent <= extent) continue;
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "split {}: it has {} iterations, a part of those of {}, and {} does not divide them",
-        step.loop, extent, tree.statements[s].name, inner_size);
+    return Fail(ErrorCode::kInvalidArgument,
+                "split {}: its extent {} is a part of that of {}, and {} does not divide it",
+                step.loop, extent, tree.statements[s].name, inner_size);
   }
   return {};
 }

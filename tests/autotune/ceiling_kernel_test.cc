@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 
 #include "autotune/measure/roofline.h"
 #include "ir/interpret/interpret.h"
@@ -16,6 +17,12 @@
 #include "tests/ir/small_arguments.h"
 
 namespace tunec {
+
+// For GoogleTest, which would print bytes.
+static void PrintTo(const MacInstruction& instruction, std::ostream* out) {
+  *out << instruction.name;
+}
+
 namespace {
 
 using test::SmallArguments;

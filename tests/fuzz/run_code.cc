@@ -1,70 +1,21 @@
 #include "tests/fuzz/run_code.h"
 
 #include <cstring>
-#include <map>
 
 #include "compiler/compiler.h"
 #include "jit/cpu/detect_cpu.h"
-#include "kernel/run_once.h"
-#include "runtime/thread_pool.h"
 #include "schedule/sketch.h"
 #include "support/random.h"
 #include "tests/fuzz/run_groups.h"
+#include "tests/fuzz/run_schedule.h"
 #include "tests/schedule/loops_of.h"
 
 namespace tunec::fuzz {
 namespace {
 
-// Two, so that phases have barriers and tasks are shared out.
-constexpr int kThreads = 2;
-
 const Target& ThisMachine() {
   static const Target target = DetectCpu(kThreads);
   return target;
-}
-
-ThreadPool& Pool() {
-  static ThreadPool pool(kThreads);
-  return pool;
-}
-
-std::vector<NamedCompute> Named(const std::vector<Lowering>& lowerings) {
-  std::vector<NamedCompute> named;
-  for (const Lowering& lowering : lowerings) named.push_back({lowering.name, lowering.compute});
-  return named;
-}
-
-Decisions RandomDecisions(const Sketch& sketch, Random& random) {
-  Decisions decisions;
-  for (const Knob& knob : sketch.knobs)
-    decisions.push_back(static_cast<int>(random.Below(knob.choices.size())));
-  return decisions;
-}
-
-// The arguments of a nest: the Compute's by name, and packed weights, which earlier nests made.
-std::vector<Array> ArgumentsOf(const LoopNest& nest, const std::map<std::string, Array>& by_name) {
-  std::vector<Array> arguments;
-  for (const TensorId id : Arguments(nest))
-    if (nest.tensors[id].role != TensorRole::kOutput)
-      arguments.push_back(by_name.at(nest.tensors[id].name));
-  return arguments;
-}
-
-Result<std::vector<Array>> RunScheduled(const KernelLoops& kernel, const Compute& compute,
-                                        std::span<const Array> arguments) {
-  std::map<std::string, Array> by_name;
-  size_t next = 0;
-  for (const Tensor& tensor : compute.tensors)
-    if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight)
-      by_name[tensor.name] = arguments[next++];
-  for (const LoopNest& nest : kernel.prepack) {
-    TUNEC_ASSIGN(const std::vector<Array> packed,
-                 CompileAndRun(nest, ArgumentsOf(nest, by_name), ThisMachine(), Pool()));
-    for (const TensorId id : Arguments(nest))
-      if (nest.tensors[id].role == TensorRole::kOutput)
-        by_name[nest.tensors[id].name] = packed.front();
-  }
-  return CompileAndRun(kernel.nest, ArgumentsOf(kernel.nest, by_name), ThisMachine(), Pool());
 }
 
 // Decisions that make an illegal schedule are drawn again; the last sketch, the naive one, is
@@ -81,11 +32,8 @@ Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
     for (const NamedCompute& lowering : named) {
       if (lowering.name != schedule.lowering) continue;
       const auto kernel = test::LoopsOf(lowering.compute, schedule, ReductionOrder::kAny);
-      if (kernel) return RunScheduled(*kernel, lowering.compute, arguments);
-      const ErrorCode code = kernel.error().code;
-      if (code != ErrorCode::kIllegalSchedule && code != ErrorCode::kInvalidArgument &&
-          code != ErrorCode::kResourceLimit)
-        return std::unexpected(kernel.error());
+      if (kernel) return RunScheduled(*kernel, lowering.compute, arguments, ThisMachine());
+      if (!MayRefuse(kernel.error().code)) return std::unexpected(kernel.error());
     }
   }
   return Fail(ErrorCode::kInternal, "the naive schedule does not apply");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ostream>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,6 +26,9 @@ struct Fragment {
   int64_t elements = 0;
   Described place;
 };
+void PrintTo(const Fragment& fragment, std::ostream* out) {
+  *out << fragment.tile << " " << fragment.operand;
+}
 
 Described Left16() {
   return [](int64_t group, int64_t in_group, int64_t i) {

@@ -7,12 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 
 #include "ir/interpret/interpret.h"
 #include "ir/nest/loop_nest_names.h"
 #include "tests/ir/small_arguments.h"
 
 namespace tunec {
+
+// For GoogleTest, which would print bytes.
+static void PrintTo(const TileIntrinsic& intrinsic, std::ostream* out) { *out << intrinsic.name; }
+
 namespace {
 
 using test::SmallArguments;

@@ -54,6 +54,7 @@ struct Case {
   double ulp32;
   double ulp64;
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 double WorstOf(const Case& c, DataType type, const std::vector<double>& samples,
                const Target& target) {

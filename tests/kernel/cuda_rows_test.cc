@@ -81,6 +81,7 @@ struct Rows {
   std::string name;
   Compute compute;
 };
+void PrintTo(const Rows& rows, std::ostream* out) { *out << rows.name; }
 
 std::vector<Rows> Cases() {
   std::vector<Rows> cases;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct DotProgram {
   bool has_term = false;  // an operand is stored as one term, so it can't be split into several
   bool IsOfferedInTerms() const { return is_offered && !has_term; }
 };
+/// For GoogleTest, which would print bytes.
+inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
 /// Products and convolutions, no size of which is a multiple of what instructions take.
 std::vector<DotProgram> DotPrograms();

@@ -655,15 +655,14 @@ constexpr Refusal kRefusals[] = {
     {"split_a_part", kMatmul,
      "index_split C j 5\ncopy acc C.part0\ncompute_at acc.copy C.part0.i\n"
      "stage acc.copy packed C.part0.i\nsplit acc.copy.j 4",
-     "split acc.copy.j: it has 5 iterations, a part of those of acc.copy, and 4 does not divide "
-     "them"},
+     "split acc.copy.j: its extent 5 is a part of that of acc.copy, and 4 does not divide it"},
     {"split_unknown", kMatmul, "split acc.z 4",
      "there is no loop acc.z; there are acc.init.i acc.init.j acc.i acc.j acc.k C.i C.j"},
     {"split_gone", kMatmul, "split acc.i 4\nsplit acc.i 2",
      "there is no loop acc.i; there are acc.init.i acc.init.j acc.i.0 acc.i.1 acc.j acc.k C.i C.j"},
-    {"split_zero", kMatmul, "split acc.i 0", "split acc.i: factor 0 of a loop of 37 iterations"},
+    {"split_zero", kMatmul, "split acc.i 0", "split acc.i: factor 0 of a loop of extent 37"},
     {"split_huge", kMatmul, "split acc.i 1000000 1000000 1000000",
-     "split acc.i: factor 1000000 of a loop of 37 iterations"},
+     "split acc.i: factor 1000000 of a loop of extent 37"},
     {"split_vector", kMatmul, "vectorize C.j\nsplit C.j 4",
      "split: loop C.j is vector, parallel, bound or unrolled already"},
     {"split_taken_name", kMatmul, "fuse C.i C.j as acc.k.0\nsplit acc.k 4",

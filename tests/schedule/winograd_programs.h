@@ -2,6 +2,7 @@
 // all sides, images with their channels last.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,6 @@ std::string DirectText(const WinogradConv& conv);
 std::vector<WinogradConv> WinogradConvs();
 /// For GoogleTest: "c24x7x5x40n2".
 std::string NameOf(const WinogradConv& conv);
+inline void PrintTo(const WinogradConv& conv, std::ostream* out) { *out << NameOf(conv); }
 
 }  // namespace tunec::test

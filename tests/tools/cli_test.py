@@ -353,6 +353,31 @@ class Cli(unittest.TestCase):
         (data / "output_0.pb").write_bytes(tensor([3, 2], [0, 0, 1, 2, 1, 4]))
         self.bad(2, "output_0.pb is f32[3x2]", "verify", relu, "--test-data", data)
 
+    def test_verify_under_a_contract_that_rounds(self):
+        """What roundings do to a chain of products is allowed, and what a wrong one of them does is not."""
+        def chain(layers, rows="f32[9, 64]", wrong=None):
+            mask = ", ".join(["1.0"] * 56 + ["0.0"] * 8)
+            lines = [f"input x0: {rows}", f"constant mask: f32[64] = [{mask}]"]
+            lines += [f"weight w{i}: f32[64, 64] init=normal(0.18)" for i in range(layers)]
+            for i in range(layers):
+                # The wrong one leaves out the last products of every sum.
+                lines.append(f"m{i} = mul(x{i}, mask)" if i == wrong else f"m{i} = identity(x{i})")
+                lines += [f"h{i} = matmul(m{i}, w{i})", f"x{i + 1} = relu(h{i})"]
+            return "graph chain {\n  " + "\n  ".join([*lines, f"output y = x{layers}", "output x0"]) + "\n}\n"
+        options = ("--random-weights", "7", "--no-db")
+        right = self.file("right.graph", chain(20))
+        for contract in ("bf16", "tf32"):
+            text = self.good("verify", right, *options, "--accuracy", contract)
+            self.assertIn(f"(the contract is {contract}: twice what rounding", text)
+        self.assertNotIn("contract", self.good("verify", right, *options))
+        for layer in (0, 10, 19):
+            wrong = self.file("wrong.graph", chain(20, wrong=layer))
+            self.good("run", wrong, *options, "--outputs", "y.npz")
+            for extra in ((), ("--skip-reference",)):
+                done = self.bad(1, "differ", "verify", right, *options, "--accuracy", "bf16",
+                                "--expected", "y.npz", *extra)
+                self.assertRegex(done.stdout, "expected .* wrong")
+
     def test_a_gpu_is_emulated(self):
         path = self.file("g.graph", GRAPH)
         cuda = ("--target", "cuda", "--arch", "sm_90a")

@@ -10,9 +10,9 @@
 #include "tools/options/model_options.h"
 #include "tools/options/number_checks.h"
 #include "tools/runs/compare_outputs.h"
+#include "tools/runs/contract_tolerance.h"
 #include "tools/runs/model_inputs.h"
 #include "tools/runs/outside_indices.h"
-#include "tools/runs/verify_tolerance.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
 
@@ -115,6 +115,29 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
       {.tolerance = arguments.tolerance.value_or(kOutputTolerance), .form = FormOf(arguments)});
 }
 
+/// What outputs are compared with, and how.
+struct Judged {
+  std::vector<Array> reference;  // none where nobody needs it
+  VerifyTolerance tolerance;
+};
+
+Result<Judged> JudgeBy(const VerifyArguments& arguments, const Session& session,
+                       const Case& given) {
+  Judged judged;
+  const Accuracy& accuracy = session.options.accuracy;
+  const bool propagates = !arguments.tolerance && RoundsOperands(accuracy);
+  if (propagates || !arguments.skip_reference) {
+    TUNEC_ASSIGN(judged.reference, RunReference(session.graph, given.inputs));
+  }
+  judged.tolerance = ToleranceFor(session.graph, accuracy);
+  if (arguments.tolerance) judged.tolerance = {*arguments.tolerance, ""};
+  if (propagates) {
+    TUNEC_ASSIGN(judged.tolerance,
+                 PropagatedTolerance(session.graph, given.inputs, accuracy, judged.reference));
+  }
+  return judged;
+}
+
 Result<int> VerifyModel(const VerifyArguments& arguments) {
   CatchInterrupts();
   if (arguments.pipeline || !arguments.passes.empty()) return VerifyGraphPasses(arguments);
@@ -136,8 +159,8 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
                    {"relative", Align::kRight},
                    {"threshold", Align::kRight},
                    {"verdict"}});
-  VerifyTolerance tolerance = ToleranceFor(session.graph, session.options.accuracy);
-  if (arguments.tolerance) tolerance = {*arguments.tolerance, ""};
+  TUNEC_ASSIGN(const Judged judged, JudgeBy(arguments, session, given));
+  const VerifyTolerance& tolerance = judged.tolerance;
   bool right = true;
   const auto compare = [&](const std::string& against, const std::vector<Array>& expected) {
     const std::vector<OutputError> errors = CompareOutputs(specs, outputs, expected);
@@ -145,10 +168,7 @@ Result<int> VerifyModel(const VerifyArguments& arguments) {
     right = right && GreatestRelative(errors) <= tolerance.threshold;
   };
   if (given.expected) compare("expected", *given.expected);
-  if (!arguments.skip_reference) {
-    TUNEC_ASSIGN(const std::vector<Array> reference, RunReference(session.graph, given.inputs));
-    compare("reference", reference);
-  }
+  if (!arguments.skip_reference) compare("reference", judged.reference);
   if (arguments.json) {
     PrintJson({{"outputs", table.Json()}, {"ok", right}, {"threshold_from", tolerance.why}});
   } else {
@@ -192,7 +212,8 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
       .add_option(
           "--tolerance", arguments->tolerance,
           "error relative to the largest magnitude (default 1e-4; of models that compute in "
-          "f16 16 * 2^-11, in bf16 16 * 2^-8, quantised to 8 bits 4/127, to 16 4/32767)")
+          "f16 16 * 2^-11, in bf16 16 * 2^-8, quantised to 8 bits 4/127, to 16 4/32767; under "
+          "contracts that round operands twice what the roundings alone do)")
       ->type_name("E")
       ->check(NotNegative());
   CLI::Option* pass =

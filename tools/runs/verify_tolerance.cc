@@ -38,24 +38,11 @@ VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   return quantises ? OfLevels(type) : tolerance;
 }
 
-// What products cost whose operands the contract lets be rounded.
+// Of a contract that is a number.
 VerifyTolerance OfContract(const Accuracy& accuracy) {
-  const auto roundings = [&](const std::string& what, double each) {
-    return VerifyTolerance{kRoundings * each, fmt::format("the contract is {}: {} {}",
-                                                          Print(accuracy), kRoundings, what)};
-  };
-  switch (accuracy.mode) {
-    case AccuracyMode::kTf32:
-      return roundings("roundings of 2^-11", 0x1p-11);
-    case AccuracyMode::kBf16:
-      return roundings("roundings of 2^-8", 0x1p-8);
-    case AccuracyMode::kBound:
-      return roundings("times as much", accuracy.bound);
-    case AccuracyMode::kExact:
-    case AccuracyMode::kF32:
-      break;
-  }
-  return {};
+  if (accuracy.mode != AccuracyMode::kBound) return {};
+  return {kRoundings * accuracy.bound,
+          fmt::format("the contract is {}: {} times as much", Print(accuracy), kRoundings)};
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// How far a model's outputs may be from what is expected: by the types it computes in, and by
-// the accuracy contract.
+// How far a model's outputs may be from what is expected by the types it computes in.
 #pragma once
 
 #include <string>
@@ -19,8 +18,9 @@ struct VerifyTolerance {
 /// rounded at every operation, and errors of layers add up: 16 roundings. A quantised value that
 /// lies near the edge between two levels falls on either side, and each such value moves all that
 /// are computed from it: 4 levels of the 127 (of 8 bits; 32767 of 16) that are the largest
-/// magnitude. float32 has room for long sums: kOutputTolerance, for all that is finer too. A looser
-/// accuracy contract counts as a type of its precision.
+/// magnitude. float32 has room for long sums: kOutputTolerance, for all that is finer too. Of a
+/// contract that is a number 16 times that. What contracts make of outputs that round operands,
+/// contract_tolerance.h says.
 VerifyTolerance ToleranceFor(const Graph& graph, const Accuracy& accuracy);
 
 }  // namespace tunec

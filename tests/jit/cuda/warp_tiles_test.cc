@@ -35,6 +35,7 @@ struct ProductCase {
   std::vector<std::string> ptx;  // that it has
   std::string swizzle = {};      // of shared storage
 };
+void PrintTo(const ProductCase& product, std::ostream* out) { *out << product.name; }
 
 struct OperandText {
   std::string shape;

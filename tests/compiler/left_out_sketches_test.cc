@@ -1,0 +1,108 @@
+// Sketches are for speed alone: with the schedules of any one of them left out, what is compiled in
+// their place gives the same answers. All of them left out at once is the way `naive` of
+// networks_test.cc.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "autotune/best_schedule.h"
+#include "autotune/keys.h"
+#include "compiler/front_end.h"
+#include "compiler/tasks.h"
+#include "schedule/apply.h"
+#include "tests/compiler/models.h"
+#include "tests/networks/load_npz.h"
+
+namespace tunec {
+namespace {
+
+using testing::InMemory;
+using testing::kTolerance;
+using testing::LoadNetwork;
+using testing::Network;
+using testing::Options;
+
+// What a task would be compiled with: every schedule that applies, the most promising first.
+struct Choices {
+  TuningTask task;
+  std::vector<RankedSchedule> schedules;
+};
+
+std::string KindOf(const RankedSchedule& ranked) {
+  return ranked.sketch.substr(0, ranked.sketch.find('/'));
+}
+
+Result<std::vector<Choices>> ChoicesOf(const Graph& graph, const CompileOptions& options) {
+  TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
+  std::vector<Choices> all;
+  for (const TuningTask& task : CollectTasks(front, options.target).unique) {
+    TUNEC_ASSIGN(
+        const std::vector<RankedSchedule> ranked,
+        RankSchedules(nullptr, task, {.target = options.target, .accuracy = options.accuracy}));
+    Choices& choices = all.emplace_back(Choices{task, {}});
+    for (const RankedSchedule& one : ranked) {
+      const Compute& compute = *FindLowering(task.lowerings, one.schedule.lowering);
+      if (CheckApplies(compute, one.schedule, RoundingFreedomFor(options.accuracy)))
+        choices.schedules.push_back(one);
+    }
+  }
+  return all;
+}
+
+// The kinds of sketches that some task is compiled with.
+std::set<std::string> KindsInUse(const std::vector<Choices>& all) {
+  std::set<std::string> kinds;
+  for (const Choices& choices : all) kinds.insert(KindOf(choices.schedules.front()));
+  return kinds;
+}
+
+const Schedule& FirstWithout(const Choices& choices, const std::string& kind) {
+  for (const RankedSchedule& one : choices.schedules)
+    if (KindOf(one) != kind) return one.schedule;
+  return choices.schedules.back().schedule;  // "naive" itself
+}
+
+class LeftOut : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LeftOut, EachSketchChangesSpeedAlone) {
+  const auto network = LoadNetwork(GetParam());
+  ASSERT_TRUE(network) << network.error().Format();
+  const CompileOptions options = Options();
+  const auto all = ChoicesOf(network->graph, options);
+  ASSERT_TRUE(all) << all.error().Format();
+  // One database, so that each kernel is compiled once. What is recorded later is faster.
+  Database database = InMemory();
+  double seconds = 1;
+  const std::set<std::string> kinds = KindsInUse(*all);
+  EXPECT_GE(kinds.size(), 2U);
+  for (const std::string& kind : kinds) {
+    SCOPED_TRACE("without " + kind);
+    seconds /= 2;
+    std::set<std::string> wanted;
+    for (const Choices& choices : *all) {
+      const std::string text = Print(FirstWithout(choices, kind));
+      wanted.insert(text);
+      const TrialRecord record{.schedule = text, .median_seconds = seconds, .samples = {seconds}};
+      ASSERT_TRUE(database.RecordTrial(
+          MakeTuningKey(choices.task, options.target, options.accuracy), record));
+    }
+    const auto model = Compile(network->graph, &database, options);
+    ASSERT_TRUE(model) << model.error().Format();
+    for (const KernelReport& kernel : model->report.kernels)
+      EXPECT_TRUE(wanted.contains(kernel.schedule)) << kernel.name << "\n" << kernel.schedule;
+    const auto outputs = testing::RunOnce(*model->executable, network->inputs);
+    ASSERT_TRUE(outputs) << outputs.error().Format();
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      const std::string& name = network->graph.output_names()[i];
+      EXPECT_LT(RelativeError((*outputs)[i], network->arrays.at(name)), kTolerance) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, LeftOut,
+                         ::testing::Values(std::string("resnet18_64"), "mobilenet_v2_64", "unet_48",
+                                           "bert_2x32", "gpt_2x32", "mixer_48"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tunec

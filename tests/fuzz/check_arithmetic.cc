@@ -1,0 +1,128 @@
+#include "tests/fuzz/check_arithmetic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "autotune/judge/oracle.h"
+#include "graph/passes/pipeline.h"
+#include "jit/cpu/detect_cpu.h"
+#include "kernel/loop_pipeline.h"
+#include "tests/fuzz/run_groups.h"
+#include "tests/fuzz/run_schedule.h"
+#include "tests/graph/fuse_groups.h"
+#include "tests/schedule/loops_of.h"
+
+namespace tunec::fuzz {
+namespace {
+
+// What does a kernel's products.
+std::string ArithmeticOf(const Schedule& schedule) {
+  const std::string text = Print(schedule);
+  if (schedule.lowering == "winograd") return "winograd";
+  if (text.find("dpbf16") != std::string::npos) return "dpbf16";
+  if (text.find("amx") == std::string::npos) return "fma";
+  const size_t precision = text.find("precision ");
+  if (precision == std::string::npos) return "amx";
+  return fmt::format("amx {} terms", text[text.find(" bf16 ", precision) + 6]);
+}
+
+class Checker {
+ public:
+  Checker(const ContractionCase& contraction, const Accuracy& schedules, Target target)
+      : case_(contraction),
+        schedules_(schedules),
+        target_(std::move(target)),
+        random_(StreamSeed(contraction.seed, "schedules")) {}
+
+  ArithmeticResult Run() {
+    PipelineOptions options;
+    options.names = DefaultPipeline();
+    const auto optimised = RunPipeline(case_.graph, options);
+    if (!optimised) return Wrong("passes", optimised.error().Format());
+    const auto fusion = PlanFusion(optimised->graph);
+    if (!fusion) return Wrong("fusion", fusion.error().Format());
+    const auto outputs =
+        RunGroups(optimised->graph, *fusion, case_.inputs,
+                  [&](size_t, const std::vector<Lowering>& lowerings,
+                      std::span<const Array> arguments) { return Group(lowerings, arguments); });
+    if (!outputs) return Wrong("group", outputs.error().Format());
+    return std::move(result_);
+  }
+
+ private:
+  ArithmeticResult Wrong(std::string_view stage, const std::string& reason) {
+    result_.result = {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
+    return std::move(result_);
+  }
+
+  // Judges kernels of the group; its results are the sequential evaluation's.
+  Result<std::vector<Array>> Group(const std::vector<Lowering>& lowerings,
+                                   std::span<const Array> arguments) {
+    const std::vector<NamedCompute> named = Named(lowerings);
+    TUNEC_ASSIGN(const Oracle oracle,
+                 ComputeOracleFor(named.front().compute, {arguments.begin(), arguments.end()},
+                                  case_.accuracy, target_, Pool()));
+    for (const Sketch& sketch : Choose(named)) {
+      TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(sketch.InitialDecisions()), named, oracle));
+      TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(RandomDecisions(sketch, random_)), named, oracle));
+    }
+    std::vector<Array> outputs;
+    for (const tunec::OutputJudge& judge : oracle.judges) outputs.push_back(judge.sequential);
+    return outputs;
+  }
+
+  // One that has another arithmetic, where there is one, and one of the others: more cost more than
+  // they tell.
+  std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
+    std::vector<Sketch> all = SketchesFor({.lowerings = named,
+                                           .target = target_,
+                                           .rounding = RoundingFreedomFor(schedules_),
+                                           .gain = [](const TileIntrinsic&) { return 16.0; }});
+    for (size_t i = 0; i < all.size(); ++i)
+      std::swap(all[i], all[i + random_.Below(all.size() - i)]);
+    std::ranges::stable_partition(all, [](const Sketch& sketch) {
+      return ArithmeticOf(sketch.Fill(sketch.InitialDecisions())) != "fma";
+    });
+    if (all.size() <= 2) return all;
+    return {all.front(), all.back()};
+  }
+
+  Status Try(const Schedule& schedule, const std::vector<NamedCompute>& named,
+             const Oracle& oracle) {
+    const Compute& compute = *FindLowering(named, schedule.lowering);
+    const auto kernel = test::LoopsOf(compute, schedule, RoundingFreedomFor(schedules_));
+    if (!kernel) {
+      if (MayRefuse(kernel.error().code)) return {};
+      return Broken(schedule, kernel.error().Format());
+    }
+    const auto outputs = RunScheduled(*kernel, compute, oracle.arguments, target_);
+    if (!outputs) return Broken(schedule, outputs.error().Format());
+    ++result_.kernels[ArithmeticOf(schedule)];
+    // An infinity becomes NaN there (docs/decisions/0022_winograd.md).
+    if (schedule.lowering == "winograd" && case_.operands == Operands::kSpecial) return {};
+    const Verdict verdict = JudgeOutputs(*outputs, oracle.judges);
+    return verdict.problem.empty() ? Status() : Broken(schedule, verdict.problem);
+  }
+
+  std::unexpected<Error> Broken(const Schedule& schedule, const std::string& problem) const {
+    return Fail(ErrorCode::kWrongResult, "{}: {}\n{}", ArithmeticOf(schedule), problem,
+                Print(schedule));
+  }
+
+  const ContractionCase& case_;
+  const Accuracy& schedules_;
+  const Target target_;
+  Random random_;
+  ArithmeticResult result_;
+};
+
+}  // namespace
+
+ArithmeticResult CheckArithmetic(const ContractionCase& contraction, const Accuracy& schedules) {
+  const auto target = ParseCpu(contraction.cpu, kThreads);
+  if (!target) return {{Outcome::kRefused, target.error().Format()}, {}};
+  return Checker(contraction, schedules, *target).Run();
+}
+
+}  // namespace tunec::fuzz
