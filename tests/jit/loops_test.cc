@@ -262,6 +262,32 @@ nest mixed {
 })");
 }
 
+// Of the lanes behind an access's last one, another access of the same storage may want some.
+TEST(Registers, LanesThatOthersTouchAreKept) {
+  ExpectAsInterpreted(R"(
+nest kept {
+  input A: f32[64]
+  output C: f32[64]
+  local r: f32[40]
+  phase main {
+    alloc r: register {
+      vector for j in 0 .. 32 { a: r[j] = A[j] * 3.0 }
+      for k in 0 .. 3 {
+        vector for j in 0 .. 24 { b: r[j] sum= A[j + k] }
+      }
+      vector for j in 0 .. 32 { c: C[j] = r[j] }
+    }
+    alloc r: register {
+      vector for j in 0 .. 21 { d: r[j] = A[j] }
+      unrolled for u in 0 .. 2 { e: r[u + 20] = A[u] }
+      vector for j in 0 .. 19 { f: r[j] sum= A[j + 1] }
+      vector for j in 0 .. 22 { g: C[j + 32] = r[j] }
+    }
+    unrolled for u in 54 .. 64 { h: C[u] = 0.0 }
+  }
+})");
+}
+
 TEST(Registers, MoreThanRegistersCanHoldLieOnTheStack) {
   ExpectAsInterpreted(R"(
 nest stack {

@@ -510,7 +510,7 @@ TEST(Fuse, SmallNetworkAfterThePipeline) {
   const auto after = RunPipeline(before, {});
   ASSERT_TRUE(after) << after.error().Format();
   EXPECT_THAT(Groups(after->graph),
-              ElementsAre("conv relu", "conv clip", "conv relu", "conv add", "max_pool",
+              ElementsAre("conv relu", "conv clip", "conv relu conv add", "max_pool",
                           "conv_transpose", "concat", "conv", "reduce_mean", "matmul"));
   ExpectSameAsReference(after->graph);
 }
