@@ -183,7 +183,9 @@ class Generator {
     Shapes shapes = Draw();
     while (!Fits(shapes)) shapes = Draw();
     Array left(DataType::kF32, shapes.left), right(DataType::kF32, shapes.right);
-    if (Chance(70)) {
+    // An infinite weight meets the zeros around an image, or does not (steps `pad`).
+    const bool in_image = case_.operands == Operands::kSpecial && shapes.op != Op::kMatmul;
+    if (Chance(70) || in_image) {
       FillOperands(left, shapes.of_left, right, shapes.of_right, case_.operands, random_);
     } else {
       FillOperands(right, shapes.of_right, left, shapes.of_left, case_.operands, random_);

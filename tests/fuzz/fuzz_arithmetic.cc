@@ -20,6 +20,8 @@ namespace tunec::fuzz {
 namespace {
 
 constexpr uint64_t kCasesPerChild = 100;
+// Of a case, which takes a second of a processor at most: a busy machine is no finding.
+constexpr unsigned kMostSeconds = 600;
 
 // Elements that are written out would be all of the text.
 std::string Head(const ContractionCase& contraction) {
@@ -37,8 +39,10 @@ class Fuzzer {
         widest_(DetectCpu(kThreads).Has("avx512f") ? Widest::kAvx512 : Widest::kAvx2) {}
 
   int Run() {
+    Batches batches = options_.InBatchesOf(kCasesPerChild);
+    batches.seconds_per_case = kMostSeconds;
     const uint64_t count = RunBatches(
-        options_.InBatchesOf(kCasesPerChild), [this](uint64_t n) { return Answer(n); },
+        batches, [this](uint64_t n) { return Answer(n); },
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     for (const auto& [what, times] : kernels_) fmt::print("kernels {:7}: {}\n", times, what);
     fmt::print("{} contractions from seed {}\n", count, options_.seed);
