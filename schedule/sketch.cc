@@ -124,7 +124,9 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
   if (!rows_first) AddRowSketches(lowering, target, sketches);
   AddReduceAllSketches(lowering, target, sketches);
   AddPointwiseSketches(lowering, target, sketches);
-  if (sketches.empty()) AddColumnSketches(lowering, target, sketches);
+  if (!sketches.empty()) return;
+  AddColumnSketches(lowering, target, sketches);
+  AddAbreastSketches(lowering, target, sketches);
 }
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question) {
@@ -149,7 +151,9 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
       if (sketches.size() == before) AddPartialSketches(lowering, question, sketches);
     }
   }
-  if (stage == SketchStage::kPatterns) AddTransformedSketches(question, sketches);
+  if (stage != SketchStage::kPatterns) return sketches;
+  if (lowerings.size() == 1) AddSplitSumSketches(lowerings.front(), question, sketches);
+  AddTransformedSketches(question, sketches);
   return sketches;
 }
 

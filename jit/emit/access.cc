@@ -198,6 +198,8 @@ class Reader {
   const TensorStorage& storage_;
 };
 
+constexpr int64_t kLeastStreamed = 16;  // bytes of the smallest vector that bypasses caches
+
 class Writer {
  public:
   Writer(EmitState& state, Place place, IrValue value, bool non_temporal)
@@ -252,8 +254,10 @@ class Writer {
       return b_.MaskedStore(value_, address, align, state_.lanes.mask);
     const int64_t bytes = size() * state_.lanes.width;
     const int64_t multiple = std::gcd(state_.index.Multiple(place_.offset) * size(), int64_t{64});
-    if (non_temporal_ && state_.bases_aligned) align = multiple;
-    const bool bypass = non_temporal_ && bytes >= 16 && align >= bytes;
+    if (non_temporal_ && state_.target_alignment > 0)
+      align = std::gcd(state_.target_alignment, multiple);
+    // LLVM stores a vector in pieces that are aligned; a cache line's leave together.
+    const bool bypass = non_temporal_ && bytes >= kLeastStreamed && align >= kLeastStreamed;
     b_.Store(value_, address, align, bypass);
     state_.non_temporal |= bypass;
   }
@@ -298,7 +302,7 @@ int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset
   const auto size = static_cast<int64_t>(SizeOf(state.tensor(tensor).type));
   const TensorStorage& storage = state.storage[tensor];
   const int64_t base =
-      state.bases_aligned ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
+      state.target_alignment > 0 ? std::max<int64_t>(storage.alignment, size) : storage.alignment;
   const int64_t multiple = std::gcd(state.index.Multiple(offset) * size, int64_t{64});
   return std::gcd(base, multiple);
 }

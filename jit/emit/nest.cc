@@ -159,11 +159,16 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
     const IrValue address = b.PointerToInt(state.storage[tensor].base);
     bits = bits == nullptr ? address : b.Or(bits, address);
   }
-  const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(63)), b.I64(0));
-  state.bases_aligned = true;
-  TUNEC_RETURN_IF_ERROR(EmitWhen(state, aligned, emit));
-  state.bases_aligned = false;
-  return EmitWhen(state, b.Not(aligned), emit);
+  // Whole cache lines at once where they lie so, else pieces: what malloc gives is aligned by 16.
+  IrValue rest = b.Bool(true);
+  for (const int64_t alignment : {64, 16}) {
+    const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(alignment - 1)), b.I64(0));
+    state.target_alignment = alignment;
+    TUNEC_RETURN_IF_ERROR(EmitWhen(state, b.And(rest, aligned), emit));
+    rest = b.Not(aligned);
+  }
+  state.target_alignment = 0;
+  return EmitWhen(state, rest, emit);
 }
 
 Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {

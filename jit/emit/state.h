@@ -112,8 +112,8 @@ struct EmitState {
   std::string_view statement;                  // whose instance is being emitted
   std::map<const Store*, LaneAccumulators> accumulators;
   std::map<std::tuple<DataType, double>, IrValue> safe_addresses;
-  bool bases_aligned = false;  // the version of a part whose non-temporal targets are aligned
-  bool non_temporal = false;   // some store bypassed the caches: a fence is due
+  int64_t target_alignment = 0;  // of non-temporal targets, in this version of a part; 0: unknown
+  bool non_temporal = false;     // some store bypassed the caches: a fence is due
   int64_t stores_emitted = 0;
 
   const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }

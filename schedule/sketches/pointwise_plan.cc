@@ -46,6 +46,8 @@ std::optional<std::string> Across(const Compute& compute, const Statement& state
   if (statement.iterators[innermost].extent < block) return std::nullopt;
   std::map<VarId, int> wanted;
   for (const Read& read : statement.reads) {
+    // What all lanes share is read once for them: an index of rows, a row's scale.
+    if (!UsesIterator(read.index, innermost)) continue;
     const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
     if (!contiguous || statement.iterators[*contiguous].extent < block) continue;
     if (*contiguous != innermost) ++wanted[*contiguous];

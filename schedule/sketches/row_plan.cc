@@ -106,34 +106,22 @@ Compute WithSplits(const RowPlan& plan) {
   return compute;
 }
 
-// What joins the row loop gets copies of the loops of the statement there that is related most, by
-// their names: an element's loop may be called as that of a statement before it.
-void NameRowLoops(RowPlan& plan) {
-  const Statements statements = ExpandReductions(WithSplits(plan));
-  IdVector<StatementId, IdVector<VarId, std::string>> names;  // of the loops
-  for (const Statement& statement : statements) {
-    IdVector<VarId, std::string>& own = names[names.push_back({})];
-    for (const Iterator& iterator : statement.iterators) own.push_back(iterator.name);
-  }
-  const auto find = [&](const std::string& name) -> std::optional<StatementId> {
-    const auto found = std::ranges::find(statements, name, &Statement::name);
-    if (found == statements.end()) return std::nullopt;
-    return statements.id_of(found);
-  };
-  std::set<StatementId> joined;
-  if (const auto pivot = find(PivotOf(plan))) joined.insert(*pivot);
-  for (RowStatement& row : plan.statements) {
+// The statements that the rows' loops are made of, in the order in which they join the first.
+std::vector<std::string> PartsOf(const RowPlan& plan) {
+  std::vector<std::string> parts = {PivotOf(plan)};
+  for (const RowStatement& row : plan.statements) {
     for (const std::string& part : PartsOf(row)) {
-      const std::optional<StatementId> id = find(part);
-      if (!id || joined.contains(*id)) continue;
-      const auto closest = FindClosest(statements, *id, {joined.begin(), joined.end()});
-      joined.insert(*id);
-      if (!closest) continue;
-      for (const auto& [iterator, value] : closest->iterators.exact) {
-        if (const auto own = value.AsVar()) names[*id][*own] = names[closest->partner][iterator];
-      }
+      if (part != parts.front()) parts.push_back(part);
     }
-    if (!row.split && row.walks) row.along = names[*find(row.name)][*row.walks];
+  }
+  return parts;
+}
+
+// An element's loop may be called as that of a statement before it.
+void NameRowLoops(RowPlan& plan) {
+  const auto names = JoinedLoopNames(WithSplits(plan), PartsOf(plan));
+  for (RowStatement& row : plan.statements) {
+    if (!row.split && row.walks) row.along = names.at(row.name)[*row.walks];
   }
 }
 
@@ -144,6 +132,30 @@ std::vector<std::string> PartsOf(const RowStatement& statement) {
   if (statement.split) return {name + ".part", name + ".part.init", name, name + ".init"};
   if (statement.reduces) return {name, name + ".init"};
   return {name};
+}
+
+std::map<std::string, IdVector<VarId, std::string>> JoinedLoopNames(
+    const Compute& compute, const std::vector<std::string>& parts) {
+  const Statements statements = ExpandReductions(compute);
+  std::map<std::string, IdVector<VarId, std::string>> names;
+  for (const Statement& statement : statements) {
+    IdVector<VarId, std::string>& own = names[statement.name];
+    for (const Iterator& iterator : statement.iterators) own.push_back(iterator.name);
+  }
+  std::set<StatementId> joined;
+  for (const std::string& part : parts) {
+    const auto found = std::ranges::find(statements, part, &Statement::name);
+    if (found == statements.end()) continue;
+    const StatementId id = statements.id_of(found);
+    const auto closest = FindClosest(statements, id, {joined.begin(), joined.end()});
+    joined.insert(id);
+    if (!closest) continue;
+    for (const auto& [iterator, value] : closest->iterators.exact) {
+      const auto own = value.AsVar();
+      if (own) names[part][*own] = names[statements[closest->partner].name][iterator];
+    }
+  }
+  return names;
 }
 
 std::string PivotOf(const RowPlan& plan) {

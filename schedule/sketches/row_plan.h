@@ -2,6 +2,7 @@
 // row: what sketches for them know of a Compute, for any machine.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,12 @@ std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions r
 std::vector<std::string> PartsOf(const RowStatement& statement);
 /// The statement whose loops are the rows.
 std::string PivotOf(const RowPlan& plan);
+
+/// What the loops of each statement are called once the parts have joined a loop of the first one of
+/// them, in this order: what joins gets copies of the loops of the statement there that is related
+/// most, by their names.
+std::map<std::string, IdVector<VarId, std::string>> JoinedLoopNames(
+    const Compute& compute, const std::vector<std::string>& parts);
 
 /// Rows that there are, and elements of the longest walk along one.
 int64_t CountRows(const RowPlan& plan);

@@ -13,7 +13,8 @@
 //     row buffer: e[j] = exp(x[j] - m) ...
 //
 // What the first walk reads may be asked for some steps ahead, beyond the row's end of the next row
-// (`prefetch`).
+// (`prefetch`), or a row ahead by every statement that reads it (`ahead`): then rows arrive from
+// memory while the functions of the one before are computed.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -33,7 +34,10 @@ struct RowChoice {
   int64_t rows = 1;     // of a task: what rows have in common is computed once for them
   bool non_temporal = false;
   int64_t prefetch = 0;  // steps ahead of the first walk along a row; 0: none
+  bool ahead = false;    // a row, or several short ones, into the second-level cache
 };
+
+constexpr int64_t kElementsAhead = 4096;  // of short rows, as many as are this long together
 
 // The first statement that walks a row; null: none does.
 const RowStatement* FirstWalk(const RowPlan& plan) {
@@ -76,6 +80,7 @@ class RowWriter {
     Stage();
     for (const RowStatement& statement : plan_.statements) Vectorize(statement);
     if (choice_.prefetch > 0) Prefetch();
+    if (choice_.ahead && choice_.rows > 1) PrefetchRows();
     Parallelize();
     return std::move(schedule_);
   }
@@ -154,6 +159,16 @@ class RowWriter {
     }
   }
 
+  void PrefetchRows() {
+    const RowStatement* const first = FirstWalk(plan_);
+    const Statement& statement =
+        plan_.compute->statements[*plan_.compute->FindStatement(first->name)];
+    const int64_t rows = CeilDivide(kElementsAhead, LongestRow(plan_));
+    for (const std::string& tensor : StreamedBy(plan_, statement, *first->walks)) {
+      Add(PrefetchStep{tensor, row_loop_, rows, 2});
+    }
+  }
+
   void Parallelize() {
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
   }
@@ -165,24 +180,33 @@ class RowWriter {
   Schedule schedule_;
 };
 
-// The knob for what comes from memory. A walk that is not in vectors has no loop over them.
-void AddPrefetch(const RowPlan& plan, const Target& target, Knobs<RowChoice>& knobs) {
+// The knobs for what comes from memory. A walk that is not in vectors has no loop over them.
+void AddPrefetch(const RowPlan& plan, const Target& target, bool large, Knobs<RowChoice>& knobs) {
   const RowStatement* const first = FirstWalk(plan);
   if (first == nullptr || (first->reduces && !first->split)) return;
   if (CountWork(*plan.compute).bytes < static_cast<double>(target.host.l2_bytes)) return;
   const Statement& statement = plan.compute->statements[*plan.compute->FindStatement(first->name)];
   if (StreamedBy(plan, statement, *first->walks).empty()) return;
   knobs.Add({"prefetch", {0, 4, 16}, 0}, &RowChoice::prefetch);
+  // A row, the next one and what is computed of it have to fit the cache. One walk alone is
+  // followed by the hardware.
+  const bool several = std::ranges::count_if(plan.statements, [](const RowStatement& other) {
+                         return other.walks.has_value();
+                       }) > 1;
+  const auto row_bytes = static_cast<double>(LongestRow(plan) * 4);
+  if (4 * row_bytes > static_cast<double>(target.host.l2_bytes)) return;
+  knobs.Add({"ahead", {0, 1}, large && several ? 1 : 0}, &RowChoice::ahead);
 }
 
 // Blocks of rows large enough to pay for the start of a task, and enough of them for all threads.
-Knob RowsKnob(const RowPlan& plan, const Target& target) {
-  constexpr int64_t kElements = 4096;
+// Where arrays are large, a task's end is a fence for what bypasses the caches.
+Knob RowsKnob(const RowPlan& plan, const Target& target, bool large) {
+  const int64_t elements = large ? 65536 : 4096;
   const int64_t length = LongestRow(plan);
   const int64_t rows = CountRows(plan);
   Knob knob{.name = "rows", .choices = {1}};
   for (int64_t block = 2; block <= 64 && block <= plan.row_extents.back(); block *= 2) {
-    if (block * length <= kElements && rows / block >= 8 * target.host.threads) {
+    if (block * length <= elements && rows / block >= 8 * target.host.threads) {
       knob.initial = static_cast<int>(knob.choices.size());
     }
     knob.choices.push_back(block);
@@ -202,8 +226,8 @@ void AddRowSketches(const NamedCompute& lowering, const Target& target,
   // Streaming stores pay when the outputs do not fit the caches anyway.
   const bool large = CountWork(*plan->compute).bytes > static_cast<double>(target.host.l3_bytes);
   knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &RowChoice::non_temporal);
-  knobs.Add(RowsKnob(*plan, target), &RowChoice::rows);
-  AddPrefetch(*plan, target, knobs);
+  knobs.Add(RowsKnob(*plan, target, large), &RowChoice::rows);
+  AddPrefetch(*plan, target, large, knobs);
   sketches.push_back(MakeSketch("rows", std::move(knobs), [plan = *plan](const RowChoice& choice) {
     return RowWriter(plan, choice).Write();
   }));

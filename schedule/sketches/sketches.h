@@ -28,6 +28,11 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
 void AddRowSketches(const NamedCompute& lowering, const Target& target,
                     std::vector<Sketch>& sketches);
 
+/// The same where neighbouring rows lie side by side: over a middle or the first axis (abreast.cc).
+/// Comes first of all that were found where there are blocks of rows for all threads.
+void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
+                        std::vector<Sketch>& sketches);
+
 /// One reduction of everything to one value, with scalars after it (reduce_all.cc).
 void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
@@ -41,6 +46,11 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
 /// movement (pointwise.cc).
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
+
+/// A product's sum of few results, too few for all threads, in shares that are summed by what fits
+/// them (split_sum.cc). Comes first; applies what it offers to the parts.
+void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& question,
+                         std::vector<Sketch>& sketches);
 
 /// All of the above that fit one lowering, the most promising first; streams are left out. The
 /// question's other lowerings are none of theirs.

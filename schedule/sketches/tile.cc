@@ -13,6 +13,10 @@
 // pointwise one, that sum is part of the block too: in register tiles of its own, whose columns are
 // what this one reduces (chain.h).
 //
+// Where each element along the columns is used once, a product of one row or a plain sum, nothing
+// is gained by rows: the columns are wide, so that memory is read in long pieces, and asked for
+// some steps ahead. Products too small for a task share one (`batches`).
+//
 // Panels that a core's cache does not keep come from memory. Then the next one may be asked for
 // while this one is multiplied (`prefetch`, off unless the tuner finds that it gains).
 //
@@ -32,6 +36,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "schedule/access_analysis.h"
 #include "schedule/sketches/chain.h"
 #include "schedule/sketches/dot_plan.h"
 #include "schedule/sketches/knobs.h"
@@ -131,17 +136,63 @@ std::string NameOf(const TilePlan& plan) {
   return name;
 }
 
+// Columns that lie far enough for the hardware to read ahead, as many as leave tasks for all
+// threads; 0: those of the tile.
+int64_t StreamedColumns(const TilePlan& plan, const Target& target, int64_t lanes) {
+  if (StreamedOperands(plan).empty()) return 0;
+  const int64_t extent = plan.Extent(plan.column);
+  int64_t others = 1;
+  for (const VarId iterator : WrittenIterators(plan.reduction)) {
+    if (iterator != plan.column) others *= plan.Extent(iterator);
+  }
+  for (const int64_t columns : {16 * lanes, 8 * lanes}) {
+    if (others * (extent / columns) >= 4 * target.host.threads) return columns;
+  }
+  return 0;
+}
+
+// Of a task: one has to be worth its start, and there have to be several for each thread.
+int64_t DefaultBatches(const TilePlan& plan, const Target& target) {
+  constexpr double kLeastWork = 32768;
+  if (plan.shared.empty() || !plan.row || plan.dot) return 1;
+  int64_t others = 1;
+  for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
+  const double work = BoxSize(plan.reduction) / static_cast<double>(others);
+  int64_t batches = 1;
+  while (batches < 32 && static_cast<double>(batches) * work < kLeastWork &&
+         2 * batches <= plan.Extent(plan.shared.back()) &&
+         others / (2 * batches) >= 8 * target.host.threads) {
+    batches *= 2;
+  }
+  return batches;
+}
+
+// More accumulators than registers spill: the nearest tile that fits stands for them.
+TileChoice Fitting(const TilePlan& plan, const Target& target, int64_t lanes, TileChoice choice) {
+  const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
+  choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
+  if (IsChain(plan)) {
+    const int64_t vectors = std::max<int64_t>(1, AccumulatorRegisters(target) / choice.rows);
+    choice.operand_vector = std::min(choice.operand_vector, vectors * lanes);
+  }
+  if (plan.long_reduction) choice.unroll = std::min(choice.unroll, Steps(plan));
+  return choice;
+}
+
 Sketch TileSketch(const TilePlan& plan, const Target& target) {
   const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(accumulator.type)));
-  const TileSizes tile = BestTile(plan, target, lanes);
+  TileSizes tile = BestTile(plan, target, lanes);
+  const int64_t streamed = StreamedColumns(plan, target, lanes);
+  if (streamed > 0) tile = {.rows = 1, .columns = streamed};
+  std::vector<int64_t> columns = {lanes, 2 * lanes, 3 * lanes, 4 * lanes};
+  if (streamed > 0) columns.insert(columns.end(), {8 * lanes, 16 * lanes});
   const int64_t panels_bytes = PanelsBytes(plan);
   const bool is_chain = IsChain(plan);
   Knobs<TileChoice> knobs({.operand_vector = 4 * lanes, .operand_by_block = is_chain});
   knobs.Add(KnobNear("rows", RowChoices(plan.row ? plan.Extent(*plan.row) : 1), tile.rows),
             &TileChoice::rows);
-  knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
-            &TileChoice::columns);
+  knobs.Add(KnobNear("columns", columns, tile.columns), &TileChoice::columns);
   knobs.Add(KnobNear("block", {1, 2, 4, 8, 16, 32}, DefaultBlock(plan, target, tile)),
             &TileChoice::block);
   knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, DefaultUnroll(plan)), &TileChoice::unroll);
@@ -165,20 +216,16 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
   if (plan.pack && panels_bytes > target.host.l2_bytes / 2) {
     knobs.Add(KnobNear("prefetch", {0, 1}, 0), &TileChoice::prefetch);
   }
-  return MakeSketch(
-      NameOf(plan), std::move(knobs), [plan, target, lanes, is_chain](TileChoice choice) {
-        // More accumulators than registers spill: the nearest tile that fits stands for them.
-        const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
-        choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
-        if (is_chain) {
-          const int64_t vectors = std::max<int64_t>(1, AccumulatorRegisters(target) / choice.rows);
-          choice.operand_vector = std::min(choice.operand_vector, vectors * lanes);
-        }
-        if (plan.long_reduction) {
-          choice.unroll = std::min(choice.unroll, Steps(plan));
-        }
-        return WriteTileSchedule(plan, choice);
-      });
+  if (streamed > 0) {
+    const bool far = CountWork(*plan.compute).bytes > static_cast<double>(target.host.l2_bytes);
+    knobs.Add(KnobNear("ahead", {0, 4, 8, 16}, far ? 8 : 0), &TileChoice::ahead);
+  }
+  if (const int64_t batches = DefaultBatches(plan, target); batches > 1) {
+    knobs.Add(KnobNear("batches", {1, 2, 4, 8, 16, 32}, batches), &TileChoice::batches);
+  }
+  return MakeSketch(NameOf(plan), std::move(knobs), [plan, target, lanes](TileChoice choice) {
+    return WriteTileSchedule(plan, Fitting(plan, target, lanes, choice));
+  });
 }
 
 // What no estimate knows, an instruction has to make up for.

@@ -237,6 +237,26 @@ void AssignBefore(TilePlan& plan, StatementId reduction) {
   }
 }
 
+std::vector<std::string> StreamedOperands(const TilePlan& plan) {
+  std::vector<std::string> tensors;
+  if (plan.dot || !plan.widened.empty() || !plan.reduction.domain.empty()) return {};
+  if (plan.pack && (!plan.pack_is_optional || plan.pack_by_default)) return {};
+  for (const Read& read : plan.reduction.reads) {
+    if (!UsesIterator(read.index, plan.column)) continue;
+    const Tensor& tensor = plan.compute->tensors[read.tensor];
+    const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
+    const bool plain = std::ranges::all_of(
+        read.index, [](const IndexExpr& i) { return i.AsVar() || i.IsConstant(); });
+    const auto stride =
+        StorageStride(*plan.compute, plan.reduction, read.tensor, read.index, plan.column);
+    if (!argument || read.guard || !plain || stride != 1) return {};
+    if (ReadsPerElement(plan.reduction, read) != 1) return {};
+    const bool known = std::ranges::find(tensors, tensor.name) != tensors.end();
+    if (!known) tensors.push_back(tensor.name);
+  }
+  return tensors;
+}
+
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan) {
   std::vector<VarId> order = plan.outer_reductions;
   if (plan.long_reduction) order.push_back(*plan.long_reduction);

@@ -97,6 +97,10 @@ void AssignOutputs(TilePlan& plan);
 /// the roles of all iterators.
 void AssignBefore(TilePlan& plan, StatementId reduction);
 
+/// The arguments along whose rows the columns lie, if every read that knows the column is of one,
+/// which is then read once: nothing is gained by keeping it. Else none.
+std::vector<std::string> StreamedOperands(const TilePlan& plan);
+
 /// The loops of the reduction, outermost first.
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
 

@@ -65,7 +65,12 @@ class TileWriter {
     if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
     if (plan_.dot->pad) Add(*plan_.dot->pad);
   }
+  // The loop over the batches of a task is inside all that are tasks.
+  bool GroupsBatches() const {
+    return choice_.batches > 1 && !plan_.shared.empty() && plan_.row && !OperandByBlock();
+  }
   void Split() {
+    if (GroupsBatches()) Add(SplitStep{plan_.Loop(plan_.shared.back()), {choice_.batches}});
     Add(SplitStep{Column(), {choice_.columns}});
     if (plan_.Extent(plan_.column) % choice_.columns != 0 || plan_.column_has_conditions) {
       Add(IsolateStep{Column() + ".0"});
@@ -88,6 +93,7 @@ class TileWriter {
     ReorderStep order;
     const auto add = [&](const std::string& loop) { order.loops.push_back(loop); };
     for (const VarId iterator : plan_.shared) add(plan_.Loop(iterator));
+    if (GroupsBatches()) order.loops.back() += ".0";
     const bool columns_outside = choice_.columns_outside && !OperandByBlock();
     if (columns_outside) add(Column() + ".0");
     for (const VarId iterator : plan_.outer_rows) add(plan_.Loop(iterator));
@@ -96,6 +102,7 @@ class TileWriter {
     if (OperandByBlock()) parallel_ = order.loops;
     if (!columns_outside) add(Column() + ".0");
     if (!OperandByBlock()) parallel_ = order.loops;
+    if (GroupsBatches()) add(plan_.Loop(plan_.shared.back()) + ".1");
     if (plan_.row) add(TileLoop());
     for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
     if (plan_.row) add(plan_.reduction.name + RowSuffix());
@@ -153,6 +160,11 @@ class TileWriter {
     }
     operands_.VectorizeBlock();
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
+    if (choice_.ahead > 0 && plan_.long_reduction) {
+      for (const std::string& tensor : StreamedOperands(plan_)) {
+        Add(PrefetchStep{tensor, plan_.Loop(*plan_.long_reduction), choice_.ahead});
+      }
+    }
     if (plan_.pack && choice_.pack && choice_.prefetch) {
       Add(PrefetchStep{plan_.PackedName(), Column() + ".0", 1, 2});
     }

@@ -18,6 +18,8 @@ struct TileChoice {
   bool operand_by_block = false;  // computed once for a block of rows, not for each tile
   bool prefetch = false;          // the next panel, while this one is multiplied
   bool operand_prefetch = false;  // of a chain, what the operand's sum reads in the next row
+  int64_t batches = 1;            // of a task, where one is too little
+  int64_t ahead = 0;              // of an operand that is read once, so many steps; 0: none
 };
 
 Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);

@@ -1,4 +1,5 @@
 // Objects: what they contain, how they are stored, loaded and dropped; the processor's description.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -122,10 +123,24 @@ nest copy {
 })";
   const auto assembly = AssemblyOf(Parse(nest), *ParseCpu("skylake-avx512", 1));
   ASSERT_TRUE(assembly.has_value());
-  EXPECT_GT(Count(*assembly, "vmovntps"), 0);
-  EXPECT_EQ(Count(*assembly, "sfence"), 1);
+  EXPECT_GT(Count(*assembly, "vmovntps.*%zmm"), 0);
+  EXPECT_EQ(Count(*assembly, "vmovntps.*%xmm"), 4 * Count(*assembly, "vmovntps.*%zmm"));
+  EXPECT_EQ(Count(*assembly, "sfence"), 2);
   EXPECT_EQ(Count(*assembly, "movnti"), 0);
   ExpectAsInterpreted(nest);
+}
+
+// Arguments end where a page does: their sizes decide how they are aligned, by 64, 16 and 4.
+TEST(Code, NonTemporalStoresReachEveryAlignment) {
+  for (const int size : {512, 500, 501}) {
+    ExpectAsInterpreted(fmt::format(R"(
+nest copy {{
+  input A: f32[{0}]
+  output C: f32[{0}]
+  phase main {{ vector for j in 0 .. {0} {{ s non_temporal: C[j] = A[j] + 1.0 }} }}
+}})",
+                                    size));
+  }
 }
 
 // The text names the square root twice: parsed, it is two nodes, but one instruction.

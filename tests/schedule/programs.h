@@ -274,6 +274,55 @@ inline constexpr std::string_view kMaxMiddle = R"(compute max_middle {
 }
 )";
 
+// Over a middle axis: neighbouring rows lie side by side.
+inline constexpr std::string_view kMiddleSoftmax = R"(compute middle_softmax {
+  input X: f32[3, 11, 83]
+  output Y: f32[3, 11, 83]
+  workspace m: f32[3, 83]
+  workspace e: f32[3, 11, 83]
+  workspace s: f32[3, 83]
+  m[b: 3, j: 83, i: 11 reduction]:
+    m[b, j] max= X[b, i, j]
+  e[b: 3, i: 11, j: 83]:
+    e[b, i, j] = exp(X[b, i, j] - m[b, j])
+  s[b: 3, j: 83, i: 11 reduction]:
+    s[b, j] sum= e[b, i, j]
+  Y[b: 3, i: 11, j: 83]:
+    Y[b, i, j] = e[b, i, j] / s[b, j]
+}
+)";
+
+inline constexpr std::string_view kMiddleArgMax = R"(compute middle_argmax {
+  input X: f32[3, 11, 83]
+  output P: i64[3, 83] range [0, 10]
+  workspace v: f32[3, 83]
+  workspace p: i64[3, 83] range [0, 10]
+  S[b: 3, j: 83, k: 11 reduction]:
+    (v[b, j], p[b, j]) argmax= (X[b, k, j], index_i64(k))
+  P[b: 3, j: 83]:
+    P[b, j] = p[b, j]
+}
+)";
+
+// Sums of two axes around the one that is kept.
+inline constexpr std::string_view kOuterNorm = R"(compute outer_norm {
+  input X: f32[3, 5, 83]
+  input G: f32[3, 5]
+  output Y: f32[3, 5, 83]
+  workspace t: f32[83]
+  workspace m: f32[83]
+  workspace q: f32[83]
+  t[j: 83, b: 3 reduction, i: 5 reduction]:
+    t[j] sum= X[b, i, j]
+  m[j: 83]:
+    m[j] = t[j] / 15.0
+  q[j: 83, b: 3 reduction, i: 5 reduction]:
+    q[j] sum= (X[b, i, j] - m[j]) * (X[b, i, j] - m[j])
+  Y[b: 3, i: 5, j: 83]:
+    Y[b, i, j] = (X[b, i, j] - m[j]) * G[b, i] / sqrt(q[j] + 1.0)
+}
+)";
+
 inline constexpr std::string_view kSumAll = R"(compute sum_all {
   input X: f32[5, 37]
   output Y: f32[]
@@ -638,6 +687,9 @@ inline constexpr Program kPrograms[] = {
     {"sum_last", kSumLast},
     {"sum_first", kSumFirst},
     {"max_middle", kMaxMiddle},
+    {"middle_softmax", kMiddleSoftmax},
+    {"middle_argmax", kMiddleArgMax},
+    {"outer_norm", kOuterNorm},
     {"sum_all", kSumAll},
     {"broadcast_chain", kBroadcastChain},
     {"uniform_chain", kUniformChain},

@@ -1,0 +1,152 @@
+// Rows, sums and products of few results as machine code, against the interpreter, on shapes that
+// nothing divides: each sketch as it begins, and with other choices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "jit/cpu/detect_cpu.h"
+#include "kernel/run_once.h"
+#include "schedule/sketches/sketches.h"
+#include "tests/schedule/harness.h"
+#include "tests/schedule/loops_of.h"
+#include "tests/schedule/programs.h"
+
+namespace tunec {
+namespace {
+
+// As `MustParse` wants it, with long rows, so that arrays are large for the target below.
+constexpr std::string_view kLongRows = R"(compute long_rows {
+  input X: f32[67, 531]
+  output Y: f32[67, 531]
+  workspace m: f32[67]
+  workspace s: f32[67]
+  workspace e: f32[67, 531]
+  m[i: 67, j: 531 reduction]:
+    m[i] max= X[i, j]
+  e[i: 67, j: 531]:
+    e[i, j] = exp(X[i, j] - m[i])
+  s[i: 67, j: 531 reduction]:
+    s[i] sum= e[i, j]
+  Y[i: 67, j: 531]:
+    Y[i, j] = e[i, j] / s[i]
+}
+)";
+
+constexpr std::string_view kSumOfColumns = R"(compute sum_of_columns {
+  input X: f32[3, 19, 1091]
+  output Y: f32[3, 1091]
+  workspace acc: f32[3, 1091]
+  acc[b: 3, j: 1091, k: 19 reduction]:
+    acc[b, j] sum= X[b, k, j]
+  Y[b: 3, j: 1091]:
+    Y[b, j] = acc[b, j] * 0.5
+}
+)";
+
+constexpr std::string_view kOneRow = R"(compute one_row {
+  input A: f32[1, 37]
+  input B: f32[37, 1091]
+  output C: f32[1, 1091]
+  workspace acc: f32[1, 1091]
+  acc[i: 1, j: 1091, k: 37 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 1, j: 1091]:
+    C[i, j] = acc[i, j] + 1.0
+}
+)";
+
+constexpr std::string_view kSmallBatches = R"(compute small_batches {
+  input A: f32[2, 83, 5, 7]
+  input B: f32[2, 83, 7, 9]
+  output C: f32[2, 83, 5, 9]
+  workspace acc: f32[2, 83, 5, 9]
+  acc[a: 2, b: 83, i: 5, j: 9, k: 7 reduction]:
+    acc[a, b, i, j] sum= A[a, b, i, k] * B[a, b, k, j]
+  C[a: 2, b: 83, i: 5, j: 9]:
+    C[a, b, i, j] = acc[a, b, i, j] * 0.5
+}
+)";
+
+constexpr std::string_view kLongSum = R"(compute long_sum {
+  input A: f32[5, 11003]
+  input B: f32[11003, 7]
+  output C: f32[5, 7]
+  workspace acc: f32[5, 7]
+  acc[i: 5, j: 7, k: 11003 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: 5, j: 7]:
+    C[i, j] = max(acc[i, j], 0.0)
+}
+)";
+
+struct Case {
+  const char* name;
+  std::string_view text;
+  std::string_view sketch;  // the kind that comes first
+};
+
+void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
+
+constexpr Case kCases[] = {
+    {"long_rows", kLongRows, "rows"},
+    {"middle_softmax", test::kMiddleSoftmax, "abreast"},
+    {"middle_argmax", test::kMiddleArgMax, "abreast"},
+    {"outer_norm", test::kOuterNorm, "abreast"},
+    {"sum_of_columns", kSumOfColumns, "tile"},
+    {"one_row", kOneRow, "tile"},
+    {"small_batches", kSmallBatches, "tile"},
+    {"long_sum", kLongSum, "split_sum"},
+    {"gathered_rows", test::kGather, "pointwise"},
+};
+
+// Small caches, so that these arrays are large beside them.
+Target SmallCaches(Target target) {
+  target.host.l2_bytes = 32 << 10;
+  target.host.l3_bytes = 64 << 10;
+  return target;
+}
+
+class RowsInCode : public testing::TestWithParam<Case> {
+ protected:
+  std::string Disagreement(const Schedule& schedule) {
+    const auto kernel = test::LoopsOf(judge_.compute(), schedule, ReductionOrder::kAny);
+    if (!kernel) return kernel.error().message;
+    return judge_.Disagreement(*kernel,
+                               [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                 return CompileAndRun(nest, arguments, DetectCpu(2), pool_);
+                               });
+  }
+  std::vector<Sketch> SketchesOn(const Target& target) const {
+    return SketchesFor({{{"direct", judge_.compute()}}, target, ReductionOrder::kAny});
+  }
+
+  test::Judge judge_{test::MustParse(GetParam().text)};
+  ThreadPool pool_{2};
+};
+
+TEST_P(RowsInCode, GiveEqualResults) {
+  constexpr int kOthers = 6;
+  std::mt19937 random(11);
+  EXPECT_EQ(SketchesOn(DetectCpu(1))[0].Kind(), GetParam().sketch);
+  for (const Target& target : {DetectCpu(1), SmallCaches(DetectCpu(1))}) {
+    for (const Sketch& sketch : SketchesOn(target)) {
+      EXPECT_EQ(Disagreement(sketch.Fill(sketch.InitialDecisions())), "") << sketch.name;
+      for (int i = 0; i < kOthers && sketch.SpaceSize() > 1; ++i) {
+        Decisions decisions;
+        for (const Knob& knob : sketch.knobs) {
+          decisions.push_back(static_cast<int>(random() % knob.choices.size()));
+        }
+        const Schedule schedule = sketch.Fill(decisions);
+        EXPECT_EQ(Disagreement(schedule), "") << sketch.name << "\n" << Print(schedule);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RowsInCode, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tunec
