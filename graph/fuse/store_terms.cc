@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Storages {
     for (const FusionGroup& group : plan.groups) AddGroup(group);
     for (const NodeId node : plan.view_nodes) AddViewNode(graph.node(node));
     for (int32_t v = 0; v < std::ssize(graph.values()); ++v) Close({v});
+    for (const Node& node : graph.nodes() | std::views::reverse) AddBeforePool(node);
   }
 
   bool IsStoredAsTerms(ValueId value) const {
@@ -57,6 +59,12 @@ class Storages {
         if (PatternOf(node.op) == OpPattern::kOpaque) closed_.insert(OwnerOf(node.inputs[i]));
       }
     }
+  }
+
+  // The largest of rounded elements is the largest one rounded: it makes no difference who rounds.
+  void AddBeforePool(const Node& node) {
+    if (node.op != Op::kMaxPool || !IsStoredAsTerms(node.outputs[0])) return;
+    multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
   // What it reads and makes lies in one storage, or nobody rounds it on the way.

@@ -6,10 +6,10 @@
 namespace tunec {
 
 /// Has float32 values stored as one bfloat16 term (FusionPlan::stored, FusionGroup::stored): those
-/// that some group multiplies by instructions for bfloat16. The group that makes such a value
-/// rounds what it stores, once, and half the bytes are moved; the others that read it, a residual
-/// sum for one, read the rounded value. The value's own type stays, so nothing but lowering and the
-/// memory plan knows of it.
+/// that some group multiplies by instructions for bfloat16, and what a maximum of such is taken of.
+/// The group that makes such a value rounds what it stores, once, and half the bytes are moved; the
+/// others that read it, a residual sum for one, read the rounded value. The value's own type stays,
+/// so nothing but lowering and the memory plan knows of it.
 ///
 /// Values that no product takes stay as they are, for reading them would cost a conversion and gain
 /// no more than bytes. So do the model's inputs and outputs, constants, and what operators without

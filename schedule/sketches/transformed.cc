@@ -367,6 +367,15 @@ std::optional<FasterProducts> FasterProductsOf(const SketchQuestion& question) {
   return std::nullopt;
 }
 
+// Transforms make the error of rounded operands about twice as large. Where results are rounded,
+// too, the contract has room for that; where they are not, a measured candidate may still pass the
+// judge.
+bool RoundsResults(const Compute& compute) {
+  return std::ranges::all_of(compute.tensors, [](const Tensor& tensor) {
+    return tensor.role != TensorRole::kOutput || SizeOf(tensor.type) == SizeOf(DataType::kBF16);
+  });
+}
+
 // Adds the sketches of one lowering, where they may pay: at the front those that are expected to be
 // the fastest of all.
 class SketchAdder {
@@ -385,7 +394,8 @@ class SketchAdder {
     AddPlan(*plan, /*gain=*/1, /*may_be_first=*/!MultipliesRounded());
     if (!rounded_) return;
     const auto by_pairs = MakeDotPlan(*plan, lowering, *rounded_->intrinsic);
-    if (by_pairs) AddPlan(*by_pairs, std::max(1.0, rounded_->gain), rounded_->gain > 0);
+    const bool may_be_first = rounded_->gain > 0 && RoundsResults(lowering.compute);
+    if (by_pairs) AddPlan(*by_pairs, std::max(1.0, rounded_->gain), may_be_first);
   }
 
  private:

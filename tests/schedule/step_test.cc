@@ -283,7 +283,7 @@ constexpr Example kExamples[] = {
     {"narrow_a_copy", kMatmul, "pack A 1 0\nnarrow A.pack acc\nvectorize A.pack.d1"},
     {"narrow_a_constant", kWeightMatmul, "pack B 1 0\nnarrow B.pack acc"},
     {"narrow_both", kMatmul,
-     "copy A acc\ncopy B acc\nnarrow A.copy acc\nnarrow B.copy acc\ncompute_at A.copy acc.j"},
+     "copy A acc\ncopy B acc\nnarrow A.copy acc\nnarrow B.copy acc\ncompute_at A.copy acc.i"},
     {"widen", kHalfMatmul, "widen A acc"},
     {"widen_both", kHalfMatmul,
      "widen A acc\nwiden B acc\npack B.wide 1/16 0 1%16\nvectorize A.wide.d1"},

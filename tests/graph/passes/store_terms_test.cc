@@ -67,6 +67,17 @@ TEST(StoreTerms, NotForDepthwiseConvolutions) {
   EXPECT_THAT(Stored(g.Build({c})), testing::ElementsAre(b));
 }
 
+// Rounding commutes with the maximum.
+TEST(StoreTerms, WhatIsPooledForAProduct) {
+  SampleGraph g("g");
+  const Attributes pool = {{"kernel", Ints{2, 2}}, {"strides", Ints{2, 2}}};
+  const ValueId a = g(Op::kConv, {g.Input({1, 8, 8, 8}), g.Weight({16, 8, 3, 3})});
+  const ValueId b = g(Op::kMaxPool, {a}, pool);
+  const ValueId c = g(Op::kConv, {b, g.Weight({16, 16, 1, 1})});
+  const Graph graph = g.Build({g(Op::kMaxPool, {c}, pool)});
+  EXPECT_THAT(Stored(graph), testing::UnorderedElementsAre(a, b));
+}
+
 // Both lie in the concatenation, whose storage has one type.
 TEST(StoreTerms, ViewsAreStoredAsTheirOwner) {
   SampleGraph g("g");
