@@ -94,6 +94,14 @@ bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
   });
 }
 
+// Whether the statement sums what different rows hold: no row has all of that by itself.
+bool SumsOverRows(const Statement& statement, StatementId id, const std::vector<int>& rows,
+                  const SharedDimensions& dimensions) {
+  return std::ranges::any_of(ReducedIterators(statement), [&](VarId reduced) {
+    return std::ranges::find(rows, dimensions.DimensionOf(id, reduced)) != rows.end();
+  });
+}
+
 // The plan's Compute with the reductions split. By how much does not matter to which iterator is
 // which; where one can't be split the schedule is refused.
 Compute WithSplits(const RowPlan& plan) {
@@ -182,6 +190,7 @@ std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions r
   for (const StatementId s : compute.statements.ids()) {
     const Statement& statement = compute.statements[s];
     if (statement.reducer) {
+      if (SumsOverRows(statement, s, rows, dimensions)) return std::nullopt;
       if (!AddReduction(compute, statement, reductions, plan)) return std::nullopt;
       if (statement.writes.size() > 1)
         for (const Write& write : statement.writes) tuples.insert(write.tensor);

@@ -109,8 +109,15 @@ class Generator {
     return {statement.name, few_bits ? 1 + Below(3) : 3};
   }
 
-  // Copies of arguments, which have few bits.
+  // A copy of an argument, made for it: arguments have few bits.
   void NarrowCopy(const Statement& reader) {
+    if (reader.reads.empty()) return;
+    const std::string name = reader.name;
+    Rewrite(RandomPack(compute_.tensors[Any(reader.reads).tensor]));
+    NarrowCopyOf(compute_.statements[*compute_.FindStatement(name)]);
+  }
+
+  void NarrowCopyOf(const Statement& reader) {
     for (const Statement& copy : compute_.statements) {
       if (copy.reads.size() != 1 || copy.values[0].kind() != ExprKind::kRead) continue;
       const TensorRole role = compute_.tensors[copy.reads[0].tensor].role;
