@@ -70,21 +70,20 @@ TEST_P(LeftOut, EachSketchChangesSpeedAlone) {
   const CompileOptions options = Options();
   const auto all = ChoicesOf(network->graph, options);
   ASSERT_TRUE(all) << all.error().Format();
-  // One database, so that each kernel is compiled once. What is recorded later is faster.
+  // One database, so that each kernel is compiled once, which forgets all but the kernels.
   Database database = InMemory();
-  double seconds = 1;
   const std::set<std::string> kinds = KindsInUse(*all);
-  EXPECT_GE(kinds.size(), 2U);
+  EXPECT_FALSE(kinds.empty());
   for (const std::string& kind : kinds) {
     SCOPED_TRACE("without " + kind);
-    seconds /= 2;
     std::set<std::string> wanted;
     for (const Choices& choices : *all) {
       const std::string text = Print(FirstWithout(choices, kind));
       wanted.insert(text);
-      const TrialRecord record{.schedule = text, .median_seconds = seconds, .samples = {seconds}};
-      ASSERT_TRUE(database.RecordTrial(
-          MakeTuningKey(choices.task, options.target, options.accuracy), record));
+      const TuningKey key = MakeTuningKey(choices.task, options.target, options.accuracy);
+      ASSERT_TRUE(database.Forget({key.workload.text}));
+      const TrialRecord record{.schedule = text, .median_seconds = 1, .samples = {1}};
+      ASSERT_TRUE(database.RecordTrial(key, record));
     }
     const auto model = Compile(network->graph, &database, options);
     ASSERT_TRUE(model) << model.error().Format();
