@@ -25,8 +25,9 @@ enum class Pinning : uint8_t {
 
 /// A fixed set of workers that the caller of each job joins. Thread-safe: several threads may
 /// run jobs; while one has the workers, the others run theirs alone on their own thread, phase by
-/// phase until the workers are free, and so does a task that itself runs a job. Jobs never depend on the workers being awake, so they also
-/// finish in a process forked from this one. The destructor requires that no job is running.
+/// phase until the workers are free, and so does a task that itself runs a job. Jobs never depend
+/// on the workers being awake, so they also finish in a process forked from this one. The
+/// destructor requires that no job is running.
 class ThreadPool {
  public:
   /// `threads` counts the caller: threads - 1 workers are started (fewer if the system refuses).

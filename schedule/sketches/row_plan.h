@@ -52,9 +52,9 @@ std::vector<std::string> PartsOf(const RowStatement& statement);
 /// The statement whose loops are the rows.
 std::string PivotOf(const RowPlan& plan);
 
-/// What the loops of each statement are called once the parts have joined a loop of the first one of
-/// them, in this order: what joins gets copies of the loops of the statement there that is related
-/// most, by their names.
+/// What the loops of each statement are called once the parts have joined a loop of the first one
+/// of them, in this order: what joins gets copies of the loops of the statement there that is
+/// related most, by their names.
 std::map<std::string, IdVector<VarId, std::string>> JoinedLoopNames(
     const Compute& compute, const std::vector<std::string>& parts);
 
