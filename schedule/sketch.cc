@@ -120,7 +120,9 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
   const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
                           ReducesContiguousRows(lowering.compute);
   if (rows_first) AddRowSketches(lowering, target, sketches);
+  const size_t first_tile = sketches.size();
   AddTileSketches(lowering, question, sketches);
+  AddSweepSketches(lowering, target, first_tile, sketches);
   if (!rows_first) AddRowSketches(lowering, target, sketches);
   AddReduceAllSketches(lowering, target, sketches);
   AddPointwiseSketches(lowering, target, sketches);

@@ -23,6 +23,12 @@ void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>&
 void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target& target,
                        std::vector<Sketch>& sketches);
 
+/// Sums whose operand is read once and lies in long rows along the results, added row by row to a
+/// block of them in the cache (sweep.cc). Comes at place `first` where no cache holds the operand,
+/// else last.
+void AddSweepSketches(const NamedCompute& lowering, const Target& target, size_t first,
+                      std::vector<Sketch>& sketches);
+
 /// Statements that share rows and reduce along them: softmax, normalisations, reductions of
 /// the contiguous dimension (rows.cc).
 void AddRowSketches(const NamedCompute& lowering, const Target& target,

@@ -281,9 +281,9 @@ bool FitsColumns(const StreamPlan& plan, int64_t tile) {
   return !plan.bounded_columns || kColumnsTogether % tile == 0;
 }
 
-int64_t BestTile(int64_t extent, int64_t vectors, int64_t registers, const auto& fits) {
+int64_t BestTile(int64_t extent, int64_t vectors, int64_t most, const auto& fits) {
   int64_t best = 1;
-  for (int64_t tile = 1; tile <= std::min(extent, registers / vectors); ++tile) {
+  for (int64_t tile = 1; tile <= std::min(extent, most); ++tile) {
     if (!fits(tile)) continue;
     if (IsCheaper(TilesCost(extent, tile, vectors), TilesCost(extent, best, vectors))) best = tile;
   }
@@ -292,7 +292,12 @@ int64_t BestTile(int64_t extent, int64_t vectors, int64_t registers, const auto&
 
 struct Machine {
   int64_t lanes = 16;
-  int64_t registers = 28;  // AccumulatorRegisters
+  Target target;
+
+  // How high a tile of so many vectors may be; more accumulators than registers spill.
+  int64_t Most(int64_t vectors) const {
+    return std::max<int64_t>(1, MostRows(target, vectors, Broadcast::kFromMemory));
+  }
 };
 
 struct StreamSizes {
@@ -308,12 +313,12 @@ constexpr int64_t kMostRowVectors = 4;
 StreamSizes BestSizes(const StreamPlan& plan, const Machine& machine) {
   const int64_t row_vectors = CeilDivide(plan.rows, machine.lanes);
   StreamSizes best;
-  best.choice.columns = BestTile(plan.columns, row_vectors, machine.registers,
+  best.choice.columns = BestTile(plan.columns, row_vectors, machine.Most(row_vectors),
                                  [&](int64_t tile) { return FitsColumns(plan, tile); });
   double least = 0;
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     const int64_t rows =
-        BestTile(plan.rows, vectors, machine.registers, [](int64_t) { return true; });
+        BestTile(plan.rows, vectors, machine.Most(vectors), [](int64_t) { return true; });
     const double tiles = static_cast<double>(CeilDivide(plan.widths, vectors * machine.lanes));
     const double cost = tiles * TilesCost(plan.rows, rows, vectors);
     if (least != 0 && !IsCheaper(cost, least)) continue;
@@ -350,11 +355,11 @@ Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const Stream
   const int64_t lanes = machine.lanes;
   Knobs<StreamChoice> knobs({.lanes = lanes});
   const auto fits = [&](int64_t tile) { return FitsColumns(plan, tile); };
-  knobs.Add(KnobAt("columns", UpTo(std::min(plan.columns, machine.registers / row_vectors), fits),
+  knobs.Add(KnobAt("columns", UpTo(std::min(plan.columns, machine.Most(row_vectors)), fits),
                    initial.columns),
             &StreamChoice::columns);
   const auto any = [](int64_t) { return true; };
-  knobs.Add(KnobAt("rows", UpTo(std::min(plan.rows, machine.registers), any), initial.rows),
+  knobs.Add(KnobAt("rows", UpTo(std::min(plan.rows, machine.Most(1)), any), initial.rows),
             &StreamChoice::rows);
   knobs.Add(KnobAt("widths", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, initial.widths),
             &StreamChoice::widths);
@@ -362,9 +367,8 @@ Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const Stream
   if (!ChunkedArguments(plan).empty())
     knobs.Add(KnobAt("prefetch", {0, 1}, 0), &StreamChoice::prefetch);
   return MakeSketch("stream", std::move(knobs), [plan, machine](StreamChoice choice) {
-    // More accumulators than registers spill: the nearest tile that fits stands for them.
-    choice.rows =
-        std::clamp<int64_t>(machine.registers / (choice.widths / machine.lanes), 1, choice.rows);
+    // The nearest tile that fits.
+    choice.rows = std::min(machine.Most(choice.widths / machine.lanes), choice.rows);
     return StreamWriter(plan, choice).Write();
   });
 }
@@ -379,7 +383,7 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
     if (!plan) continue;
     const Tensor& sums = lowering.compute.tensors[plan->statement(plan->last).writes[0].tensor];
     const Machine machine{.lanes = target.host.Lanes(static_cast<int>(SizeOf(sums.type))),
-                          .registers = AccumulatorRegisters(target)};
+                          .target = target};
     // Longer blocks of rows leave no registers for columns.
     if (CeilDivide(plan->rows, machine.lanes) > kMostRowVectors) continue;
     const StreamSizes sizes = BestSizes(*plan, machine);

@@ -145,6 +145,17 @@ TEST_P(RowsInCode, GiveEqualResults) {
   }
 }
 
+// A tile stores no sums; long stretches are worth that where memory is far.
+TEST(Sweep, ComesFirstWhereNoCacheHoldsTheOperand) {
+  for (const std::string_view text : {kOneRow, kSumOfColumns}) {
+    const std::vector<NamedCompute> lowerings = {{"direct", test::MustParse(text)}};
+    const Target near = DetectCpu(1);
+    const Target far = SmallCaches(near);
+    EXPECT_EQ(SketchesFor({lowerings, near, ReductionOrder::kAny})[0].Kind(), "tile");
+    EXPECT_EQ(SketchesFor({lowerings, far, ReductionOrder::kAny})[0].Kind(), "sweep");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, RowsInCode, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
