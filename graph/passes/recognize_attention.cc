@@ -76,6 +76,32 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
   return {};
 }
 
+// A mask whose numbers are known: a constant, or what a constant selects of two numbers, which is
+// left unfolded where it would be large.
+struct KnownMask {
+  const Array* array = nullptr;
+  std::optional<std::array<double, 2>> numbers;  // where the constant is false, true
+
+  bool selects() const { return !numbers && array->type() == DataType::kBool; }
+  double At(int64_t i) const {
+    const double value = array->GetDouble(i);
+    return numbers ? (*numbers)[value != 0 ? 1 : 0] : value;
+  }
+};
+
+std::optional<KnownMask> AsKnown(const Graph& graph, ValueId mask) {
+  if (const Array* constant = graph.ConstantOf(mask)) return KnownMask{constant, {}};
+  const Node& node = graph.producer(mask);
+  if (node.op != Op::kWhere) return {};
+  const Array* condition = graph.ConstantOf(node.inputs[0]);
+  const std::optional<double> if_true = NumberOf(graph, node.inputs[1]);
+  const std::optional<double> if_false = NumberOf(graph, node.inputs[2]);
+  const ValueType& type = graph.value(mask).type;
+  if (condition == nullptr || !if_true || !if_false) return {};
+  if (graph.value(node.inputs[0]).type.dims != type.dims) return {};
+  return KnownMask{condition, std::array{*if_false, *if_true}};
+}
+
 // A mask where the number at [i, j] is 0 (true) for j <= i + offset and else at most so low
 // (false).
 struct Diagonal {
@@ -83,18 +109,19 @@ struct Diagonal {
   double hidden = -INFINITY;  // the greatest of them
 };
 // One row for all queries is none, nor is one column for all keys.
-std::optional<Diagonal> DiagonalOf(const Array& mask, const Dim& queries, const Dim& keys,
+std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
                                    double lowest) {
-  const size_t rank = mask.shape().size();
+  const auto& shape = mask.array->shape();
+  const size_t rank = shape.size();
   if (rank < 2) return {};
-  const int64_t rows = mask.shape()[rank - 2];
-  const int64_t columns = mask.shape()[rank - 1];
-  if (rows * columns != mask.size() || rows == 0 || columns == 0) return {};
+  const int64_t rows = shape[rank - 2];
+  const int64_t columns = shape[rank - 1];
+  if (rows * columns != mask.array->size() || rows == 0 || columns == 0) return {};
   if (queries != Dim(rows) || keys != Dim(columns)) return {};
-  const bool is_bool = mask.type() == DataType::kBool;
+  const bool is_bool = mask.selects();
   double hidden = -INFINITY;
   const auto visible = [&](int64_t i, int64_t j) -> std::optional<bool> {
-    const double value = mask.GetDouble(i * columns + j);
+    const double value = mask.At(i * columns + j);
     if (is_bool || value == 0) return is_bool ? value != 0 : true;
     hidden = std::max(hidden, value);
     return value <= lowest ? std::optional(false) : std::nullopt;
@@ -208,10 +235,10 @@ class Matcher {
 
   // One diagonal and one other mask at most. Hidden scores all become one number.
   bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
-    const Array* constant = graph_.ConstantOf(mask);
+    const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
-    if (const size_t rank = scores.dims.size(); constant != nullptr && !negate && rank >= 2)
-      diagonal = DiagonalOf(*constant, scores.dims[rank - 2], scores.dims[rank - 1], lowest_);
+    if (const size_t rank = scores.dims.size(); known && !negate && rank >= 2)
+      diagonal = DiagonalOf(*known, scores.dims[rank - 2], scores.dims[rank - 1], lowest_);
     const bool selects = TypeOf(mask).type == DataType::kBool;
     if (selects || diagonal) {
       if (found_.hidden.value_or(hidden) != hidden) return false;
@@ -457,15 +484,16 @@ Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask
   return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
 }
 
-// The offset of a causal mask that an attention node has as a constant operand.
+// The offset of a causal mask that an attention node has as an operand.
 std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   constexpr size_t kMask = 3;
   if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
     return {};
-  const Array* mask = node.inputs[kMask].valid() ? graph.ConstantOf(node.inputs[kMask]) : nullptr;
-  if (mask == nullptr) return {};
+  if (!node.inputs[kMask].valid()) return {};
+  const std::optional<KnownMask> mask = AsKnown(graph, node.inputs[kMask]);
+  if (!mask) return {};
   // An added -inf hides by itself, whatever the node selects in place of a score.
-  if (mask->type() != DataType::kBool && node.Float("hidden") != -INFINITY) return {};
+  if (!mask->selects() && node.Float("hidden") != -INFINITY) return {};
   const auto dim = [&](size_t operand) {
     const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;
     return dims[dims.size() - 2];

@@ -195,8 +195,8 @@ Graph Hidden(const Hiding& hiding) {
 
 // Whether the recognised attention is causal, with hidden scores of no weight. Its numbers are
 // those of what was recognised.
-bool HidesColumns(const Graph& before) {
-  const auto pipeline = RunPipeline(before, {});
+bool HidesColumns(const Graph& before, const PassOptions& options = {}) {
+  const auto pipeline = RunPipeline(before, {.pass = options});
   EXPECT_TRUE(pipeline) << pipeline.error().Format();
   const Node* attention = FindAttention(pipeline->graph);
   EXPECT_NE(attention, nullptr) << Print(pipeline->graph);
@@ -288,6 +288,29 @@ TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
     const ValueId x = g(Op::kAdd, {s, g.Constant(std::move(mask))});
     const Graph graph = g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {x}), g.Input({10, 3})})});
     EXPECT_FALSE(HidesColumns(graph));
+  }
+}
+
+// What a large constant selects is not folded; its numbers are known all the same.
+TEST(RecognizeAttention, SelectedTriangles) {
+  for (const bool negated : {false, true}) {
+    for (const double other : {0.0, 1.0}) {
+      SampleGraph g("selected");
+      const ValueId s =
+          g(Op::kMatmul, {g.Input({9, 4}), g.Input({9, 4})}, {{"transpose_b", int64_t{1}}});
+      Array visible = TriangleOf(9, 9, -INFINITY, 0, DataType::kBool);
+      for (int64_t i = 0; negated && i < visible.size(); ++i) {
+        visible.SetDouble(i, visible.GetDouble(i) == 0 ? 1 : 0);
+      }
+      const ValueId low = g.Scalar(-INFINITY);
+      const ValueId zero = g.Scalar(other);
+      const ValueId mask = g(
+          Op::kWhere, {g.Constant(std::move(visible)), negated ? low : zero, negated ? zero : low});
+      const Graph graph =
+          g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {g(Op::kAdd, {s, mask})}), g.Input({9, 3})})});
+      // A row that gets 1 everywhere else is hidden alike, but that is not what is recognised.
+      EXPECT_EQ(HidesColumns(graph, {.fold_growth_bytes = 0, .fold_growth_factor = 0}), other == 0);
+    }
   }
 }
 
