@@ -53,9 +53,10 @@ namespace {
 bool IsChain(const TilePlan& plan) { return plan.operand && plan.operand->sum; }
 
 // An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
-// take it from memory.
+// take it from memory. Around a loop over pieces LLVM keeps it in a register, too, and spills all
+// sums where there is none left.
 Broadcast BroadcastOf(const TilePlan& plan) {
-  return plan.dot ? Broadcast::kFromRegister : Broadcast::kFromMemory;
+  return plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
 }
 
 // The tile that covers the output at the least cost.
@@ -277,6 +278,7 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
     for (TilePlan& plan : MakeTilePlans(wide.lowering, question.target)) {
       plan.widened = wide.steps;
       if (chain && !AddFirstSum(*chain, plan)) continue;
+      CutLongSum(question.rounding, plan);
       sketches.push_back(TileSketch(plan, question.target));
     }
   }
