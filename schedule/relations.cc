@@ -101,8 +101,7 @@ std::optional<Cut> AsCut(const Statement& statement, const IndexExpr& index) {
   const IndexTerm& outer = terms[inner_first ? 1 : 0];
   const bool fits = inner.coefficient == 1 &&
                     outer.coefficient == statement.iterators[inner.atom.variable()].extent;
-  return fits ? std::optional(
-                    Cut{outer.atom.variable(), inner.atom.variable(), outer.coefficient})
+  return fits ? std::optional(Cut{outer.atom.variable(), inner.atom.variable(), outer.coefficient})
               : std::nullopt;
 }
 

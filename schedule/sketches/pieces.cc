@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLongSum = 256;   // products; shorter ones are one chain
+constexpr int64_t kLongSum = 224;   // products; two pieces of fewer gain little
 constexpr int64_t kPiece = 128;     // products to aim at
 constexpr int64_t kUnrolled = 4;    // steps that a loop takes at once: lengths are multiples
 constexpr int64_t kLeastSteps = 4;  // of the loop within a piece

@@ -21,12 +21,10 @@ struct Pieces {
 
   std::string Sum() const { return total + ".part"; }
   std::string Loop() const { return Sum() + "." + iterator + "o"; }
-  ReduceSplitStep Step() const {
-    return {total, iterator, length, ReduceSplitStep::Keep::kOuter};
-  }
+  ReduceSplitStep Step() const { return {total, iterator, length, ReduceSplitStep::Keep::kOuter}; }
 };
 
-/// The statement's sum in pieces of about 128 products, if it adds up more than 256 in float32 and
+/// The statement's sum in pieces of about 128 products, if it adds up more than 224 in float32 and
 /// the order is free. `along` is one of the iterators that it reduces; it is cut.
 std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement, VarId along,
                                const RoundingFreedom& rounding);

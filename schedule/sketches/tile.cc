@@ -17,6 +17,9 @@
 // is gained by rows: the columns are wide, so that memory is read in long pieces, and asked for
 // some steps ahead. Products too small for a task share one (`batches`).
 //
+// A long sum is added in pieces (pieces.h): the registers have those of a piece, which begin at
+// zero, and a buffer in the first-level cache has the total.
+//
 // Panels that a core's cache does not keep come from memory. Then the next one may be asked for
 // while this one is multiplied (`prefetch`, off unless the tuner finds that it gains).
 //
@@ -27,9 +30,12 @@
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
-//       registers: acc[MR][NR] = 0
-//         outer reductions, the long reduction, short reductions unrolled
-//           rows unrolled, columns vector: acc += a * b
+//       buffer: acc[MR][NR] = 0; without pieces these are registers, and what is marked goes
+//         pieces of the long reduction                         (pieces)
+//           registers: part[MR][NR] = 0                        (pieces)
+//             outer reductions, the long reduction, short reductions unrolled
+//               rows unrolled, columns vector: part += a * b
+//             rows unrolled, columns vector: acc += part       (pieces)
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
 #include <bit>

@@ -24,9 +24,9 @@ class TileWriter {
       for (const ComputeStep& step : plan_.dot->rewrites) Add(step);
     }
     if (plan_.cache_write) Add(*plan_.cache_write);
-    if (plan_.pieces) Add(plan_.pieces->Step());
     operands_.PackSum();
     Pack();
+    if (plan_.pieces) Add(plan_.pieces->Step());
     Split();
     Reorder();
     Attach();

@@ -16,6 +16,9 @@
 //       rows of the block
 //         outputs = combined planes
 //
+// Long sums are added in pieces (pieces.h): the planes begin at zero, and the register tiles of one
+// piece after the other are added to them.
+//
 // Where the contract and the target allow it, both operands are rounded to bfloat16 as they are
 // transformed, and an instruction multiplies pairs of reduced neighbours, which lie side by side.
 #include <algorithm>
