@@ -81,6 +81,50 @@ bool IsPlane(const Statement& statement, const IndexExpr& index) {
          statement.iterators[used.front()].kind == IteratorKind::kReduction;
 }
 
+// factor * outer + inner, where inner < factor.
+struct Cut {
+  VarId outer;
+  VarId inner;
+  int64_t factor = 1;
+};
+
+std::optional<Cut> AsCut(const Statement& statement, const IndexExpr& index) {
+  const auto& terms = index.terms();
+  const auto is_variable = [](const IndexTerm& term) {
+    return term.atom.kind == IndexAtom::Kind::kVariable;
+  };
+  if (terms.size() != 2 || index.constant() != 0 || !std::ranges::all_of(terms, is_variable)) {
+    return std::nullopt;
+  }
+  const bool inner_first = terms[0].coefficient == 1;
+  const IndexTerm& inner = terms[inner_first ? 0 : 1];
+  const IndexTerm& outer = terms[inner_first ? 1 : 0];
+  const bool fits = inner.coefficient == 1 &&
+                    outer.coefficient == statement.iterators[inner.atom.variable()].extent;
+  return fits ? std::optional(Cut{outer.atom.variable(), inner.atom.variable(), outer.coefficient})
+              : std::nullopt;
+}
+
+// Indices of the consumer beside those of the producer, two for each that its cut iterators make.
+std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> WithoutCuts(
+    const Statement& consumer, const std::vector<IndexExpr>& read,
+    const std::vector<IndexExpr>& written) {
+  std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> result;
+  auto& [source, target] = result;
+  for (size_t d = 0; d < read.size(); ++d) {
+    const std::optional<Cut> cut = AsCut(consumer, read[d]);
+    if (!cut || written[d].UsesLoaded()) {
+      source.push_back(read[d]);
+      target.push_back(written[d]);
+      continue;
+    }
+    source.insert(source.end(), {IndexExpr::Var(cut->outer), IndexExpr::Var(cut->inner)});
+    target.insert(target.end(), {IndexExpr::FloorDiv(written[d], cut->factor),
+                                 IndexExpr::Mod(written[d], cut->factor)});
+  }
+  return result;
+}
+
 // Through a tensor that `producer` writes and `consumer` reads: the consumer's over the producer's.
 std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const Statement& producer,
                                           TensorId tensor) {
@@ -89,7 +133,8 @@ std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const State
     for (const Read& read : consumer.reads) {
       if (read.tensor != tensor) continue;
       const auto is_plane = [&](const IndexExpr& index) { return IsPlane(consumer, index); };
-      if (auto solution = Solve(read.index, write.index, is_plane)) return solution;
+      const auto [source, target] = WithoutCuts(consumer, read.index, write.index);
+      if (auto solution = Solve(source, target, is_plane)) return solution;
     }
   }
   return std::nullopt;

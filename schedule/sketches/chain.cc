@@ -122,7 +122,8 @@ TileSizes BestChainTile(const TilePlan& plan, const Target& target, int64_t lane
   TileSizes best;
   double best_cost = 0;
   for (int64_t wide = 1; wide <= most_vectors; ++wide) {
-    const Broadcast broadcast = plan.dot ? Broadcast::kFromRegister : Broadcast::kFromMemory;
+    const Broadcast broadcast =
+        plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
     const int64_t most = std::min({rows, kMostTileRows, MostRows(target, wide, broadcast)});
     for (int64_t mr = 1; mr <= most; ++mr) {
       const TileSizes tile{mr, wide * lanes};

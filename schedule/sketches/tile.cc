@@ -17,6 +17,9 @@
 // is gained by rows: the columns are wide, so that memory is read in long pieces, and asked for
 // some steps ahead. Products too small for a task share one (`batches`).
 //
+// A long sum is added in pieces (pieces.h): the registers have those of a piece, which begin at
+// zero, and a buffer in the first-level cache has the total.
+//
 // Panels that a core's cache does not keep come from memory. Then the next one may be asked for
 // while this one is multiplied (`prefetch`, off unless the tuner finds that it gains).
 //
@@ -27,9 +30,12 @@
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
-//       registers: acc[MR][NR] = 0
-//         outer reductions, the long reduction, short reductions unrolled
-//           rows unrolled, columns vector: acc += a * b
+//       buffer: acc[MR][NR] = 0; without pieces these are registers, and what is marked goes
+//         pieces of the long reduction                         (pieces)
+//           registers: part[MR][NR] = 0                        (pieces)
+//             outer reductions, the long reduction, short reductions unrolled
+//               rows unrolled, columns vector: part += a * b
+//             rows unrolled, columns vector: acc += part       (pieces)
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
 #include <bit>
@@ -53,9 +59,10 @@ namespace {
 bool IsChain(const TilePlan& plan) { return plan.operand && plan.operand->sum; }
 
 // An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
-// take it from memory.
+// take it from memory. Around a loop over pieces LLVM keeps it in a register, too, and spills all
+// sums where there is none left.
 Broadcast BroadcastOf(const TilePlan& plan) {
-  return plan.dot ? Broadcast::kFromRegister : Broadcast::kFromMemory;
+  return plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
 }
 
 // The tile that covers the output at the least cost.
@@ -277,6 +284,7 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
     for (TilePlan& plan : MakeTilePlans(wide.lowering, question.target)) {
       plan.widened = wide.steps;
       if (chain && !AddFirstSum(*chain, plan)) continue;
+      CutLongSum(question.rounding, plan);
       sketches.push_back(TileSketch(plan, question.target));
     }
   }

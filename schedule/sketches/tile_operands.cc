@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "support/check.h"
+
 namespace tunec {
 
 PackStep PackForColumns(const TilePlan& plan, int64_t columns) {
@@ -17,6 +19,22 @@ void TileOperands::PackSum() {
   if (Sum() != nullptr && Sum()->plan.pack) Add(PackForColumns(Sum()->plan, vector_));
 }
 
+// Loops are called after the reduction's iterators, those over iterators that it cuts after the
+// operand's own.
+std::string TileOperands::LoopInBlock(VarId iterator) const {
+  const TilePlan::Operand& operand = *plan_.operand;
+  if (!plan_.pieces || iterator != plan_.long_reduction) {
+    return operand.statement + "." + plan_.reduction.iterators[iterator].name;
+  }
+  const Statement& maker = StatementNamed(operand.statement);
+  const auto read = std::ranges::find(plan_.reduction.reads, operand.tensor, &Read::tensor);
+  for (size_t d = 0; d < read->index.size(); ++d) {
+    if (!read->index[d].Uses(iterator)) continue;
+    return operand.statement + "." + maker.iterators[*maker.writes[0].index[d].AsVar()].name;
+  }
+  TUNEC_UNREACHABLE("{} does not know the iterator", operand.statement);
+}
+
 // The operand's loops are copies of the reduction's, then vectors along its last dimension.
 void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
   const TilePlan::Operand& operand = *plan_.operand;
@@ -26,7 +44,7 @@ void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
   const auto first_row = std::ssize(order.loops);
   const std::vector<VarId> below = IteratorsInBlock();
   for (const VarId iterator : below) {
-    const std::string loop = operand.statement + "." + plan_.reduction.iterators[iterator].name;
+    const std::string loop = LoopInBlock(iterator);
     if (iterator == plan_.row) {
       for (const std::string& part : row_parts) order.loops.push_back(loop + part);
       continue;

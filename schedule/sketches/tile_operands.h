@@ -45,6 +45,7 @@ class TileOperands {
   std::vector<int64_t> OrderInBuffer() const;
   std::vector<std::string> LoopsOfOne() const;
   std::vector<VarId> IteratorsInBlock() const;
+  std::string LoopInBlock(VarId iterator) const;
   bool WriteRounding(const Statement& statement);
   const ChainedSum* Sum() const { return plan_.operand ? plan_.operand->sum.get() : nullptr; }
   /// Whether the operand's elements lie side by side along what is reduced.

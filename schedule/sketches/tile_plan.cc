@@ -237,6 +237,12 @@ void AssignBefore(TilePlan& plan, StatementId reduction) {
   }
 }
 
+void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan) {
+  if (!plan.long_reduction || plan.dot) return;
+  plan.pieces = PiecesOf(*plan.compute, plan.reduction, *plan.long_reduction, rounding);
+  if (plan.pieces) plan.reduction = SumOfPiece(plan.reduction, *plan.long_reduction, *plan.pieces);
+}
+
 std::vector<std::string> StreamedOperands(const TilePlan& plan) {
   std::vector<std::string> tensors;
   if (plan.dot || !plan.widened.empty() || !plan.reduction.domain.empty()) return {};

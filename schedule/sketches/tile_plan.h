@@ -11,6 +11,7 @@
 #include "ir/tile_intrinsic.h"
 #include "schedule/schedule.h"
 #include "schedule/sketch.h"
+#include "schedule/sketches/pieces.h"
 
 namespace tunec {
 
@@ -47,6 +48,9 @@ struct TilePlan {
   Statement reduction;
   std::vector<WidenStep> widened;  // steps that `compute` has behind it
   std::optional<Dot> dot;          // whose steps `compute` has behind it, too
+  // Where the sum is long. Then `reduction` is the sum of a piece's products, which `compute` does
+  // not know: it has the whole one.
+  std::optional<Pieces> pieces;
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: phases of their own
   std::vector<std::string> followers;  // statements after the reduction
@@ -71,6 +75,8 @@ struct TilePlan {
     const Tensor& tensor = compute->tensors[*compute->FindTensor(pack->tensor)];
     return tensor.name + (tensor.role == TensorRole::kWorkspace ? "" : ".pack");
   }
+  /// The statement whose results are the sums.
+  const std::string& Total() const { return pieces ? pieces->total : reduction.name; }
   /// The Compute that the schedule is for, as far as arguments go.
   const Compute& Whole() const;
   int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
@@ -96,6 +102,9 @@ void AssignOutputs(TilePlan& plan);
 /// Sets what comes before the reduction, which is this statement of the plan's Compute. Requires:
 /// the roles of all iterators.
 void AssignBefore(TilePlan& plan, StatementId reduction);
+
+/// Cuts the sum into pieces if it is long and the contract allows that. To be called last.
+void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan);
 
 /// The arguments along whose rows the columns lie, if every read that knows the column is of one,
 /// which is then read once: nothing is gained by keeping it. Else none.

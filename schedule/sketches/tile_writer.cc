@@ -26,6 +26,7 @@ class TileWriter {
     if (plan_.cache_write) Add(*plan_.cache_write);
     operands_.PackSum();
     Pack();
+    if (plan_.pieces) Add(plan_.pieces->Step());
     Split();
     Reorder();
     Attach();
@@ -104,6 +105,7 @@ class TileWriter {
     if (!OperandByBlock()) parallel_ = order.loops;
     if (GroupsBatches()) add(plan_.Loop(plan_.shared.back()) + ".1");
     if (plan_.row) add(TileLoop());
+    if (plan_.pieces) add(plan_.pieces->Loop());
     for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
     if (plan_.row) add(plan_.reduction.name + RowSuffix());
     add(plan_.reduction.name + ColumnSuffix());
@@ -111,11 +113,22 @@ class TileWriter {
   }
   void Attach() {
     if (OperandByBlock()) operands_.ComputeByBlock({".1", ".2"});
-    Add(ComputeAtStep{plan_.reduction.name + ".init", TileLoop()});
+    const std::string& sums = plan_.compute->tensors[plan_.reduction.writes[0].tensor].name;
+    if (plan_.pieces) AttachPieces();
+    Add(ComputeAtStep{plan_.Total() + ".init", TileLoop()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, TileLoop()});
-    Add(StageStep{plan_.compute->tensors[plan_.reduction.writes[0].tensor].name, Scope::kRegister,
-                  TileLoop()});
+    // A piece is summed up in registers, the total is in the first-level cache meanwhile.
+    if (plan_.pieces) {
+      Add(StageStep{plan_.pieces->Sum(), Scope::kRegister, plan_.pieces->Loop()});
+    }
+    Add(StageStep{sums, plan_.pieces ? Scope::kPacked : Scope::kRegister, TileLoop()});
     for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) StageFollower(plan_.followers[i]);
+  }
+  void AttachPieces() {
+    const Pieces& pieces = *plan_.pieces;
+    if (!pieces.whole) Add(IsolateStep{pieces.Loop()});
+    Add(ComputeAtStep{pieces.Sum() + ".init", pieces.Loop()});
+    Add(ComputeAtStep{pieces.total, pieces.Loop()});
   }
   // Vectors of the instruction's columns, and groups of what is reduced.
   void SplitGroups() {
@@ -135,6 +148,10 @@ class TileWriter {
   // The statements that write the tile's elements.
   std::vector<std::string> Writers() const {
     std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
+    if (plan_.pieces) {
+      names.push_back(plan_.pieces->total + ".init");
+      names.push_back(plan_.pieces->total);
+    }
     names.insert(names.end(), plan_.followers.begin(), plan_.followers.end());
     return names;
   }

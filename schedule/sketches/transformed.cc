@@ -16,6 +16,9 @@
 //       rows of the block
 //         outputs = combined planes
 //
+// Long sums are added in pieces (pieces.h): the planes begin at zero, and the register tiles of one
+// piece after the other are added to them.
+//
 // Where the contract and the target allow it, both operands are rounded to bfloat16 as they are
 // transformed, and an instruction multiplies pairs of reduced neighbours, which lie side by side.
 #include <algorithm>
@@ -52,7 +55,11 @@ class TransformedWriter {
         Add(NarrowStep{operand, sum_});
       }
     }
-    Add(CacheWriteStep{sum_});
+    if (plan_.pieces) {
+      Add(plan_.pieces->Step());
+    } else {
+      Add(CacheWriteStep{sum_});
+    }
     Add(Pack());
     Split();
     Reorder();
@@ -120,6 +127,7 @@ class TransformedWriter {
     if (choice_.by_block) add(Panels());
     add(plan_.Loop(plan_.plane));
     add(Row(".1"));
+    if (plan_.pieces) add(plan_.pieces->Loop());
     add(plan_.Loop(plan_.reduced));
     add(Row(".2"));
     add(plan_.Loop(plan_.column) + ".1");
@@ -132,7 +140,8 @@ class TransformedWriter {
     std::string vector = plan_.producer_vector;
     if (choice_.by_block) {
       Add(ComputeAtStep{plan_.producer, Row(".0")});
-      vector = plan_.producer + plan_.Suffix(plan_.reduced);
+      // Called after the sum's iterator, but where that is cut.
+      if (!plan_.pieces) vector = plan_.producer + plan_.Suffix(plan_.reduced);
     }
     Add(SplitStep{vector, {choice_.lanes}});
     if (plan_.Extent(plan_.reduced) % choice_.lanes != 0) Add(IsolateStep{vector + ".0"});
@@ -148,8 +157,16 @@ class TransformedWriter {
     producer_vector_ = vector + ".1";
   }
   void AttachSums() {
-    Add(ComputeAtStep{sum_ + ".init", Row(".1")});
-    Add(ComputeAtStep{sum_ + ".store", Row(".1")});
+    if (!plan_.pieces) {
+      Add(ComputeAtStep{sum_ + ".init", Row(".1")});
+      Add(ComputeAtStep{sum_ + ".store", Row(".1")});
+      return;
+    }
+    const Pieces& pieces = *plan_.pieces;
+    if (!pieces.whole) Add(IsolateStep{pieces.Loop()});
+    Add(ComputeAtStep{sum_ + ".init", pieces.Loop()});
+    Add(ComputeAtStep{pieces.total, pieces.Loop()});
+    Add(ComputeAtStep{pieces.total + ".init", Row(".1")});
   }
   // In vectors, each with what follows it.
   void AttachBack() {
@@ -174,11 +191,15 @@ class TransformedWriter {
       const StatementId id = *plan_.compute->FindStatement(statement);
       return plan_.compute->tensors[plan_.compute->statements[id].writes[0].tensor].name;
     };
-    Add(StageStep{tensor(sum_), Scope::kRegister, Row(".1")});
+    if (plan_.pieces) {
+      Add(StageStep{sum_, Scope::kRegister, plan_.pieces->Loop()});
+    } else {
+      Add(StageStep{tensor(sum_), Scope::kRegister, Row(".1")});
+    }
     for (const std::string& name : plan_.registers) {
       Add(StageStep{name, Scope::kRegister, BackLoop()});
     }
-    Add(StageStep{tensor(sum_ + ".store"), Scope::kPacked, PanelLoop()});
+    Add(StageStep{tensor(plan_.Total() + ".store"), Scope::kPacked, PanelLoop()});
     if (!choice_.by_block) return;
     StageStep operand{plan_.operand, Scope::kPacked, Row(".0")};
     const size_t rank =
@@ -186,7 +207,10 @@ class TransformedWriter {
     for (size_t d = 0; d < rank; ++d) operand.order.push_back(static_cast<int>(d));
     Add(std::move(operand));
   }
-  std::vector<std::string> SumStatements() const { return {sum_ + ".init", sum_, sum_ + ".store"}; }
+  std::vector<std::string> SumStatements() const {
+    if (!plan_.pieces) return {sum_ + ".init", sum_, sum_ + ".store"};
+    return {sum_ + ".init", sum_, plan_.pieces->total + ".init", plan_.pieces->total};
+  }
   // Vectors of the instruction's columns, and groups of what is reduced.
   void SplitGroups() {
     const std::string columns = plan_.Suffix(plan_.column) + ".1";
@@ -234,9 +258,10 @@ class TransformedWriter {
 constexpr int64_t kPanelVectors = 2;
 constexpr int64_t kMostRows = 15;  // of a tile, to begin with
 
-// What an instruction multiplies pairs of is broadcast from a register.
+// What an instruction multiplies pairs of is broadcast from a register, and so is what sums in
+// pieces are made of, as LLVM has it.
 Broadcast BroadcastOf(const TransformedPlan& plan) {
-  return plan.dot != nullptr ? Broadcast::kFromRegister : Broadcast::kFromMemory;
+  return plan.dot != nullptr || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
 }
 
 // Planes of a block lie as far apart as its rows are long together. With an odd number of rows
@@ -390,8 +415,10 @@ class SketchAdder {
   void Add(const NamedCompute& lowering) {
     const std::optional<TransformedPlan> plan = MakeTransformedPlan(lowering);
     if (!plan) return;
+    TransformedPlan plain = *plan;
+    CutLongSum(question_.rounding, plain);
     // Rounded operands are multiplied faster, by the sums as written too.
-    AddPlan(*plan, /*gain=*/1, /*may_be_first=*/!MultipliesRounded());
+    AddPlan(plain, /*gain=*/1, /*may_be_first=*/!MultipliesRounded());
     if (!rounded_) return;
     const auto by_pairs = MakeDotPlan(*plan, lowering, *rounded_->intrinsic);
     const bool may_be_first = rounded_->gain > 0 && RoundsResults(lowering.compute);

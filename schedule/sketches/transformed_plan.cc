@@ -217,6 +217,12 @@ std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering)
   return fits ? std::optional(std::move(plan)) : std::nullopt;
 }
 
+void CutLongSum(const RoundingFreedom& rounding, TransformedPlan& plan) {
+  if (plan.dot != nullptr) return;
+  plan.pieces = PiecesOf(*plan.compute, plan.sum, plan.reduced, rounding);
+  if (plan.pieces) plan.sum = SumOfPiece(plan.sum, plan.reduced, *plan.pieces);
+}
+
 std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,
                                            const NamedCompute& lowering,
                                            const TileIntrinsic& intrinsic) {
@@ -293,7 +299,7 @@ double TransformCost(const TransformedPlan& plan, int64_t lanes) {
   double cost =
       StatementCost(compute, producer, *IteratorNamed(producer, plan.producer_vector), lanes);
   // Each statement by the columns of the one before.
-  const Statement& store = statement(plan.sum.name + ".store");
+  const Statement& store = statement(plan.Total() + ".store");
   const Statement* before = &store;
   std::optional<VarId> column;
   for (size_t d = 0; d < store.writes[0].index.size(); ++d) {

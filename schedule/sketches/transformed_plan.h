@@ -10,6 +10,7 @@
 #include "ir/tile_intrinsic.h"
 #include "schedule/schedule.h"
 #include "schedule/sketch.h"
+#include "schedule/sketches/pieces.h"
 
 namespace tunec {
 
@@ -26,6 +27,7 @@ struct TransformedPlan {
   std::string lowering;
   std::shared_ptr<const Compute> compute;  // as `cache_write` leaves it
   Statement sum;                           // plane by plane, of registers
+  std::optional<Pieces> pieces;            // of a long sum; `sum` is of a piece's products then
   VarId plane;
   std::vector<VarId> outer_rows;  // batches
   VarId row;
@@ -41,6 +43,8 @@ struct TransformedPlan {
   std::vector<Follower> followers;
   std::vector<std::string> registers;  // workspace between `back` and its followers
 
+  /// The statement of `compute` that adds up the products.
+  const std::string& Total() const { return pieces ? pieces->total : sum.name; }
   int64_t Extent(VarId iterator) const { return sum.iterators[iterator].extent; }
   std::string Loop(VarId iterator) const { return sum.name + "." + sum.iterators[iterator].name; }
   std::string Suffix(VarId iterator) const { return "." + sum.iterators[iterator].name; }
@@ -54,6 +58,9 @@ bool HasTransforms(const Compute& compute);
 /// of products of these and of planes of a constant; a statement that combines the planes of sums;
 /// and others that follow it element by element.
 std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering);
+
+/// Cuts the sum into pieces if it is long and the contract allows that. To be called last.
+void CutLongSum(const RoundingFreedom& rounding, TransformedPlan& plan);
 
 /// The same plan with the instruction in place of multiply-adds: one of DotInstructions that works
 /// on vectors. None where columns and pairs of what is reduced do not fill whole instructions.

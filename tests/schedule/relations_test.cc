@@ -56,6 +56,42 @@ TEST(SharedDimensions, AnIteratorThatIsTwoIsNone) {
   EXPECT_EQ(IteratorOf(shared, 0, DimensionOf(shared, 1, 0)), std::nullopt);
 }
 
+constexpr std::string_view kCut = R"(compute cut {
+  input x: f32[5, 12]
+  output y: f32[5]
+  workspace t: f32[5, 12]
+  workspace u: f32[5, 3]
+  t[i: 5, k: 12]:
+    t[i, k] = x[i, k]
+  u[p: 5, ko: 3, ki: 4 reduction]:
+    u[p, ko] sum= t[p, 4*ko + ki]
+  y[p: 5, kp: 3 reduction]:
+    y[p] sum= u[p, kp]
+})";
+
+// Both parts of a cut iterator are told by the element that the whole one walks.
+TEST(RelateIterators, TellsTheParts) {
+  const Compute compute = MustParse(kCut);
+  const auto& statements = compute.statements;
+  const auto related = RelateIterators(statements[StatementId(1)], statements[StatementId(0)]);
+  ASSERT_TRUE(related);
+  const IndexExpr k = IndexExpr::Var(IteratorVar(1));
+  EXPECT_EQ(related->exact.at(IteratorVar(0)), IndexExpr::Var(IteratorVar(0)));
+  EXPECT_EQ(related->exact.at(IteratorVar(1)), IndexExpr::FloorDiv(k, 4));
+  EXPECT_EQ(related->exact.at(IteratorVar(2)), IndexExpr::Mod(k, 4));
+}
+
+// A window's iterators are not told: several pairs of them read one element.
+TEST(RelateIterators, TellsNoWindow) {
+  std::string text(kCut);
+  for (size_t at = text.find("4*ko"); at != std::string::npos; at = text.find("4*ko")) {
+    text.replace(at, 4, "3*ko");
+  }
+  const Compute compute = MustParse(text);
+  const auto& statements = compute.statements;
+  EXPECT_FALSE(RelateIterators(statements[StatementId(1)], statements[StatementId(0)]));
+}
+
 // Queries and keys of one array: rows and columns stay apart.
 TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
   const SharedDimensions shared = SharedDimensions::Of(MustParse(R"(compute scores {

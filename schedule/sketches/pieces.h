@@ -1,0 +1,36 @@
+// Long sums in pieces: where a sum of very many products would be one chain of additions for each
+// element, its products are added up in pieces that begin at zero, and the pieces afterwards. The
+// rounding error of a chain grows with its length (0028).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "schedule/rounding_freedom.h"
+#include "schedule/steps/compute_steps.h"
+
+namespace tunec {
+
+/// A sum that `reduce_split` cuts, so that a statement of each name is there afterwards.
+struct Pieces {
+  std::string total;     // adds up the pieces; the statement's name before
+  std::string iterator;  // that is cut
+  int64_t length = 0;    // of a piece, in values of that iterator
+  bool whole = true;     // whether all pieces have that length
+
+  std::string Sum() const { return total + ".part"; }
+  std::string Loop() const { return Sum() + "." + iterator + "o"; }
+  ReduceSplitStep Step() const { return {total, iterator, length, ReduceSplitStep::Keep::kOuter}; }
+};
+
+/// The statement's sum in pieces of about 128 products, if it adds up more than 224 in float32 and
+/// the order is free. `along` is one of the iterators that it reduces; it is cut.
+std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement, VarId along,
+                               const RoundingFreedom& rounding);
+
+/// The statement that adds up the products of a piece, as sketches name its loops: over `along`
+/// within a piece.
+Statement SumOfPiece(const Statement& statement, VarId along, const Pieces& pieces);
+
+}  // namespace tunec

@@ -1,0 +1,171 @@
+#include "tests/schedule/long_sums.h"
+
+#include <fmt/format.h>
+
+#include "tests/ir/must_parse.h"
+#include "tests/schedule/chain_programs.h"
+#include "tests/schedule/winograd_programs.h"
+
+namespace tunec::test {
+namespace {
+
+std::string ProductOf(int rows, int columns, int length) {
+  return fmt::format(R"(compute product {{
+  input A: f32[{0}, {2}]
+  weight B: f32[{2}, {1}] constant
+  input bias: f32[{1}]
+  output C: f32[{0}, {1}]
+  workspace acc: f32[{0}, {1}]
+  acc[i: {0}, j: {1}, k: {2} reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: {0}, j: {1}]:
+    C[i, j] = max(acc[i, j] + bias[j], 0.0)
+}}
+)",
+                     rows, columns, length);
+}
+
+std::string BareProductOf(int rows, int columns, int length) {
+  return fmt::format(R"(compute bare {{
+  input A: f32[{0}, {2}]
+  input B: f32[{1}, {2}]
+  output C: f32[{0}, {1}]
+  C[i: {0}, j: {1}, k: {2} reduction]:
+    C[i, j] sum= A[i, k] * B[j, k]
+}}
+)",
+                     rows, columns, length);
+}
+
+// The rows' operand is computed first, for a block of rows or in a phase of its own.
+std::string OfComputedOperand(int batch, int rows, int columns, int length) {
+  return fmt::format(R"(compute computed {{
+  input A: f32[{0}, {1}, {3}]
+  input scale: f32[{3}]
+  weight B: f32[{3}, {2}] constant
+  output C: f32[{0}, {1}, {2}]
+  workspace operand: f32[{0}, {1}, {3}]
+  workspace acc: f32[{0}, {1}, {2}]
+  operand[b: {0}, i: {1}, k: {3}]:
+    operand[b, i, k] = max(A[b, i, k] + scale[k], 0.0)
+  acc[b: {0}, i: {1}, j: {2}, r: {3} reduction]:
+    acc[b, i, j] sum= operand[b, i, r] * B[r, j]
+  C[b: {0}, i: {1}, j: {2}]:
+    C[b, i, j] = acc[b, i, j]
+}}
+)",
+                     batch, rows, columns, length);
+}
+
+std::string OfHalfPrecision(int rows, int columns, int length) {
+  return fmt::format(R"(compute half {{
+  input A: f16[{0}, {2}]
+  weight B: f16[{2}, {1}] constant
+  output C: f16[{0}, {1}]
+  workspace acc: f32[{0}, {1}]
+  acc[i: {0}, j: {1}, k: {2} reduction]:
+    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
+  C[i: {0}, j: {1}]:
+    C[i, j] = f16(acc[i, j])
+}}
+)",
+                     rows, columns, length);
+}
+
+// The image lies channels last, and has a border.
+std::string ConvolutionOf(int channels, int outputs, int size, int stride) {
+  const int out = (size - 1) / stride + 1;
+  return fmt::format(R"(compute conv {{
+  input X: f32[1, {0}, {2}, {2}] layout [1, {2}, {2}, {0}] (n, c, h, w) -> [n, h, w, c]
+  weight W: f32[{1}, {0}, 3, 3] constant
+  output Y: f32[1, {1}, {4}, {4}] layout [1, {4}, {4}, {1}] (n, c, h, w) -> [n, h, w, c]
+  workspace acc: f32[1, {1}, {4}, {4}] layout [1, {4}, {4}, {1}] (n, c, h, w) -> [n, h, w, c]
+  acc[n: 1, m: {1}, oh: {4}, ow: {4}, ic: {0} reduction, kh: 3 reduction, kw: 3 reduction]
+      where {3}*oh + kh - 1 >= 0, {2} - {3}*oh - kh >= 0, {3}*ow + kw - 1 >= 0, {2} - {3}*ow - kw >= 0:
+    acc[n, m, oh, ow] sum= X[n, ic, {3}*oh + kh - 1, {3}*ow + kw - 1] * W[m, ic, kh, kw]
+  Y[n: 1, m: {1}, oh: {4}, ow: {4}]:
+    Y[n, m, oh, ow] = max(acc[n, m, oh, ow], 0.0)
+}}
+)",
+                     channels, outputs, size, stride, out);
+}
+
+// The second product multiplies what the first one and a normalisation have left.
+std::string TwoProductsOf(int rows, int columns, int length) {
+  return fmt::format(R"(compute two {{
+  input A: f32[{0}, {2}]
+  weight B: f32[{2}, {2}] constant
+  weight D: f32[{2}, {1}] constant
+  output E: f32[{0}, {1}]
+  workspace acc: f32[{0}, {2}]
+  workspace t: f32[{0}, {2}]
+  workspace acc1: f32[{0}, {1}]
+  acc[i: {0}, j: {2}, k: {2} reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  t[i: {0}, j: {2}]:
+    t[i, j] = min(max(acc[i, j], -1.0), 1.0)
+  acc1[i: {0}, j: {1}, k: {2} reduction]:
+    acc1[i, j] sum= t[i, k] * D[k, j]
+  E[i: {0}, j: {1}]:
+    E[i, j] = acc1[i, j]
+}}
+)",
+                     rows, columns, length);
+}
+
+}  // namespace
+
+std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
+                               const RoundingFreedom& rounding) {
+  std::vector<NamedCompute> lowerings = {{"direct", MustParse(sum.text)}};
+  if (!sum.winograd.empty()) lowerings.push_back({"winograd", MustParse(sum.winograd)});
+  return SketchesFor({.lowerings = lowerings, .target = target, .rounding = rounding});
+}
+
+std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target) {
+  for (Sketch& sketch : SketchesOf(sum, target, ReductionOrder::kAny)) {
+    if (sketch.name.starts_with(sum.sketch)) return std::move(sketch);
+  }
+  return std::nullopt;
+}
+
+Compute ComputeOf(const LongSum& sum, const Schedule& schedule) {
+  return MustParse(schedule.lowering == "winograd" ? sum.winograd : sum.text);
+}
+
+std::vector<LongSum> LongSums() {
+  const WinogradConv few_tiles{.channels = 256, .height = 5, .width = 6, .outputs = 20};
+  const WinogradConv odd{.channels = 250, .height = 10, .width = 9, .outputs = 16, .batch = 2};
+  return {
+      {"whole_pieces", ProductOf(24, 32, 256), "tile/j"},
+      {"odd", ProductOf(13, 37, 303), "tile/j"},
+      {"row", ProductOf(1, 530, 520), "tile/j"},
+      {"column", ProductOf(40, 3, 257), "tile/"},
+      {"bare", BareProductOf(11, 18, 384), "tile/"},
+      {"computed_operand", OfComputedOperand(2, 20, 36, 240), "tile/j"},
+      {"odd_computed_operand", OfComputedOperand(3, 40, 17, 301), "tile/j"},
+      {"half_precision", OfHalfPrecision(64, 20, 264), "tile/j"},
+      {"convolution", ConvolutionOf(32, 24, 7, 2), "tile/m"},
+      {"odd_convolution", ConvolutionOf(27, 19, 5, 1), "tile/m"},
+      {"chain", ChainOf({.channels = 256, .outputs = 20, .height = 4, .width = 5}), "tile/m/chain"},
+      {"odd_chain", ChainOf({.channels = 237, .height = 5, .width = 3}), "tile/m/chain"},
+      {"two_products", TwoProductsOf(9, 20, 240), "composed"},
+      {"winograd", DirectText(few_tiles), "transformed", WinogradText(few_tiles)},
+      {"odd_winograd", DirectText(odd), "transformed", WinogradText(odd)},
+  };
+}
+
+LongSum LongProduct(int rows, int columns, int length) {
+  return {"product", ProductOf(rows, columns, length), "tile/j"};
+}
+
+LongSum LongConvolution(int channels) {
+  return {"convolution", ConvolutionOf(channels, 16, 5, 2), "tile/m"};
+}
+
+LongSum LongWinograd(int channels) {
+  const WinogradConv conv{.channels = channels, .height = 4, .width = 4, .outputs = 16};
+  return {"winograd", DirectText(conv), "transformed", WinogradText(conv)};
+}
+
+}  // namespace tunec::test

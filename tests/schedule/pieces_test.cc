@@ -1,0 +1,133 @@
+// Long sums in pieces: which sums are cut, where, and that the loops agree with the interpreter.
+// Machine code, and how much smaller the error is: tests/kernel/pieces_test.cc.
+#include "schedule/sketches/pieces.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/schedule/harness.h"
+#include "tests/schedule/long_sums.h"
+#include "tests/schedule/random_decisions.h"
+
+namespace tunec::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Sums of `extent` times `others` products along k, of the type and by the reducer.
+std::string SumText(int extent, int others, const std::string& type = "f32",
+                    const std::string& reducer = "sum", const std::string& second = "r") {
+  return fmt::format(R"(compute sums {{
+  input A: {2}[5, {0}, {1}]
+  input B: {2}[{0}, {1}]
+  output C: {2}[5]
+  C[i: 5, k: {0} reduction, {4}: {1} reduction]:
+    C[i] {3}= A[i, k, {4}] * B[k, {4}]
+}}
+)",
+                     extent, others, type, reducer, second);
+}
+
+std::optional<Pieces> PiecesAlongK(const std::string& text,
+                                   const RoundingFreedom& rounding = ReductionOrder::kAny) {
+  const Compute compute = MustParse(text);
+  return PiecesOf(compute, compute.statements.front(), IteratorVar(1), rounding);
+}
+
+int64_t Length(int extent, int others = 1) {
+  const std::optional<Pieces> pieces = PiecesAlongK(SumText(extent, others));
+  return pieces ? pieces->length : 0;
+}
+
+TEST(Pieces, AreOfLongSums) {
+  EXPECT_EQ(Length(224), 0);
+  EXPECT_EQ(Length(256), 128);
+  EXPECT_EQ(Length(25088), 128);
+  EXPECT_EQ(Length(32, 7), 0);
+  EXPECT_EQ(Length(64, 9), 16);
+}
+
+// Lengths near 128 that leave no shorter piece at the end.
+TEST(Pieces, AreWholeWherePossible) {
+  EXPECT_EQ(Length(576), 144);
+  EXPECT_EQ(Length(960), 120);
+  EXPECT_EQ(Length(320), 160);
+  const std::optional<Pieces> odd = PiecesAlongK(SumText(1009, 1));
+  ASSERT_TRUE(odd);
+  EXPECT_FALSE(odd->whole);
+  EXPECT_EQ(odd->length, 128);
+}
+
+// Where the other iterators have most products, or all.
+TEST(Pieces, HaveSomeStepsOfTheirLoop) {
+  EXPECT_EQ(Length(64, 49), 4);
+  EXPECT_EQ(Length(64, 1000), 4);
+  EXPECT_EQ(Length(7, 1000), 0);
+}
+
+TEST(Pieces, AreNotForOrdersThatMatterOrDoNot) {
+  EXPECT_FALSE(PiecesAlongK(SumText(512, 1), ReductionOrder::kAsWritten));
+  EXPECT_FALSE(PiecesAlongK(SumText(512, 1, "f32", "max")));
+  EXPECT_FALSE(PiecesAlongK(SumText(512, 1, "i32")));
+  EXPECT_FALSE(PiecesAlongK(SumText(512, 1, "f64")));
+}
+
+// The parts of the cut iterator would be called as others are.
+TEST(Pieces, AreNotWhereNamesAreTaken) {
+  EXPECT_TRUE(PiecesAlongK(SumText(512, 2, "f32", "sum", "kk")));
+  EXPECT_FALSE(PiecesAlongK(SumText(512, 2, "f32", "sum", "ko")));
+}
+
+class LongSumOn : public testing::TestWithParam<LongSum> {};
+
+std::string FirstText(const Sketch& sketch) {
+  return Print(sketch.Fill(sketch.InitialDecisions()));
+}
+
+// All candidates cut the sum: it is not for the tuner to give the accuracy back.
+TEST_P(LongSumOn, IsCutByEveryCandidate) {
+  std::mt19937 random(3);
+  for (const Target& target : {Avx512(), Avx2()}) {
+    const std::optional<Sketch> sketch = SketchOf(GetParam(), target);
+    ASSERT_TRUE(sketch);
+    EXPECT_THAT(FirstText(*sketch), HasSubstr("reduce_split "));
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_THAT(Print(sketch->Fill(RandomDecisions(*sketch, random))), HasSubstr("reduce_split"));
+    }
+  }
+}
+
+TEST_P(LongSumOn, IsOneChainAsWritten) {
+  for (const Sketch& sketch : SketchesOf(GetParam(), Avx512(), ReductionOrder::kAsWritten)) {
+    EXPECT_THAT(FirstText(sketch), Not(HasSubstr("reduce_split"))) << sketch.name;
+  }
+}
+
+// The first choice and random ones. Sums of small multiples of 1/8 are exact.
+TEST_P(LongSumOn, AgreesWithTheInterpreter) {
+  std::mt19937 random(7);
+  for (const Target& target : {Avx512(), Avx2()}) {
+    const std::optional<Sketch> sketch = SketchOf(GetParam(), target);
+    ASSERT_TRUE(sketch);
+    Decisions decisions = sketch->InitialDecisions();
+    const Judge judge(ComputeOf(GetParam(), sketch->Fill(decisions)));
+    for (int i = 0; i < 4 && !HasFailure(); ++i) {
+      const Schedule schedule = sketch->Fill(decisions);
+      EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
+      EXPECT_EQ(judge.Outcome(schedule, ReductionOrder::kAny, Tasks::kBackwards), "")
+          << sketch->name << "\n"
+          << Print(schedule);
+      decisions = RandomDecisions(*sketch, random);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pieces, LongSumOn, testing::ValuesIn(LongSums()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tunec::test
