@@ -24,8 +24,8 @@ struct IteratorFactor {
 
 /// `pack w0 1/32 0 1%32`: a copy of a tensor in another storage order, and all readers moved
 /// to it. Each storage dimension is a logical dimension, by number, or a part of it: its quotient
-/// or remainder by a factor, or what is between two of them (`1/32 ... 1%32/2 ... 1%2`). A copy of weights is made once, when compiling. A workspace tensor is stored so
-/// without a copy.
+/// or remainder by a factor, or what is between two of them (`1/32 ... 1%32/2 ... 1%2`). A copy of
+/// weights is made once, when compiling. A workspace tensor is stored so without a copy.
 ///   before: acc[i,j] sum= x[i,k] * w0[k,j]
 ///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
 struct PackStep {

@@ -63,6 +63,8 @@ class Fuzzer {
     for (const auto& [arithmetic, times] : checked.kernels)
       answer +=
           fmt::format("|{} {} under {} on {}", times, arithmetic, Print(drawn.accuracy), drawn.cpu);
+    for (const auto& [sketch, times] : checked.sketches)
+      answer += fmt::format("|{} by the sketch {}", times, sketch);
     return answer + "|" + checked.result.reason;
   }
 
