@@ -229,8 +229,15 @@ class Generator {
     array.SetDouble(0, value);
     return Weight(std::move(array));
   }
+  // Mostly float32; nothing rounds another type's operands.
+  DataType DrawType() {
+    return OneOf({DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF64,
+                  DataType::kF16, DataType::kBF16});
+  }
+
   // A product of a product, with weights of rows in between; small batches.
   ValueId Attention() {
+    const DataType type = DrawType();
     const int64_t queries = Between(1, 70), keys = Chance(40) ? queries : Between(1, 140);
     const int64_t depth = Between(1, 40), width = Between(1, 40);
     Ints batch(Chance(60) ? 1 : 0, Between(1, 4));
@@ -240,17 +247,18 @@ class Generator {
       return all;
     };
     const bool transposed = Chance(70);
-    const ValueId q = Input(Drawn(shape(queries, depth)));
-    const ValueId k = Input(Drawn(transposed ? shape(keys, depth) : shape(depth, keys)));
+    const ValueId q = Input(Drawn(shape(queries, depth), type));
+    const ValueId k = Input(Drawn(transposed ? shape(keys, depth) : shape(depth, keys), type));
     ValueId scores = Add(Op::kMatmul, {q, k}, {{"transpose_b", int64_t{transposed}}});
-    if (Chance(80)) scores = Add(Op::kMul, {scores, Scalar(OneOf({0.125, 0.25, 0.4}))});
-    if (Chance(40)) scores = Add(Op::kAdd, {scores, Weight(CausalMask(queries, keys))});
-    const bool weighs = Chance(85);
-    if (weighs) scores = Add(Op::kSoftmax, {scores}, {{"axis", int64_t{-1}}});
-    return Add(Op::kMatmul, {scores, Input(Drawn(shape(keys, width)))});
+    if (Chance(80)) scores = Add(Op::kMul, {scores, Scalar(OneOf({0.125, 0.25, 0.4}), type)});
+    if (Chance(85)) {
+      if (Chance(40)) scores = Add(Op::kAdd, {scores, Weight(CausalMask(queries, keys, type))});
+      scores = Add(Op::kSoftmax, {scores}, {{"axis", int64_t{-1}}});
+    }
+    return Add(Op::kMatmul, {scores, Input(Drawn(shape(keys, width), type))});
   }
-  static Array CausalMask(int64_t queries, int64_t keys) {
-    Array mask(DataType::kF32, {queries, keys});
+  static Array CausalMask(int64_t queries, int64_t keys, DataType type) {
+    Array mask(type, {queries, keys});
     for (int64_t i = 0; i < queries; ++i)
       for (int64_t j = 0; j < keys; ++j) mask.SetDouble(i * keys + j, j <= i ? 0 : -INFINITY);
     return mask;
@@ -278,34 +286,38 @@ class Generator {
     return channels_last ? Transposed(value, {0, 2, 3, 1}) : value;
   }
 
-  // A long sum of few results, which threads share.
+  // A long sum of few results, which threads share. Of few positive ones the sequential evaluation
+  // may be right by luck, and `f32` then allows no other.
   ValueId FewResults() {
+    if (case_.operands == Operands::kPositive) case_.operands = Operands::kUniform;
     const int64_t rows = Between(1, 12), columns = Between(1, 20);
     const int64_t length = Between(600, 110000 / std::max(rows, columns));
     const bool transpose_a = Chance(30), transpose_b = Chance(40);
+    const DataType type = DrawType();
     const Ints left = transpose_a ? Ints{length, rows} : Ints{rows, length};
     const Ints right = transpose_b ? Ints{columns, length} : Ints{length, columns};
-    const ValueId b = Chance(50) ? Weight(Drawn(right)) : Input(Drawn(right));
-    return Add(Op::kMatmul, {Input(Drawn(left)), b},
+    const ValueId b = Chance(50) ? Weight(Drawn(right, type)) : Input(Drawn(right, type));
+    return Add(Op::kMatmul, {Input(Drawn(left, type)), b},
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
   }
 
-  // Reductions, softmax and normalisations over any axes, of any float type.
+  // Reductions, softmax and normalisations over any axes, of any float type. Sums are of positive
+  // elements: what they are judged by is their result, of which little is left where they cancel.
   ValueId Rows() {
-    const DataType type = OneOf({DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF32,
-                                 DataType::kF64, DataType::kF16, DataType::kBF16});
+    const int64_t kind = Below(5);
+    if (kind >= 3) case_.operands = Operands::kPositive;
+    const DataType type = DrawType();
+    const int64_t rank = Between(1, 4);
     Ints shape;
-    for (int64_t d = Between(1, 4); d > 0; --d)
-      shape.push_back(Chance(15) ? 1 : Between(2, d > 2 ? 9 : 60));
+    for (int64_t d = rank; d > 0; --d) shape.push_back(Chance(15) ? 1 : Between(2, d > 2 ? 9 : 60));
     Shuffle(shape);
-    if (Chance(15)) shape.back() *= 40;
+    if (rank <= 2 && Chance(30)) shape.back() *= 40;
     ValueId x = Input(Drawn(shape, type));
     if (Chance(25)) x = Moved(x);
-    const int64_t rank = std::ssize(shape), axis = Below(rank);
+    const int64_t axis = Below(rank);
     Ints axes = {axis};
     for (int64_t a = 0; a < rank; ++a)
       if (a != axis && Chance(25)) axes.push_back(a);
-    const int64_t kind = Below(5);
     if (kind == 0) return Add(OneOf({Op::kSoftmax, Op::kLogSoftmax}), {x}, {{"axis", axis}});
     if (kind == 1) return Normalised(x, axes);
     if (kind == 2) return Add(OneOf({Op::kArgMax, Op::kArgMin}), {x}, {{"axis", axis}});
