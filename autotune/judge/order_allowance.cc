@@ -50,8 +50,12 @@ double OrderAllowance(const Statement& sum) {
 
 double OrderAllowance(const Compute& compute) {
   double squares = 0;
-  for (const StatementId sum : FloatSums(compute))
-    squares += std::pow(OrderAllowance(compute.statements[sum]), 2);
+  for (const StatementId id : FloatSums(compute)) {
+    const Statement& sum = compute.statements[id];
+    // Of 16 bits little is certain of any order.
+    if (SizeOf(sum.values[0].type()) < SizeOf(DataType::kF32)) continue;
+    squares += std::pow(OrderAllowance(sum), 2);
+  }
   return std::sqrt(squares);
 }
 

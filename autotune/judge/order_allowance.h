@@ -31,8 +31,8 @@
 
 namespace tunec {
 
-/// How far two evaluations may lie apart for the order of the compute's float sums, relative to the
-/// sum of the terms' magnitudes. Of several sums the squares are added up.
+/// How far two evaluations may lie apart for the order of the compute's sums of 32 and 64 bits,
+/// relative to the sum of the terms' magnitudes. Of several sums the squares are added up.
 double OrderAllowance(const Compute& compute);
 /// The same of one sum.
 double OrderAllowance(const Statement& sum);
