@@ -38,7 +38,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text);
 ///   f32     three terms, six products: less is lost than in the sum
 ///   tf32    two or three: 16 bits of each operand, where tf32 has 11
 ///   bf16    one to three
-///   number  one from 2^-8 on (each operand is off by 2^-9 of it), two from 2^-15 on, else three
+///   number  one from 2^-7 on (each operand is off by 2^-8 of it), two from 2^-15 on, else three
 /// Tiles may round them to TF32 under tf32, bf16, and numbers from 2^-10 on.
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
 /// How reductions may be reordered under this contract.

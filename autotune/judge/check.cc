@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autotune/judge/order_allowance.h"
+#include "autotune/judge/reference_compute.h"
 #include "jit/scalar_code.h"
 
 namespace tunec {
@@ -94,6 +96,21 @@ MeasuredError MeasureFloats(const Array& actual, const OutputJudge& judge,
   return error;
 }
 
+// Whether the contract lets the operands of the compute's last contraction be rounded.
+bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
+  if (accuracy.mode != AccuracyMode::kTf32 && accuracy.mode != AccuracyMode::kBf16) return false;
+  const std::optional<StatementId> sum = LastContraction(compute);
+  return sum && compute.statements[*sum].values[0].type() == DataType::kF32;
+}
+
+// What a contract that rounds operands allows beside `sequential`. Two terms keep 16 bits of an
+// operand, more than the contract's rounding, whose error may be less by luck: where operands
+// cancel that are rounded alike.
+double AllowedOfRounded(double sequential, double scale, const Compute& compute, double flushed) {
+  constexpr double kErrorOfTwoTerms = 0x1p-15;
+  return std::max(sequential, kErrorOfTwoTerms) + OrderAllowance(compute) + flushed / scale;
+}
+
 std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
   if (error.wrong_kind >= 0) {
     const int64_t i = error.wrong_kind;
@@ -145,16 +162,19 @@ MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
 }
 
 void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
-                   std::optional<double> magnitude, const Accuracy& accuracy) {
+                   const std::optional<ContractionScale>& contraction, const Accuracy& accuracy) {
   constexpr double kOtherGroups = 1e-6;
   for (OutputJudge& judge : judges) {
     const DataType type = judge.sequential.type();
     if (!IsFloat(type)) continue;
-    judge.scale = std::max(magnitude.value_or(0), LargestFinite(judge.expected));
+    const double magnitude = contraction ? contraction->magnitude : 0;
+    judge.scale = std::max(magnitude, LargestFinite(judge.expected));
     if (judge.scale == 0) judge.scale = 1;
     const double sequential = MeasureError(judge.sequential, judge).e;
-    judge.allowed = magnitude ? sequential + kFloat32Ulp
-                              : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
+    judge.allowed = contraction ? sequential + kFloat32Ulp
+                                : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
+    if (contraction && RoundsOperands(compute, accuracy))
+      judge.allowed = AllowedOfRounded(sequential, judge.scale, compute, contraction->flushed);
     if (accuracy.mode == AccuracyMode::kBound) judge.allowed = accuracy.bound;
     if (SizeOf(type) == 2) judge.allowed += RoundingOf(type);
   }

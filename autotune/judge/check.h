@@ -4,7 +4,9 @@
 // the larger of max sum|a*b| over the last contraction's elements and max|y64|; elsewhere it is
 // max|y64| of that output. What e may be follows from the accuracy:
 //   exact, f32    the error of the sequential evaluation in the compute's own types
-//   tf32, bf16    the error of that evaluation with operands rounded first
+//   tf32, bf16    the error of that evaluation with operands rounded first, or that of operands in
+//                 two bfloat16 terms where it is larger; and what another order of the sums and the
+//                 flushing of small numbers may add (order_allowance.h)
 //   a number      that number
 // In groups with a contraction a unit in the last place of the scale is added, so that reductions
 // of few terms do not fail on luck; other groups may have twice the sequential error, and at least
@@ -57,10 +59,15 @@ struct MeasuredError {
 MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
                            const std::vector<bool>& judged = {});
 
+/// What the last contraction of a group tells of its errors.
+struct ContractionScale {
+  double magnitude = 0;  // max sum|a*b|
+  double flushed = 0;    // what flushing may take from a sum (order_allowance.h)
+};
 /// Sets `scale` and `allowed` of every judge, whose `expected` and `sequential` are there.
-/// `magnitude`: max sum|a*b|, for groups with a contraction.
+/// `contraction`: of groups with one.
 void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
-                   std::optional<double> magnitude, const Accuracy& accuracy);
+                   const std::optional<ContractionScale>& contraction, const Accuracy& accuracy);
 
 /// The verdict on all outputs of one run.
 struct Verdict {

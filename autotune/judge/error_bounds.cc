@@ -233,7 +233,7 @@ std::vector<StatementId> FloatSums(const Compute& compute) {
   return sums;
 }
 
-double LargestSumError(const Statement& sum) {
+double TermsOf(const Statement& sum) {
   double terms = 1;
   for (const VarId v : sum.iterators.ids()) {
     const auto uses = [&](const IndexExpr& e) { return e.Uses(v); };
@@ -241,7 +241,11 @@ double LargestSumError(const Statement& sum) {
       terms *= static_cast<double>(sum.iterators[v].extent);
     }
   }
-  return (terms + 1) * RoundingOf(sum.values[0].type());
+  return terms;
+}
+
+double LargestSumError(const Statement& sum) {
+  return (TermsOf(sum) + 1) * RoundingOf(sum.values[0].type());
 }
 
 std::string BoundTensor(const std::string& tensor) { return tensor + ".bound"; }

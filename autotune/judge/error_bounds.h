@@ -15,6 +15,9 @@ namespace tunec {
 /// Statements that add floats up in an order that schedules may change.
 std::vector<StatementId> FloatSums(const Compute& compute);
 
+/// How many terms each element of such a sum has.
+double TermsOf(const Statement& sum);
+
 /// The greatest error of such a sum relative to the sum of its terms' magnitudes, whatever the
 /// order.
 double LargestSumError(const Statement& sum);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "autotune/judge/error_bounds.h"
+#include "autotune/judge/order_allowance.h"
 #include "autotune/judge/reference_compute.h"
 #include "kernel/run_once.h"
 #include "support/check.h"
@@ -80,6 +81,16 @@ OperandRounding RoundingFor(const Accuracy& accuracy) {
   return OperandRounding::kNone;
 }
 
+// A factor as instructions of bfloat16 take it; none where they do not: an element of float32 is
+// rounded, one that is stored as bfloat16 is as it should be.
+std::optional<Expr> RoundedFactor(const Expr& factor) {
+  const bool is_cast = factor.kind() == ExprKind::kCast;
+  const Expr& read = is_cast ? factor.operands()[0] : factor;
+  if (read.kind() != ExprKind::kRead || factor.type() != DataType::kF32) return std::nullopt;
+  if (is_cast) return read.type() == DataType::kBF16 ? std::optional(factor) : std::nullopt;
+  return Expr::Cast(Expr::Cast(factor, DataType::kBF16), DataType::kF32);
+}
+
 // Rounds the operands of sums of float32 products where they are multiplied, as instructions of
 // bfloat16 do: whatever else is computed from arguments is not. False where there is no such sum.
 bool RoundFactors(Compute& compute) {
@@ -87,13 +98,11 @@ bool RoundFactors(Compute& compute) {
   for (Statement& statement : compute.statements) {
     if (statement.reducer != Reducer::Sum(DataType::kF32)) continue;
     if (statement.values.size() != 1 || !statement.values[0].Is(ScalarOp::kMul)) continue;
-    std::vector<Expr> factors = statement.values[0].operands();
-    const bool of_reads = std::ranges::all_of(
-        factors, [](const Expr& factor) { return factor.kind() == ExprKind::kRead; });
-    if (!of_reads) continue;
-    for (Expr& factor : factors) {
-      factor = Expr::Cast(Expr::Cast(factor, DataType::kBF16), DataType::kF32);
+    std::vector<Expr> factors;
+    for (const Expr& factor : statement.values[0].operands()) {
+      if (std::optional<Expr> rounded = RoundedFactor(factor)) factors.push_back(*rounded);
     }
+    if (factors.size() != statement.values[0].operands().size()) continue;
     statement.values[0] = Expr::Apply(ScalarOp::kMul, std::move(factors));
     any = true;
   }
@@ -114,12 +123,13 @@ Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums)
 // What the rounding of both operands adds at most, relative to a product.
 double OperandError(AccuracyMode mode) {
   if (mode == AccuracyMode::kTf32) return 0x1p-10;
-  return mode == AccuracyMode::kBf16 ? 0x1p-8 : 0;
+  return mode == AccuracyMode::kBf16 ? 0x1p-7 : 0;
 }
 
 // How far legal evaluations may be from the float64 sum, relative to the magnitudes of its terms:
-// twice as far as the sequential one is. But a step in front of the sum may have carried that one
-// away, so no farther than rounding explains.
+// twice as far as the sequential one is, where operands are rounded with another order's allowance.
+// But a step in front of the sum may have carried that one away, so no farther than rounding
+// explains.
 double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results& expected,
                   const Results& sequential, const Accuracy& accuracy) {
   if (accuracy.mode == AccuracyMode::kBound) return accuracy.bound;
@@ -132,7 +142,9 @@ double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results
     const double error = std::abs(typed.GetDouble(i) - wide.GetDouble(i)) / magnitude.GetDouble(i);
     if (std::isfinite(error)) relative = std::max(relative, error);
   }
-  return kUlp + std::min(2 * relative, LargestSumError(sum) + OperandError(accuracy.mode));
+  const double operands = OperandError(accuracy.mode);
+  const double order = operands > 0 ? OrderAllowance(sum) : 0;
+  return kUlp + std::min(2 * relative + order, LargestSumError(sum) + operands);
 }
 
 // What an evaluation has to tell of the compute's sums.
@@ -167,6 +179,7 @@ class Judgement {
   Result<Results> RunSequentially(const std::vector<Array>& arguments) const;
   Result<Results> Bounds(const Oracle& oracle, const Results& expected,
                          const Results& sequential) const;
+  std::optional<ContractionScale> ScaleOf(const Oracle& oracle) const;
   Compute Wide() const {
     return WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
   }
@@ -219,6 +232,13 @@ Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) 
   return evaluation_.Run(compute, rounded, contraction);
 }
 
+std::optional<ContractionScale> Judgement::ScaleOf(const Oracle& oracle) const {
+  if (!sums_.contraction) return std::nullopt;
+  return ContractionScale{
+      .magnitude = *oracle.magnitude,
+      .flushed = FlushAllowance(compute_, *sums_.contraction, oracle.arguments)};
+}
+
 Result<Oracle> Judgement::Make(uint64_t seed) const {
   Oracle oracle;
   TUNEC_ASSIGN(Results expected, ChooseArguments(seed, oracle));
@@ -248,7 +268,7 @@ Result<Oracle> Judgement::JudgedBy(Results expected, Oracle oracle) const {
     if (found != bounds.end()) judge.bounds = std::move(found->second);
     oracle.judges.push_back(std::move(judge));
   }
-  SetAllowances(oracle.judges, compute_, oracle.magnitude, accuracy_);
+  SetAllowances(oracle.judges, compute_, ScaleOf(oracle), accuracy_);
   return oracle;
 }
 

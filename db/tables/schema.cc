@@ -180,9 +180,10 @@ void SpellOutCopies(SQLite::Database& sqlite) {
       "DELETE FROM artifacts");
 }
 
+// The judge allowed another order of sums too little where operands are rounded.
 constexpr Migration kMigrations[] = {
-    CreateVersion1,     CoverWholeArtifacts, AddConvergenceAndCharges,
-    ForgetWrongResults, NameSketches,        SpellOutCopies};
+    CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults,
+    NameSketches,   SpellOutCopies,      ForgetWrongResults};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();

@@ -125,10 +125,15 @@ class FoldingPlan {
   std::vector<Folding> foldings_;
 };
 
-// Computes nodes of constants. Temporary results are known by the values of the graph before.
+// Computes nodes of constants. Temporary results are known by the values of the graph before, and
+// forgotten behind their last reader: there may be many.
 class Folder {
  public:
-  explicit Folder(const Graph& graph) : graph_(graph) {}
+  explicit Folder(const Graph& graph) : graph_(graph), reads_left_(graph.values().size()) {
+    for (const Node& node : graph.nodes())
+      for (const ValueId input : node.inputs)
+        if (input.valid()) ++reads_left_[input.index];
+  }
 
   // The results; nothing where an operand is no constant after all, or where it cannot be computed
   // now (an index out of range), which is left to fail when it is run.
@@ -159,8 +164,15 @@ class Folder {
       temporaries_[node.outputs[i]] = std::move(results[i]);
   }
 
+  /// The node has read its operands.
+  void Leave(const Node& node) {
+    for (const ValueId input : node.inputs)
+      if (input.valid() && --reads_left_[input.index] == 0) temporaries_.erase(input);
+  }
+
  private:
   const Graph& graph_;
+  std::vector<int> reads_left_;  // by value
   std::map<ValueId, Array> temporaries_;
 };
 
@@ -177,8 +189,10 @@ Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    std::vector<ValueId> constants;
                    const Folding folding = foldings[&node - graph.nodes().data()];
-                   if (folding == Folding::kNone) return constants;
-                   auto results = folder.Compute(node, inputs, builder.graph());
+                   std::optional<std::vector<Array>> results;
+                   if (folding != Folding::kNone)
+                     results = folder.Compute(node, inputs, builder.graph());
+                   folder.Leave(node);
                    if (!results) return constants;
                    if (folding == Folding::kTemporary) {
                      folder.Keep(node, *std::move(results));

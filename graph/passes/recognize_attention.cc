@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "graph/passes/eliminate_dead_nodes.h"
@@ -17,8 +18,8 @@ using Axes = std::vector<int64_t>;
 constexpr double kAsGoodAsMinusInfinity = -1e9;
 // The exponential of less is 0 in every type.
 constexpr double kVanishes = -800;
-// Sums of finite numbers below this stay finite, with a score beside them.
-constexpr double kFarFromOverflow = 1e37;
+// Sums of finite numbers below this share of the largest stay finite, with a score beside them.
+constexpr double kFarFromOverflow = 0.03;
 
 struct Mask {
   ValueId value;
@@ -263,7 +264,10 @@ class Matcher {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
         LargestMagnitude(graph_, mask) + LargestMagnitude(graph_, found_.mask->value);
-    if (!fast_ && !(sum < kFarFromOverflow)) return false;
+    const double largest = TypeOf(mask).type == DataType::kF16
+                               ? 65504
+                               : static_cast<double>(std::numeric_limits<float>::max());
+    if (!fast_ && !(sum < kFarFromOverflow * largest)) return false;
     found_.added_mask = Mask{mask, in_split_};
     return true;
   }

@@ -44,6 +44,8 @@ TEST(Accuracy, SaysHowManyTermsAnOperandKeeps) {
   EXPECT_EQ(least("tf32"), 2);
   EXPECT_EQ(least("bf16"), 1);
   EXPECT_EQ(least("0.01"), 1);
+  EXPECT_EQ(least("0.0078125"), 1);
+  EXPECT_EQ(least("0.0078"), 2);
   EXPECT_EQ(least("1e-4"), 2);
   EXPECT_EQ(least("1e-6"), 3);
 }
@@ -116,10 +118,11 @@ TEST(Check, AllowancesFollowTheContract) {
   const Compute matmul = testing::MatmulRelu();
   std::vector<OutputJudge> judges = {Judge({1, 2, 3})};
   judges[0].sequential = Floats({1, 2, 3.00001f});
-  SetAllowances(judges, matmul, 5.0, {});
+  const ContractionScale five{.magnitude = 5};
+  SetAllowances(judges, matmul, five, {});
   EXPECT_DOUBLE_EQ(judges[0].scale, 5);
   EXPECT_NEAR(judges[0].allowed, 1e-5 / 5 + 0x1p-23, 1e-7);
-  SetAllowances(judges, matmul, 5.0, {AccuracyMode::kBound, 0.5});
+  SetAllowances(judges, matmul, five, {AccuracyMode::kBound, 0.5});
   EXPECT_DOUBLE_EQ(judges[0].allowed, 0.5);
   SetAllowances(judges, testing::SoftmaxRows(), std::nullopt, {});
   EXPECT_DOUBLE_EQ(judges[0].scale, 3);

@@ -135,6 +135,33 @@ TEST_F(OracleTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   }
 }
 
+// An operand that the kernel before stored as bfloat16 is one term already; what is added to the
+// sum is rounded no more than beside others.
+TEST_F(OracleTest, OfBFloat16RoundsNothingBesideStoredTerms) {
+  const Compute compute = Parsed(R"(
+    compute layer {
+      input X: bf16[9, 40]
+      weight W: f32[40, 21] constant
+      weight b: f32[21] constant
+      output Y: f32[9, 21]
+      workspace acc: f32[9, 21]
+      acc[i: 9, j: 21, k: 40 reduction]:
+        acc[i, j] sum= f32(X[i, k]) * W[k, j]
+      Y[i: 9, j: 21]:
+        Y[i, j] = acc[i, j] + b[j] * 100.0
+    })");
+  const Result<Compute> rounded = Apply(compute, PrecisionStep{"acc", 1});
+  ASSERT_TRUE(rounded) << rounded.error().Format();
+  const Result<Oracle> oracle = ComputeOracle(compute, {AccuracyMode::kBf16}, 3, target_, pool_);
+  ASSERT_TRUE(oracle) << oracle.error().Format();
+  const auto outputs = Interpret(*rounded, oracle->arguments, Precision::kNative);
+  ASSERT_TRUE(outputs) << outputs.error().Format();
+  for (int64_t i = 0; i < 9 * 21; ++i) {
+    const double sequential = oracle->judges[0].sequential.GetDouble(i);
+    EXPECT_NEAR(sequential, (*outputs)[0].GetDouble(i), 1e-4) << i;
+  }
+}
+
 TEST_F(OracleTest, TheMagnitudeIsTheLargestSumOfAbsoluteProducts) {
   const Compute compute = MatmulRelu();
   const Result<Oracle> oracle = OracleOf(compute);

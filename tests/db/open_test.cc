@@ -418,9 +418,12 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
 }
 
 // A wrong result may have been the judge's mistake; a time is none.
-TEST(Schema, WrongResultsBeforeVersion4AreForgotten) {
+class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
+INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6));
+
+TEST_P(ForgottenWrongResults, OfOlderVersions) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
-  ASSERT_TRUE(Migrate(raw, "m", Migrations().first(3)).has_value());
+  ASSERT_TRUE(Migrate(raw, "m", Migrations().first(GetParam())).has_value());
   const auto add = [&](int task, const char* schedule, TrialStatus status) {
     raw.exec(fmt::format(
         "INSERT INTO trials(task, schedule_hash, schedule, status, median_seconds, mad_seconds, "

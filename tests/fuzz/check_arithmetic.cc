@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "autotune/judge/oracle.h"
+#include "graph/fuse/store_terms.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/loop_pipeline.h"
+#include "schedule/sketches/dot_plan.h"
 #include "tests/fuzz/run_groups.h"
 #include "tests/fuzz/run_schedule.h"
 #include "tests/graph/fuse_groups.h"
@@ -20,6 +22,7 @@ namespace {
 std::string ArithmeticOf(const Schedule& schedule) {
   const std::string text = Print(schedule);
   if (schedule.lowering == "winograd") return "winograd";
+  if (schedule.lowering.starts_with("streaming")) return "stream";
   if (text.find("dpbf16") != std::string::npos) return "dpbf16";
   if (text.find("amx") == std::string::npos) return "fma";
   const size_t precision = text.find("precision ");
@@ -40,8 +43,11 @@ class Checker {
     options.names = DefaultPipeline();
     const auto optimised = RunPipeline(case_.graph, options);
     if (!optimised) return Wrong("passes", optimised.error().Format());
-    const auto fusion = PlanFusion(optimised->graph);
+    // Images this small would be no chains for their own sake.
+    const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
+    auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
+    if (RoundsToOneTerm()) StoreTerms(optimised->graph, *fusion);
     const auto outputs =
         RunGroups(optimised->graph, *fusion, case_.inputs,
                   [&](size_t, const std::vector<Lowering>& lowerings,
@@ -64,12 +70,28 @@ class Checker {
                  ComputeOracleFor(named.front().compute, {arguments.begin(), arguments.end()},
                                   case_.accuracy, target_, Pool()));
     for (const Sketch& sketch : Choose(named)) {
-      TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(sketch.InitialDecisions()), named, oracle));
-      TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(RandomDecisions(sketch, random_)), named, oracle));
+      for (const Decisions& decisions :
+           {sketch.InitialDecisions(), RandomDecisions(sketch, random_)}) {
+        const int before = Ran();
+        TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(decisions), named, oracle));
+        if (Ran() > before) ++result_.sketches[std::string(sketch.Kind())];
+      }
     }
     std::vector<Array> outputs;
     for (const tunec::OutputJudge& judge : oracle.judges) outputs.push_back(judge.sequential);
     return outputs;
+  }
+
+  bool RoundsToOneTerm() const {
+    const RoundingFreedom rounding = RoundingFreedomFor(schedules_);
+    return rounding.order == ReductionOrder::kAny && rounding.least_terms == 1 &&
+           !DotInstructions(target_).empty();
+  }
+
+  int Ran() const {
+    int count = 0;
+    for (const auto& [arithmetic, times] : result_.kernels) count += times;
+    return count;
   }
 
   // One that has another arithmetic, where there is one, and one of the others: more cost more than
@@ -102,7 +124,20 @@ class Checker {
     // An infinity becomes NaN there (docs/decisions/0022_winograd.md).
     if (schedule.lowering == "winograd" && case_.operands == Operands::kSpecial) return {};
     const Verdict verdict = JudgeOutputs(*outputs, oracle.judges);
-    return verdict.problem.empty() ? Status() : Broken(schedule, verdict.problem);
+    if (verdict.problem.empty() || IsLeftToTheJudge(schedule, verdict, oracle)) return {};
+    return Broken(schedule, verdict.problem);
+  }
+
+  // Transforms enlarge the error of operands that are rounded behind them, about twice. The tuner
+  // asks the judge whether that will do (docs/decisions/0024_values_stored_as_terms.md).
+  static bool IsLeftToTheJudge(const Schedule& schedule, const Verdict& verdict,
+                               const Oracle& oracle) {
+    constexpr double kEnlarged = 4;
+    const bool rounds = std::ranges::any_of(schedule.compute_steps, [](const ComputeStep& step) {
+      return std::holds_alternative<NarrowStep>(step);
+    });
+    const double allowed = oracle.judges.front().allowed;
+    return rounds && verdict.e > allowed && verdict.e <= kEnlarged * allowed;
   }
 
   std::unexpected<Error> Broken(const Schedule& schedule, const std::string& problem) const {

@@ -13,8 +13,9 @@ namespace tunec::fuzz {
 struct ArithmeticResult {
   CheckResult result;
   /// How many kernels ran, by what does their products: "fma", "dpbf16", "amx 3 terms",
-  /// "winograd".
+  /// "winograd", "stream".
   std::map<std::string, int> kernels;
+  std::map<std::string, int> sketches;  // by whose schedules: "tile", "stream", "abreast"
 };
 
 /// Sketches of each group, as they begin and with their knobs drawn. `schedules`: the contract that

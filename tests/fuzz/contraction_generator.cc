@@ -1,7 +1,9 @@
 #include "tests/fuzz/contraction_generator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
+#include <numeric>
 #include <utility>
 
 #include "graph/ops/op_table.h"
@@ -39,8 +41,10 @@ class Generator {
     case_.accuracy = DrawAccuracy();
     case_.cpu = DrawCpu();
     case_.operands = static_cast<Operands>(Below(kOperandKinds));
-    ValueId value = Contraction();
-    for (int64_t i = OneOf<int64_t>({0, 0, 1, 1, 2, 3}); i > 0; --i) value = Epilogue(value);
+    ValueId value = Kernel();
+    const bool is_f32 = builder_.TypeOf(value).type == DataType::kF32;
+    for (int64_t i = OneOf<int64_t>({0, 0, 1, 1, 2, 3}); is_f32 && i > 0; --i)
+      value = Epilogue(value);
     builder_.AddOutput(value);
     case_.graph = std::move(builder_).Build();
     return std::move(case_);
@@ -55,6 +59,11 @@ class Generator {
     return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
   }
 
+  void Shuffle(Ints& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i)
+      std::swap(numbers[i], numbers[i + random_.Below(numbers.size() - i)]);
+  }
+
   Accuracy DrawAccuracy() {
     const auto text = OneOf<const char*>({"f32", "f32", "f32", "f32", "exact", "exact", "bf16",
                                           "bf16", "bf16", "tf32", "1e-5", "1e-4", "1e-3", "0.01"});
@@ -64,6 +73,17 @@ class Generator {
     if (widest_ == Widest::kAvx2) return "native";
     return OneOf<const char*>({"native", "native", "native", "native,+amx-emulated",
                                "native,+amx-emulated", "native,-avx512f"});
+  }
+
+  ValueId Kernel() {
+    const int64_t kind = Below(100);
+    if (kind < 60) return Contraction();
+    case_.operands = OneOf({Operands::kUniform, Operands::kUniform, Operands::kPositive,
+                            Operands::kFewBits, Operands::kSparse});
+    if (kind < 70) return Attention();
+    if (kind < 80) return Chain();
+    if (kind < 87) return FewResults();
+    return Rows();
   }
 
   // Awkward ones; few are what a tile takes.
@@ -158,13 +178,13 @@ class Generator {
            static_cast<double>(elements) * s.multiply_adds <= s.most_multiply_adds;
   }
 
-  static ValueType TypeOf(const Ints& shape) {
-    return {DataType::kF32, std::vector<Dim>(shape.begin(), shape.end())};
+  static ValueType TypeOf(const Ints& shape, DataType type = DataType::kF32) {
+    return {type, std::vector<Dim>(shape.begin(), shape.end())};
   }
 
   ValueId Input(Array array) {
-    const auto input =
-        builder_.AddInput("x" + std::to_string(case_.inputs.size()), TypeOf(array.shape()));
+    const auto input = builder_.AddInput("x" + std::to_string(case_.inputs.size()),
+                                         TypeOf(array.shape(), array.type()));
     TUNEC_CHECK(input.has_value(), "an input: {}", input.error().message);
     case_.inputs.push_back(std::move(array));
     return *input;
@@ -196,6 +216,139 @@ class Generator {
       operands.push_back(Weight(UniformElements({shapes.channels}, random_)));
     const ValueId result = Add(shapes.op, std::move(operands), shapes.attributes);
     return shapes.channels_last ? Transposed(result, {0, 2, 3, 1}) : result;
+  }
+
+  // Elements of the case's kind.
+  Array Drawn(Ints shape, DataType type = DataType::kF32) {
+    Array array(type, std::move(shape));
+    FillElements(array, case_.operands, random_);
+    return array;
+  }
+  ValueId Scalar(double value, DataType type = DataType::kF32) {
+    Array array(type, {});
+    array.SetDouble(0, value);
+    return Weight(std::move(array));
+  }
+  // Mostly float32; nothing rounds another type's operands.
+  DataType DrawType() {
+    return OneOf({DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF64,
+                  DataType::kF16, DataType::kBF16});
+  }
+
+  // A product of a product, with weights of rows in between; small batches.
+  ValueId Attention() {
+    const DataType type = DrawType();
+    const int64_t queries = Between(1, 70), keys = Chance(40) ? queries : Between(1, 140);
+    const int64_t depth = Between(1, 40), width = Between(1, 40);
+    Ints batch(Chance(60) ? 1 : 0, Between(1, 4));
+    const auto shape = [&](int64_t rows, int64_t columns) {
+      Ints all = batch;
+      all.insert(all.end(), {rows, columns});
+      return all;
+    };
+    const bool transposed = Chance(70);
+    const ValueId q = Input(Drawn(shape(queries, depth), type));
+    const ValueId k = Input(Drawn(transposed ? shape(keys, depth) : shape(depth, keys), type));
+    ValueId scores = Add(Op::kMatmul, {q, k}, {{"transpose_b", int64_t{transposed}}});
+    if (Chance(80)) scores = Add(Op::kMul, {scores, Scalar(OneOf({0.125, 0.25, 0.4}), type)});
+    if (Chance(85)) {
+      if (Chance(40)) scores = Add(Op::kAdd, {scores, Weight(CausalMask(queries, keys, type))});
+      scores = Add(Op::kSoftmax, {scores}, {{"axis", int64_t{-1}}});
+    }
+    return Add(Op::kMatmul, {scores, Input(Drawn(shape(keys, width), type))});
+  }
+  static Array CausalMask(int64_t queries, int64_t keys, DataType type) {
+    Array mask(type, {queries, keys});
+    for (int64_t i = 0; i < queries; ++i)
+      for (int64_t j = 0; j < keys; ++j) mask.SetDouble(i * keys + j, j <= i ? 0 : -INFINITY);
+    return mask;
+  }
+
+  // A depthwise convolution, and a product over its channels.
+  ValueId Chain() {
+    const int64_t channels = Between(2, 70), outputs = Between(1, 70);
+    const int64_t taps = OneOf<int64_t>({1, 3, 3, 3, 5}), stride = Chance(70) ? 1 : 2;
+    const int64_t pad = Chance(70) ? taps / 2 : 0;
+    const int64_t height = taps + Between(0, 12), width = taps + Between(0, 18);
+    const bool channels_last = Chance(75);
+    const Shapes image{.left = {Between(1, 2), channels, height, width},
+                       .channels_last = channels_last};
+    ValueId value = InputImage(image, Drawn(image.left));
+    value = Add(Op::kConv, {value, Weight(Drawn({channels, 1, taps, taps}))},
+                {{"strides", Ints{stride, stride}},
+                 {"pads", Ints(4, pad)},
+                 {"dilations", Ints{1, 1}},
+                 {"group", channels}});
+    if (Chance(60)) value = Add(Op::kAdd, {value, Weight(Drawn({channels, 1, 1}))});
+    if (Chance(70)) value = Add(OneOf({Op::kRelu, Op::kSilu, Op::kTanh}), {value});
+    value = Add(Op::kConv, {value, Weight(Drawn({outputs, channels, 1, 1}))},
+                {{"strides", Ints{1, 1}}, {"pads", Ints(4, 0)}, {"dilations", Ints{1, 1}}});
+    return channels_last ? Transposed(value, {0, 2, 3, 1}) : value;
+  }
+
+  // A long sum of few results, which threads share. Of few positive ones the sequential evaluation
+  // may be right by luck, and `f32` then allows no other.
+  ValueId FewResults() {
+    if (case_.operands == Operands::kPositive) case_.operands = Operands::kUniform;
+    const int64_t rows = Between(1, 12), columns = Between(1, 20);
+    const int64_t length = Between(600, 110000 / std::max(rows, columns));
+    const bool transpose_a = Chance(30), transpose_b = Chance(40);
+    const DataType type = DrawType();
+    const Ints left = transpose_a ? Ints{length, rows} : Ints{rows, length};
+    const Ints right = transpose_b ? Ints{columns, length} : Ints{length, columns};
+    const ValueId b = Chance(50) ? Weight(Drawn(right, type)) : Input(Drawn(right, type));
+    return Add(Op::kMatmul, {Input(Drawn(left, type)), b},
+               {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
+  }
+
+  // Reductions, softmax and normalisations over any axes, of any float type. Sums are of positive
+  // elements: what they are judged by is their result, of which little is left where they cancel.
+  ValueId Rows() {
+    const int64_t kind = Below(5);
+    if (kind >= 3) case_.operands = Operands::kPositive;
+    const DataType type = DrawType();
+    const int64_t rank = Between(1, 4);
+    Ints shape;
+    for (int64_t d = rank; d > 0; --d) shape.push_back(Chance(15) ? 1 : Between(2, d > 2 ? 9 : 60));
+    Shuffle(shape);
+    if (rank <= 2 && Chance(30)) shape.back() *= 40;
+    ValueId x = Input(Drawn(shape, type));
+    if (Chance(25)) x = Moved(x);
+    const int64_t axis = Below(rank);
+    Ints axes = {axis};
+    for (int64_t a = 0; a < rank; ++a)
+      if (a != axis && Chance(25)) axes.push_back(a);
+    if (kind == 0) return Add(OneOf({Op::kSoftmax, Op::kLogSoftmax}), {x}, {{"axis", axis}});
+    if (kind == 1) return Normalised(x, axes);
+    if (kind == 2) return Add(OneOf({Op::kArgMax, Op::kArgMin}), {x}, {{"axis", axis}});
+    const Op op = OneOf(
+        {Op::kReduceSum, Op::kReduceMean, Op::kReduceMax, Op::kReduceL2, Op::kReduceLogSumExp});
+    return Add(op, {x}, {{"axes", axes}, {"keepdims", Below(2)}});
+  }
+  ValueId Normalised(ValueId x, const Ints& axes) {
+    const DataType type = builder_.TypeOf(x).type;
+    const Attributes kept = {{"axes", axes}, {"keepdims", int64_t{1}}};
+    const ValueId centred = Add(Op::kSub, {x, Add(Op::kReduceMean, {x}, kept)});
+    const ValueId squares = Add(Op::kReduceMean, {Add(Op::kMul, {centred, centred})}, kept);
+    const ValueId deviation = Add(Op::kSqrt, {Add(Op::kAdd, {squares, Scalar(1e-3, type)})});
+    return Add(Op::kDiv, {centred, deviation});
+  }
+  // Walked in another order than it lies: axes exchanged, or backwards.
+  ValueId Moved(ValueId x) {
+    const Ints shape = builder_.TypeOf(x).Shape();
+    Ints order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (Chance(50)) {
+      // Extents change places, axes that were drawn stay axes.
+      Shuffle(order);
+      return Transposed(x, order);
+    }
+    Ints starts(shape.size(), 0), steps(shape.size(), 1), ends = shape;
+    const size_t axis = random_.Below(shape.size());
+    starts[axis] = shape[axis] - 1;
+    ends[axis] = -1;
+    steps[axis] = -1;
+    return Add(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}});
   }
 
   ValueId InputImage(const Shapes& shapes, Array image) {

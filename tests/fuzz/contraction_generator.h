@@ -1,4 +1,5 @@
-// Random products and convolutions, and the contract and the machine that they are compiled for.
+// Random kernels, most of them products and convolutions, and the contract and the machine that
+// they are compiled for.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace tunec::fuzz {
 
 struct ContractionCase {
-  Graph graph;  // one product or convolution, with what follows
+  Graph graph;  // one kernel's anchor, with what follows
   std::vector<Array> inputs;
   Operands operands = Operands::kUniform;
   Accuracy accuracy;

@@ -1,5 +1,5 @@
-// fuzz_arithmetic: random products and convolutions as machine code of every arithmetic that
-// contract and machine allow, against float64 by the contract's own judge.
+// fuzz_arithmetic: random products, convolutions and other kernels with sums as machine code of
+// every arithmetic that contract and machine allow, against float64 by the contract's own judge.
 //
 // The checks run in a forked child, so that a case that crashes or hangs is one wrong result.
 #include <fmt/format.h>
@@ -63,6 +63,8 @@ class Fuzzer {
     for (const auto& [arithmetic, times] : checked.kernels)
       answer +=
           fmt::format("|{} {} under {} on {}", times, arithmetic, Print(drawn.accuracy), drawn.cpu);
+    for (const auto& [sketch, times] : checked.sketches)
+      answer += fmt::format("|{} by the sketch {}", times, sketch);
     return answer + "|" + checked.result.reason;
   }
 

@@ -120,6 +120,11 @@ void FillOperands(Array& left, const ReducedAxis& of_left, Array& right,
   }
 }
 
+void FillElements(Array& array, Operands kind, Random& random) {
+  for (int64_t i = 0; i < array.size(); ++i)
+    array.SetDouble(i, Element(kind, Side::kRight, random));
+}
+
 Array UniformElements(std::vector<int64_t> shape, Random& random) {
   Array array(DataType::kF32, std::move(shape));
   for (float& value : array.MutableAs<float>()) value = static_cast<float>(Signed(random));

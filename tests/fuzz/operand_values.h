@@ -36,6 +36,9 @@ struct ReducedAxis {
 void FillOperands(Array& left, const ReducedAxis& of_left, Array& right,
                   const ReducedAxis& of_right, Operands kind, Random& random);
 
+/// Elements by themselves, of any float type: not of the kinds that are about what is reduced.
+void FillElements(Array& array, Operands kind, Random& random);
+
 /// Uniform in [-1, 1).
 Array UniformElements(std::vector<int64_t> shape, Random& random);
 

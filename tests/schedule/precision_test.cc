@@ -90,9 +90,19 @@ TEST(Precision, FewerTermsKeepTheirBits) {
     EXPECT_LE(two, 0x1p-15);
     EXPECT_GT(two, 0x1p-24) << "as good as three";
     const double one = ErrorOf(RunWith("precision C bf16 1", arguments), arguments);
-    EXPECT_LE(one, 0x1p-8);
+    EXPECT_LE(one, 0x1p-7);
     EXPECT_GT(one, 0x1p-15) << "as good as two";
   }
+}
+
+// Halves of the last of eight bits, rounded to even: each operand loses 2^-8.
+TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
+  const auto halves = [](int64_t) { return 1 + 0x1p-8F; };
+  const std::vector<Array> arguments = {Values({kRows, kInner}, halves),
+                                        Values({kInner, kColumns}, halves)};
+  const double one = ErrorOf(RunWith("precision C bf16 1", arguments), arguments);
+  EXPECT_GT(one, 0x1.fp-8);
+  EXPECT_LT(one, 0x1p-7);
 }
 
 TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {

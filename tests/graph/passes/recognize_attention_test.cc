@@ -278,6 +278,28 @@ TEST(RecognizeAttention, MasksOverSplitBatches) {
   EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
 }
 
+// Two masks whose sum leaves the type hide all of a row that each of them alone does not.
+TEST(RecognizeAttention, MasksWithInfiniteSumsStayApart) {
+  const auto count = [](DataType type, double first, double second) {
+    SampleGraph g("masks");
+    ValueId s = g(Op::kMatmul, {g.Input({9, 4}, type), g.Input({9, 4}, type)},
+                  {{"transpose_b", int64_t{1}}});
+    for (const double number : {first, second}) {
+      Array mask(type, {9, 9});
+      for (int64_t i = 0; i < mask.size(); ++i) mask.SetDouble(i, number);
+      s = g(Op::kAdd, {s, g.Constant(std::move(mask))});
+    }
+    const ValueId y = g(Op::kMatmul, {g(Op::kSoftmax, {s}), g.Input({9, 3}, type)});
+    const auto pipeline = RunPipeline(g.Build({y}), {});
+    EXPECT_TRUE(pipeline) << pipeline.error().Format();
+    return Count(pipeline->graph, Op::kAttention);
+  };
+  EXPECT_EQ(count(DataType::kF16, -100, -200), 1);
+  EXPECT_EQ(count(DataType::kF16, -65000, -540), 0);
+  EXPECT_EQ(count(DataType::kF32, -65000, -540), 1);
+  EXPECT_EQ(count(DataType::kF32, -3.4e38, -1e37), 0);
+}
+
 // A row or a column of a mask is for all rows or columns of scores: no triangle.
 TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
   for (const bool one_row : {true, false}) {

@@ -1,0 +1,77 @@
+#include "autotune/judge/order_allowance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "autotune/judge/check.h"
+#include "autotune/judge/error_bounds.h"
+
+namespace tunec {
+namespace {
+
+constexpr double kMostProducts = 6;  // of two operands in three terms each
+constexpr double kLambda = 8;
+
+// The tensor that a factor is an element of, whatever it is cast to.
+std::optional<TensorId> TensorOf(const Statement& sum, const Expr& factor) {
+  if (factor.kind() == ExprKind::kCast) return TensorOf(sum, factor.operands()[0]);
+  if (factor.kind() != ExprKind::kRead) return std::nullopt;
+  return sum.reads[factor.node().slot].tensor;
+}
+
+std::optional<double> LargestOf(const Compute& compute, TensorId wanted,
+                                std::span<const Array> arguments) {
+  size_t position = 0;
+  for (const TensorId id : compute.tensors.ids()) {
+    const TensorRole role = compute.tensors[id].role;
+    if (role != TensorRole::kInput && role != TensorRole::kWeight) continue;
+    if (id != wanted) {
+      ++position;
+      continue;
+    }
+    const Array& array = arguments[position];
+    double largest = 0;
+    for (int64_t i = 0; i < array.size(); ++i) {
+      const double value = std::abs(array.GetDouble(i));
+      if (std::isfinite(value)) largest = std::max(largest, value);
+    }
+    return largest;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double OrderAllowance(const Statement& sum) {
+  const double roundings = (kMostProducts + 1) * TermsOf(sum);
+  return std::min(roundings, kLambda * std::sqrt(roundings)) * RoundingOf(sum.values[0].type());
+}
+
+double OrderAllowance(const Compute& compute) {
+  double squares = 0;
+  for (const StatementId id : FloatSums(compute)) {
+    const Statement& sum = compute.statements[id];
+    // Of 16 bits little is certain of any order.
+    if (SizeOf(sum.values[0].type()) < SizeOf(DataType::kF32)) continue;
+    squares += std::pow(OrderAllowance(sum), 2);
+  }
+  return std::sqrt(squares);
+}
+
+double FlushAllowance(const Compute& compute, StatementId id, std::span<const Array> arguments) {
+  constexpr double kSmallestNormal = 0x1p-126;
+  const Statement& sum = compute.statements[id];
+  const Expr& product = sum.values[0];
+  if (!product.Is(ScalarOp::kMul)) return 0;
+  double of_a_product = 2;
+  for (const Expr& factor : product.operands()) {
+    const std::optional<TensorId> tensor = TensorOf(sum, factor);
+    const auto largest = tensor ? LargestOf(compute, *tensor, arguments) : std::nullopt;
+    if (!largest) return 0;
+    of_a_product += 2 * *largest;
+  }
+  return TermsOf(sum) * of_a_product * kSmallestNormal;
+}
+
+}  // namespace tunec
