@@ -122,7 +122,7 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
   if (rows_first) AddRowSketches(lowering, target, sketches);
   const size_t first_tile = sketches.size();
   AddTileSketches(lowering, question, sketches);
-  AddSweepSketches(lowering, target, first_tile, sketches);
+  AddSweepSketches(lowering, question, first_tile, sketches);
   if (!rows_first) AddRowSketches(lowering, target, sketches);
   AddReduceAllSketches(lowering, target, sketches);
   AddPointwiseSketches(lowering, target, sketches);

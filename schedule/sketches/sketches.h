@@ -26,7 +26,7 @@ void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target&
 /// Sums whose operand is read once and lies in long rows along the results, added row by row to a
 /// block of them in the cache (sweep.cc). Comes at place `first` where no cache holds the operand,
 /// else last.
-void AddSweepSketches(const NamedCompute& lowering, const Target& target, size_t first,
+void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& question, size_t first,
                       std::vector<Sketch>& sketches);
 
 /// Statements that share rows and reduce along them: softmax, normalisations, reductions of

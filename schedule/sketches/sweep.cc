@@ -11,6 +11,8 @@
 //     for some rows k at a time: for vectors v of the block:
 //       s[v] += x[k] * operand[k][v], unrolled over these rows
 //     results = f(s)
+//
+// A long sum is added in pieces (pieces.h), which have a buffer of their own.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -33,8 +35,8 @@ struct SweepChoice {
 
 // Fewer make streams so short that a tile does as well.
 constexpr int64_t kFewestVectors = 32;
-// A block of so many is half of a small first-level cache.
-constexpr int64_t kMostVectors = 256;
+// Blocks of so many, of sums and of pieces, are half of a small first-level cache.
+constexpr int64_t kMostVectors = 128;
 
 class SweepWriter {
  public:
@@ -43,6 +45,7 @@ class SweepWriter {
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
     if (plan_.cache_write) Add(*plan_.cache_write);
+    if (plan_.pieces) Add(plan_.pieces->Step());
     Split();
     Reorder();
     Attach();
@@ -58,8 +61,13 @@ class SweepWriter {
   std::string Block() const { return Column() + ".0"; }
   std::string Rows() const { return plan_.Loop(*plan_.long_reduction); }
   std::string ColumnSuffix() const { return "." + plan_.reduction.iterators[plan_.column].name; }
+  // Of the operand, in one piece.
+  int64_t CountRows() const {
+    return plan_.pieces ? plan_.pieces->length : plan_.Extent(*plan_.long_reduction);
+  }
   std::vector<std::string> Writers() const {
     std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
+    if (plan_.pieces) names.insert(names.end(), {plan_.Total() + ".init", plan_.Total()});
     names.insert(names.end(), plan_.followers.begin(), plan_.followers.end());
     return names;
   }
@@ -69,7 +77,7 @@ class SweepWriter {
     const int64_t block = choice_.vectors * choice_.lanes;
     if (plan_.Extent(plan_.column) % block != 0) Add(IsolateStep{Block()});
     Add(SplitStep{Rows(), {choice_.rows}});
-    if (plan_.Extent(*plan_.long_reduction) % choice_.rows != 0) Add(IsolateStep{Rows() + ".0"});
+    if (CountRows() % choice_.rows != 0) Add(IsolateStep{Rows() + ".0"});
   }
 
   void Reorder() {
@@ -78,6 +86,7 @@ class SweepWriter {
     }
     parallel_.push_back(Block());
     ReorderStep order{parallel_};
+    if (plan_.pieces) order.loops.push_back(plan_.pieces->Loop());
     for (const VarId iterator : ReductionOrderOf(plan_)) {
       if (iterator != *plan_.long_reduction) order.loops.push_back(plan_.Loop(iterator));
     }
@@ -88,12 +97,19 @@ class SweepWriter {
 
   // All that the block's results go through, before the next block.
   void Attach() {
-    Add(ComputeAtStep{plan_.reduction.name + ".init", Block()});
+    if (plan_.pieces) AttachPieces(*plan_.pieces);
+    Add(ComputeAtStep{plan_.Total() + ".init", Block()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, Block()});
     Stage(plan_.reduction);
     for (const std::string& follower : plan_.followers) {
       Stage(plan_.compute->statements[*plan_.compute->FindStatement(follower)]);
     }
+  }
+  void AttachPieces(const Pieces& pieces) {
+    if (!pieces.whole) Add(IsolateStep{pieces.Loop()});
+    Add(ComputeAtStep{pieces.Sum() + ".init", pieces.Loop()});
+    Add(ComputeAtStep{pieces.total, pieces.Loop()});
+    Add(StageStep{pieces.Sum(), Scope::kPacked, pieces.Loop()});
   }
   void Stage(const Statement& statement) {
     for (const tunec::Write& write : statement.writes) {
@@ -133,7 +149,7 @@ Sketch SweepSketch(const TilePlan& plan, const Target& target, int64_t lanes) {
   fixed.vectors = VectorsFor(plan, target, lanes);
   Knobs<SweepChoice> knobs(fixed);
   knobs.AddAround("rows", {2, 4, 8, 16}, &SweepChoice::rows);
-  knobs.AddAround("vectors", {kFewestVectors, 64, 128, kMostVectors}, &SweepChoice::vectors);
+  knobs.AddAround("vectors", {kFewestVectors, 64, kMostVectors}, &SweepChoice::vectors);
   return MakeSketch("sweep", std::move(knobs), [plan](const SweepChoice& choice) {
     return SweepWriter(plan, choice).Write();
   });
@@ -141,12 +157,14 @@ Sketch SweepSketch(const TilePlan& plan, const Target& target, int64_t lanes) {
 
 }  // namespace
 
-void AddSweepSketches(const NamedCompute& lowering, const Target& target, size_t first,
+void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& question, size_t first,
                       std::vector<Sketch>& sketches) {
-  for (const TilePlan& plan : MakeTilePlans(lowering, target)) {
+  const Target& target = question.target;
+  for (TilePlan& plan : MakeTilePlans(lowering, target)) {
     const Tensor& sums = plan.compute->tensors[plan.reduction.writes[0].tensor];
     const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(sums.type)));
     if (!Sweeps(plan, lanes)) continue;
+    CutLongSum(question.rounding, plan);
     // What the second-level cache holds is near enough for a tile, which stores no sums.
     const bool far = CountWork(*plan.compute).bytes > static_cast<double>(target.host.l2_bytes);
     const auto place = far ? sketches.begin() + static_cast<std::ptrdiff_t>(first) : sketches.end();

@@ -57,6 +57,16 @@ constexpr std::string_view kOneRow = R"(compute one_row {
 }
 )";
 
+// In pieces, of which the last one is shorter.
+constexpr std::string_view kLongRow = R"(compute long_row {
+  input A: f32[1, 1031]
+  input B: f32[1031, 1091]
+  output C: f32[1, 1091]
+  C[i: 1, j: 1091, k: 1031 reduction]:
+    C[i, j] sum= A[i, k] * B[k, j]
+}
+)";
+
 constexpr std::string_view kSmallBatches = R"(compute small_batches {
   input A: f32[2, 83, 5, 7]
   input B: f32[2, 83, 7, 9]
@@ -96,6 +106,7 @@ constexpr Case kCases[] = {
     {"outer_norm", test::kOuterNorm, "columns"},  // too few columns for all threads
     {"sum_of_columns", kSumOfColumns, "tile"},
     {"one_row", kOneRow, "tile"},
+    {"long_row", kLongRow, "sweep"},
     {"small_batches", kSmallBatches, "tile"},
     {"long_sum", kLongSum, "split_sum"},
     {"gathered_rows", test::kGather, "pointwise"},
