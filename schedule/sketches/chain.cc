@@ -35,13 +35,14 @@ const Read* ReadOf(const Compute& compute, const Statement& statement, const std
   return found == statement.reads.end() || found->guard ? nullptr : &*found;
 }
 
-// Which iterator of the reader walks the dimension that an iterator of the writer does; none where
-// some dimension is not walked by one of each.
-std::optional<std::map<VarId, VarId>> Walked(const std::vector<IndexExpr>& written,
+// Which iterator of the reader walks the tensor's dimension that an iterator of the writer does;
+// none where some dimension is not walked by one of each. One element needs no walk.
+std::optional<std::map<VarId, VarId>> Walked(const Tensor& tensor,
+                                             const std::vector<IndexExpr>& written,
                                              const std::vector<IndexExpr>& read) {
   std::map<VarId, VarId> walked;
   for (size_t d = 0; d < written.size(); ++d) {
-    if (written[d].IsConstant() && read[d].IsConstant()) continue;
+    if (tensor.shape[d] == 1 || (written[d].IsConstant() && read[d].IsConstant())) continue;
     const auto writer = written[d].AsVar(), reader = read[d].AsVar();
     if (!writer || !reader || !walked.emplace(*writer, *reader).second) return {};
   }
@@ -53,13 +54,13 @@ std::optional<std::map<VarId, VarId>> IteratorsOf(const TilePlan& first, const T
   const Compute& compute = *plan.compute;
   const Statement& sum = first.reduction;
   const Statement& maker = compute.statements[*compute.FindStatement(plan.operand->statement)];
-  const std::string& results = first.compute->tensors[sum.writes[0].tensor].name;
-  const Read* const of_sum = ReadOf(compute, maker, results);
-  const Read* const of_operand =
-      ReadOf(compute, plan.reduction, compute.tensors[plan.operand->tensor].name);
+  const Tensor& results = first.compute->tensors[sum.writes[0].tensor];
+  const Tensor& operand = compute.tensors[plan.operand->tensor];
+  const Read* const of_sum = ReadOf(compute, maker, results.name);
+  const Read* const of_operand = ReadOf(compute, plan.reduction, operand.name);
   if (of_sum == nullptr || of_operand == nullptr) return {};
-  const auto to_maker = Walked(sum.writes[0].index, of_sum->index);
-  const auto to_sum = Walked(maker.writes[0].index, of_operand->index);
+  const auto to_maker = Walked(results, sum.writes[0].index, of_sum->index);
+  const auto to_sum = Walked(operand, maker.writes[0].index, of_operand->index);
   if (!to_maker || !to_sum) return {};
   std::map<VarId, VarId> iterators;
   for (const auto& [own, made] : *to_maker) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <regex>
+
 namespace tunec::test {
 namespace {
 
@@ -28,6 +30,13 @@ constexpr const char* kChain = R"(compute chain {{
 }}
 )";
 
+// As a graph of one image is lowered: what has one element has no loop.
+std::string OfOneImage(std::string text) {
+  text = std::regex_replace(text, std::regex(R"(\[n: 2, )"), "[");
+  text = std::regex_replace(text, std::regex(R"((\w)\[n, )"), "$1[0, ");
+  return std::regex_replace(text, std::regex(R"((f32|layout )\[2, )"), "$1[1, ");
+}
+
 }  // namespace
 
 std::string ChainOf(const ChainShape& shape) {
@@ -46,6 +55,7 @@ std::vector<ChainProgram> ChainPrograms() {
   return {
       {"odd", ChainOf({}), false},
       {"even", ChainOf({.channels = 48, .outputs = 32, .height = 6, .width = 14})},
+      {"one_image", OfOneImage(ChainOf({.channels = 48, .outputs = 32, .height = 6, .width = 14}))},
       {"strided", ChainOf({.channels = 34, .outputs = 20, .width = 17, .stride = 2})},
       {"large_window", ChainOf({.channels = 8, .outputs = 40, .window = 7})},
       {"wide", ChainOf({.channels = 80, .outputs = 70, .height = 3, .width = 40})},
