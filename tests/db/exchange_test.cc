@@ -87,7 +87,8 @@ TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
         R"(
 {"record":"target","id":1,"text":"x86-64"}
 {"record":"workload","id":1,"kind":"matmul","description":"fc1","flops":2,"bytes":1,"text":"w"}
-{"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":1,"converged":9)" +
+{"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":)" +
+        (version < 4 ? "1" : "2") + R"(,"converged":9)" +
         (version == 1 ? "}\n"
                       : R"(,"converged_by":0,"converged_bound":0.0})"
                         "\n") +
@@ -241,7 +242,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 5})", "export version 5, wanted at most 4"},
+      {R"({"record": "tunec_database", "version": 6})", "export version 6, wanted at most 5"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 has not been introduced"},

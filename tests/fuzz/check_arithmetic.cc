@@ -74,7 +74,7 @@ class Checker {
            {sketch.InitialDecisions(), RandomDecisions(sketch, random_)}) {
         const int before = Ran();
         TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(decisions), named, oracle));
-        if (Ran() > before) ++result_.sketches[std::string(sketch.Kind())];
+        if (Ran() > before) ++result_.sketches[sketch.name];
       }
     }
     std::vector<Array> outputs;
@@ -94,13 +94,14 @@ class Checker {
     return count;
   }
 
-  // One that has another arithmetic, where there is one, and one of the others: more cost more than
-  // they tell.
+  // One that has another arithmetic, where there is one, and one of the others, the naive one for
+  // want of such: more cost more than they tell.
   std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
     std::vector<Sketch> all = SketchesFor({.lowerings = named,
                                            .target = target_,
                                            .rounding = RoundingFreedomFor(schedules_),
                                            .gain = [](const TileIntrinsic&) { return 16.0; }});
+    if (all.size() > 1) all.pop_back();
     for (size_t i = 0; i < all.size(); ++i)
       std::swap(all[i], all[i + random_.Below(all.size() - i)]);
     std::ranges::stable_partition(all, [](const Sketch& sketch) {

@@ -15,7 +15,7 @@ struct ArithmeticResult {
   /// How many kernels ran, by what does their products: "fma", "dpbf16", "amx 3 terms",
   /// "winograd", "stream".
   std::map<std::string, int> kernels;
-  std::map<std::string, int> sketches;  // by whose schedules: "tile", "stream", "abreast"
+  std::map<std::string, int> sketches;  // by whose schedules: "tile/j", "split_sum/8"
 };
 
 /// Sketches of each group, as they begin and with their knobs drawn. `schedules`: the contract that

@@ -369,7 +369,10 @@ class Generator {
   ValueId Epilogue(ValueId value) {
     const Ints shape = builder_.TypeOf(value).Shape();
     const int64_t kind = Below(8);
-    if (kind == 0) return Add(Op::kAdd, {value, Weight(UniformElements({shape.back()}, random_))});
+    if (kind == 0) {
+      const Ints last = shape.empty() ? Ints() : Ints{shape.back()};
+      return Add(Op::kAdd, {value, Weight(UniformElements(last, random_))});
+    }
     if (kind == 1) return Add(Op::kAdd, {value, Input(UniformElements(shape, random_))});
     if (kind == 2) {
       Array factor(DataType::kF32, {});
