@@ -1,6 +1,8 @@
 #include "schedule/sketches/pieces.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "schedule/access_analysis.h"
 #include "schedule/steps/apply_compute_steps.h"
@@ -8,10 +10,8 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLongSum = 224;   // products; two pieces of fewer gain little
-constexpr int64_t kPiece = 128;     // products to aim at
-constexpr int64_t kUnrolled = 4;    // steps that a loop takes at once: lengths are multiples
-constexpr int64_t kLeastSteps = 4;  // of the loop within a piece
+constexpr int64_t kLongSum = 144;  // products; of 3x3 taps of 16 channels; fewer are one chain
+constexpr int64_t kPiece = 128;    // products to aim at
 
 int64_t ProductsOf(const Statement& statement) {
   int64_t products = 1;
@@ -19,48 +19,72 @@ int64_t ProductsOf(const Statement& statement) {
   return products;
 }
 
-// About `wanted` of them, so that pieces are whole if that is possible: code for a last one that is
-// shorter would be a second copy of the tile's.
-int64_t LengthOf(int64_t extent, int64_t wanted) {
-  const int64_t least = std::max<int64_t>(kLeastSteps, wanted * 5 / 8);
+// Steps of the loop within a piece.
+struct Steps {
+  int64_t least = 1;
+  int64_t unrolled = 1;  // at once; multiples of it are better
+};
+
+// About `wanted`, so that pieces are whole if that is possible: code for a last one that is shorter
+// would be a second copy of the tile's.
+int64_t LengthOf(int64_t extent, int64_t wanted, const Steps& steps) {
+  const auto distance = [&](int64_t length) {
+    return std::abs(length - wanted) + (length % steps.unrolled == 0 ? 0 : wanted / 8);
+  };
   std::optional<int64_t> best;
-  for (int64_t length = CeilDivide(least, kUnrolled) * kUnrolled; length <= wanted * 3 / 2;
-       length += kUnrolled) {
-    if (extent % length != 0) continue;
-    if (!best || std::abs(length - wanted) < std::abs(*best - wanted)) best = length;
+  for (int64_t length = std::max(steps.least, wanted * 5 / 8); length <= wanted * 3 / 2; ++length) {
+    if (extent % length == 0 && (!best || distance(length) < distance(*best))) best = length;
   }
   if (best) return *best;
   const int64_t pieces = std::max<int64_t>(1, (extent + wanted / 2) / wanted);
-  return CeilDivide(CeilDivide(extent, pieces), kUnrolled) * kUnrolled;
+  return CeilDivide(CeilDivide(extent, pieces), steps.unrolled) * steps.unrolled;
+}
+
+std::optional<Pieces> PiecesAlong(const Statement& statement, VarId along, const Steps& steps) {
+  if (UsesIterator(statement.domain, along)) return {};
+  const Iterator& iterator = statement.iterators[along];
+  const int64_t others = ProductsOf(statement) / iterator.extent;
+  const int64_t wanted = std::max(steps.least, kPiece / others);
+  const int64_t length = LengthOf(iterator.extent, wanted, steps);
+  if (length >= iterator.extent) return {};
+  return Pieces{.total = statement.name,
+                .iterator = iterator.name,
+                .along = along,
+                .length = length,
+                .products = others * length,
+                .whole = iterator.extent % length == 0};
+}
+
+// How far the pieces are from what they should be. A last one that is shorter counts as some.
+double Distance(const Pieces& pieces) {
+  const double ratio = static_cast<double>(pieces.products) / static_cast<double>(kPiece);
+  return std::abs(std::log(ratio)) + (pieces.whole ? 0 : 0.25);
 }
 
 }  // namespace
 
-std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement, VarId along,
-                               const RoundingFreedom& rounding) {
+std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement,
+                               const std::vector<VarId>& loops, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten || statement.writes.size() != 1) return {};
   const DataType type = compute.tensors[statement.writes[0].tensor].type;
   if (type != DataType::kF32 || statement.reducer != Reducer::Sum(type)) return {};
-  if (UsesIterator(statement.domain, along)) return {};
-  const Iterator& iterator = statement.iterators[along];
-  const int64_t products = ProductsOf(statement);
-  if (products <= kLongSum || iterator.extent < 2 * kLeastSteps) return {};
-  const int64_t others = products / iterator.extent;
-  const int64_t wanted = std::max<int64_t>(kLeastSteps, kPiece / others);
-  const int64_t length = LengthOf(iterator.extent, wanted);
-  if (length >= iterator.extent) return {};
-  Pieces pieces{.total = statement.name,
-                .iterator = iterator.name,
-                .length = length,
-                .whole = iterator.extent % length == 0};
-  if (!Apply(compute, pieces.Step())) return {};  // names that are taken
-  return pieces;
+  if (ProductsOf(statement) <= kLongSum) return {};
+  std::optional<Pieces> best;
+  for (const VarId along : loops) {
+    // The first one is the innermost loop, which is to go on for some steps.
+    const bool goes_on = along == loops.front() && statement.iterators[along].extent >= 8;
+    const Steps steps = goes_on ? Steps{.least = 4, .unrolled = 4} : Steps{};
+    const std::optional<Pieces> pieces = PiecesAlong(statement, along, steps);
+    if (!pieces || !Apply(compute, pieces->Step())) continue;  // names may be taken
+    if (!best || Distance(*pieces) < Distance(*best)) best = pieces;
+  }
+  return best;
 }
 
-Statement SumOfPiece(const Statement& statement, VarId along, const Pieces& pieces) {
+Statement SumOfPiece(const Statement& statement, const Pieces& pieces) {
   Statement sum = statement;
   sum.name = pieces.Sum();
-  sum.iterators[along].name += "i";
+  sum.iterators[pieces.along].name += "i";
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "schedule/rounding_freedom.h"
 #include "schedule/steps/compute_steps.h"
@@ -16,7 +17,9 @@ namespace tunec {
 struct Pieces {
   std::string total;     // adds up the pieces; the statement's name before
   std::string iterator;  // that is cut
+  VarId along;           // the same, of the statement before
   int64_t length = 0;    // of a piece, in values of that iterator
+  int64_t products = 0;  // in a piece, over all iterators
   bool whole = true;     // whether all pieces have that length
 
   std::string Sum() const { return total + ".part"; }
@@ -24,13 +27,12 @@ struct Pieces {
   ReduceSplitStep Step() const { return {total, iterator, length, ReduceSplitStep::Keep::kOuter}; }
 };
 
-/// The statement's sum in pieces of about 128 products, if it adds up more than 224 in float32 and
-/// the order is free. `along` is one of the iterators that it reduces; it is cut.
-std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement, VarId along,
-                               const RoundingFreedom& rounding);
+/// The statement's sum in pieces of about 128 products, if it adds up more than 144 in float32 and
+/// the order is free. `loops`: iterators that may be cut, that of the innermost loop first.
+std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement,
+                               const std::vector<VarId>& loops, const RoundingFreedom& rounding);
 
-/// The statement that adds up the products of a piece, as sketches name its loops: over `along`
-/// within a piece.
-Statement SumOfPiece(const Statement& statement, VarId along, const Pieces& pieces);
+/// The statement that adds up the products of a piece, as sketches name its loops.
+Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
 
 }  // namespace tunec

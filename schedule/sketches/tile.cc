@@ -121,7 +121,8 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
 // Of the long reduction's loop.
 int64_t Steps(const TilePlan& plan) {
   const int64_t group = plan.dot ? plan.dot->intrinsic->Extent(TileAxis::kGroup) : 1;
-  return plan.Extent(*plan.long_reduction) / group;
+  const bool cut = plan.pieces && plan.pieces->along == plan.long_reduction;
+  return (cut ? plan.pieces->length : plan.Extent(*plan.long_reduction)) / group;
 }
 
 int64_t DefaultUnroll(const TilePlan& plan) {

@@ -23,7 +23,7 @@ void TileOperands::PackSum() {
 // operand's own.
 std::string TileOperands::LoopInBlock(VarId iterator) const {
   const TilePlan::Operand& operand = *plan_.operand;
-  if (!plan_.pieces || iterator != plan_.long_reduction) {
+  if (!plan_.pieces || iterator != plan_.pieces->along) {
     return operand.statement + "." + plan_.reduction.iterators[iterator].name;
   }
   const Statement& maker = StatementNamed(operand.statement);

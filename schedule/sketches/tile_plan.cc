@@ -239,8 +239,10 @@ void AssignBefore(TilePlan& plan, StatementId reduction) {
 
 void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan) {
   if (!plan.long_reduction || plan.dot) return;
-  plan.pieces = PiecesOf(*plan.compute, plan.reduction, *plan.long_reduction, rounding);
-  if (plan.pieces) plan.reduction = SumOfPiece(plan.reduction, *plan.long_reduction, *plan.pieces);
+  std::vector<VarId> loops = {*plan.long_reduction};
+  loops.insert(loops.end(), plan.outer_reductions.begin(), plan.outer_reductions.end());
+  plan.pieces = PiecesOf(*plan.compute, plan.reduction, loops, rounding);
+  if (plan.pieces) plan.reduction = SumOfPiece(plan.reduction, *plan.pieces);
 }
 
 std::vector<std::string> StreamedOperands(const TilePlan& plan) {

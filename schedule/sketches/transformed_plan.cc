@@ -219,8 +219,8 @@ std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering)
 
 void CutLongSum(const RoundingFreedom& rounding, TransformedPlan& plan) {
   if (plan.dot != nullptr) return;
-  plan.pieces = PiecesOf(*plan.compute, plan.sum, plan.reduced, rounding);
-  if (plan.pieces) plan.sum = SumOfPiece(plan.sum, plan.reduced, *plan.pieces);
+  plan.pieces = PiecesOf(*plan.compute, plan.sum, {plan.reduced}, rounding);
+  if (plan.pieces) plan.sum = SumOfPiece(plan.sum, *plan.pieces);
 }
 
 std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,

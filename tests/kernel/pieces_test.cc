@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Pieces, LongSumError,
                              {"of_both_signs", test::LongProduct(7, 48, 4096), -1, 5e-7},
                              {"one_row", test::LongProduct(1, 512, 9000), -1, 5e-7},
                              {"convolution", test::LongConvolution(512), -1, 5e-7},
-                             {"winograd", test::LongWinograd(2048), -1, 5e-7},
+                             {"winograd", test::LongWinograd(1024), -1, 5e-7},
                          }),
                          [](const auto& info) { return info.param.name; });
 

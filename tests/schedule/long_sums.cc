@@ -73,21 +73,21 @@ std::string OfHalfPrecision(int rows, int columns, int length) {
 }
 
 // The image lies channels last, and has a border.
-std::string ConvolutionOf(int channels, int outputs, int size, int stride) {
+std::string ConvolutionOf(int channels, int outputs, int size, int stride, int window = 3) {
   const int out = (size - 1) / stride + 1;
   return fmt::format(R"(compute conv {{
   input X: f32[1, {0}, {2}, {2}] layout [1, {2}, {2}, {0}] (n, c, h, w) -> [n, h, w, c]
-  weight W: f32[{1}, {0}, 3, 3] constant
+  weight W: f32[{1}, {0}, {5}, {5}] constant
   output Y: f32[1, {1}, {4}, {4}] layout [1, {4}, {4}, {1}] (n, c, h, w) -> [n, h, w, c]
   workspace acc: f32[1, {1}, {4}, {4}] layout [1, {4}, {4}, {1}] (n, c, h, w) -> [n, h, w, c]
-  acc[n: 1, m: {1}, oh: {4}, ow: {4}, ic: {0} reduction, kh: 3 reduction, kw: 3 reduction]
-      where {3}*oh + kh - 1 >= 0, {2} - {3}*oh - kh >= 0, {3}*ow + kw - 1 >= 0, {2} - {3}*ow - kw >= 0:
-    acc[n, m, oh, ow] sum= X[n, ic, {3}*oh + kh - 1, {3}*ow + kw - 1] * W[m, ic, kh, kw]
+  acc[n: 1, m: {1}, oh: {4}, ow: {4}, ic: {0} reduction, kh: {5} reduction, kw: {5} reduction]
+      where {3}*oh + kh - {6} >= 0, {2} - 1 - {3}*oh - kh + {6} >= 0, {3}*ow + kw - {6} >= 0, {2} - 1 - {3}*ow - kw + {6} >= 0:
+    acc[n, m, oh, ow] sum= X[n, ic, {3}*oh + kh - {6}, {3}*ow + kw - {6}] * W[m, ic, kh, kw]
   Y[n: 1, m: {1}, oh: {4}, ow: {4}]:
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow], 0.0)
 }}
 )",
-                     channels, outputs, size, stride, out);
+                     channels, outputs, size, stride, out, window, window / 2);
 }
 
 // The second product multiplies what the first one and a normalisation have left.
@@ -147,6 +147,7 @@ std::vector<LongSum> LongSums() {
       {"half_precision", OfHalfPrecision(64, 20, 264), "tile/j"},
       {"convolution", ConvolutionOf(32, 24, 7, 2), "tile/m"},
       {"odd_convolution", ConvolutionOf(27, 19, 5, 1), "tile/m"},
+      {"large_window", ConvolutionOf(3, 20, 9, 2, 7), "tile/m"},
       {"chain", ChainOf({.channels = 256, .outputs = 20, .height = 4, .width = 5}), "tile/m/chain"},
       {"odd_chain", ChainOf({.channels = 237, .height = 5, .width = 3}), "tile/m/chain"},
       {"two_products", TwoProductsOf(9, 20, 240), "composed"},
@@ -164,7 +165,7 @@ LongSum LongConvolution(int channels) {
 }
 
 LongSum LongWinograd(int channels) {
-  const WinogradConv conv{.channels = channels, .height = 4, .width = 4, .outputs = 16};
+  const WinogradConv conv{.channels = channels, .height = 14, .width = 14, .outputs = 16};
   return {"winograd", DirectText(conv), "transformed", WinogradText(conv)};
 }
 
