@@ -1,0 +1,311 @@
+// A bitonic network over pairs of a value and the place where it stood
+// (docs/decisions/0030_top_k_by_networks.md). A row is cut into blocks of K >= k elements, K a
+// power of two; all blocks are sorted alike, and then halved in number: of two sorted blocks, the
+// better one of each element and its mirror image are the K best, in an order that log K exchanges
+// mend.
+//
+// A stage compares every element with the one at a certain distance, for all blocks of all rows at
+// once. So what lies side by side in memory is no block, but elements of the same number of all
+// blocks: pairs are [K, blocks * rows], stages are elementwise operators on rows of that, and read
+// their partners in another row. Where blocks and rows are fewer than a vector has lanes, the upper
+// bits of an element's number lie beside them, too.
+//
+// Few elements are counted instead: each one's number in the order is how many come before it.
+#include "graph/onnx/handlers/order.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "ir/sizes.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+// Elements beside each other that fill a vector.
+constexpr int64_t kLanes = 16;
+// What costs no more than the stages of a network, each a kernel: so many elements of a row, or so
+// many comparisons in all rows.
+constexpr int64_t kMostCounted = 32;
+constexpr int64_t kMostComparisons = int64_t{1} << 16;
+// Rows of elements that are tasks, for any number of threads.
+constexpr int64_t kTasks = 64;
+// Of all rows, so that places are i32.
+constexpr int64_t kMostElements = int64_t{1} << 30;
+
+Formula Not(const Formula& x) { return Apply(Op::kNot, {x}); }
+
+DataType ComparedType(DataType type) {
+  if (IsFloat(type)) return type == DataType::kF64 ? type : DataType::kF32;
+  return SizeOf(type) < sizeof(int32_t) ? DataType::kI32 : type;
+}
+
+// Values whose greatest come first, of a type that is quick to compare. No NaN is among them.
+Formula Comparable(const Formula& x, bool largest) {
+  const Formula value = x.Cast(ComparedType(x.type()));
+  if (!IsFloat(x.type())) return largest ? value : Not(value);
+  const Formula infinity = value.Number(std::numeric_limits<double>::infinity());
+  const Formula number = Where(Apply(Op::kIsNan, {value}), infinity, value);
+  return largest ? number : -number;
+}
+
+// What comes after every other value, or is equal to it.
+double LastValue(DataType type) {
+  if (IsFloat(type)) return -std::numeric_limits<double>::infinity();
+  return IsSigned(type) ? -std::exp2(8.0 * static_cast<double>(SizeOf(type)) - 1) : 0;
+}
+
+// Of the same shape. Places differ, except for those of paddings.
+struct Pairs {
+  Formula values;
+  Formula places;  // i32
+};
+
+// Whether elements of `a` come before those of `b`.
+Formula Precedes(const Pairs& a, const Pairs& b) {
+  const Formula earlier = And(Equal(a.values, b.values), Less(a.places, b.places));
+  return Apply(Op::kOr, {Less(b.values, a.values), earlier});
+}
+
+Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b) {
+  return {Where(condition, a.values, b.values), Where(condition, a.places, b.places)};
+}
+
+template <class Move>
+Pairs Each(const Pairs& pairs, const Move& move) {
+  return {move(pairs.values), move(pairs.places)};
+}
+
+Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape) {
+  return Each(pairs, [&](const Formula& x) { return x.Reshape(shape); });
+}
+
+// The elements of some axes in reverse.
+Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes) {
+  return Each(pairs, [&](const Formula& x) {
+    if (!x.ok()) return x;
+    std::vector<int64_t> starts(x.shape().size(), 0);
+    std::vector<int64_t> ends = x.shape();
+    std::vector<int64_t> steps(x.shape().size(), 1);
+    for (const size_t axis : axes) {
+      starts[axis] = ends[axis] - 1;
+      ends[axis] = -1;
+      steps[axis] = -1;
+    }
+    return Apply(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}});
+  });
+}
+
+// The last axis grown at its end.
+Formula Padded(const Formula& x, int64_t by, double value) {
+  if (by == 0 || !x.ok()) return x;
+  std::vector<int64_t> pads(2 * x.shape().size(), 0);
+  pads.back() = by;
+  return Apply(Op::kPad, {x}, {{"pads", pads}, {"value", value}});
+}
+
+// By elements that come after all others.
+Pairs Padded(const Pairs& pairs, int64_t by) {
+  return {Padded(pairs.values, by, LastValue(pairs.values.type())),
+          Padded(pairs.places, by, static_cast<double>(kMostElements))};
+}
+
+// Blocks of `size` elements, of which element c * below + a lies at
+// [a, (c * blocks + block) * rows + row]: `below` and `above` numbers, powers of two, of each part.
+class Blocks {
+ public:
+  /// Of values [rows, length], greatest first.
+  Blocks(const Formula& values, int64_t rows, int64_t length, int64_t size)
+      : size_(size),
+        rows_(rows),
+        blocks_((length + size - 1) / size),
+        above_(AboveFor(blocks_)),
+        pairs_(Load(Padded(values, Candidates() - length, LastValue(values.type())))) {}
+
+  int64_t Candidates() const { return size_ * blocks_; }
+  int64_t blocks() const { return blocks_; }
+
+  /// Puts the elements of each block in order.
+  void Sort() {
+    for (int64_t sorted = 1; sorted < size_; sorted *= 2) {
+      Exchange(sorted, Mirrored(sorted));
+      Mend(sorted / 2);
+    }
+  }
+
+  /// Of every two blocks, the best `size` elements, in order. Requires: in order.
+  void Halve() {
+    const int64_t odd = blocks_ % 2;
+    const int64_t half = (blocks_ + odd) / 2;
+    const Pairs whole = Padded(Reshaped(pairs_, {Below(), above_, blocks_ * rows_}), odd * rows_);
+    const auto part = [&](int64_t begin, int64_t end) {
+      return Each(whole, [&](const Formula& x) { return x.Slice(2, begin * rows_, end * rows_); });
+    };
+    blocks_ = half;
+    const Pairs first = Reshaped(part(0, half), Shape());
+    const Pairs second = Reshaped(Reversed(part(half, 2 * half), {0, 1}), Shape());
+    pairs_ = Select(Precedes(first, second), first, second);
+    Widen();
+    Mend(size_ / 2);
+  }
+
+  /// As [rows, candidates], block by block.
+  Pairs ByRows() const {
+    const auto move = [&](const Formula& x) {
+      return x.Reshape({Below(), above_, blocks_, rows_})
+          .Transpose({3, 2, 1, 0})
+          .Reshape({rows_, Candidates()});
+    };
+    return Each(pairs_, move);
+  }
+
+ private:
+  int64_t Below() const { return size_ / above_; }
+  int64_t Width() const { return above_ * blocks_ * rows_; }
+  /// As pairs are stored: rows of elements, those that are tasks apart.
+  std::vector<int64_t> Shape() const {
+    const int64_t tasks = std::min(Below(), kTasks);
+    return {tasks, Below() / tasks, Width()};
+  }
+
+  int64_t AboveFor(int64_t blocks) const {
+    int64_t above = 1;
+    while (above < size_ && above * blocks * rows_ < kLanes) above *= 2;
+    return above;
+  }
+
+  /// Where an element is put at first makes no difference.
+  Pairs Load(const Formula& values) const {
+    const std::vector<int64_t> parts = {Below(), above_ * blocks_, rows_};
+    const Formula places = Iota(values.node(), 0, Candidates()).Cast(DataType::kI32);
+    return {values.Reshape({rows_, parts[0], parts[1]}).Transpose({1, 2, 0}).Reshape(Shape()),
+            places.Reshape({parts[0], parts[1], 1}).Expand(parts).Reshape(Shape())};
+  }
+
+  /// Sorts what is in order but for exchanges of elements at these distances, the halves, ...
+  void Mend(int64_t distance) {
+    for (; distance >= 1; distance /= 2) Exchange(distance, Shifted(distance));
+  }
+
+  /// Each element with the one of the opposite bit `distance` of its number.
+  Pairs Shifted(int64_t distance) const {
+    const int64_t below = Below();
+    const int64_t others = Width() / above_;
+    if (distance < below) {
+      const Pairs parts = Reshaped(pairs_, {below / (2 * distance), 2, distance, Width()});
+      return Reshaped(Reversed(parts, {1}), Shape());
+    }
+    const int64_t apart = distance / below;
+    const Pairs parts = Reshaped(pairs_, {below, above_ / (2 * apart), 2, apart, others});
+    return Reshaped(Reversed(parts, {2}), Shape());
+  }
+
+  /// Each element with its mirror image within blocks of twice `distance`.
+  Pairs Mirrored(int64_t distance) const {
+    const int64_t below = Below();
+    const int64_t others = Width() / above_;
+    if (distance < below) {
+      const Pairs parts = Reshaped(pairs_, {below / (2 * distance), 2 * distance, Width()});
+      return Reshaped(Reversed(parts, {1}), Shape());
+    }
+    const int64_t apart = distance / below;
+    const Pairs parts = Reshaped(pairs_, {below, above_ / (2 * apart), 2 * apart, others});
+    return Reshaped(Reversed(parts, {0, 2}), Shape());
+  }
+
+  /// Whether bit `distance` of an element's number is set.
+  Formula IsUpper(int64_t distance) const {
+    const NodeContext& node = pairs_.values.node();
+    const auto bit = [&](int64_t numbers, int64_t value) {
+      const Formula number = Iota(node, 0, numbers);
+      const Formula masked = And(number, number.Number(static_cast<double>(value)));
+      return Not(Equal(masked, number.Number(0)));
+    };
+    std::vector<int64_t> shape = Shape();
+    if (distance < Below()) {
+      shape.back() = 1;
+      return bit(Below(), distance).Reshape(shape);
+    }
+    const Formula above = bit(above_, distance / Below()).Unsqueeze(1);
+    return above.Expand({above_, Width() / above_}).Reshape({1, 1, Width()});
+  }
+
+  /// Of each element and its partner, the better one to the lower number.
+  void Exchange(int64_t distance, const Pairs& partners) {
+    const Formula keeps = Apply(Op::kXor, {Precedes(pairs_, partners), IsUpper(distance)});
+    pairs_ = Select(keeps, pairs_, partners);
+  }
+
+  /// Makes rows as long as vectors.
+  void Widen() {
+    const int64_t times = AboveFor(blocks_) / above_;
+    if (times == 1) return;
+    const std::vector<int64_t> parts = {times, Below() / times, above_, blocks_ * rows_};
+    above_ *= times;
+    pairs_ = Each(pairs_, [&](const Formula& x) {
+      return x.Reshape(parts).Transpose({1, 2, 0, 3}).Reshape(Shape());
+    });
+  }
+
+  int64_t size_;
+  int64_t rows_;
+  int64_t blocks_;
+  int64_t above_;
+  Pairs pairs_;  // of Shape()
+};
+
+// Of pairs [rows, n], the places of the first k of each row in order.
+Formula Counted(const Pairs& pairs, int64_t k) {
+  const Pairs own = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
+  const Pairs other = Each(pairs, [](const Formula& x) { return x.Unsqueeze(1); });
+  const Formula before = Precedes(other, own);
+  const Formula ranks = Sum(before.Cast(DataType::kI32), {2}).Unsqueeze(1);  // [rows, 1, n]
+  const Formula numbers = Iota(ranks.node(), 0, k).Cast(DataType::kI32).Unsqueeze(1);
+  const Formula places = pairs.places.Unsqueeze(1);
+  return Apply(Op::kReduceMax, {Where(Equal(ranks, numbers), places, places.Number(0))},
+               {{"axes", std::vector<int64_t>{2}}, {"keepdims", int64_t{0}}});
+}
+
+bool IsCounted(int64_t rows, int64_t length) {
+  const int64_t comparisons = MultiplySizes(rows, MultiplySizes(length, length));
+  return length <= kMostCounted || comparisons <= kMostComparisons;
+}
+
+// Of values [rows, n], greatest first.
+Formula PlacesInRows(const Formula& values, int64_t rows, int64_t length, int64_t k) {
+  if (IsCounted(rows, length)) {
+    const Formula places = Iota(values.node(), 0, length).Cast(DataType::kI32).Unsqueeze(0);
+    return Counted({values, places}, k);
+  }
+  const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
+  Blocks blocks(values, rows, length, size);
+  blocks.Sort();
+  while (blocks.blocks() > 1 && !IsCounted(rows, blocks.Candidates())) blocks.Halve();
+  const Pairs best = blocks.ByRows();
+  return blocks.blocks() > 1 ? Counted(best, k) : best.places.Slice(1, 0, k);
+}
+
+}  // namespace
+
+Formula FirstPlaces(const Formula& x, int64_t k, bool largest) {
+  const NodeContext& node = x.node();
+  const Formula values = Comparable(x, largest);
+  const auto length = x.Extent(-1);
+  if (!length) return {node, std::unexpected(length.error())};
+  if (k == 1) {
+    return Apply(Op::kArgMax, {values}, {{"axis", x.rank() - 1}, {"keepdims", int64_t{1}}});
+  }
+  std::vector<int64_t> shape = x.shape();
+  const int64_t rows = Product(shape, 0, shape.size() - 1);
+  const int64_t elements = MultiplySizes(rows, *length);
+  if (elements < 0 || elements > kMostElements) {
+    return {node, Fail(ErrorCode::kUnsupported, "more than {} elements in order", kMostElements)};
+  }
+  shape.back() = k;
+  const Formula places = PlacesInRows(values.Reshape({rows, *length}), rows, *length, k);
+  // What is proven to be in range is not checked while running.
+  return Clamp(places.Cast(DataType::kI64), 0, static_cast<double>(*length - 1)).Reshape(shape);
+}
+
+}  // namespace tunec::onnx_import
