@@ -163,10 +163,12 @@ class Blocks {
  private:
   int64_t Below() const { return size_ / above_; }
   int64_t Width() const { return above_ * blocks_ * rows_; }
-  /// As pairs are stored: rows of elements, those that are tasks apart.
+  /// As pairs are stored: lines of elements, those that are tasks apart. Where rows fill vectors
+  /// they have an axis of their own, so that turning the input is a transposition and no more.
   std::vector<int64_t> Shape() const {
     const int64_t tasks = std::min(Below(), kTasks);
-    return {tasks, Below() / tasks, Width()};
+    if (rows_ < kLanes) return {tasks, Below() / tasks, Width()};
+    return {tasks, Below() / tasks, above_ * blocks_, rows_};
   }
 
   int64_t AboveFor(int64_t blocks) const {
@@ -222,11 +224,12 @@ class Blocks {
       const Formula masked = And(number, number.Number(static_cast<double>(value)));
       return Not(Equal(masked, number.Number(0)));
     };
-    std::vector<int64_t> shape = Shape();
     if (distance < Below()) {
-      shape.back() = 1;
+      std::vector<int64_t> shape = Shape();
+      std::fill(shape.begin() + 2, shape.end(), 1);
       return bit(Below(), distance).Reshape(shape);
     }
+    // Rows are fewer than lanes, or nothing would be above.
     const Formula above = bit(above_, distance / Below()).Unsqueeze(1);
     return above.Expand({above_, Width() / above_}).Reshape({1, 1, Width()});
   }
