@@ -28,7 +28,9 @@ constexpr int64_t kLanes = 16;
 // What costs no more than the stages of a network, each a kernel: so many elements of a row, or so
 // many comparisons in all rows.
 constexpr int64_t kMostCounted = 32;
-constexpr int64_t kMostComparisons = int64_t{1} << 16;
+constexpr int64_t kMostComparisons = int64_t{1} << 20;
+// Rows of at least so many times k elements are looked through piece by piece first.
+constexpr int64_t kLeastPieces = 16;
 // Rows of elements that are tasks, for any number of threads.
 constexpr int64_t kTasks = 64;
 // Of all rows, so that places are i32.
@@ -119,7 +121,7 @@ class Blocks {
   Blocks(const Formula& values, int64_t rows, int64_t length, int64_t size)
       : size_(size),
         rows_(rows),
-        blocks_((length + size - 1) / size),
+        blocks_(BlocksFor((length + size - 1) / size)),
         above_(AboveFor(blocks_)),
         pairs_(Load(Padded(values, Candidates() - length, LastValue(values.type())))) {}
 
@@ -169,6 +171,11 @@ class Blocks {
     const int64_t tasks = std::min(Below(), kTasks);
     if (rows_ < kLanes) return {tasks, Below() / tasks, Width()};
     return {tasks, Below() / tasks, above_ * blocks_, rows_};
+  }
+
+  /// Few sizes have few kernels, and halves without paddings.
+  static int64_t BlocksFor(int64_t least) {
+    return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   }
 
   int64_t AboveFor(int64_t blocks) const {
@@ -258,16 +265,29 @@ class Blocks {
   Pairs pairs_;  // of Shape()
 };
 
+Formula Numbers(const Formula& like, int64_t count) {
+  return Iota(like.node(), 0, count).Cast(DataType::kI32);
+}
+
+// Elements of rows; what is proven to be in range is not checked while running.
+Formula Taken(const Formula& rows, const Formula& places, int64_t length) {
+  const Formula inside = Clamp(places, 0, static_cast<double>(length - 1));
+  return Apply(Op::kGatherElements, {rows, inside}, {{"axis", int64_t{1}}});
+}
+
+Formula Reduced(Op op, const Formula& x, int64_t axis, bool keep = false) {
+  return Apply(op, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{keep}}});
+}
+
 // Of pairs [rows, n], the places of the first k of each row in order.
 Formula Counted(const Pairs& pairs, int64_t k) {
   const Pairs own = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
   const Pairs other = Each(pairs, [](const Formula& x) { return x.Unsqueeze(1); });
   const Formula before = Precedes(other, own);
   const Formula ranks = Sum(before.Cast(DataType::kI32), {2}).Unsqueeze(1);  // [rows, 1, n]
-  const Formula numbers = Iota(ranks.node(), 0, k).Cast(DataType::kI32).Unsqueeze(1);
+  const Formula is_here = Equal(ranks, Numbers(ranks, k).Unsqueeze(1));
   const Formula places = pairs.places.Unsqueeze(1);
-  return Apply(Op::kReduceMax, {Where(Equal(ranks, numbers), places, places.Number(0))},
-               {{"axes", std::vector<int64_t>{2}}, {"keepdims", int64_t{0}}});
+  return Reduced(Op::kReduceMax, Where(is_here, places, places.Number(0)), 2);
 }
 
 bool IsCounted(int64_t rows, int64_t length) {
@@ -275,18 +295,62 @@ bool IsCounted(int64_t rows, int64_t length) {
   return length <= kMostCounted || comparisons <= kMostComparisons;
 }
 
-// Of values [rows, n], greatest first.
-Formula PlacesInRows(const Formula& values, int64_t rows, int64_t length, int64_t k) {
-  if (IsCounted(rows, length)) {
-    const Formula places = Iota(values.node(), 0, length).Cast(DataType::kI32).Unsqueeze(0);
-    return Counted({values, places}, k);
-  }
+// The rest works on values [rows, n], greatest first, and gives places i32 [rows, k].
+
+Formula FirstOf(const Formula& values, int64_t rows, int64_t length, int64_t k);
+
+Formula FirstByNetwork(const Formula& values, int64_t rows, int64_t length, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
   Blocks blocks(values, rows, length, size);
   blocks.Sort();
   while (blocks.blocks() > 1 && !IsCounted(rows, blocks.Candidates())) blocks.Halve();
   const Pairs best = blocks.ByRows();
   return blocks.blocks() > 1 ? Counted(best, k) : best.places.Slice(1, 0, k);
+}
+
+Formula Greatest(const Formula& values, int64_t length) {
+  const Formula is_greatest = Equal(values, Reduced(Op::kReduceMax, values, 1, true));
+  const Formula places = Numbers(values, length).Unsqueeze(0);
+  const Formula none = places.Number(static_cast<double>(length - 1));
+  return Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1, true);
+}
+
+// The first k elements lie in the k pieces of the row whose greatest ones come first: each of those
+// is, or comes before, an element of any other piece. Pieces are taken in the order of the row, so
+// that elements which are equal keep theirs.
+Formula FirstInPieces(const Formula& values, int64_t rows, int64_t length, int64_t k,
+                      int64_t piece) {
+  const int64_t pieces = (length + piece - 1) / piece;
+  const double last = LastValue(values.type());
+  const Formula whole = Padded(values, pieces * piece - length, last);
+  const Formula greatest = Reduced(Op::kReduceMax, whole.Reshape({rows, pieces, piece}), 2);
+  const Formula chosen = FirstOf(greatest, rows, pieces, k);
+  const Formula backwards = Not(chosen);
+  const Formula ordered = Taken(chosen, FirstOf(backwards, rows, k, k), k);
+  const Formula first = (ordered * static_cast<double>(piece)).Unsqueeze(2);
+  const Formula places = (first + Numbers(values, piece)).Reshape({rows, k * piece});
+  const Formula taken = Taken(values, places, length);
+  const Formula is_inside = Less(places, places.Number(static_cast<double>(length)));
+  const Formula candidates = Where(is_inside, taken, taken.Number(last));
+  return Taken(places, FirstOf(candidates, rows, k * piece, k), k * piece);
+}
+
+// A power of two that makes pieces and candidates few.
+int64_t PieceFor(int64_t length, int64_t k) {
+  int64_t piece = 2;
+  while (4 * piece * piece * k <= length) piece *= 2;
+  return piece;
+}
+
+Formula FirstOf(const Formula& values, int64_t rows, int64_t length, int64_t k) {
+  if (k == 1) return Greatest(values, length);
+  if (IsCounted(rows, length)) {
+    return Counted({values, Numbers(values, length).Unsqueeze(0)}, k);
+  }
+  if (length >= kLeastPieces * k) {
+    return FirstInPieces(values, rows, length, k, PieceFor(length, k));
+  }
+  return FirstByNetwork(values, rows, length, k);
 }
 
 }  // namespace
@@ -296,9 +360,6 @@ Formula FirstPlaces(const Formula& x, int64_t k, bool largest) {
   const Formula values = Comparable(x, largest);
   const auto length = x.Extent(-1);
   if (!length) return {node, std::unexpected(length.error())};
-  if (k == 1) {
-    return Apply(Op::kArgMax, {values}, {{"axis", x.rank() - 1}, {"keepdims", int64_t{1}}});
-  }
   std::vector<int64_t> shape = x.shape();
   const int64_t rows = Product(shape, 0, shape.size() - 1);
   const int64_t elements = MultiplySizes(rows, *length);
@@ -306,7 +367,7 @@ Formula FirstPlaces(const Formula& x, int64_t k, bool largest) {
     return {node, Fail(ErrorCode::kUnsupported, "more than {} elements in order", kMostElements)};
   }
   shape.back() = k;
-  const Formula places = PlacesInRows(values.Reshape({rows, *length}), rows, *length, k);
+  const Formula places = FirstOf(values.Reshape({rows, *length}), rows, *length, k);
   // What is proven to be in range is not checked while running.
   return Clamp(places.Cast(DataType::kI64), 0, static_cast<double>(*length - 1)).Reshape(shape);
 }
