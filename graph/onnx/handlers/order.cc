@@ -28,7 +28,7 @@ constexpr int64_t kLanes = 16;
 // What costs no more than the stages of a network, each a kernel: so many elements of a row, or so
 // many comparisons in all rows.
 constexpr int64_t kMostCounted = 32;
-constexpr int64_t kMostComparisons = int64_t{1} << 20;
+constexpr int64_t kMostComparisons = int64_t{1} << 17;
 // Rows of at least so many times k elements are looked through piece by piece first.
 constexpr int64_t kLeastPieces = 16;
 // Rows of elements that are tasks, for any number of threads.
@@ -58,7 +58,7 @@ double LastValue(DataType type) {
   return IsSigned(type) ? -std::exp2(8.0 * static_cast<double>(SizeOf(type)) - 1) : 0;
 }
 
-// Of the same shape. Places differ, except for those of paddings.
+// Of the same shape; all places of a row differ.
 struct Pairs {
   Formula values;
   Formula places;  // i32
@@ -99,18 +99,12 @@ Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes) {
   });
 }
 
-// The last axis grown at its end.
-Formula Padded(const Formula& x, int64_t by, double value) {
+// The axis grown at its end.
+Formula Padded(const Formula& x, size_t axis, int64_t by, double value) {
   if (by == 0 || !x.ok()) return x;
   std::vector<int64_t> pads(2 * x.shape().size(), 0);
-  pads.back() = by;
+  pads[x.shape().size() + axis] = by;
   return Apply(Op::kPad, {x}, {{"pads", pads}, {"value", value}});
-}
-
-// By elements that come after all others.
-Pairs Padded(const Pairs& pairs, int64_t by) {
-  return {Padded(pairs.values, by, LastValue(pairs.values.type())),
-          Padded(pairs.places, by, static_cast<double>(kMostElements))};
 }
 
 // Blocks of `size` elements, of which element c * below + a lies at
@@ -123,7 +117,7 @@ class Blocks {
         rows_(rows),
         blocks_(BlocksFor((length + size - 1) / size)),
         above_(AboveFor(blocks_)),
-        pairs_(Load(Padded(values, Candidates() - length, LastValue(values.type())))) {}
+        pairs_(Load(Padded(values, 1, Candidates() - length, LastValue(values.type())))) {}
 
   int64_t Candidates() const { return size_ * blocks_; }
   int64_t blocks() const { return blocks_; }
@@ -138,15 +132,14 @@ class Blocks {
 
   /// Of every two blocks, the best `size` elements, in order. Requires: in order.
   void Halve() {
-    const int64_t odd = blocks_ % 2;
-    const int64_t half = (blocks_ + odd) / 2;
-    const Pairs whole = Padded(Reshaped(pairs_, {Below(), above_, blocks_ * rows_}), odd * rows_);
-    const auto part = [&](int64_t begin, int64_t end) {
-      return Each(whole, [&](const Formula& x) { return x.Slice(2, begin * rows_, end * rows_); });
+    const Pairs whole = Reshaped(pairs_, {Below(), above_, blocks_ * rows_});
+    blocks_ /= 2;
+    const auto part = [&](int64_t begin) {
+      return Each(whole,
+                  [&](const Formula& x) { return x.Slice(2, begin, begin + blocks_ * rows_); });
     };
-    blocks_ = half;
-    const Pairs first = Reshaped(part(0, half), Shape());
-    const Pairs second = Reshaped(Reversed(part(half, 2 * half), {0, 1}), Shape());
+    const Pairs first = Reshaped(part(0), Shape());
+    const Pairs second = Reshaped(Reversed(part(blocks_ * rows_), {0, 1}), Shape());
     pairs_ = Select(Precedes(first, second), first, second);
     Widen();
     Mend(size_ / 2);
@@ -184,12 +177,18 @@ class Blocks {
     return above;
   }
 
-  /// Where an element is put at first makes no difference.
+  /// Where an element is put at first makes no difference: as it lies, or so that what is turned
+  /// has long lines.
   Pairs Load(const Formula& values) const {
-    const std::vector<int64_t> parts = {Below(), above_ * blocks_, rows_};
     const Formula places = Iota(values.node(), 0, Candidates()).Cast(DataType::kI32);
-    return {values.Reshape({rows_, parts[0], parts[1]}).Transpose({1, 2, 0}).Reshape(Shape()),
-            places.Reshape({parts[0], parts[1], 1}).Expand(parts).Reshape(Shape())};
+    const int64_t beside = above_ * blocks_;
+    const bool as_it_lies = rows_ == 1 || beside >= kLanes;
+    const auto put = [&](const Formula& x, int64_t rows) {
+      return as_it_lies ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
+                        : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
+    };
+    return {put(values, rows_).Reshape(Shape()),
+            put(places, 1).Expand({Below(), beside, rows_}).Reshape(Shape())};
   }
 
   /// Sorts what is in order but for exchanges of elements at these distances, the halves, ...
@@ -269,10 +268,10 @@ Formula Numbers(const Formula& like, int64_t count) {
   return Iota(like.node(), 0, count).Cast(DataType::kI32);
 }
 
-// Elements of rows; what is proven to be in range is not checked while running.
-Formula Taken(const Formula& rows, const Formula& places, int64_t length) {
+// Elements along axis 1. What is proven to be in range is not checked while running.
+Formula Taken(const Formula& x, const Formula& places, int64_t length) {
   const Formula inside = Clamp(places, 0, static_cast<double>(length - 1));
-  return Apply(Op::kGatherElements, {rows, inside}, {{"axis", int64_t{1}}});
+  return Apply(Op::kGatherElements, {x, inside}, {{"axis", int64_t{1}}});
 }
 
 Formula Reduced(Op op, const Formula& x, int64_t axis, bool keep = false) {
@@ -295,44 +294,83 @@ bool IsCounted(int64_t rows, int64_t length) {
   return length <= kMostCounted || comparisons <= kMostComparisons;
 }
 
-// The rest works on values [rows, n], greatest first, and gives places i32 [rows, k].
+// Rows of values, greatest first: those along the middle axis of [outer, length, inner]. Places in
+// them are i32 [rows, k].
+struct Rows {
+  Formula values;
+  int64_t outer = 1;
+  int64_t length = 1;
+  int64_t inner = 1;
 
-Formula FirstOf(const Formula& values, int64_t rows, int64_t length, int64_t k);
+  int64_t Count() const { return outer * inner; }
+  /// [rows, length].
+  Formula AsMatrix() const { return Turned(values); }
+  /// The greatest element of each piece, of as many as there are: [rows, pieces].
+  Formula GreatestOf(int64_t pieces, int64_t piece) const {
+    const int64_t beyond = pieces * piece - length;
+    const Formula whole = Padded(values, 1, beyond, LastValue(values.type()));
+    return Turned(Reduced(Op::kReduceMax, whole.Reshape({outer, pieces, piece, inner}), 2));
+  }
+  /// Elements at places, which may be beyond the row: [rows, places].
+  Formula At(const Formula& places) const {
+    const int64_t count = places.ok() ? places.shape().list().back() : 0;
+    const Formula indices = places.Reshape({outer, inner, count}).Transpose({0, 2, 1});
+    return Turned(Taken(values, indices, length));
+  }
 
-Formula FirstByNetwork(const Formula& values, int64_t rows, int64_t length, int64_t k) {
+ private:
+  Formula Turned(const Formula& x) const {
+    const int64_t count = x.ok() ? x.shape().list()[1] : 0;
+    return x.Transpose({0, 2, 1}).Reshape({Count(), count});
+  }
+};
+
+Rows RowsOf(const Formula& matrix) {
+  const auto extents = matrix.Extents<2>();
+  if (!extents) return {matrix};
+  const auto [rows, length] = *extents;
+  return {matrix.Reshape({rows, length, 1}), rows, length, 1};
+}
+
+Formula FirstOf(const Rows& rows, int64_t k);
+
+Formula FirstByNetwork(const Rows& rows, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
-  Blocks blocks(values, rows, length, size);
+  Blocks blocks(rows.AsMatrix(), rows.Count(), rows.length, size);
   blocks.Sort();
-  while (blocks.blocks() > 1 && !IsCounted(rows, blocks.Candidates())) blocks.Halve();
+  while (blocks.blocks() > 1 && !IsCounted(rows.Count(), blocks.Candidates())) blocks.Halve();
   const Pairs best = blocks.ByRows();
   return blocks.blocks() > 1 ? Counted(best, k) : best.places.Slice(1, 0, k);
 }
 
-Formula Greatest(const Formula& values, int64_t length) {
-  const Formula is_greatest = Equal(values, Reduced(Op::kReduceMax, values, 1, true));
-  const Formula places = Numbers(values, length).Unsqueeze(0);
-  const Formula none = places.Number(static_cast<double>(length - 1));
-  return Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1, true);
+Formula Greatest(const Rows& rows) {
+  const Formula& x = rows.values;
+  const Formula is_greatest = Equal(x, Reduced(Op::kReduceMax, x, 1, true));
+  const Formula places = Numbers(x, rows.length).Unsqueeze(1);
+  const Formula none = places.Number(static_cast<double>(rows.length - 1));
+  return Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1).Reshape({rows.Count(), 1});
+}
+
+// Numbers of each row, which differ, in ascending order.
+Formula Ascending(const Formula& numbers, int64_t rows, int64_t count) {
+  const Formula descending = Not(numbers);
+  if (IsCounted(rows, count)) return Counted({descending, numbers}, count);
+  return Taken(numbers, FirstOf(RowsOf(descending), count), count);
 }
 
 // The first k elements lie in the k pieces of the row whose greatest ones come first: each of those
 // is, or comes before, an element of any other piece. Pieces are taken in the order of the row, so
 // that elements which are equal keep theirs.
-Formula FirstInPieces(const Formula& values, int64_t rows, int64_t length, int64_t k,
-                      int64_t piece) {
-  const int64_t pieces = (length + piece - 1) / piece;
-  const double last = LastValue(values.type());
-  const Formula whole = Padded(values, pieces * piece - length, last);
-  const Formula greatest = Reduced(Op::kReduceMax, whole.Reshape({rows, pieces, piece}), 2);
-  const Formula chosen = FirstOf(greatest, rows, pieces, k);
-  const Formula backwards = Not(chosen);
-  const Formula ordered = Taken(chosen, FirstOf(backwards, rows, k, k), k);
-  const Formula first = (ordered * static_cast<double>(piece)).Unsqueeze(2);
-  const Formula places = (first + Numbers(values, piece)).Reshape({rows, k * piece});
-  const Formula taken = Taken(values, places, length);
-  const Formula is_inside = Less(places, places.Number(static_cast<double>(length)));
-  const Formula candidates = Where(is_inside, taken, taken.Number(last));
-  return Taken(places, FirstOf(candidates, rows, k * piece, k), k * piece);
+Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
+  const int64_t pieces = (rows.length + piece - 1) / piece;
+  const Formula best = FirstOf(RowsOf(rows.GreatestOf(pieces, piece)), k);
+  const Formula chosen = Ascending(best, rows.Count(), k);
+  const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
+  const Formula places = (begins + Numbers(chosen, piece)).Reshape({rows.Count(), k * piece});
+  const Formula taken = rows.At(places);
+  const Formula is_inside = Less(places, places.Number(static_cast<double>(rows.length)));
+  const Formula candidates = Where(is_inside, taken, taken.Number(LastValue(taken.type())));
+  return Taken(places, FirstOf(RowsOf(candidates), k), k * piece);
 }
 
 // A power of two that makes pieces and candidates few.
@@ -342,34 +380,38 @@ int64_t PieceFor(int64_t length, int64_t k) {
   return piece;
 }
 
-Formula FirstOf(const Formula& values, int64_t rows, int64_t length, int64_t k) {
-  if (k == 1) return Greatest(values, length);
-  if (IsCounted(rows, length)) {
-    return Counted({values, Numbers(values, length).Unsqueeze(0)}, k);
+Formula FirstOf(const Rows& rows, int64_t k) {
+  if (k == 1) return Greatest(rows);
+  if (IsCounted(rows.Count(), rows.length)) {
+    const Formula places = Numbers(rows.values, rows.length).Unsqueeze(0);
+    return Counted({rows.AsMatrix(), places}, k);
   }
-  if (length >= kLeastPieces * k) {
-    return FirstInPieces(values, rows, length, k, PieceFor(length, k));
-  }
-  return FirstByNetwork(values, rows, length, k);
+  if (rows.length >= kLeastPieces * k) return FirstInPieces(rows, k, PieceFor(rows.length, k));
+  return FirstByNetwork(rows, k);
 }
 
 }  // namespace
 
-Formula FirstPlaces(const Formula& x, int64_t k, bool largest) {
+Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest) {
   const NodeContext& node = x.node();
-  const Formula values = Comparable(x, largest);
-  const auto length = x.Extent(-1);
+  const auto length = x.Extent(axis);
   if (!length) return {node, std::unexpected(length.error())};
   std::vector<int64_t> shape = x.shape();
-  const int64_t rows = Product(shape, 0, shape.size() - 1);
-  const int64_t elements = MultiplySizes(rows, *length);
-  if (elements < 0 || elements > kMostElements) {
+  const auto at = static_cast<size_t>(axis);
+  const int64_t outer = Product(shape, 0, at);
+  const int64_t inner = Product(shape, at + 1, shape.size());
+  const int64_t elements = MultiplySizes(MultiplySizes(outer, inner), *length);
+  if (outer < 0 || inner < 0 || elements > kMostElements) {
     return {node, Fail(ErrorCode::kUnsupported, "more than {} elements in order", kMostElements)};
   }
-  shape.back() = k;
-  const Formula places = FirstOf(values.Reshape({rows, *length}), rows, *length, k);
+  shape[at] = k;
+  const Formula values = Comparable(x, largest).Reshape({outer, *length, inner});
+  const Formula places = FirstOf({values, outer, *length, inner}, k).Cast(DataType::kI64);
   // What is proven to be in range is not checked while running.
-  return Clamp(places.Cast(DataType::kI64), 0, static_cast<double>(*length - 1)).Reshape(shape);
+  return Clamp(places, 0, static_cast<double>(*length - 1))
+      .Reshape({outer, inner, k})
+      .Transpose({0, 2, 1})
+      .Reshape(shape);
 }
 
 }  // namespace tunec::onnx_import

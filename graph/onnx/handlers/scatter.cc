@@ -264,12 +264,10 @@ Result<Operands> TopK(const NodeContext& node, Op) {
   }
   TUNEC_ASSIGN(const int64_t n, node.Extent(input, axis));
   if (k < 1 || k > n) return Fail(ErrorCode::kInvalidArgument, "k is {} of {} elements", k, n);
-  std::vector<int64_t> perm = AllAxes(input->rank());
-  std::swap(perm[static_cast<size_t>(axis)], perm.back());
-  const Formula x = Formula(node, input).Transpose(perm);
-  const Formula places = FirstPlaces(x, k, largest != 0);
-  const Formula values = Apply(Op::kGatherElements, {x, places}, {{"axis", x.rank() - 1}});
-  return Results({values.Transpose(perm), places.Transpose(perm)});
+  const Formula x(node, input);
+  const Formula places = FirstPlaces(x, axis, k, largest != 0);
+  const Formula values = Apply(Op::kGatherElements, {x, places}, {{"axis", axis}});
+  return Results({values, places});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({
