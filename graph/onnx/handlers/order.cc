@@ -58,7 +58,7 @@ double LastValue(DataType type) {
   return IsSigned(type) ? -std::exp2(8.0 * static_cast<double>(SizeOf(type)) - 1) : 0;
 }
 
-// Of the same shape; all places of a row differ.
+// Of the same shape. Places of a row differ, but for those of paddings.
 struct Pairs {
   Formula values;
   Formula places;  // i32
@@ -107,17 +107,23 @@ Formula Padded(const Formula& x, size_t axis, int64_t by, double value) {
   return Apply(Op::kPad, {x}, {{"pads", pads}, {"value", value}});
 }
 
+// The last of two axes, by elements that come after all others.
+Pairs Padded(const Pairs& pairs, int64_t by) {
+  return {Padded(pairs.values, 1, by, LastValue(pairs.values.type())),
+          Padded(pairs.places, 1, by, static_cast<double>(kMostElements))};
+}
+
 // Blocks of `size` elements, of which element c * below + a lies at
 // [a, (c * blocks + block) * rows + row]: `below` and `above` numbers, powers of two, of each part.
 class Blocks {
  public:
-  /// Of values [rows, length], greatest first.
-  Blocks(const Formula& values, int64_t rows, int64_t length, int64_t size)
+  /// Of pairs [rows, length], greatest values first; places may be the same in all rows.
+  Blocks(const Pairs& pairs, int64_t rows, int64_t length, int64_t size)
       : size_(size),
         rows_(rows),
         blocks_(BlocksFor((length + size - 1) / size)),
         above_(AboveFor(blocks_)),
-        pairs_(Load(Padded(values, 1, Candidates() - length, LastValue(values.type())))) {}
+        pairs_(Load(Padded(pairs, Candidates() - length))) {}
 
   int64_t Candidates() const { return size_ * blocks_; }
   int64_t blocks() const { return blocks_; }
@@ -145,14 +151,19 @@ class Blocks {
     Mend(size_ / 2);
   }
 
-  /// As [rows, candidates], block by block.
-  Pairs ByRows() const {
-    const auto move = [&](const Formula& x) {
-      return x.Reshape({Below(), above_, blocks_, rows_})
-          .Transpose({3, 2, 1, 0})
-          .Reshape({rows_, Candidates()});
-    };
-    return Each(pairs_, move);
+  /// In no order, as [outer, candidates, inner] with outer * inner rows.
+  Pairs All() const {
+    const Pairs columns = Reshaped(pairs_, {1, Candidates(), rows_});
+    if (rows_ >= kLanes) return columns;
+    return Each(columns, [](const Formula& x) { return x.Transpose({2, 1, 0}); });
+  }
+
+  /// The places of the first k of the only block: [rows, k].
+  Formula First(int64_t k) const {
+    return pairs_.places.Reshape({Below(), above_, rows_})
+        .Transpose({2, 1, 0})
+        .Reshape({rows_, size_})
+        .Slice(1, 0, k);
   }
 
  private:
@@ -179,16 +190,15 @@ class Blocks {
 
   /// Where an element is put at first makes no difference: as it lies, or so that what is turned
   /// has long lines.
-  Pairs Load(const Formula& values) const {
-    const Formula places = Iota(values.node(), 0, Candidates()).Cast(DataType::kI32);
+  Pairs Load(const Pairs& pairs) const {
     const int64_t beside = above_ * blocks_;
     const bool as_it_lies = rows_ == 1 || beside >= kLanes;
-    const auto put = [&](const Formula& x, int64_t rows) {
-      return as_it_lies ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
-                        : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
-    };
-    return {put(values, rows_).Reshape(Shape()),
-            put(places, 1).Expand({Below(), beside, rows_}).Reshape(Shape())};
+    return Each(pairs, [&](const Formula& x) {
+      const int64_t rows = x.ok() ? x.shape().list()[0] : 0;
+      const Formula turned = as_it_lies ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
+                                        : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
+      return turned.Expand({Below(), beside, rows_}).Reshape(Shape());
+    });
   }
 
   /// Sorts what is in order but for exchanges of elements at these distances, the halves, ...
@@ -278,13 +288,13 @@ Formula Reduced(Op op, const Formula& x, int64_t axis, bool keep = false) {
   return Apply(op, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{keep}}});
 }
 
-// Of pairs [rows, n], the places of the first k of each row in order.
+// Of pairs [outer, n, inner], the places of the first k along the middle axis in order.
 Formula Counted(const Pairs& pairs, int64_t k) {
   const Pairs own = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
   const Pairs other = Each(pairs, [](const Formula& x) { return x.Unsqueeze(1); });
   const Formula before = Precedes(other, own);
-  const Formula ranks = Sum(before.Cast(DataType::kI32), {2}).Unsqueeze(1);  // [rows, 1, n]
-  const Formula is_here = Equal(ranks, Numbers(ranks, k).Unsqueeze(1));
+  const Formula ranks = Sum(before.Cast(DataType::kI32), {2}).Unsqueeze(1);  // [outer, 1, n, inner]
+  const Formula is_here = Equal(ranks, Numbers(ranks, k).Reshape({k, 1, 1}));
   const Formula places = pairs.places.Unsqueeze(1);
   return Reduced(Op::kReduceMax, Where(is_here, places, places.Number(0)), 2);
 }
@@ -303,8 +313,11 @@ struct Rows {
   int64_t inner = 1;
 
   int64_t Count() const { return outer * inner; }
-  /// [rows, length].
-  Formula AsMatrix() const { return Turned(values); }
+  /// [outer, n, inner] as [rows, n].
+  Formula Turned(const Formula& x) const {
+    const int64_t count = x.ok() ? x.shape().list()[1] : 0;
+    return x.Transpose({0, 2, 1}).Reshape({Count(), count});
+  }
   /// The greatest element of each piece, of as many as there are: [rows, pieces].
   Formula GreatestOf(int64_t pieces, int64_t piece) const {
     const int64_t beyond = pieces * piece - length;
@@ -317,12 +330,6 @@ struct Rows {
     const Formula indices = places.Reshape({outer, inner, count}).Transpose({0, 2, 1});
     return Turned(Taken(values, indices, length));
   }
-
- private:
-  Formula Turned(const Formula& x) const {
-    const int64_t count = x.ok() ? x.shape().list()[1] : 0;
-    return x.Transpose({0, 2, 1}).Reshape({Count(), count});
-  }
 };
 
 Rows RowsOf(const Formula& matrix) {
@@ -334,13 +341,21 @@ Rows RowsOf(const Formula& matrix) {
 
 Formula FirstOf(const Rows& rows, int64_t k);
 
-Formula FirstByNetwork(const Rows& rows, int64_t k) {
+// Of pairs [rows, length], by their places.
+Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
-  Blocks blocks(rows.AsMatrix(), rows.Count(), rows.length, size);
+  Blocks blocks(pairs, rows, length, size);
   blocks.Sort();
-  while (blocks.blocks() > 1 && !IsCounted(rows.Count(), blocks.Candidates())) blocks.Halve();
-  const Pairs best = blocks.ByRows();
-  return blocks.blocks() > 1 ? Counted(best, k) : best.places.Slice(1, 0, k);
+  while (blocks.blocks() > 1 && !IsCounted(rows, blocks.Candidates())) blocks.Halve();
+  if (blocks.blocks() == 1) return blocks.First(k);
+  return Counted(blocks.All(), k).Transpose({0, 2, 1}).Reshape({rows, k});
+}
+
+// Whichever is less work.
+Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
+  if (!IsCounted(rows, length)) return FirstByNetwork(pairs, rows, length, k);
+  const Pairs columns = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
+  return Counted(columns, k).Reshape({rows, k});
 }
 
 Formula Greatest(const Rows& rows) {
@@ -351,26 +366,27 @@ Formula Greatest(const Rows& rows) {
   return Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1).Reshape({rows.Count(), 1});
 }
 
-// Numbers of each row, which differ, in ascending order.
-Formula Ascending(const Formula& numbers, int64_t rows, int64_t count) {
-  const Formula descending = Not(numbers);
-  if (IsCounted(rows, count)) return Counted({descending, numbers}, count);
-  return Taken(numbers, FirstOf(RowsOf(descending), count), count);
+bool IsCut(int64_t rows, int64_t length, int64_t k) {
+  return !IsCounted(rows, length) && length >= kLeastPieces * k;
 }
 
 // The first k elements lie in the k pieces of the row whose greatest ones come first: each of those
-// is, or comes before, an element of any other piece. Pieces are taken in the order of the row, so
-// that elements which are equal keep theirs.
+// is, or comes before, an element of any other piece.
 Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
+  const int64_t count = rows.Count();
   const int64_t pieces = (rows.length + piece - 1) / piece;
-  const Formula best = FirstOf(RowsOf(rows.GreatestOf(pieces, piece)), k);
-  const Formula chosen = Ascending(best, rows.Count(), k);
+  const int64_t candidates = k * piece;
+  const bool is_cut = IsCut(count, candidates, k);
+  Formula chosen = FirstOf(RowsOf(rows.GreatestOf(pieces, piece)), k);
+  // In the order of the row, places are numbers of candidates in another way.
+  if (is_cut) chosen = FirstOfPairs({Not(chosen), chosen}, count, k, k);
   const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
-  const Formula places = (begins + Numbers(chosen, piece)).Reshape({rows.Count(), k * piece});
+  const Formula places = (begins + Numbers(chosen, piece)).Reshape({count, candidates});
   const Formula taken = rows.At(places);
   const Formula is_inside = Less(places, places.Number(static_cast<double>(rows.length)));
-  const Formula candidates = Where(is_inside, taken, taken.Number(LastValue(taken.type())));
-  return Taken(places, FirstOf(RowsOf(candidates), k), k * piece);
+  const Formula values = Where(is_inside, taken, taken.Number(LastValue(taken.type())));
+  if (!is_cut) return FirstOfPairs({values, places}, count, candidates, k);
+  return Taken(places, FirstOf(RowsOf(values), k), candidates);
 }
 
 // A power of two that makes pieces and candidates few.
@@ -382,12 +398,11 @@ int64_t PieceFor(int64_t length, int64_t k) {
 
 Formula FirstOf(const Rows& rows, int64_t k) {
   if (k == 1) return Greatest(rows);
-  if (IsCounted(rows.Count(), rows.length)) {
-    const Formula places = Numbers(rows.values, rows.length).Unsqueeze(0);
-    return Counted({rows.AsMatrix(), places}, k);
+  if (IsCut(rows.Count(), rows.length, k)) {
+    return FirstInPieces(rows, k, PieceFor(rows.length, k));
   }
-  if (rows.length >= kLeastPieces * k) return FirstInPieces(rows, k, PieceFor(rows.length, k));
-  return FirstByNetwork(rows, k);
+  const Formula places = Numbers(rows.values, rows.length).Unsqueeze(0);
+  return FirstOfPairs({rows.Turned(rows.values), places}, rows.Count(), rows.length, k);
 }
 
 }  // namespace
