@@ -1,4 +1,4 @@
-// Scatters and sorting. Compiled statements know where each instance writes, so these are written
+// Scatters and TopK. Compiled statements know where each instance writes, so scatters are written
 // the other way round: each element of the result looks for what belongs there. A scatter costs
 // the elements of the axis times the updates along it; beyond a limit it is unsupported.
 #include <array>
@@ -6,6 +6,7 @@
 
 #include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
+#include "graph/onnx/handlers/order.h"
 #include "graph/onnx/handlers/positions.h"
 #include "graph/onnx/handlers/window.h"
 #include "graph/passes/index_checks.h"
@@ -14,7 +15,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Comparisons of elements with updates, or of elements with each other.
+/// Comparisons of elements with updates.
 constexpr int64_t kMostComparisons = int64_t{1} << 30;
 
 Status CheckComparisons(const std::vector<int64_t>& shape) {
@@ -252,19 +253,6 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   return Results({wanted == shape ? y : Apply(Op::kPad, {y}, {{"pads", ends}})});
 }
 
-/// Each element's number in the order of its row (the last axis), equal ones in order of place.
-Formula Ranks(const Formula& x, bool largest) {
-  const auto n = x.Extent(-1);
-  if (!n) return {x.node(), std::unexpected(n.error())};
-  const Formula other = x.Unsqueeze(-2);
-  const Formula own = x.Unsqueeze(-1);
-  const Formula precedes = largest ? Less(own, other) : Less(other, own);
-  const Formula place = Iota(x.node(), 0, *n);
-  const Formula earlier = Less(place.Unsqueeze(0), place.Unsqueeze(1));
-  const Formula before = Apply(Op::kOr, {precedes, And(Equal(own, other), earlier)});
-  return Sum(before.Cast(DataType::kI64), {x.rank()});
-}
-
 /// The k first elements of each row in order, and where they stood.
 Result<Operands> TopK(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
@@ -276,18 +264,10 @@ Result<Operands> TopK(const NodeContext& node, Op) {
   }
   TUNEC_ASSIGN(const int64_t n, node.Extent(input, axis));
   if (k < 1 || k > n) return Fail(ErrorCode::kInvalidArgument, "k is {} of {} elements", k, n);
-  std::vector<int64_t> perm = AllAxes(input->rank());
-  std::swap(perm[static_cast<size_t>(axis)], perm.back());
-  const Formula x = Formula(node, input).Transpose(perm);
-  std::vector<int64_t> compared = x.shape();
-  compared.push_back(n);
-  TUNEC_RETURN_IF_ERROR(CheckComparisons(compared));
-  const Formula ranks = Ranks(x, largest != 0).Unsqueeze(-2);  // [..., 1, n]
-  const Formula here = Equal(ranks, Iota(node, 0, k).Unsqueeze(1));
-  const Formula places = Apply(Op::kArgMax, {here.Cast(DataType::kU8)},
-                               {{"axis", x.rank()}, {"keepdims", int64_t{0}}});
-  const Formula values = Apply(Op::kGatherElements, {x, places}, {{"axis", x.rank() - 1}});
-  return Results({values.Transpose(perm), places.Transpose(perm)});
+  const Formula x(node, input);
+  const Formula places = FirstPlaces(x, axis, k, largest != 0);
+  const Formula values = Apply(Op::kGatherElements, {x, places}, {{"axis", axis}});
+  return Results({values, places});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({
