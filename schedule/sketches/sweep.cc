@@ -63,7 +63,9 @@ class SweepWriter {
   std::string ColumnSuffix() const { return "." + plan_.reduction.iterators[plan_.column].name; }
   // Of the operand, in one piece.
   int64_t CountRows() const {
-    return plan_.pieces ? plan_.pieces->length : plan_.Extent(*plan_.long_reduction);
+    const VarId rows = *plan_.long_reduction;
+    const bool cut = plan_.pieces && plan_.pieces->along == rows;
+    return cut ? plan_.pieces->length : plan_.Extent(rows);
   }
   std::vector<std::string> Writers() const {
     std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
