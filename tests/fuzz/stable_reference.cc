@@ -396,6 +396,9 @@ class Sample {
     const double unit = UnitFor(type);
     const bool composed = freedom == Freedom::kFunction || (freedom == Freedom::kSum && !exact);
     if (composed && std::abs(y) < UnderflowOf(node.op, type) && random_.Below(2) == 0) return -y;
+    // The instruction that rounds to bfloat16 takes what is below the normal numbers for zero.
+    const bool flushes = type == DataType::kBF16 && freedom != Freedom::kNone;
+    if (flushes && std::abs(y) < 0x1p-126 && random_.Below(2) == 0) return -y;
     switch (freedom) {
       case Freedom::kArithmetic:
         return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
