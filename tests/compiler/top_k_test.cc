@@ -1,5 +1,6 @@
 // TopK of an ONNX model as machine code, and by the reference, against a stable sort: counted rows,
-// networks of one block and of several, lines of every axis, every type, and numbers that are none.
+// networks of one block and of several, rows in pieces, rows of every axis, every type, and numbers
+// that are none.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +151,18 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {40, 70}, .k = 33},
                       Case{.shape = {5, 90, 4}, .axis = 1, .k = 20, .largest = false},
                       Case{.shape = {90, 21}, .axis = 0, .k = 64, .spread = 100}));
+
+// Pieces of which the last is partial, once, and twice; pieces along a middle axis.
+INSTANTIATE_TEST_SUITE_P(
+    Pieces, TopK,
+    ::testing::Values(Case{.shape = {40, 2001}, .k = 5, .spread = 90},
+                      Case{.shape = {2, 20011}, .k = 40, .spread = 3000},
+                      Case{.shape = {2, 20011}, .k = 40, .largest = false, .spread = 3},
+                      Case{.shape = {6, 701, 20}, .axis = 1, .k = 4, .largest = false},
+                      Case{.shape = {700, 33}, .axis = 0, .k = 1},
+                      Case{.shape = {40, 2001}, .k = 5, .type = DataType::kU8, .spread = 2},
+                      Case{.shape = {3, 9000}, .k = 20, .specials = true},
+                      Case{.shape = {3, 9000}, .k = 20, .largest = false, .specials = true}));
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, TopK,

@@ -1,14 +1,15 @@
-// A bitonic network over pairs of a value and the place where it stood
-// (docs/decisions/0030_top_k_by_networks.md). A row is cut into blocks of K >= k elements, K a
-// power of two; all blocks are sorted alike, and then halved in number: of two sorted blocks, the
-// better one of each element and its mirror image are the K best, in an order that log K exchanges
-// mend.
+// Which elements of a row come first (docs/decisions/0030_top_k_by_networks.md). Of long rows the
+// pieces that can hold them are found by their maxima. What is left is put in order by a bitonic
+// network over pairs of a value and the place where it stood. A row is cut into blocks of K >= k
+// elements, K a power of two; all blocks are sorted alike, and then halved in number: of two sorted
+// blocks, the better one of each element and its mirror image are the K best, in an order that
+// log K exchanges mend.
 //
 // A stage compares every element with the one at a certain distance, for all blocks of all rows at
 // once. So what lies side by side in memory is no block, but elements of the same number of all
-// blocks: pairs are [K, blocks * rows], stages are elementwise operators on rows of that, and read
-// their partners in another row. Where blocks and rows are fewer than a vector has lanes, the upper
-// bits of an element's number lie beside them, too.
+// blocks: pairs are [K, blocks * rows], stages are elementwise operators on lines of that, and read
+// their partners in another line. Where blocks and rows are fewer than a vector has lanes, the
+// upper bits of an element's number lie beside them, too.
 //
 // Few elements are counted instead: each one's number in the order is how many come before it.
 #include "graph/onnx/handlers/order.h"
