@@ -64,17 +64,21 @@ TEST(Arithmetic, DrawsEveryKind) {
   std::set<Operands> operands;
   std::set<std::string> contracts, machines;
   std::set<Op> operators;
+  std::set<DataType> types;
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     const ContractionCase drawn = MakeContraction(seed, Widest::kAvx512);
     operands.insert(drawn.operands);
     contracts.insert(Print(drawn.accuracy));
     machines.insert(drawn.cpu);
     for (const Node& node : drawn.graph.nodes()) operators.insert(node.op);
+    for (const Array& input : drawn.inputs) types.insert(input.type());
   }
   EXPECT_EQ(operands.size(), static_cast<size_t>(kOperandKinds));
+  EXPECT_EQ(types.size(), 4U);
   EXPECT_EQ(contracts.size(), 8U);
   EXPECT_EQ(machines.size(), 3U);
-  for (const Op op : {Op::kMatmul, Op::kConv, Op::kConvTranspose, Op::kGelu, Op::kAdd, Op::kMul})
+  for (const Op op : {Op::kMatmul, Op::kConv, Op::kConvTranspose, Op::kGelu, Op::kAdd, Op::kMul,
+                      Op::kSoftmax, Op::kReduceSum, Op::kArgMax, Op::kSqrt, Op::kSlice})
     EXPECT_TRUE(operators.contains(op)) << Name(op);
 }
 
