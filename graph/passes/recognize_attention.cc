@@ -145,7 +145,7 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
 // there, or of extent 1 each, or there are none.
 std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, const Axes& split) {
   if (!type.IsFixed()) return {};
-  const Axes shape = type.Shape();
+  Axes shape = type.Shape();
   const Axes all = scores.Shape();
   if (shape.size() <= Attention::kOfHead) return shape;
   const auto batch = shape.end() - Attention::kOfHead;
