@@ -158,14 +158,16 @@ class Reader {
     for (int i = 0; affine && i < isl_pw_aff_list_n_pw_aff(parts); ++i) {
       isl_pw_aff* part = isl_pw_aff_list_get_pw_aff(parts, i);
       isl_space* space = isl_pw_aff_get_domain_space(part);
-      const StatementId id = IdOf(isl_space_get_tuple_name(space, isl_dim_set));
+      // None where the quota has ended, which the caller finds.
+      const char* name = isl_space_get_tuple_name(space, isl_dim_set);
+      const std::optional<StatementId> id = name ? std::optional(IdOf(name)) : std::nullopt;
       isl_space_free(space);
-      affine = isl_pw_aff_isa_aff(part) == isl_bool_true;
+      affine = id && isl_pw_aff_isa_aff(part) == isl_bool_true;
       const isl::Affine only(affine ? isl_pw_aff_as_aff(part) : nullptr);
       if (!affine) isl_pw_aff_free(part);
-      const std::optional<AffineRow> row = RowOf(only, statements_[id]);
+      const std::optional<AffineRow> row = id ? RowOf(only, statements_[*id]) : std::nullopt;
       affine = row.has_value();
-      if (row) loop.rows[id] = *row;
+      if (row) loop.rows[*id] = *row;
     }
     isl_pw_aff_list_free(parts);
     return affine;

@@ -45,6 +45,14 @@ TEST(Arithmetic, SomeContractionsAreWithinTheirContracts) {
   }
 }
 
+// isl's quota ends while the schedule that it found is read.
+TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
+  const ContractionCase drawn = MakeContraction(1030520, Widest::kAvx512);
+  ASSERT_EQ(Print(drawn.accuracy), "exact");
+  const ArithmeticResult checked = CheckArithmetic(drawn, drawn.accuracy);
+  EXPECT_NE(checked.result.outcome, Outcome::kWrong) << checked.result.reason;
+}
+
 TEST(Arithmetic, OneSeedMakesOneCase) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     const ContractionCase one = MakeContraction(seed, Widest::kAvx512);
