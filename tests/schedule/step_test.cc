@@ -1,5 +1,6 @@
 // Each step: it fires, with results equal to the interpreter's on sizes that nothing divides;
-// it refuses what makes no sense, with a message.
+// it refuses what makes no sense, with a message. One file, long for its two tables: what a step
+// does and what it refuses are of the same programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,6 +2,8 @@
 """Runs tunec on good and bad input and looks at exit codes, messages and files.
 
     cli_test.py --tunec PROGRAM [unittest's arguments]
+
+One file, long for its cases: all of them run one program by the helpers at the top.
 """
 import io
 import json
