@@ -15,10 +15,8 @@ constexpr std::array<std::pair<AccuracyMode, std::string_view>, 4> kNames = {{
     {AccuracyMode::kBf16, "bf16"},
 }};
 
-// The largest errors that fewer terms can make, relative to the sum of the products' magnitudes.
-// One term has eight bits: 1 + 2^-8 becomes 1.
+// The same of one term, which has eight bits: 1 + 2^-8 becomes 1.
 constexpr double kErrorOfOneTerm = 0x1p-7;
-constexpr double kErrorOfTwoTerms = 0x1p-15;
 
 int LeastTerms(const Accuracy& accuracy) {
   switch (accuracy.mode) {

@@ -32,6 +32,10 @@ std::string Print(const Accuracy& accuracy);
 /// The inverse. kInvalidArgument for anything else; a number must be positive and finite.
 Result<Accuracy> ParseAccuracy(std::string_view text);
 
+/// The largest error that operands in two bfloat16 terms make, relative to the sum of the products'
+/// magnitudes.
+inline constexpr double kErrorOfTwoTerms = 0x1p-15;
+
 /// What applying a schedule is to be given under this contract. Operands may be split into bfloat16
 /// terms:
 ///   exact   never

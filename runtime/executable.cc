@@ -108,7 +108,6 @@ struct Executable::Impl {
   std::vector<int64_t> output_bytes;
   std::vector<Constant> constants;
   DeviceConstants on_device;
-  std::vector<std::byte*> constant_addresses;  // on the device
   std::vector<Step> steps;
   std::vector<std::string> step_names;
   std::vector<IndexCheck> index_checks;
@@ -142,7 +141,6 @@ Status Executable::Impl::PlaceConstants(std::vector<Constant> placed) {
   constants = std::move(placed);
   if (device == nullptr || refusal) return {};
   TUNEC_ASSIGN(on_device, CopyConstants(*device, constants, steps, arena_bytes));
-  constant_addresses = on_device.addresses;
   return {};
 }
 
@@ -152,7 +150,7 @@ Executable::Impl::ContextResult Executable::Impl::MakeContext() {
                               .pool = *pool,
                               .steps = steps,
                               .checks = index_checks,
-                              .constants = constant_addresses,
+                              .constants = on_device.addresses,
                               .arena_bytes = arena_bytes,
                               .staged = staged});
 }

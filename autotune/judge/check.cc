@@ -52,14 +52,6 @@ MeasuredError MeasureIntegers(const Array& actual, const OutputJudge& judge,
   return error;
 }
 
-double LargestFinite(const Array& array) {
-  double largest = 0;
-  for (const double value : array.As<double>()) {
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  }
-  return largest;
-}
-
 // Overflow of a 16-bit result is right where float64 exceeds its range.
 double RoundedKind(double expected, DataType type) {
   if (type == DataType::kF16 && std::abs(expected) >= 65520)
@@ -107,7 +99,6 @@ bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
 // operand, more than the contract's rounding, whose error may be less by luck: where operands
 // cancel that are rounded alike.
 double AllowedOfRounded(double sequential, double scale, const Compute& compute, double flushed) {
-  constexpr double kErrorOfTwoTerms = 0x1p-15;
   return std::max(sequential, kErrorOfTwoTerms) + OrderAllowance(compute) + flushed / scale;
 }
 
@@ -153,6 +144,15 @@ double FunctionError(const Compute& compute) {
     }
   }
   return std::min(total, 1e-5);
+}
+
+double LargestFinite(const Array& array) {
+  double largest = 0;
+  for (int64_t i = 0; i < array.size(); ++i) {
+    const double value = std::abs(array.GetDouble(i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  return largest;
 }
 
 MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,

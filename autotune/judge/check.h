@@ -48,6 +48,9 @@ double FunctionError(ScalarOp op);
 /// The error that the functions in a compute may bring in, relative.
 double FunctionError(const Compute& compute);
 
+/// The largest magnitude of the array's finite elements; 0 of none.
+double LargestFinite(const Array& array);
+
 /// e, and the first element where the outputs differ from what is expected in kind: a NaN, an
 /// infinity, an integer. Both arrays have the judge's shape.
 struct MeasuredError {

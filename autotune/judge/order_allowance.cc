@@ -30,13 +30,7 @@ std::optional<double> LargestOf(const Compute& compute, TensorId wanted,
       ++position;
       continue;
     }
-    const Array& array = arguments[position];
-    double largest = 0;
-    for (int64_t i = 0; i < array.size(); ++i) {
-      const double value = std::abs(array.GetDouble(i));
-      if (std::isfinite(value)) largest = std::max(largest, value);
-    }
-    return largest;
+    return LargestFinite(arguments[position]);
   }
   return std::nullopt;
 }

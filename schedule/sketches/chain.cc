@@ -123,9 +123,7 @@ TileSizes BestChainTile(const TilePlan& plan, const Target& target, int64_t lane
   TileSizes best;
   double best_cost = 0;
   for (int64_t wide = 1; wide <= most_vectors; ++wide) {
-    const Broadcast broadcast =
-        plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
-    const int64_t most = std::min({rows, kMostTileRows, MostRows(target, wide, broadcast)});
+    const int64_t most = std::min({rows, kMostTileRows, MostRows(target, wide, BroadcastOf(plan))});
     for (int64_t mr = 1; mr <= most; ++mr) {
       const TileSizes tile{mr, wide * lanes};
       const auto loads = static_cast<double>(rows + CeilDivide(rows, mr));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "schedule/rounding_freedom.h"
+#include "schedule/schedule.h"
 #include "schedule/steps/compute_steps.h"
 
 namespace tunec {
@@ -34,5 +35,9 @@ std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statemen
 
 /// The statement that adds up the products of a piece, as sketches name its loops.
 Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
+
+/// Adds the steps by which a piece begins at zero and joins the total, in the loop over pieces.
+/// To be called when the sum's loops have their order.
+void JoinPieces(const Pieces& pieces, Schedule& schedule);
 
 }  // namespace tunec

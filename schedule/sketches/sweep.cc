@@ -49,7 +49,8 @@ class SweepWriter {
     Split();
     Reorder();
     Attach();
-    for (const std::string& name : Writers()) Add(VectorizeStep{name + ColumnSuffix() + ".2"});
+    for (const std::string& name : plan_.Writers())
+      Add(VectorizeStep{name + ColumnSuffix() + ".2"});
     Add(UnrollStep{Rows() + ".1"});
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
     return std::move(schedule_);
@@ -61,25 +62,13 @@ class SweepWriter {
   std::string Block() const { return Column() + ".0"; }
   std::string Rows() const { return plan_.Loop(*plan_.long_reduction); }
   std::string ColumnSuffix() const { return "." + plan_.reduction.iterators[plan_.column].name; }
-  // Of the operand, in one piece.
-  int64_t CountRows() const {
-    const VarId rows = *plan_.long_reduction;
-    const bool cut = plan_.pieces && plan_.pieces->along == rows;
-    return cut ? plan_.pieces->length : plan_.Extent(rows);
-  }
-  std::vector<std::string> Writers() const {
-    std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
-    if (plan_.pieces) names.insert(names.end(), {plan_.Total() + ".init", plan_.Total()});
-    names.insert(names.end(), plan_.followers.begin(), plan_.followers.end());
-    return names;
-  }
 
   void Split() {
     Add(SplitStep{Column(), {choice_.vectors, choice_.lanes}});
     const int64_t block = choice_.vectors * choice_.lanes;
     if (plan_.Extent(plan_.column) % block != 0) Add(IsolateStep{Block()});
     Add(SplitStep{Rows(), {choice_.rows}});
-    if (CountRows() % choice_.rows != 0) Add(IsolateStep{Rows() + ".0"});
+    if (plan_.LongSteps() % choice_.rows != 0) Add(IsolateStep{Rows() + ".0"});
   }
 
   void Reorder() {
@@ -108,9 +97,7 @@ class SweepWriter {
     }
   }
   void AttachPieces(const Pieces& pieces) {
-    if (!pieces.whole) Add(IsolateStep{pieces.Loop()});
-    Add(ComputeAtStep{pieces.Sum() + ".init", pieces.Loop()});
-    Add(ComputeAtStep{pieces.total, pieces.Loop()});
+    JoinPieces(pieces, schedule_);
     Add(StageStep{pieces.Sum(), Scope::kPacked, pieces.Loop()});
   }
   void Stage(const Statement& statement) {
@@ -135,10 +122,7 @@ bool Sweeps(const TilePlan& plan, int64_t lanes) {
 
 // The longest block that leaves one for each thread.
 int64_t VectorsFor(const TilePlan& plan, const Target& target, int64_t lanes) {
-  int64_t others = 1;
-  for (const VarId iterator : WrittenIterators(plan.reduction)) {
-    if (iterator != plan.column) others *= plan.Extent(iterator);
-  }
+  const int64_t others = plan.ResultsOfColumn();
   for (int64_t vectors = kMostVectors; vectors > kFewestVectors; vectors /= 2) {
     const int64_t blocks = others * CeilDivide(plan.Extent(plan.column), vectors * lanes);
     if (blocks >= target.host.threads) return vectors;

@@ -58,13 +58,6 @@ namespace {
 
 bool IsChain(const TilePlan& plan) { return plan.operand && plan.operand->sum; }
 
-// An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
-// take it from memory. Around a loop over pieces LLVM keeps it in a register, too, and spills all
-// sums where there is none left.
-Broadcast BroadcastOf(const TilePlan& plan) {
-  return plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
-}
-
 // The tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
@@ -121,8 +114,7 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
 // Of the long reduction's loop.
 int64_t Steps(const TilePlan& plan) {
   const int64_t group = plan.dot ? plan.dot->intrinsic->Extent(TileAxis::kGroup) : 1;
-  const bool cut = plan.pieces && plan.pieces->along == plan.long_reduction;
-  return (cut ? plan.pieces->length : plan.Extent(*plan.long_reduction)) / group;
+  return plan.LongSteps() / group;
 }
 
 int64_t DefaultUnroll(const TilePlan& plan) {
@@ -149,10 +141,7 @@ std::string NameOf(const TilePlan& plan) {
 int64_t StreamedColumns(const TilePlan& plan, const Target& target, int64_t lanes) {
   if (StreamedOperands(plan).empty()) return 0;
   const int64_t extent = plan.Extent(plan.column);
-  int64_t others = 1;
-  for (const VarId iterator : WrittenIterators(plan.reduction)) {
-    if (iterator != plan.column) others *= plan.Extent(iterator);
-  }
+  const int64_t others = plan.ResultsOfColumn();
   for (const int64_t columns : {16 * lanes, 8 * lanes}) {
     if (others * (extent / columns) >= 4 * target.host.threads) return columns;
   }

@@ -38,6 +38,13 @@ inline double TileCost(double rows, double vectors) {
 /// may still need a register for it.
 enum class Broadcast : uint8_t { kFromMemory, kFromRegister };
 
+/// An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
+/// take it from memory. Around a loop over pieces LLVM keeps it in a register, too, and spills all
+/// sums where there is none left.
+inline Broadcast BroadcastOf(const auto& plan) {
+  return plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
+}
+
 /// How many rows of so many vectors the sums of a tile may have that stay in registers, beside what
 /// a step of the reduction reads. >= 0.
 int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast);

@@ -237,6 +237,26 @@ void AssignBefore(TilePlan& plan, StatementId reduction) {
   }
 }
 
+std::vector<std::string> TilePlan::Writers() const {
+  std::vector<std::string> names = {reduction.name + ".init", reduction.name};
+  if (pieces) names.insert(names.end(), {pieces->total + ".init", pieces->total});
+  names.insert(names.end(), followers.begin(), followers.end());
+  return names;
+}
+
+int64_t TilePlan::LongSteps() const {
+  const bool cut = pieces && pieces->along == long_reduction;
+  return cut ? pieces->length : Extent(*long_reduction);
+}
+
+int64_t TilePlan::ResultsOfColumn() const {
+  int64_t results = 1;
+  for (const VarId iterator : WrittenIterators(reduction)) {
+    if (iterator != column) results *= Extent(iterator);
+  }
+  return results;
+}
+
 void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan) {
   if (!plan.long_reduction || plan.dot) return;
   std::vector<VarId> loops = {*plan.long_reduction};

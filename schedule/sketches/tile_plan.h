@@ -77,6 +77,12 @@ struct TilePlan {
   }
   /// The statement whose results are the sums.
   const std::string& Total() const { return pieces ? pieces->total : reduction.name; }
+  /// The statements that write the tile's elements, in this order.
+  std::vector<std::string> Writers() const;
+  /// Values of the long reduction's iterator, those of a piece where that is cut.
+  int64_t LongSteps() const;
+  /// How many results each value of the column has: tiles there are beside those along it.
+  int64_t ResultsOfColumn() const;
   /// The Compute that the schedule is for, as far as arguments go.
   const Compute& Whole() const;
   int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }

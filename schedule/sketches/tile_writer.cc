@@ -114,7 +114,7 @@ class TileWriter {
   void Attach() {
     if (OperandByBlock()) operands_.ComputeByBlock({".1", ".2"});
     const std::string& sums = plan_.compute->tensors[plan_.reduction.writes[0].tensor].name;
-    if (plan_.pieces) AttachPieces();
+    if (plan_.pieces) JoinPieces(*plan_.pieces, schedule_);
     Add(ComputeAtStep{plan_.Total() + ".init", TileLoop()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, TileLoop()});
     // A piece is summed up in registers, the total is in the first-level cache meanwhile.
@@ -124,19 +124,14 @@ class TileWriter {
     Add(StageStep{sums, plan_.pieces ? Scope::kPacked : Scope::kRegister, TileLoop()});
     for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) StageFollower(plan_.followers[i]);
   }
-  void AttachPieces() {
-    const Pieces& pieces = *plan_.pieces;
-    if (!pieces.whole) Add(IsolateStep{pieces.Loop()});
-    Add(ComputeAtStep{pieces.Sum() + ".init", pieces.Loop()});
-    Add(ComputeAtStep{pieces.total, pieces.Loop()});
-  }
   // Vectors of the instruction's columns, and groups of what is reduced.
   void SplitGroups() {
     const int64_t columns = plan_.dot->intrinsic->Extent(TileAxis::kColumn);
     const std::string sum = plan_.reduction.name;
     const std::string reduced = plan_.Loop(*plan_.long_reduction);
     const std::string vectors = sum + ColumnSuffix();
-    for (const std::string& name : Writers()) Add(SplitStep{name + ColumnSuffix(), {columns}});
+    for (const std::string& name : plan_.Writers())
+      Add(SplitStep{name + ColumnSuffix(), {columns}});
     Add(IsolateStep{vectors + ".0"});
     Add(SplitStep{reduced, {plan_.dot->intrinsic->Extent(TileAxis::kGroup)}});
     ReorderStep order{{reduced + ".0"}};
@@ -144,16 +139,6 @@ class TileWriter {
     order.loops.insert(order.loops.end(), {vectors + ".0", reduced + ".1", vectors + ".1"});
     Add(std::move(order));
     Add(TensorizeStep{reduced + ".1", plan_.dot->intrinsic->name});
-  }
-  // The statements that write the tile's elements.
-  std::vector<std::string> Writers() const {
-    std::vector<std::string> names = {plan_.reduction.name + ".init", plan_.reduction.name};
-    if (plan_.pieces) {
-      names.push_back(plan_.pieces->total + ".init");
-      names.push_back(plan_.pieces->total);
-    }
-    names.insert(names.end(), plan_.followers.begin(), plan_.followers.end());
-    return names;
   }
   void StageFollower(const std::string& follower) {
     const Statement& statement = plan_.compute->statements[*plan_.compute->FindStatement(follower)];
@@ -165,7 +150,7 @@ class TileWriter {
     }
   }
   void Finish() {
-    for (const std::string& name : Writers()) {
+    for (const std::string& name : plan_.Writers()) {
       if (plan_.row) Add(UnrollStep{name + RowSuffix()});
       if (plan_.dot) Add(UnrollStep{name + ColumnSuffix() + ".0"});
       Add(VectorizeStep{VectorOf(name)});

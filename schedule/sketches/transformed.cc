@@ -163,9 +163,7 @@ class TransformedWriter {
       return;
     }
     const Pieces& pieces = *plan_.pieces;
-    if (!pieces.whole) Add(IsolateStep{pieces.Loop()});
-    Add(ComputeAtStep{sum_ + ".init", pieces.Loop()});
-    Add(ComputeAtStep{pieces.total, pieces.Loop()});
+    JoinPieces(pieces, schedule_);
     Add(ComputeAtStep{pieces.total + ".init", Row(".1")});
   }
   // In vectors, each with what follows it.
@@ -257,12 +255,6 @@ class TransformedWriter {
 // A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
 constexpr int64_t kPanelVectors = 2;
 constexpr int64_t kMostRows = 15;  // of a tile, to begin with
-
-// What an instruction multiplies pairs of is broadcast from a register, and so is what sums in
-// pieces are made of, as LLVM has it.
-Broadcast BroadcastOf(const TransformedPlan& plan) {
-  return plan.dot != nullptr || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
-}
 
 // Planes of a block lie as far apart as its rows are long together. With an odd number of rows
 // these are not all the same set of the first cache. Of the two odd numbers beside an even one the
