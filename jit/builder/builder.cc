@@ -96,6 +96,13 @@ void Builder::SetBFloat16Rounding(BFloat16Rounding rounding) {
   impl_->bfloat16_rounding = rounding;
 }
 Builder::BFloat16Rounding Builder::bfloat16_rounding() const { return impl_->bfloat16_rounding; }
+void Builder::SetPowerScaling(PowerScaling scaling) { impl_->power_scaling = scaling; }
+bool Builder::ScalesByPower(IrType type) const {
+  return impl_->power_scaling.takes != nullptr && impl_->power_scaling.takes(type);
+}
+IrValue Builder::ScaleByPower(IrValue value, IrValue power) {
+  return impl_->power_scaling.emit(*this, value, power);
+}
 
 // --- constants ---
 

@@ -73,6 +73,17 @@ class Builder {
   /// Null where there is none: integers do it then.
   BFloat16Rounding bfloat16_rounding() const;
 
+  /// A machine's instruction for value * 2^power, power being a whole number, rounded once.
+  struct PowerScaling {
+    bool (*takes)(IrType type) = nullptr;
+    IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;
+  };
+  void SetPowerScaling(PowerScaling scaling);
+  /// Whether there is one for operands of this type.
+  bool ScalesByPower(IrType type) const;
+  /// Requires: that.
+  IrValue ScaleByPower(IrValue value, IrValue power);
+
   // --- functions and control flow ---
   /// Starts a function that returns nothing, and returns its arguments. Pointers do not alias.
   std::vector<IrValue> BeginFunction(const std::string& name, std::span<const IrType> parameters);

@@ -35,6 +35,7 @@ struct Builder::Impl {
   llvm::Function* function = nullptr;
   std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats;  // of the current block
   BFloat16Rounding bfloat16_rounding = nullptr;
+  PowerScaling power_scaling;
   bool elsewhere = false;                          // inserting at the end of another block
   std::vector<llvm::AllocaInst*> slots;            // of the current function, to be promoted
   std::map<int64_t, llvm::Value*> brief_stack;     // of the current function, by bytes

@@ -22,7 +22,7 @@ namespace tunec {
 namespace {
 
 // Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
-constexpr int kCodeGeneratorVersion = 13;
+constexpr int kCodeGeneratorVersion = 14;
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
 Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,
@@ -33,6 +33,8 @@ Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target
   const bool rounds = target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512;
   if (rounds && nest.contraction == Contraction::kFused)
     builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);
+  if (target.host.features.contains("avx512f") && target.host.vector_bits >= 512)
+    builder.SetPowerScaling({jit::X86ScalesByPower, jit::X86ScaleByPower});
   TUNEC_ASSIGN(std::vector<PhaseLaunch> phases, jit::EmitNest(nest, cpu, builder));
   TUNEC_RETURN_IF_ERROR(jit::VerifyModule(builder.module(), "the emitter"));
   return phases;

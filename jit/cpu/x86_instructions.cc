@@ -4,6 +4,8 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
+#include <bit>
+#include <numeric>
 #include <vector>
 
 namespace tunec::jit {
@@ -17,6 +19,27 @@ IrValue CallWithBits(Builder& b, llvm::Intrinsic::ID id, std::vector<IrValue> op
         b.instructions().CreateBitCast(operands[i], callee->getFunctionType()->getParamType(i));
   }
   return b.instructions().CreateCall(callee, operands);
+}
+
+int LanesOfRegister(Element element) { return element == Element::kF32 ? 16 : 8; }
+
+// Lanes `first` and those that follow.
+IrValue Lanes(Builder& b, IrValue vector, int first, int count) {
+  std::vector<int> lanes(static_cast<size_t>(count));
+  std::iota(lanes.begin(), lanes.end(), first);
+  return b.Shuffle(vector, vector, lanes);
+}
+
+// The vectors one after the other; a power of two of them.
+IrValue Joined(Builder& b, std::vector<IrValue> parts) {
+  while (parts.size() > 1) {
+    std::vector<int> lanes(static_cast<size_t>(2 * b.LanesOf(parts[0])));
+    std::iota(lanes.begin(), lanes.end(), 0);
+    for (size_t i = 0; i < parts.size() / 2; ++i)
+      parts[i] = b.Shuffle(parts[2 * i], parts[2 * i + 1], lanes);
+    parts.resize(parts.size() / 2);
+  }
+  return parts[0];
 }
 
 IrValue Register(Builder& b, int tile) { return b.instructions().getInt8(tile); }
@@ -37,6 +60,28 @@ IrValue X86RoundToBFloat16(Builder& b, IrValue value) {
   const auto vector = [&](llvm::Type* of) { return llvm::FixedVectorType::get(of, lanes); };
   return ir.CreateBitCast(ir.CreateFPTrunc(value, vector(ir.getBFloatTy())),
                           vector(ir.getInt16Ty()));
+}
+
+bool X86ScalesByPower(IrType type) {
+  return std::has_single_bit(unsigned(type.lanes)) && type.lanes >= LanesOfRegister(type.element);
+}
+
+IrValue X86ScaleByPower(Builder& b, IrValue value, IrValue power) {
+  constexpr int kRoundAsUsual = 4;
+  const IrType type = b.TypeOf(value);
+  const bool single = type.element == Element::kF32;
+  const int lanes = LanesOfRegister(type.element);
+  const auto intrinsic = single ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512
+                                : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512;
+  std::vector<IrValue> parts;
+  for (int i = 0; i < type.lanes; i += lanes) {
+    const IrValue part = Lanes(b, value, i, lanes);
+    const IrValue all = b.Int(single ? Element::kI16 : Element::kI8, -1);
+    parts.push_back(b.instructions().CreateIntrinsic(
+        intrinsic,
+        {part, Lanes(b, power, i, lanes), part, all, b.Int(Element::kI32, kRoundAsUsual)}));
+  }
+  return Joined(b, std::move(parts));
 }
 
 void X86TileConfigure(Builder& b, IrValue configuration) {

@@ -13,6 +13,11 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
 /// Vectors of a multiple of 16 lanes: f32 to the bits of bfloat16, denormal numbers to 0.
 IrValue X86RoundToBFloat16(Builder& b, IrValue value);
 
+/// value * 2^power by VSCALEFPS and VSCALEFPD: vectors of f32 and f64 that fill registers of 512
+/// bits, one or a power of two of them.
+bool X86ScalesByPower(IrType type);
+IrValue X86ScaleByPower(Builder& b, IrValue value, IrValue power);
+
 // --- tile registers 0 to 7 of the AMX extension ---
 void X86TileConfigure(Builder& b, IrValue configuration);
 void X86TileRelease(Builder& b);

@@ -48,20 +48,56 @@ struct ExpConstants {
   double ln2_low;
   int mantissa_bits;
   double greatest;  // above: infinity
+  double overflow;  // somewhat above that
   double least;     // below: zero
   double nearly_denormal;
   int lift;  // results below 2^-lift are computed 2^lift times greater
 };
 constexpr ExpConstants kSingle{
-    12582912.0, 0.693145751953125, 1.428606820309417232e-6, 23, 88.72283, -104.0, -86.0, 64};
+    12582912.0, 0.693145751953125, 1.428606820309417232e-6, 23, 88.72283, 90.0, -104.0, -86.0, 64};
 constexpr ExpConstants kDouble{6755399441055744.0,
                                6.93147180369123816490e-01,
                                1.90821492927058770002e-10,
                                52,
                                709.782712893383973096,
+                               711.0,
                                -746.0,
                                -707.0,
                                128};
+
+// exp(x) = p * 2^n
+struct ExpParts {
+  IrValue shifted;  // n in its low bits
+  IrValue n;
+  IrValue p;
+};
+
+ExpParts SplitExp(Builder& b, IrValue x, const ExpConstants& c) {
+  const IrValue shifted = b.Fma(x, b.Like(x, kLog2e), b.Like(x, c.magic));
+  const IrValue n = b.FSub(shifted, b.Like(x, c.magic));
+  IrValue r = b.Fma(n, b.Like(x, -c.ln2_high), x);
+  r = b.Fma(n, b.Like(x, -c.ln2_low), r);
+  const bool single = b.TypeOf(x).element == Element::kF32;
+  const IrValue tail = single ? Polynomial(b, r, kExp32) : Polynomial(b, r, kExp64);
+  return {shifted, n, b.Fma(b.FMul(r, r), tail, b.FAdd(r, b.Like(x, 1)))};
+}
+
+// p * 2^n by integer instructions; infinite where that is too large for a number.
+IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConstants& c) {
+  const bool single = b.TypeOf(x).element == Element::kF32;
+  const Element bits = single ? Element::kI32 : Element::kI64;
+  const Element number = single ? Element::kF32 : Element::kF64;
+  // The low bits of `shifted` are n: move them into the exponent, lifted where 2^n is tiny.
+  const IrValue tiny = b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal));
+  IrValue exponent = b.Bitcast(parts.shifted, bits);
+  exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);
+  exponent = b.Shl(exponent, b.IntLike(exponent, c.mantissa_bits));
+  IrValue result = b.Bitcast(b.Add(b.Bitcast(parts.p, bits), exponent), number);
+  const IrValue lowered = b.FMul(result, b.Like(x, __builtin_ldexp(1.0, -c.lift)));
+  result = b.Select(tiny, lowered, result);
+  const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity, or NaN
+  return b.Select(b.Cmp(Compare::kFle, x, b.Like(x, c.greatest)), result, beyond);
+}
 
 }  // namespace
 
@@ -73,28 +109,14 @@ IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients) 
 }
 
 IrValue EmitExp(Builder& b, IrValue x) {
-  const bool single = b.TypeOf(x).element == Element::kF32;
-  const ExpConstants& c = single ? kSingle : kDouble;
-  const Element bits = single ? Element::kI32 : Element::kI64;
-  const Element number = single ? Element::kF32 : Element::kF64;
+  const ExpConstants& c = b.TypeOf(x).element == Element::kF32 ? kSingle : kDouble;
   const IrValue low = b.Like(x, c.least);
-  const IrValue clamped = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // keeps NaN
-  const IrValue shifted = b.Fma(clamped, b.Like(x, kLog2e), b.Like(x, c.magic));
-  const IrValue n = b.FSub(shifted, b.Like(x, c.magic));
-  IrValue r = b.Fma(n, b.Like(x, -c.ln2_high), clamped);
-  r = b.Fma(n, b.Like(x, -c.ln2_low), r);
-  const IrValue tail = single ? Polynomial(b, r, kExp32) : Polynomial(b, r, kExp64);
-  const IrValue p = b.Fma(b.FMul(r, r), tail, b.FAdd(r, b.Like(x, 1)));
-  // The low bits of `shifted` are n: move them into the exponent, lifted where 2^n is tiny.
-  const IrValue tiny = b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal));
-  IrValue exponent = b.Bitcast(shifted, bits);
-  exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);
-  exponent = b.Shl(exponent, b.IntLike(exponent, c.mantissa_bits));
-  IrValue result = b.Bitcast(b.Add(b.Bitcast(p, bits), exponent), number);
-  const IrValue lowered = b.FMul(result, b.Like(x, __builtin_ldexp(1.0, -c.lift)));
-  result = b.Select(tiny, lowered, result);
-  const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity, or NaN
-  return b.Select(b.Cmp(Compare::kFle, x, b.Like(x, c.greatest)), result, beyond);
+  const IrValue above = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // keeps NaN
+  if (!b.ScalesByPower(b.TypeOf(x))) return JoinByBits(b, x, SplitExp(b, above, c), c);
+  const IrValue high = b.Like(x, c.overflow);
+  const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, above), high, above);
+  const ExpParts parts = SplitExp(b, within, c);
+  return b.ScaleByPower(parts.p, parts.n);
 }
 
 IrValue EmitExpm1(Builder& b, IrValue x) {
