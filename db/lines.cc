@@ -189,8 +189,8 @@ Status LineTaker::TakeLine(const TrialLine& line) {
     trial.schedule = WithStorageOrders(trial.schedule, older->second);
   }
   TUNEC_RETURN_IF_ERROR(Validate(trial));
-  // Exports up to version 4 come from before schema 7, which forgets such verdicts.
-  if (version_ < 5 && trial.status == TrialStatus::kWrongResult) {
+  // Exports up to version 5 come from before schema 8, which forgets such verdicts.
+  if (version_ < 6 && trial.status == TrialStatus::kWrongResult) {
     Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
     return {};
   }

@@ -98,8 +98,10 @@ bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
 // What a contract that rounds operands allows beside `sequential`. Two terms keep 16 bits of an
 // operand, more than the contract's rounding, whose error may be less by luck: where operands
 // cancel that are rounded alike.
-double AllowedOfRounded(double sequential, double scale, const Compute& compute, double flushed) {
-  return std::max(sequential, kErrorOfTwoTerms) + OrderAllowance(compute) + flushed / scale;
+double AllowedOfRounded(double sequential, double scale, const Compute& compute,
+                        const ContractionScale& sum) {
+  return std::max(sequential, kErrorOfTwoTerms) + OrderAllowance(compute) +
+         (sum.flushed + sum.rounded) / scale;
 }
 
 std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
@@ -174,7 +176,7 @@ void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
     judge.allowed = contraction ? sequential + kFloat32Ulp
                                 : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
     if (contraction && RoundsOperands(compute, accuracy))
-      judge.allowed = AllowedOfRounded(sequential, judge.scale, compute, contraction->flushed);
+      judge.allowed = AllowedOfRounded(sequential, judge.scale, compute, *contraction);
     if (accuracy.mode == AccuracyMode::kBound) judge.allowed = accuracy.bound;
     if (SizeOf(type) == 2) judge.allowed += RoundingOf(type);
   }

@@ -6,7 +6,8 @@
 //   exact, f32    the error of the sequential evaluation in the compute's own types
 //   tf32, bf16    the error of that evaluation with operands rounded first, or that of operands in
 //                 two bfloat16 terms where it is larger; and what another order of the sums and the
-//                 flushing of small numbers may add (order_allowance.h)
+//                 flushing of small numbers may add, and other roundings of operands that are sums
+//                 themselves (order_allowance.h)
 //   a number      that number
 // In groups with a contraction a unit in the last place of the scale is added, so that reductions
 // of few terms do not fail on luck; other groups may have twice the sequential error, and at least
@@ -66,6 +67,7 @@ MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
 struct ContractionScale {
   double magnitude = 0;  // max sum|a*b|
   double flushed = 0;    // what flushing may take from a sum (order_allowance.h)
+  double rounded = 0;    // what other roundings of computed operands may make of it
 };
 /// Sets `scale` and `allowed` of every judge, whose `expected` and `sequential` are there.
 /// `contraction`: of groups with one.

@@ -67,14 +67,6 @@ Result<Results> RunWide(const Evaluation& evaluation, const Compute& wide,
   return evaluation.Run(wide, promoted, Contraction::kFused);
 }
 
-double Largest(const Array& array) {
-  double largest = 0;
-  for (const double value : array.As<double>()) {
-    if (std::isfinite(value)) largest = std::max(largest, value);
-  }
-  return largest;
-}
-
 OperandRounding RoundingFor(const Accuracy& accuracy) {
   if (accuracy.mode == AccuracyMode::kTf32) return OperandRounding::kTf32;
   if (accuracy.mode == AccuracyMode::kBf16) return OperandRounding::kBf16;
@@ -152,10 +144,13 @@ struct Sums {
   std::optional<StatementId> contraction;  // the last
   bool judge_steps = false;                // whether some output is behind a step
   std::vector<StatementId> watched;        // whose magnitudes are wanted
+  int computed_factors = 0;                // of the last one, where the contract rounds them
 };
 
-Sums SumsOf(const Compute& compute) {
+Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
   Sums sums{.contraction = LastContraction(compute), .judge_steps = HasSteps(compute)};
+  if (sums.contraction && OperandError(accuracy.mode) > 0)
+    sums.computed_factors = ComputedFactors(compute, *sums.contraction);
   if (sums.judge_steps) {
     sums.watched = FloatSums(compute);
   } else if (sums.contraction) {
@@ -168,7 +163,10 @@ Sums SumsOf(const Compute& compute) {
 class Judgement {
  public:
   Judgement(const Compute& compute, const Accuracy& accuracy, const Evaluation& evaluation)
-      : compute_(compute), accuracy_(accuracy), evaluation_(evaluation), sums_(SumsOf(compute)) {}
+      : compute_(compute),
+        accuracy_(accuracy),
+        evaluation_(evaluation),
+        sums_(SumsOf(compute, accuracy)) {}
 
   Result<Oracle> Make(uint64_t seed) const;
   Result<Oracle> MakeFor(std::vector<Array> arguments) const;
@@ -179,10 +177,8 @@ class Judgement {
   Result<Results> RunSequentially(const std::vector<Array>& arguments) const;
   Result<Results> Bounds(const Oracle& oracle, const Results& expected,
                          const Results& sequential) const;
-  std::optional<ContractionScale> ScaleOf(const Oracle& oracle) const;
-  Compute Wide() const {
-    return WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
-  }
+  std::optional<ContractionScale> ScaleOf(const Oracle& oracle, const Results& expected) const;
+  Compute Wide() const;
   Compute WithSums(Compute compute) const {
     return sums_.judge_steps ? WithSumsAsOutputs(std::move(compute), sums_.watched) : compute;
   }
@@ -192,6 +188,12 @@ class Judgement {
   const Evaluation& evaluation_;
   Sums sums_;
 };
+
+Compute Judgement::Wide() const {
+  Compute wide = WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
+  if (sums_.computed_factors == 0) return wide;
+  return WithSquares(wide, *wide.FindStatement(compute_.statements[*sums_.contraction].name));
+}
 
 // The float64 results, for arguments that leave most of them finite.
 Result<Results> Judgement::ChooseArguments(uint64_t seed, Oracle& oracle) const {
@@ -232,11 +234,17 @@ Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) 
   return evaluation_.Run(compute, rounded, contraction);
 }
 
-std::optional<ContractionScale> Judgement::ScaleOf(const Oracle& oracle) const {
+std::optional<ContractionScale> Judgement::ScaleOf(const Oracle& oracle,
+                                                   const Results& expected) const {
   if (!sums_.contraction) return std::nullopt;
-  return ContractionScale{
-      .magnitude = *oracle.magnitude,
-      .flushed = FlushAllowance(compute_, *sums_.contraction, oracle.arguments)};
+  ContractionScale scale{.magnitude = *oracle.magnitude,
+                         .flushed = FlushAllowance(compute_, *sums_.contraction, oracle.arguments)};
+  if (sums_.computed_factors > 0) {
+    const std::string squares = SquaresTensor(TensorOf(compute_, *sums_.contraction));
+    scale.rounded = RoundingAllowance(sums_.computed_factors, OperandError(accuracy_.mode) / 2,
+                                      LargestFinite(expected.at(squares)));
+  }
+  return scale;
 }
 
 Result<Oracle> Judgement::Make(uint64_t seed) const {
@@ -253,7 +261,7 @@ Result<Oracle> Judgement::MakeFor(std::vector<Array> arguments) const {
 Result<Oracle> Judgement::JudgedBy(Results expected, Oracle oracle) const {
   if (sums_.contraction) {
     oracle.magnitude =
-        Largest(expected.at(MagnitudeTensor(TensorOf(compute_, *sums_.contraction))));
+        LargestFinite(expected.at(MagnitudeTensor(TensorOf(compute_, *sums_.contraction))));
   }
   TUNEC_ASSIGN(Results sequential, RunSequentially(oracle.arguments));
   Results bounds;
@@ -268,7 +276,7 @@ Result<Oracle> Judgement::JudgedBy(Results expected, Oracle oracle) const {
     if (found != bounds.end()) judge.bounds = std::move(found->second);
     oracle.judges.push_back(std::move(judge));
   }
-  SetAllowances(oracle.judges, compute_, ScaleOf(oracle), accuracy_);
+  SetAllowances(oracle.judges, compute_, ScaleOf(oracle, expected), accuracy_);
   return oracle;
 }
 

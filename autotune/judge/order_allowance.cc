@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "autotune/judge/check.h"
 #include "autotune/judge/error_bounds.h"
@@ -12,12 +13,28 @@ namespace {
 
 constexpr double kMostProducts = 6;  // of two operands in three terms each
 constexpr double kLambda = 8;
+constexpr double kDeviations = 5;  // of a sum of independent roundings
 
 // The tensor that a factor is an element of, whatever it is cast to.
 std::optional<TensorId> TensorOf(const Statement& sum, const Expr& factor) {
   if (factor.kind() == ExprKind::kCast) return TensorOf(sum, factor.operands()[0]);
   if (factor.kind() != ExprKind::kRead) return std::nullopt;
   return sum.reads[factor.node().slot].tensor;
+}
+
+// The tensors whose elements are computed from sums of floats: their results, and what statements
+// that read such elements write.
+std::set<TensorId> FromSums(const Compute& compute) {
+  const std::vector<StatementId> sums = FloatSums(compute);
+  std::set<TensorId> found;
+  for (const StatementId id : compute.statements.ids()) {
+    const Statement& statement = compute.statements[id];
+    const bool reads = std::ranges::any_of(
+        statement.reads, [&](const Read& read) { return found.contains(read.tensor); });
+    if (!reads && std::ranges::find(sums, id) == sums.end()) continue;
+    for (const Write& write : statement.writes) found.insert(write.tensor);
+  }
+  return found;
 }
 
 std::optional<double> LargestOf(const Compute& compute, TensorId wanted,
@@ -51,6 +68,25 @@ double OrderAllowance(const Compute& compute) {
     squares += std::pow(OrderAllowance(sum), 2);
   }
   return std::sqrt(squares);
+}
+
+int ComputedFactors(const Compute& compute, StatementId id) {
+  const Statement& sum = compute.statements[id];
+  const std::set<TensorId> from_sums = FromSums(compute);
+  int count = 0;
+  for (const Expr& factor : sum.values[0].operands()) {
+    bool computed = false;
+    Visit(factor, [&](const Expr& node) {
+      if (node.kind() == ExprKind::kRead)
+        computed = computed || from_sums.contains(sum.reads[node.node().slot].tensor);
+    });
+    count += computed ? 1 : 0;
+  }
+  return count;
+}
+
+double RoundingAllowance(int factors, double unit, double squares) {
+  return kDeviations * unit * std::sqrt(factors * squares / 3);
 }
 
 double FlushAllowance(const Compute& compute, StatementId id, std::span<const Array> arguments) {

@@ -22,6 +22,15 @@
 // |x| < 2^-126, for zero, and make zero of such results. A product a * b then loses less than
 // 2^-126 (|a| + |b|), with low terms of an operand twice that, and each of at most two results for
 // a product less than 2^-126. That counts only where all of a sum is near the smallest numbers.
+//
+// Operands that the group computes. Where an operand of the last sum is the result of another one
+// (a chain, attention), legal evaluations round other numbers: the first sum's own operands may be
+// rounded or not, and attention may scale its exponentials before or after. Then the errors of both
+// are draws of one distribution, and the largest of few results differs by luck. Each term p[k] is
+// off by |p[k]| u at most, u the unit of the contract's rounding; as rounding errors that spread
+// evenly, by |p[k]| u / sqrt(3) in the mean, so their sum by u sqrt(sum p[k]^2 / 3). Five times
+// that is allowed beside the sequential evaluation's error: 6e-7 for an element. It stays a third
+// of what one lost term of n like ones makes up to n = 870, and reaches it at 7900.
 #pragma once
 
 #include <span>
@@ -36,6 +45,13 @@ namespace tunec {
 double OrderAllowance(const Compute& compute);
 /// The same of one sum.
 double OrderAllowance(const Statement& sum);
+
+/// How many factors of a sum's products are computed from other sums of the group.
+int ComputedFactors(const Compute& compute, StatementId sum);
+
+/// How far two evaluations may lie apart for the roundings of so many computed factors, absolute.
+/// `unit`: the largest relative error of one rounding. `squares`: the sum of the terms' squares.
+double RoundingAllowance(int factors, double unit, double squares);
 
 /// What flushing may take from a sum of products of arguments, absolute; 0 of other sums.
 /// `arguments`: inputs and weights in tensor order.

@@ -148,6 +148,26 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
   steps.emplace_back(VectorizeStep{innermost});
 }
 
+const std::string& NameOfSums(const Compute& compute, const Statement& sum) {
+  return compute.tensors[sum.writes[0].tensor].name;
+}
+
+// A sum of other values over the same terms, whose results are a new output of the compute.
+Statement SumBeside(const Statement& sum, std::string name, std::string results, const Expr& value,
+                    Compute& compute) {
+  Statement beside = sum;
+  Tensor tensor = compute.tensors[sum.writes[0].tensor];
+  tensor.name = std::move(results);
+  tensor.role = TensorRole::kOutput;
+  tensor.layout = {};
+  tensor.alias.reset();
+  beside.name = std::move(name);
+  beside.writes[0].tensor = compute.tensors.next_id();
+  beside.values[0] = value;
+  compute.tensors.push_back(std::move(tensor));
+  return beside;
+}
+
 }  // namespace
 
 Compute WithoutLayouts(const Compute& compute) {
@@ -238,20 +258,26 @@ Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& s
   Compute result = compute;
   result.statements.clear();
   for (const StatementId s : compute.statements.ids()) {
-    result.statements.push_back(compute.statements[s]);
+    const Statement& sum = compute.statements[s];
+    result.statements.push_back(sum);
     if (std::ranges::find(sums, s) == sums.end()) continue;
-    Statement magnitude = compute.statements[s];
-    Tensor tensor = compute.tensors[magnitude.writes[0].tensor];
-    tensor.name = MagnitudeTensor(tensor.name);
-    tensor.role = TensorRole::kOutput;
-    tensor.layout = {};
-    tensor.alias.reset();
-    magnitude.name = MagnitudeTensor(magnitude.name);
-    magnitude.writes[0].tensor = result.tensors.next_id();
-    magnitude.values[0] = Unary(ScalarOp::kAbs, magnitude.values[0]);
-    result.tensors.push_back(std::move(tensor));
-    result.statements.push_back(std::move(magnitude));
+    const Expr magnitude = Unary(ScalarOp::kAbs, sum.values[0]);
+    result.statements.push_back(SumBeside(sum, MagnitudeTensor(sum.name),
+                                          MagnitudeTensor(NameOfSums(compute, sum)), magnitude,
+                                          result));
   }
+  return result;
+}
+
+std::string SquaresTensor(const std::string& sums) { return sums + ".squares"; }
+
+Compute WithSquares(const Compute& compute, StatementId id) {
+  Compute result = compute;
+  const Statement& sum = compute.statements[id];
+  const Expr square = sum.values[0] * sum.values[0];
+  Statement squares = SumBeside(sum, SquaresTensor(sum.name),
+                                SquaresTensor(NameOfSums(compute, sum)), square, result);
+  result.statements.insert(id.next(), std::move(squares));
   return result;
 }
 

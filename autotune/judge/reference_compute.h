@@ -35,6 +35,11 @@ std::string MagnitudeTensor(const std::string& sums);
 ///   after:  that; acc.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
 Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums);
 
+/// The same for the squares of one sum's terms.
+///   after:  acc.squares[i,j] sum= (a[i,k] * b[k,j]) * (a[i,k] * b[k,j])
+std::string SquaresTensor(const std::string& sums);
+Compute WithSquares(const Compute& compute, StatementId sum);
+
 /// A plain schedule that any Compute admits: each statement in its own loops, vectors along the
 /// iterator whose accesses are most nearly contiguous, tasks over two others; both only where each
 /// value of the iterator writes elements of its own and reads none of the others'. Each element is

@@ -67,7 +67,7 @@ using ExchangeLine =
 
 /// Version 1 had no charges, and no reasons of convergence; up to 2 notes numbered some sketches;
 /// up to 3 schedules were of version 1 of their language. All are still read.
-inline constexpr int64_t kExchangeVersion = 5;
+inline constexpr int64_t kExchangeVersion = 6;
 
 /// One line of JSON without the line break. The texts must be storable.
 std::string EncodeLine(const ExchangeLine& line);

@@ -180,10 +180,11 @@ void SpellOutCopies(SQLite::Database& sqlite) {
       "DELETE FROM artifacts");
 }
 
-// The judge allowed another order of sums too little where operands are rounded.
+// The judge allowed too little where operands are rounded: 7 another order of sums, 8 roundings of
+// operands that are sums themselves.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults,
-    NameSketches,   SpellOutCopies,      ForgetWrongResults};
+    NameSketches,   SpellOutCopies,      ForgetWrongResults,       ForgetWrongResults};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();

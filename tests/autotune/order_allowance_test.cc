@@ -258,6 +258,78 @@ TEST_F(OrderTest, OtherContractsAllowWhatTheyDid) {
   EXPECT_EQ(bound->judges[0].allowed, 1e-5);
 }
 
+// A product whose left operand is a product: T = A B, C = T D.
+constexpr int64_t kInner = 9;
+
+Compute TwoProducts(int64_t length) {
+  return Parsed(fmt::format(R"(
+    compute two_products {{
+      input A: f32[3, {1}]
+      input B: f32[{1}, {0}]
+      input D: f32[{0}, 2]
+      workspace T: f32[3, {0}]
+      output C: f32[3, 2]
+      first[i: 3, k: {0}, q: {1} reduction]:
+        T[i, k] sum= A[i, q] * B[q, k]
+      acc[i: 3, j: 2, k: {0} reduction]:
+        C[i, j] sum= T[i, k] * D[k, j]
+    }})",
+                            length, kInner));
+}
+
+std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {
+  Random random(seed);
+  std::vector<Array> arrays = {Array(DataType::kF32, {3, kInner}),
+                               Array(DataType::kF32, {kInner, length}),
+                               Array(DataType::kF32, {length, 2})};
+  for (Array& array : arrays)
+    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, Positive(random, 0));
+  return arrays;
+}
+
+// With the operands of the first product rounded or not; `lost` terms of the second are left out.
+Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t lost = 0) {
+  const int64_t length = arguments[2].shape()[0];
+  const auto a = arguments[0].As<float>(), b = arguments[1].As<float>(),
+             d = arguments[2].As<float>();
+  Array result(DataType::kF32, {3, 2});
+  for (int64_t i = 0; i < 3; ++i) {
+    for (int64_t j = 0; j < 2; ++j) {
+      std::vector<float> terms;
+      for (int64_t k = lost; k < length; ++k) {
+        std::vector<float> inner;
+        for (int64_t q = 0; q < kInner; ++q)
+          inner.push_back(static_cast<float>(first(a[i * kInner + q]) * first(b[q * length + k])));
+        terms.push_back(static_cast<float>(Bf16(Forward(inner)) * Bf16(d[k * 2 + j])));
+      }
+      result.SetDouble(i * 2 + j, Forward(terms));
+    }
+  }
+  return result;
+}
+
+// The sequential evaluation rounds the operands of both sums, a chain those of the second alone.
+TEST_F(OrderTest, OperandsThatAreSumsMayBeRoundedOtherwise) {
+  for (const int64_t length : {2, 7, 56, 150}) {
+    for (uint64_t seed = 1; seed <= 100; ++seed) {
+      const std::vector<Array> arguments = DrawnForTwo(length, seed);
+      const Result<Oracle> oracle =
+          ComputeOracleFor(TwoProducts(length), arguments, {AccuracyMode::kBf16}, target_, pool_);
+      ASSERT_TRUE(oracle) << oracle.error().Format();
+      EXPECT_TRUE(IsRight(*oracle, OfTwo(arguments, Bf16))) << length << " seed " << seed;
+      EXPECT_TRUE(IsRight(*oracle, OfTwo(arguments, Whole))) << length << " seed " << seed;
+      EXPECT_FALSE(IsRight(*oracle, OfTwo(arguments, Whole, 1))) << length << " seed " << seed;
+    }
+  }
+}
+
+TEST(ComputedFactors, AreThoseFromSums) {
+  const Compute two = TwoProducts(7);
+  EXPECT_EQ(ComputedFactors(two, StatementId(0)), 0);
+  EXPECT_EQ(ComputedFactors(two, StatementId(1)), 1);
+  EXPECT_EQ(ComputedFactors(testing::MatmulRelu(), StatementId(0)), 0);
+}
+
 // Of few terms the certain bound is the lesser, of many the probable one.
 TEST(OrderAllowance, GrowsAsTheRootOfLongSums) {
   const auto allowed = [](int64_t length) { return OrderAllowance(Product(length)); };

@@ -67,7 +67,7 @@ TEST(Exchange, ReadsTheFirstVersion) {
   ASSERT_TRUE(database.Import(in, "lines").has_value());
   TuningKey key = KeyOfExports();
   EXPECT_EQ(database.Converged(key)->value(), (Convergence{9, ConvergenceReason::kUnknown, 0}));
-  std::istringstream newer(R"({"record":"tunec_database","version":6})");
+  std::istringstream newer(R"({"record":"tunec_database","version":7})");
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
@@ -95,13 +95,13 @@ TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
         trial("ok", "a") + trial("wrong result", "b"));
   };
   const TuningKey key = KeyOfExports();
-  for (const int version : {1, 2, 5}) {
+  for (const int version : {1, 5, 6}) {
     std::istringstream in = export_of(version);
     Database database = OpenForTest();
     const auto counts = database.Import(in, "lines");
     ASSERT_TRUE(counts.has_value()) << counts.error().Format();
-    EXPECT_EQ(database.CountTrials(key), version < 5 ? 1 : 2);
-    EXPECT_EQ(database.Converged(key)->has_value(), version == 5);
+    EXPECT_EQ(database.CountTrials(key), version < 6 ? 1 : 2);
+    EXPECT_EQ(database.Converged(key)->has_value(), version == 6);
   }
 }
 
@@ -242,7 +242,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 6})", "export version 6, wanted at most 5"},
+      {R"({"record": "tunec_database", "version": 7})", "export version 7, wanted at most 6"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 has not been introduced"},

@@ -419,7 +419,7 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
 
 // A wrong result may have been the judge's mistake; a time is none.
 class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
-INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6));
+INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6, 7));
 
 TEST_P(ForgottenWrongResults, OfOlderVersions) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
