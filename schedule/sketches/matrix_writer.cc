@@ -6,14 +6,47 @@
 #include <vector>
 
 #include "schedule/sketches/order_copies.h"
+#include "schedule/sketches/pieces.h"
 #include "schedule/sketches/tile_operands.h"
 
 namespace tunec {
 namespace {
 
+// Steps of the instruction along the long reduction.
+int64_t StepsOf(const TilePlan& plan) {
+  const TileIntrinsic& by = *plan.dot->intrinsic;
+  return plan.Extent(*plan.long_reduction) /
+         (by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup));
+}
+
+// The sums of a block of rows wait in its buffer while the blocks of the reduction pass.
+bool CutsDepth(const TilePlan& plan, const MatrixChoice& choice) {
+  const bool blocked = plan.outer_rows.empty() || (plan.operand && choice.operand_by_block);
+  return blocked && choice.depth > 0 && choice.depth < StepsOf(plan);
+}
+
+// Operands in several terms are for results as exact as float32's. Six products for each are added
+// to one sum then, every one rounded as the sum is; with blocks of the reduction as pieces that
+// begin at zero, most are rounded as a small part of it is.
+TilePlan WithPieces(TilePlan plan, const MatrixChoice& choice) {
+  if (!plan.dot->term || !plan.outer_reductions.empty() || !CutsDepth(plan, choice)) return plan;
+  const TileIntrinsic& by = *plan.dot->intrinsic;
+  const Iterator& reduced = plan.reduction.iterators[*plan.long_reduction];
+  const int64_t length = choice.depth * by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup);
+  plan.pieces = Pieces{.total = plan.reduction.name,
+                       .iterator = reduced.name,
+                       .along = *plan.long_reduction,
+                       .length = length,
+                       .products = length,
+                       .whole = reduced.extent % length == 0};
+  plan.reduction = SumOfPiece(plan.reduction, *plan.pieces);
+  return plan;
+}
+
 class MatrixWriter {
  public:
-  MatrixWriter(const TilePlan& plan, const MatrixChoice& choice) : plan_(plan), choice_(choice) {}
+  MatrixWriter(const TilePlan& plan, const MatrixChoice& choice)
+      : plan_(WithPieces(plan, choice)), choice_(choice) {}
 
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
@@ -23,6 +56,7 @@ class MatrixWriter {
     // A task's buffer has an order of its own.
     if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
     if (plan_.dot->pad) Add(*plan_.dot->pad);
+    if (plan_.pieces) Add(plan_.pieces->Step());
     SplitColumns();
     SplitRows();
     Reorder();
@@ -38,11 +72,7 @@ class MatrixWriter {
   int64_t Extent(TileAxis axis) const { return plan_.dot->intrinsic->Extent(axis); }
   bool OperandByBlock() const { return plan_.operand && choice_.operand_by_block; }
   bool Blocked() const { return plan_.outer_rows.empty() || OperandByBlock(); }
-  // The sums of a block of rows wait in its buffer while the blocks of the reduction pass.
-  bool DepthInBlocks() const { return Blocked() && choice_.depth > 0 && choice_.depth < Steps(); }
   bool ColumnsOutside() const { return choice_.columns_outside && !OperandByBlock(); }
-  int64_t Depth() const { return Extent(TileAxis::kReduced) * Extent(TileAxis::kGroup); }
-  int64_t Steps() const { return plan_.Extent(*plan_.long_reduction) / Depth(); }
   std::string Column() const { return plan_.Loop(plan_.column); }
   std::string Row() const { return plan_.Loop(*plan_.row); }
   std::string Reduced() const { return plan_.Loop(*plan_.long_reduction); }
@@ -100,6 +130,7 @@ class MatrixWriter {
     if (OperandByBlock()) parallel_ = order.loops;
     if (!ColumnsOutside()) add(Column() + ".0");
     if (!OperandByBlock()) parallel_ = order.loops;
+    if (plan_.pieces) add(plan_.pieces->Loop());
     add(GroupLoop());
     for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
     if (plan_.dot->term) add(plan_.Loop(*plan_.dot->term));
@@ -111,12 +142,18 @@ class MatrixWriter {
   }
   void Attach() {
     if (OperandByBlock()) operands_.ComputeByBlock({".1", ".2", ".3"});
-    Add(ComputeAtStep{plan_.reduction.name + ".init", SumsLoop()});
+    if (plan_.pieces) AttachPieces(*plan_.pieces);
+    Add(ComputeAtStep{plan_.Total() + ".init", SumsLoop()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, SumsLoop()});
-    Stage(plan_.reduction);
+    Stage(plan_.compute->statements[*plan_.compute->FindStatement(plan_.Total())]);
     for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) {
       Stage(plan_.compute->statements[*plan_.compute->FindStatement(plan_.followers[i])]);
     }
+  }
+  // Each group's part of a block begins at zero and joins the sums.
+  void AttachPieces(const Pieces& pieces) {
+    JoinPieces(pieces, GroupLoop(), schedule_);
+    Add(StageStep{pieces.Sum(), Scope::kPacked, GroupLoop()});
   }
   void Stage(const Statement& statement) {
     for (const tunec::Write& write : statement.writes) {
@@ -131,9 +168,9 @@ class MatrixWriter {
     ReorderStep order;
     for (const VarId iterator : plan_.outer_reductions) order.loops.push_back(plan_.Loop(iterator));
     std::vector<std::string> parts;
-    if (DepthInBlocks()) {
+    if (CutsDepth(plan_, choice_) && !plan_.pieces) {
       Add(SplitStep{Reduced(), {choice_.depth, reduced, group}});
-      if (Steps() % choice_.depth != 0) Add(IsolateStep{Reduced() + ".0"});
+      if (StepsOf(plan_) % choice_.depth != 0) Add(IsolateStep{Reduced() + ".0"});
       order.loops.push_back(Reduced() + ".0");
       order.loops.push_back(GroupLoop());
       parts = {".1", ".2", ".3"};
@@ -159,15 +196,16 @@ class MatrixWriter {
     Add(UnrollStep{Column() + ".1"});
   }
   void Finish() {
-    Add(VectorizeStep{ColumnsOf(plan_.reduction.name + ".init")});
-    for (const std::string& name : plan_.followers) Add(VectorizeStep{ColumnsOf(name)});
+    for (const std::string& name : plan_.Writers()) {
+      if (name != plan_.reduction.name) Add(VectorizeStep{ColumnsOf(name)});
+    }
     operands_.VectorizeBlock();
     for (const std::string& loop : parallel_) Add(ParallelizeStep{loop});
     for (const std::string& name : plan_.before) operands_.WritePhase(name);
     if (plan_.operand && !OperandByBlock()) operands_.WritePhase(plan_.operand->statement);
   }
 
-  const TilePlan& plan_;
+  const TilePlan plan_;
   const MatrixChoice choice_;
   Schedule schedule_;
   std::vector<std::string> parallel_;

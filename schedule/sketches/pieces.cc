@@ -88,10 +88,10 @@ Statement SumOfPiece(const Statement& statement, const Pieces& pieces) {
   return sum;
 }
 
-void JoinPieces(const Pieces& pieces, Schedule& schedule) {
+void JoinPieces(const Pieces& pieces, const std::string& loop, Schedule& schedule) {
   if (!pieces.whole) schedule.Add(IsolateStep{pieces.Loop()});
-  schedule.Add(ComputeAtStep{pieces.Sum() + ".init", pieces.Loop()});
-  schedule.Add(ComputeAtStep{pieces.total, pieces.Loop()});
+  schedule.Add(ComputeAtStep{pieces.Sum() + ".init", loop});
+  schedule.Add(ComputeAtStep{pieces.total, loop});
 }
 
 }  // namespace tunec

@@ -36,8 +36,8 @@ std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statemen
 /// The statement that adds up the products of a piece, as sketches name its loops.
 Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
 
-/// Adds the steps by which a piece begins at zero and joins the total, in the loop over pieces.
-/// To be called when the sum's loops have their order.
-void JoinPieces(const Pieces& pieces, Schedule& schedule);
+/// Adds the steps by which a piece begins at zero and joins the total, in this loop: that over
+/// pieces or one inside it. To be called when the sum's loops have their order.
+void JoinPieces(const Pieces& pieces, const std::string& loop, Schedule& schedule);
 
 }  // namespace tunec

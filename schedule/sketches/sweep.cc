@@ -97,7 +97,7 @@ class SweepWriter {
     }
   }
   void AttachPieces(const Pieces& pieces) {
-    JoinPieces(pieces, schedule_);
+    JoinPieces(pieces, pieces.Loop(), schedule_);
     Add(StageStep{pieces.Sum(), Scope::kPacked, pieces.Loop()});
   }
   void Stage(const Statement& statement) {

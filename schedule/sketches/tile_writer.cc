@@ -114,7 +114,7 @@ class TileWriter {
   void Attach() {
     if (OperandByBlock()) operands_.ComputeByBlock({".1", ".2"});
     const std::string& sums = plan_.compute->tensors[plan_.reduction.writes[0].tensor].name;
-    if (plan_.pieces) JoinPieces(*plan_.pieces, schedule_);
+    if (plan_.pieces) JoinPieces(*plan_.pieces, plan_.pieces->Loop(), schedule_);
     Add(ComputeAtStep{plan_.Total() + ".init", TileLoop()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, TileLoop()});
     // A piece is summed up in registers, the total is in the first-level cache meanwhile.

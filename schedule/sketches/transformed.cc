@@ -163,7 +163,7 @@ class TransformedWriter {
       return;
     }
     const Pieces& pieces = *plan_.pieces;
-    JoinPieces(pieces, schedule_);
+    JoinPieces(pieces, pieces.Loop(), schedule_);
     Add(ComputeAtStep{pieces.total + ".init", Row(".1")});
   }
   // In vectors, each with what follows it.

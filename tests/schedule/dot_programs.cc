@@ -176,6 +176,7 @@ std::vector<DotProgram> DotPrograms() {
       {"few_columns", DotProduct({21, 10, 12})},
       {"one_row", DotProduct({1, 50, 33})},
       {"many_rows", DotProduct({200, 17, 6})},
+      {"long", DotProduct({18, 33, 300})},
       {"both_computed", Computed({17, 35, 20}, "i, k", "k, j")},
       {"transposed_right", Computed({17, 35, 21}, "i, k", "j, k")},
       {"transposed_left", Computed({18, 33, 10}, "k, i", "k, j")},

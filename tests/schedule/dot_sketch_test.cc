@@ -182,16 +182,19 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
 
 // Six products for one are worth it where the instruction is that much faster.
 TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
-  const auto first = [](int terms, double gain) {
+  const auto first = [](int terms, double gain, int64_t length = 256) {
     RoundingFreedom rounding = ReductionOrder::kAny;
     rounding.least_terms = terms;
     const Sketch sketch =
-        SketchesUnder(DotProduct({256, 1024, 256}), rounding, EmulatedAmx(), gain)[0];
+        SketchesUnder(DotProduct({256, 1024, length}), rounding, EmulatedAmx(), gain)[0];
     return Print(sketch.Fill(sketch.InitialDecisions()));
   };
   EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
   EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 1/32 0 1%32/2 2%16 1%2\n"));
   EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 2/32 0 1%16 2%32\n"));
+  // Blocks of the reduction are pieces of the sum, where there are terms.
+  EXPECT_THAT(first(3, 8, 1024), HasSubstr("reduce_split acc k 512 outer\n"));
+  EXPECT_THAT(first(1, 8, 1024), Not(HasSubstr("reduce_split")));
   EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
   EXPECT_THAT(first(2, 6), HasSubstr("precision acc bf16 2\n"));
   EXPECT_THAT(first(2, 3), Not(HasSubstr("precision")));
