@@ -13,7 +13,8 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // Above every address space; the sanitizers' malloc would stop the program.
 constexpr size_t kLimit = size_t{1} << 47;
 
-size_t AlignmentFor(size_t bytes) {
+// What the buffer begins and ends at. A last huge page that is not whole would be hundreds of pages.
+size_t GranuleFor(size_t bytes) {
   if (bytes >= kHugePage) return kHugePage;
   return bytes >= kPage ? kPage : Buffer::kAlignment;
 }
@@ -23,12 +24,11 @@ size_t AlignmentFor(size_t bytes) {
 Result<Buffer> Buffer::Allocate(size_t bytes) {
   Buffer buffer;
   if (bytes == 0) return buffer;
-  const size_t alignment = AlignmentFor(bytes);
-  const size_t granule = bytes >= kPage ? kPage : kAlignment;
+  const size_t granule = GranuleFor(bytes);
   if (bytes > kLimit) return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
   const size_t rounded = (bytes + granule - 1) / granule * granule;
   void* data = nullptr;
-  if (posix_memalign(&data, alignment, rounded) != 0)
+  if (posix_memalign(&data, granule, rounded) != 0)
     return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
   // Only advice: without transparent huge pages the buffer works all the same.
   if (bytes >= kHugePage) (void)madvise(data, rounded, MADV_HUGEPAGE);

@@ -8,8 +8,9 @@
 
 namespace tunec {
 
-/// A block of bytes. Aligned to 64, from one page on to a page, from 2 MiB on to 2 MiB with
-/// huge pages asked for (a matrix walked by columns then misses the TLB 512 times less).
+/// A block of bytes. Aligned to 64, from one page on to a page, from 2 MiB on to 2 MiB and with
+/// huge pages asked for, the last one whole, too (a matrix walked by columns then misses the TLB
+/// 512 times less).
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
