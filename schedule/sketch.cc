@@ -119,11 +119,11 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
   const Statement* const reduction = FirstReduction(lowering.compute);
   const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
                           ReducesContiguousRows(lowering.compute);
-  if (rows_first) AddRowSketches(lowering, target, sketches);
+  if (rows_first) AddRowSketches(lowering, question, sketches);
   const size_t first_tile = sketches.size();
   AddTileSketches(lowering, question, sketches);
   AddSweepSketches(lowering, question, first_tile, sketches);
-  if (!rows_first) AddRowSketches(lowering, target, sketches);
+  if (!rows_first) AddRowSketches(lowering, question, sketches);
   AddReduceAllSketches(lowering, target, sketches);
   AddPointwiseSketches(lowering, target, sketches);
   if (!sketches.empty()) return;

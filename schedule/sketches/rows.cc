@@ -12,6 +12,10 @@
 //     m = combine of part
 //     row buffer: e[j] = exp(x[j] - m) ...
 //
+// A short row is over before its first result is there: lanes that are combined, a quotient, the
+// depth of a function. So several rows go through the statements together (`together`), a step of
+// each in turn.
+//
 // What the first walk reads may be asked for some steps ahead, beyond the row's end of the next row
 // (`prefetch`), or a row ahead by every statement that reads it (`ahead`): then rows arrive from
 // memory while the functions of the one before are computed.
@@ -22,6 +26,7 @@
 #include <vector>
 
 #include "schedule/access_analysis.h"
+#include "schedule/apply.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/row_plan.h"
 #include "schedule/sketches/sketches.h"
@@ -30,8 +35,9 @@ namespace tunec {
 namespace {
 
 struct RowChoice {
-  int64_t vector = 16;  // elements a step of a row handles
-  int64_t rows = 1;     // of a task: what rows have in common is computed once for them
+  int64_t vector = 16;   // elements a step of a row handles
+  int64_t rows = 1;      // of a task: what rows have in common is computed once for them
+  int64_t together = 1;  // of these, one step of each after the other
   bool non_temporal = false;
   int64_t prefetch = 0;  // steps ahead of the first walk along a row; 0: none
   bool ahead = false;    // a row, or several short ones, into the second-level cache
@@ -65,7 +71,9 @@ std::vector<std::string> StreamedBy(const RowPlan& plan, const Statement& statem
 
 class RowWriter {
  public:
-  RowWriter(const RowPlan& plan, const RowChoice& choice) : plan_(plan), choice_(choice) {}
+  RowWriter(const RowPlan& plan, const RowChoice& choice) : plan_(plan), choice_(choice) {
+    choice_.together = std::min(choice_.together, choice_.rows);
+  }
 
   Schedule Write() {
     schedule_.lowering = plan_.lowering;
@@ -79,6 +87,7 @@ class RowWriter {
     Join();
     Stage();
     for (const RowStatement& statement : plan_.statements) Vectorize(statement);
+    if (Together()) UnrollRows();
     if (choice_.prefetch > 0) Prefetch();
     if (choice_.ahead && choice_.rows > 1) PrefetchRows();
     Parallelize();
@@ -91,6 +100,13 @@ class RowWriter {
     return std::min(choice_.vector, statement.length);
   }
 
+  bool Together() const { return choice_.together > 1; }
+  // Of a statement's rows that go together.
+  std::string RowsTogether(const std::string& statement) const {
+    return statement + "." + plan_.row_loops.back() + (OneGroup() ? ".1" : ".2");
+  }
+  bool OneGroup() const { return choice_.together == choice_.rows; }
+
   // The parallel loops, of which the last counts blocks of rows, and the loop over a block's rows.
   void Block() {
     for (const std::string& loop : plan_.row_loops) {
@@ -98,9 +114,31 @@ class RowWriter {
     }
     row_loop_ = parallel_.back();
     if (choice_.rows == 1) return;
+    if (Together()) return BlockOfGroups();
     Add(SplitStep{row_loop_, {choice_.rows}});
     parallel_.back() = row_loop_ + ".0";
     row_loop_ += ".1";
+  }
+
+  // The row loop is that over groups of rows that go together.
+  void BlockOfGroups() {
+    const std::string rows = row_loop_;
+    const int64_t extent = plan_.row_extents.back();
+    parallel_.back() = rows + ".0";
+    row_loop_ = rows + (OneGroup() ? ".0" : ".1");
+    if (OneGroup()) {
+      Add(SplitStep{rows, {choice_.together}});
+    } else {
+      Add(SplitStep{rows, {choice_.rows / choice_.together, choice_.together}});
+    }
+    if (extent % choice_.rows != 0) Add(IsolateStep{rows + ".0"});
+    if (extent % choice_.together != 0 && !OneGroup()) Add(IsolateStep{rows + ".1"});
+  }
+
+  void UnrollRows() {
+    for (const RowStatement& statement : plan_.statements) {
+      for (const std::string& part : PartsOf(statement)) Add(UnrollStep{RowsTogether(part)});
+    }
   }
 
   // Everything joins the row loop of the pivot's partial reduction.
@@ -127,6 +165,8 @@ class RowWriter {
     if (statement.reduces) {
       const std::string part = name + ".part.";
       const int64_t vector = VectorFor(statement);
+      if (Together())
+        Add(ReorderStep{{part + statement.along + "o", RowsTogether(name + ".part")}});
       if (statement.length % vector != 0) Add(IsolateStep{part + statement.along + "o"});
       Add(VectorizeStep{part + statement.along + "i"});
       Add(VectorizeStep{name + ".part.init." + statement.along + "i"});
@@ -137,6 +177,7 @@ class RowWriter {
     const std::string loop = name + "." + statement.along;
     const int64_t vector = VectorFor(statement);
     Add(SplitStep{loop, {vector}});
+    if (Together()) Add(ReorderStep{{loop + ".0", RowsTogether(name), loop + ".1"}});
     if (statement.length % vector != 0) Add(IsolateStep{loop + ".0"});
     Add(VectorizeStep{loop + ".1"});
     const Statement& written =
@@ -163,7 +204,7 @@ class RowWriter {
     const RowStatement* const first = FirstWalk(plan_);
     const Statement& statement =
         plan_.compute->statements[*plan_.compute->FindStatement(first->name)];
-    const int64_t rows = CeilDivide(kElementsAhead, LongestRow(plan_));
+    const int64_t rows = CeilDivide(kElementsAhead, LongestRow(plan_) * choice_.together);
     for (const std::string& tensor : StreamedBy(plan_, statement, *first->walks)) {
       Add(PrefetchStep{tensor, row_loop_, rows, 2});
     }
@@ -214,10 +255,27 @@ Knob RowsKnob(const RowPlan& plan, const Target& target, bool large) {
   return knob;
 }
 
+// As softmax and normalisations are fastest (0026).
+int64_t DefaultTogether(int64_t length) {
+  constexpr int64_t kShort = 224, kMiddling = 896;  // elements
+  if (length <= kShort) return 4;
+  return length <= kMiddling ? 2 : 1;
+}
+
+// Short rows begin together. Where loops have other names than the plan knows, rows stay single.
+void AddTogether(const RowPlan& plan, const NamedCompute& lowering, const RoundingFreedom& rounding,
+                 Knobs<RowChoice>& knobs) {
+  const RowChoice two{.rows = 2, .together = 2};
+  if (plan.row_extents.back() < 2) return;
+  if (!CheckApplies(lowering.compute, RowWriter(plan, two).Write(), rounding)) return;
+  knobs.Add(KnobAt("together", {1, 2, 4}, DefaultTogether(LongestRow(plan))), &RowChoice::together);
+}
+
 }  // namespace
 
-void AddRowSketches(const NamedCompute& lowering, const Target& target,
+void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question,
                     std::vector<Sketch>& sketches) {
+  const Target& target = question.target;
   const std::optional<RowPlan> plan = MakeRowPlan(lowering, RowReductions::kSplit);
   if (!plan) return;
   const int64_t lanes = target.host.Lanes(4);
@@ -228,6 +286,7 @@ void AddRowSketches(const NamedCompute& lowering, const Target& target,
   knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &RowChoice::non_temporal);
   knobs.Add(RowsKnob(*plan, target, large), &RowChoice::rows);
   AddPrefetch(*plan, target, large, knobs);
+  AddTogether(*plan, lowering, question.rounding, knobs);
   sketches.push_back(MakeSketch("rows", std::move(knobs), [plan = *plan](const RowChoice& choice) {
     return RowWriter(plan, choice).Write();
   }));

@@ -31,7 +31,7 @@ void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& questi
 
 /// Statements that share rows and reduce along them: softmax, normalisations, reductions of
 /// the contiguous dimension (rows.cc).
-void AddRowSketches(const NamedCompute& lowering, const Target& target,
+void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question,
                     std::vector<Sketch>& sketches);
 
 /// The same where neighbouring rows lie side by side: over a middle or the first axis (abreast.cc).

@@ -34,6 +34,21 @@ constexpr std::string_view kLongRows = R"(compute long_rows {
 }
 )";
 
+// Which go together, four at a time, three at the end.
+constexpr std::string_view kShortRows = R"(compute short_rows {
+  input X: f32[3, 67, 29]
+  output Y: f32[3, 67, 29]
+  workspace m: f32[3, 67]
+  workspace v: f32[3, 67]
+  m[b: 3, i: 67, j: 29 reduction]:
+    m[b, i] sum= X[b, i, j]
+  v[b: 3, i: 67, j: 29 reduction]:
+    v[b, i] sum= (X[b, i, j] - m[b, i]) * (X[b, i, j] - m[b, i])
+  Y[b: 3, i: 67, j: 29]:
+    Y[b, i, j] = (X[b, i, j] - m[b, i]) / sqrt(v[b, i] + 1.0)
+}
+)";
+
 constexpr std::string_view kSumOfColumns = R"(compute sum_of_columns {
   input X: f32[3, 19, 1091]
   output Y: f32[3, 1091]
@@ -101,6 +116,7 @@ void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
 
 constexpr Case kCases[] = {
     {"long_rows", kLongRows, "rows"},
+    {"short_rows", kShortRows, "rows"},
     {"middle_softmax", test::kMiddleSoftmax, "abreast"},
     {"middle_argmax", test::kMiddleArgMax, "abreast"},
     {"outer_norm", test::kOuterNorm, "columns"},  // too few columns for all threads
@@ -157,6 +173,22 @@ TEST_P(RowsInCode, GiveEqualResults) {
 }
 
 // A tile stores no sums; long stretches are worth that where memory is far.
+TEST(RowsTogether, AreMoreTheShorterTheyAre) {
+  const auto together = [](int64_t length) -> int64_t {
+    std::string text(kShortRows);
+    for (size_t at = text.find("29"); at != std::string::npos; at = text.find("29"))
+      text.replace(at, 2, std::to_string(length));
+    const auto sketches =
+        SketchesFor({{{"direct", test::MustParse(text)}}, DetectCpu(2), ReductionOrder::kAny});
+    for (const Knob& knob : sketches[0].knobs)
+      if (knob.name == "together") return knob.choices[knob.initial];
+    return 0;
+  };
+  EXPECT_EQ(together(31), 4);
+  EXPECT_EQ(together(500), 2);
+  EXPECT_EQ(together(1500), 1);
+}
+
 TEST(Sweep, ComesFirstWhereNoCacheHoldsTheOperand) {
   for (const std::string_view text : {kOneRow, kSumOfColumns}) {
     const std::vector<NamedCompute> lowerings = {{"direct", test::MustParse(text)}};
