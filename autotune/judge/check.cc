@@ -104,6 +104,13 @@ double AllowedOfRounded(double sequential, double scale, const Compute& compute,
          (sum.flushed + sum.rounded) / scale;
 }
 
+// What a contract that rounds no operands allows of a group with a contraction.
+double AllowedOfOrder(double sequential, const Accuracy& accuracy) {
+  constexpr double kLuckOfOrder = 1.5;
+  const bool free = accuracy.mode == AccuracyMode::kF32;
+  return (free ? kLuckOfOrder : 1) * sequential + kFloat32Ulp;
+}
+
 std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
   if (error.wrong_kind >= 0) {
     const int64_t i = error.wrong_kind;
@@ -173,7 +180,7 @@ void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
     judge.scale = std::max(magnitude, LargestFinite(judge.expected));
     if (judge.scale == 0) judge.scale = 1;
     const double sequential = MeasureError(judge.sequential, judge).e;
-    judge.allowed = contraction ? sequential + kFloat32Ulp
+    judge.allowed = contraction ? AllowedOfOrder(sequential, accuracy)
                                 : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
     if (contraction && RoundsOperands(compute, accuracy))
       judge.allowed = AllowedOfRounded(sequential, judge.scale, compute, *contraction);

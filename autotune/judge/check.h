@@ -3,7 +3,9 @@
 // The error of an output is e = max|y - y64| / scale. In a group with a contraction the scale is
 // the larger of max sum|a*b| over the last contraction's elements and max|y64|; elsewhere it is
 // max|y64| of that output. What e may be follows from the accuracy:
-//   exact, f32    the error of the sequential evaluation in the compute's own types
+//   exact         the error of the sequential evaluation in the compute's own types
+//   f32           half as much again: another order of a sum is as good, and of few results, or
+//                 such as differ much in size, the largest error is that much greater by luck
 //   tf32, bf16    the error of that evaluation with operands rounded first, or that of operands in
 //                 two bfloat16 terms where it is larger; and what another order of the sums and the
 //                 flushing of small numbers may add, and other roundings of operands that are sums

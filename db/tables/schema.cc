@@ -181,7 +181,7 @@ void SpellOutCopies(SQLite::Database& sqlite) {
 }
 
 // The judge allowed too little where operands are rounded: 7 another order of sums, 8 roundings of
-// operands that are sums themselves.
+// operands that are sums themselves; and another order of float32 sums.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults,
     NameSketches,   SpellOutCopies,      ForgetWrongResults,       ForgetWrongResults};

@@ -121,6 +121,8 @@ TEST(Check, AllowancesFollowTheContract) {
   const ContractionScale five{.magnitude = 5};
   SetAllowances(judges, matmul, five, {});
   EXPECT_DOUBLE_EQ(judges[0].scale, 5);
+  EXPECT_NEAR(judges[0].allowed, 1.5 * 1e-5 / 5 + 0x1p-23, 1e-7);
+  SetAllowances(judges, matmul, five, {AccuracyMode::kExact});
   EXPECT_NEAR(judges[0].allowed, 1e-5 / 5 + 0x1p-23, 1e-7);
   SetAllowances(judges, matmul, five, {AccuracyMode::kBound, 0.5});
   EXPECT_DOUBLE_EQ(judges[0].allowed, 0.5);

@@ -53,10 +53,11 @@ TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
   EXPECT_NE(checked.result.outcome, Outcome::kWrong) << checked.result.reason;
 }
 
-// A chain of six products for each of many that are zero; results that are rounded between two sums.
+// A chain of six products for each of many that are zero; results that are rounded between two
+// sums; another order of 72 products.
 TEST(Arithmetic, WhatWasWrongOnceIsWithinItsContract) {
   if (WidestHere() == Widest::kAvx2) GTEST_SKIP() << "a machine without AVX-512";
-  for (const uint64_t seed : {1030024, 1050171, 1051898, 1052445}) {
+  for (const uint64_t seed : {1030024, 1050171, 1051898, 1052445, 1202213}) {
     const ContractionCase drawn = MakeContraction(seed, Widest::kAvx512);
     const ArithmeticResult checked = CheckArithmetic(drawn, drawn.accuracy);
     EXPECT_EQ(checked.result.outcome, Outcome::kEqual) << seed << ": " << checked.result.reason;
