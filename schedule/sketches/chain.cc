@@ -148,8 +148,8 @@ int64_t ChainedColumns(const TilePlan& plan, const Target& target, int64_t rows,
     const auto of = [&](int64_t some) {
       return TileCost(static_cast<double>(rows), static_cast<double>(some));
     };
-    const double cost = static_cast<double>(vectors / wide) * of(wide) +
-                        (vectors % wide == 0 ? 0 : of(vectors % wide));
+    const int64_t whole = vectors / wide, rest = vectors % wide;
+    const double cost = static_cast<double>(whole) * of(wide) + (rest == 0 ? 0 : of(rest));
     if (best_cost == 0 || IsCheaper(cost, best_cost)) {
       best_cost = cost;
       best = wide;
