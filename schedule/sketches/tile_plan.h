@@ -39,7 +39,9 @@ struct TilePlan {
     int64_t rows = 0;                   // the same, of an instruction on matrices; else 0
     int64_t depth = 0;                  // of the long reduction
     std::optional<VarId> term;          // over the products of bfloat16 terms
-    int64_t planes = 1;                 // of terms, the first dimension of both operands
+    // Planes of terms, the first dimension of the operand along the columns and of the other.
+    int64_t column_planes = 1;
+    int64_t row_planes = 1;
   };
 
   std::string lowering;
