@@ -19,12 +19,12 @@ struct ChainedSum;
 
 // The roles that a Compute's iterators play in the sketch.
 struct TilePlan {
-  // An operand that a statement before the reduction computes, and that the columns do not know: it
-  // can be done for a block of rows that then walks all columns.
+  // An operand that a statement before the reduction computes, all planes of its terms at once, and
+  // that the columns do not know: it can be done for a block of rows that then walks all columns.
   struct Operand {
     std::string statement;
     TensorId tensor;
-    std::vector<VarId> dimensions;          // of the tensor, as the reduction's iterators
+    std::vector<VarId> dimensions;  // of the tensor, or of a plane, as the reduction's iterators
     std::shared_ptr<const ChainedSum> sum;  // that the statement finishes, if it does
   };
 
