@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "jit/code_generator.h"
 #include "jit/open_device.h"
 #include "support/check.h"
@@ -34,6 +36,19 @@ std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
   return fmt::format("{}{}{}", kMeasurementPolicy, kCallersPlace, fmt::join(task.callers, " "));
 }
 
+// The task as earlier versions knew it, none where it is the same.
+std::optional<TuningTask> EarlierTask(const TuningTask& task) {
+  TuningTask earlier{.kind = task.kind,
+                     .description = task.description,
+                     .lowerings = {task.lowerings.front()},
+                     .callers = task.callers};
+  bool differs = false;
+  for (Tensor& tensor : earlier.lowerings.front().compute.tensors) {
+    differs |= std::exchange(tensor.finite, false);
+  }
+  return differs ? std::optional(std::move(earlier)) : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view WayOfTiming(std::string_view policy) {
@@ -50,6 +65,11 @@ std::string WorkloadText(const TuningTask& task) {
   return Print(compute);
 }
 
+std::optional<std::string> EarlierText(const TuningTask& task) {
+  const std::optional<TuningTask> earlier = EarlierTask(task);
+  return earlier ? std::optional(WorkloadText(*earlier)) : std::nullopt;
+}
+
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy) {
   const std::optional<Target> emulated = EmulatedTarget(target);
   return emulated ? KeyUnder(kPredictionPolicy, task, *emulated, accuracy)
@@ -59,10 +79,13 @@ TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accu
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy) {
   const Target own = EmulatedTarget(target).value_or(target);
-  std::vector<TuningKey> keys = {KeyUnder(PolicyOfMeasurements(task, own), task, own, accuracy)};
+  const std::optional<TuningTask> earlier = EarlierTask(task);
+  std::vector<TuningKey> keys;
   const auto add = [&](std::string_view policy) {
     keys.push_back(KeyUnder(policy, task, own, accuracy));
+    if (earlier) keys.push_back(KeyUnder(policy, *earlier, own, accuracy));
   };
+  add(PolicyOfMeasurements(task, own));
   if (own.device) {
     add(kPredictionPolicy);
     return keys;

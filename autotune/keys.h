@@ -2,6 +2,7 @@
 // the result, nothing that does not last.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,13 +41,17 @@ bool PredictsTimes(const Target& target);
 /// The canonical text of a task's default lowering (its first), whatever the group was called.
 std::string WorkloadText(const TuningTask& task);
 
+/// The same as earlier versions wrote it, without what is known of weights; none where that is
+/// nothing.
+std::optional<std::string> EarlierText(const TuningTask& task);
+
 /// The key of the task's trials: where the host stands in for the target's device, that of
 /// predictions, else that of measurements.
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy);
 /// The keys of trials that say which of the task's schedules to use, the most trusted first: its
 /// own measurements. Then, of a host, those of the same group where the runtime places all its
-/// arguments, and those of earlier policies; of a device, predictions. Emulated or not, a device
-/// has the same.
+/// arguments, and those of earlier policies; of a device, predictions. Behind each of these kinds
+/// stands the same of the earlier text. Emulated or not, a device has the same.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 

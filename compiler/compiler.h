@@ -89,14 +89,14 @@ struct KnownTrials {
   int64_t trials = 0;
   int64_t predicted = 0;         // groups with trials of predicted times, for these options
   int64_t predicted_trials = 0;  // those, which nobody measured
-  int64_t earlier = 0;           // groups that only earlier versions' policies have measured
-  std::string earlier_policy;    // of one of these
+  int64_t earlier = 0;           // groups that only earlier versions have measured
+  std::string earlier_how;       // one of these was measured: "under another policy (warm)"
   std::string elsewhere;         // one line, where more are tuned for others; empty otherwise
 };
 /// "groups tuned: 12 of 21 (400 trials)", "groups tuned: none of 21; by predicted times: 3 (60
 /// trials)"
 std::string Describe(const KnownTrials& known);
-/// One line, where groups were measured as earlier versions did: what becomes of that, as the model
+/// One line, where groups were measured by earlier versions: what becomes of that, as the model
 /// is tuned or only compiled. Empty otherwise.
 std::string DescribeEarlier(const KnownTrials& known, bool tunes);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/finite_weights.h"
 #include "graph/fuse/plan_fusion.h"
 #include "graph/fuse/store_terms.h"
 #include "graph/lower/lower.h"
@@ -164,6 +165,7 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
                PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
   if (RoundsToOneTerm(options)) StoreTerms(report.graph, report.fusion);
   TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion));
+  MarkFiniteWeights(report.graph, options, report.groups);
   return report;
 }
 

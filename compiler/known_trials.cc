@@ -21,20 +21,29 @@ Result<KeyUse> UseOf(const Database& database, const TuningKey& key) {
   return use;
 }
 
+// In what a key that an earlier version measured differs from the task's own.
+std::string HowEarlier(const TuningKey& earlier, const TuningKey& own) {
+  if (earlier.workload.text != own.workload.text) return "before weights were known to be finite";
+  return fmt::format("under another policy ({})", earlier.policy);
+}
+
 // Adds a task's to what is known. The first of its keys is its own.
 Status Add(const Database& database, const std::vector<TuningKey>& keys, KnownTrials& known) {
-  bool measured = false;
+  bool measured = false, predicted = false;
   for (const TuningKey& key : keys) {
     TUNEC_ASSIGN(const KeyUse use, UseOf(database, key));
     if (IsPrediction(key.policy)) {
-      known.predicted += use.workloads;
-      known.predicted_trials += use.trials;
-    } else if (&key == &keys.front()) {
+      known.predicted += predicted ? 0 : use.workloads;
+      known.predicted_trials += predicted ? 0 : use.trials;
+      predicted |= use.workloads > 0;
+      continue;
+    }
+    if (&key == &keys.front()) {
       known.tuned += use.workloads;
       known.trials += use.trials;
     } else if (!measured && use.workloads > 0) {
       known.earlier += 1;
-      known.earlier_policy = key.policy;
+      known.earlier_how = HowEarlier(key, keys.front());
     }
     measured = measured || use.workloads > 0;
   }
@@ -67,11 +76,9 @@ std::string Describe(const KnownTrials& known) {
 
 std::string DescribeEarlier(const KnownTrials& known, bool tunes) {
   if (known.earlier == 0) return {};
-  return fmt::format(
-      "groups measured under another policy ({}): {} of {}; the fastest schedule of "
-      "each is {}",
-      known.earlier_policy, known.earlier, known.groups,
-      tunes ? "measured again first" : "used until it is measured again");
+  return fmt::format("groups measured {}: {} of {}; the fastest schedule of each is {}",
+                     known.earlier_how, known.earlier, known.groups,
+                     tunes ? "measured again first" : "used until it is measured again");
 }
 
 Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks,

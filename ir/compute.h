@@ -53,6 +53,7 @@ struct Tensor {
   std::vector<int64_t> shape;  // logical; empty for a scalar
   TensorRole role = TensorRole::kWorkspace;
   bool constant = false;  // bytes known when compiling, so packing moves there
+  bool finite = false;    // a weight, or a copy of one, without infinities and NaNs
   Layout layout;
   int64_t alignment = 0;          // bytes the base address is known to be a multiple of; 0: element
   std::optional<TensorId> alias;  // shares the storage of that tensor (in-place update)

@@ -85,8 +85,10 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
   prepack.tensors[TensorId(0)].role = TensorRole::kInput;
   prepack.tensors[TensorId(0)].constant = false;
+  prepack.tensors[TensorId(0)].finite = false;
   prepack.tensors[TensorId(1)].role = TensorRole::kOutput;
   prepack.tensors[TensorId(1)].constant = false;
+  prepack.tensors[TensorId(1)].finite = false;
   prepack.statements = {copy};
   for (Read& read : prepack.statements.front().reads) read.tensor = TensorId(0);
   for (Write& write : prepack.statements.front().writes) write.tensor = TensorId(1);

@@ -22,34 +22,55 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   return parts;
 }
 
-TuningKey KeyOf(const KeyUse& use, const TuningKey& key) {
+TuningKey KeyOf(const KeyUse& use, const std::string& text, const TuningKey& key) {
   TuningKey there = key;
+  there.workload.text = text;
   there.target = use.target;
   there.policy = use.policy;
   return there;
 }
 
-// The other policies that the key's own target was measured by.
-std::vector<KeyUse> Measurements(std::vector<KeyUse> uses, const TuningKey& key) {
-  std::erase_if(uses, [&](const KeyUse& use) {
-    return IsPrediction(use.policy) || use.policy == key.policy || use.target != key.target;
-  });
-  std::ranges::sort(uses, {}, [&](const KeyUse& use) {
-    return std::make_tuple(WayOfTiming(use.policy) != WayOfTiming(key.policy), use.policy);
-  });
-  return uses;
+// The keys that workloads of these texts have correct trials under, but for the key itself.
+Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
+                                         const std::vector<std::string>& texts) {
+  std::vector<TuningKey> others;
+  for (const std::string& text : texts) {
+    TUNEC_ASSIGN(const std::vector<KeyUse> uses, database.UsesOf({text}));
+    for (const KeyUse& use : uses) {
+      TuningKey other = KeyOf(use, text, key);
+      if (use.schedule_version == key.schedule_version && other != key) {
+        others.push_back(std::move(other));
+      }
+    }
+  }
+  return others;
 }
 
-// The keys whose predictions are worth a look, the key's own GPU first.
-std::vector<KeyUse> Predictions(std::vector<KeyUse> uses, const TuningKey& key) {
+// Those by which the key's own target was measured. Predictions compare with their own kind alone.
+std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
+  std::erase_if(keys, [&](const TuningKey& other) {
+    const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);
+    return other.target != key.target || (predicted && other.policy != key.policy);
+  });
+  std::ranges::sort(keys, {}, [&](const TuningKey& other) {
+    return std::make_tuple(WayOfTiming(other.policy) != WayOfTiming(key.policy),
+                           other.workload.text != key.workload.text, other.policy);
+  });
+  return keys;
+}
+
+// Those of predictions that are worth a look, the key's own GPU first.
+std::vector<TuningKey> Predictions(std::vector<TuningKey> keys, const TuningKey& key) {
   const std::vector<KeyPart> wanted = ArchitectureOf(key.target);
-  std::erase_if(uses, [&](const KeyUse& use) {
-    return !IsPrediction(use.policy) || ArchitectureOf(use.target) != wanted;
+  std::erase_if(keys, [&](const TuningKey& other) {
+    return IsPrediction(key.policy) || !IsPrediction(other.policy) ||
+           ArchitectureOf(other.target) != wanted;
   });
-  std::ranges::sort(uses, {}, [&](const KeyUse& use) {
-    return std::make_tuple(use.target != key.target, use.target, use.policy);
+  std::ranges::sort(keys, {}, [&](const TuningKey& other) {
+    return std::make_tuple(other.target != key.target, other.workload.text != key.workload.text,
+                           other.target, other.policy);
   });
-  return uses;
+  return keys;
 }
 
 // The fastest correct trials, at most `count`.
@@ -65,19 +86,19 @@ Result<std::vector<TrialRecord>> Fastest(const Database& database, const TuningK
 
 }  // namespace
 
-Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions) {
+Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions,
+                        const std::optional<std::string>& earlier_text) {
   Seeds seeds;
-  if (IsPrediction(key.policy)) return seeds;
-  TUNEC_ASSIGN(std::vector<KeyUse> uses, database.UsesOf({key.workload.text}));
-  std::erase_if(uses,
-                [&](const KeyUse& use) { return use.schedule_version != key.schedule_version; });
-  for (const KeyUse& use : Measurements(uses, key)) {
-    TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, KeyOf(use, key), 1));
+  std::vector<std::string> texts = {key.workload.text};
+  if (earlier_text) texts.push_back(*earlier_text);
+  TUNEC_ASSIGN(const std::vector<TuningKey> others, OtherKeys(database, key, texts));
+  for (const TuningKey& other : Measurements(others, key)) {
+    TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));
     std::ranges::move(fastest, std::back_inserter(seeds.measured));
   }
-  for (const KeyUse& use : Predictions(uses, key)) {
+  for (const TuningKey& other : Predictions(others, key)) {
     const size_t missing = predictions - seeds.predicted.size();
-    TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, KeyOf(use, key), missing));
+    TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, missing));
     std::ranges::move(fastest, std::back_inserter(seeds.predicted));
   }
   return seeds;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "db/database.h"
@@ -13,8 +15,9 @@ namespace tunec {
 
 /// Trials of a key's workload that are worth measuring early, by how much is known of them.
 struct Seeds {
-  /// The fastest under each other policy by which this target was measured: of an earlier version,
-  /// or with the arguments placed otherwise. The current version's come first.
+  /// The fastest under each other policy by which this target was measured, and under each by which
+  /// the earlier text was: of an earlier version, or with the arguments placed otherwise. The
+  /// current version's come first.
   std::vector<TrialRecord> measured;
   /// Correct ones whose times were predicted for the key's GPU, the fastest first. Those of the
   /// very same GPU come before those of others of its architecture, as when a part was assumed that
@@ -22,8 +25,10 @@ struct Seeds {
   std::vector<TrialRecord> predicted;
 };
 
-/// At most `predictions` of the predicted. None at all for keys of predictions themselves. Errors:
-/// of the database.
-Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions);
+/// At most `predictions` of the predicted. `earlier_text` is how earlier versions wrote the
+/// workload, if they did so otherwise: only that has seeds for keys of predictions themselves.
+/// Errors: of the database.
+Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions,
+                        const std::optional<std::string>& earlier_text = {});
 
 }  // namespace tunec

@@ -222,7 +222,7 @@ Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
                                                    const Database& database) {
   std::vector<Candidate> chosen;
   if (!seeds_) {
-    TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions));
+    TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions, EarlierText(task_)));
   }
   OfferSeeds(chosen, history_.AnyOk() ? count : 1, seeds_->measured, "remeasured");
   OfferAnalytic(chosen, count);

@@ -100,6 +100,8 @@ Status ParseAttributes(Lexer& lexer, Declaration& declaration) {
   while (!lexer.Peek().starts_line) {
     if (lexer.TryTake("constant")) {
       tensor.constant = true;
+    } else if (lexer.TryTake("finite")) {
+      tensor.finite = true;
     } else if (lexer.TryTake("layout")) {
       TUNEC_ASSIGN(tensor.layout, ParseLayout(lexer));
     } else if (lexer.TryTake("align")) {
@@ -110,7 +112,7 @@ Status ParseAttributes(Lexer& lexer, Declaration& declaration) {
     } else if (lexer.TryTake("range")) {
       TUNEC_ASSIGN(tensor.range, ParseRange(lexer));
     } else {
-      return lexer.Expected("constant, layout, align, alias, range or the end of the line");
+      return lexer.Expected("constant, finite, layout, align, alias, range or the end of the line");
     }
   }
   return {};

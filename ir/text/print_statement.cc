@@ -160,6 +160,7 @@ std::string PrintTensor(const Tensor& tensor, const Tensors& tensors) {
   std::string text = fmt::format("{} {}: {}[{}]", Name(tensor.role), PrintName(tensor.name),
                                  Name(tensor.type), Join(tensor.shape, Integer));
   if (tensor.constant) text += " constant";
+  if (tensor.finite) text += " finite";
   if (!tensor.layout.IsRowMajor()) text += " " + PrintLayout(tensor.layout, tensor.shape.size());
   if (tensor.alignment != 0) text += fmt::format(" align {}", tensor.alignment);
   if (tensor.alias) text += " alias " + TensorName(*tensor.alias, tensors);

@@ -2,6 +2,7 @@
 //   Tensors: names are given and different; shapes and layout shapes have an element count; a
 //   layout maps every logical dimension's variable, and no other, to as many indices as its
 //   shape has, none certainly outside; alignment is 0 or a power of two; a range is not empty;
+//   floats alone are said to be finite, those of weights or of workspace that copies one;
 //   an alias names a tensor with storage of its own, of the same type and size.
 //   Statements: names are given and different; iterators have different names and extents from 0
 //   to 2^48, so that sums of indices stay far from overflow;

@@ -78,6 +78,12 @@ Status VerifyTensor(const Tensor& tensor) {
     return Wrong("tensor {}: range [{}, {}] is empty", tensor.name, tensor.range->lo,
                  tensor.range->hi);
   }
+  const bool copies_weight =
+      tensor.role == TensorRole::kWeight || tensor.role == TensorRole::kWorkspace;
+  if (tensor.finite && !(IsFloat(tensor.type) && copies_weight)) {
+    return Wrong("tensor {}: a finite {} of {}, expected a weight of floats or a copy of one",
+                 tensor.name, Name(tensor.role), Name(tensor.type));
+  }
   return VerifyLayout(tensor);
 }
 

@@ -165,7 +165,6 @@ void DotPlanner::FindTerm() {
     const auto is_new = [&](const Iterator& old) { return old.name != now[i].name; };
     if (std::ranges::all_of(plain_.reduction.iterators, is_new)) dot_.term = i;
   }
-  dot_.planes = compute_.tensors[Sum().reads[0].tensor].shape[0];
 }
 
 // An argument gets a copy: in the order of the tile's loops along the columns, and of the other
@@ -225,6 +224,10 @@ bool DotPlanner::FindRoles() {
   const std::optional<VarId> paired = FindPaired(sum);
   if (!paired) return false;
   paired_ = *paired;
+  if (dot_.term) {
+    dot_.column_planes = compute_.tensors[OperandOf(true).tensor].shape[0];
+    dot_.row_planes = compute_.tensors[OperandOf(false).tensor].shape[0];
+  }
   const auto is_packable = [&](const Read& read) {
     const Tensor& tensor = compute_.tensors[read.tensor];
     if (tensor.role == TensorRole::kWorkspace) return tensor.layout.IsRowMajor() && !tensor.alias;
@@ -340,7 +343,7 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
   }
   plan.long_reduction = paired_;
   plan.panel_bytes_per_column =
-      plan.reduction_size * dot_.planes * static_cast<int64_t>(SizeOf(DataType::kBF16));
+      plan.reduction_size * dot_.column_planes * static_cast<int64_t>(SizeOf(DataType::kBF16));
   plan.column_has_conditions = dot_.columns != plan.Extent(plan.column);
   plan.row_has_conditions = IsOfMatrices() && dot_.rows != plan.Extent(*plan.row);
   PackOperands(plan);

@@ -49,8 +49,10 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const MatrixCho
   const int64_t groups = CeilDivide(TilesOf(plan, *plan.row, TileAxis::kRow), tile.rows);
   int64_t others = CeilDivide(TilesOf(plan, plan.column, TileAxis::kColumn), tile.columns);
   for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
-  const int64_t bytes_of_group = std::max<int64_t>(
-      1, tile.rows * plan.dot->intrinsic->Extent(TileAxis::kRow) * plan.panel_bytes_per_column);
+  const int64_t bytes_of_row =
+      plan.reduction_size * plan.dot->row_planes * static_cast<int64_t>(SizeOf(DataType::kBF16));
+  const int64_t bytes_of_group =
+      std::max<int64_t>(1, tile.rows * plan.dot->intrinsic->Extent(TileAxis::kRow) * bytes_of_row);
   int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes_of_group, 1,
                                       std::min(groups, kGroupsOfSums));
   while (block > 1 && CeilDivide(groups, block) * others < 4 * target.host.threads) block /= 2;

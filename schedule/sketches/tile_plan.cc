@@ -6,6 +6,7 @@
 #include "schedule/access_analysis.h"
 #include "schedule/relations.h"
 #include "schedule/steps/apply_compute_steps.h"
+#include "schedule/steps/operand_zeros.h"
 
 namespace tunec {
 namespace {
@@ -42,11 +43,21 @@ std::optional<StatementId> FindReduction(const Compute& compute) {
   return found;
 }
 
+// Whether the statement writes one element of one tensor, or that element of each plane of terms,
+// which the reduction walks.
+bool WritesElement(const Compute& compute, const Statement& statement, bool in_terms) {
+  if (statement.writes.size() == 1) return true;
+  return in_terms && WritesPlanes(statement, compute.tensors[statement.writes[0].tensor]);
+}
+
 // The statement as the reduction's operand: element by element, of a tensor that only the reduction
-// reads, at its own iterators.
+// reads, at its own iterators, but for the planes of terms.
 std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Statement& statement,
-                                           const Statement& reduction) {
-  if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return {};
+                                           const TilePlan& plan) {
+  const Statement& reduction = plan.reduction;
+  const bool in_terms = plan.dot && plan.dot->term;
+  if (statement.reducer || !WritesElement(compute, statement, in_terms)) return {};
+  if (!statement.domain.empty()) return {};
   TilePlan::Operand operand{.statement = statement.name, .tensor = statement.writes[0].tensor};
   const Tensor& tensor = compute.tensors[operand.tensor];
   if (tensor.role != TensorRole::kWorkspace) return {};
@@ -59,7 +70,7 @@ std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Stateme
     }
   }
   if (read == nullptr || read->guard) return {};
-  for (size_t d = 0; d < read->index.size(); ++d) {
+  for (size_t d = statement.writes.size() > 1 ? 1 : 0; d < read->index.size(); ++d) {
     if (read->index[d].IsConstant()) continue;
     const std::optional<VarId> iterator = read->index[d].AsVar();
     if (!iterator || !statement.writes[0].index[d].AsVar()) return {};
@@ -226,7 +237,7 @@ void AssignBefore(TilePlan& plan, StatementId reduction) {
     const Statement& statement = plan.compute->statements[s];
     if (IsMadeOfConstant(*plan.compute, statement)) continue;
     std::optional<TilePlan::Operand> operand;
-    if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan.reduction);
+    if (!plan.operand) operand = OperandOf(*plan.compute, statement, plan);
     const bool per_column =
         operand && std::ranges::find(operand->dimensions, plan.column) != operand->dimensions.end();
     if (operand && !per_column) {

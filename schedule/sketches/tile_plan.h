@@ -19,12 +19,12 @@ struct ChainedSum;
 
 // The roles that a Compute's iterators play in the sketch.
 struct TilePlan {
-  // An operand that a statement before the reduction computes, and that the columns do not know: it
-  // can be done for a block of rows that then walks all columns.
+  // An operand that a statement before the reduction computes, all planes of its terms at once, and
+  // that the columns do not know: it can be done for a block of rows that then walks all columns.
   struct Operand {
     std::string statement;
     TensorId tensor;
-    std::vector<VarId> dimensions;          // of the tensor, as the reduction's iterators
+    std::vector<VarId> dimensions;  // of the tensor, or of a plane, as the reduction's iterators
     std::shared_ptr<const ChainedSum> sum;  // that the statement finishes, if it does
   };
 
@@ -39,7 +39,9 @@ struct TilePlan {
     int64_t rows = 0;                   // the same, of an instruction on matrices; else 0
     int64_t depth = 0;                  // of the long reduction
     std::optional<VarId> term;          // over the products of bfloat16 terms
-    int64_t planes = 1;                 // of terms, the first dimension of both operands
+    // Planes of terms, the first dimension of the operand along the columns and of the other.
+    int64_t column_planes = 1;
+    int64_t row_planes = 1;
   };
 
   std::string lowering;

@@ -126,6 +126,7 @@ Result<Compute> Apply(const Compute& compute, const PackStep& step) {
                 .shape = tensor.shape,
                 .role = TensorRole::kWorkspace,
                 .constant = tensor.constant,
+                .finite = tensor.finite,
                 .layout = std::move(layout),
                 .alignment = 64};
   packed.range = tensor.range;

@@ -24,6 +24,10 @@ Result<Compute> Apply(const Compute& compute, const WidenStep& step);
 Result<Compute> Apply(const Compute& compute, const PadStep& step,
                       ReductionOrder order = ReductionOrder::kAny);
 
+/// The tensors of f32 whose elements the statement multiplies and sums up: what `precision` splits
+/// into several terms. None of any other statement.
+std::vector<TensorId> SplitOperands(const Statement& statement);
+
 /// Gives the statement an iterator for each dimension, d0, d1, ...; returns the index of the
 /// element that they name.
 std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape, Statement& statement);

@@ -80,6 +80,7 @@ Result<Compute> Apply(const Compute& compute, const NarrowStep& step) {
   TUNEC_RETURN_IF_ERROR(CheckTensor(compute, step, *id, *reader));
   Compute result = compute;
   result.tensors[*id].type = DataType::kBF16;
+  result.tensors[*id].finite = false;  // large numbers round to infinity
   for (Statement& statement : result.statements) {
     for (size_t w = 0; w < statement.writes.size(); ++w) {
       if (statement.writes[w].tensor != *id) continue;

@@ -26,20 +26,6 @@ std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   return writer;
 }
 
-// Whether the writes are the planes of a tensor, by its first dimension, and alike in the others.
-bool WritesPlanes(const Statement& statement, const Tensor& tensor) {
-  if (tensor.shape.empty() || std::ssize(statement.writes) != tensor.shape[0]) return false;
-  const std::vector<IndexExpr>& first = statement.writes[0].index;
-  for (size_t plane = 0; plane < statement.writes.size(); ++plane) {
-    const Write& write = statement.writes[plane];
-    if (write.tensor != statement.writes[0].tensor) return false;
-    const bool alike = std::ranges::equal(write.index.begin() + 1, write.index.end(),
-                                          first.begin() + 1, first.end());
-    if (!alike || write.index[0] != IndexExpr(static_cast<int64_t>(plane))) return false;
-  }
-  return true;
-}
-
 // Whether the iterators are the tensor's dimensions, each from end to end but for a condition; or,
 // of a statement that writes all planes of it, those of a plane.
 bool WalksTensor(const Statement& statement, const Tensor& tensor) {
@@ -87,6 +73,19 @@ double FiniteLiteral(const Expr& expr) {
 }
 
 }  // namespace
+
+bool WritesPlanes(const Statement& statement, const Tensor& tensor) {
+  if (tensor.shape.empty() || std::ssize(statement.writes) != tensor.shape[0]) return false;
+  const std::vector<IndexExpr>& first = statement.writes[0].index;
+  for (size_t plane = 0; plane < statement.writes.size(); ++plane) {
+    const Write& write = statement.writes[plane];
+    if (write.tensor != statement.writes[0].tensor) return false;
+    const bool alike = std::ranges::equal(write.index.begin() + 1, write.index.end(),
+                                          first.begin() + 1, first.end());
+    if (!alike || write.index[0] != IndexExpr(static_cast<int64_t>(plane))) return false;
+  }
+  return true;
+}
 
 std::vector<IndexExpr> ConditionsOf(const Read& read) {
   return read.guard ? read.guard->nonnegative : std::vector<IndexExpr>();

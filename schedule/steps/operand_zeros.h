@@ -10,6 +10,10 @@
 
 namespace tunec {
 
+/// Whether the statement's writes are the planes of the tensor, by its first dimension, and alike
+/// in the others.
+bool WritesPlanes(const Statement& statement, const Tensor& tensor);
+
 /// The conditions of a read's guard; none without one.
 std::vector<IndexExpr> ConditionsOf(const Read& read);
 

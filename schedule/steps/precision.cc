@@ -14,12 +14,18 @@
 // where they are denormal: a product is then off by at most 2^-126 times its other operand. A
 // product beyond float32 overflows here too, but its terms may do so in either direction.
 //
-// The terms of an operand are planes of one tensor. A reduction iterator walks the products,
-// smallest first; the planes of each are quasi-affine in it:
-//   two terms, planes h0 m h:      (h0 m) (m h0) (h h)
-//   three terms, planes h0 m l h:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
-// It is the outermost of the reduction: the small products are all added up before the large ones,
-// so that the sum is rounded as often as a float32 one.
+// A weight that is known to be finite has no need of `h0`: its `h`, which is 0 only where the
+// weight is, stands in all products, and meets the infinity of the other operand in the last one
+// alone.
+//
+// The terms of an operand are planes of one tensor: h0 m l h, or h m l of finite ones (two terms:
+// h0 m h, h m). A reduction iterator walks the products, smallest first; the planes of each are
+// quasi-affine in it:
+//   two terms:    (h0 m) (m h0) (h h)
+//   three terms:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
+// An operand that alone is finite has the planes of the right one there: the last three products
+// share its `h`. It is the outermost of the reduction: the small products are all added up before
+// the large ones, so that the sum is rounded as often as a float32 one.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -34,24 +40,27 @@ constexpr double kLargestFloat = 0x1.FFFFFEp127;
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr const char* kIterator = "term";
 
-// The planes that a product takes from its operands, over the number of the product.
-struct Planes {
-  int count = 1;
-  int products = 1;
-  IndexExpr left;
-  IndexExpr right;
-};
+// The planes that the products take of an operand, over the number of the product. Their intervals
+// are those of the planes: storage of copies is as large.
 
-Planes PlanesOf(int terms, VarId product) {
-  const IndexExpr p = IndexExpr::Var(product);
-  // The intervals of these indices are those of the planes: storage of copies is as large.
-  if (terms == 2) return {3, 3, p, IndexExpr::Mod(IndexExpr(1) - p, 3)};
-  if (terms == 3) {
-    return {4, 6, IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5),
-            IndexExpr::Mod(IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2), 4)};
-  }
-  return {};
+// Terms h0 h0 m m l h.
+IndexExpr AscendingPlanes(int terms, bool finite, const IndexExpr& p) {
+  if (terms == 2) return finite ? IndexExpr::Mod(p, 2) : p;
+  const IndexExpr planes = IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5);
+  return finite ? IndexExpr::Mod(planes, 3) : planes;
 }
+
+// Terms l m m h0 h0 h.
+IndexExpr DescendingPlanes(int terms, bool finite, const IndexExpr& p) {
+  if (terms == 2) {
+    return finite ? IndexExpr(1) - IndexExpr::FloorDiv(p + 1, 2)
+                  : IndexExpr::Mod(IndexExpr(1) - p, 3);
+  }
+  return finite ? IndexExpr(2) - IndexExpr::FloorDiv(p * 2 + 4, 5)
+                : IndexExpr::Mod(IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2), 4);
+}
+
+constexpr int kProducts[] = {0, 1, 3, 6};  // of so many terms
 
 struct SplitProduct {
   StatementId statement;
@@ -158,32 +167,42 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
 Expr BFloat16(Expr value) { return Expr::Cast(std::move(value), DataType::kBF16); }
 
 // The planes of one element, as the head of this file has them.
-std::vector<Expr> Terms(const Expr& x, int terms) {
+std::vector<Expr> Terms(const Expr& x, int terms, bool is_finite) {
   const auto literal = [](double value) { return Expr::Constant(value, DataType::kF32); };
   const auto clamped = [&](const Expr& value) {
     return Max(Min(value, literal(kLargestBFloat16)), literal(-kLargestBFloat16));
   };
   const Expr finite =
       Expr::Apply(ScalarOp::kLe, {Unary(ScalarOp::kAbs, x), literal(kLargestFloat)});
+  const Expr tiny =
+      Expr::Apply(ScalarOp::kLt, {Unary(ScalarOp::kAbs, x), literal(kSmallestNormal)});
+  const Expr first =
+      BFloat16(Expr::Select(tiny, Unary(ScalarOp::kSign, x) * literal(kSmallestNormal),
+                            is_finite ? clamped(x) : Expr::Select(finite, clamped(x), x)));
   std::vector<Expr> planes;
-  if (terms > 1) {
-    Expr rest = Expr::Select(finite, x, literal(0));
-    planes.push_back(BFloat16(clamped(rest)));
+  const auto add_rest = [&](Expr rest) {
     while (static_cast<int>(planes.size()) < terms) {
       rest = rest - Expr::Cast(planes.back(), DataType::kF32);
       planes.push_back(BFloat16(rest));
     }
+  };
+  if (is_finite || terms == 1) {
+    planes.push_back(first);
+    add_rest(x);
+    return planes;
   }
-  const Expr tiny =
-      Expr::Apply(ScalarOp::kLt, {Unary(ScalarOp::kAbs, x), literal(kSmallestNormal)});
-  planes.push_back(BFloat16(Expr::Select(tiny, Unary(ScalarOp::kSign, x) * literal(kSmallestNormal),
-                                         Expr::Select(finite, clamped(x), x))));
+  const Expr number = Expr::Select(finite, x, literal(0));
+  planes.push_back(BFloat16(clamped(number)));
+  add_rest(number);
+  planes.push_back(first);
   return planes;
 }
 
 // T.bf16, and the statement of that name that makes it.
-Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes) {
+Statement SplitStatement(Compute& compute, TensorId from, int terms) {
   const Tensor& source = compute.tensors[from];
+  std::vector<Expr> values = Terms(Expr::Read(0, source.type), terms, source.finite);
+  const auto planes = std::ssize(values);
   Tensor tensor{.name = source.name + ".bf16",
                 .type = DataType::kBF16,
                 .shape = source.shape,
@@ -194,9 +213,9 @@ Statement SplitStatement(Compute& compute, TensorId from, int terms, int planes)
   const TensorId id = compute.tensors.next_id();
   Statement split{.name = tensor.name};
   const std::vector<IndexExpr> index = AddElementIterators(source.shape, split);
-  split.values = Terms(Expr::Read(0, source.type), terms);
+  split.values = std::move(values);
   split.reads.push_back({from, index, {}});
-  for (int plane = 0; plane < planes; ++plane) {
+  for (int64_t plane = 0; plane < planes; ++plane) {
     Write write{id, index};
     if (planes > 1) write.index.insert(write.index.begin(), IndexExpr(plane));
     split.writes.push_back(std::move(write));
@@ -231,15 +250,29 @@ void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
 
 }  // namespace
 
+std::vector<TensorId> SplitOperands(const Statement& statement) {
+  constexpr int kSeveral = 2;
+  if (!IsProductOfReads(statement, kSeveral)) return {};
+  std::vector<TensorId> operands;
+  for (const Expr& factor : statement.values[0].operands()) {
+    operands.push_back(statement.reads[factor.node().slot].tensor);
+  }
+  return operands;
+}
+
 Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
   TUNEC_ASSIGN(const SplitProduct product, FindProduct(compute, step));
   Compute result = compute;
   Statement sum = compute.statements[product.statement];
   const VarId place = FirstReduced(sum);
-  const Planes planes = PlanesOf(step.terms, place);
-  if (planes.products > 1) {
-    InsertIterator(sum, place, {kIterator, planes.products, IteratorKind::kReduction});
+  const bool in_planes = step.terms > 1;
+  if (in_planes) {
+    InsertIterator(sum, place, {kIterator, kProducts[step.terms], IteratorKind::kReduction});
   }
+  const auto is_finite = [&](size_t operand) {
+    return compute.tensors[sum.reads[product.slots[operand]].tensor].finite;
+  };
+  const size_t descending = is_finite(0) && !is_finite(1) ? 0 : 1;
   std::vector<Statement> splits;
   std::vector<Read> reads;
   for (size_t i = 0; i < 2; ++i) {
@@ -253,11 +286,13 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
       return Refuse(step, fmt::format("there is {} already", name));
     }
     if (!result.FindTensor(name)) {
-      splits.push_back(SplitStatement(result, read.tensor, step.terms, planes.count));
+      splits.push_back(SplitStatement(result, read.tensor, step.terms));
     }
     read.tensor = *result.FindTensor(name);
-    if (planes.count > 1) {
-      read.index.insert(read.index.begin(), i == 0 ? planes.left : planes.right);
+    if (in_planes) {
+      const auto planes_of = i == descending ? DescendingPlanes : AscendingPlanes;
+      read.index.insert(read.index.begin(),
+                        planes_of(step.terms, is_finite(i), IndexExpr::Var(place)));
     }
     reads.push_back(std::move(read));
   }

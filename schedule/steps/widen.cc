@@ -103,6 +103,7 @@ Tensor WideCopy(const Tensor& source, DataType type) {
               .shape = source.shape,
               .role = TensorRole::kWorkspace,
               .constant = constant,
+              .finite = source.finite,
               .alignment = 64};
   if (!constant) copy.layout = source.layout;
   copy.range = source.range;

@@ -1,4 +1,5 @@
-// Trials of databases from before the measurement policy changed: what they are good for.
+// Trials of databases from before the measurement policy or the text of a workload changed: what
+// they are good for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,6 +107,59 @@ TEST_F(EarlierPolicy, OfAnotherTargetIsNoSeed) {
   const auto seeds = FindSeeds(*database_, Key(), 8);
   ASSERT_TRUE(seeds) << seeds.error().Format();
   EXPECT_THAT(seeds->measured, IsEmpty());
+}
+
+// Databases from before weights were known to be finite.
+class EarlierWorkload : public EarlierPolicy {
+ protected:
+  EarlierWorkload() {
+    unmarked_ = Key();
+    for (Tensor& tensor : tasks_[0].lowerings[0].compute.tensors) {
+      tensor.finite = tensor.role == TensorRole::kWeight;
+    }
+  }
+  const TuningKey& Unmarked() const { return unmarked_; }
+
+ private:
+  TuningKey unmarked_;
+};
+
+TEST_F(EarlierWorkload, IsTheOneWithoutTheMarks) {
+  EXPECT_NE(Key().workload.text, Unmarked().workload.text);
+  EXPECT_EQ(EarlierText(tasks_[0]), Unmarked().workload.text);
+  EXPECT_EQ(EarlierText(TaskOf(MatmulRelu())), std::nullopt);
+  std::vector<std::string> keys;
+  for (const TuningKey& key : KeysByTrust(tasks_[0], options_.target, {})) {
+    keys.push_back((key.workload == Key().workload ? "" : "unmarked ") + key.policy);
+  }
+  const std::string policy(kMeasurementPolicy), warm(kWarm);
+  EXPECT_THAT(keys, ElementsAre(policy, "unmarked " + policy, warm, "unmarked " + warm));
+}
+
+TEST_F(EarlierWorkload, ItsBestIsMeasuredAgainFirst) {
+  Record(Unmarked(), 4, 2, 8, 1e-3);
+  Record(Unmarked(), 8, 8, 8, 2e-3);
+  const auto ranked = [&] { return RankSchedules(database_.get(), tasks_[0], options_)->front(); };
+  EXPECT_EQ(Print(ranked().schedule), ScheduleFor(4, 2, 8));
+  ScriptedMeasurer measurer;
+  measurer.seconds = 0.5;
+  Tuned(measurer);
+  EXPECT_EQ(measurer.order.front(), ScheduleFor(4, 2, 8));
+  EXPECT_THAT(database_->Trials(Key())->front().note, HasSubstr(" by=remeasured "));
+  EXPECT_EQ(database_->Trials(Unmarked())->size(), 2U);
+}
+
+// What was measured by the policy of today comes before what an earlier one measured.
+TEST_F(EarlierWorkload, OfTodaysPolicyComesFirst) {
+  TuningKey warm = Unmarked();
+  warm.policy = kWarm;
+  Record(warm, 8, 8, 8, 1e-4);
+  Record(Unmarked(), 4, 2, 8, 1e-3);
+  const auto seeds = FindSeeds(*database_, Key(), 8, Unmarked().workload.text);
+  ASSERT_TRUE(seeds) << seeds.error().Format();
+  ASSERT_EQ(seeds->measured.size(), 2U);
+  EXPECT_EQ(seeds->measured[0].schedule, ScheduleFor(4, 2, 8));
+  EXPECT_EQ(seeds->measured[1].schedule, ScheduleFor(8, 8, 8));
 }
 
 TEST(Callers, AreAPartOfTheKeyOnTheHost) {

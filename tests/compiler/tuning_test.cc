@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "autotune/keys.h"
 #include "compiler/tasks.h"
+#include "jit/cpu/detect_cpu.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -113,16 +116,16 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
   EXPECT_LE(third->report.tuning.progress.measured, 2);
 }
 
-// A database from before, as an earlier version wrote it.
-TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
+// A database from before, as an earlier version wrote it: what has its key for a task, and the line
+// that says so.
+void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
+                         const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before,
+                         const std::string& how) {
   Database database = InMemory();
-  const Graph graph = GraphOf(kConvRelu);
-  CompileOptions options = Tuned(0);
   const auto front = RunFrontEnd(graph, options);
   ASSERT_TRUE(front) << front.error().Format();
   const TuningTask task = CollectTasks(*front, options.target).unique.at(0);
-  TuningKey before = MakeTuningKey(task, options.target, options.accuracy);
-  before.policy = "warm, median of adaptive repeats v1";
+  const TuningKey before = key_before(task, MakeTuningKey(task, options.target, options.accuracy));
   const Sketch sketch = SketchesFor({.lowerings = task.lowerings,
                                      .target = options.target,
                                      .rounding = RoundingFreedomFor(options.accuracy)})[0];
@@ -143,9 +146,7 @@ TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
   const auto untuned = Compile(graph, &database, options);
   ASSERT_TRUE(untuned) << untuned.error().Format();
   EXPECT_EQ(untuned->report.kernels[0].schedule, trial.schedule);
-  const std::string line =
-      "groups measured under another policy (warm, median of adaptive repeats "
-      "v1): 1 of 1; the fastest schedule of each is ";
+  const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";
   EXPECT_THAT(notes, ::testing::ElementsAre(line + "used until it is measured again"));
 
   notes.clear();
@@ -158,6 +159,30 @@ TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
   EXPECT_EQ(now->front().schedule, trial.schedule);
   EXPECT_THAT(now->front().note, HasSubstr(" by=remeasured "));
   EXPECT_EQ(database.Trials(before)->size(), 1u);
+}
+
+TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
+  const auto warm = [](const TuningTask&, TuningKey key) {
+    key.policy = "warm, median of adaptive repeats v1";
+    return key;
+  };
+  ExpectMeasuredAgain(GraphOf(kConvRelu), Tuned(0), warm,
+                      "under another policy (warm, median of adaptive repeats v1)");
+}
+
+// Before weights were known to be finite, workloads had another text.
+TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
+  CompileOptions options = Tuned(0);
+  if (!options.target.Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
+  options.target = *ParseCpu("native,+amx-emulated", 2);
+  const auto unmarked = [](const TuningTask& task, TuningKey key) {
+    EXPECT_THAT(key.workload.text, HasSubstr(" finite"));
+    key.workload.text = EarlierText(task).value_or("");
+    EXPECT_THAT(key.workload.text, ::testing::Not(HasSubstr(" finite")));
+    return key;
+  };
+  ExpectMeasuredAgain(GraphOf(kConvRelu), options, unmarked,
+                      "before weights were known to be finite");
 }
 
 TEST(Tuning, SaysForWhichOthersAModelIsTuned) {

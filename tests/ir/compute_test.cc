@@ -41,6 +41,17 @@ TEST(ComputeText, KeepsOddNames) {
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
+TEST(ComputeText, SaysWhichWeightsAreFinite) {
+  const std::string text =
+      "compute x {\n  weight B: f32[2] constant finite align 64\n  output C: f32[2]\n"
+      "  C[i: 2]:\n    C[i] = B[i]\n}\n";
+  const Compute compute = MustParse(text);
+  EXPECT_TRUE(compute.tensors[TensorId(0)].finite);
+  EXPECT_FALSE(compute.tensors[TensorId(1)].finite);
+  EXPECT_EQ(Print(compute), text);
+  EXPECT_TRUE(Verify(compute).has_value());
+}
+
 TEST(ComputeText, KeepsCustomReducers) {
   Compute compute = MustParse(test::kMatmul);
   compute.statements[StatementId(0)].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
@@ -60,8 +71,8 @@ TEST(ComputeText, RefusesWithAPlace) {
   EXPECT_EQ(error("compute x {\n  input A: f32[-2]\n}"),
             "c.txt:2:16: error: dimension -2 is negative");
   EXPECT_EQ(error("compute x {\n  input A: f32[2] sticky\n}"),
-            "c.txt:2:19: error: expected constant, layout, align, alias, range or the end of the "
-            "line, found 'sticky'");
+            "c.txt:2:19: error: expected constant, finite, layout, align, alias, range or the end of "
+            "the line, found 'sticky'");
   EXPECT_EQ(error("compute x {\n  input A: f32[2]\n  output A: f32[2]\n}"),
             "c.txt:3:10: error: a second tensor is called A");
   EXPECT_EQ(error("compute x {\n  output C: f32[2]\n  S[i: 2]:\n    D[i] = 0.0\n}"),

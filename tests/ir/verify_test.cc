@@ -35,6 +35,12 @@ TEST(VerifyCompute, Tensors) {
               c.tensors[TensorId(0)].range = Interval{2, 1};
             }),
             "tensor A: range [2, 1] is empty");
+  EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].finite = true; }),
+            "tensor A: a finite input of f32, expected a weight of floats or a copy of one");
+  EXPECT_EQ(ErrorOf("compute x {\n  weight B: i32[2] finite\n  output C: i32[2]\n"
+                    "  C[i: 2]:\n    C[i] = B[i]\n}",
+                    [](Compute&) {}),
+            "tensor B: a finite weight of i32, expected a weight of floats or a copy of one");
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alias = TensorId(9); }),
             "tensor A: alias of tensor number 9, there are 4");
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alias = TensorId(0); }),

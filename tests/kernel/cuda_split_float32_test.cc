@@ -36,14 +36,22 @@ constexpr std::string_view kProduct = R"(compute product {
     C[i, j] sum= A[i, k] * B[j, k]
 })";
 
+// The same of a second operand that is known to be finite.
+std::string ProductBy(bool finite) {
+  std::string text(kProduct);
+  constexpr std::string_view kInput = "input B: f32[64, 512]";
+  if (finite) text.replace(text.find(kInput), kInput.size(), "weight B: f32[64, 512] finite");
+  return text;
+}
+
 // The kernel for tensor cores of three terms, compiled once for the emulation.
 class SplitProduct {
  public:
-  SplitProduct() : pool_(2) {
+  explicit SplitProduct(bool finite = false) : pool_(2) {
     Target target = Gpu("sm_90a");
     target.device->processors = 1;
     target.device->multiply_adds /= 8;  // so that even this small product is left to tensor cores
-    const Compute compute = MustParse(kProduct);
+    const Compute compute = MustParse(ProductBy(finite));
     const Sketch sketch =
         SketchesFor({{{"direct", compute}}, target, RoundingFreedom(ReductionOrder::kAny)})[0];
     EXPECT_EQ(sketch.Kind(), "cuda_tensor");
@@ -167,9 +175,15 @@ std::function<Draw(std::mt19937&)> Scaled(float by) {
   return [by](std::mt19937& random) { return [by, draw = Normal(random)] { return by * draw(); }; };
 }
 
-TEST(SplitFloat32, IsAsExactAsTheContractWants) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  SplitProduct product;
+class SplitFloat32 : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  }
+};
+
+TEST_P(SplitFloat32, IsAsExactAsTheContractWants) {
+  SplitProduct product(GetParam());
   const std::vector<Kind> kinds = {{"normal", Normal, Normal},
                                    {"positive", Positive, Positive},
                                    {"wide", Wide(30), Wide(30)},
@@ -198,9 +212,8 @@ bool IsSameKind(double found, double wanted) {
 
 // What is not finite meets zeros, denormals, itself and numbers of several terms, and must not meet
 // the zero terms of the others.
-TEST(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  SplitProduct product;
+TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
+  SplitProduct product(GetParam());
   std::mt19937 random(3);
   const Draw draw = Normal(random);
   std::vector<Array> arguments = Arguments(draw, draw);
@@ -208,8 +221,10 @@ TEST(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
                                       -2.F, 0.1F,  -0.3F, 0x1.8p-140F, 0x1.123456p100F};
   const auto count = static_cast<int>(special.size());
   for (int at = 0; at < count; ++at) {
-    arguments[0].MutableAs<float>()[IndexOf(3 * at, 7)] = special[static_cast<size_t>(at)];
-    arguments[1].MutableAs<float>()[IndexOf(5 * at, 7)] = special[static_cast<size_t>(at)];
+    const float value = special[static_cast<size_t>(at)];
+    arguments[0].MutableAs<float>()[IndexOf(3 * at, 7)] = value;
+    if (GetParam() && !std::isfinite(value)) continue;
+    arguments[1].MutableAs<float>()[IndexOf(5 * at, 7)] = value;
   }
   const Array result = product.Run(arguments);
   for (int i = 0; i < kRows; ++i) {
@@ -226,9 +241,8 @@ TEST(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
 }
 
 // docs/schedules.md says how much, at most.
-TEST(SplitFloat32, WhatDenormalsLoseIsSmall) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  SplitProduct product;
+TEST_P(SplitFloat32, WhatDenormalsLoseIsSmall) {
+  SplitProduct product(GetParam());
   std::mt19937 random(5);
   const Draw a = Scaled(0x1p-130F)(random);
   const std::vector<Array> arguments = Arguments(a, Normal(random));
@@ -243,6 +257,10 @@ TEST(SplitFloat32, WhatDenormalsLoseIsSmall) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Operands, SplitFloat32, testing::Bool(), [](const auto& info) {
+  return info.param ? "AWeightIsFinite" : "AnyNumbers";
+});
 
 }  // namespace
 }  // namespace tunec::test

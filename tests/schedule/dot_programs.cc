@@ -98,6 +98,24 @@ constexpr std::string_view kChain = R"(compute chain {
     Y[i, j] = max(u[i, j], 0.0) + R[i, j]
 })";
 
+// A constant on the left.
+constexpr std::string_view kLeftWeight = R"(compute left_weight {
+  weight W: f32[41, 39] constant
+  input X: f32[39, 35]
+  output Y: f32[41, 35]
+  Y[i: 41, j: 35, k: 39 reduction]:
+    Y[i, j] sum= W[i, k] * X[k, j]
+})";
+
+// Its constants are known to be finite.
+std::string Finite(std::string text) {
+  constexpr std::string_view kConstant = " constant\n";
+  for (size_t at = text.find(kConstant); at != std::string::npos; at = text.find(kConstant, at)) {
+    text.replace(at, kConstant.size(), " constant finite\n");
+  }
+  return text;
+}
+
 // Channels last, as convolutions of images are stored.
 constexpr std::string_view kImage = R"(compute image {
   input X: f32[2, $C, 9, 11] layout [2, 9, 11, $C] (n, c, h, w) -> [n, h, w, c]
@@ -192,6 +210,12 @@ std::vector<DotProgram> DotPrograms() {
       {"image", Image(5, 18, 1)},
       {"image_even", Image(8, 32, 1)},
       {"image_strided", Image(6, 20, 2)},
+      {"left_weight", std::string(kLeftWeight)},
+      {"finite", Finite(DotProduct({}))},
+      {"finite_whole", Finite(DotProduct({32, 64, 64}))},
+      {"finite_left", Finite(std::string(kLeftWeight))},
+      {"finite_chain", Finite(std::string(kChain))},
+      {"finite_image", Finite(Image(5, 18, 1))},
       {.name = "terms", .text = Terms({}), .has_term = true},
       {.name = "terms_whole", .text = Terms({32, 64, 48}), .has_term = true},
       {.name = "terms_one_row", .text = Terms({1, 50, 33}), .has_term = true},

@@ -250,6 +250,29 @@ TEST(MatrixSketch, AgreesForLongSums) {
   ExpectRight(text, judge, FirstOf(sketches, "/amx"), 8, random);
 }
 
+// What several terms are made of an operand stays in the task.
+TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
+  const std::string text = DotProduct({150, 40, 90});
+  const Judge judge(MustParse(text));
+  std::mt19937 random(6);
+  for (const int terms : {2, 3}) {
+    RoundingFreedom rounding = ReductionOrder::kAny;
+    rounding.least_terms = terms;
+    const auto sketches = SketchesUnder(text, rounding, EmulatedAmx());
+    const Sketch& sketch = FirstOf(sketches, "/amx");
+    for (int i = 0; i < 6; ++i) {
+      const Decisions drawn = i == 0 ? sketch.InitialDecisions() : RandomDecisions(sketch, random);
+      const Schedule schedule = sketch.Fill(WithKnob(sketch, drawn, "operand_by_block", 1));
+      EXPECT_THAT(Print(schedule), HasSubstr("compute_at A.bf16 acc.i.0\n"));
+      EXPECT_THAT(Print(schedule), HasSubstr("stage A.bf16 packed acc.i.0 0 1 2\n"));
+      EXPECT_THAT(Print(schedule), Not(HasSubstr("pack A.bf16")));
+      EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
+    }
+    // The analytic choice is a phase before.
+    EXPECT_THAT(Print(sketch.Fill(sketch.InitialDecisions())), Not(HasSubstr("compute_at A.bf16")));
+  }
+}
+
 class DotSketchOn : public testing::TestWithParam<DotProgram> {};
 
 TEST_P(DotSketchOn, AgreesWithTheInterpreter) {

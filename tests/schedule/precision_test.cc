@@ -6,8 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "ir/interpret/interpret.h"
+#include "schedule/steps/apply_compute_steps.h"
 #include "support/check.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
@@ -30,6 +34,23 @@ constexpr std::string_view kProduct = R"(compute product {
 }
 )";
 
+// The same of weights, of which some are known to be finite.
+struct Finite {
+  bool left = false;
+  bool right = false;
+};
+constexpr Finite kFinites[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+std::string ProductOf(Finite finite) {
+  std::string text(kProduct);
+  const auto mark = [&](std::string_view input, std::string_view weight) {
+    text.replace(text.find(input), input.size(), weight);
+  };
+  if (finite.left) mark("input A: f32[5, 61]", "weight A: f32[5, 61] finite");
+  if (finite.right) mark("input B: f32[61, 7]", "weight B: f32[61, 7] finite");
+  return text;
+}
+
 Array Values(std::vector<int64_t> shape, const std::function<float(int64_t)>& value) {
   Array array(DataType::kF32, std::move(shape));
   for (int64_t i = 0; i < array.size(); ++i) array.MutableAs<float>()[i] = value(i);
@@ -49,8 +70,8 @@ Array Run(const LoopNest& nest, const std::vector<Array>& arguments) {
   return result->front();
 }
 
-Array RunWith(std::string_view steps, const std::vector<Array>& arguments) {
-  const auto kernel = LoopsOf(MustParse(kProduct), MustParseSteps(steps), AnyRounding());
+Array RunWith(std::string_view steps, const std::vector<Array>& arguments, Finite finite = {}) {
+  const auto kernel = LoopsOf(MustParse(ProductOf(finite)), MustParseSteps(steps), AnyRounding());
   TUNEC_CHECK(kernel.has_value(), "{}", kernel.error().message);
   return Run(kernel->nest, arguments);
 }
@@ -74,21 +95,102 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   return worst / scale;
 }
 
+// What the products multiply, by the planes of both operands.
+class ProductsOfTerms {
+ public:
+  ProductsOfTerms(int terms, Finite finite) {
+    const Compute split = *Apply(MustParse(ProductOf(finite)), PrecisionStep{"C", terms});
+    const Statement& sum = split.statements[*split.FindStatement("C")];
+    const VarId term = IteratorVar(2);
+    for (int64_t p = 0; p < sum.iterators[term].extent; ++p) {
+      std::string product;
+      for (const size_t operand : {0, 1}) {
+        const bool is_finite = operand == 0 ? finite.left : finite.right;
+        const std::vector<int64_t> at = {0, 0, p, 0};
+        product += NamesOf(
+            terms, is_finite)[static_cast<size_t>(Evaluate(sum.reads[operand].index[0], at, {}))];
+        product += operand == 0 ? " " : "";
+      }
+      products.push_back(std::move(product));
+    }
+    for (const Read& read : sum.reads) {
+      const Interval bounds = BoundsOf(read.index[0], sum.Intervals());
+      counts.push_back(split.tensors[read.tensor].shape[0]);
+      spans.push_back(bounds.lo == 0 ? bounds.hi + 1 : -1);
+    }
+  }
+
+  std::vector<std::string> products;
+  std::vector<int64_t> counts;  // of both operands' planes
+  std::vector<int64_t> spans;   // of the indices that choose them
+
+ private:
+  static std::vector<std::string> NamesOf(int terms, bool is_finite) {
+    std::vector<std::string> names = {"h", "m", "l"};
+    names.resize(static_cast<size_t>(terms));
+    if (is_finite) return names;
+    names[0] = "h0";
+    names.emplace_back("h");
+    return names;
+  }
+};
+
+// The operand that is finite has no h0.
+std::set<std::string> WantedProducts(int terms, Finite finite) {
+  const std::string left = finite.left ? "h" : "h0", right = finite.right ? "h" : "h0";
+  std::set<std::string> wanted = {"h h", left + " m", "m " + right};
+  if (terms == 3) wanted.insert({left + " l", "l " + right, "m m"});
+  return wanted;
+}
+
+TEST(Precision, ProductsAreThoseOfTheTermsTheGreatestLast) {
+  for (const int terms : {2, 3}) {
+    for (const Finite finite : kFinites) {
+      const ProductsOfTerms found(terms, finite);
+      const std::set<std::string> all(found.products.begin(), found.products.end());
+      EXPECT_EQ(all, WantedProducts(terms, finite)) << ProductOf(finite);
+      EXPECT_EQ(all.size(), found.products.size());
+      EXPECT_EQ(found.products.back(), "h h");
+      EXPECT_EQ(found.counts[0], terms + (finite.left ? 0 : 1));
+      EXPECT_EQ(found.counts[1], terms + (finite.right ? 0 : 1));
+      EXPECT_EQ(found.spans, found.counts) << "storage of copies is larger than the planes";
+    }
+  }
+}
+
+// What one operand of a product has in registers the next one multiplies.
+TEST(Precision, NeighboursShareAPlaneWhereAnOperandIsFinite) {
+  for (const Finite finite : {Finite{false, true}, Finite{true, false}, Finite{true, true}}) {
+    const std::vector<std::string> products = ProductsOfTerms(3, finite).products;
+    for (size_t p = 1; p < products.size(); ++p) {
+      const auto left = [](const std::string& text) { return text.substr(0, text.find(' ')); };
+      const auto right = [](const std::string& text) { return text.substr(text.find(' ')); };
+      EXPECT_TRUE(left(products[p]) == left(products[p - 1]) ||
+                  right(products[p]) == right(products[p - 1]))
+          << products[p - 1] << ", then " << products[p];
+    }
+  }
+}
+
 TEST(Precision, ThreeTermsAreAsAccurateAsFloat32) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Array> arguments = Normal(seed);
     const double sequential = ErrorOf(RunWith("", arguments), arguments);
-    const double split = ErrorOf(RunWith("precision C bf16 3", arguments), arguments);
-    EXPECT_LE(split, sequential + 0x1p-24) << "seed " << seed << ", sequential " << sequential;
+    for (const Finite finite : kFinites) {
+      const double split = ErrorOf(RunWith("precision C bf16 3", arguments, finite), arguments);
+      EXPECT_LE(split, sequential + 0x1p-24) << "seed " << seed << ", sequential " << sequential;
+    }
   }
 }
 
 TEST(Precision, FewerTermsKeepTheirBits) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Array> arguments = Normal(seed);
-    const double two = ErrorOf(RunWith("precision C bf16 2", arguments), arguments);
-    EXPECT_LE(two, 0x1p-15);
-    EXPECT_GT(two, 0x1p-24) << "as good as three";
+    for (const Finite finite : kFinites) {
+      const double two = ErrorOf(RunWith("precision C bf16 2", arguments, finite), arguments);
+      EXPECT_LE(two, 0x1p-15);
+      EXPECT_GT(two, 0x1p-24) << "as good as three";
+    }
     const double one = ErrorOf(RunWith("precision C bf16 1", arguments), arguments);
     EXPECT_LE(one, 0x1p-7);
     EXPECT_GT(one, 0x1p-15) << "as good as two";
@@ -117,10 +219,12 @@ TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
       return std::bit_cast<float>((exponent << 23) |
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));
     });
-    const Array result = RunWith("precision C bf16 3", arguments);
-    for (size_t i = 0; i < kRows; ++i) {
-      const float wanted = arguments[0].As<float>()[i * kInner];
-      EXPECT_EQ(result.GetDouble(i * kColumns), wanted);
+    for (const Finite finite : {Finite{}, Finite{.left = true}}) {
+      const Array result = RunWith("precision C bf16 3", arguments, finite);
+      for (size_t i = 0; i < kRows; ++i) {
+        const float wanted = arguments[0].As<float>()[i * kInner];
+        EXPECT_EQ(result.GetDouble(i * kColumns), wanted);
+      }
     }
   }
 }
@@ -145,11 +249,14 @@ TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
         arguments[0].MutableAs<float>()[kInner + 3] = x;
         arguments[1].MutableAs<float>()[3 * kColumns + 2] = y;
         const Array wanted = RunWith("", arguments);
-        const Array found = RunWith(steps, arguments);
-        for (int64_t i = 0; i < wanted.size(); ++i) {
-          EXPECT_TRUE(SameKind(found.GetDouble(i), wanted.GetDouble(i)))
-              << terms << " terms, " << x << " and " << y << ": element " << i << " is "
-              << found.GetDouble(i) << " instead of " << wanted.GetDouble(i);
+        for (const Finite finite : kFinites) {
+          if ((finite.left && !std::isfinite(x)) || (finite.right && !std::isfinite(y))) continue;
+          const Array found = RunWith(steps, arguments, finite);
+          for (int64_t i = 0; i < wanted.size(); ++i) {
+            EXPECT_TRUE(SameKind(found.GetDouble(i), wanted.GetDouble(i)))
+                << terms << " terms, " << x << " and " << y << ": element " << i << " is "
+                << found.GetDouble(i) << " instead of " << wanted.GetDouble(i);
+          }
         }
       }
     }
@@ -164,8 +271,10 @@ TEST(Precision, HugeAndTinyNumbersKeepTheirBits) {
     }
     for (float& b : arguments[1].MutableAs<float>()) b /= 64;
     const double sequential = ErrorOf(RunWith("", arguments), arguments);
-    const double split = ErrorOf(RunWith("precision C bf16 3", arguments), arguments);
-    EXPECT_LE(split, sequential + 0x1p-24) << magnitude;
+    for (const Finite finite : kFinites) {
+      const double split = ErrorOf(RunWith("precision C bf16 3", arguments, finite), arguments);
+      EXPECT_LE(split, sequential + 0x1p-24) << magnitude;
+    }
   }
 }
 
@@ -173,11 +282,13 @@ TEST(Precision, WhatDenormalsLoseIsSmall) {
   std::vector<Array> arguments = Normal(11);
   for (float& a : arguments[0].MutableAs<float>()) a *= 0x1p-130F;
   const Array wanted = RunWith("", arguments);
-  const Array found = RunWith("precision C bf16 3", arguments);
   double others = 0;
   for (const float b : arguments[1].As<float>()) others = std::max(others, double{std::abs(b)});
-  for (int64_t i = 0; i < wanted.size(); ++i) {
-    EXPECT_LE(std::abs(found.GetDouble(i) - wanted.GetDouble(i)), kInner * others * 0x1p-126);
+  for (const Finite finite : kFinites) {
+    const Array found = RunWith("precision C bf16 3", arguments, finite);
+    for (int64_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_LE(std::abs(found.GetDouble(i) - wanted.GetDouble(i)), kInner * others * 0x1p-126);
+    }
   }
 }
 

@@ -1,7 +1,11 @@
 // Decisions of a sketch, drawn.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <random>
+#include <string_view>
+#include <vector>
 
 #include "schedule/sketch.h"
 
@@ -13,6 +17,17 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   Decisions decisions;
   for (const Knob& knob : sketch.knobs)
     decisions.push_back(static_cast<int>(random() % knob.choices.size()));
+  return decisions;
+}
+
+/// Decisions in which the knob of that name, if there is one, has the value; it must be a choice.
+inline Decisions WithKnob(const Sketch& sketch, Decisions decisions, std::string_view name,
+                          int64_t value) {
+  for (size_t k = 0; k < sketch.knobs.size(); ++k) {
+    const std::vector<int64_t>& choices = sketch.knobs[k].choices;
+    if (sketch.knobs[k].name != name) continue;
+    decisions[k] = static_cast<int>(std::ranges::find(choices, value) - choices.begin());
+  }
   return decisions;
 }
 

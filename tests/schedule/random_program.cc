@@ -41,7 +41,7 @@ class Writer {
     const int64_t n = Draw(0, 2) == 0 ? Draw(12, 36) : Draw(1, 11);
     return fmt::format(R"(compute matmul {{
   input A: f32[{0}, {2}]
-  weight B: f32[{2}, {1}] constant
+  weight B: f32[{2}, {1}] constant{3}
   input D: f32[{1}]
   output C: f32[{0}, {1}]
   workspace acc: f32[{0}, {1}]
@@ -51,7 +51,7 @@ class Writer {
     C[i, j] = max(acc[i, j] + D[j], 0.0)
 }}
 )",
-                       m, n, k);
+                       m, n, k, m % 2 == 0 ? " finite" : "");
   }
 
   // With padding, strides and dilation.
@@ -62,7 +62,7 @@ class Writer {
     const int64_t out = reach / stride + 1;
     return fmt::format(R"(compute convolution {{
   input X: f32[{1}, {2}, {2}]
-  weight W: f32[{0}, {1}, {3}, {3}] constant
+  weight W: f32[{0}, {1}, {3}, {3}] constant{8}
   output Y: f32[{0}, {4}, {4}]
   workspace acc: f32[{0}, {4}, {4}]
   acc[m: {0}, h: {4}, w: {4}, c: {1} reduction, r: {3} reduction, s: {3} reduction]:
@@ -71,7 +71,8 @@ class Writer {
     Y[m, h, w] = acc[m, h, w] * 0.5
 }}
 )",
-                       filters, channels, height, taps, out, stride, pad, height - 1 + pad);
+                       filters, channels, height, taps, out, stride, pad, height - 1 + pad,
+                       filters % 2 == 0 ? " finite" : "");
   }
 
   std::string Softmax() {

@@ -261,8 +261,10 @@ Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& t
   TUNEC_ASSIGN(const Graph graph, LoadModel(model, settings));
   TUNEC_ASSIGN(const FrontReport front, RunFrontEnd(graph, options));
   std::set<std::string> of_model, found;
-  for (const TuningTask& task : CollectTasks(front, options.target).unique)
+  for (const TuningTask& task : CollectTasks(front, options.target).unique) {
     of_model.insert(WorkloadText(task));
+    if (std::optional<std::string> earlier = EarlierText(task)) of_model.insert(*earlier);
+  }
   for (const TaskSummary& task : tasks) {
     if (of_model.contains(task.key.workload.text)) found.insert(task.key.workload.text);
   }
