@@ -47,7 +47,7 @@ Graph GraphOf(const Paired& p) {
     for (size_t i = 0; i < names.size(); ++i) {
       const auto first = static_cast<int>(i) * hidden;
       text += fmt::format(
-          "  {0}_part = slice(x) {{axes=[2], starts=[{1}], ends=[{2}], steps=[1]}}\n"
+          "  {0}_part = slice(x) {{starts=[0, 0, {1}], ends=[1, {3}, {2}]}}\n"
           "  {0}_heads = reshape({0}_part) {{shape=[1, {3}, {4}, {5}]}}\n"
           "  {0} = transpose({0}_heads) {{perm=[0, 2, 1, 3]}}\n",
           names[i], first, first + hidden, p.keys, p.heads, p.depth);
