@@ -138,7 +138,7 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
   if (stage == SketchStage::kNaive) return {Naive(lowerings[0].name)};
   if (target.device) return SketchesOfDevice(stage, question);
   std::vector<Sketch> sketches;
-  if (stage == SketchStage::kPatterns) AddStreamSketches(lowerings, target, sketches);
+  if (stage == SketchStage::kPatterns) AddStreamSketches(question, sketches);
   // What streams would only be computed in pieces by the others.
   if (!sketches.empty()) return sketches;
   for (const NamedCompute& lowering : lowerings) {

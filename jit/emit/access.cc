@@ -1,9 +1,11 @@
 // Reads and writes of tensors in memory. Within a vector loop the storage offset's dependence on
 // the lane chooses the instruction: none, a scalar load that all lanes share; lane + c, a vector
-// load; anything else, a gather, or where copies of the code read neighbours, a transposed block.
+// load; neighbours of two rows in turns, a vector of each; anything else, a gather, or where copies
+// of the code read neighbours, a transposed block.
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "jit/emit/state.h"
 #include "jit/emit/transpose.h"
@@ -101,6 +103,9 @@ class Reader {
       if (place_.offset.lane_factor == -1) return LoadReversed();
       if (place_.offset.lane_factor == 2) return LoadEverySecond();
     }
+    if (mask == nullptr) {
+      if (const std::optional<int64_t> apart = TwoRowsApart()) return LoadTwoRows(*apart);
+    }
     return LoadGathered(mask);
   }
 
@@ -168,6 +173,39 @@ class Reader {
     std::vector<int> lanes(width);
     for (int i = 0; i < width; ++i) lanes[i] = 2 * i < width ? 2 * i : width + 2 * i - (width - 1);
     return b_.Shuffle(a, b, lanes);
+  }
+
+  /// Where even lanes read neighbours, and odd ones those of another row: how far that is from the
+  /// first.
+  std::optional<int64_t> TwoRowsApart() {
+    if (place_.offset.per_lane == nullptr) return std::nullopt;
+    const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(place_.offset));
+    if (lanes.size() < 2) return std::nullopt;
+    for (size_t i = 2; i < lanes.size(); ++i) {
+      if (lanes[i] != lanes[i - 2] + 1) return std::nullopt;
+    }
+    return lanes[1] - lanes[0];
+  }
+
+  IrValue LoadTwoRows(int64_t apart) {
+    const int half = state_.lanes.width / 2;
+    LinearIndex row = place_.offset;
+    row.constant += b_.ConstantLanes(state_.index.LanePart(place_.offset)).front();
+    row.lane_factor = 0;
+    row.per_lane = nullptr;
+    const auto load = [&] {
+      const IrValue address = state_.index.Address(storage_.base, row, size());
+      return b_.Load({element(), half}, address, size(), storage_.invariant);
+    };
+    const IrValue even = load();
+    row.constant += apart;
+    const IrValue odd = load();
+    std::vector<int> lanes(static_cast<size_t>(2 * half));
+    for (int i = 0; i < half; ++i) {
+      lanes[static_cast<size_t>(2 * i)] = i;
+      lanes[static_cast<size_t>(2 * i + 1)] = half + i;
+    }
+    return b_.Shuffle(even, odd, lanes);
   }
 
   IrValue LoadGathered(IrValue mask) {

@@ -20,8 +20,7 @@ void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>&
 
 /// Two products with work on rows between them, streamed: attention (stream.cc). Takes
 /// all lowerings, since they differ in sizes that only the target tells apart.
-void AddStreamSketches(const std::vector<NamedCompute>& lowerings, const Target& target,
-                       std::vector<Sketch>& sketches);
+void AddStreamSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
 /// Sums whose operand is read once and lies in long rows along the results, added row by row to a
 /// block of them in the cache (sweep.cc). Comes at place `first` where no cache holds the operand,

@@ -19,6 +19,7 @@ Result<Compute> Apply(const Compute& compute, const InlineStep& step);
 Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
 Result<Compute> Apply(const Compute& compute, const NarrowStep& step);
 Result<Compute> Apply(const Compute& compute, const WidenStep& step);
+Result<Compute> Apply(const Compute& compute, const HoistStep& step);
 /// Errors: also kIllegalSchedule, naming a condition of the domain, where what it kept out may not
 /// be multiplied by 0.
 Result<Compute> Apply(const Compute& compute, const PadStep& step,

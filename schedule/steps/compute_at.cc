@@ -198,9 +198,12 @@ Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   if (!mine || inverse_[*mine]) return {};
   std::vector<VarId> loops;
   partner_value.CollectVars(loops);
-  const bool all_around = std::ranges::all_of(
-      loops, [&](VarId loop) { return copy_of_.contains(loop) || forward_.contains(loop); });
-  if (!all_around) {
+  const auto is_around = [&](VarId loop) {
+    return copy_of_.contains(loop) || forward_.contains(loop);
+  };
+  // A quotient of what only loops below the target walk is left to a loop of its own.
+  if (!loops.empty() && std::ranges::none_of(loops, is_around)) return {};
+  if (!std::ranges::all_of(loops, is_around)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "compute_at {}: iterator {} is spread over loops that it does not share",
                 statement().name, statement().iterators[*mine].name);

@@ -175,6 +175,16 @@ struct WidenStep {
   bool operator==(const WidenStep&) const = default;
 };
 
+/// `hoist A.copy`: the statement comes before all others, and so does the phase of its loops.
+///   before: t[i] = ...; A.copy[i,k] = A[i,k];  acc[i,j] sum= t[i] * A.copy[i,k]
+///   after:  A.copy[i,k] = A[i,k];  t[i] = ...; acc[i,j] sum= t[i] * A.copy[i,k]
+struct HoistStep {
+  static constexpr std::string_view kName = "hoist";
+  std::string statement;
+  static void Fields(auto& self, auto& visit) { visit(argument::kStatement, self.statement); }
+  bool operator==(const HoistStep&) const = default;
+};
+
 /// `pad acc i 16 k 8`: a sum whose iterators go on to the next multiple, so that tiles are full,
 /// and whose domain has no conditions any more. Copies of its operands hold 0 where these have
 /// nothing.
@@ -196,7 +206,7 @@ struct PadStep {
 
 using ComputeStep =
     std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep, ReduceSplitStep, InlineStep,
-                 PrecisionStep, NarrowStep, WidenStep, PadStep>;
+                 PrecisionStep, NarrowStep, WidenStep, HoistStep, PadStep>;
 static_assert(AreSteps<ComputeStep>);
 
 }  // namespace tunec

@@ -183,6 +183,45 @@ nest turn {
 })");
 }
 
+// Lanes that read neighbours of two rows in turns: a vector of each row.
+TEST(Loops, TwoRowsInTurns) {
+  for (const char* type : {"f32", "f64", "bf16", "u8", "i64"}) {
+    ExpectAsInterpreted(fmt::format(R"(
+nest pairs {{
+  input A: {0}[7, 40]
+  output C: {0}[3, 32, 2]
+  output D: {0}[80]
+  output E: {0}[9]
+  phase main {{
+    for i in 0 .. 3 {{
+      vector for j in 0 .. 64 {{
+        s: C[i, floor(j/2), j mod 2] = A[2*i + (j mod 2), floor(j/2) + 3]
+      }}
+    }}
+    vector for k in 0 .. 80 {{ t: D[k] = A[4, floor(k/2)] + A[6 - 3*(k mod 2), 39 - floor(k/2)] }}
+    vector for m in 0 .. 9 {{ u: E[m] = A[m mod 2, floor(m/2)] }}
+  }}
+}})",
+                                    type));
+  }
+}
+
+// What a row does not have is not read.
+TEST(Loops, TwoRowsUnderConditions) {
+  ExpectAsInterpreted(R"(
+nest pairs {
+  input A: f32[5, 16]
+  output C: f32[3, 16, 2]
+  phase main {
+    for i in 0 .. 3 {
+      vector for j in 0 .. 32 {
+        s: C[i, floor(j/2), j mod 2] = A[2*i + (j mod 2), floor(j/2)] where (4 - 2*i - (j mod 2) >= 0) else 0.5
+      }
+    }
+  }
+})");
+}
+
 TEST(Loops, EmptyRanges) {
   ExpectAsInterpreted(R"(
 nest empty {

@@ -61,7 +61,7 @@ class Generator {
 
   void AddComputeStep() {
     const Statement& statement = Any(compute_.statements);
-    switch (Below(9)) {
+    switch (Below(10)) {
       case 0:
         return Rewrite(InlineStep{statement.name});
       case 6:
@@ -72,6 +72,8 @@ class Generator {
         return Rewrite(RandomPrecision(statement));
       case 7:
         return NarrowCopy(statement);
+      case 8:
+        return Rewrite(HoistStep{statement.name});
       case 3:
         if (statement.iterators.empty()) return;
         return Rewrite(
