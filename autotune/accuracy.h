@@ -43,7 +43,9 @@ inline constexpr double kErrorOfTwoTerms = 0x1p-15;
 ///   tf32    two or three: 16 bits of each operand, where tf32 has 11
 ///   bf16    one to three
 ///   number  one from 2^-7 on (each operand is off by 2^-8 of it), two from 2^-15 on, else three
-/// Tiles may round them to TF32 under tf32, bf16, and numbers from 2^-10 on.
+/// Tiles may round them to TF32 under tf32, bf16, and numbers from 2^-10 on. A sum computed in
+/// another way, whose bounded error is more than that of its order, may be off by 2^-10 under tf32
+/// and 2^-7 under bf16, what rounded operands may make of a product, and by a number's own.
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
 /// How reductions may be reordered under this contract.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);

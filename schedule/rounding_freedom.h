@@ -15,6 +15,9 @@ struct RoundingFreedom {
   int least_terms = 3;
   /// Whether float32 operands of a product may be rounded to TF32, which has ten bits of fraction.
   bool tf32_operands = false;
+  /// How far a sum of products may be off, relative to the sum of their magnitudes, where another
+  /// way to compute it loses more than another order of it does.
+  double allowed_error = 0;
   /// Where sums may be regrouped, a product may also be fused into its sum.
   Contraction contraction() const {
     return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;

@@ -48,7 +48,8 @@ struct Lazy {
 };
 
 /// Which alternative Compute of a group is being built.
-enum class Variant { kDirect, kFlat, kStreaming, kWinograd };
+/// kWinograd, kWinograd4: 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
+enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
 /// kStreaming: how many rows of scores make a block, how many of their columns a chunk, and whether
 /// a block's columns end where a causal mask hides the rest of them from all its rows.

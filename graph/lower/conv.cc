@@ -174,7 +174,9 @@ bool HasFlatVariant(const Graph& graph, const Node& node) {
 }
 
 Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
-  if (context.variant() == Variant::kWinograd && HasWinogradVariant(context.graph(), node))
+  const bool by_tiles =
+      context.variant() == Variant::kWinograd || context.variant() == Variant::kWinograd4;
+  if (by_tiles && HasWinogradVariant(context.graph(), node))
     return LowerWinogradConv(context, node);
   const bool flat = context.variant() == Variant::kFlat && HasFlatVariant(context.graph(), node);
   const bool once = HasNoWindows(context.graph(), node);

@@ -78,10 +78,12 @@ Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group
   }
   bool winograd = false;
   for (const NodeId id : group.nodes) winograd |= lower::HasWinogradVariant(graph, graph.node(id));
-  if (winograd) {
-    TUNEC_ASSIGN(Compute transformed,
-                 lower::Build(graph, group, machine, lower::Variant::kWinograd));
-    lowerings.push_back({"winograd", std::move(transformed)});
+  using Named = std::pair<lower::Variant, const char*>;
+  for (const auto& [variant, name] : {Named(lower::Variant::kWinograd, "winograd"),
+                                      Named(lower::Variant::kWinograd4, "winograd,tile=4")}) {
+    if (!winograd) break;
+    TUNEC_ASSIGN(Compute transformed, lower::Build(graph, group, machine, variant));
+    lowerings.push_back({name, std::move(transformed)});
   }
   return lowerings;
 }

@@ -15,7 +15,8 @@ namespace tunec {
 /// in the type that it is stored in; all its names are canonical (in0, w1, out0, ...), so that
 /// equal groups have equal text.
 struct Lowering {
-  /// "direct", "flat", "winograd", "streaming,rows=32,chunk=128,ends": with its knobs.
+  /// "direct", "flat", "winograd", "winograd,tile=4", "streaming,rows=32,chunk=128,ends": with its
+  /// knobs.
   std::string name;
   Compute compute;
 };

@@ -23,10 +23,10 @@ Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
 /// Whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
 /// spatial axes, one group.
 bool HasFlatVariant(const Graph& graph, const Node& node);
-/// Whether the group's convolution has the kWinograd variant: 3x3, stride 1, undilated, one group,
+/// Whether the group's convolution has the kWinograd variants: 3x3, stride 1, undilated, one group,
 /// f32, a constant filter, and channels enough that transforming them can pay.
 bool HasWinogradVariant(const Graph& graph, const Node& node);
-/// That variant (winograd.cc).
+/// The context's one of them (winograd.cc).
 Lazy LowerWinogradConv(LowerContext& context, const Node& node);
 
 /// Attention (attention.cc). Under kStreaming its rows and columns are cut as the context says.

@@ -1,87 +1,28 @@
-// Winograd's F(2x2, 3x3): tiles of 2x2 outputs of a 3x3 convolution by 16 products for each pair of
-// channels, where the sums as defined take 36.
+// Winograd's F(m x m, 3 x 3): tiles of 2x2 outputs of a 3x3 convolution by 16 products for each
+// pair of channels, where the sums as defined take 36; or of 4x4 by 36, where these take 144.
 //
 //   filter[t, ic, m] = (G g Gt)[t]                        of constants: computed once
-//   patch[t, n, p, ic] = (Bt d B)[t]                       d: 4x4 inputs, 0 outside of the image
+//   patch[t, n, p, ic] = (Bt d B)[t]                       d: inputs, 0 outside of the image
 //   acc[t, n, p, m] sum= patch[t, n, p, ic] * filter[t, ic, m]
 //   back[n, p, m, dy, dx] = (At acc A)[dy, dx]
 //
-// Tile p has the outputs 2*floor(p/TW) + dy, 2*(p mod TW) + dx. Where an image ends within a tile,
+// Tile p has the outputs m*floor(p/TW) + dy, m*(p mod TW) + dx. Where an image ends within a tile,
 // the tile is computed as a whole and its inner part used.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "graph/lower/lower_node.h"
 #include "graph/lower/window.h"
+#include "graph/lower/winograd_tile.h"
 
 namespace tunec::lower {
 namespace {
 
-constexpr int64_t kTile = 2;                     // outputs along an axis
-constexpr int64_t kKernel = 3;                   // elements of a filter
-constexpr int64_t kPatch = kTile + kKernel - 1;  // inputs
-constexpr int64_t kTerms = kPatch * kPatch;      // products of a pair of channels
-constexpr int64_t kFewestChannels = 8;           // the transforms of fewer save nothing
-
-using Row = std::vector<double>;
-using Matrix = std::vector<Row>;
-
-const Matrix& FilterTransform() {
-  static const Matrix g = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-  return g;
-}
-const Matrix& InputTransform() {
-  static const Matrix bt = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
-  return bt;
-}
-const Matrix& OutputTransform() {
-  static const Matrix at = {{1, 1, 1, 0}, {0, 1, -1, -1}};
-  return at;
-}
-
-using Exprs = std::vector<std::vector<Expr>>;
-
-// The sum of `values` by the row's factors, positive ones first, so that it begins with no
-// negation.
-Expr Combine(const Row& row, const std::vector<Expr>& values) {
-  std::optional<Expr> sum;
-  for (const bool negative : {false, true}) {
-    for (size_t k = 0; k < row.size(); ++k) {
-      if (row[k] == 0 || (row[k] < 0) != negative) continue;
-      const double factor = std::abs(row[k]);
-      const Expr term =
-          factor == 1 ? values[k] : values[k] * Expr::Constant(factor, values[k].type());
-      if (!sum) {
-        sum = term;  // each row has a positive factor
-      } else {
-        sum = negative ? *sum - term : *sum + term;
-      }
-    }
-  }
-  return *sum;
-}
-
-// matrix * x * transposed matrix. What two elements share of a row is one expression.
-Exprs TransformBothSides(const Matrix& matrix, const Exprs& x) {
-  Exprs columns;  // matrix * x, transposed
-  for (size_t j = 0; j < x[0].size(); ++j) {
-    std::vector<Expr> column;
-    for (const std::vector<Expr>& row : x) column.push_back(row[j]);
-    std::vector<Expr>& transformed = columns.emplace_back();
-    for (const Row& row : matrix) transformed.push_back(Combine(row, column));
-  }
-  Exprs result;
-  for (size_t i = 0; i < matrix.size(); ++i) {
-    std::vector<Expr> row;
-    for (const std::vector<Expr>& column : columns) row.push_back(column[i]);
-    std::vector<Expr>& transformed = result.emplace_back();
-    for (const Row& factors : matrix) transformed.push_back(Combine(factors, row));
-  }
-  return result;
-}
+constexpr int64_t kKernel = 3;          // elements of a filter along an axis
+constexpr int64_t kFewestChannels = 8;  // the transforms of fewer save nothing
+constexpr int64_t kFewestOutputs = 2;   // along an axis
 
 std::vector<Expr> Flat(const Exprs& elements) {
   std::vector<Expr> flat;
@@ -96,14 +37,15 @@ Expr ReadStored(StatementBuilder& builder, TensorId tensor, Index index) {
 // A convolution by tiles: its parts in the order in which they are computed.
 class WinogradConv {
  public:
-  WinogradConv(LowerContext& context, const Node& node)
+  WinogradConv(LowerContext& context, const Node& node, const WinogradTile& tile)
       : context_(context),
+        tile_(tile),
         shape_(context.OutputShape(node)),
         x_(context.OperandInput(node, 0)),
         w_(context.OperandInput(node, 1)),
         axes_(WindowAxes(node, x_.shape, shape_, {kKernel, kKernel})),
-        across_(CeilDivide(shape_[3], kTile)),
-        tiles_(CeilDivide(shape_[2], kTile) * across_) {}
+        across_(CeilDivide(shape_[3], tile.outputs)),
+        tiles_(CeilDivide(shape_[2], tile.outputs) * across_) {}
 
   Lazy Lower() {
     const TensorId filter = Filter();
@@ -112,12 +54,12 @@ class WinogradConv {
     context_.SetAnchor(OutputSpace());
     return context_.Define(
         DataType::kF32, shape_, context_.Stored(back, DataType::kF32).cost,
-        [back, across = across_](StatementBuilder& builder, const Index& index) {
+        [back, across = across_, m = tile_.outputs](StatementBuilder& builder, const Index& index) {
           const IndexExpr tile =
-              IndexExpr::FloorDiv(index[2], kTile) * across + IndexExpr::FloorDiv(index[3], kTile);
-          return ReadStored(builder, back,
-                            {index[0], tile, index[1], IndexExpr::Mod(index[2], kTile),
-                             IndexExpr::Mod(index[3], kTile)});
+              IndexExpr::FloorDiv(index[2], m) * across + IndexExpr::FloorDiv(index[3], m);
+          return ReadStored(
+              builder, back,
+              {index[0], tile, index[1], IndexExpr::Mod(index[2], m), IndexExpr::Mod(index[3], m)});
         });
   }
 
@@ -125,6 +67,11 @@ class WinogradConv {
   int64_t Batch() const { return shape_[0]; }
   int64_t Inputs() const { return w_.shape[1]; }
   int64_t Outputs() const { return w_.shape[0]; }
+  // The first output of a tile.
+  IndexExpr Top(const IndexExpr& p) const {
+    return IndexExpr::FloorDiv(p, across_) * tile_.outputs;
+  }
+  IndexExpr Left(const IndexExpr& p) const { return IndexExpr::Mod(p, across_) * tile_.outputs; }
 
   static IndexExpr Iterate(StatementBuilder& builder, const char* name, int64_t extent) {
     return builder.AddIterator(name, extent, IteratorKind::kParallel);
@@ -145,45 +92,49 @@ class WinogradConv {
   }
 
   TensorId Filter() {
-    const TensorId filter = Workspace("filter", {kTerms, Inputs(), Outputs()});
+    const TensorId filter = Workspace("filter", {tile_.Products(), Inputs(), Outputs()});
     context_.SetConstant(filter);
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr m = Iterate(builder, "m", Outputs());
     const IndexExpr ic = Iterate(builder, "ic", Inputs());
+    // Factors that float32 has to round are multiplied in float64: it is done once.
+    const DataType type = IsExactInFloat32(tile_.filter) ? DataType::kF32 : DataType::kF64;
     Exprs g(kKernel);
     for (int64_t i = 0; i < kKernel; ++i)
-      for (int64_t j = 0; j < kKernel; ++j) g[i].push_back(w_.At(builder, {m, ic, i, j}));
-    std::vector<Expr> planes = Flat(TransformBothSides(FilterTransform(), g));
+      for (int64_t j = 0; j < kKernel; ++j)
+        g[i].push_back(Expr::Cast(w_.At(builder, {m, ic, i, j}), type));
+    std::vector<Expr> planes = Flat(TransformBothSides(tile_.filter, g));
+    for (Expr& plane : planes) plane = Expr::Cast(plane, DataType::kF32);
     EmitPlanes(std::move(builder), filter, {ic, m}, std::move(planes));
     return filter;
   }
 
   TensorId Patches() {
-    const TensorId patch = Workspace("patch", {kTerms, Batch(), tiles_, Inputs()});
+    const TensorId patch = Workspace("patch", {tile_.Products(), Batch(), tiles_, Inputs()});
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr n = Iterate(builder, "n", Batch());
     const IndexExpr p = Iterate(builder, "p", tiles_);
     const IndexExpr ic = Iterate(builder, "ic", Inputs());
-    Exprs d(kPatch);
-    for (int64_t i = 0; i < kPatch; ++i) {
-      for (int64_t j = 0; j < kPatch; ++j) {
-        const IndexExpr h = IndexExpr::FloorDiv(p, across_) * kTile + (i - axes_[0].pad);
-        const IndexExpr w = IndexExpr::Mod(p, across_) * kTile + (j - axes_[1].pad);
+    Exprs d(tile_.Patch());
+    for (int64_t i = 0; i < tile_.Patch(); ++i) {
+      for (int64_t j = 0; j < tile_.Patch(); ++j) {
+        const IndexExpr h = Top(p) + (i - axes_[0].pad);
+        const IndexExpr w = Left(p) + (j - axes_[1].pad);
         Padding padding{.some_window_empty = true};
         for (const auto& [axis, at] : {std::pair(axes_[0], h), std::pair(axes_[1], w)})
           for (const IndexExpr& condition : InsideOf(axis, at)) padding.inside.push_back(condition);
         d[i].push_back(ReadPadded(builder, x_, {n, ic, h, w}, padding));
       }
     }
-    std::vector<Expr> planes = Flat(TransformBothSides(InputTransform(), d));
+    std::vector<Expr> planes = Flat(TransformBothSides(tile_.input, d));
     EmitPlanes(std::move(builder), patch, {n, p, ic}, std::move(planes));
     return patch;
   }
 
   TensorId Products(TensorId patch, TensorId filter) {
-    const TensorId acc = Workspace("acc", {kTerms, Batch(), tiles_, Outputs()});
+    const TensorId acc = Workspace("acc", {tile_.Products(), Batch(), tiles_, Outputs()});
     StatementBuilder builder = context_.NewStatement();
-    const IndexExpr t = Iterate(builder, "t", kTerms);
+    const IndexExpr t = Iterate(builder, "t", tile_.Products());
     const IndexExpr n = Iterate(builder, "n", Batch());
     const IndexExpr p = Iterate(builder, "p", tiles_);
     const IndexExpr m = Iterate(builder, "m", Outputs());
@@ -196,19 +147,20 @@ class WinogradConv {
   }
 
   TensorId Back(TensorId products) {
-    const TensorId back = Workspace("back", {Batch(), tiles_, Outputs(), kTile, kTile});
+    const TensorId back =
+        Workspace("back", {Batch(), tiles_, Outputs(), tile_.outputs, tile_.outputs});
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr n = Iterate(builder, "n", Batch());
     const IndexExpr p = Iterate(builder, "p", tiles_);
     const IndexExpr m = Iterate(builder, "m", Outputs());
-    Exprs sums(kPatch);
-    for (int64_t i = 0; i < kPatch; ++i)
-      for (int64_t j = 0; j < kPatch; ++j)
-        sums[i].push_back(ReadStored(builder, products, {i * kPatch + j, n, p, m}));
-    const Exprs outputs = TransformBothSides(OutputTransform(), sums);
+    Exprs sums(tile_.Patch());
+    for (int64_t i = 0; i < tile_.Patch(); ++i)
+      for (int64_t j = 0; j < tile_.Patch(); ++j)
+        sums[i].push_back(ReadStored(builder, products, {i * tile_.Patch() + j, n, p, m}));
+    const Exprs outputs = TransformBothSides(tile_.output, sums);
     std::vector<Write> writes;
-    for (int64_t dy = 0; dy < kTile; ++dy)
-      for (int64_t dx = 0; dx < kTile; ++dx) writes.push_back({back, {n, p, m, dy, dx}});
+    for (int64_t dy = 0; dy < tile_.outputs; ++dy)
+      for (int64_t dx = 0; dx < tile_.outputs; ++dx) writes.push_back({back, {n, p, m, dy, dx}});
     context_.Emit(std::move(builder).Build(context_.tensor(back).name, std::move(writes),
                                            Flat(outputs), std::nullopt));
     return back;
@@ -223,17 +175,18 @@ class WinogradConv {
     const IndexExpr n = add("n", Batch());
     const IndexExpr p = add("p", tiles_);
     const IndexExpr m = add("m", Outputs());
-    const IndexExpr dy = add("dy", kTile);
-    const IndexExpr dx = add("dx", kTile);
-    const IndexExpr h = IndexExpr::FloorDiv(p, across_) * kTile + dy;
-    const IndexExpr w = IndexExpr::Mod(p, across_) * kTile + dx;
+    const IndexExpr dy = add("dy", tile_.outputs);
+    const IndexExpr dx = add("dx", tile_.outputs);
+    const IndexExpr h = Top(p) + dy;
+    const IndexExpr w = Left(p) + dx;
     space.index = {n, m, h, w};
-    if (shape_[2] % kTile != 0) space.domain.push_back(IndexExpr(shape_[2] - 1) - h);
-    if (shape_[3] % kTile != 0) space.domain.push_back(IndexExpr(shape_[3] - 1) - w);
+    if (shape_[2] % tile_.outputs != 0) space.domain.push_back(IndexExpr(shape_[2] - 1) - h);
+    if (shape_[3] % tile_.outputs != 0) space.domain.push_back(IndexExpr(shape_[3] - 1) - w);
     return space;
   }
 
   LowerContext& context_;
+  const WinogradTile& tile_;
   std::vector<int64_t> shape_;
   Lazy x_;
   Lazy w_;
@@ -260,11 +213,12 @@ bool HasWinogradVariant(const Graph& graph, const Node& node) {
   const bool square = filter.size() == 4 && filter[2] == kKernel && filter[3] == kKernel;
   return square && std::min(filter[0], filter[1]) >= kFewestChannels &&
          AllAre(node.Ints("strides"), 1) && AllAre(node.Ints("dilations"), 1) && output[0] > 0 &&
-         output[2] >= kTile && output[3] >= kTile;
+         output[2] >= kFewestOutputs && output[3] >= kFewestOutputs;
 }
 
 Lazy LowerWinogradConv(LowerContext& context, const Node& node) {
-  return AddBias(context, node, WinogradConv(context, node).Lower());
+  const WinogradTile& tile = context.variant() == Variant::kWinograd4 ? TileOfFour() : TileOfTwo();
+  return AddBias(context, node, WinogradConv(context, node, tile).Lower());
 }
 
 }  // namespace tunec::lower

@@ -22,12 +22,14 @@
 // Where the contract and the target allow it, both operands are rounded to bfloat16 as they are
 // transformed, and an instruction multiplies pairs of reduced neighbours, which lie side by side.
 #include <algorithm>
+#include <iterator>
 
 #include "schedule/access_analysis.h"
 #include "schedule/sketches/dot_plan.h"
 #include "schedule/sketches/knobs.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/tile_cost.h"
+#include "schedule/sketches/transformed_error.h"
 #include "schedule/sketches/transformed_plan.h"
 
 namespace tunec {
@@ -393,16 +395,27 @@ bool RoundsResults(const Compute& compute) {
   });
 }
 
-// Adds the sketches of one lowering, where they may pay: at the front those that are expected to be
-// the fastest of all.
+// Products of the definition for one of what is reduced, as Winograd's tiles reduce channels alone.
+std::optional<double> ProductsPerReduced(const Compute& as_written, const TransformedPlan& plan) {
+  const auto sum = std::ranges::find_if(as_written.statements,
+                                        [](const Statement& s) { return s.reducer.has_value(); });
+  if (sum == as_written.statements.end()) return std::nullopt;
+  double products = 1;
+  for (const VarId v : sum->iterators.ids()) {
+    if (UsesIterator(sum->writes[0].index, v)) continue;
+    products *= static_cast<double>(sum->iterators[v].extent);
+  }
+  return products / static_cast<double>(plan.Extent(plan.reduced));
+}
+
+// Collects the sketches of all lowerings that may pay.
 class SketchAdder {
  public:
-  SketchAdder(const SketchQuestion& question, std::vector<Sketch>& sketches)
+  explicit SketchAdder(const SketchQuestion& question)
       : question_(question),
         target_(question.target),
         lanes_(question.target.host.Lanes(sizeof(float))),
-        rounded_(FasterProductsOf(question)),
-        sketches_(sketches) {}
+        rounded_(FasterProductsOf(question)) {}
 
   void Add(const NamedCompute& lowering) {
     const std::optional<TransformedPlan> plan = MakeTransformedPlan(lowering);
@@ -417,7 +430,22 @@ class SketchAdder {
     if (by_pairs) AddPlan(*by_pairs, std::max(1.0, rounded_->gain), may_be_first);
   }
 
+  // At the front those that are expected to be the fastest of all, best first.
+  void Finish(std::vector<Sketch>& sketches) && {
+    std::ranges::stable_sort(first_, {}, &Estimated::cycles);
+    std::vector<Sketch> all;
+    for (Estimated& estimated : first_) all.push_back(std::move(estimated.sketch));
+    std::ranges::move(sketches, std::back_inserter(all));
+    std::ranges::move(others_, std::back_inserter(all));
+    sketches = std::move(all);
+  }
+
  private:
+  struct Estimated {
+    double cycles = 0;
+    Sketch sketch;
+  };
+
   bool MultipliesRounded() const {
     return question_.rounding.least_terms == 1 && !DotInstructions(target_).empty();
   }
@@ -425,20 +453,26 @@ class SketchAdder {
   // Beside the sums as written by products that are as fast.
   void AddPlan(const TransformedPlan& plan, double gain, bool may_be_first) {
     const Compute& as_written = question_.lowerings[0].compute;
+    const std::optional<double> products = ProductsPerReduced(as_written, plan);
     const std::optional<double> direct = DirectCycles(as_written, target_, lanes_, gain);
-    if (!direct) return;
-    const double faster = *direct / TransformedCycles(plan, target_, lanes_, gain);
+    if (!products || !direct || !MayTransform(plan, *products, question_.rounding)) return;
+    const double cycles = TransformedCycles(plan, target_, lanes_, gain);
+    const double faster = *direct / cycles;
     if (faster < kWorthMeasuring) return;
-    const bool first = faster >= kGoesFirst && may_be_first;
-    sketches_.insert(first ? sketches_.begin() : sketches_.end(),
-                     TransformedSketch(plan, target_, lanes_));
+    Sketch sketch = TransformedSketch(plan, target_, lanes_);
+    if (faster >= kGoesFirst && may_be_first) {
+      first_.push_back({cycles, std::move(sketch)});
+    } else {
+      others_.push_back(std::move(sketch));
+    }
   }
 
   const SketchQuestion& question_;
   const Target& target_;
   const int64_t lanes_;
   const std::optional<FasterProducts> rounded_;
-  std::vector<Sketch>& sketches_;
+  std::vector<Estimated> first_;
+  std::vector<Sketch> others_;
 };
 
 }  // namespace
@@ -446,8 +480,9 @@ class SketchAdder {
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches) {
   // The transforms add what the sums as written do not.
   if (question.rounding.order == ReductionOrder::kAsWritten) return;
-  SketchAdder adder(question, sketches);
+  SketchAdder adder(question);
   for (const NamedCompute& lowering : question.lowerings) adder.Add(lowering);
+  std::move(adder).Finish(sketches);
 }
 
 }  // namespace tunec

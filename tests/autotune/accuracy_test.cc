@@ -62,6 +62,18 @@ TEST(Accuracy, SaysWhetherOperandsMayBeTf32) {
   EXPECT_FALSE(may("0.0009"));
 }
 
+TEST(Accuracy, SaysHowFarAnotherWayMayBeOff) {
+  const auto allowed = [](std::string_view text) {
+    return RoundingFreedomFor(*ParseAccuracy(text)).allowed_error;
+  };
+  EXPECT_EQ(allowed("exact"), 0);
+  EXPECT_EQ(allowed("f32"), 0);
+  EXPECT_EQ(allowed("tf32"), 0x1p-10);
+  EXPECT_EQ(allowed("bf16"), 0x1p-7);
+  EXPECT_EQ(allowed("1e-5"), 1e-5);
+  EXPECT_EQ(allowed("0.5"), 0.5);
+}
+
 Array Floats(std::vector<float> values) {
   Array array(DataType::kF32, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i) array.SetDouble(static_cast<int64_t>(i), values[i]);

@@ -236,6 +236,7 @@ RoundingFreedom AnyRounding() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.least_terms = 1;
   rounding.tf32_operands = true;
+  rounding.allowed_error = 1;
   return rounding;
 }
 

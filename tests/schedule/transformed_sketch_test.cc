@@ -26,6 +26,34 @@ std::vector<Sketch> SketchesUnder(const WinogradConv& conv, const RoundingFreedo
                       .rounding = rounding});
 }
 
+// Of a number that tiles of 4x4 meet.
+RoundingFreedom Loose(double number = 1e-3) {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.allowed_error = number;
+  return rounding;
+}
+
+// Beside the definition and each other.
+std::vector<Sketch> SketchesOfBothTiles(WinogradConv conv, const RoundingFreedom& rounding) {
+  conv.tile = 2;
+  const Compute two = MustParse(WinogradText(conv));
+  conv.tile = 4;
+  return SketchesFor({.lowerings = {{"direct", MustParse(DirectText(conv))},
+                                    {"winograd", two},
+                                    {"winograd,tile=4", MustParse(WinogradText(conv))}},
+                      .target = Avx512(),
+                      .rounding = rounding});
+}
+
+std::vector<std::string> TransformedLowerings(const std::vector<Sketch>& sketches) {
+  std::vector<std::string> lowerings;
+  for (const Sketch& sketch : sketches) {
+    if (sketch.name != "transformed") continue;
+    lowerings.push_back(sketch.Fill(sketch.InitialDecisions()).lowering);
+  }
+  return lowerings;
+}
+
 std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   std::vector<std::string> names;
   for (const Sketch& sketch : sketches) names.push_back(sketch.name);
@@ -34,7 +62,7 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
 
 // Its own sketch, however it is weighed.
 std::optional<Sketch> TransformedOf(const WinogradConv& conv, const Target& target) {
-  for (Sketch& sketch : SketchesUnder(conv, ReductionOrder::kAny, target)) {
+  for (Sketch& sketch : SketchesUnder(conv, Loose(), target)) {
     if (sketch.name == "transformed") return std::move(sketch);
   }
   return std::nullopt;
@@ -60,6 +88,31 @@ TEST(TransformedSketch, IsNotForSumsAsWritten) {
   const WinogradConv many{.channels = 64, .height = 28, .width = 28, .outputs = 64};
   EXPECT_THAT(Names(SketchesUnder(many, ReductionOrder::kAsWritten, Avx512())),
               Not(Contains("transformed")));
+}
+
+TEST(TransformedSketch, OfFourOutputsGoesFirstForLargeImages) {
+  const WinogradConv large{.channels = 64, .height = 56, .width = 56, .outputs = 64};
+  const std::vector<Sketch> sketches = SketchesOfBothTiles(large, Loose());
+  EXPECT_EQ(sketches[0].Fill(sketches[0].InitialDecisions()).lowering, "winograd,tile=4");
+  EXPECT_THAT(TransformedLowerings(sketches), testing::ElementsAre("winograd,tile=4", "winograd"));
+}
+
+// Its weights are more than twice those of tiles of 2x2, which few outputs share.
+TEST(TransformedSketch, OfFourOutputsGoesBehindForSmallImages) {
+  const WinogradConv small{.channels = 512, .height = 5, .width = 5, .outputs = 512};
+  const auto lowerings = TransformedLowerings(SketchesOfBothTiles(small, Loose()));
+  EXPECT_THAT(lowerings, Not(Contains("winograd,tile=4")));
+}
+
+TEST(TransformedSketch, OfFourOutputsWantsANumber) {
+  const WinogradConv large{.channels = 64, .height = 56, .width = 56, .outputs = 64};
+  for (const double tight : {0.0, 1e-5}) {
+    EXPECT_THAT(TransformedLowerings(SketchesOfBothTiles(large, Loose(tight))),
+                testing::ElementsAre("winograd"));
+  }
+  RoundingFreedom as_written = ReductionOrder::kAsWritten;
+  as_written.allowed_error = 1;
+  EXPECT_THAT(TransformedLowerings(SketchesOfBothTiles(large, as_written)), testing::IsEmpty());
 }
 
 TEST(TransformedSketch, IsNotForDevices) {

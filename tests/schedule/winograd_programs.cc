@@ -10,9 +10,33 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-const Matrix kFilter = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-const Matrix kInput = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
-const Matrix kOutput = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+struct Tile {
+  Matrix filter;
+  Matrix input;
+  Matrix output;
+};
+
+const Tile kTwo = {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
+                   {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+                   {{1, 1, 1, 0}, {0, 1, -1, -1}}};
+// By the points 0, 1, -1, 2, -2 and infinity: other ones than the lowering's.
+const Tile kFour = {
+    {{0.25, 0, 0},
+     {-1. / 6, -1. / 6, -1. / 6},
+     {-1. / 6, 1. / 6, -1. / 6},
+     {1. / 24, 1. / 12, 1. / 6},
+     {1. / 24, -1. / 12, 1. / 6},
+     {0, 0, 1}},
+    {{4, 0, -5, 0, 1, 0},
+     {0, -4, -4, 1, 1, 0},
+     {0, 4, -4, -1, 1, 0},
+     {0, -2, -1, 2, 1, 0},
+     {0, 2, -1, -2, 1, 0},
+     {0, 4, 0, -5, 0, 1}},
+    {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
+
+const Tile& TileOf(const WinogradConv& c) { return c.tile == 4 ? kFour : kTwo; }
+int Planes(const WinogradConv& c) { return (c.tile + 2) * (c.tile + 2); }
 
 std::string Combine(const std::vector<double>& row, const std::function<std::string(int)>& term) {
   std::string text;
@@ -20,8 +44,10 @@ std::string Combine(const std::vector<double>& row, const std::function<std::str
     for (size_t k = 0; k < row.size(); ++k) {
       if (row[k] == 0 || (row[k] < 0) != negative) continue;
       const std::string value = term(static_cast<int>(k));
-      text += text.empty() ? "" : negative ? " - " : " + ";
-      text += std::abs(row[k]) == 1 ? value : fmt::format("{} * 0.5", value);
+      const bool first = text.empty();
+      text += first ? "" : negative ? " - " : " + ";
+      const double factor = first ? row[k] : std::abs(row[k]);
+      text += factor == 1 ? value : fmt::format("{} * {}", value, factor);
     }
   }
   return "(" + text + ")";
@@ -39,9 +65,9 @@ std::string Transform(const Matrix& matrix, const std::function<std::string(int,
   return text;
 }
 
-std::string Planes(const std::string& tensor, const std::string& index) {
+std::string Planes(const WinogradConv& c, const std::string& tensor, const std::string& index) {
   std::string text;
-  for (int t = 0; t < 16; ++t) {
+  for (int t = 0; t < Planes(c); ++t) {
     text += fmt::format("{}{}[{}, {}]", t == 0 ? "" : ", ", tensor, t, index);
   }
   return text;
@@ -73,18 +99,24 @@ std::string Behind(const WinogradConv& c, const std::string& sum, const std::str
 }  // namespace
 
 std::string WinogradText(const WinogradConv& c) {
-  const int across = (c.width + 1) / 2;
-  const int down = (c.height + 1) / 2;
+  const Tile& matrices = TileOf(c);
+  const int m = c.tile;
+  const int across = (c.width + m - 1) / m;
+  const int down = (c.height + m - 1) / m;
   const int tiles = across * down;
-  const std::string row = fmt::format("2*floor(p/{})", across);
-  const std::string column = fmt::format("2*(p mod {})", across);
+  const std::string row = fmt::format("{}*floor(p/{})", m, across);
+  const std::string column = fmt::format("{}*(p mod {})", m, across);
   std::string text = Head(c);
-  text += fmt::format("  workspace filter: f32[16, {}, {}] constant\n", c.channels, c.outputs);
-  text += fmt::format("  workspace patch: f32[16, {}, {}, {}]\n", c.batch, tiles, c.channels);
-  text += fmt::format("  workspace acc: f32[16, {}, {}, {}]\n", c.batch, tiles, c.outputs);
-  text += fmt::format("  workspace back: f32[{}, {}, {}, 2, 2]\n", c.batch, tiles, c.outputs);
+  text += fmt::format("  workspace filter: f32[{}, {}, {}] constant\n", Planes(c), c.channels,
+                      c.outputs);
+  text += fmt::format("  workspace patch: f32[{}, {}, {}, {}]\n", Planes(c), c.batch, tiles,
+                      c.channels);
+  text +=
+      fmt::format("  workspace acc: f32[{}, {}, {}, {}]\n", Planes(c), c.batch, tiles, c.outputs);
+  text +=
+      fmt::format("  workspace back: f32[{}, {}, {}, {}, {}]\n", c.batch, tiles, c.outputs, m, m);
   text += fmt::format("  filter[m: {}, ic: {}]:\n    ({}) = ({})\n", c.outputs, c.channels,
-                      Planes("filter", "ic, m"), Transform(kFilter, [](int i, int j) {
+                      Planes(c, "filter", "ic, m"), Transform(matrices.filter, [](int i, int j) {
                         return fmt::format("W[m, ic, {}, {}]", i, j);
                       }));
   const auto input = [&](int i, int j) {
@@ -96,21 +128,24 @@ std::string WinogradText(const WinogradConv& c) {
         h, w, h, c.height - 1 - (i - 1), row, w, c.width - 1 - (j - 1), column);
   };
   text += fmt::format("  patch[n: {}, p: {}, ic: {}]:\n    ({}) = ({})\n", c.batch, tiles,
-                      c.channels, Planes("patch", "n, p, ic"), Transform(kInput, input));
+                      c.channels, Planes(c, "patch", "n, p, ic"), Transform(matrices.input, input));
   text += fmt::format(
-      "  acc[t: 16, n: {}, p: {}, m: {}, ic: {} reduction]:\n"
+      "  acc[t: {}, n: {}, p: {}, m: {}, ic: {} reduction]:\n"
       "    acc[t, n, p, m] sum= patch[t, n, p, ic] * filter[t, ic, m]\n",
-      c.batch, tiles, c.outputs, c.channels);
-  text += fmt::format(
-      "  back[n: {}, p: {}, m: {}]:\n    (back[n, p, m, 0, 0], "
-      "back[n, p, m, 0, 1], back[n, p, m, 1, 0], back[n, p, m, 1, 1]) = ({})\n",
-      c.batch, tiles, c.outputs,
-      Transform(kOutput, [](int i, int j) { return fmt::format("acc[{}, n, p, m]", 4 * i + j); }));
+      Planes(c), c.batch, tiles, c.outputs, c.channels);
+  std::string outputs;
+  for (int i = 0; i < m * m; ++i) {
+    outputs += fmt::format("{}back[n, p, m, {}, {}]", i == 0 ? "" : ", ", i / m, i % m);
+  }
+  text += fmt::format("  back[n: {}, p: {}, m: {}]:\n    ({}) = ({})\n", c.batch, tiles, c.outputs,
+                      outputs, Transform(matrices.output, [&](int i, int j) {
+                        return fmt::format("acc[{}, n, p, m]", (m + 2) * i + j);
+                      }));
   const std::string at = fmt::format("n, m, {} + dy, {} + dx", row, column);
-  text += fmt::format("  Y[n: {}, p: {}, m: {}, dy: 2, dx: 2]", c.batch, tiles, c.outputs);
+  text += fmt::format("  Y[n: {}, p: {}, m: {}, dy: {}, dx: {}]", c.batch, tiles, c.outputs, m, m);
   std::string inside;
-  if (c.height % 2 != 0) inside += fmt::format(" {} - {} - dy >= 0", c.height - 1, row);
-  if (c.width % 2 != 0) {
+  if (c.height % m != 0) inside += fmt::format(" {} - {} - dy >= 0", c.height - 1, row);
+  if (c.width % m != 0) {
     inside += fmt::format("{} {} - {} - dx >= 0", inside.empty() ? "" : ",", c.width - 1, column);
   }
   if (!inside.empty()) text += " where" + inside;
@@ -142,12 +177,16 @@ std::vector<WinogradConv> WinogradConvs() {
       {.channels = 24, .height = 11, .width = 9, .outputs = 56, .batch = 2},
       {.channels = 27, .height = 9, .width = 12, .outputs = 60, .residual = true},
       {.channels = 8, .height = 2, .width = 3, .outputs = 9},
+      {.channels = 16, .height = 8, .width = 4, .outputs = 16, .tile = 4},
+      {.channels = 24, .height = 11, .width = 9, .outputs = 56, .batch = 2, .tile = 4},
+      {.channels = 27, .height = 9, .width = 12, .outputs = 60, .residual = true, .tile = 4},
+      {.channels = 32, .height = 3, .width = 2, .outputs = 32, .tile = 4},
   };
 }
 
 std::string NameOf(const WinogradConv& conv) {
-  return fmt::format("c{}x{}x{}x{}n{}", conv.channels, conv.height, conv.width, conv.outputs,
-                     conv.batch);
+  return fmt::format("c{}x{}x{}x{}n{}{}", conv.channels, conv.height, conv.width, conv.outputs,
+                     conv.batch, conv.tile == 4 ? "t4" : "");
 }
 
 }  // namespace tunec::test

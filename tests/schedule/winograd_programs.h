@@ -1,5 +1,5 @@
-// Convolutions by Winograd's tiles of 2x2 outputs, as the lowering writes them: a border of one on
-// all sides, images with their channels last.
+// Convolutions by Winograd's tiles of 2x2 or 4x4 outputs, as the lowering writes them: a border of
+// one on all sides, images with their channels last.
 #pragma once
 
 #include <ostream>
@@ -15,6 +15,7 @@ struct WinogradConv {
   int outputs = 16;
   int batch = 1;
   bool residual = false;
+  int tile = 2;  // outputs along an axis
 };
 
 /// In statements `filter`, `patch`, `acc`, `back` and `Y`.
@@ -24,7 +25,7 @@ std::string DirectText(const WinogradConv& conv);
 
 /// Shapes that no tile divides, and some that all do.
 std::vector<WinogradConv> WinogradConvs();
-/// For GoogleTest: "c24x7x5x40n2".
+/// For GoogleTest: "c24x7x5x40n2", "c16x8x4x16n1t4".
 std::string NameOf(const WinogradConv& conv);
 inline void PrintTo(const WinogradConv& conv, std::ostream* out) { *out << NameOf(conv); }
 

@@ -1,5 +1,7 @@
 // Convolutions by Winograd's tiles: their numbers in the interpreter, which convolutions have the
 // variant. Its text: tests/golden/show/winograd.txt.
+#include <algorithm>
+
 #include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
@@ -25,7 +27,11 @@ ValueId Add(SampleGraph& g, const Conv& c, ValueId x, ValueId w) {
 bool IsOffered(const Graph& graph) {
   const auto lowerings = Lower(graph, Fuse(graph)->at(0));
   EXPECT_TRUE(lowerings) << lowerings.error().Format();
-  return lowerings->back().name == "winograd";
+  const auto offers = [&](std::string_view name) {
+    return std::ranges::find(*lowerings, name, &Lowering::name) != lowerings->end();
+  };
+  EXPECT_EQ(offers("winograd"), offers("winograd,tile=4"));
+  return offers("winograd");
 }
 
 bool IsOffered(const Conv& c) {
@@ -46,6 +52,14 @@ TEST(LowerWinograd, WholeAndPartialTiles) {
   Check({.x = {1, 8, 6, 8}});
   Check({.x = {1, 8, 7, 6}});
   Check({.x = {1, 9, 5, 7}, .w = {11, 9, 3, 3}});
+  Check({.x = {1, 8, 8, 12}});
+  Check({.x = {1, 8, 9, 8}});
+  Check({.x = {1, 8, 11, 10}});
+}
+TEST(LowerWinograd, ImagesSmallerThanATile) {
+  Check({.x = {1, 8, 3, 4}});
+  Check({.x = {1, 8, 2, 2}});
+  Check({.x = {2, 9, 2, 3}, .w = {8, 9, 3, 3}});
 }
 TEST(LowerWinograd, Borders) {
   Check({.pads = {0, 0, 0, 0}});

@@ -1,0 +1,102 @@
+// What transforms lose to rounding, by hand for a transform along one axis.
+#include "schedule/sketches/transformed_error.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/ir/must_parse.h"
+#include "tests/schedule/winograd_programs.h"
+
+namespace tunec::test {
+namespace {
+
+constexpr double kUnit = 0x1p-24;
+
+TransformedPlan PlanOf(const std::string& text) {
+  std::optional<TransformedPlan> plan = MakeTransformedPlan({"winograd", MustParse(text)});
+  TUNEC_CHECK(plan.has_value(), "no plan of {}", text);
+  return *std::move(plan);
+}
+
+TransformedError MustBound(const std::string& text) {
+  const auto error = ErrorOf(PlanOf(text), 9);
+  TUNEC_CHECK(error.has_value(), "no bound of {}", text);
+  return *error;
+}
+
+// Two planes: x + 4 y and x - y of an image, f and g / 2 of a filter, of which 3 p - q is a result.
+std::string TwoPlanes(const std::string& first = "X[p, c] + X[p + 1, c] * 4.0") {
+  return fmt::format(R"(compute two {{
+  input X: f32[9, 16]
+  weight F: f32[16, 32] constant
+  output Y: f32[8, 32]
+  workspace filter: f32[2, 16, 32] constant
+  workspace patch: f32[2, 8, 16]
+  workspace acc: f32[2, 8, 32]
+  workspace back: f32[8, 32]
+  filter[m: 32, c: 16]:
+    (filter[0, c, m], filter[1, c, m]) = (F[c, m], F[c, m] * 0.5)
+  patch[p: 8, c: 16]:
+    (patch[0, p, c], patch[1, p, c]) = ({}, X[p, c] - X[p + 1, c])
+  acc[t: 2, p: 8, m: 32, c: 16 reduction]:
+    acc[t, p, m] sum= patch[t, p, c] * filter[t, c, m]
+  back[p: 8, m: 32]:
+    back[p, m] = acc[0, p, m] * 3.0 - acc[1, p, m]
+  Y[p: 8, m: 32]:
+    Y[p, m] = max(back[p, m], 0.0)
+}})",
+                     first);
+}
+
+TEST(TransformedError, IsThatOfEachOperation) {
+  const auto error = ErrorOf(PlanOf(TwoPlanes()), 2);
+  ASSERT_TRUE(error);
+  // 5 * 1 and 2 * 0.5.
+  EXPECT_DOUBLE_EQ(error->growth, (3 * 5 + 1) / 2.);
+  // In units: x + 4 y is off by 4 and 5, the sums of 16 by 16 each of their magnitude; x - y by 2,
+  // times 0.5, and a half by 0.5, times 2.
+  const double first = 9 + 16 * 5;
+  const double second = 2 * 0.5 + 0.5 * 2 + 16 * 1;
+  EXPECT_DOUBLE_EQ(error->bound, (3 * first + 15 + second + 16) / 2 * kUnit);
+}
+
+TEST(TransformedError, IsNotKnownOfOtherTransforms) {
+  EXPECT_FALSE(ErrorOf(PlanOf(TwoPlanes("X[p, c] * X[p + 1, c]")), 2));
+  EXPECT_FALSE(ErrorOf(PlanOf(TwoPlanes("exp(X[p, c])")), 2));
+  EXPECT_FALSE(MayTransform(PlanOf(TwoPlanes("exp(X[p, c])")), 2, ReductionOrder::kAny));
+}
+
+// |At| (|G| 1 * |Bt| 1), squared, over 9: (8 / 3)^2, and (48 / 3)^2 by the points 0, 1, -1, 2, -2.
+TEST(TransformedError, GrowthOfWinogradsTiles) {
+  EXPECT_NEAR(MustBound(WinogradText({})).growth, 64. / 9, 1e-6);
+  EXPECT_NEAR(MustBound(WinogradText({.tile = 4})).growth, 256, 1e-3);
+}
+
+TEST(TransformedError, GrowsWithChannels) {
+  const double few = MustBound(WinogradText({.channels = 16})).bound;
+  const double many = MustBound(WinogradText({.channels = 64})).bound;
+  EXPECT_NEAR(many - few, 48 * kUnit * 64 / 9, 1e-9);
+}
+
+// Long sums in pieces: a chain is as long as a piece, and as the pieces are many.
+TEST(TransformedError, OfPiecesIsLess) {
+  TransformedPlan plan = PlanOf(WinogradText({.channels = 1024}));
+  const double as_one = ErrorOf(plan, 9)->bound;
+  CutLongSum(ReductionOrder::kAny, plan);
+  EXPECT_NEAR(as_one - ErrorOf(plan, 9)->bound, (1024 - 128 - 8) * kUnit * 64 / 9, 1e-9);
+}
+
+TEST(MayTransform, AsksTheNumberWhereMagnitudesGrow) {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  EXPECT_TRUE(MayTransform(PlanOf(WinogradText({})), 9, rounding));
+  const TransformedPlan four = PlanOf(WinogradText({.tile = 4}));
+  EXPECT_FALSE(MayTransform(four, 9, rounding));
+  const double bound = ErrorOf(four, 9)->bound;
+  rounding.allowed_error = bound * 0.99;
+  EXPECT_FALSE(MayTransform(four, 9, rounding));
+  rounding.allowed_error = bound * 1.01;
+  EXPECT_TRUE(MayTransform(four, 9, rounding));
+}
+
+}  // namespace
+}  // namespace tunec::test
