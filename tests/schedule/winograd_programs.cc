@@ -182,8 +182,8 @@ std::vector<WinogradConv> WinogradConvs() {
       {.channels = 27, .height = 9, .width = 12, .outputs = 60, .residual = true},
       {.channels = 8, .height = 2, .width = 3, .outputs = 9},
       {.channels = 16, .height = 8, .width = 4, .outputs = 16, .tile = 4},
-      {.channels = 20, .height = 6, .width = 9, .outputs = 24, .batch = 2, .tile = 4},
-      {.channels = 27, .height = 5, .width = 8, .outputs = 20, .residual = true, .tile = 4},
+      {.channels = 24, .height = 11, .width = 9, .outputs = 56, .batch = 2, .tile = 4},
+      {.channels = 32, .height = 12, .width = 16, .outputs = 32, .residual = true, .tile = 4},
       {.channels = 32, .height = 3, .width = 2, .outputs = 32, .tile = 4},
   };
 }
