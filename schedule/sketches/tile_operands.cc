@@ -113,8 +113,8 @@ void TileOperands::VectorizeBlock() {
   if (!vector_loop_.empty()) Add(VectorizeStep{vector_loop_});
 }
 
-// The operand's dimensions as they lie in its buffer: groups of reduced neighbours side by side, the
-// rows of each plane of terms together.
+// The operand's dimensions as they lie in its buffer: groups of reduced neighbours side by side,
+// the rows of each plane of terms together.
 std::vector<int64_t> TileOperands::OrderInBuffer() const {
   const auto read = std::ranges::find(plan_.reduction.reads, plan_.operand->tensor, &Read::tensor);
   std::vector<int64_t> order;

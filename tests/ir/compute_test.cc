@@ -70,9 +70,10 @@ TEST(ComputeText, RefusesWithAPlace) {
             "c.txt:2:12: error: expected a type as in f32[2, 3], found 'f31'");
   EXPECT_EQ(error("compute x {\n  input A: f32[-2]\n}"),
             "c.txt:2:16: error: dimension -2 is negative");
-  EXPECT_EQ(error("compute x {\n  input A: f32[2] sticky\n}"),
-            "c.txt:2:19: error: expected constant, finite, layout, align, alias, range or the end of "
-            "the line, found 'sticky'");
+  EXPECT_EQ(
+      error("compute x {\n  input A: f32[2] sticky\n}"),
+      "c.txt:2:19: error: expected constant, finite, layout, align, alias, range or the end of "
+      "the line, found 'sticky'");
   EXPECT_EQ(error("compute x {\n  input A: f32[2]\n  output A: f32[2]\n}"),
             "c.txt:3:10: error: a second tensor is called A");
   EXPECT_EQ(error("compute x {\n  output C: f32[2]\n  S[i: 2]:\n    D[i] = 0.0\n}"),
