@@ -21,6 +21,7 @@ reduce_split s r0 64 inner
 reduce_split s.part r1 4 outer
 inline t
 copy A acc j 64 i 8
+hoist A.copy
 cache_write acc
 index_split acc i 1 36
 precision acc bf16 3
